@@ -1,0 +1,334 @@
+"""Plane co-rotational beam, Kirchhoff or Timoshenko, exact in energy and both momenta.
+
+Formulation: Crisfield & Shi 1993, eqs 31-43 (local rotations theta_l = theta - alpha against the chord), with the exact
+mid-step rule of THEORY 4 as the default.  With the chords L0, L1 of a step, their lengths n0, n1 and directions e0, e1
+
+    w = (L0 + L1)/(n0 + n1),                               w.(L1 - L0) = n1 - n0,
+    g = 2 R90 (e0 + e1)/((n0 + n1)(1 + e0.e1)),            g.(L1 - L0) = 2 tan(d_alpha/2) = tau,   L_m x g = 1,
+    kappa_i = (d_theta_i - d_alpha)/(vartheta_i - tau),    vartheta = 2 tan(d_theta/2),
+
+the forces of the step are  m_i = M_i kappa_i  on vartheta_i  and  F = N w - (m_1 + m_2) g  on q, -F on p.
+
+Strains: n - L and theta_1, theta_2 (local rotations), joined in the axial strain of the element
+
+    e = n - L + L (2 theta_1^2 - theta_1 theta_2 + 2 theta_2^2)/30      with the second-order terms (Meijaard 1993, eq. 16)
+
+and in the end moments  M_i = sum_j S_ij theta_j,  S = EI/((1 + phi) L) [[4 + phi, 2 - phi], [2 - phi, 4 + phi]].
+Since e is quadratic in (n, theta), its gradient at the averaged strains is the exact quotient (THEORY 1).  With
+``inextensible`` the modified strain e is held at zero at the end of each step by a multiplier N.
+
+``rule`` (co-rotational variants of the paper's section 5, for comparison; two-state rules only):
+    0  exact (default)
+    1  accumulated: mean of f/n at both ends, alpha advanced by it (eq. 35): energy exact, alpha drifts, L drifts
+    2  geometric: the same force, alpha from the geometry: energy drifts
+    3  secant: f_m/n_m with alpha accumulated by f_m.dL/n_m = 2 tan(d_alpha/2): energy and L exact, alpha drifts
+    4  gradient: f_m/n_m scaled to the true d_alpha: energy exact, no drift of alpha, L drifts slightly
+
+Dofs: (x_p, vartheta_p, x_q, vartheta_q).  The rotation of a node is counted from the reference state, where the beam is
+straight and unstressed; there is no limit on turns of a node, only |theta_l| < pi.  Damping beta [s]: stiffness
+proportional, sigma += beta S d(strain)/dt.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import (
+    COMMIT,
+    DISSIPATED,
+    H,
+    LEDGER,
+    ONE_STATE,
+    OUTPUT,
+    RULE,
+    SF,
+    SK,
+    START,
+    STRAIN,
+    TANGENT,
+    WV,
+    kernel,
+)
+from fem_mbs.elements.kinematics import relative_angle
+from fem_mbs.elements.registry import ElementType
+
+EXACT, ACCUMULATED, GEOMETRIC, SECANT, GRADIENT = 0, 1, 2, 3, 4
+EA, S11, S12, LENGTH, EX, EY, CURVATURE, VARIANT, DAMPING, SCALE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+PAR = (
+    "EA [N]",
+    "S11 [N m]",
+    "S12 [N m]",
+    "length [m]",
+    "ex [-]",  # direction of the chord in the reference state
+    "ey [-]",
+    "second_order",  # 1 or 0: weight of the second-order terms
+    "rule",
+    "damping [s]",
+    "scale",  # of the multiplier (inextensible beams)
+)
+OUTPUTS = ("N [N]", "M_p [N m]", "M_q [N m]", "Q [N]", "strain [-]")
+
+
+@kernel
+def local_angle(c, s, ex, ey, ux, uy):
+    """Angle from the chord direction (ux, uy) to the end's section axis: the reference direction turned by (c, s)."""
+    dx, dy = c * ex - s * ey, s * ex + c * ey
+    return np.arctan2(ux * dy - uy * dx, ux * dx + uy * dy)
+
+
+@kernel
+def axial_strain(n2, length, t1, t2, second):
+    """Elongation plus second-order terms [m]."""
+    return (n2 - length * length) / (np.sqrt(n2) + length) + second * length * (
+        2.0 * t1 * t1 - t1 * t2 + 2.0 * t2 * t2
+    ) / 30.0
+
+
+@kernel
+def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inextensible):
+    h, sf, sk = ctl[H], ctl[SF], ctl[SK]
+    one_state = ctl[RULE] == ONE_STATE
+    # rows of derivatives with respect to (dx, dy) of the chord and the two rotations of the step
+    dN, dF1, dF2 = np.empty(4), np.empty(4), np.empty(4)
+    dm = np.empty((2, 4))
+    for e in range(e0, e1):
+        r = e - e0
+        px, py, pt, qx, qy, qt = dof[e, 0], dof[e, 1], dof[e, 2], dof[e, 3], dof[e, 4], dof[e, 5]
+        length, s11, s12, second = par[e, LENGTH], par[e, S11], par[e, S12], par[e, CURVATURE]
+        variant = int(par[e, VARIANT])
+        k_axial = par[e, EA] / length
+        dx, dy = U[qx] - U[px], U[qy] - U[py]
+        ax, ay = Q[0, qx] - Q[0, px], Q[0, qy] - Q[0, py]
+        bx, by = Q[1, qx] - Q[1, px], Q[1, qy] - Q[1, py]
+        a2, b2 = ax * ax + ay * ay, bx * bx + by * by
+        n0, n1 = np.sqrt(a2), np.sqrt(b2)
+        e0x, e0y, e1x, e1y = ax / n0, ay / n0, bx / n1, by / n1
+        f1x, f1y = -e1y, e1x
+        G = n0 + n1
+        wx, wy = (ax + bx) / G, (ay + by) / G
+        va, vb = U[pt], U[qt]
+        # local rotations at the start
+        if one_state:
+            ex, ey = par[e, EX], par[e, EY]
+            ta0 = local_angle(D[1, rot[e, 0], 0], D[1, rot[e, 0], 1], ex, ey, e1x, e1y)
+            tb0 = local_angle(D[1, rot[e, 1], 0], D[1, rot[e, 1], 1], ex, ey, e1x, e1y)
+            variant = EXACT
+        else:
+            ta0, tb0 = hist[e, 0], hist[e, 1]
+        # gradient of the chord's rotation: vector (gx, gy), its derivative, and the increments of the local rotations
+        ia, ib = 1.0 / (1.0 + 0.25 * va * va), 1.0 / (1.0 + 0.25 * vb * vb)
+        if variant == EXACT:
+            c = 1.0 + e0x * e1x + e0y * e1y
+            f = 2.0 / (G * c)
+            gx, gy = -f * (e0y + e1y), f * (e0x + e1x)
+            tau = gx * dx + gy * dy
+            dla, kap_a, kaa, kat = relative_angle(va, tau)
+            dlb, kap_b, kbb, kbt = relative_angle(vb, tau)
+            # d(g) = p (f1.d) - g (e1.d)/G, with the derivative of e1 along f1; d(alpha) = f1.d/n1
+            q = (e0x * f1x + e0y * f1y) / (n1 * c)
+            ppx, ppy = -f * e1x / n1 - gx * q, -f * e1y / n1 - gy * q
+            gxx, gxy = ppx * f1x - gx * e1x / G, ppx * f1y - gx * e1y / G
+            gyx, gyy = ppy * f1x - gy * e1x / G, ppy * f1y - gy * e1y / G
+            tx, ty = f1x / n1, f1y / n1  # d(d_alpha)/d(dL)
+            jt = 1.0 + 0.25 * tau * tau  # d(tau)/d(d_alpha)
+            kat *= jt
+            kbt *= jt
+        else:
+            f0x, f0y = -e0y, e0x
+            if variant == ACCUMULATED or variant == GEOMETRIC:
+                gx, gy = 0.5 * (f0x / n0 + f1x / n1), 0.5 * (f0y / n0 + f1y / n1)
+                # d(f/n) = (R90 - 2 f e^T)/n^2 d
+                gxx, gxy = -f1x * e1x / b2, (-0.5 - f1x * e1y) / b2
+                gyx, gyy = (0.5 - f1y * e1x) / b2, -f1y * e1y / b2
+            else:
+                mx, my = 0.5 * (ax + bx), 0.5 * (ay + by)
+                m2 = mx * mx + my * my
+                gx, gy = -my / m2, mx / m2
+                gxx, gxy = my * mx / (m2 * m2), -0.5 / m2 + my * my / (m2 * m2)
+                gyx, gyy = 0.5 / m2 - mx * mx / (m2 * m2), -mx * my / (m2 * m2)
+            dalpha = gx * dx + gy * dy
+            tx, ty = gx + dx * gxx + dy * gyx, gy + dx * gxy + dy * gyy
+            if variant == GEOMETRIC or variant == GRADIENT:
+                exact = np.arctan2(e0x * e1y - e0y * e1x, e0x * e1x + e0y * e1y)
+                if variant == GRADIENT:
+                    ratio = exact / dalpha if abs(dalpha) > 1e-9 else 1.0
+                    if abs(dalpha) > 1e-9:
+                        rx = (f1x / n1 - ratio * tx) / dalpha
+                        ry = (f1y / n1 - ratio * ty) / dalpha
+                    else:
+                        rx, ry = 0.0, 0.0
+                    gxx, gxy = ratio * gxx + gx * rx, ratio * gxy + gx * ry
+                    gyx, gyy = ratio * gyx + gy * rx, ratio * gyy + gy * ry
+                    gx, gy = ratio * gx, ratio * gy
+                dalpha = exact
+                tx, ty = f1x / n1, f1y / n1
+            # these variants are written in plain angles: the row of vartheta gets the factor d(theta)/vartheta
+            dta, kap_a, kaa, kat = relative_angle(va, 0.0)
+            dtb, kap_b, kbb, kbt = relative_angle(vb, 0.0)
+            dla, dlb = dta - dalpha, dtb - dalpha
+            kat, kbt = 0.0, 0.0
+        ta1, tb1 = ta0 + dla, tb0 + dlb
+        tam, tbm = 0.5 * (ta0 + ta1), 0.5 * (tb0 + tb1)
+        # axial strain, its gradient (1, ga, gb) at the mean strains and at the end
+        ga, gb = second * length * (4.0 * tam - tbm) / 30.0, second * length * (4.0 * tbm - tam) / 30.0
+        ga1, gb1 = second * length * (4.0 * ta1 - tb1) / 30.0, second * length * (4.0 * tb1 - ta1) / 30.0
+        strain0 = axial_strain(a2, length, ta0, tb0, second)
+        strain1 = axial_strain(b2, length, ta1, tb1, second)
+        beta = par[e, DAMPING]
+        rate = 0.0 if one_state else beta / h
+        if inextensible:
+            scale = par[e, SCALE]
+            N = scale * U[dof[e, 6]] / sf
+            kN = 0.0
+        else:
+            kN = k_axial * (0.5 + rate)
+            N = k_axial * ((0.5 + rate) * strain1 + (0.5 - rate) * strain0)
+        b1, b0 = 0.5 + rate, 0.5 - rate
+        ba, bb = b1 * ta1 + b0 * ta0, b1 * tb1 + b0 * tb0
+        Ma, Mb = s11 * ba + s12 * bb, s12 * ba + s11 * bb
+        if one_state and beta != 0.0:
+            # strain rates from the velocities; their geometric derivative is left out of the tangent
+            vx, vy = V[1, qx] - V[1, px], V[1, qy] - V[1, py]
+            spin = (f1x * vx + f1y * vy) / n1
+            ra, rb = V[1, pt] - spin, V[1, qt] - spin
+            Ma += beta * (s11 * ra + s12 * rb)
+            Mb += beta * (s12 * ra + s11 * rb)
+            if not inextensible:
+                N += beta * k_axial * (e1x * vx + e1y * vy + ga1 * ra + gb1 * rb)
+            b1 += 0.5 * beta * ctl[WV]
+            kN += 0.5 * beta * ctl[WV] * k_axial * (0.0 if inextensible else 1.0)
+        Pa, Pb = Ma + N * ga, Mb + N * gb
+        ma, mb = Pa * kap_a, Pb * kap_b
+        msum = ma + mb
+        Fx, Fy = N * wx - msum * gx, N * wy - msum * gy
+        fe[r, 0], fe[r, 1], fe[r, 2] = -sf * Fx, -sf * Fy, sf * ma
+        fe[r, 3], fe[r, 4], fe[r, 5] = sf * Fx, sf * Fy, sf * mb
+        if inextensible:
+            fe[r, 6] = scale * strain1
+        if job != TANGENT:
+            continue
+        # increments of local rotations: d(ta1) = ia d(va) - t.d
+        # axial force
+        gt = ga1 + gb1
+        dN[0], dN[1], dN[2], dN[3] = (
+            kN * (e1x - gt * tx),
+            kN * (e1y - gt * ty),
+            kN * ga1 * ia,
+            kN * gb1 * ib,
+        )
+        # end moments: b1 S d(theta) + ga d(N) + N d(ga),  d(ga) = second L (2 d(ta) - d(tb)/2)/30
+        caa = b1 * s11 + N * second * length / 15.0
+        cab = b1 * s12 - N * second * length / 60.0
+        sa = -(caa + cab)
+        dm[0, 0], dm[0, 1] = sa * tx + ga * dN[0], sa * ty + ga * dN[1]
+        dm[0, 2], dm[0, 3] = caa * ia + ga * dN[2], cab * ib + ga * dN[3]
+        dm[1, 0], dm[1, 1] = sa * tx + gb * dN[0], sa * ty + gb * dN[1]
+        dm[1, 2], dm[1, 3] = cab * ia + gb * dN[2], caa * ib + gb * dN[3]
+        for j in range(4):
+            dm[0, j] *= kap_a
+            dm[1, j] *= kap_b
+        dm[0, 0] += Pa * kat * tx
+        dm[0, 1] += Pa * kat * ty
+        dm[0, 2] += Pa * kaa
+        dm[1, 0] += Pb * kbt * tx
+        dm[1, 1] += Pb * kbt * ty
+        dm[1, 3] += Pb * kbb
+        for j in range(4):
+            s = dm[0, j] + dm[1, j]
+            dF1[j] = wx * dN[j] - gx * s
+            dF2[j] = wy * dN[j] - gy * s
+        NG = N / G
+        dF1[0] += NG * (1.0 - wx * e1x) - msum * gxx
+        dF1[1] += -NG * wx * e1y - msum * gxy
+        dF2[0] += -NG * wy * e1x - msum * gyx
+        dF2[1] += NG * (1.0 - wy * e1y) - msum * gyy
+        k = ke[r]
+        for j in range(2):
+            u, v, a, b = sk * dF1[j], sk * dF2[j], sk * dm[0, j], sk * dm[1, j]
+            k[0, j], k[1, j], k[2, j], k[3, j], k[4, j], k[5, j] = u, v, -a, -u, -v, -b
+            k[0, 3 + j], k[1, 3 + j], k[2, 3 + j], k[3, 3 + j], k[4, 3 + j], k[5, 3 + j] = -u, -v, a, u, v, b
+        for j in range(2):
+            c = 2 + 3 * j
+            u, v = sk * dF1[2 + j], sk * dF2[2 + j]
+            k[0, c], k[1, c], k[2, c] = -u, -v, sk * dm[0, 2 + j]
+            k[3, c], k[4, c], k[5, c] = u, v, sk * dm[1, 2 + j]
+        if inextensible:
+            rx, ry, ra, rb = e1x - gt * tx, e1y - gt * ty, ga1 * ia, gb1 * ib
+            k[6, 0], k[6, 1], k[6, 2] = -scale * rx, -scale * ry, scale * ra
+            k[6, 3], k[6, 4], k[6, 5], k[6, 6] = scale * rx, scale * ry, scale * rb, 0.0
+            qa, qb = ga * kap_a, gb * kap_b
+            ux, uy = wx - (qa + qb) * gx, wy - (qa + qb) * gy
+            k[0, 6], k[1, 6], k[2, 6] = -scale * ux, -scale * uy, scale * qa
+            k[3, 6], k[4, 6], k[5, 6] = scale * ux, scale * uy, scale * qb
+
+
+@kernel
+def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, False)
+
+
+@kernel
+def force_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, True)
+
+
+@kernel
+def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    one_state = ctl[RULE] == ONE_STATE
+    for e in range(e0, e1):
+        r = e - e0
+        length, s11, s12, second = par[e, LENGTH], par[e, S11], par[e, S12], par[e, CURVATURE]
+        variant = EXACT if one_state else int(par[e, VARIANT])
+        px, py, qx, qy = dof[e, 0], dof[e, 1], dof[e, 3], dof[e, 4]
+        bx, by = Q[1, qx] - Q[1, px], Q[1, qy] - Q[1, py]
+        b2 = bx * bx + by * by
+        n1 = np.sqrt(b2)
+        ux, uy = bx / n1, by / n1
+        i, j = rot[e, 0], rot[e, 1]
+        ta = local_angle(D[1, i, 0], D[1, i, 1], par[e, EX], par[e, EY], ux, uy)
+        tb = local_angle(D[1, j, 0], D[1, j, 1], par[e, EX], par[e, EY], ux, uy)
+        if job != START and (variant == ACCUMULATED or variant == SECANT):
+            ax, ay = Q[0, qx] - Q[0, px], Q[0, qy] - Q[0, py]
+            a2 = ax * ax + ay * ay
+            if variant == ACCUMULATED:
+                gx, gy = -0.5 * (ay / a2 + by / b2), 0.5 * (ax / a2 + bx / b2)
+            else:
+                m2 = 0.25 * ((ax + bx) ** 2 + (ay + by) ** 2)
+                gx, gy = -0.5 * (ay + by) / m2, 0.5 * (ax + bx) / m2
+            dalpha = gx * (U[qx] - U[px]) + gy * (U[qy] - U[py])
+            ta = hist[e, 0] + 2.0 * np.arctan(0.5 * U[dof[e, 2]]) - dalpha
+            tb = hist[e, 1] + 2.0 * np.arctan(0.5 * U[dof[e, 5]]) - dalpha
+        if job == START or job == COMMIT:
+            hist[e, 0], hist[e, 1] = ta, tb
+            continue
+        ax, ay = Q[0, qx] - Q[0, px], Q[0, qy] - Q[0, py]
+        ta0, tb0 = hist[e, 0], hist[e, 1]
+        strain0 = axial_strain(ax * ax + ay * ay, length, ta0, tb0, second)
+        strain = axial_strain(b2, length, ta, tb, second)
+        inextensible = dof.shape[1] == 7
+        k_axial = 0.0 if inextensible else par[e, EA] / length
+        if job == LEDGER:
+            fe[r, STRAIN] = 0.5 * (k_axial * strain * strain + s11 * (ta * ta + tb * tb)) + s12 * ta * tb
+            if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
+                da, db, de = ta - ta0, tb - tb0, strain - strain0
+                fe[r, DISSIPATED] = (
+                    par[e, DAMPING] * (k_axial * de * de + s11 * (da * da + db * db) + 2.0 * s12 * da * db) / ctl[H]
+                )
+        elif job == OUTPUT:
+            am, bm = 0.5 * (ta0 + ta), 0.5 * (tb0 + tb)
+            N = k_axial * 0.5 * (strain0 + strain)
+            if inextensible:
+                N = par[e, SCALE] * U[dof[e, 6]] / ctl[SF]
+            # bending moments with the sign of theta'' (both faces alike): -M_1 at p, M_2 at q
+            fe[r, 0] = N
+            fe[r, 1], fe[r, 2] = -(s11 * am + s12 * bm), s12 * am + s11 * bm
+            fe[r, 3] = -(s11 + s12) * (am + bm) / length
+            fe[r, 4] = 0.5 * (strain0 + strain) / length
+
+
+TYPES = {
+    "beam2": ElementType("beam2", 2, 2, True, PAR, force, report, hist=2, outputs=OUTPUTS),
+    "beam2_inextensible": ElementType(
+        "beam2_inextensible", 2, 2, True, PAR, force_inextensible, report, 2, 1, OUTPUTS, SCALE
+    ),
+}

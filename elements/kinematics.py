@@ -1,0 +1,289 @@
+"""Rotations by the Cayley map, and points on turning ends: positions, work-conjugate rows, Jacobians at the end of a step.
+
+A step turns the directors of an end by ``d1 = cay(theta) d0``, so that ``d1 - d0 = theta x (d0 + d1)/2`` exactly.  In
+the plane theta is the scalar ``vartheta = 2 tan(dangle/2)``.  Two sorts of derivatives belong to it:
+
+- over the step: a point ``P = x + R a`` moves by ``P1 - P0 = dx + theta x r_m`` with the mean arm
+  ``r_m = (r0 + r1)/2``, hence a force F on it enters the rows of (dx, theta) as (F, r_m x F), with exact work;
+- at the end of the step: ``delta P1 = delta x + delta w x r1`` with the spin ``delta w = T delta theta`` of the Cayley
+  tangent ``T = (I + theta~/2)/(1 + |theta|^2/4)`` (plane: ``1/(1 + vartheta^2/4)``).
+
+A quotient of differences that would cancel in short steps is a series there.  Lengths are in metres, angles in radians.
+"""
+
+from __future__ import annotations
+
+import math
+
+from fem_mbs.contract import kernel
+
+__all__ = [
+    "DP",
+    "P0",
+    "P1",
+    "R0",
+    "R1",
+    "advance_plane",
+    "advance_space",
+    "atan_quotient",
+    "cayley",
+    "cayley_tangent",
+    "cayley_vector",
+    "compose",
+    "compose_plane",
+    "cross",
+    "point",
+    "point_rate",
+    "relative_angle",
+    "rotate",
+    "spin",
+]
+
+# rows of the array P that `point` fills: position at both ends, movement over the step, arm at both ends
+P0, P1, DP, R0, R1 = 0, 1, 2, 3, 4
+
+
+# --- angles ----------------------------------------------------------------------------------------------------------
+@kernel
+def atan_quotient(u):
+    """F = atan(u)/u and its derivative; even in u, F(0) = 1; a Taylor series below 0.1, where F' would cancel."""
+    if abs(u) < 0.1:
+        q = u * u
+        f = 1 - q * (1 / 3 - q * (1 / 5 - q * (1 / 7 - q * (1 / 9 - q * (1 / 11 - q * (1 / 13 - q * (1 / 15)))))))
+        df = -u * (
+            2 / 3 - q * (4 / 5 - q * (6 / 7 - q * (8 / 9 - q * (10 / 11 - q * (12 / 13 - q * (14 / 15 - q * 16 / 17))))))
+        )
+        return f, df
+    f = math.atan(u) / u
+    return f, (1 / (1 + u * u) - f) / u
+
+
+@kernel
+def relative_angle(vb, va):
+    """Angle by which an end b turns more than an end a, as a quotient over their Cayley parameters.
+
+    Returns ``dphi = 2 atan(vb/2) - 2 atan(va/2)``, ``kappa = dphi/(vb - va)`` and the derivatives of kappa with respect
+    to vb and va.  A moment M between two ends that is conjugate to dphi enters the vartheta rows as (-M kappa, M kappa):
+    its work is M dphi and its resultant zero, exactly.  Smooth for all values (each end turns less than pi).
+    """
+    delta = 0.5 * (vb - va)
+    den = 1 + 0.25 * va * vb
+    if den > abs(delta):
+        u = delta / den
+        f, df = atan_quotient(u)
+        dub = 0.5 * (1 + 0.25 * va * va) / (den * den)
+        dua = -0.5 * (1 + 0.25 * vb * vb) / (den * den)
+        return (
+            2 * u * f,
+            f / den,
+            (df * dub - 0.25 * va * f / den) / den,
+            (df * dua - 0.25 * vb * f / den) / den,
+        )
+    angle = math.atan2(delta, den)
+    kappa = angle / delta
+    return (
+        2 * angle,
+        kappa,
+        0.5 * (1 / (1 + 0.25 * vb * vb) - kappa) / delta,
+        0.5 * (kappa - 1 / (1 + 0.25 * va * va)) / delta,
+    )
+
+
+# --- rotations -------------------------------------------------------------------------------------------------------
+@kernel
+def cross(a, b, out):
+    """out = a x b, three components."""
+    out[0] = a[1] * b[2] - a[2] * b[1]
+    out[1] = a[2] * b[0] - a[0] * b[2]
+    out[2] = a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
+def cayley(x, y, z, out):
+    """out (3, 3) = cay(theta) = I + (theta~ + theta~^2/2)/(1 + |theta|^2/4), theta = (x, y, z) = 2 tan(angle/2) axis."""
+    f = 1 / (1 + 0.25 * (x * x + y * y + z * z))
+    g = 0.5 * f
+    out[0, 0] = 1 - g * (y * y + z * z)
+    out[1, 1] = 1 - g * (z * z + x * x)
+    out[2, 2] = 1 - g * (x * x + y * y)
+    out[0, 1] = g * x * y - f * z
+    out[1, 0] = g * x * y + f * z
+    out[1, 2] = g * y * z - f * x
+    out[2, 1] = g * y * z + f * x
+    out[2, 0] = g * z * x - f * y
+    out[0, 2] = g * z * x + f * y
+
+
+@kernel
+def cayley_tangent(x, y, z, out):
+    """out (3, 3) = T(theta) = (I + theta~/2)/(1 + |theta|^2/4): spin (spatial axes) = T delta theta; T(0) = I."""
+    f = 1 / (1 + 0.25 * (x * x + y * y + z * z))
+    g = 0.5 * f
+    out[0, 0] = out[1, 1] = out[2, 2] = f
+    out[0, 1] = -g * z
+    out[1, 0] = g * z
+    out[1, 2] = -g * x
+    out[2, 1] = g * x
+    out[2, 0] = -g * y
+    out[0, 2] = g * y
+
+
+@kernel
+def cayley_vector(A, B, out):
+    """out (3,) = theta with B = cay(theta) A, for two rotation matrices stored row by row (9,), less than pi apart."""
+    trace = 0.0
+    for i in range(9):
+        trace += A[i] * B[i]  # trace of B A^T
+    f = 2 / (1 + trace)
+    x = y = z = 0.0
+    for k in range(3):  # axial vector of B A^T - A B^T
+        x += B[6 + k] * A[3 + k] - B[3 + k] * A[6 + k]
+        y += B[k] * A[6 + k] - B[6 + k] * A[k]
+        z += B[3 + k] * A[k] - B[k] * A[3 + k]
+    out[0] = f * x
+    out[1] = f * y
+    out[2] = f * z
+
+
+@kernel
+def compose_plane(a, b):
+    """Cayley parameter of the rotation a after (or before) b, less than pi in all."""
+    return (a + b) / (1 - 0.25 * a * b)
+
+
+@kernel
+def compose(a, b, out):
+    """out (3,) = theta of cay(a) cay(b): first b, then a, both in spatial axes; less than pi in all."""
+    f = 1 / (1 - 0.25 * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]))
+    x = f * (a[0] + b[0] + 0.5 * (a[1] * b[2] - a[2] * b[1]))
+    y = f * (a[1] + b[1] + 0.5 * (a[2] * b[0] - a[0] * b[2]))
+    z = f * (a[2] + b[2] + 0.5 * (a[0] * b[1] - a[1] * b[0]))
+    out[0] = x
+    out[1] = y
+    out[2] = z
+
+
+@kernel
+def advance_plane(D, row, vartheta):
+    """D[1, row] = rotation by vartheta after D[0, row], brought back to length 1 to first order in the round-off."""
+    f = 1 / (1 + 0.25 * vartheta * vartheta)
+    # increments rather than cos and sin of the step: short steps lose nothing
+    c0, s0 = D[0, row, 0], D[0, row, 1]
+    c = c0 - f * vartheta * (s0 + 0.5 * vartheta * c0)
+    s = s0 + f * vartheta * (c0 - 0.5 * vartheta * s0)
+    g = 0.5 * (3 - c * c - s * s)
+    D[1, row, 0] = g * c
+    D[1, row, 1] = g * s
+
+
+@kernel
+def advance_space(D, row, x, y, z):
+    """D[1, row] = cay(theta) D[0, row], each director turned by itself, then orthonormalised to first order."""
+    f = 1 / (1 + 0.25 * (x * x + y * y + z * z))
+    for k in range(3):
+        a, b, c = D[0, row, k], D[0, row, 3 + k], D[0, row, 6 + k]
+        u, v, w = y * c - z * b, z * a - x * c, x * b - y * a  # theta x d0
+        D[1, row, k] = a + f * (u + 0.5 * (y * w - z * v))
+        D[1, row, 3 + k] = b + f * (v + 0.5 * (z * u - x * w))
+        D[1, row, 6 + k] = c + f * (w + 0.5 * (x * v - y * u))
+    # one step of Newton's iteration for the nearest rotation, R <- R (3 I - R^T R)/2: round-off does not build up
+    R = D[1, row]
+    g11 = 0.5 * (3 - R[0] * R[0] - R[3] * R[3] - R[6] * R[6])
+    g22 = 0.5 * (3 - R[1] * R[1] - R[4] * R[4] - R[7] * R[7])
+    g33 = 0.5 * (3 - R[2] * R[2] - R[5] * R[5] - R[8] * R[8])
+    g12 = -0.5 * (R[0] * R[1] + R[3] * R[4] + R[6] * R[7])
+    g23 = -0.5 * (R[1] * R[2] + R[4] * R[5] + R[7] * R[8])
+    g31 = -0.5 * (R[2] * R[0] + R[5] * R[3] + R[8] * R[6])
+    for i in range(0, 9, 3):
+        a, b, c = R[i], R[i + 1], R[i + 2]
+        R[i] = a * g11 + b * g12 + c * g31
+        R[i + 1] = a * g12 + b * g22 + c * g23
+        R[i + 2] = a * g31 + b * g23 + c * g33
+
+
+@kernel
+def rotate(D, state, row, x, y, z, out):
+    """out (3,) = R (x, y, z) with R = D[state, row]: from body to spatial axes."""
+    out[0] = D[state, row, 0] * x + D[state, row, 1] * y + D[state, row, 2] * z
+    out[1] = D[state, row, 3] * x + D[state, row, 4] * y + D[state, row, 5] * z
+    out[2] = D[state, row, 6] * x + D[state, row, 7] * y + D[state, row, 8] * z
+
+
+@kernel
+def spin(V, D, dof, rot, state, e, k, out):
+    """out (3,) = angular velocity of end k of element e in spatial axes at a state (space, end dofs 6)."""
+    j = 6 * k + 3
+    rotate(D, state, rot[e, k], V[state, dof[e, j]], V[state, dof[e, j + 1]], V[state, dof[e, j + 2]], out)
+
+
+# --- points on ends --------------------------------------------------------------------------------------------------
+@kernel
+def point(Q, D, U, dof, rot, e, k, par, column, P, B, J):
+    """Point with the offset par[e, column:] (body axes) on end k of element e; plane or space by the shape of D.
+
+    Fills ``P`` (5, dim), rows `P0` .. `R1`; ``B`` (dim, 3 or 6): ``P1 - P0 = B U``, so a force F on the point is B^T F in
+    the rows of the end; ``J`` (dim, 3 or 6): dP1/dU.
+    """
+    if D.shape[2] == 2:
+        j = 3 * k
+        n = rot[e, k]
+        ix, iy = dof[e, j], dof[e, j + 1]
+        v = U[dof[e, j + 2]]
+        ax, ay = par[e, column], par[e, column + 1]
+        r0x = D[0, n, 0] * ax - D[0, n, 1] * ay
+        r0y = D[0, n, 1] * ax + D[0, n, 0] * ay
+        r1x = D[1, n, 0] * ax - D[1, n, 1] * ay
+        r1y = D[1, n, 1] * ax + D[1, n, 0] * ay
+        rx, ry = 0.5 * (r0x + r1x), 0.5 * (r0y + r1y)
+        t = 1 / (1 + 0.25 * v * v)
+        P[0, 0], P[0, 1] = Q[0, ix] + r0x, Q[0, iy] + r0y
+        P[1, 0], P[1, 1] = Q[1, ix] + r1x, Q[1, iy] + r1y
+        P[2, 0], P[2, 1] = U[ix] - v * ry, U[iy] + v * rx
+        P[3, 0], P[3, 1] = r0x, r0y
+        P[4, 0], P[4, 1] = r1x, r1y
+        B[0, 0], B[0, 1], B[0, 2] = 1.0, 0.0, -ry
+        B[1, 0], B[1, 1], B[1, 2] = 0.0, 1.0, rx
+        J[0, 0], J[0, 1], J[0, 2] = 1.0, 0.0, -t * r1y
+        J[1, 0], J[1, 1], J[1, 2] = 0.0, 1.0, t * r1x
+        return
+    j = 6 * k
+    n = rot[e, k]
+    ax, ay, az = par[e, column], par[e, column + 1], par[e, column + 2]
+    rotate(D, 0, n, ax, ay, az, P[3])
+    rotate(D, 1, n, ax, ay, az, P[4])
+    x, y, z = U[dof[e, j + 3]], U[dof[e, j + 4]], U[dof[e, j + 5]]
+    rx, ry, rz = 0.5 * (P[3, 0] + P[4, 0]), 0.5 * (P[3, 1] + P[4, 1]), 0.5 * (P[3, 2] + P[4, 2])
+    for i in range(3):
+        m = dof[e, j + i]
+        P[0, i] = Q[0, m] + P[3, i]
+        P[1, i] = Q[1, m] + P[4, i]
+        P[2, i] = U[m]
+        for l in range(3):
+            B[i, l] = J[i, l] = 1.0 if i == l else 0.0
+    P[2, 0] += y * rz - z * ry
+    P[2, 1] += z * rx - x * rz
+    P[2, 2] += x * ry - y * rx
+    B[0, 3], B[0, 4], B[0, 5] = 0.0, rz, -ry  # column l: e_l x r_m
+    B[1, 3], B[1, 4], B[1, 5] = -rz, 0.0, rx
+    B[2, 3], B[2, 4], B[2, 5] = ry, -rx, 0.0
+    # column l of J: T e_l x r1 with T = f (I + theta~/2), T e_l = f (e_l + theta x e_l/2)
+    f = 1 / (1 + 0.25 * (x * x + y * y + z * z))
+    rx, ry, rz = f * P[4, 0], f * P[4, 1], f * P[4, 2]
+    x, y, z = 0.5 * x, 0.5 * y, 0.5 * z
+    J[0, 3], J[1, 3], J[2, 3] = z * rz + y * ry, -y * rx - rz, ry - z * rx
+    J[0, 4], J[1, 4], J[2, 4] = rz - x * ry, x * rx + z * rz, -z * ry - rx
+    J[0, 5], J[1, 5], J[2, 5] = -x * rz - ry, rx - y * rz, y * ry + x * rx
+
+
+@kernel
+def point_rate(V, D, dof, rot, state, e, k, r, v, c):
+    """v (dim,) = velocity of the point with the arm r (spatial axes) on end k at a state, c (dim,) = w x r in it."""
+    if D.shape[2] == 2:
+        w = V[state, dof[e, 3 * k + 2]]
+        c[0], c[1] = -w * r[1], w * r[0]
+    else:
+        spin(V, D, dof, rot, state, e, k, v)
+        cross(v, r, c)
+    n = 3 * (v.shape[0] - 1)
+    for i in range(v.shape[0]):
+        v[i] = V[state, dof[e, n * k + i]] + c[i]

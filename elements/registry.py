@@ -1,0 +1,94 @@
+"""Element types as data: what the assembler must know of each, and one line per type to make it known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+__all__ = ["ElementType", "element_type", "element_types"]
+
+
+@dataclass(frozen=True)
+class ElementType:
+    """One element type: names, sizes and its two kernels.
+
+    ``par`` and ``outputs`` name the columns of the parameter table and of the OUTPUT job, with units in square
+    brackets; ``multipliers`` counts the constraint rows after the node dofs; ``scale`` is the parameter column that holds
+    the scale of the multipliers (joints only, else -1); ``angular`` says that its constraints are angles, not lengths.
+    """
+
+    name: str
+    dimension: int
+    ends: int
+    rotational: bool
+    par: tuple[str, ...]
+    force: Any
+    report: Any
+    hist: int = 0
+    multipliers: int = 0
+    outputs: tuple[str, ...] = ()
+    scale: int = -1
+    inertia: bool = False
+    angular: bool = False
+
+    @property
+    def end_dofs(self) -> int:
+        """Dofs of one end: dx, and the rotation where the type uses it."""
+        return self.dimension + ((1 if self.dimension == 2 else 3) if self.rotational else 0)
+
+    @property
+    def node_dofs(self) -> int:
+        return self.ends * self.end_dofs
+
+    @property
+    def local_dofs(self) -> int:
+        return self.node_dofs + self.multipliers
+
+    def column(self, name: str) -> int:
+        """Parameter column by its name without the unit."""
+        for i, entry in enumerate(self.par):
+            if entry.split(" [")[0] == name:
+                return i
+        raise KeyError(f"element type {self.name!r} has no parameter {name!r}; it has {', '.join(self.par)}")
+
+
+# One line per type: name -> module that defines `TYPES`.  Modules load when a model asks for the type.
+_MODULES = {
+    "truss2": "truss",
+    "truss3": "truss",
+    "beam2": "beam2d",
+    "beam2_inextensible": "beam2d",
+    "spring2": "spring",
+    "spring3": "spring",
+    "torsion2": "torsion",
+    "torsion3": "torsion",
+    "mass2": "mass",
+    "mass3": "mass",
+    "linear_mass2": "mass",
+    "linear_mass3": "mass",
+    "hermite2": "hermite",
+    "rigid3": "rigid",
+    "point2": "joints",
+    "point3": "joints",
+    "position2": "joints",
+    "position3": "joints",
+    "angle2": "joints",
+    "orientation3": "joints",
+    "force2": "loads",
+    "force3": "loads",
+    "moment2": "loads",
+    "moment3": "loads",
+}
+
+
+def element_types() -> tuple[str, ...]:
+    """Names of all registered element types."""
+    return tuple(_MODULES)
+
+
+def element_type(name: str) -> ElementType:
+    """The element type of that name; loads its module."""
+    if name not in _MODULES:
+        raise KeyError(f"no element type {name!r}; there are {', '.join(_MODULES)}")
+    return import_module(f"fem_mbs.elements.{_MODULES[name]}").TYPES[name]

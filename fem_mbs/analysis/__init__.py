@@ -1,0 +1,1 @@
+"""Analyses: initial states, statics and transients of a compiled model."""

@@ -1,0 +1,406 @@
+"""Drive the compiled step: chunks of steps, halved steps, sparse solvers from outside, the running energy ledger.
+
+Nothing here depends on how the steps are cut into chunks, so that a run that is continued from a restart point gives the
+same bits as one that was never stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from fem_mbs import contract as C
+from fem_mbs.assembly import Compiled
+from fem_mbs.errors import AnalysisError, ConvergenceError
+from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.linear import SingularMatrixError, make_solver
+
+__all__ = ["LEDGER_COLUMNS", "Chunk", "Settings", "Stepping"]
+
+RULES = {"midpoint": S.MIDPOINT, "newmark": S.NEWMARK, "static": S.STATIC}
+PREDICTORS = {"none": 0, "velocity": 1, "increment": 2, "extrapolation": 3}
+
+#: Columns of the ledger that a run keeps: energies [J], works since the start [J], closing error [J], momenta.
+LEDGER_COLUMNS = (
+    "kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error",
+    "px", "py", "pz", "lx", "ly", "lz",
+)  # fmt: skip
+_ENERGIES = slice(C.KINETIC, C.POTENTIAL + 1)
+_WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
+
+_CHUNK_SECONDS = 0.2
+_CHUNK_BYTES = 32e6
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How Newton-Raphson and the step control behave.
+
+    ``rtol`` largest residual against the largest element contribution of its kind; ``ctol`` constraint error against the
+    model's length; ``newton`` "chord" (one tangent per step while it contracts well) or "full"; ``predictor`` "none",
+    "velocity", "increment" or "extrapolation"; ``halvings`` how often a step that fails is halved; ``solver`` "auto",
+    "banded", "cholmod" or "superlu"; ``beta``, ``gamma`` Newmark's parameters.
+    """
+
+    rtol: float = 1e-12
+    ctol: float = 1e-14
+    max_iterations: int = 25
+    newton: str = "chord"
+    predictor: str = "extrapolation"
+    halvings: int = 6
+    solver: str = "auto"
+    beta: float = 0.25
+    gamma: float = 0.5
+
+
+@dataclass
+class Chunk:
+    """Results of consecutive steps: times (n,), ledger (n, 13), iterations, record (n, k), and the frames among them."""
+
+    time: np.ndarray
+    ledger: np.ndarray
+    iterations: np.ndarray
+    residual: np.ndarray
+    record: np.ndarray
+    frame_time: np.ndarray
+    frames: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+class Stepping:
+    """One analysis in steps of ``h`` from ``t0``: holds state, counters, ledger.
+
+    ``functions`` is the list of time functions; ``evaluate(k0, k1)`` is cut from it.  Loads, motions and everything else
+    are in the compiled model.
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        functions: list[Callable[[np.ndarray], np.ndarray]],
+        state: S.State,
+        gravity: np.ndarray,
+        *,
+        rule: str,
+        t0: float,
+        h: float,
+        settings: Settings,
+        frame_every: int = 0,
+        restart_every: int = 0,
+    ):
+        self.compiled, self.functions, self.state, self.settings = compiled, functions, state, settings
+        self.rule, self.t0, self.h = rule, t0, h
+        self.step = 0
+        self.frame_every, self.restart_every = frame_every, restart_every
+        self.kernels, self.reports = compiled.kernels()
+        self.gravity = np.zeros(3)
+        self.gravity[: len(gravity)] = gravity
+        self.counter = np.zeros(S.N_COUNTER, np.int64)
+        c = self.counter
+        c[S.BANDED] = compiled.banded
+        c[S.KL] = c[S.KU] = compiled.bandwidth
+        c[S.FULL] = settings.newton == "full"
+        c[S.MAX_ITERATIONS] = settings.max_iterations
+        c[S.RULE_KIND] = RULES[rule]
+        c[S.PREDICTOR] = PREDICTORS[settings.predictor]
+        c[S.RESTART_EVERY] = restart_every
+        self.real = np.zeros(S.N_REAL)
+        self.real[S.RTOL], self.real[S.CTOL] = settings.rtol, settings.ctol
+        self.real[S.BETA], self.real[S.GAMMA] = settings.beta, settings.gamma
+        self.real[S.LENGTH] = compiled.length
+        self.solver = None
+        if not compiled.banded:
+            indptr, indices = compiled.pattern
+            mask = compiled.system.kind[compiled.system.unknown] == S.MULTIPLIER
+            prefer = settings.solver if settings.solver in ("cholmod", "superlu") else "auto"
+            self.solver = make_solver(compiled.n_equations, indptr, indices, mask, prefer=prefer)
+        self.ctl = self.control(h)
+        self.works = np.zeros(3)
+        self.initial_energy: float | None = None
+        self.halved_steps = 0
+
+    # --- controls --------------------------------------------------------------------------------------------------
+    def control(self, h: float) -> np.ndarray:
+        """The control values of a step of length h."""
+        s = self.settings
+        ctl = np.zeros(C.N_CTL)
+        ctl[C.H] = h
+        static = self.rule == "static"
+        ctl[C.SF] = 1.0 if static else 0.5 * h * h
+        one = self.rule != "midpoint"
+        ctl[C.RULE] = C.ONE_STATE if one else C.TWO_STATE
+        ctl[C.TWO] = 2.0 if one else 1.0
+        ctl[C.SK] = ctl[C.SF] * ctl[C.TWO]
+        if one and not static:
+            ctl[C.WV], ctl[C.WA] = s.gamma / (s.beta * h), 1.0 / (s.beta * h * h)
+        ctl[C.GX : C.GZ + 1] = self.gravity
+        return ctl
+
+    def evaluate(self, t0: np.ndarray, tm: np.ndarray, t1: np.ndarray) -> np.ndarray:
+        """Values of all time functions at start, middle and end of the steps, (n, n_fun, 3)."""
+        funs = np.empty((t0.size, max(len(self.functions), 1), 3))
+        for i, f in enumerate(self.functions):
+            funs[:, i, C.T0], funs[:, i, C.T1] = f(t0), f(t1)
+            # a one-state rule takes the loads at the end of the step
+            funs[:, i, C.TM] = f(tm) if self.rule == "midpoint" else funs[:, i, C.T1]
+        return funs
+
+    def time(self, step) -> np.ndarray:
+        return self.t0 + self.h * step
+
+    # --- the start -------------------------------------------------------------------------------------------------
+    def begin(self) -> None:
+        """Element histories, constraint scales and the energy at the start."""
+        compiled, state = self.compiled, self.state
+        for a in (state.Q, state.D, state.V, state.DD):
+            a[1] = a[0]
+        state.U[:] = 0.0
+        now = np.array([self.t0])
+        fun = self.evaluate(now, now, now + self.h)[0]
+        S.report(C.START, self.reports, compiled.system, self.ctl, fun, state, np.zeros(C.N_LEDGER), False)
+        compiled.set_scales(self.ctl, fun, state)
+        row = self.energies(fun)
+        self.initial_energy = float(row[_ENERGIES].sum())
+        self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
+        self.set_floors()
+
+    def energies(self, fun) -> np.ndarray:
+        """Ledger row of the present state (row 0)."""
+        state = self.state
+        for a in (state.Q, state.D, state.V, state.DD):
+            a[1] = a[0]
+        state.U[self.compiled.system.kind != S.MULTIPLIER] = 0.0
+        row = np.zeros(C.N_LEDGER)
+        S.report(C.LEDGER, self.reports, self.compiled.system, self.ctl, fun, state, row, True)
+        row[_WORKS] = 0.0
+        return row
+
+    def set_floors(self) -> None:
+        """Increments below these are round-off of the coordinates."""
+        positions = self.compiled.system.positions
+        largest = float(np.abs(self.state.Q[0, positions]).max(initial=0.0))
+        self.real[S.FLOOR_X] = 4.0 * np.finfo(float).eps * max(largest, self.compiled.length)
+        self.real[S.FLOOR_T] = 4.0 * np.finfo(float).eps
+
+    def pack(self, rows: np.ndarray, works: np.ndarray) -> np.ndarray:
+        """Ledger rows with works since the start and the closing error."""
+        out = np.zeros((rows.shape[0], len(LEDGER_COLUMNS)))
+        out[:, 0:3] = rows[:, _ENERGIES]
+        out[:, 3:6] = works
+        dissipated, load, driver = works.T
+        out[:, 6] = out[:, 0:3].sum(axis=1) + dissipated - load - driver - self.initial_energy
+        out[:, 7:] = rows[:, C.PX :]
+        return out
+
+    # --- steps -----------------------------------------------------------------------------------------------------
+    def buffers(self, n_steps: int, n_frames: int) -> S.Output:
+        state = self.state
+        N, D = state.Q.shape[1], state.D.shape[1:]
+        m = max(n_frames, 1)
+        return S.Output(
+            ledger=np.zeros((n_steps, C.N_LEDGER)),
+            iterations=np.zeros(n_steps, np.int32),
+            residuals=np.zeros(n_steps),
+            values=np.zeros((n_steps, self.compiled.system.record.shape[0])),
+            frame_Q=np.zeros((m, N)),
+            frame_V=np.zeros((m, N)),
+            frame_D=np.zeros((m, *D)),
+            frame_out=np.zeros((m, state.out.size)),
+            frame_energy=np.zeros((m, state.energy.size)),
+            frame_step=np.zeros(m, np.int64),
+        )
+
+    def chunk_length(self, seconds_per_step: float, remaining: int) -> int:
+        """Steps of the next chunk: a fraction of a second of work, bounded memory, no restart point passed."""
+        n = remaining
+        if seconds_per_step > 0.0:
+            n = min(n, max(1, int(_CHUNK_SECONDS / seconds_per_step)))
+        else:
+            n = min(n, 8)
+        row = 8 * (C.N_LEDGER + self.compiled.system.record.shape[0] + 6 * max(len(self.functions), 1) + 2)
+        n = min(n, max(1, int(_CHUNK_BYTES / row)))
+        if self.frame_every:
+            state = self.state
+            frame = 8 * (2 * state.Q.shape[1] + state.D[0].size + state.out.size + state.energy.size)
+            n = min(n, max(1, int(_CHUNK_BYTES / frame)) * self.frame_every)
+        if self.restart_every:
+            n = min(n, self.restart_every - self.step % self.restart_every)
+        return max(n, 1)
+
+    def run(self, n_steps: int, on_chunk: Callable[[Chunk], None]) -> None:
+        """Make ``n_steps`` steps and hand over the results chunk by chunk.
+
+        Raises:
+            ConvergenceError: a step failed, also when halved ``settings.halvings`` times.
+            AnalysisError: the system matrix is singular.
+        """
+        end = self.step + n_steps
+        pace = 0.0
+        while self.step < end:
+            n = self.chunk_length(pace, end - self.step)
+            started = perf_counter()
+            done, chunk, problem = self._chunk(n)
+            if done:
+                on_chunk(chunk)
+                pace = (perf_counter() - started) / done
+            if problem:
+                on_chunk(self._halved_step(problem))
+
+    def _chunk(self, n: int):
+        number = self.step + np.arange(n)
+        t0, t1 = self.time(number), self.time(number + 1)
+        funs = self.evaluate(t0, self.time(number + 0.5), t1)
+        frames = (self.step + n) // self.frame_every - self.step // self.frame_every if self.frame_every else 0
+        output = self.buffers(n, frames)
+        c = self.counter
+        c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, self.step
+        c[S.FRAME_EVERY] = self.frame_every
+        problem = self._advance(output, self.ctl, funs)
+        done = int(c[S.STEP])
+        chunk = self._take(output, done, t1) if done else None
+        self.step += done
+        return done, chunk, problem
+
+    def _advance(self, output: S.Output, ctl, funs) -> int:
+        """Run the compiled loop, serving its requests for the sparse solver; 0 or what went wrong."""
+        state = self.state
+        while True:
+            answer = S.advance(
+                self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter, self.real
+            )
+            if answer in (S.NEED_FACTOR, S.NEED_SOLVE):
+                try:
+                    if answer == S.NEED_FACTOR:
+                        self.solver.factor(state.values[:-1])
+                    state.rhs[:] = self.solver.solve(state.rhs)
+                except SingularMatrixError as error:
+                    if error.index is not None and error.index >= 0:
+                        self.counter[S.WORST] = self.compiled.system.unknown[error.index]
+                    self.counter[S.PHASE] = 0
+                    self.counter[S.REFACTOR] = 1
+                    return S.SINGULAR
+            else:
+                return 0 if answer == S.DONE else answer
+
+    def _take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
+        rows = output.ledger[:n]
+        # a running sum that does not depend on the chunks
+        works = np.cumsum(np.vstack((self.works, rows[:, _WORKS])), axis=0)[1:]
+        self.works = works[-1].copy()
+        f = int(self.counter[S.N_FRAMES])
+        return Chunk(
+            time=t1[:n],
+            ledger=self.pack(rows, works),
+            iterations=output.iterations[:n],
+            residual=output.residuals[:n],
+            record=output.values[:n],
+            frame_time=self.time(output.frame_step[:f]),
+            frames={
+                "Q": output.frame_Q[:f],
+                "V": output.frame_V[:f],
+                "D": output.frame_D[:f],
+                "out": output.frame_out[:f],
+                "energy": output.frame_energy[:f],
+            },
+        )
+
+    def _halved_step(self, problem: int) -> Chunk:
+        """Make one step in 2, 4, 8 ... parts; the results look like those of one step."""
+        c, state = self.counter, self.state
+        if problem == S.SINGULAR:
+            self._fail(problem)
+        before = [a.copy() for a in (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction)]
+        hist = self.compiled.system.hist.copy()
+        sf = self.ctl[C.SF]
+        multipliers = self.compiled.system.kind == S.MULTIPLIER
+        worst = int(c[S.WORST]), float(self.real[S.WORST_VALUE])
+        for level in range(1, self.settings.halvings + 1):
+            parts = 2**level
+            ctl = self.control(self.h / parts)
+            for a, b in zip((state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction), before, strict=True):
+                a[:] = b
+            self.compiled.system.hist[:] = hist
+            state.U[multipliers] *= ctl[C.SF] / sf
+            t = self.time(self.step + np.arange(parts + 1) / parts)
+            funs = self.evaluate(t[:-1], 0.5 * (t[:-1] + t[1:]), t[1:])
+            due = self.frame_every and (self.step + 1) % self.frame_every == 0
+            output = self.buffers(parts, 1 if due else 0)
+            c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, 0
+            c[S.FRAME_EVERY] = parts if due else 0
+            c[S.HISTORY] = 0
+            if self._advance(output, ctl, funs) == 0:
+                state.U[multipliers] *= sf / ctl[C.SF]
+                c[S.HISTORY] = 0
+                c[S.REFACTOR] = 1
+                chunk = self._take(output, parts, t[1:])
+                self.step += 1
+                self.halved_steps += 1
+                return Chunk(
+                    time=chunk.time[-1:],
+                    ledger=chunk.ledger[-1:],
+                    iterations=chunk.iterations.sum(keepdims=True),
+                    residual=chunk.residual[-1:],
+                    record=chunk.record[-1:],
+                    frame_time=chunk.time[-1:] if due else chunk.frame_time,
+                    frames=chunk.frames,
+                )
+        c[S.WORST], self.real[S.WORST_VALUE] = worst
+        self._fail(problem)
+
+    def _fail(self, problem: int):
+        worst = int(self.counter[S.WORST])
+        where = self.compiled.name_of(worst) if worst >= 0 else "an unknown place"
+        step = f"{self.rule} step {self.step + 1} at t = {self.time(self.step):.6g} s (h = {self.h:.3g} s)"
+        if problem == S.SINGULAR:
+            raise AnalysisError(
+                f"{step}: the system matrix is singular at {where}; it has no mass, stiffness or support there, "
+                "or constraints contradict or repeat each other"
+            )
+        raise ConvergenceError(
+            f"{step}: Newton-Raphson did not converge in {self.settings.max_iterations} iterations, also not with the step "
+            f"cut into {2**self.settings.halvings} parts; worst residual, {self.real[S.WORST_VALUE]:.3g} times its "
+            f"tolerance, at {where}; take a smaller h or check loads and supports there"
+        )
+
+    # --- restart ---------------------------------------------------------------------------------------------------
+    def snapshot(self) -> dict[str, np.ndarray]:
+        """Everything that the next step depends on."""
+        s = self.state
+        return {
+            "step": np.int64(self.step),
+            "Q": s.Q[0].copy(),
+            "D": s.D[0].copy(),
+            "V": s.V.copy(),
+            "DD": s.DD[0].copy(),
+            "U": s.U.copy(),
+            "past": s.past.copy(),
+            "reaction": s.reaction[0].copy(),
+            "hist": self.compiled.system.hist.copy(),
+            "par": self.compiled.system.par.copy(),
+            "row_scale": self.compiled.system.row_scale.copy(),
+            "works": self.works.copy(),
+            "initial_energy": np.float64(self.initial_energy),
+            "history": self.counter[[S.HISTORY, S.SLOW]].copy(),
+            "floors": self.real[[S.FLOOR_X, S.FLOOR_T]].copy(),
+            "halved_steps": np.int64(self.halved_steps),
+        }
+
+    def restore(self, data: dict[str, np.ndarray]) -> None:
+        """Continue from a snapshot."""
+        s = self.state
+        self.step = int(data["step"])
+        s.Q[0], s.D[0], s.DD[0], s.reaction[0] = data["Q"], data["D"], data["DD"], data["reaction"]
+        s.V[:], s.U[:], s.past[:] = data["V"], data["U"], data["past"]
+        self.compiled.system.hist[:] = data["hist"]
+        self.compiled.system.par[:] = data["par"]
+        self.compiled.system.row_scale[:] = data["row_scale"]
+        self.works = np.array(data["works"])
+        self.initial_energy = float(data["initial_energy"])
+        self.counter[[S.HISTORY, S.SLOW]] = data["history"]
+        self.counter[S.REFACTOR] = 1
+        self.real[[S.FLOOR_X, S.FLOOR_T]] = data["floors"]
+        self.halved_steps = int(data["halved_steps"])
+
+

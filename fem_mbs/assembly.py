@@ -1,0 +1,475 @@
+"""From a model's blocks to the frozen arrays that the compiled step works on.
+
+Numbering: each node has its position dofs and, where an element, body or joint needs it, rotation dofs; multipliers
+follow; the last entry is the sink, to which missing and ground dofs point.  The sparsity pattern is built once: every
+element matrix entry knows its place in the value array, whether that is a band (narrow models, factored in compiled code)
+or compressed columns (wide models, factored by CHOLMOD or SuperLU).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from fem_mbs import contract as C
+from fem_mbs.elements.registry import ElementType, element_type
+from fem_mbs.errors import ModelError
+from fem_mbs.solvers import stepper as S
+
+__all__ = ["GROUND", "Block", "Compiled", "Nodes", "compile_system", "make_block"]
+
+#: Node index that stands for ground in connectivity tables.
+GROUND = -1
+
+#: Half-bandwidth up to which the compiled banded solver serves; beyond it the sparse solvers are faster.
+BAND_LIMIT = 60
+
+
+@dataclass
+class Nodes:
+    """Nodes of a model.
+
+    ``x`` (n, dim) positions [m] at the start, ``rotational`` (n,) whether a node has rotation dofs, ``rotation`` rotation
+    at the start: the angle [rad], shape (n,), in the plane, the matrix, shape (n, 3, 3), in space.  ``names`` says what to
+    call a node in a message.
+    """
+
+    x: np.ndarray
+    rotational: np.ndarray
+    rotation: np.ndarray
+    names: list[str]
+
+
+@dataclass
+class Block:
+    """Equal elements: their type, end nodes (n, ends) and parameters (n, n_par).
+
+    ``label`` is the user's name of the group; ``scales`` marks parameter columns that hold a time function.
+    """
+
+    label: str
+    type: ElementType
+    nodes: np.ndarray
+    par: np.ndarray
+    watched: bool = False
+    dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
+    rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
+    first_element: int = 0
+    first_output: int = 0
+
+    @property
+    def size(self) -> int:
+        return self.nodes.shape[0]
+
+
+@dataclass
+class Driven:
+    """Prescribed dofs that move: dof = reference + f(t)."""
+
+    dofs: np.ndarray
+    functions: np.ndarray
+    names: list[str]
+
+
+@dataclass
+class Compiled:
+    """A compiled model: arrays for the solvers and the tables to find things in them."""
+
+    dimension: int
+    nodes: Nodes
+    blocks: list[Block]
+    offset: np.ndarray
+    rot_row: np.ndarray
+    n_dof: int
+    system: S.System
+    banded: bool
+    bandwidth: int
+    pattern: tuple[np.ndarray, np.ndarray] | None
+    diagonal: np.ndarray
+    length: float
+    driven: Driven
+    fixed: np.ndarray
+
+    @property
+    def sink(self) -> int:
+        return self.n_dof - 1
+
+    @property
+    def n_equations(self) -> int:
+        return self.system.unknown.size
+
+    @property
+    def rotation_dofs(self) -> int:
+        return 1 if self.dimension == 2 else 3
+
+    def position_dofs(self, node: int) -> np.ndarray:
+        return self.offset[node] + np.arange(self.dimension)
+
+    def name_of(self, dof: int) -> str:
+        """What a dof is, for a message: node and component, or joint and row."""
+        if dof >= self.first_multiplier:
+            for block in self.blocks:
+                if block.type.multipliers and np.any(block.dof[:, block.type.node_dofs :] == dof):
+                    return f'constraint of "{block.label}"'
+            return "the sink"
+        node = int(np.searchsorted(self.offset, dof, side="right") - 1)
+        k = dof - self.offset[node]
+        component = "xyz"[k] if k < self.dimension else ("rotation" if self.dimension == 2 else f"rotation {'xyz'[k - 3]}")
+        return f'node "{self.nodes.names[node]}", {component}'
+
+    @property
+    def first_multiplier(self) -> int:
+        return self.n_dof - 1 - sum(b.size * b.type.multipliers for b in self.blocks)
+
+    def initial_state(self) -> S.State:
+        """State at rest in the positions of the model, with fresh workspaces."""
+        N, nr = self.n_dof, int(self.nodes.rotational.sum())
+        width = 2 if self.dimension == 2 else 9
+        Q, V, D = np.zeros((2, N)), np.zeros((3, N)), np.zeros((2, nr + 1, width))
+        n = self.nodes.x.shape[0]
+        for i in range(self.dimension):
+            Q[:, self.offset[:n] + i] = self.nodes.x[:, i]
+        where = np.flatnonzero(self.nodes.rotational)
+        if self.dimension == 2:
+            angle = self.nodes.rotation[where]
+            Q[:, self.offset[where] + 2] = angle
+            D[:, :nr, 0], D[:, :nr, 1] = np.cos(angle), np.sin(angle)
+            D[:, nr, 0] = 1.0
+        else:
+            D[:, :nr] = self.nodes.rotation[where].reshape(-1, 9)
+            D[:, nr] = np.eye(3).ravel()
+        widest = max([b.type.local_dofs for b in self.blocks] + [C.N_LEDGER])
+        n_eq = self.n_equations
+        outputs = sum(b.size * len(b.type.outputs) for b in self.blocks)
+        elements = sum(b.size for b in self.blocks)
+        return S.State(
+            Q=Q,
+            D=D,
+            V=V,
+            DD=np.zeros_like(D),
+            U=np.zeros(N),
+            past=np.zeros((2, N)),
+            reaction=np.zeros((2, N)),
+            residual=np.zeros(N),
+            values=np.zeros(self.n_values + 1),
+            rhs=np.zeros(n_eq),
+            pivot=np.zeros(n_eq, np.int64),
+            out=np.zeros(outputs),
+            energy=np.zeros(elements),
+            fe=np.zeros(S._TILE * widest),
+            ke=np.zeros(S._TILE * widest * widest),
+            peak=np.zeros(4),
+            Qw=np.zeros((2, N)),
+            Dw=np.zeros_like(D),
+            Uw=np.zeros(N),
+        )
+
+    @property
+    def n_values(self) -> int:
+        if self.banded:
+            return self.n_equations * (3 * self.bandwidth + 1)
+        return self.pattern[1].size
+
+    def kernels(self):
+        """Function pointers (force, report) of the blocks, as typed lists for the compiled step."""
+        from numba.typed import List
+
+        forces, reports = List.empty_list(C.KERNEL), List.empty_list(C.KERNEL)
+        for block in self.blocks:
+            for pointers, kernel in ((forces, block.type.force), (reports, block.type.report)):
+                kernel.compile(C.SIGNATURE)
+                pointers.append(kernel)
+        return forces, reports
+
+    def element_arrays(self, job: int, ctl, fun, state: S.State, blocks=None):
+        """Element vectors and matrices of all blocks at ``state``, block by block: (block, fe (n, m), ke (n, m, m)).
+
+        For the few assemblies outside the step loop (initial conditions, scales); in the order of ``blocks``.
+        """
+        for block in self.blocks if blocks is None else blocks:
+            n, m = block.size, block.type.local_dofs
+            fe, ke = np.zeros((n, m)), np.zeros((n, m, m))
+            hist = self.block_history(block)
+            block.type.force(
+                job, 0, n, ctl, block.par, block.dof, block.rot, hist, fun,
+                state.Q, state.D, state.V, state.DD, state.U, fe, ke,
+            )  # fmt: skip
+            yield block, fe, ke
+
+    def block_history(self, block: Block) -> np.ndarray:
+        start = sum(b.size * b.type.hist for b in self.blocks[: self.blocks.index(block)])
+        return self.system.hist[start : start + block.size * block.type.hist].reshape(block.size, block.type.hist)
+
+    def full_matrix(self, ctl, fun, state: S.State):
+        """Residual (N,) and tangent (N, N) over all dofs, prescribed ones included, as CSR."""
+        r = np.zeros(self.n_dof)
+        rows, cols, values = [], [], []
+        for block, fe, ke in self.element_arrays(C.TANGENT, ctl, fun, state):
+            np.add.at(r, block.dof, fe)
+            m = block.type.local_dofs
+            rows.append(np.repeat(block.dof, m, axis=1).ravel())
+            cols.append(np.tile(block.dof, (1, m)).ravel())
+            values.append(ke.ravel())
+        shape = (self.n_dof, self.n_dof)
+        if not rows:
+            return r, csr_matrix(shape)
+        matrix = coo_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(cols))), shape=shape)
+        return r, matrix.tocsr()
+
+    def set_scales(self, ctl, fun, state: S.State) -> None:
+        """Scale every constraint with its effective mass, so that the saddle point's condition does not depend on h.
+
+        With s = 1/(G diag(K)^-1 G^T) the blocks s G and K of the step's matrix are of one size (Bottasso, Bauchau &
+        Cardona 2007); the scale goes into the parameter column of the joint.
+        """
+        joints = [b for b in self.blocks if b.type.multipliers]
+        if not joints:
+            return
+        for block in joints:
+            block.par[:, block.type.scale] = 1.0
+        diagonal = np.zeros(self.n_dof)
+        for block, _fe, ke in self.element_arrays(C.TANGENT, ctl, fun, state):
+            nd = block.type.node_dofs
+            np.add.at(diagonal, block.dof[:, :nd], np.einsum("eii->ei", ke)[:, :nd])
+        flexibility = np.zeros(self.n_dof)
+        free = (self.system.equation >= 0) & (diagonal > 0.0)
+        flexibility[free] = 1.0 / diagonal[free]
+        for block, _fe, ke in self.element_arrays(C.TANGENT, ctl, fun, state, joints):
+            nd = block.type.node_dofs
+            G = ke[:, nd:, :nd]
+            c = np.einsum("emj,ej->em", G * G, flexibility[block.dof[:, :nd]]).max(axis=1)
+            scale = np.where(c > 0.0, 1.0 / np.where(c > 0.0, c, 1.0), 1.0)
+            block.par[:, block.type.scale] = scale
+            unit = 1.0 if block.type.angular else self.length
+            self.system.row_scale[block.dof[:, nd:]] = (scale * unit)[:, None]
+        # the compiled step reads the flat copy
+        self.system.par[:] = np.concatenate([b.par.ravel() for b in self.blocks])
+
+
+def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
+    n = nodes.x.shape[0]
+    nrot = 1 if dimension == 2 else 3
+    per_node = dimension + nrot * nodes.rotational.astype(np.int64)
+    offset = np.concatenate(([0], np.cumsum(per_node)))
+    rot_row = np.full(n, int(nodes.rotational.sum()), np.int64)
+    rot_row[nodes.rotational] = np.arange(nodes.rotational.sum())
+    count = int(offset[-1])
+    multipliers = sum(b.size * b.type.multipliers for b in blocks)
+    N = count + multipliers + 1
+    sink = N - 1
+    first_element = first_output = 0
+    for block in blocks:
+        t = block.type
+        dof = np.full((block.size, t.local_dofs), sink, np.int32)
+        rot = np.full((block.size, t.ends), int(nodes.rotational.sum()), np.int32)
+        for a in range(t.ends):
+            node = block.nodes[:, a]
+            real = node >= 0
+            base = offset[node[real]]
+            for i in range(dimension):
+                dof[real, a * t.end_dofs + i] = base + i
+            if t.rotational:
+                turning = real & nodes.rotational[np.where(real, node, 0)]
+                base = offset[node[turning]] + dimension
+                for i in range(nrot):
+                    dof[turning, a * t.end_dofs + dimension + i] = base + i
+                rot[turning, a] = rot_row[node[turning]]
+        if t.multipliers:
+            new = np.arange(block.size * t.multipliers).reshape(block.size, t.multipliers)
+            dof[:, t.node_dofs :] = count + new
+            count += block.size * t.multipliers
+        block.dof, block.rot = dof, rot
+        block.first_element, block.first_output = first_element, first_output
+        first_element += block.size
+        first_output += block.size * len(t.outputs)
+    return offset, rot_row, N
+
+
+def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
+    """Reverse Cuthill-McKee order of the equations and the half-bandwidth it gives."""
+    rows, cols = [], []
+    for block in blocks:
+        eq = equation_of[block.dof]
+        m = eq.shape[1]
+        r, c = np.repeat(eq, m, axis=1).ravel(), np.tile(eq, (1, m)).ravel()
+        keep = (r >= 0) & (c >= 0)
+        rows.append(r[keep])
+        cols.append(c[keep])
+    if not rows or n_eq == 0:
+        return np.arange(n_eq), 0
+    r, c = np.concatenate(rows), np.concatenate(cols)
+    graph = csr_matrix((np.ones(r.size, np.int8), (r, c)), shape=(n_eq, n_eq))
+    graph.data[:] = 1
+    order = reverse_cuthill_mckee(graph, symmetric_mode=True)
+    place = np.empty(n_eq, np.int64)
+    place[order] = np.arange(n_eq)
+    natural = int(np.abs(r - c).max(initial=0))
+    ordered = int(np.abs(place[r] - place[c]).max(initial=0))
+    return (np.arange(n_eq), natural) if natural <= ordered else (place, ordered)
+
+
+def compile_system(
+    dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, str]]
+) -> Compiled:
+    """Number the dofs and build pattern, slots and tables.
+
+    Args:
+        fixed: (n, 2) pairs (node, component) held where they are.
+        driven: (node, component, time function, name) of dofs that follow reference + f(t).
+
+    Raises:
+        ModelError: nothing is free to move, or a dof is both fixed and driven.
+    """
+    offset, rot_row, N = _number(dimension, nodes, blocks)
+    sink = N - 1
+    kind = np.full(N, S.MULTIPLIER, np.int8)
+    kind[sink] = S.SINK
+    n = nodes.x.shape[0]
+    nrot = 1 if dimension == 2 else 3
+    for i in range(dimension):
+        kind[offset[:n] + i] = S.POSITION
+    turning = np.flatnonzero(nodes.rotational)
+    for i in range(nrot):
+        kind[offset[turning] + dimension + i] = S.ROTATION
+    fixed_dofs = np.unique(offset[fixed[:, 0]] + fixed[:, 1]) if len(fixed) else np.empty(0, np.int64)
+    driven_dofs = np.array([offset[d[0]] + d[1] for d in driven], np.int32)
+    for name, dof in zip([d[3] for d in driven], driven_dofs, strict=True):
+        if dof in fixed_dofs:
+            node = int(np.searchsorted(offset, dof, side="right") - 1)
+            raise ModelError(
+                f'Motion "{name}": node "{nodes.names[node]}" is already held in this direction; '
+                "remove the support or the motion"
+            )
+        if np.count_nonzero(driven_dofs == dof) > 1:
+            node = int(np.searchsorted(offset, dof, side="right") - 1)
+            raise ModelError(
+                f'Motion "{name}": node "{nodes.names[node]}" is already driven in this direction by another motion; '
+                "keep one of them"
+            )
+    free = np.ones(N, bool)
+    free[sink] = False
+    free[fixed_dofs] = False
+    free[driven_dofs] = False
+    n_eq = int(free.sum())
+    if n_eq == 0 and len(driven_dofs) == 0:
+        raise ModelError("Model: every degree of freedom is held, nothing can move; remove a support")
+    equation = np.full(N, -1, np.int32)
+    equation[free] = np.arange(n_eq)
+    place, band = _order(equation, blocks, n_eq)
+    equation[free] = place
+    unknown = np.empty(n_eq, np.int32)
+    unknown[place] = np.flatnonzero(free)
+    banded = band <= BAND_LIMIT or n_eq <= BAND_LIMIT
+    width = 3 * band + 1
+    pattern = None
+    local = [
+        (np.repeat(equation[b.dof], b.type.local_dofs, axis=1), np.tile(equation[b.dof], (1, b.type.local_dofs)))
+        for b in blocks
+    ]
+    slots = []
+    if banded:
+        dump = n_eq * width
+        for r, c in local:
+            inside = (r >= 0) & (c >= 0)
+            slots.append(np.where(inside, c.astype(np.int64) * width + 2 * band + r - c, dump).ravel())
+        diagonal = np.arange(n_eq, dtype=np.int64) * width + 2 * band
+    else:
+        keys = [np.arange(n_eq, dtype=np.int64) * (n_eq + 1)]  # the whole diagonal
+        for r, c in local:
+            inside = (r >= 0) & (c >= 0)
+            keys.append(np.unique(c[inside].astype(np.int64) * n_eq + r[inside]))
+        key = np.unique(np.concatenate(keys))
+        dump = key.size
+        indices = (key % n_eq).astype(np.int32)
+        indptr = np.searchsorted(key, np.arange(n_eq + 1, dtype=np.int64) * n_eq).astype(np.int32)
+        pattern = (indptr, indices)
+        for r, c in local:
+            inside = (r >= 0) & (c >= 0)
+            slot = np.full(r.shape, dump, np.int64)
+            slot[inside] = np.searchsorted(key, c[inside].astype(np.int64) * n_eq + r[inside])
+            slots.append(slot.ravel())
+        diagonal = np.searchsorted(key, np.arange(n_eq, dtype=np.int64) * (n_eq + 1))
+    if dump >= 2**31 - 1:
+        raise ModelError(f"Model: its matrix has {dump} entries, more than 32-bit indices can count; split the model")
+
+    table = np.zeros((len(blocks), S.N_TABLE), np.int64)
+    at = dict.fromkeys((S.O_DOF, S.O_ROT, S.O_PAR, S.O_HIST, S.O_SLOT), 0)
+    for row, block in zip(table, blocks, strict=True):
+        t, size = block.type, block.size
+        row[S.N_EL], row[S.N_LOC], row[S.N_END] = size, t.local_dofs, t.ends
+        row[S.N_PAR], row[S.N_HIST], row[S.N_OUT] = block.par.shape[1], t.hist, len(t.outputs)
+        row[S.O_OUT], row[S.O_EL], row[S.WATCHED] = block.first_output, block.first_element, block.watched
+        row[S.INERTIA] = t.inertia
+        for column, step in (
+            (S.O_DOF, size * t.local_dofs),
+            (S.O_ROT, size * t.ends),
+            (S.O_PAR, size * block.par.shape[1]),
+            (S.O_HIST, size * t.hist),
+            (S.O_SLOT, size * t.local_dofs**2),
+        ):
+            row[column] = at[column]
+            at[column] += step
+
+    def flat(arrays, dtype):
+        return np.concatenate([np.empty(0, dtype), *[np.ravel(a) for a in arrays]]).astype(dtype)
+
+    span = nodes.x.max(axis=0) - nodes.x.min(axis=0) if n else np.zeros(dimension)
+    length = float(np.linalg.norm(span))
+    if length == 0.0:
+        offsets = [np.abs(b.par).max(initial=0.0) for b in blocks if b.type.multipliers]
+        length = max([1.0 if not offsets else max(offsets)])
+    rotations = (offset[turning][:, None] + dimension + np.arange(nrot)).astype(np.int32).reshape(-1, nrot)
+    initial = np.zeros(N)
+    for i in range(dimension):
+        initial[offset[:n] + i] = nodes.x[:, i]
+    if dimension == 2:
+        initial[offset[turning] + 2] = nodes.rotation[turning]
+    system = S.System(
+        table=table,
+        dof=flat([b.dof for b in blocks], np.int32),
+        rot=flat([b.rot for b in blocks], np.int32),
+        par=flat([b.par for b in blocks], np.float64),
+        hist=np.zeros(at[S.O_HIST]),
+        slot=flat(slots, np.int32),
+        equation=equation,
+        unknown=unknown,
+        kind=kind,
+        positions=np.flatnonzero(kind == S.POSITION).astype(np.int32),
+        rotations=rotations,
+        driven=driven_dofs,
+        driver=np.array([d[2] for d in driven], np.int32),
+        driven_reference=initial[driven_dofs] if len(driven) else np.zeros(0),
+        row_scale=np.ones(N),
+        record=np.zeros((0, 2), np.int32),
+    )
+    return Compiled(
+        dimension=dimension,
+        nodes=nodes,
+        blocks=blocks,
+        offset=offset,
+        rot_row=rot_row,
+        n_dof=N,
+        system=system,
+        banded=banded,
+        bandwidth=band,
+        pattern=pattern,
+        diagonal=diagonal,
+        length=length,
+        driven=Driven(driven_dofs, system.driver, [d[3] for d in driven]),
+        fixed=fixed_dofs,
+    )
+
+
+def make_block(label: str, type_name: str, nodes, **columns) -> Block:
+    """A block from parameter columns by name (scalars are repeated)."""
+    t = element_type(type_name)
+    nodes = np.atleast_2d(np.asarray(nodes, np.int64))
+    par = np.zeros((nodes.shape[0], len(t.par)))
+    for name, value in columns.items():
+        par[:, t.column(name)] = value
+    if t.scale >= 0:
+        par[:, t.scale] = 1.0
+    return Block(label, t, nodes, par)

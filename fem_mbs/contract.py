@@ -1,0 +1,110 @@
+"""What elements and solvers agree on: array layouts, column numbers, one kernel signature.  Neither knows the other.
+
+An element type is a block of ``n`` equal elements.  Its numbers are plain arrays:
+
+``par``  (n, n_par)   parameters, constant during a run; the columns are named by the element's module
+``dof``  (n, n_loc)   local unknown -> index in the full vectors; a missing dof points at the last entry, the *sink*
+``rot``  (n, n_end)   end -> row of the director arrays; a point without rotation points at the last row, the identity
+``hist`` (n, n_hist)  what an element remembers from the start of a step
+
+The state has one entry per dof of the model (free, prescribed and multiplier alike; ``N`` with the sink):
+
+``Q``  (2, N)      positions [m] (rotation dofs in the plane: unwrapped angle [rad]; multipliers: lambda / scale)
+``D``  (2, nr, 2)  plane: cos and sin of the rotation from the reference, d1 = (c, s);
+       (2, nr, 9)  space: rotation matrix row by row, R = [d1 d2 d3]
+``V``  (3, N)      v0, v1, a1: velocities at both ends, acceleration at the end (one-state rules only);
+                   rotation dofs hold W: in the plane the spin, in space the angular velocity in body axes
+``DD`` (2, nr, ..) director velocities, shaped like ``D``; in the plane d1'
+``U``  (N)         the unknowns of the step: dx, the Cayley rotation vector theta (spatial axes), Lambda = lambda sf / scale
+
+Row 0 is the start of the step, row 1 its end.  A *two-state* rule (mid-point) samples forces between the two; a
+*one-state* rule (statics, Newmark) calls the same kernel with both rows equal and ``U = 0``: the discrete force of two
+equal states is the force at that state, and since it is symmetric in the two states, its tangent is half the tangent at
+that state.  Hence ``ctl[SK]`` = ``sf`` or ``2 sf`` is the factor of every node-node entry of a force tangent.
+
+Momentum rows are multiplied by ``sf = h^2/2`` (1 in statics), so that the system does not degenerate as h -> 0
+(Bottasso, Bauchau & Cardona 2007).  `force` kernels write every entry of the ``fe`` and ``ke`` rows they are asked for;
+`report` kernels find their rows of ``fe`` zeroed and write what they have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import numba
+from numba import njit, types
+
+
+def _cache_directory() -> str:
+    """A folder for compiled kernels, keyed by the package's sources: numba does not notice a changed callee."""
+    digest = hashlib.sha256()
+    here = Path(__file__).resolve().parent
+    roots = (here, here.parent / "elements", here.parent / "solvers")
+    for path in sorted(p for root in roots for p in root.rglob("*.py")):
+        text = path.read_bytes()
+        if b"njit" in text or b"kernel" in text:
+            digest.update(path.name.encode() + text)
+    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    folder = Path(base) / "fem-mbs" / digest.hexdigest()[:16]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return str(folder)
+    except OSError:
+        pass
+    return tempfile.mkdtemp(prefix="fem-mbs-")
+
+
+numba.config.CACHE_DIR = _cache_directory()
+
+# --- ctl: control values of a step ---------------------------------------------------------------------------------
+H = 0            # step length h [s]
+SF = 1           # factor of the momentum rows: h^2/2, or 1 in statics
+SK = 2           # factor of node-node force tangents: SF (two-state) or 2 SF (one-state)
+RULE = 3         # TWO_STATE or ONE_STATE
+WV = 4           # one-state rules: dv1/du
+WA = 5           # one-state rules: da1/du (0 in statics: no inertia)
+GX, GY, GZ = 6, 7, 8   # gravity [m/s^2]
+TWO = 9          # 1 (two-state) or 2 (one-state): factor of the node-node block of constraint tangents
+N_CTL = 10
+
+TWO_STATE = 0.0
+ONE_STATE = 1.0
+
+# --- job of a `force` kernel ---------------------------------------------------------------------------------------
+FORCE = 0        # fe only
+TANGENT = 1      # fe and ke
+
+# --- job of a `report` kernel --------------------------------------------------------------------------------------
+LEDGER = 0       # fe[:, :N_LEDGER] = energies and momenta at state 1, works over the step
+OUTPUT = 1       # fe[:, :n_out] = output quantities (section forces, strains) of the step
+COMMIT = 2       # state 1 has been accepted: update hist (called after LEDGER and OUTPUT)
+START = 3        # both rows hold the initial state: fill hist
+
+# --- columns of the ledger -----------------------------------------------------------------------------------------
+KINETIC, STRAIN, POTENTIAL = 0, 1, 2           # [J] at state 1
+DISSIPATED, LOAD_WORK, DRIVER_WORK = 3, 4, 5   # [J] increments over the step
+PX, PY, PZ, LX, LY, LZ = 6, 7, 8, 9, 10, 11    # linear [N s] and angular momentum about the origin [N m s] at state 1
+N_LEDGER = 12
+
+# --- columns of fun: values of the time functions ------------------------------------------------------------------
+T0, TM, T1 = 0, 1, 2
+
+_f1 = types.Array(types.float64, 1, "C")
+_f2 = types.Array(types.float64, 2, "C")
+_f3 = types.Array(types.float64, 3, "C")
+_i2 = types.Array(types.int32, 2, "C")
+
+#: kernel(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke): elements e0 <= e < e1 go to fe[e - e0]
+SIGNATURE = types.void(
+    types.int64, types.int64, types.int64, _f1, _f2, _i2, _i2, _f2, _f2, _f2, _f3, _f2, _f3, _f1, _f2, _f3
+)
+KERNEL = types.FunctionType(SIGNATURE)
+
+
+def kernel(function):
+    """Compile lazily, cached on disk; the assembler asks for `SIGNATURE` when a model uses the element."""
+    return njit(cache=True, error_model="numpy")(function)

@@ -1,0 +1,613 @@
+"""Compiled stepping of a block system: assembly, Newton-Raphson and the step loop in one piece of machine code.
+
+Small models are bound by call overhead, so a whole run of steps is one call: `advance` predicts, assembles, solves and
+commits step after step, writes the ledger, the recorded values and the frames into buffers, and comes back to Python when
+
+    DONE             the requested steps are made
+    NEED_FACTOR      the matrix is wide: factor ``values`` and solve for ``rhs`` outside, then call again
+    NEED_SOLVE       the same with the factors at hand
+    NOT_CONVERGED    Newton-Raphson failed at step ``counter[STEP]``; the state is that of its start
+    SINGULAR         the banded matrix has no pivot in equation ``counter[WORST]``
+
+(reverse communication, as ARPACK does it).  The solver knows blocks of elements by their arrays and two function pointers
+only; see `fem_mbs.contract`.
+
+Newton-Raphson keeps the factors of a step's first tangent while they contract the increment well (chord iterations), since
+a tangent at the predicted state is as good as its prediction; ``full`` forms a new one in every iteration.  Convergence is
+judged per kind of row (forces, moments, constraints) against the largest element contribution of that kind, and on
+increments that reach round-off.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from fem_mbs import contract as C
+from fem_mbs.solvers.banded import band_factor, band_solve
+
+# --- answers of `advance` ------------------------------------------------------------------------------------------
+DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR = 0, 1, 2, 3, 4
+
+# --- kinds of dofs -------------------------------------------------------------------------------------------------
+POSITION, ROTATION, MULTIPLIER, SINK = 0, 1, 2, 3
+
+# --- columns of the block table ------------------------------------------------------------------------------------
+(N_EL, N_LOC, N_END, N_PAR, N_HIST, O_DOF, O_ROT, O_PAR, O_HIST, O_SLOT, N_OUT, O_OUT, O_EL, WATCHED, INERTIA) = range(15)
+N_TABLE = 15
+
+# --- rules ---------------------------------------------------------------------------------------------------------
+MIDPOINT, NEWMARK, STATIC = 0, 1, 2
+
+# --- integer settings and counters of a run ------------------------------------------------------------------------
+(
+    PHASE,  # where `advance` goes on
+    STEP,  # steps made since the start of the buffers
+    ITERATION,  # of the running step
+    REFACTOR,  # 1: the next iteration forms a new tangent
+    FRESH,  # iteration in which the tangent was formed
+    BANDED,  # 1: factor here, 0: outside
+    FULL,  # 1: a new tangent in every iteration
+    MAX_ITERATIONS,
+    WORST,  # dof or equation to blame
+    RULE_KIND,  # MIDPOINT, NEWMARK or STATIC
+    PREDICTOR,  # 0: none, 1: h v0, 2: last increment, 3: linear extrapolation of the increments
+    HISTORY,  # number of stored increments (0, 1, 2)
+    FRAME_EVERY,
+    N_FRAMES,  # frames in the buffer
+    RESTART_EVERY,  # a new tangent at these steps, so that a restart is bit-equal
+    STEP_OFFSET,  # steps of the analysis made before the buffers
+    TOTAL_ITERATIONS,
+    FACTORISATIONS,
+    KL,
+    KU,
+    SLOW,  # 1: chord iterations contracted badly of late
+) = range(21)
+N_COUNTER = 21
+
+# --- real settings and results -------------------------------------------------------------------------------------
+(RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH) = range(9)
+N_REAL = 9
+
+_BEGIN, _ASSEMBLE, _UPDATE = 0, 1, 2
+_TILE = 64
+
+
+class System(NamedTuple):
+    """The frozen arrays of a compiled model (constant during a run but for ``hist`` and the state)."""
+
+    table: np.ndarray  # (n_blocks, N_TABLE) int64
+    dof: np.ndarray  # all dof tables, flat int32
+    rot: np.ndarray  # all rotation tables, flat int32
+    par: np.ndarray  # all parameters, flat
+    hist: np.ndarray  # all element histories, flat
+    slot: np.ndarray  # position of each element matrix entry in ``values``, flat int64
+    equation: np.ndarray  # (N,) int32: equation of a dof, -1 for prescribed ones and the sink
+    unknown: np.ndarray  # (n_eq,) int32: dof of an equation
+    kind: np.ndarray  # (N,) int8
+    positions: np.ndarray  # position dofs, int32
+    rotations: np.ndarray  # (nr, 1 or 3) int32: rotation dofs of each row of D (without the identity)
+    driven: np.ndarray  # prescribed dofs that move, int32
+    driver: np.ndarray  # their time functions, int32
+    driven_reference: np.ndarray  # value of the dof where the function is zero
+    row_scale: np.ndarray  # (N,) scale of constraint rows
+    record: np.ndarray  # (n_record, 2) int32: source and index of the recorded values
+
+
+class State(NamedTuple):
+    """State and workspaces of a run; see `fem_mbs.contract` for the layouts."""
+
+    Q: np.ndarray
+    D: np.ndarray
+    V: np.ndarray
+    DD: np.ndarray
+    U: np.ndarray
+    past: np.ndarray  # (2, N) last increments, for the predictor
+    reaction: np.ndarray  # (2, N) residual of the prescribed dofs over sf
+    residual: np.ndarray
+    values: np.ndarray  # matrix values, the last one a dump
+    rhs: np.ndarray
+    pivot: np.ndarray
+    out: np.ndarray  # element outputs of the last step, flat
+    energy: np.ndarray  # element energies of the last step, flat
+    fe: np.ndarray
+    ke: np.ndarray
+    peak: np.ndarray  # largest element contribution per kind of dof
+    Qw: np.ndarray  # both rows equal: what one-state rules hand to the kernels
+    Dw: np.ndarray
+    Uw: np.ndarray
+
+
+class Output(NamedTuple):
+    """Buffers of a chunk of steps."""
+
+    ledger: np.ndarray  # (n_steps, N_LEDGER)
+    iterations: np.ndarray  # (n_steps,) int32
+    residuals: np.ndarray  # (n_steps,)
+    values: np.ndarray  # (n_steps, n_record)
+    frame_Q: np.ndarray  # (n_frames, N)
+    frame_V: np.ndarray
+    frame_D: np.ndarray
+    frame_out: np.ndarray
+    frame_energy: np.ndarray
+    frame_step: np.ndarray  # (n_frames,) int64
+
+
+# --- what is recorded ----------------------------------------------------------------------------------------------
+REC_Q, REC_V, REC_D, REC_REACTION, REC_OUT = 0, 1, 2, 3, 4
+
+
+@njit(cache=True, error_model="numpy")
+def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
+    """Residual, and matrix values when ``job`` is TANGENT; block after block, tile after tile, in a fixed order."""
+    r = state.residual
+    r[:] = 0.0
+    peak = state.peak
+    peak[:] = 0.0
+    values = state.values
+    if job == C.TANGENT:
+        values[:] = 0.0
+    kind = system.kind
+    for b in range(system.table.shape[0]):
+        t = system.table[b]
+        n, m, ends = t[N_EL], t[N_LOC], t[N_END]
+        dof = system.dof[t[O_DOF] : t[O_DOF] + n * m].reshape((n, m))
+        rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
+        par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
+        hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
+        fe = state.fe[: _TILE * m].reshape((_TILE, m))
+        ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
+        slot = system.slot[t[O_SLOT] : t[O_SLOT] + n * m * m].reshape((n, m * m))
+        kernel = kernels[b]
+        for e0 in range(0, n, _TILE):
+            e1 = min(e0 + _TILE, n)
+            kernel(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
+            for e in range(e0, e1):
+                for i in range(m):
+                    k = dof[e, i]
+                    f = fe[e - e0, i]
+                    r[k] += f
+                    f = abs(f)
+                    if f > peak[kind[k]]:
+                        peak[kind[k]] = f
+            if job == C.TANGENT:
+                flat = ke.reshape((_TILE, m * m))
+                for e in range(e0, e1):
+                    for i in range(m * m):
+                        values[slot[e, i]] += flat[e - e0, i]
+
+
+@njit(cache=True, error_model="numpy")
+def report(job, reports, system, ctl, fun, state, ledger, keep):
+    """Run the report kernels: LEDGER (sums into ``ledger``, element energies if ``keep``), OUTPUT, COMMIT or START."""
+    width = 0
+    for b in range(system.table.shape[0]):
+        t = system.table[b]
+        n, m, ends = t[N_EL], t[N_LOC], t[N_END]
+        if job == C.OUTPUT:
+            width = t[N_OUT]
+            if width == 0 or not (keep or t[WATCHED] == 1):
+                continue
+        elif job == C.LEDGER:
+            width = C.N_LEDGER
+        else:
+            width = 1
+            if t[N_HIST] == 0:
+                continue
+        dof = system.dof[t[O_DOF] : t[O_DOF] + n * m].reshape((n, m))
+        rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
+        par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
+        hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
+        fe = state.fe[: _TILE * width].reshape((_TILE, width))
+        ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
+        kernel = reports[b]
+        for e0 in range(0, n, _TILE):
+            e1 = min(e0 + _TILE, n)
+            fe[:] = 0.0
+            kernel(job, e0, e1, ctl, par, dof, rot, hist, fun, state.Q, state.D, state.V, state.DD, state.U, fe, ke)
+            if job == C.LEDGER:
+                for e in range(e1 - e0):
+                    for i in range(C.N_LEDGER):
+                        ledger[i] += fe[e, i]
+                if keep:
+                    for e in range(e1 - e0):
+                        state.energy[t[O_EL] + e0 + e] = fe[e, C.KINETIC] + fe[e, C.STRAIN]
+            elif job == C.OUTPUT:
+                o = t[O_OUT] + e0 * width
+                for e in range(e1 - e0):
+                    for i in range(width):
+                        state.out[o + e * width + i] = fe[e, i]
+
+
+@njit(cache=True, error_model="numpy")
+def configure(system, state, one_state):
+    """Configuration at the end of the step from U: positions, directors, and in one-state rules angles."""
+    Q, D, U = state.Q, state.D, state.U
+    for k in system.positions:
+        Q[1, k] = Q[0, k] + U[k]
+    plane = system.rotations.shape[1] == 1
+    for i in range(system.rotations.shape[0]):
+        if plane:
+            k = system.rotations[i, 0]
+            u = 0.5 * U[k]
+            f = 1.0 / (1.0 + u * u)
+            c, s = (1.0 - u * u) * f, 2.0 * u * f
+            a, b = D[0, i, 0], D[0, i, 1]
+            D[1, i, 0], D[1, i, 1] = c * a - s * b, s * a + c * b
+            if one_state:
+                Q[1, k] = Q[0, k] + 2.0 * np.arctan(u)
+        else:
+            x, y, z = U[system.rotations[i, 0]], U[system.rotations[i, 1]], U[system.rotations[i, 2]]
+            f = 1.0 / (1.0 + 0.25 * (x * x + y * y + z * z))
+            # cay = I + f (t~ + t~^2/2)
+            for j in range(3):
+                a, b, c = D[0, i, j], D[0, i, 3 + j], D[0, i, 6 + j]
+                p, q, r = y * c - z * b, z * a - x * c, x * b - y * a
+                D[1, i, j] = a + f * (p + 0.5 * (y * r - z * q))
+                D[1, i, 3 + j] = b + f * (q + 0.5 * (z * p - x * r))
+                D[1, i, 6 + j] = c + f * (r + 0.5 * (x * q - y * p))
+
+
+@njit(cache=True, error_model="numpy")
+def velocities(system, state, h, beta, gamma, newmark):
+    """Velocities (and Newmark's accelerations) at the end of the step."""
+    Q, D, V, DD, U = state.Q, state.D, state.V, state.DD, state.U
+    # mid-point: v1 = 2 u/h - v0, which is Newmark's formula with gamma/beta = 2
+    f = gamma / (beta * h)
+    g = 1.0 - gamma / beta
+    ga = h * (1.0 - 0.5 * gamma / beta) if newmark else 0.0
+    for k in system.positions:
+        if newmark:
+            a = U[k] / (beta * h * h) - V[0, k] / (beta * h) - (0.5 / beta - 1.0) * state.past[1, k]
+            V[1, k] = f * U[k] + g * V[0, k] + ga * state.past[1, k]
+            V[2, k] = a
+        else:
+            V[1, k] = f * U[k] + g * V[0, k]
+    nr = system.rotations.shape[1]
+    for i in range(system.rotations.shape[0]):
+        for j in range(nr):
+            k = system.rotations[i, j]
+            # W in body axes: the Cayley vector keeps its components through its own rotation
+            u = U[k]
+            if nr == 3:
+                u = (
+                    D[0, i, j] * U[system.rotations[i, 0]]
+                    + D[0, i, 3 + j] * U[system.rotations[i, 1]]
+                    + D[0, i, 6 + j] * U[system.rotations[i, 2]]
+                )
+            V[1, k] = f * u + g * V[0, k]
+            if newmark:
+                V[1, k] += ga * state.past[1, k]
+                V[2, k] = u / (beta * h * h) - V[0, k] / (beta * h) - (0.5 / beta - 1.0) * state.past[1, k]
+
+
+@njit(cache=True, error_model="numpy")
+def director_velocities(system, state, h, newmark):
+    """d' at the end: by the mid-point recursion, or omega x d in one-state rules."""
+    D, V, DD = state.D, state.V, state.DD
+    plane = system.rotations.shape[1] == 1
+    for i in range(system.rotations.shape[0]):
+        if not newmark:
+            for j in range(D.shape[2]):
+                DD[1, i, j] = 2.0 * (D[1, i, j] - D[0, i, j]) / h - DD[0, i, j]
+        elif plane:
+            w = V[1, system.rotations[i, 0]]
+            DD[1, i, 0], DD[1, i, 1] = -w * D[1, i, 1], w * D[1, i, 0]
+        else:
+            a, b, c = (
+                V[1, system.rotations[i, 0]],
+                V[1, system.rotations[i, 1]],
+                V[1, system.rotations[i, 2]],
+            )
+            for j in range(3):
+                x, y, z = D[1, i, 3 * j], D[1, i, 3 * j + 1], D[1, i, 3 * j + 2]
+                # row j of R W~
+                DD[1, i, 3 * j], DD[1, i, 3 * j + 1], DD[1, i, 3 * j + 2] = y * c - z * b, z * a - x * c, x * b - y * a
+
+
+@njit(cache=True, error_model="numpy")
+def normalise(system, D):
+    """Take the round-off out of the directors of row 1."""
+    plane = system.rotations.shape[1] == 1
+    for i in range(system.rotations.shape[0]):
+        if plane:
+            c, s = D[1, i, 0], D[1, i, 1]
+            f = 1.5 - 0.5 * (c * c + s * s)
+            D[1, i, 0], D[1, i, 1] = f * c, f * s
+        else:
+            # one Newton step of the polar decomposition: R (3 I - R^T R)/2
+            R = D[1, i]
+            g00 = R[0] * R[0] + R[3] * R[3] + R[6] * R[6]
+            g11 = R[1] * R[1] + R[4] * R[4] + R[7] * R[7]
+            g22 = R[2] * R[2] + R[5] * R[5] + R[8] * R[8]
+            g01 = R[0] * R[1] + R[3] * R[4] + R[6] * R[7]
+            g02 = R[0] * R[2] + R[3] * R[5] + R[6] * R[8]
+            g12 = R[1] * R[2] + R[4] * R[5] + R[7] * R[8]
+            for j in range(3):
+                a, b, c = R[3 * j], R[3 * j + 1], R[3 * j + 2]
+                R[3 * j] = 1.5 * a - 0.5 * (a * g00 + b * g01 + c * g02)
+                R[3 * j + 1] = 1.5 * b - 0.5 * (a * g01 + b * g11 + c * g12)
+                R[3 * j + 2] = 1.5 * c - 0.5 * (a * g02 + b * g12 + c * g22)
+
+
+@njit(cache=True, error_model="numpy")
+def predict(system, state, ctl, fun, counter):
+    """First guess of U, and the given increments of driven dofs."""
+    U, past, Q, V, D = state.U, state.past, state.Q, state.V, state.D
+    h = ctl[C.H]
+    kind = counter[PREDICTOR]
+    history = counter[HISTORY]
+    if kind >= 2 and history == 0:
+        kind = 1
+    elif kind == 3 and history == 1:
+        kind = 2
+    newmark = counter[RULE_KIND] != MIDPOINT
+    for k in system.unknown:
+        if system.kind[k] == MULTIPLIER:
+            continue  # the last multipliers are the best guess
+        if newmark or kind == 0:
+            U[k] = 0.0
+        elif kind == 2:
+            U[k] = past[0, k]
+        elif kind == 3:
+            U[k] = 2.0 * past[0, k] - past[1, k]
+        else:
+            U[k] = h * V[0, k]
+    if kind == 1 and not newmark and system.rotations.shape[1] == 3:
+        for i in range(system.rotations.shape[0]):
+            a, b, c = system.rotations[i, 0], system.rotations[i, 1], system.rotations[i, 2]
+            for j in range(3):
+                k = system.rotations[i, j]
+                if system.equation[k] >= 0:
+                    U[k] = h * (D[0, i, 3 * j] * V[0, a] + D[0, i, 3 * j + 1] * V[0, b] + D[0, i, 3 * j + 2] * V[0, c])
+    for i in range(system.driven.size):
+        k = system.driven[i]
+        step = system.driven_reference[i] + fun[system.driver[i], C.T1] - Q[0, k]
+        U[k] = step if system.kind[k] == POSITION else 2.0 * np.tan(0.5 * step)
+
+
+@njit(cache=True, error_model="numpy")
+def update(system, state, one_state):
+    """Add the increment in ``rhs`` to U; the scaled size of the increment."""
+    U, x = state.U, state.rhs
+    size_x, size_t = 0.0, 0.0
+    for i in range(x.size):
+        k = system.unknown[i]
+        d = x[i]
+        kind = system.kind[k]
+        if kind == ROTATION and one_state:
+            continue
+        U[k] += d
+        if kind == POSITION:
+            size_x = max(size_x, abs(d))
+            if np.isnan(d):
+                size_x = np.nan
+        elif kind == ROTATION:
+            size_t = max(size_t, abs(d))
+            if np.isnan(d):
+                size_t = np.nan
+    if one_state:
+        # increments are spins at the current state: compose them with the rotation of the step
+        nr = system.rotations.shape[1]
+        for i in range(system.rotations.shape[0]):
+            if nr == 1:
+                k = system.rotations[i, 0]
+                j = system.equation[k]
+                if j >= 0:
+                    d = x[j]
+                    size_t = max(size_t, abs(d))
+                    U[k] = (U[k] + d) / (1.0 - 0.25 * U[k] * d)
+            else:
+                ka, kb, kc = system.rotations[i, 0], system.rotations[i, 1], system.rotations[i, 2]
+                ja, jb, jc = system.equation[ka], system.equation[kb], system.equation[kc]
+                a = x[ja] if ja >= 0 else 0.0
+                b = x[jb] if jb >= 0 else 0.0
+                c = x[jc] if jc >= 0 else 0.0
+                p, q, r = U[ka], U[kb], U[kc]
+                size_t = max(size_t, abs(a), abs(b), abs(c))
+                f = 1.0 / (1.0 - 0.25 * (a * p + b * q + c * r))
+                U[ka] = f * (a + p + 0.5 * (b * r - c * q))
+                U[kb] = f * (b + q + 0.5 * (c * p - a * r))
+                U[kc] = f * (c + r + 0.5 * (a * q - b * p))
+    return size_x, size_t
+
+
+@njit(cache=True, error_model="numpy")
+def small_residual(system, state, real, counter):
+    """Whether every free row is small against the largest contribution of its kind; remembers the worst."""
+    r, peak = state.residual, state.peak
+    worst, at = 0.0, -1
+    tx = real[RTOL] * peak[POSITION]
+    tt = real[RTOL] * max(peak[ROTATION], 1e-3 * peak[POSITION] * real[LENGTH])
+    for k in system.unknown:
+        kind = system.kind[k]
+        limit = tx if kind == POSITION else (tt if kind == ROTATION else real[CTOL] * system.row_scale[k])
+        a = abs(r[k])
+        if not a <= worst * limit:
+            worst, at = a / limit if limit > 0.0 else np.inf, k
+            if np.isnan(a):
+                break
+    counter[WORST] = at
+    real[WORST_VALUE] = worst
+    return worst <= 1.0
+
+
+@njit(cache=True, error_model="numpy")
+def commit(reports, system, state, output, ctl, fun, counter, real):
+    """Accept the step: velocities, ledger, outputs, frame, then end becomes start."""
+    Q, D, V, DD, U = state.Q, state.D, state.V, state.DD, state.U
+    rule = counter[RULE_KIND]
+    newmark = rule == NEWMARK
+    h, sf = ctl[C.H], ctl[C.SF]
+    normalise(system, D)
+    for i in range(system.rotations.shape[0]):
+        if system.rotations.shape[1] == 1:
+            k = system.rotations[i, 0]
+            Q[1, k] = Q[0, k] + 2.0 * np.arctan(0.5 * U[k])
+        else:
+            for j in range(3):
+                k = system.rotations[i, j]
+                Q[1, k] = Q[0, k] + U[k]
+    for i in range(system.driven.size):
+        # no accumulated round-off in what is prescribed
+        k = system.driven[i]
+        Q[1, k] = system.driven_reference[i] + fun[system.driver[i], C.T1]
+    if rule != STATIC:
+        velocities(system, state, h, real[BETA], real[GAMMA], newmark)
+        director_velocities(system, state, h, newmark)
+    for k in range(Q.shape[1]):
+        if system.kind[k] == MULTIPLIER:
+            Q[1, k] = U[k] / sf
+        state.reaction[1, k] = state.residual[k] / sf if system.equation[k] < 0 and system.kind[k] < MULTIPLIER else 0.0
+    step = counter[STEP]
+    number = counter[STEP_OFFSET] + step + 1
+    frame = counter[FRAME_EVERY] > 0 and number % counter[FRAME_EVERY] == 0
+    row = output.ledger[step]
+    row[:] = 0.0
+    report(C.LEDGER, reports, system, ctl, fun, state, row, frame)
+    for i in range(system.driven.size):
+        k = system.driven[i]
+        f = state.reaction[1, k]
+        if newmark:
+            f = 0.5 * (f + state.reaction[0, k])
+        row[C.DRIVER_WORK] += f * (Q[1, k] - Q[0, k] if newmark else U[k])
+    report(C.OUTPUT, reports, system, ctl, fun, state, row, frame)
+    report(C.COMMIT, reports, system, ctl, fun, state, row, False)
+    output.iterations[step] = counter[ITERATION]
+    output.residuals[step] = real[WORST_VALUE]
+    for i in range(system.record.shape[0]):
+        source, k = system.record[i, 0], system.record[i, 1]
+        if source == REC_Q:
+            v = Q[1, k]
+        elif source == REC_V:
+            v = V[1, k]
+        elif source == REC_D:
+            v = D[1].reshape(D.shape[1] * D.shape[2])[k]
+        elif source == REC_REACTION:
+            v = state.reaction[1, k]
+        else:
+            v = state.out[k]
+        output.values[step, i] = v
+    if frame:
+        n = counter[N_FRAMES]
+        output.frame_Q[n] = Q[1]
+        output.frame_V[n] = V[1]
+        output.frame_D[n] = D[1]
+        output.frame_out[n] = state.out
+        output.frame_energy[n] = state.energy
+        output.frame_step[n] = number
+        counter[N_FRAMES] = n + 1
+    if newmark:
+        for k in range(V.shape[1]):
+            state.past[1, k] = V[2, k]
+    elif rule == MIDPOINT:
+        for k in range(U.size):
+            state.past[1, k] = state.past[0, k]
+            state.past[0, k] = U[k]
+        counter[HISTORY] = min(counter[HISTORY] + 1, 2)
+    Q[0] = Q[1]
+    D[0] = D[1]
+    V[0] = V[1]
+    DD[0] = DD[1]
+    state.reaction[0] = state.reaction[1]
+    counter[STEP] = step + 1
+    counter[TOTAL_ITERATIONS] += counter[ITERATION]
+    if counter[RESTART_EVERY] > 0 and number % counter[RESTART_EVERY] == 0:
+        counter[REFACTOR] = 1
+
+
+@njit(cache=True, error_model="numpy")
+def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
+    """Make the steps of ``funs`` (n_steps, n_fun, 3); see the module's docstring for the answers."""
+    n_steps = funs.shape[0]
+    one_state = counter[RULE_KIND] != MIDPOINT
+    h = ctl[C.H]
+    Q, D, U = state.Q, state.D, state.U
+    n = system.unknown.size
+    banded = counter[BANDED] == 1
+    kl, ku = counter[KL], counter[KU]
+    width = 2 * kl + ku + 1
+    while counter[STEP] < n_steps:
+        fun = funs[counter[STEP]]
+        if counter[PHASE] == _BEGIN:
+            counter[ITERATION] = 0
+            counter[FRESH] = -1
+            if (counter[STEP_OFFSET] + counter[STEP]) % 8 == 0:
+                counter[SLOW] = 0  # try chord iterations again
+            real[NORM] = 0.0
+            if banded or counter[HISTORY] == 0:
+                # narrow matrices cost less than a stale tangent's extra iterations; wide ones are kept while they serve
+                counter[REFACTOR] = 1
+            predict(system, state, ctl, fun, counter)
+            counter[PHASE] = _ASSEMBLE
+        if counter[PHASE] == _ASSEMBLE:
+            configure(system, state, one_state)
+            tangent = counter[REFACTOR] == 1 or counter[FULL] == 1
+            job = C.TANGENT if tangent else C.FORCE
+            if one_state:
+                if counter[RULE_KIND] == NEWMARK:
+                    velocities(system, state, h, real[BETA], real[GAMMA], True)
+                state.Qw[0] = Q[1]
+                state.Qw[1] = Q[1]
+                state.Dw[0] = D[1]
+                state.Dw[1] = D[1]
+                for k in range(U.size):
+                    # kernels of one-state rules see no increment, but the multipliers
+                    state.Uw[k] = U[k] if system.kind[k] == MULTIPLIER else 0.0
+                assemble(job, kernels, system, ctl, fun, state.Qw, state.Dw, state.V, state.DD, state.Uw, state)
+            else:
+                assemble(job, kernels, system, ctl, fun, Q, D, state.V, state.DD, U, state)
+            if small_residual(system, state, real, counter):
+                commit(reports, system, state, output, ctl, fun, counter, real)
+                counter[PHASE] = _BEGIN
+                continue
+            if counter[ITERATION] >= counter[MAX_ITERATIONS] or np.isnan(real[WORST_VALUE]):
+                counter[PHASE] = _BEGIN
+                counter[REFACTOR] = 1
+                return NOT_CONVERGED
+            for i in range(n):
+                state.rhs[i] = -state.residual[system.unknown[i]]
+            counter[PHASE] = _UPDATE
+            if tangent:
+                counter[FRESH] = counter[ITERATION]
+                counter[REFACTOR] = 0
+                counter[FACTORISATIONS] += 1
+            if banded:
+                ab = state.values[: n * width].reshape((n, width))
+                if tangent:
+                    bad = band_factor(n, kl, ku, ab, state.pivot)
+                    if bad >= 0:
+                        counter[WORST] = system.unknown[bad]
+                        counter[PHASE] = _BEGIN
+                        counter[REFACTOR] = 1
+                        return SINGULAR
+                band_solve(n, kl, ku, ab, state.pivot, state.rhs)
+            else:
+                return NEED_FACTOR if tangent else NEED_SOLVE
+        if counter[PHASE] == _UPDATE:
+            size_x, size_t = update(system, state, one_state)
+            counter[ITERATION] += 1
+            counter[PHASE] = _ASSEMBLE
+            norm = max(size_x / real[LENGTH], size_t)
+            if np.isnan(norm):
+                counter[PHASE] = _BEGIN
+                counter[REFACTOR] = 1
+                return NOT_CONVERGED
+            last = real[NORM]
+            real[NORM] = norm
+            floor = size_x <= real[FLOOR_X] and size_t <= real[FLOOR_T]
+            # increments that no longer shrink and are a hair above round-off: nothing more to gain
+            stalled = last > 0.0 and norm > 0.3 * last and size_x <= 1e3 * real[FLOOR_X] and size_t <= 1e3 * real[FLOOR_T]
+            if floor or (stalled and counter[ITERATION] - counter[FRESH] >= 2):
+                configure(system, state, one_state)
+                commit(reports, system, state, output, ctl, fun, counter, real)
+                counter[PHASE] = _BEGIN
+                continue
+            if last > 0.0 and norm > 0.03 * last and counter[ITERATION] - counter[FRESH] >= 2:
+                counter[SLOW] = 1
+            if counter[SLOW] == 1 or norm > 1e-2:
+                # the tangent's error is of the order of the increment
+                counter[REFACTOR] = 1
+    return DONE
