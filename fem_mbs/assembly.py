@@ -8,6 +8,7 @@ or compressed columns (wide models, factored by CHOLMOD or SuperLU).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,7 +20,7 @@ from fem_mbs.elements.registry import ElementType, element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["GROUND", "Block", "Compiled", "Nodes", "compile_system", "make_block"]
+__all__ = ["GROUND", "Block", "Compiled", "Nodes", "compile_system", "make_block", "merge_blocks"]
 
 #: Node index that stands for ground in connectivity tables.
 GROUND = -1
@@ -40,17 +41,17 @@ class Nodes:
     x: np.ndarray
     rotational: np.ndarray
     rotation: np.ndarray
-    names: list[str]
+    names: Sequence[str]
 
 
-@dataclass
+@dataclass(eq=False)
 class Block:
     """Equal elements: their type, end nodes (n, ends) and parameters (n, n_par).
 
-    ``label`` is the user's name of the group; ``scales`` marks parameter columns that hold a time function.
+    ``groups`` names runs of elements as the user did: (label, first, past the last).
     """
 
-    label: str
+    groups: list[tuple[str, int, int]]
     type: ElementType
     nodes: np.ndarray
     par: np.ndarray
@@ -63,6 +64,13 @@ class Block:
     @property
     def size(self) -> int:
         return self.nodes.shape[0]
+
+    def label(self, element: int) -> str:
+        """The user's name of the group that an element belongs to."""
+        for name, first, last in self.groups:
+            if first <= element < last:
+                return name
+        return self.type.name
 
 
 @dataclass
@@ -112,8 +120,9 @@ class Compiled:
         """What a dof is, for a message: node and component, or joint and row."""
         if dof >= self.first_multiplier:
             for block in self.blocks:
-                if block.type.multipliers and np.any(block.dof[:, block.type.node_dofs :] == dof):
-                    return f'constraint of "{block.label}"'
+                found = np.flatnonzero((block.dof[:, block.type.node_dofs :] == dof).any(axis=1))
+                if found.size:
+                    return f'constraint of "{block.label(int(found[0]))}"'
             return "the sink"
         node = int(np.searchsorted(self.offset, dof, side="right") - 1)
         k = dof - self.offset[node]
@@ -123,6 +132,11 @@ class Compiled:
     @property
     def first_multiplier(self) -> int:
         return self.n_dof - 1 - sum(b.size * b.type.multipliers for b in self.blocks)
+
+    def watch(self, block: Block) -> None:
+        """Evaluate the outputs of a block in every step, not only for frames."""
+        block.watched = True
+        self.system.table[self.blocks.index(block), S.WATCHED] = 1
 
     def initial_state(self) -> S.State:
         """State at rest in the positions of the model, with fresh workspaces."""
@@ -464,12 +478,28 @@ def compile_system(
 
 
 def make_block(label: str, type_name: str, nodes, **columns) -> Block:
-    """A block from parameter columns by name (scalars are repeated)."""
+    """A block of one group from parameter columns by name (scalars are repeated)."""
     t = element_type(type_name)
-    nodes = np.atleast_2d(np.asarray(nodes, np.int64))
+    nodes = np.asarray(nodes, np.int64).reshape(-1, t.ends)
     par = np.zeros((nodes.shape[0], len(t.par)))
     for name, value in columns.items():
         par[:, t.column(name)] = value
     if t.scale >= 0:
         par[:, t.scale] = 1.0
-    return Block(label, t, nodes, par)
+    return Block([(label, 0, nodes.shape[0])], t, nodes, par)
+
+
+def merge_blocks(blocks: list[Block]) -> list[Block]:
+    """One block per element type, in the order of first appearance: a kernel call serves many elements."""
+    by_type: dict[str, list[Block]] = {}
+    for block in blocks:
+        by_type.setdefault(block.type.name, []).append(block)
+    merged = []
+    for parts in by_type.values():
+        groups, at = [], 0
+        for part in parts:
+            groups += [(name, first + at, last + at) for name, first, last in part.groups]
+            at += part.size
+        nodes, par = np.concatenate([p.nodes for p in parts]), np.concatenate([p.par for p in parts])
+        merged.append(Block(groups, parts[0].type, nodes, par))
+    return merged

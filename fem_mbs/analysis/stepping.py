@@ -248,6 +248,13 @@ class Stepping:
             if problem:
                 on_chunk(self._halved_step(problem))
 
+    def single(self, on_chunk: Callable[[Chunk], None]) -> None:
+        """One step, not halved when it fails: for load increments, which their caller cuts."""
+        done, chunk, problem = self._chunk(1)
+        if problem:
+            self._fail(problem)
+        on_chunk(chunk)
+
     def _chunk(self, n: int):
         number = self.step + np.arange(n)
         t0, t1 = self.time(number), self.time(number + 1)

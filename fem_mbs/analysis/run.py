@@ -1,0 +1,538 @@
+"""Run a model's steps: statics and transients one after the other, into memory or into a results folder."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from importlib import metadata
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from fem_mbs import contract as C
+from fem_mbs.analysis.initial import check_start, consistent_velocities, initial_accelerations
+from fem_mbs.analysis.stepping import LEDGER_COLUMNS, Chunk, Settings, Stepping
+from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
+from fem_mbs.model import CompiledModel, Model, Step
+from fem_mbs.solvers import stepper as S
+
+__all__ = ["STATIC_OPTIONS", "TRANSIENT_OPTIONS", "Progress", "Solution", "StepResult", "run", "solve"]
+
+_SETTINGS = {f.name: f.default for f in fields(Settings)}
+
+#: Options of a transient step and their defaults.
+TRANSIENT_OPTIONS: dict[str, Any] = {
+    "duration": None,  # [s]
+    "h": None,  # step [s]
+    "rule": "midpoint",  # or "newmark"
+    "frames": 100,  # states kept for pictures and ParaView, evenly spread; 0: none
+    "restarts": 0,  # restart points, evenly spread
+    **_SETTINGS,
+}
+#: Options of a static step and their defaults.
+STATIC_OPTIONS: dict[str, Any] = {"increments": 1, "ramp": True, **_SETTINGS}
+
+_ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a running analysis tells: step of the model, steps made and wanted, time, Newton iterations per step, energy
+    error (closing error over the range of the energies)."""
+
+    step: str
+    done: int
+    total: int
+    time: float
+    iterations: float
+    energy_error: float
+
+
+@dataclass
+class StepResult:
+    """Series of one analysis step in memory: arrays with one row per time step, the first row being the start."""
+
+    name: str
+    type: str
+    series: dict[str, np.ndarray] = field(default_factory=dict)
+    frames: dict[str, np.ndarray] = field(default_factory=dict)
+    summary: dict[str, Any] = field(default_factory=dict)
+    restarts: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def time(self) -> np.ndarray:
+        return self.series["time"]
+
+    def ledger(self, column: str) -> np.ndarray:
+        """A column of the energy ledger [J], by its name in LEDGER_COLUMNS."""
+        return self.series["ledger"][:, _ENERGY_COLUMNS.index(column)]
+
+
+class Solution:
+    """The results of a run kept in memory: the same rows that a results folder would hold."""
+
+    def __init__(self) -> None:
+        self.steps: list[StepResult] = []
+        self._parts: dict[str, dict[str, list[np.ndarray]]] = {}
+
+    def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
+        self.steps.append(StepResult(name, type))
+        self._parts = {"series": {}, "frames": {}}
+
+    def append(self, series=None, frames=None, restart=None) -> None:
+        for kind, given in (("series", series), ("frames", frames)):
+            for name, value in (given or {}).items():
+                self._parts[kind].setdefault(name, []).append(np.array(value))
+        if restart is not None:
+            self.steps[-1].restarts.append(restart)
+
+    def end_step(self, summary: dict[str, Any] | None = None) -> None:
+        step = self.steps[-1]
+        step.series = {k: np.concatenate(v) for k, v in self._parts["series"].items()}
+        step.frames = {k: np.concatenate(v) for k, v in self._parts["frames"].items()}
+        step.summary = summary or {}
+
+    def close(self, summary: dict[str, Any] | None = None) -> None:
+        self.summary = summary or {}
+
+    def fail(self, message: str) -> None:
+        if self.steps and not self.steps[-1].series and self._parts["series"]:
+            self.end_step({"failed": message})
+
+    def sensor(self, name: str, step: int = -1) -> np.ndarray:
+        """Values (n, k) of a sensor in a step; mid-step quantities as they are computed, the first row NaN."""
+        return self.steps[step].series[f"sensor/{name}"]
+
+
+def solve(model: Model, progress: Callable[[Progress], None] | None = None) -> Solution:
+    """Run all steps of a model and keep the results in memory.
+
+    Raises:
+        ModelError: the model cannot be computed.
+        AnalysisError: a step has no valid result.
+    """
+    solution = Solution()
+    _Run(model, solution, progress).run()
+    return solution
+
+
+def run(
+    model: Model,
+    directory: str | Path,
+    progress: Callable[[Progress], None] | None = None,
+    restart: int | None = None,
+    skipped: list[str] | None = None,
+):
+    """Run all steps of a model into a results folder and return the opened `fem_mbs.results.Results`.
+
+    Args:
+        restart: number of the restart point in the folder to continue from (-1: the last), None: from the start.
+        skipped: plain sentences on what an input file held and was not used, for the summary.
+
+    Raises:
+        ModelError, ResultsError: the model or the folder cannot be used.
+        AnalysisError: a step has no valid result; what was computed before stays readable.
+    """
+    from fem_mbs.results import Results
+    from fem_mbs.results_writer import ResultsWriter
+
+    compiled = model.compile()
+    header = make_header(compiled)
+    if restart is None:
+        job = _Run(model, None, progress, compiled, skipped)
+        job.check()
+        writer = ResultsWriter(directory, header)
+    else:
+        point = Results.open(directory).restart(restart)
+        writer = ResultsWriter.resume(directory, restart)
+        job = _Run(model, None, progress, compiled, skipped, point)
+    job.recorder = writer
+    try:
+        job.run()
+    except BaseException as error:
+        if writer is not None:
+            writer.fail(str(error) or type(error).__name__)
+        raise
+    results = Results.open(directory)
+    results.write_sensors_csv()
+    return results
+
+
+def make_header(compiled: CompiledModel) -> dict[str, Any]:
+    """What a results folder says of the model."""
+    model, system = compiled.model, compiled.system
+    names = {**model.named_nodes, **{b.name: b.node for b in model.bodies.values()}}
+    for mesh_name, (mesh, first) in model.meshes.items():
+        for set_name, nodes in mesh.node_sets.items():
+            if len(nodes) == 1:
+                names[f"{mesh_name}:{set_name}"] = int(first + nodes[0])
+    blocks = []
+    for name, cells in model.groups.items():
+        block = next(b for b, _ in _find_group(system, name) if b.type.outputs)
+        blocks.append({"name": name, "type": block.type.name, "connectivity": cells, "outputs": list(block.type.outputs)})
+    components = ["x", "y", "z"][: model.dimension]
+    supports: dict[int, list[str]] = {}
+    for dof in system.fixed:
+        node = int(np.searchsorted(system.offset, dof, side="right") - 1)
+        k = int(dof - system.offset[node])
+        supports.setdefault(node, []).append(components[k] if k < model.dimension else "rotation")
+    joints = []
+    for block in system.blocks:
+        if block.type.multipliers and not block.type.name.startswith("beam"):
+            joints += [{"name": n, "type": block.type.name, "node": int(block.nodes[a].max())} for n, a, _ in block.groups]
+
+    def padded(point) -> list[float]:
+        return [*np.asarray(point, float).tolist(), *[0.0] * (3 - model.dimension)]
+
+    bodies = []
+    for body in model.bodies.values():
+        R = np.eye(3)
+        R[: model.dimension, : model.dimension] = model._rotation_matrix(body.node)
+        points = [padded(p) for p in body.points]
+        bodies.append({"name": body.name, "node": body.node, "points": points, "rotation": R.tolist()})
+    return {
+        "title": model.title,
+        "version": metadata.version("fem-mbs"),
+        "dimension": model.dimension,
+        "nodes": model.positions,
+        "node_names": names,
+        "blocks": blocks,
+        "bodies": bodies,
+        "sensors": [s.header for s in compiled.sensors],
+        "ledger": list(_ENERGY_COLUMNS),
+        "supports": [{"node": n, "components": c} for n, c in supports.items()],
+        "joints": joints,
+        "model": count_model(compiled),
+    }
+
+
+def count_model(compiled: CompiledModel) -> dict[str, Any]:
+    """Counts for reports: nodes, elements by type, unknowns, solver."""
+    system = compiled.system
+    return {
+        "nodes": int(system.nodes.x.shape[0]),
+        "unknowns": int(system.n_equations),
+        "multipliers": int(sum(b.size * b.type.multipliers for b in system.blocks)),
+        "elements": {b.type.name: b.size for b in system.blocks},
+        "solver": f"banded (half-bandwidth {system.bandwidth})" if system.banded else "sparse",
+    }
+
+
+def _find_group(system, name: str):
+    return [(b, first) for b in system.blocks for n, first, _ in b.groups if n == name]
+
+
+def _options(step: Step, known: dict[str, Any]) -> tuple[dict[str, Any], Settings]:
+    owner = f'Step "{step.name}"'
+    for key in step.options:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f'; did you mean "{close[0]}"?' if close else f"; it takes {', '.join(known)}"
+            raise ModelError(f'{owner}: unknown key "{key}"{hint}')
+    options = {**known, **step.options}
+    choices = {
+        "rule": ("midpoint", "newmark"),
+        "newton": ("chord", "full"),
+        "predictor": ("none", "velocity", "increment", "extrapolation"),
+        "solver": ("auto", "cholmod", "superlu"),
+    }
+    for key, allowed in choices.items():
+        if key in options and options[key] not in allowed:
+            raise ModelError(f"{owner}: {key} = {options[key]!r} must be one of {', '.join(allowed)}")
+    for key in ("frames", "restarts", "increments", "max_iterations", "halvings"):
+        if key in options:
+            v, low = options[key], 1 if key in ("increments", "max_iterations") else 0
+            if isinstance(v, bool) or not isinstance(v, int) or v < low:
+                raise ModelError(f"{owner}: {key} = {v!r} must be a whole number of at least {low}")
+    for key in ("rtol", "ctol", "beta", "gamma"):
+        v = options[key]
+        if isinstance(v, bool) or not isinstance(v, (int, float)) or not 0.0 < v < np.inf:
+            raise ModelError(f"{owner}: {key} = {v!r} must be a positive number")
+    return options, Settings(**{k: options[k] for k in _SETTINGS})
+
+
+class _Run:
+    """One run: compiled model, state, time, and the recorder that takes the rows."""
+
+    def __init__(self, model, recorder, progress=None, compiled=None, skipped=None, point=None):
+        self.model, self.recorder, self.progress = model, recorder, progress
+        self.compiled: CompiledModel = compiled or model.compile()
+        self.skipped = skipped or []
+        self.system = self.compiled.system
+        self.state = self.system.initial_state()
+        self.point = point
+        self.t = 0.0
+        self.loaded = False
+        self.summaries: list[dict[str, Any]] = []
+        self.start_report: dict[str, Any] = {}
+        self.started = False
+        if not model.steps:
+            raise ModelError("Model: it has no steps; add a static or a transient step")
+        self.plan = [(s, *_options(s, TRANSIENT_OPTIONS if s.kind == "transient" else STATIC_OPTIONS)) for s in model.steps]
+        for step, options, _ in self.plan:
+            if step.kind == "transient":
+                _count_steps(step.name, options)
+
+    def check(self) -> None:
+        """Everything that can be said against the start before a results folder is touched."""
+        check_start(self.compiled, self.state, 0.0)
+
+    def run(self) -> None:
+        if self.point is None:
+            check_start(self.compiled, self.state, 0.0)
+        first = int(self.point["model step"]) if self.point else 0
+        self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
+        for number, (step, options, settings) in enumerate(self.plan):
+            if number < first:
+                continue
+            resumed = self.point if self.point is not None and number == first else None
+            if resumed is None:
+                self.recorder.begin_step(step.name, step.kind, {"rule": options.get("rule", "static")})
+            run_step = self._transient if step.kind == "transient" else self._static
+            summary = run_step(number, step, options, settings, resumed)
+            self.summaries.append(summary)
+            self.recorder.end_step(summary)
+        self.recorder.close(self.summary())
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "title": self.model.title,
+            "version": metadata.version("fem-mbs"),
+            "model": count_model(self.compiled),
+            "steps": self.summaries,
+            "skipped": self.skipped,
+        }
+
+    # --- rows ------------------------------------------------------------------------------------------------------
+    def _series(self, time, ledger, iterations, residual, record, mid_step_valid=True) -> dict[str, np.ndarray]:
+        dim = self.model.dimension
+        rows = {
+            "time": time,
+            "ledger": ledger[:, :7],
+            "linear momentum": ledger[:, 7 : 7 + dim],
+            "angular momentum": ledger[:, 12:13] if dim == 2 else ledger[:, 10:13],
+            "iterations": iterations.astype(np.int32),
+            "residual": residual,
+        }
+        for i, sensor in enumerate(self.compiled.sensors):
+            last = self.compiled.sensors[i + 1].first if i + 1 < len(self.compiled.sensors) else record.shape[1]
+            values = sensor.evaluate(record[:, sensor.first : last], ledger)
+            if sensor.mid_step and not mid_step_valid:
+                values = np.full_like(values, np.nan)
+            rows[f"sensor/{sensor.name}"] = np.asarray(values, float)
+        return rows
+
+    def _frames(self, chunk_frames: dict[str, np.ndarray], time: np.ndarray) -> dict[str, np.ndarray]:
+        system, dim = self.system, self.model.dimension
+        nf, n = len(time), system.nodes.x.shape[0]
+        Q, V, D = chunk_frames["Q"], chunk_frames["V"], chunk_frames["D"]
+        displacement, velocity, rotation = (np.zeros((nf, n, 3)) for _ in range(3))
+        for i in range(dim):
+            displacement[:, :, i] = Q[:, system.offset[:n] + i] - system.nodes.x[:, i]
+            velocity[:, :, i] = V[:, system.offset[:n] + i]
+        where = np.flatnonzero(system.nodes.rotational)
+        if where.size and dim == 2:
+            rotation[:, where, 2] = Q[:, system.offset[where] + 2] - system.nodes.rotation[where]
+        elif where.size:
+            from scipy.spatial.transform import Rotation
+
+            start = np.swapaxes(system.nodes.rotation[where], 1, 2)
+            R = D[:, : where.size].reshape(nf, -1, 3, 3) @ start
+            rotation[:, where] = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_rotvec().reshape(nf, -1, 3)
+        out = {"time": time, "displacement": displacement, "rotation": rotation, "velocity": velocity}
+        for name, cells in self.model.groups.items():
+            energy = np.zeros((nf, len(cells)))
+            for block, first in _find_group(system, name):
+                k = len(block.type.outputs)
+                if k:
+                    at = block.first_output + first * k
+                    values = chunk_frames["out"][:, at : at + len(cells) * k].reshape(nf, len(cells), k)
+                    for i, label in enumerate(block.type.outputs):
+                        out[f"{name}/{label}"] = values[:, :, i]
+                if block.type.ends == 2:
+                    at = block.first_element + first
+                    energy += chunk_frames["energy"][:, at : at + len(cells)]
+            out[f"{name}/energy [J]"] = energy
+        return out
+
+    def _first_rows(self, stepping: Stepping, **extra: np.ndarray) -> None:
+        """The start of a step as row and frame number zero."""
+        state, record = self.state, self.system.system.record
+        sources = {S.REC_Q: state.Q[0], S.REC_V: state.V[0], S.REC_D: state.D[0].ravel(), S.REC_REACTION: state.reaction[0]}
+        values = np.array([[sources.get(a, state.out)[k] for a, k in record]]).reshape(1, -1)
+        t = np.array([stepping.t0])
+        series = self._series(t, stepping.first_row[None, :], np.zeros(1), np.zeros(1), values, mid_step_valid=False)
+        frames = {
+            "Q": state.Q[:1],
+            "V": state.V[:1],
+            "D": state.D[:1],
+            "out": state.out[None, :],
+            "energy": state.energy[None, :],
+        }
+        self.recorder.append({**series, **extra}, self._frames(frames, t))
+
+    # --- transient -------------------------------------------------------------------------------------------------
+    def _transient(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
+        n_steps = _count_steps(step.name, options)
+        h = options["duration"] / n_steps
+        frame_every = max(1, n_steps // options["frames"]) if options["frames"] else 0
+        restart_every = max(1, n_steps // (options["restarts"] + 1)) if options["restarts"] else 0
+        if resumed:
+            self.t = float(resumed["t0"])
+        stepping = Stepping(
+            self.compiled.system, list(self.compiled.functions), self.state, self.model.gravity,
+            rule=options["rule"], t0=self.t, h=h, settings=settings, frame_every=frame_every, restart_every=restart_every,
+        )  # fmt: skip
+        if resumed:
+            stepping.restore(resumed)
+            story = json.loads(resumed["story"])
+            self.start_report, totals = story["start"], story["totals"]
+        else:
+            if not self.started:
+                self.start_report = consistent_velocities(self.compiled, self.state, self.t)
+            if options["rule"] == "newmark":
+                self.state.past[1] = initial_accelerations(self.compiled, self.state, self.t)
+            stepping.begin()
+            self._check_inertia(stepping)
+            self._first_rows(stepping)
+            totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
+            totals["kinetic"] = float(stepping.first_row[0])
+        self.started = self.loaded = True
+        t0 = self.t
+
+        def on_chunk(chunk: Chunk) -> None:
+            _update_totals(totals, chunk)
+            frames = self._frames(chunk.frames, chunk.frame_time) if len(chunk.frame_time) else None
+            series = self._series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
+            restart = None
+            if restart_every and stepping.step % restart_every == 0 and stepping.step < n_steps:
+                if stepping.solver is not None:
+                    stepping.solver.reset()
+                story = {"summaries": self.summaries, "start": self.start_report, "totals": totals}
+                restart = {
+                    "time": float(chunk.time[-1]),
+                    "t0": t0,
+                    "model step": number,
+                    "story": json.dumps(story),
+                    **stepping.snapshot(),
+                }
+            self.recorder.append(series, frames, restart)
+            if self.progress:
+                error = totals["error"] / (_energy_range(totals) or 1.0)
+                iterations = float(chunk.iterations.mean())
+                self.progress(Progress(step.name, stepping.step, n_steps, float(chunk.time[-1]), iterations, error))
+
+        started = perf_counter()
+        stepping.run(n_steps - stepping.step, on_chunk)
+        elapsed = perf_counter() - started
+        self.t = float(stepping.time(n_steps))
+        scale = _energy_range(totals)
+        return {
+            "type": "transient", "name": step.name, "rule": options["rule"], "n_steps": n_steps, "h": h,
+            "t_start": t0, "t_end": self.t, "iterations": int(totals["iterations"]),
+            "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
+            "seconds": round(elapsed, 4), "start": self.start_report,
+            "energy": {
+                "range": scale, "closing_error": totals["error"],
+                "closing_error_relative": totals["error"] / scale if scale else 0.0,
+                "final": {c: float(v) for c, v in zip(_ENERGY_COLUMNS, totals["last"][:7], strict=True)},
+            },
+            "linear_momentum": totals["last"][7 : 7 + self.model.dimension],
+            "angular_momentum": totals["last"][12:13] if self.model.dimension == 2 else totals["last"][10:13],
+        }  # fmt: skip
+
+    def _check_inertia(self, stepping: Stepping) -> None:
+        """A free dof without mass and stiffness has no equation of motion."""
+        system = self.system
+        ctl, state = stepping.ctl, self.state
+        now = np.array([stepping.t0])
+        fun = stepping.evaluate(now, now, now)[0]
+        diagonal = np.zeros(system.n_dof)
+        for block, _fe, ke in system.element_arrays(C.TANGENT, ctl, fun, state):
+            np.add.at(diagonal, block.dof, np.einsum("eii->ei", ke))
+        first = system.first_multiplier
+        lost = np.flatnonzero((system.system.equation[:first] >= 0) & (diagonal[:first] == 0.0))
+        if lost.size:
+            raise ModelError(
+                f"Model: {system.name_of(int(lost[0]))} has neither mass nor stiffness (singular inertia); give it a mass "
+                "or inertia, or hold it"
+            )
+
+    # --- static ----------------------------------------------------------------------------------------------------
+    def _static(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
+        level = {"value": 0.0}
+        ramp = options["ramp"] and not self.loaded
+
+        def scaled(f, load):
+            return (lambda t: level["value"] * f(t)) if load else f
+
+        t = self.t
+        functions = [scaled(f, load) for f, load in zip(self.compiled.functions, self.compiled.loads, strict=True)]
+        stepping = Stepping(
+            self.system, functions, self.state, self.model.gravity, rule="static", t0=t, h=0.0, settings=settings, frame_every=1
+        )
+        level["value"] = 0.0 if ramp else 1.0
+        self.state.V[:] = 0.0
+        self.state.past[:] = 0.0
+        stepping.begin()
+        self._first_rows(stepping, **{"load factor": np.array([level["value"]])})
+        chunks: list[Chunk] = []
+        reached, size, cuts = 0.0, 1.0 / options["increments"], 0
+        while reached < 1.0 - 1e-12:
+            target = min(1.0, reached + size)
+            level["value"] = target if ramp else 1.0
+            stepping.ctl[C.GX : C.GZ + 1] = level["value"] * stepping.gravity
+            multipliers = self.state.U.copy()
+            try:
+                stepping.single(chunks.append)
+            except AnalysisError as error:
+                self.state.U[:] = multipliers
+                cuts += 1
+                if size < 2.0**-12:
+                    raise ConvergenceError(f'Step "{step.name}" at load factor {reached:g}: {error}') from None
+                size *= 0.5
+                continue
+            reached = target
+            chunk = chunks.pop()
+            chunk.time[:] = t
+            self.recorder.append(
+                {**self._series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record),
+                 "load factor": np.array([reached])},
+                self._frames(chunk.frames, chunk.time),
+            )  # fmt: skip
+        self.loaded = True
+        return {
+            "type": "static", "name": step.name, "increments": int(stepping.step), "cut_increments": cuts,
+            "iterations": int(stepping.counter[S.TOTAL_ITERATIONS]), "strain_energy": float(chunk.ledger[-1, 1]),
+        }  # fmt: skip
+
+
+def _count_steps(name: str, options: dict[str, Any]) -> int:
+    ratio = options["duration"] / options["h"]
+    n = round(ratio)
+    if n < 1 or abs(ratio - n) > 1e-6 * max(1.0, ratio):
+        whole = max(1, int(np.ceil(ratio)))
+        raise ModelError(
+            f'Step "{name}": duration = {options["duration"]:g} s is not a whole number of steps h = {options["h"]:g} s; '
+            f"take h = {options['duration'] / whole:.9g}"
+        )
+    return n
+
+
+def _update_totals(totals: dict[str, Any], chunk: Chunk) -> None:
+    energy = chunk.ledger[:, :3].sum(axis=1)
+    totals["low"] = min(totals["low"], float(energy.min()))
+    totals["high"] = max(totals["high"], float(energy.max()))
+    totals["kinetic"] = max(totals["kinetic"], float(chunk.ledger[:, 0].max()))
+    totals["error"] = max(totals["error"], float(np.abs(chunk.ledger[:, 6]).max()))
+    totals["iterations"] += int(chunk.iterations.sum())
+    totals["last"] = chunk.ledger[-1].tolist()
+
+
+def _energy_range(totals: dict[str, Any]) -> float:
+    """What energy errors are measured against: the range of the total energy, at least the largest kinetic energy."""
+    return max(totals["high"] - totals["low"], totals["kinetic"])

@@ -1,0 +1,397 @@
+"""Named sensors: what a user wants to see against time, from values that the compiled step records.
+
+Kinds and their options (places as in `fem_mbs.model`):
+
+    position, displacement, velocity   on, point        [m], [m/s]; a point in global coordinates of the start
+    rotation                           on               [rad]: unwrapped angle, or rotation vector in space, since the start
+    distance                           a, b, point_a, point_b
+    angle                              a, b             [rad]: b against a, unwrapped; in space its absolute value
+    deflection                         on, a, b, relative   distance of a point from the chord a-b [m], over |a-b| at the
+                                       start if relative; signed in the plane (left of the chord is positive)
+    element                            on, element, quantity   an output of one element of a group (0 is the first)
+    strain, force                      on, element      axial strain [-], axial force [N] of one element
+    reaction                           on               force (and moment) of supports or prescribed motions of a place, or
+                                       of a joint
+    energy                             quantity         a column of the ledger, or "total"
+
+Values that belong to the middle of a step (forces, strains, reactions) are marked ``mid_step``; readers average two
+consecutive ones by default (THEORY 3).
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.errors import ModelError
+from fem_mbs.solvers.stepper import REC_D, REC_OUT, REC_Q, REC_REACTION, REC_V
+
+__all__ = ["Sensor", "make_sensor", "sensor_kinds"]
+
+
+class Sensor:
+    """A sensor: ``bind`` says what to record, ``evaluate`` turns the recorded values (n, k) into columns."""
+
+    unit = "m"
+    mid_step = False
+    options: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    needs_ledger = False
+
+    def __init__(self, model, name: str, options: dict[str, Any]):
+        self.model, self.name = model, name
+        self.owner = f'Sensor "{name}"'
+        self.first = 0
+        self.columns: list[str] = [name]
+        known = (*self.required, *self.options)
+        for key in options:
+            if key not in known:
+                close = difflib.get_close_matches(key, known, n=1)
+                hint = f'; did you mean "{close[0]}"?' if close else f"; it takes {', '.join(known)}"
+                raise ModelError(f'{self.owner}: unknown key "{key}"{hint}')
+        for key in self.required:
+            if options.get(key) is None:
+                raise ModelError(f'{self.owner}: "{key}" is missing')
+        self.given = options
+        self.prepare(**options)
+
+    def prepare(self, **options) -> None:
+        """Resolve places."""
+
+    def bind(self, compiled) -> list[tuple[int, int]]:
+        raise NotImplementedError
+
+    def evaluate(self, values: np.ndarray, ledger: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "unit": self.unit,
+            "columns": self.columns,
+            "mid_step": self.mid_step,
+        }
+
+
+class _Point:
+    """A point of a node or body: its records and its position from them."""
+
+    def __init__(self, model, place: str, point, owner: str):
+        if place == "ground":
+            raise ModelError(f'{owner}: "ground" does not move; name a node or body')
+        if point is None:
+            self.node, self.offset = model.node_of(place, owner), np.zeros(model.dimension)
+        else:
+            self.node, self.offset = model._point(place, point, owner)
+        self.eccentric = bool(np.any(self.offset))
+        self.dim = model.dimension
+        self.start = model._global(self.node, self.offset)
+
+    def bind(self, system) -> list[tuple[int, int]]:
+        records = [(REC_Q, int(k)) for k in system.position_dofs(self.node)]
+        if self.eccentric:
+            width = 2 if self.dim == 2 else 9
+            row = int(system.rot_row[self.node])
+            records += [(REC_D, row * width + i) for i in range(width)]
+        self.size = len(records)
+        return records
+
+    def arm(self, values: np.ndarray) -> np.ndarray:
+        """R a (n, dim) from the records of this point."""
+        d = values[:, self.dim :]
+        if self.dim == 2:
+            (c, s), (a, b) = d[:, :2].T, self.offset
+            return np.column_stack((c * a - s * b, s * a + c * b))
+        return d[:, :9].reshape(-1, 3, 3) @ self.offset
+
+    def position(self, values: np.ndarray) -> np.ndarray:
+        x = values[:, : self.dim]
+        return x + self.arm(values) if self.eccentric else x
+
+
+class _Position(Sensor):
+    kind, required, options = "position", ("on",), ("point",)
+
+    def prepare(self, on, point=None):
+        self.point = _Point(self.model, on, point, self.owner)
+        self.columns = [f"{self.name}.{c}" for c in "xyz"[: self.model.dimension]]
+
+    def bind(self, compiled):
+        return self.point.bind(compiled.system)
+
+    def evaluate(self, values, ledger):
+        return self.point.position(values)
+
+
+class _Displacement(_Position):
+    kind = "displacement"
+
+    def evaluate(self, values, ledger):
+        return self.point.position(values) - self.point.start
+
+
+class _Velocity(_Position):
+    kind, unit = "velocity", "m/s"
+
+    def bind(self, compiled):
+        system, p = compiled.system, self.point
+        records = p.bind(system)
+        self.split = len(records)
+        records += [(REC_V, int(k)) for k in system.position_dofs(p.node)]
+        if p.eccentric:
+            first = system.offset[p.node] + p.dim
+            records += [(REC_V, int(first) + i) for i in range(1 if p.dim == 2 else 3)]
+        return records
+
+    def evaluate(self, values, ledger):
+        p, dim = self.point, self.point.dim
+        v = values[:, self.split : self.split + dim]
+        if not p.eccentric:
+            return v
+        w = values[:, self.split + dim :]
+        if dim == 2:
+            arm = p.arm(values)
+            return v + w * np.column_stack((-arm[:, 1], arm[:, 0]))
+        R = values[:, dim : dim + 9].reshape(-1, 3, 3)
+        return v + np.einsum("nij,nj->ni", R, np.cross(w, p.offset))
+
+
+class _Rotation(Sensor):
+    kind, unit, required = "rotation", "rad", ("on",)
+
+    def prepare(self, on):
+        self.node = self.model._turning(on, self.owner)
+        if self.node < 0:
+            raise ModelError(f'{self.owner}: "ground" does not turn; name a node or body')
+        self.columns = [self.name] if self.model.dimension == 2 else [f"{self.name}.{c}" for c in "xyz"]
+
+    def bind(self, compiled):
+        return _rotation_records(compiled.system, self.node)
+
+    def evaluate(self, values, ledger):
+        if self.model.dimension == 2:
+            return values - self.model._start_angle(self.node)
+        from scipy.spatial.transform import Rotation
+
+        start = self.model._rotation_matrix(self.node)
+        return Rotation.from_matrix(values.reshape(-1, 3, 3) @ start.T).as_rotvec()
+
+
+def _rotation_records(system, node: int) -> list[tuple[int, int]]:
+    if system.dimension == 2:
+        return [(REC_Q, int(system.offset[node]) + 2)]
+    row = int(system.rot_row[node])
+    return [(REC_D, 9 * row + i) for i in range(9)]
+
+
+class _Distance(Sensor):
+    kind, required, options = "distance", ("a", "b"), ("point_a", "point_b")
+
+    def prepare(self, a, b, point_a=None, point_b=None):
+        self.points = [_Point(self.model, a, point_a, self.owner), _Point(self.model, b, point_b, self.owner)]
+
+    def bind(self, compiled):
+        return [r for p in self.points for r in p.bind(compiled.system)]
+
+    def split(self, values):
+        at, out = 0, []
+        for p in self.points:
+            out.append(p.position(values[:, at : at + p.size]))
+            at += p.size
+        return out
+
+    def evaluate(self, values, ledger):
+        a, b = self.split(values)
+        return np.linalg.norm(b - a, axis=1)[:, None]
+
+
+class _Deflection(_Distance):
+    kind, required, options = "deflection", ("on", "a", "b"), ("relative",)
+
+    def prepare(self, on, a, b, relative=False):
+        self.points = [_Point(self.model, place, None, self.owner) for place in (on, a, b)]
+        chord = float(np.linalg.norm(self.points[2].start - self.points[1].start))
+        if chord == 0.0:
+            raise ModelError(f'{self.owner}: "{a}" and "{b}" are at the same place, there is no chord between them')
+        self.factor = 1.0 / chord if relative else 1.0
+        self.unit = "-" if relative else "m"
+
+    def evaluate(self, values, ledger):
+        p, a, b = self.split(values)
+        chord = b - a
+        length = np.linalg.norm(chord, axis=1)
+        if self.model.dimension == 2:
+            w = (chord[:, 0] * (p - a)[:, 1] - chord[:, 1] * (p - a)[:, 0]) / length
+        else:
+            w = np.linalg.norm(np.cross(chord, p - a), axis=1) / length
+        return (self.factor * w)[:, None]
+
+
+class _Angle(Sensor):
+    kind, unit, required = "angle", "rad", ("a", "b")
+
+    def prepare(self, a, b):
+        self.nodes = [self.model._turning(place, self.owner) for place in (a, b)]
+
+    def bind(self, compiled):
+        return [r for n in self.nodes if n >= 0 for r in _rotation_records(compiled.system, n)]
+
+    def evaluate(self, values, ledger):
+        model = self.model
+        if model.dimension == 2:
+            angles, at = [], 0
+            for n in self.nodes:
+                angles.append(values[:, at] - model._start_angle(n) if n >= 0 else 0.0)
+                at += n >= 0
+            return np.reshape(angles[1] - angles[0], (-1, 1))
+        from scipy.spatial.transform import Rotation
+
+        turned, at = [], 0
+        for n in self.nodes:
+            if n >= 0:
+                R = values[:, at : at + 9].reshape(-1, 3, 3)
+                turned.append(R @ model._rotation_matrix(n).T)
+                at += 9
+            else:
+                turned.append(np.broadcast_to(np.eye(3), (len(values), 3, 3)))
+        relative = np.einsum("nij,nik->njk", turned[0], turned[1])
+        return Rotation.from_matrix(relative).magnitude()[:, None]
+
+
+class _Element(Sensor):
+    kind, mid_step, required, options = "element", True, ("on",), ("element", "quantity")
+    default = None
+
+    def prepare(self, on, element=0, quantity=None):
+        if on not in self.model.groups:
+            self.model._find("group of elements", on, self.model.groups, self.owner)
+        count = len(self.model.groups[on])
+        if isinstance(element, bool) or not isinstance(element, int) or not 0 <= element < count:
+            raise ModelError(f'{self.owner}: element = {element!r}; "{on}" has elements 0 to {count - 1}')
+        self.group, self.element = on, element
+        self.quantity = quantity or self.default
+
+    def bind(self, compiled):
+        found = []
+        for block in compiled.system.blocks:
+            for name, first, last in block.groups:
+                if name == self.group and block.type.outputs and last - first == len(self.model.groups[self.group]):
+                    found.append((block, first))
+        block, first = found[0]
+        names = [o.split(" [")[0] for o in block.type.outputs]
+        if self.quantity not in names:
+            raise ModelError(f"{self.owner}: quantity = {self.quantity!r}; its elements have {', '.join(names)}")
+        column = names.index(self.quantity)
+        self.unit = block.type.outputs[column].split("[")[1].rstrip("]")
+        compiled.system.watch(block)
+        return [(REC_OUT, block.first_output + (first + self.element) * len(names) + column)]
+
+    def evaluate(self, values, ledger):
+        return values
+
+
+class _Strain(_Element):
+    kind, unit, options, default = "strain", "-", ("element",), "strain"
+
+
+class _Force(_Element):
+    kind, unit, options, default = "force", "N", ("element",), "N"
+
+
+class _Reaction(Sensor):
+    kind, unit, mid_step, required = "reaction", "N", True, ("on",)
+
+    def prepare(self, on):
+        self.on = on
+        self.joint = on in self.model._labels and on not in self.model.bodies and on not in self.model.groups
+        if not self.joint:
+            self.nodes = self.model.nodes_of(on, self.owner)
+
+    def bind(self, compiled):
+        system = compiled.system
+        if self.joint:
+            records, self.columns = [], []
+            for block in system.blocks:
+                for name, first, last in block.groups:
+                    if name == self.on and block.type.multipliers:
+                        system.watch(block)
+                        for e in range(first, last):
+                            suffix = f".{e - first}" if last - first > 1 else ""
+                            for i, output in enumerate(block.type.outputs):
+                                at = block.first_output + e * len(block.type.outputs) + i
+                                records.append((REC_OUT, at))
+                                self.columns.append(f"{self.name}.{output.split(' [')[0]}{suffix}")
+            if not records:
+                raise ModelError(f'{self.owner}: "{self.on}" is no joint, and no place that is held')
+            self.groups = None
+            return records
+        components = ["x", "y", "z"][: self.model.dimension]
+        rotations = ["moment"] if self.model.dimension == 2 else ["mx", "my", "mz"]
+        self.columns, self.groups, records = [], [], []
+        for i, name in enumerate(components + rotations):
+            dofs = []
+            for n in self.nodes:
+                if i < self.model.dimension or system.nodes.rotational[n]:
+                    dof = int(system.offset[n]) + i
+                    if system.system.equation[dof] < 0:
+                        dofs.append(dof)
+            if dofs:
+                self.groups.append((len(records), len(records) + len(dofs)))
+                records += [(REC_REACTION, d) for d in dofs]
+                self.columns.append(f"{self.name}.{name}")
+        if not records:
+            raise ModelError(f'{self.owner}: nothing holds or drives "{self.on}", so it has no reaction')
+        return records
+
+    def evaluate(self, values, ledger):
+        if self.groups is None:
+            return values
+        return np.column_stack([values[:, a:b].sum(axis=1) for a, b in self.groups])
+
+
+class _Energy(Sensor):
+    kind, unit, options = "energy", "J", ("quantity",)
+
+    def prepare(self, quantity="total"):
+        names = ("kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error", "total")
+        if quantity not in names:
+            raise ModelError(f"{self.owner}: quantity = {quantity!r} must be one of {', '.join(names)}")
+        self.quantity = quantity
+        self.index = names.index(quantity)
+
+    def bind(self, compiled):
+        return []
+
+    def evaluate(self, values, ledger):
+        return (ledger[:, :3].sum(axis=1) if self.quantity == "total" else ledger[:, self.index])[:, None]
+
+
+_KINDS = {
+    c.kind: c
+    for c in (
+        _Position, _Displacement, _Velocity, _Rotation, _Distance, _Deflection, _Angle, _Element, _Strain, _Force,
+        _Reaction, _Energy,
+    )
+}  # fmt: skip
+
+
+def sensor_kinds() -> dict[str, tuple[str, ...]]:
+    """The kinds and their options."""
+    return {name: (*c.required, *c.options) for name, c in _KINDS.items()}
+
+
+def make_sensor(model, name: str, kind: str, options: dict[str, Any]) -> Sensor:
+    """A sensor of a model.
+
+    Raises:
+        ModelError: unknown kind, key or place.
+    """
+    if kind not in _KINDS:
+        close = difflib.get_close_matches(str(kind), _KINDS, n=1)
+        hint = f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(_KINDS)}"
+        raise ModelError(f'Sensor "{name}": unknown kind {kind!r}{hint}')
+    return _KINDS[kind](model, name, options)
