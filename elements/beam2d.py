@@ -21,7 +21,7 @@ Since e is quadratic in (n, theta), its gradient at the averaged strains is the 
     0  exact (default)
     1  accumulated: mean of f/n at both ends, alpha advanced by it (eq. 35): energy exact, alpha drifts, L drifts
     2  geometric: the same force, alpha from the geometry: energy drifts
-    3  secant: f_m/n_m with alpha accumulated by f_m.dL/n_m = 2 tan(d_alpha/2): energy and L exact, alpha drifts
+    3  secant: f_m/n_m, local rotations advanced by vartheta - tau, tau = f_m.dL/n_m: energy and L exact, they drift
     4  gradient: f_m/n_m scaled to the true d_alpha: energy exact, no drift of alpha, L drifts slightly
 
 Dofs: (x_p, vartheta_p, x_q, vartheta_q).  The rotation of a node is counted from the reference state, where the beam is
@@ -89,7 +89,7 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
     # rows of derivatives with respect to (dx, dy) of the chord and the two rotations of the step
-    dN, dF1, dF2 = np.empty(4), np.empty(4), np.empty(4)
+    dN, dF1, dF2, ds = np.empty(4), np.empty(4), np.empty(4), np.empty(4)
     dm = np.empty((2, 4))
     for e in range(e0, e1):
         r = e - e0
@@ -149,9 +149,9 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
             dalpha = gx * dx + gy * dy
             tx, ty = gx + dx * gxx + dy * gyx, gy + dx * gxy + dy * gyy
             if variant == GEOMETRIC or variant == GRADIENT:
-                exact = np.arctan2(e0x * e1y - e0y * e1x, e0x * e1x + e0y * e1y)
+                true = np.arctan2(e0x * e1y - e0y * e1x, e0x * e1x + e0y * e1y)
                 if variant == GRADIENT:
-                    ratio = exact / dalpha if abs(dalpha) > 1e-9 else 1.0
+                    ratio = true / dalpha if abs(dalpha) > 1e-9 else 1.0
                     if abs(dalpha) > 1e-9:
                         rx = (f1x / n1 - ratio * tx) / dalpha
                         ry = (f1y / n1 - ratio * ty) / dalpha
@@ -160,13 +160,19 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
                     gxx, gxy = ratio * gxx + gx * rx, ratio * gxy + gx * ry
                     gyx, gyy = ratio * gyx + gy * rx, ratio * gyy + gy * ry
                     gx, gy = ratio * gx, ratio * gy
-                dalpha = exact
+                dalpha = true
                 tx, ty = f1x / n1, f1y / n1
-            # these variants are written in plain angles: the row of vartheta gets the factor d(theta)/vartheta
-            dta, kap_a, kaa, kat = relative_angle(va, 0.0)
-            dtb, kap_b, kbb, kbt = relative_angle(vb, 0.0)
+            if variant == SECANT:
+                # tangents of half angles throughout: local rotations advance by vartheta - tau
+                dta, kap_a, kaa, kat = va, 1.0, 0.0, 0.0
+                dtb, kap_b, kbb, kbt = vb, 1.0, 0.0, 0.0
+                ia, ib = 1.0, 1.0
+            else:
+                # plain angles: the row of vartheta gets the factor d(theta)/vartheta, the chord's force does not
+                dta, kap_a, kaa, kat = relative_angle(va, 0.0)
+                dtb, kap_b, kbb, kbt = relative_angle(vb, 0.0)
+                kat, kbt = 0.0, 0.0
             dla, dlb = dta - dalpha, dtb - dalpha
-            kat, kbt = 0.0, 0.0
         ta1, tb1 = ta0 + dla, tb0 + dlb
         tam, tbm = 0.5 * (ta0 + ta1), 0.5 * (tb0 + tb1)
         # axial strain, its gradient (1, ga, gb) at the mean strains and at the end
@@ -199,7 +205,8 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
             kN += 0.5 * beta * ctl[WV] * k_axial * (0.0 if inextensible else 1.0)
         Pa, Pb = Ma + N * ga, Mb + N * gb
         ma, mb = Pa * kap_a, Pb * kap_b
-        msum = ma + mb
+        exact = variant == EXACT
+        msum = ma + mb if exact else Pa + Pb
         Fx, Fy = N * wx - msum * gx, N * wy - msum * gy
         fe[r, 0], fe[r, 1], fe[r, 2] = -sf * Fx, -sf * Fy, sf * ma
         fe[r, 3], fe[r, 4], fe[r, 5] = sf * Fx, sf * Fy, sf * mb
@@ -225,6 +232,7 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
         dm[1, 0], dm[1, 1] = sa * tx + gb * dN[0], sa * ty + gb * dN[1]
         dm[1, 2], dm[1, 3] = cab * ia + gb * dN[2], caa * ib + gb * dN[3]
         for j in range(4):
+            ds[j] = dm[0, j] + dm[1, j]
             dm[0, j] *= kap_a
             dm[1, j] *= kap_b
         dm[0, 0] += Pa * kat * tx
@@ -234,7 +242,7 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
         dm[1, 1] += Pb * kbt * ty
         dm[1, 3] += Pb * kbb
         for j in range(4):
-            s = dm[0, j] + dm[1, j]
+            s = dm[0, j] + dm[1, j] if exact else ds[j]
             dF1[j] = wx * dN[j] - gx * s
             dF2[j] = wy * dN[j] - gy * s
         NG = N / G
@@ -296,8 +304,10 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 m2 = 0.25 * ((ax + bx) ** 2 + (ay + by) ** 2)
                 gx, gy = -0.5 * (ay + by) / m2, 0.5 * (ax + bx) / m2
             dalpha = gx * (U[qx] - U[px]) + gy * (U[qy] - U[py])
-            ta = hist[e, 0] + 2.0 * np.arctan(0.5 * U[dof[e, 2]]) - dalpha
-            tb = hist[e, 1] + 2.0 * np.arctan(0.5 * U[dof[e, 5]]) - dalpha
+            ta, tb = U[dof[e, 2]], U[dof[e, 5]]
+            if variant == ACCUMULATED:
+                ta, tb = 2.0 * np.arctan(0.5 * ta), 2.0 * np.arctan(0.5 * tb)
+            ta, tb = hist[e, 0] + ta - dalpha, hist[e, 1] + tb - dalpha
         if job == START or job == COMMIT:
             hist[e, 0], hist[e, 1] = ta, tb
             continue

@@ -1,4 +1,4 @@
-"""Rotations by the Cayley map, and points on turning ends: positions, work-conjugate rows, Jacobians at the end of a step.
+"""Rotations by the Cayley map, and points on turning ends: positions, work-conjugate rows, end-of-step Jacobians.
 
 A step turns the directors of an end by ``d1 = cay(theta) d0``, so that ``d1 - d0 = theta x (d0 + d1)/2`` exactly.  In
 the plane theta is the scalar ``vartheta = 2 tan(dangle/2)``.  Two sorts of derivatives belong to it:
@@ -23,14 +23,9 @@ __all__ = [
     "P1",
     "R0",
     "R1",
-    "advance_plane",
-    "advance_space",
     "atan_quotient",
-    "cayley",
     "cayley_tangent",
     "cayley_vector",
-    "compose",
-    "compose_plane",
     "cross",
     "point",
     "point_rate",
@@ -50,9 +45,8 @@ def atan_quotient(u):
     if abs(u) < 0.1:
         q = u * u
         f = 1 - q * (1 / 3 - q * (1 / 5 - q * (1 / 7 - q * (1 / 9 - q * (1 / 11 - q * (1 / 13 - q * (1 / 15)))))))
-        df = -u * (
-            2 / 3 - q * (4 / 5 - q * (6 / 7 - q * (8 / 9 - q * (10 / 11 - q * (12 / 13 - q * (14 / 15 - q * 16 / 17))))))
-        )
+        df = 10 / 11 - q * (12 / 13 - q * (14 / 15 - q * 16 / 17))
+        df = -u * (2 / 3 - q * (4 / 5 - q * (6 / 7 - q * (8 / 9 - q * df))))
         return f, df
     f = math.atan(u) / u
     return f, (1 / (1 + u * u) - f) / u
@@ -63,7 +57,7 @@ def relative_angle(vb, va):
     """Angle by which an end b turns more than an end a, as a quotient over their Cayley parameters.
 
     Returns ``dphi = 2 atan(vb/2) - 2 atan(va/2)``, ``kappa = dphi/(vb - va)`` and the derivatives of kappa with respect
-    to vb and va.  A moment M between two ends that is conjugate to dphi enters the vartheta rows as (-M kappa, M kappa):
+    to vb and va.  A moment M between two ends that is conjugate to dphi enters the vartheta rows as -M kappa, M kappa:
     its work is M dphi and its resultant zero, exactly.  Smooth for all values (each end turns less than pi).
     """
     delta = 0.5 * (vb - va)
@@ -99,22 +93,6 @@ def cross(a, b, out):
 
 
 @kernel
-def cayley(x, y, z, out):
-    """out (3, 3) = cay(theta) = I + (theta~ + theta~^2/2)/(1 + |theta|^2/4), theta = (x, y, z) = 2 tan(angle/2) axis."""
-    f = 1 / (1 + 0.25 * (x * x + y * y + z * z))
-    g = 0.5 * f
-    out[0, 0] = 1 - g * (y * y + z * z)
-    out[1, 1] = 1 - g * (z * z + x * x)
-    out[2, 2] = 1 - g * (x * x + y * y)
-    out[0, 1] = g * x * y - f * z
-    out[1, 0] = g * x * y + f * z
-    out[1, 2] = g * y * z - f * x
-    out[2, 1] = g * y * z + f * x
-    out[2, 0] = g * z * x - f * y
-    out[0, 2] = g * z * x + f * y
-
-
-@kernel
 def cayley_tangent(x, y, z, out):
     """out (3, 3) = T(theta) = (I + theta~/2)/(1 + |theta|^2/4): spin (spatial axes) = T delta theta; T(0) = I."""
     f = 1 / (1 + 0.25 * (x * x + y * y + z * z))
@@ -146,62 +124,6 @@ def cayley_vector(A, B, out):
 
 
 @kernel
-def compose_plane(a, b):
-    """Cayley parameter of the rotation a after (or before) b, less than pi in all."""
-    return (a + b) / (1 - 0.25 * a * b)
-
-
-@kernel
-def compose(a, b, out):
-    """out (3,) = theta of cay(a) cay(b): first b, then a, both in spatial axes; less than pi in all."""
-    f = 1 / (1 - 0.25 * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]))
-    x = f * (a[0] + b[0] + 0.5 * (a[1] * b[2] - a[2] * b[1]))
-    y = f * (a[1] + b[1] + 0.5 * (a[2] * b[0] - a[0] * b[2]))
-    z = f * (a[2] + b[2] + 0.5 * (a[0] * b[1] - a[1] * b[0]))
-    out[0] = x
-    out[1] = y
-    out[2] = z
-
-
-@kernel
-def advance_plane(D, row, vartheta):
-    """D[1, row] = rotation by vartheta after D[0, row], brought back to length 1 to first order in the round-off."""
-    f = 1 / (1 + 0.25 * vartheta * vartheta)
-    # increments rather than cos and sin of the step: short steps lose nothing
-    c0, s0 = D[0, row, 0], D[0, row, 1]
-    c = c0 - f * vartheta * (s0 + 0.5 * vartheta * c0)
-    s = s0 + f * vartheta * (c0 - 0.5 * vartheta * s0)
-    g = 0.5 * (3 - c * c - s * s)
-    D[1, row, 0] = g * c
-    D[1, row, 1] = g * s
-
-
-@kernel
-def advance_space(D, row, x, y, z):
-    """D[1, row] = cay(theta) D[0, row], each director turned by itself, then orthonormalised to first order."""
-    f = 1 / (1 + 0.25 * (x * x + y * y + z * z))
-    for k in range(3):
-        a, b, c = D[0, row, k], D[0, row, 3 + k], D[0, row, 6 + k]
-        u, v, w = y * c - z * b, z * a - x * c, x * b - y * a  # theta x d0
-        D[1, row, k] = a + f * (u + 0.5 * (y * w - z * v))
-        D[1, row, 3 + k] = b + f * (v + 0.5 * (z * u - x * w))
-        D[1, row, 6 + k] = c + f * (w + 0.5 * (x * v - y * u))
-    # one step of Newton's iteration for the nearest rotation, R <- R (3 I - R^T R)/2: round-off does not build up
-    R = D[1, row]
-    g11 = 0.5 * (3 - R[0] * R[0] - R[3] * R[3] - R[6] * R[6])
-    g22 = 0.5 * (3 - R[1] * R[1] - R[4] * R[4] - R[7] * R[7])
-    g33 = 0.5 * (3 - R[2] * R[2] - R[5] * R[5] - R[8] * R[8])
-    g12 = -0.5 * (R[0] * R[1] + R[3] * R[4] + R[6] * R[7])
-    g23 = -0.5 * (R[1] * R[2] + R[4] * R[5] + R[7] * R[8])
-    g31 = -0.5 * (R[2] * R[0] + R[5] * R[3] + R[8] * R[6])
-    for i in range(0, 9, 3):
-        a, b, c = R[i], R[i + 1], R[i + 2]
-        R[i] = a * g11 + b * g12 + c * g31
-        R[i + 1] = a * g12 + b * g22 + c * g23
-        R[i + 2] = a * g31 + b * g23 + c * g33
-
-
-@kernel
 def rotate(D, state, row, x, y, z, out):
     """out (3,) = R (x, y, z) with R = D[state, row]: from body to spatial axes."""
     out[0] = D[state, row, 0] * x + D[state, row, 1] * y + D[state, row, 2] * z
@@ -221,8 +143,8 @@ def spin(V, D, dof, rot, state, e, k, out):
 def point(Q, D, U, dof, rot, e, k, par, column, P, B, J):
     """Point with the offset par[e, column:] (body axes) on end k of element e; plane or space by the shape of D.
 
-    Fills ``P`` (5, dim), rows `P0` .. `R1`; ``B`` (dim, 3 or 6): ``P1 - P0 = B U``, so a force F on the point is B^T F in
-    the rows of the end; ``J`` (dim, 3 or 6): dP1/dU.
+    Fills ``P`` (5, dim), rows `P0` .. `R1`; ``B`` (dim, 3 or 6): ``P1 - P0 = B U``, so a force F on the point is B^T F
+    in the rows of the end; ``J`` (dim, 3 or 6): dP1/dU.
     """
     if D.shape[2] == 2:
         j = 3 * k
@@ -258,15 +180,15 @@ def point(Q, D, U, dof, rot, e, k, par, column, P, B, J):
         P[0, i] = Q[0, m] + P[3, i]
         P[1, i] = Q[1, m] + P[4, i]
         P[2, i] = U[m]
-        for l in range(3):
-            B[i, l] = J[i, l] = 1.0 if i == l else 0.0
+        for c in range(3):
+            B[i, c] = J[i, c] = 1.0 if i == c else 0.0
     P[2, 0] += y * rz - z * ry
     P[2, 1] += z * rx - x * rz
     P[2, 2] += x * ry - y * rx
-    B[0, 3], B[0, 4], B[0, 5] = 0.0, rz, -ry  # column l: e_l x r_m
+    B[0, 3], B[0, 4], B[0, 5] = 0.0, rz, -ry  # column j: e_j x r_m
     B[1, 3], B[1, 4], B[1, 5] = -rz, 0.0, rx
     B[2, 3], B[2, 4], B[2, 5] = ry, -rx, 0.0
-    # column l of J: T e_l x r1 with T = f (I + theta~/2), T e_l = f (e_l + theta x e_l/2)
+    # column j of J: T e_j x r1 with T = f (I + theta~/2), T e_j = f (e_j + theta x e_j/2)
     f = 1 / (1 + 0.25 * (x * x + y * y + z * z))
     rx, ry, rz = f * P[4, 0], f * P[4, 1], f * P[4, 2]
     x, y, z = 0.5 * x, 0.5 * y, 0.5 * z

@@ -1,0 +1,49 @@
+"""Small compiled helpers that several element modules share: time functions, clearing, rows of points."""
+
+from __future__ import annotations
+
+from fem_mbs.contract import kernel
+
+__all__ = ["add_arm_tangent", "add_force", "clear", "time_value"]
+
+
+@kernel
+def clear(block, rows):
+    """Zero the first rows of `fe` (2-D) or `ke` (3-D): kernels write every entry of what they are asked for."""
+    flat = block.reshape(block.shape[0], -1)
+    for i in range(rows):
+        for j in range(flat.shape[1]):
+            flat[i, j] = 0.0
+
+
+@kernel
+def time_value(fun, index, column, default):
+    """Value of the time function `index` (a parameter, hence a float) in that column of fun; negative: the default."""
+    if index < 0:
+        return default
+    return fun[int(index), column]
+
+
+@kernel
+def add_force(fe, factor, force, B, k):
+    """fe (n_loc,) += factor * B^T force in the rows of end k: a force on a point, seen from the end's unknowns."""
+    n = B.shape[1]
+    for j in range(n):
+        total = 0.0
+        for i in range(B.shape[0]):
+            total += B[i, j] * force[i]
+        fe[k * n + j] += factor * total
+
+
+@kernel
+def add_arm_tangent(ke, factor, force, J, k):
+    """ke (n_loc, n_loc) += factor * d(B^T force)/dU at constant force: the mean arm turns, d r_m = d r1/2."""
+    if J.shape[0] == 2:
+        ke[3 * k + 2, 3 * k + 2] += 0.5 * factor * (J[0, 2] * force[1] - J[1, 2] * force[0])
+        return
+    r = 6 * k + 3
+    for j in range(3):
+        x, y, z = J[0, 3 + j], J[1, 3 + j], J[2, 3 + j]
+        ke[r, r + j] += 0.5 * factor * (y * force[2] - z * force[1])
+        ke[r + 1, r + j] += 0.5 * factor * (z * force[0] - x * force[2])
+        ke[r + 2, r + j] += 0.5 * factor * (x * force[1] - y * force[0])

@@ -1,0 +1,291 @@
+"""The mesh as the model builder sees it: points, line cells and named sets, checked once when it is made.
+
+Set names.  A set of points (a Gmsh point group) lives in ``node_sets``, a set of line cells (a line group) in
+``cell_sets``; the nodes of a cell set are asked for by the same name, so a line group serves as both.  A file may use
+one name for a point group and for a line group; then ``tip@0`` means the points and ``tip@1`` the lines, and the bare
+name is refused where it would be ambiguous.  ``all`` means everything unless a set is called so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+
+import numpy as np
+
+from fem_mbs.errors import MeshError
+
+__all__ = ["LINE_KINDS", "CellBlock", "Mesh"]
+
+LINE_KINDS = {"line2": 2, "line3": 3}
+"""Kinds of cells a mesh can hold, and their nodes per cell; those of line3 are end, end, middle (Gmsh, VTK)."""
+
+_ZERO_LENGTH = 1e-12  # of the mesh's largest extent: below this the direction of a cell is rounding noise
+_LARGEST = 1e100  # [m] squares of larger coordinates overflow
+
+
+@dataclass(frozen=True, eq=False)
+class CellBlock:
+    """Cells of one kind, in the order of the file.
+
+    ``cells`` (n, k) int64 holds point indices from 0; ``ids`` (n,) int64 the numbers by which messages name the cells
+    (those of the file; by default 1..n over all blocks of the mesh).
+    """
+
+    kind: str
+    cells: np.ndarray
+    ids: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Points, line cells and named sets.
+
+    points     (n, 3) float64 [m]; (n, 2) is accepted and gets z = 0
+    blocks     cells, one block per run of cells of one kind
+    node_sets  name -> point indices (m,) int64
+    cell_sets  name -> ((block, cell indices in it), ...)
+    point_ids  (n,) int64, the numbers by which messages name the points (those of the file; by default 1..n)
+    source     the file it came from, or what made it
+    format     for example "Gmsh 4.1 ASCII"
+    skipped    plain sentences: what the file holds and was not read
+
+    Raises MeshError for coordinates that are not finite, numbers used twice, cells with an unknown or repeated node or
+    without length, and sets that point outside the mesh.  The arrays are made read-only.
+    """
+
+    points: np.ndarray
+    blocks: Sequence[CellBlock] = ()
+    node_sets: Mapping[str, np.ndarray] = field(default_factory=dict)
+    cell_sets: Mapping[str, Sequence[tuple[int, np.ndarray]]] = field(default_factory=dict)
+    point_ids: np.ndarray | None = None
+    source: str = ""
+    format: str = ""
+    skipped: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        def put(name, value):
+            object.__setattr__(self, name, value)
+
+        try:
+            points = np.array(self.points, dtype=float)
+        except (TypeError, ValueError):
+            points = np.empty(0)
+        if points.ndim != 2 or points.shape[1] not in (2, 3):
+            self._fail("points must be n rows of 3 (or 2) numbers")
+        if points.shape[1] == 2:
+            points = np.column_stack([points, np.zeros(len(points))])
+        put("points", _frozen(points))
+        put("point_ids", self._numbers(self.point_ids, len(points), 1, "node"))
+        self._check_points()
+
+        blocks, start = [], 1
+        for i, block in enumerate(self.blocks):
+            if block.kind not in LINE_KINDS:
+                self._fail(f"block {i}: unknown cell kind {block.kind!r}; use one of {', '.join(LINE_KINDS)}")
+            cells = _integers(block.cells)
+            if cells is None or cells.ndim != 2 or cells.shape[1] != LINE_KINDS[block.kind]:
+                self._fail(f"block {i}: {block.kind} cells need {LINE_KINDS[block.kind]} whole numbers each")
+            ids = self._numbers(block.ids, len(cells), start, "cell")
+            blocks.append(CellBlock(block.kind, _frozen(cells), ids))
+            start += len(cells)
+        put("blocks", tuple(blocks))
+        if blocks:
+            self._no_twice(np.concatenate([block.ids for block in blocks]), "cell")
+        for block in blocks:
+            self._check_cells(block)
+
+        put("node_sets", {str(k): self._subset(v, len(points), f'node set "{k}"') for k, v in self.node_sets.items()})
+        put("cell_sets", {str(k): self._cell_set(str(k), v) for k, v in self.cell_sets.items()})
+        put("skipped", tuple(self.skipped))
+
+    # ---- checks ------------------------------------------------------------------------------------------------------
+
+    def _fail(self, text: str) -> None:
+        raise MeshError(f"{self.source}: {text}" if self.source else f"mesh: {text}")
+
+    def _numbers(self, ids, n: int, start: int, what: str) -> np.ndarray:
+        numbers = np.arange(start, start + n) if ids is None else _integers(ids)
+        if numbers is None or numbers.shape != (n,):
+            self._fail(f"{what} numbers must be {n} whole numbers")
+        self._no_twice(numbers, what)
+        return _frozen(numbers)
+
+    def _no_twice(self, numbers: np.ndarray, what: str) -> None:
+        values, counts = np.unique(numbers, return_counts=True)
+        if np.any(counts > 1):
+            i = int(np.argmax(counts > 1))
+            self._fail(f"{what} number {values[i]} is given {counts[i]} times; renumber the mesh")
+
+    def _check_points(self) -> None:
+        bad = ~(np.abs(self.points) < _LARGEST).all(axis=1)  # also catches NaN
+        if bad.any():
+            i = int(np.argmax(bad))
+            x = ", ".join(f"{v:g}" for v in self.points[i])
+            self._fail(f"node {self.point_ids[i]} lies at ({x}); coordinates must be finite numbers")
+
+    def _check_cells(self, block: CellBlock) -> None:
+        cells, ids = block.cells, block.ids
+        outside = ((cells < 0) | (cells >= len(self.points))).any(axis=1)
+        if outside.any():
+            i = int(np.argmax(outside))
+            self._fail(f"cell {ids[i]} refers to point {cells[i].tolist()}, but there are {len(self.points)} points")
+        ordered = np.sort(cells, axis=1)
+        repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+        if repeated.any():
+            i = int(np.argmax(repeated))
+            nodes = ", ".join(str(v) for v in self.point_ids[cells[i]])
+            self._fail(f"cell {ids[i]} ({block.kind}) uses a node twice (nodes {nodes}); remove it or mend its nodes")
+        if not len(cells):
+            return
+        size = np.ptp(self.points, axis=0).max()
+        ends = self.points[_halves(cells)]  # (n, halves, 2, 3)
+        length = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=-1)
+        flat = (length <= _ZERO_LENGTH * size).any(axis=1)
+        if flat.any():
+            i = int(np.argmax(flat))
+            a, b = self.point_ids[_halves(cells)[i, int(np.argmin(length[i]))]]
+            self._fail(
+                f"cell {ids[i]} ({block.kind}) has no length: its nodes {a} and {b} lie {length[i].min():g} m apart; "
+                f"merge the nodes and remove the cell"
+            )
+
+    def _subset(self, indices, n: int, what: str) -> np.ndarray:
+        subset = _integers(indices)
+        if subset is None or subset.ndim != 1:
+            self._fail(f"{what} must be a list of indices")
+        if len(subset) and (subset.min() < 0 or subset.max() >= n):
+            self._fail(f"{what} has indices {subset.min()} to {subset.max()}, outside 0 to {n - 1}")
+        return _frozen(np.unique(subset))
+
+    def _cell_set(self, name: str, parts) -> tuple[tuple[int, np.ndarray], ...]:
+        merged: dict[int, list[np.ndarray]] = {}
+        for block, indices in parts:
+            if not 0 <= block < len(self.blocks):
+                self._fail(f'cell set "{name}" refers to block {block}, but there are {len(self.blocks)} blocks')
+            subset = self._subset(indices, len(self.blocks[block].cells), f'cell set "{name}"')
+            merged.setdefault(int(block), []).append(subset)
+        return tuple((block, _frozen(np.unique(np.concatenate(merged[block])))) for block in sorted(merged))
+
+    # ---- sets --------------------------------------------------------------------------------------------------------
+
+    @property
+    def read(self) -> dict[str, int]:
+        """What the mesh holds: points, cells of each kind, sets."""
+        counts = {"points": len(self.points)}
+        for block in self.blocks:
+            counts[block.kind] = counts.get(block.kind, 0) + len(block.cells)
+        return counts | {"node sets": len(self.node_sets), "cell sets": len(self.cell_sets)}
+
+    @property
+    def set_names(self) -> list[str]:
+        """Every name that `nodes_of` understands, with @0 and @1 where a name is used for points and for lines."""
+        twice = self.node_sets.keys() & self.cell_sets.keys()
+        points = [f"{name}@0" if name in twice else name for name in self.node_sets]
+        return points + [f"{name}@1" if name in twice else name for name in self.cell_sets]
+
+    def _resolve(self, name: str) -> tuple[str, bool, bool]:
+        """The bare name, and whether it is a set of points and of cells."""
+        if name in self.node_sets or name in self.cell_sets:
+            return name, name in self.node_sets, name in self.cell_sets
+        bare, _, dimension = name.rpartition("@")
+        if dimension == "0" and bare in self.node_sets:
+            return bare, True, False
+        if dimension == "1" and bare in self.cell_sets:
+            return bare, False, True
+        close = get_close_matches(name, self.set_names, n=1)
+        known = f"it has {', '.join(self.set_names)}" if self.set_names else "it has no named sets"
+        self._fail(f'no set "{name}" in the mesh; {known}' + (f'. Did you mean "{close[0]}"?' if close else ""))
+
+    def lines(self, name: str | None = None) -> np.ndarray:
+        """Connectivity (n, 2) int64 of two-node line elements, of one cell set or (None, "all") of the whole mesh.
+
+        The order is that of the file.  A three-node cell gives two elements, from its first end to its middle node and
+        on to its second end: the geometry of a curved cell is kept at all three nodes.
+        """
+        if name is None or (name == "all" and not {"all"} & (self.node_sets.keys() | self.cell_sets.keys())):
+            parts = [block.cells for block in self.blocks]
+        else:
+            bare, _, cells = self._resolve(name)
+            if not cells:
+                self._fail(
+                    f'set "{name}" holds {len(self.node_sets[bare])} points and no line cells; name a line group'
+                )
+            parts = [self.blocks[block].cells[indices] for block, indices in self.cell_sets[bare]]
+        halves = [_halves(cells).reshape(-1, 2) for cells in parts]
+        return np.concatenate(halves) if halves else np.empty((0, 2), dtype=np.int64)
+
+    def nodes_of(self, name: str) -> np.ndarray:
+        """Point indices (n,) int64, ascending, of a node set, of the cells of a cell set, or of "all" line cells."""
+        if name == "all" and not {"all"} & (self.node_sets.keys() | self.cell_sets.keys()):
+            return np.unique(self.lines())
+        bare, points, cells = self._resolve(name)
+        if points and cells:
+            self._fail(f'"{name}" is a set of points and a set of lines; write "{name}@0" or "{name}@1"')
+        return self.node_sets[bare] if points else np.unique(self.lines(name))
+
+    def node(self, name: str) -> int:
+        """Index of the only point of a point set; of a name used twice, the point set is meant."""
+        bare, points, _ = self._resolve(name)
+        nodes = self.node_sets[bare] if points else self.nodes_of(name)
+        if len(nodes) != 1:
+            what = "point set" if points else "line set"
+            self._fail(f'{what} "{name}" has {len(nodes)} nodes where a single node is needed; name a set of one point')
+        return int(nodes[0])
+
+    def unreferenced(self) -> np.ndarray:
+        """Indices (n,) int64 of points that no cell and no node set uses."""
+        used = np.zeros(len(self.points), dtype=bool)
+        for block in self.blocks:
+            used[block.cells] = True
+        for nodes in self.node_sets.values():
+            used[nodes] = True
+        return np.flatnonzero(~used)
+
+    # ---- placing -----------------------------------------------------------------------------------------------------
+
+    def transformed(self, scale: float = 1.0, rotation=None, translate=None) -> Mesh:
+        """A copy with the points at ``translate + scale * rotation @ x``.
+
+        ``rotation`` (3, 3) must be a proper rotation; ``translate`` (3,) or (2,) [m].
+        """
+        if not (np.ndim(scale) == 0 and np.isfinite(scale) and scale > 0):
+            self._fail(f"scale {scale!r} must be a positive number")
+        turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
+        if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3), rtol=0, atol=1e-9):
+            self._fail("rotation must be a 3x3 matrix with R R^T = 1")
+        if np.linalg.det(turn) < 0:
+            self._fail("rotation has determinant -1, a reflection; give a proper rotation")
+        shift = np.zeros(3)
+        if translate is not None:
+            given = np.asarray(translate, dtype=float)
+            if given.shape not in ((2,), (3,)) or not np.isfinite(given).all():
+                self._fail(f"translate {translate!r} must be 2 or 3 finite numbers [m]")
+            shift[: len(given)] = given
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported with the node's number
+            points = shift + scale * (self.points @ turn.T)
+        return replace(self, points=points)
+
+
+def _halves(cells: np.ndarray) -> np.ndarray:
+    """(n, k - 1, 2): the two-node pieces of each cell, in order along it."""
+    along = cells if cells.shape[1] == 2 else cells[:, [0, 2, 1]]
+    return np.stack([along[:, :-1], along[:, 1:]], axis=2)
+
+
+def _integers(values) -> np.ndarray | None:
+    """The values as a fresh int64 array, or None if they are not whole numbers."""
+    try:
+        array = np.array(values)
+    except ValueError:  # rows of different lengths
+        return None
+    if array.size == 0:
+        return array.astype(np.int64)
+    return array.astype(np.int64) if array.dtype.kind in "iu" else None
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array = np.ascontiguousarray(array)
+    array.flags.writeable = False
+    return array
