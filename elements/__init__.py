@@ -1,1 +1,1 @@
-"""Element types: kinematics and compiled kernels.  See `fem_mbs.elements.interface` for the contract."""
+"""Element types: kinematics and compiled kernels.  See `fem_mbs.contract` for the contract."""

@@ -325,15 +325,18 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                     par[e, DAMPING] * (k_axial * de * de + s11 * (da * da + db * db) + 2.0 * s12 * da * db) / ctl[H]
                 )
         elif job == OUTPUT:
-            am, bm = 0.5 * (ta0 + ta), 0.5 * (tb0 + tb)
-            N = k_axial * 0.5 * (strain0 + strain)
+            # mean of both ends of the step, or the end for one-state rules
+            f = 0.0 if one_state else 0.5
+            am, bm = f * ta0 + (1.0 - f) * ta, f * tb0 + (1.0 - f) * tb
+            strain = f * strain0 + (1.0 - f) * strain
+            N = k_axial * strain
             if inextensible:
                 N = par[e, SCALE] * U[dof[e, 6]] / ctl[SF]
             # bending moments with the sign of theta'' (both faces alike): -M_1 at p, M_2 at q
             fe[r, 0] = N
             fe[r, 1], fe[r, 2] = -(s11 * am + s12 * bm), s12 * am + s11 * bm
             fe[r, 3] = -(s11 + s12) * (am + bm) / length
-            fe[r, 4] = 0.5 * (strain0 + strain) / length
+            fe[r, 4] = strain / length
 
 
 TYPES = {

@@ -189,15 +189,16 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         r = e - e0
         if job != LEDGER and job != OUTPUT:
             return
-        a2, b2, dn = 0.0, 0.0, 0.0
+        a2, b2, da, db = 0.0, 0.0, 0.0, 0.0
         for i in range(dim):
             p, q = dof[e, i], dof[e, dim + i]
-            a, b = Q[0, q] - Q[0, p], Q[1, q] - Q[1, p]
+            a, b, d = Q[0, q] - Q[0, p], Q[1, q] - Q[1, p], U[q] - U[p]
             a2 += a * a
             b2 += b * b
-            dn += (a + b) * (U[q] - U[p])
+            da += a * d
+            db += b * d
         n0, n1 = np.sqrt(a2), np.sqrt(b2)
-        dn /= n0 + n1
+        dn = (da + db) / (n0 + n1)
         length = par[e, LENGTH]
         k, pre = par[e, EA] / length, par[e, PRESTRESS]
         tension_only = par[e, TENSION_ONLY] != 0.0
@@ -209,9 +210,16 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 fe[r, STRAIN] = 0.5 * k * max(t, 0.0) ** 2
             else:
                 fe[r, STRAIN] = pre * s1 + 0.5 * k * s1 * s1
-            fe[r, DISSIPATED] = par[e, DAMPING] * dn * dn / ctl[H] if ctl[H] > 0.0 else 0.0
+            if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
+                # the damper's force acts along w: its path is w.(L1 - L0)
+                kind = int(par[e, STRAIN_KIND])
+                path = dn if kind == CO_ROTATIONAL else (da + db) / (2.0 * length)
+                if kind == AVERAGE:
+                    path = 0.5 * (da / n0 + db / n1)
+                fe[r, DISSIPATED] = par[e, DAMPING] * dn * path / ctl[H]
         else:
-            fe[r, 0] = axial_force(s0, s1, k, pre, tension_only)[0]
+            start = s1 if ctl[RULE] == ONE_STATE else s0
+            fe[r, 0] = axial_force(start, s1, k, pre, tension_only)[0]
             fe[r, 1] = s1 / length
 
 

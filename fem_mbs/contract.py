@@ -24,7 +24,8 @@ that state.  Hence ``ctl[SK]`` = ``sf`` or ``2 sf`` is the factor of every node-
 
 Momentum rows are multiplied by ``sf = h^2/2`` (1 in statics), so that the system does not degenerate as h -> 0
 (Bottasso, Bauchau & Cardona 2007).  `force` kernels write every entry of the ``fe`` and ``ke`` rows they are asked for;
-`report` kernels find their rows of ``fe`` zeroed and write what they have.
+`report` kernels find their rows of ``fe`` zeroed and write what they have; they get the true rows 0 and 1 and the step's
+``U`` in every rule.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.assembly import GROUND, Block, Compiled, Nodes, compile_system, make_block, merge_blocks
+from fem_mbs.checks import Check
 from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction, make_function
@@ -117,6 +118,7 @@ class Model:
         self.groups: dict[str, np.ndarray] = {}
         self.steps: list[Step] = []
         self.sensors: list[Sensor] = []
+        self.checks: list[Check] = []
         self.initial_velocities: list[InitialVelocity] = []
         self.initial_method = "auto"
         self._x: list[np.ndarray] = []
@@ -844,6 +846,18 @@ class Model:
         """A named quantity written at every step; see `fem_mbs.sensors` for the kinds and their options."""
         self._new("Sensor", name, {s.name for s in self.sensors})
         self.sensors.append(make_sensor(self, name, kind, options))
+
+    def check(
+        self, name: str, sensor: str, reference: float, tolerance: float, quantity: str | None = None,
+        at: float | None = None, source: str = "",
+    ) -> None:  # fmt: skip
+        """A value that a run should give: a quantity of a sensor, or its value at a time; see `fem_mbs.checks`."""
+        self._new("Check", name, {c.name for c in self.checks})
+        if quantity is None and at is not None:
+            quantity = "at"
+        if not any(str(sensor) == s.name or str(sensor).startswith(f"{s.name}.") for s in self.sensors):
+            self._find("sensor", sensor, {s.name: s for s in self.sensors}, f'Check "{name}"')
+        self.checks.append(Check(name, sensor, reference, tolerance, quantity, at, source))
 
     def transient_step(self, duration: float, h: float, name: str = "transient", **options) -> None:
         """A transient of ``duration`` [s] in steps of h; see `fem_mbs.analysis.run.TRANSIENT_OPTIONS`."""

@@ -72,6 +72,7 @@ N_COUNTER = 21
 N_REAL = 9
 
 _BEGIN, _ASSEMBLE, _UPDATE = 0, 1, 2
+_ROUND_OFF = 4.0 * 2.0**-52
 _TILE = 64
 
 
@@ -537,6 +538,12 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
             if (counter[STEP_OFFSET] + counter[STEP]) % 8 == 0:
                 counter[SLOW] = 0  # try chord iterations again
             real[NORM] = 0.0
+            # increments below this are round-off of the coordinates, which grow as a model flies away
+            far = real[LENGTH]
+            for k in system.positions:
+                far = max(far, abs(Q[0, k]))
+            real[FLOOR_X] = _ROUND_OFF * far
+            real[FLOOR_T] = _ROUND_OFF
             if banded or counter[HISTORY] == 0:
                 # narrow matrices cost less than a stale tangent's extra iterations; wide ones are kept while they serve
                 counter[REFACTOR] = 1

@@ -16,11 +16,12 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import check_start, consistent_velocities, initial_accelerations
 from fem_mbs.analysis.stepping import LEDGER_COLUMNS, Chunk, Settings, Stepping
+from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["STATIC_OPTIONS", "TRANSIENT_OPTIONS", "Progress", "Solution", "StepResult", "run", "solve"]
+__all__ = ["STATIC_OPTIONS", "TRANSIENT_OPTIONS", "Progress", "Solution", "StepResult", "inspect", "run", "solve"]
 
 _SETTINGS = {f.name: f.default for f in fields(Settings)}
 
@@ -142,6 +143,7 @@ def run(
 
     compiled = model.compile()
     header = make_header(compiled)
+    columns = [check.column(header["sensors"]) for check in model.checks]
     if restart is None:
         job = _Run(model, None, progress, compiled, skipped)
         job.check()
@@ -151,6 +153,16 @@ def run(
         writer = ResultsWriter.resume(directory, restart)
         job = _Run(model, None, progress, compiled, skipped, point)
     job.recorder = writer
+
+    def outcomes() -> list[Outcome]:
+        """The checks of the model, from what is on disk: a continued run has only its later rows in hand."""
+        found, so_far = [], Results.open(directory) if model.checks else None
+        for check, (name, column) in zip(model.checks, columns, strict=True):
+            t, values, _ = so_far.sensor(name)
+            found.append(check.evaluate(t, values[:, column]))
+        return found
+
+    job.outcomes = outcomes
     try:
         job.run()
     except BaseException as error:
@@ -160,6 +172,27 @@ def run(
     results = Results.open(directory)
     results.write_sensors_csv()
     return results
+
+
+def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
+    """Everything that `run` would look at before its first step: the compiled model, the state at the start with
+    velocities that fit joints and motions, and what was done to them (empty if the first step is static).
+
+    Raises:
+        ModelError: the model cannot be computed.
+    """
+    job = _Run(model, None)
+    job.check()
+    step, options, settings = job.plan[0]
+    if step.kind == "transient":
+        job.start_report = consistent_velocities(job.compiled, job.state, 0.0)
+        stepping = Stepping(
+            job.system, list(job.compiled.functions), job.state, model.gravity,
+            rule=options["rule"], t0=0.0, h=options["duration"] / _count_steps(step.name, options), settings=settings,
+        )  # fmt: skip
+        stepping.begin()
+        job._check_inertia(stepping)
+    return job.compiled, job.state, job.start_report
 
 
 def make_header(compiled: CompiledModel) -> dict[str, Any]:
@@ -270,6 +303,7 @@ class _Run:
         self.summaries: list[dict[str, Any]] = []
         self.start_report: dict[str, Any] = {}
         self.started = False
+        self.outcomes: Callable[[], list[Outcome]] = list
         if not model.steps:
             raise ModelError("Model: it has no steps; add a static or a transient step")
         self.plan = [(s, *_options(s, TRANSIENT_OPTIONS if s.kind == "transient" else STATIC_OPTIONS)) for s in model.steps]
@@ -304,6 +338,7 @@ class _Run:
             "version": metadata.version("fem-mbs"),
             "model": count_model(self.compiled),
             "steps": self.summaries,
+            "checks": [outcome.as_dict() for outcome in self.outcomes()],
             "skipped": self.skipped,
         }
 

@@ -31,6 +31,8 @@ LEDGER_COLUMNS = (
 _ENERGIES = slice(C.KINETIC, C.POTENTIAL + 1)
 _WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
 
+#: Relative residual of the sparse solvers: Newton-Raphson corrects what is left.
+_LINEAR_TOLERANCE = 1e-8
 _CHUNK_SECONDS = 0.2
 _CHUNK_BYTES = 32e6
 
@@ -164,7 +166,6 @@ class Stepping:
         row = self.energies(fun)
         self.initial_energy = float(row[_ENERGIES].sum())
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
-        self.set_floors()
 
     def energies(self, fun) -> np.ndarray:
         """Ledger row of the present state (row 0)."""
@@ -176,13 +177,6 @@ class Stepping:
         S.report(C.LEDGER, self.reports, self.compiled.system, self.ctl, fun, state, row, True)
         row[_WORKS] = 0.0
         return row
-
-    def set_floors(self) -> None:
-        """Increments below these are round-off of the coordinates."""
-        positions = self.compiled.system.positions
-        largest = float(np.abs(self.state.Q[0, positions]).max(initial=0.0))
-        self.real[S.FLOOR_X] = 4.0 * np.finfo(float).eps * max(largest, self.compiled.length)
-        self.real[S.FLOOR_T] = 4.0 * np.finfo(float).eps
 
     def pack(self, rows: np.ndarray, works: np.ndarray) -> np.ndarray:
         """Ledger rows with works since the start and the closing error."""
@@ -281,7 +275,7 @@ class Stepping:
                 try:
                     if answer == S.NEED_FACTOR:
                         self.solver.factor(state.values[:-1])
-                    state.rhs[:] = self.solver.solve(state.rhs)
+                    state.rhs[:] = self.solver.solve(state.rhs, tolerance=_LINEAR_TOLERANCE)
                 except SingularMatrixError as error:
                     if error.index is not None and error.index >= 0:
                         self.counter[S.WORST] = self.compiled.system.unknown[error.index]
@@ -390,7 +384,6 @@ class Stepping:
             "works": self.works.copy(),
             "initial_energy": np.float64(self.initial_energy),
             "history": self.counter[[S.HISTORY, S.SLOW]].copy(),
-            "floors": self.real[[S.FLOOR_X, S.FLOOR_T]].copy(),
             "halved_steps": np.int64(self.halved_steps),
         }
 
@@ -407,7 +400,6 @@ class Stepping:
         self.initial_energy = float(data["initial_energy"])
         self.counter[[S.HISTORY, S.SLOW]] = data["history"]
         self.counter[S.REFACTOR] = 1
-        self.real[[S.FLOOR_X, S.FLOOR_T]] = data["floors"]
         self.halved_steps = int(data["halved_steps"])
 
 

@@ -1,0 +1,53 @@
+# make demo, make test: each sets up everything it needs in .venv first (quick when that is done).
+#   PYTHON=python3.12 make test     another interpreter than python3 (>= 3.11)
+#   SYSTEM_PACKAGES=no make test    do not call apt, even where that is allowed
+
+PYTHON ?= python3
+VENV ?= .venv
+OUT ?= out
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+export PYTHON VENV
+
+.PHONY: help setup demo test test-quick lint validate bench clean FORCE
+
+help:
+	@echo "make demo      run examples/slider_crank; results, figures and an animation in $(OUT)/slider_crank"
+	@echo "make test      all tests"
+	@echo "make lint      ruff"
+	@echo "make validate  the published benchmarks, as a table"
+	@echo "make bench     timings"
+	@echo "make clean     remove the environment and what runs and builds left behind"
+
+setup: $(READY)
+
+# The script decides by itself whether anything has changed.
+$(READY): FORCE
+	@bash .ci/setup.sh
+
+FORCE:
+
+demo: $(READY)
+	$(BIN)/fem-mbs run examples/slider_crank/model.toml -o $(OUT)/slider_crank
+	$(BIN)/fem-mbs plot $(OUT)/slider_crank
+	$(BIN)/fem-mbs animate $(OUT)/slider_crank
+
+test: $(READY)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-quick: $(READY)
+	$(BIN)/python -m pytest -m "not long" $(PYTEST_ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+
+validate: $(READY)
+	$(BIN)/fem-mbs validate
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) $(OUT) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path "./peers/*" -prune -exec rm -rf {} +

@@ -1,0 +1,71 @@
+"""Flexible multibody dynamics with finite elements: mechanisms from meshes, energy-exact in time.
+
+The public names load their modules when they are first used, so that `import fem_mbs` costs nothing::
+
+    from fem_mbs import Model, Results
+"""
+
+from __future__ import annotations
+
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+__all__ = [
+    "AnalysisError",
+    "ConvergenceError",
+    "FemMbsError",
+    "InputError",
+    "Mesh",
+    "MeshError",
+    "Model",
+    "ModelError",
+    "Results",
+    "ResultsError",
+    "__version__",
+    "draw_curves",
+    "read_mesh",
+    "solve",
+    "tangent_check",
+]
+
+_checkout = Path(__file__).resolve().parent.parent
+if (_checkout / "pyproject.toml").is_file() and (_checkout / "elements" / "__init__.py").is_file():
+    # A source checkout: elements/, solvers/, meshes/ and validation/ lie beside this folder, not in it (the installed
+    # package has them inside).  Without this line a `python` started in the checkout finds half of the package.
+    __path__.append(str(_checkout))
+
+try:
+    __version__ = metadata.version("fem-mbs")
+except metadata.PackageNotFoundError:  # a checkout that is not installed
+    __version__ = "0+unknown"
+
+# Public name -> module that defines it.
+_PUBLIC = {
+    "AnalysisError": "fem_mbs.errors",
+    "ConvergenceError": "fem_mbs.errors",
+    "FemMbsError": "fem_mbs.errors",
+    "InputError": "fem_mbs.errors",
+    "Mesh": "fem_mbs.meshes.mesh",
+    "MeshError": "fem_mbs.errors",
+    "Model": "fem_mbs.model",
+    "ModelError": "fem_mbs.errors",
+    "Results": "fem_mbs.results",
+    "ResultsError": "fem_mbs.errors",
+    "draw_curves": "fem_mbs.plot_validation",
+    "read_mesh": "fem_mbs.meshes.reader",
+    "solve": "fem_mbs.analysis.run",
+    "tangent_check": "fem_mbs.analysis.tangent",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_PUBLIC[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,1 @@
+"""Sparse linear algebra, Newton-Raphson and integrators: arrays and small protocols, never elements or meshes."""

@@ -1,0 +1,779 @@
+r"""Sparse direct solvers for one matrix pattern with changing values: SuperLU (scipy) and CHOLMOD (scikit-sparse).
+
+The matrix ``A`` (n, n) comes in compressed sparse columns.  It is nearly symmetric (the discrete tangent of a two-state
+rule is symmetric up to the rotation within a step) and may be a KKT matrix with zero diagonals for the multipliers::
+
+    A = [[K, H],      K: momentum rows, 2 M/h^2 + tangents,   H ~ G^T: constraint forces,
+         [G, 0]]      G: constraint gradients
+
+CHOLMOD (an extra, about three times faster) factors the symmetric *quasi-definite* neighbour
+
+    S = (A + A^T)/2 - diag(0, delta),    delta_j = 1e-9 (G diag(K)^-1 G^T)_jj
+
+as L D L^T, which exists for every symmetric ordering when K is positive definite (Vanderbei 1995,
+doi:10.1137/0805005), so that the symbolic analysis is done once per pattern.  Iterative refinement, or flexible GMRES
+(Saad 1993, doi:10.1137/0914028) where the asymmetry is larger, then solve the true system to round-off.  Where that
+contracts too slowly, or S has no factors (K singular or indefinite), SuperLU takes over, and keeps the job for the next
+factorisations.  All decisions depend on the matrices alone, never on clocks: two equal sequences of calls after
+`reset` give bit-equal answers.
+
+SuperLU factors A in a symmetric ordering of A + A^T, found once per pattern, with threshold pivoting; partial pivoting
+in the COLAMD order takes over where refinement shows that this was not stable.
+
+Residuals are judged in equilibrated variables (rows and columns divided by their own scales), hence independent of the
+units of the unknowns.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from scipy.sparse import csc_array, csc_matrix
+from scipy.sparse.linalg import splu
+from threadpoolctl import ThreadpoolController
+
+from fem_mbs.errors import AnalysisError, ModelError
+
+__all__ = [
+    "CholmodSolver",
+    "Counts",
+    "LinearSolveError",
+    "LinearSolver",
+    "SingularMatrixError",
+    "SuperLUSolver",
+    "cholmod_status",
+    "make_solver",
+    "one_blas_thread",
+    "solver_names",
+]
+
+log = logging.getLogger("fem_mbs")
+
+#: backward error |r| / (|A| |x| + |b|) aimed at, in equilibrated variables (a few units of round-off)
+ROUND_OFF = 2e-15
+#: backward error that is still accepted when refinement stagnates
+ACCEPTED = 1e-13
+#: |A| |x| / |b| beyond which no digit of x is left: the matrix is singular to working precision
+SINGULAR_GROWTH = 1e15
+#: pivots of an equilibrated matrix below this are round-off
+SINGULAR_PIVOT = 8e-16
+#: relative regularisation of the multiplier block
+DELTA = 1e-9
+#: refinement is preferred to GMRES while the residual shrinks by this factor
+REFINE_RATE = 0.1
+#: GMRES steps worth one factorisation by SuperLU
+MAX_KRYLOV = 30
+#: factorisations left to SuperLU after CHOLMOD failed once; doubled with every failure in a row up to the second number
+PATIENCE = (4, 64)
+#: SuperLU calls BLAS on dense blocks large enough for threads (and slow with them) from about this size
+THREADS_MATTER = 1000
+
+
+class LinearSolveError(AnalysisError):
+    """A linear system was not solved to round-off.  ``index`` is the equation concerned, or None."""
+
+    def __init__(self, message: str, index: int | None = None):
+        super().__init__(message)
+        self.index = index
+
+
+class SingularMatrixError(LinearSolveError):
+    """The matrix is singular to working precision or not finite; ``index`` is the equation or unknown (0 <= index < n).
+
+    For a zero row or column it is that row or column, else the unknown with the largest part in the null vector: the
+    dof that moves most without a force, or the multiplier of a redundant constraint.
+    """
+
+    def __init__(self, index: int, reason: str):
+        super().__init__(f"The system matrix is singular at equation {index}: {reason}", index)
+        self.reason = reason
+
+
+@dataclass
+class Counts:
+    """Effort since construction: numeric factorisations by kind, solves, solves with the factors inside them."""
+
+    factorisations: int = 0
+    cholmod: int = 0
+    superlu: int = 0
+    analyses: int = 0
+    solves: int = 0
+    refinements: int = 0
+    krylov: int = 0
+
+
+class LinearSolver(Protocol):
+    """What Newton-Raphson needs of a linear solver."""
+
+    name: str
+    counts: Counts
+
+    def factor(self, values: np.ndarray) -> None:
+        """Take the entries of A, shape (nnz,), and factor it; SingularMatrixError if that is impossible."""
+
+    def solve(self, rhs: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
+        """x (n,) with A x = rhs; LinearSolveError if that cannot be had.
+
+        ``tolerance`` bounds the backward error |r| / (|A| |x| + |b|) of the equilibrated system: round-off by default;
+        Newton-Raphson, which corrects itself, saves refinements with 1e-8 or so.
+        """
+
+    def reset(self) -> None:
+        """Forget what earlier matrices taught: the next call does what a new solver would do."""
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread: threads cost more than they bring on the small dense blocks of sparse factors."""
+    with _threads().limit(limits=1, user_api="blas"):
+        yield
+
+
+class _Pattern:
+    """A fixed pattern in compressed sparse columns with its current values."""
+
+    def __init__(self, n: int, indptr: np.ndarray, indices: np.ndarray, multipliers: np.ndarray | None):
+        self.n = int(n)
+        self.indptr = np.ascontiguousarray(indptr, dtype=np.int32)
+        self.rows = np.ascontiguousarray(indices, dtype=np.int32)
+        self.multipliers = np.zeros(n, dtype=bool) if multipliers is None else np.array(multipliers, dtype=bool)
+        nnz = len(self.rows)
+        if self.n < 1:
+            raise ValueError("A linear system needs at least one unknown")
+        if self.indptr.shape != (n + 1,) or self.indptr[0] != 0 or self.indptr[-1] != nnz:
+            raise ValueError(f"indptr must have shape ({n + 1},) and run from 0 to {nnz}")
+        if self.multipliers.shape != (n,):
+            raise ValueError(f"multipliers must have shape ({n},), not {self.multipliers.shape}")
+        if np.any(np.diff(self.indptr) < 0) or (nnz and (self.rows.min() < 0 or self.rows.max() >= n)):
+            raise ValueError("indptr must not decrease and indices must be in 0 ... n - 1")
+        self.cols = np.repeat(np.arange(n, dtype=np.int32), np.diff(self.indptr))
+        self.keys = self.cols.astype(np.int64) * n + self.rows  # ascending by column, then row
+        if np.any(np.diff(self.keys) <= 0):
+            raise ValueError("indices must ascend within each column, without duplicates")
+        self.matrix = csc_array((np.zeros(nnz), self.rows, self.indptr), shape=(n, n))
+        self.values = self.matrix.data
+
+    def take(self, values: np.ndarray) -> None:
+        """Copy the values of a matrix; SingularMatrixError if one is not finite."""
+        values = np.asarray(values, dtype=float)
+        if values.shape != self.values.shape:
+            raise ValueError(f"values must have shape {self.values.shape}, not {values.shape}")
+        self.values[:] = values
+        if not np.isfinite(self.values.sum()):  # one pass; a sum may overflow, so look again
+            bad = np.flatnonzero(~np.isfinite(self.values))
+            if len(bad):
+                k = bad[0]
+                raise SingularMatrixError(
+                    int(self.rows[k]), f"its coefficient for unknown {self.cols[k]} is {self.values[k]}"
+                )
+
+    def check_zero_lines(self) -> None:
+        """SingularMatrixError naming the first row or column without a nonzero entry."""
+        size = np.abs(self.values)
+        for kind, index in (("row", self.rows), ("column", self.cols)):
+            empty = np.flatnonzero(np.bincount(index, weights=size, minlength=self.n) == 0.0)
+            if len(empty):
+                more = f" (and {len(empty) - 1} more)" if len(empty) > 1 else ""
+                raise SingularMatrixError(int(empty[0]), f"all entries of its {kind} are zero{more}")
+
+
+class _Refined:
+    """Common part: solve with approximate factors, corrected on the true matrix until round-off.
+
+    A subclass provides ``_apply(b)`` (solve with the factors) and sets ``_row``, ``_col`` (n,): the equilibrated matrix
+    is ``diag(_row) A diag(_col)``, and ``_norm``, the largest row sum of its absolute values (of the first matrix after
+    `reset`: a yardstick that barely changes).
+    """
+
+    name = ""
+
+    def __init__(self, pattern: _Pattern):
+        self._p = pattern
+        self.counts = Counts()
+        self._factored = False
+
+    def _right_side(self, rhs: np.ndarray) -> np.ndarray:
+        if not self._factored:
+            raise RuntimeError("solve() was called before factor()")
+        b = np.asarray(rhs, dtype=float)
+        if b.shape != (self._p.n,):
+            raise ValueError(f"rhs must have shape ({self._p.n},), not {b.shape}")
+        if not np.isfinite(b.sum()) and not np.all(np.isfinite(b)):
+            i = int(np.flatnonzero(~np.isfinite(b))[0])
+            raise LinearSolveError(f"The right-hand side of equation {i} is {b[i]}", i)
+        return b
+
+    def _set_norm(self) -> None:
+        p = self._p
+        size = np.abs(p.values) * self._col[p.cols]
+        self._norm = float((np.bincount(p.rows, weights=size, minlength=p.n) * self._row).max())
+
+    def _error(self, r: np.ndarray, x: np.ndarray, b: np.ndarray) -> float:
+        """Normwise backward error of the equilibrated system (Rigal & Gaches 1967)."""
+        bound = self._norm * float(np.abs(x / self._col).max()) + float(np.abs(b * self._row).max())
+        return float(np.abs(r * self._row).max()) / bound if bound > 0.0 else 0.0
+
+    def _grown(self, x: np.ndarray, b: np.ndarray) -> int | None:
+        """An unknown that is out of all proportion, so that x is all null vector, else None."""
+        y = np.abs(x / self._col)
+        i = int(y.argmax())
+        if not np.isfinite(y[i]) or self._norm * y[i] > SINGULAR_GROWTH * float(np.abs(b * self._row).max()):
+            return i
+        return None
+
+    def _apply(self, b: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _refine(self, x: np.ndarray, r: np.ndarray, b: np.ndarray, error: float, tolerance: float, steps: int):
+        """Iterative refinement while it contracts well: x, r, error, rate of the last step."""
+        rate = 0.0
+        for _ in range(steps):
+            if error <= tolerance or rate > REFINE_RATE:
+                break
+            x_new = x + self._apply(r)
+            r_new = b - self._p.matrix @ x_new
+            error_new = self._error(r_new, x_new, b)
+            self.counts.refinements += 1
+            rate = error_new / error
+            if not rate < 1.0:  # stagnation at round-off, divergence or NaN: keep the better one
+                break
+            x, r, error = x_new, r_new, error_new
+        return x, r, error, rate
+
+
+class SuperLUSolver(_Refined):
+    """SuperLU through scipy, in an equilibrated and, from the second matrix on, permuted form."""
+
+    name = "superlu"
+
+    def __init__(self, pattern: _Pattern):
+        super().__init__(pattern)
+        self.reset()
+
+    def reset(self) -> None:
+        """See `LinearSolver.reset`.  (The ordering stays the same, but the first matrix is factored unpermuted.)"""
+        self._order: np.ndarray | None = None  # position in the factors -> unknown
+        self._check_pivots = True
+        self._norm = 0.0
+
+    def check_pivots(self) -> None:
+        """Look for vanishing pivots in the next factorisation."""
+        self._check_pivots = True
+
+    def factor(self, values: np.ndarray) -> None:
+        """See `LinearSolver.factor`."""
+        self._factored = False
+        self._p.take(values)
+        if self._norm == 0.0:
+            self._equilibrate()
+        self._factor()
+        self._factored = True
+
+    def _equilibrate(self) -> None:
+        """Row and column scales by repeated division by the square root of the largest entry (Ruiz 2001).
+
+        First K, then the multipliers (and massless dofs) to match: their units say nothing about the stiffness.  The
+        logarithms of the largest entries halve in each round: six rounds suffice for units 1e12 apart.  The scales are
+        kept for the matrices that follow, until one of those is not solved well with them.
+        """
+        p = self._p
+        p.check_zero_lines()
+        size = np.abs(p.values)
+        starts = p.indptr[:-1]
+
+        def largest(scaled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            row = np.zeros(p.n)
+            np.maximum.at(row, p.rows, scaled)
+            return row, np.maximum.reduceat(scaled, starts)
+
+        self._row, self._col = np.ones(p.n), np.ones(p.n)
+        stiffness = np.where(p.multipliers[p.rows] | p.multipliers[p.cols], 0.0, size)
+        for _ in range(6):
+            row, col = largest(stiffness * self._row[p.rows] * self._col[p.cols])
+            self._row[row > 0.0] /= np.sqrt(row[row > 0.0])
+            self._col[col > 0.0] /= np.sqrt(col[col > 0.0])
+        if p.multipliers.any():
+            no_row, no_col = row == 0.0, col == 0.0
+            row, col = largest(size * self._row[p.rows] * self._col[p.cols])
+            self._row[no_row] /= row[no_row]
+            self._col[no_col] /= col[no_col]
+        self._scale = self._row[p.rows] * self._col[p.cols]
+        self._set_norm()
+
+    def _factor(self, partial_pivoting: bool = False) -> None:
+        p = self._p
+        self._partial = partial_pivoting
+        self.counts.factorisations += 1
+        self.counts.superlu += 1
+        if partial_pivoting or self._order is None:
+            A = self._scaled()
+            self._permutation = None
+            if partial_pivoting:
+                self._lu = self._splu(A, permc_spec="COLAMD", diag_pivot_thresh=1.0)
+            else:
+                self.counts.analyses += 1
+                self._lu = self._splu(A, permc_spec="MMD_AT_PLUS_A", **_SYMMETRIC)
+                self._set_order(np.argsort(self._lu.perm_c))
+        else:
+            np.multiply(p.values, self._scale, out=self._work)
+            np.take(self._work, self._gather, out=self._permuted.data)
+            self._permutation = self._order
+            self._lu = self._splu(self._permuted, permc_spec="NATURAL", **_SYMMETRIC)
+        if self._check_pivots:
+            # scipy copies both factors for this: only on the first matrix, and on those that CHOLMOD found suspicious.
+            if np.abs(self._lu.U.diagonal()).min() < SINGULAR_PIVOT:
+                raise SingularMatrixError(*self._null_vector())
+            self._check_pivots = False
+
+    def _scaled(self) -> csc_matrix:
+        p = self._p
+        return csc_matrix((p.values * self._scale, p.rows, p.indptr), shape=(p.n, p.n))
+
+    def _splu(self, A: csc_matrix, **options):
+        try:
+            if self._p.n < THREADS_MATTER:
+                return splu(A, **options)
+            with one_blas_thread():
+                return splu(A, **options)
+        except RuntimeError as error:
+            if "singular" not in str(error):
+                raise LinearSolveError(f"SuperLU failed: {error}") from error
+            raise SingularMatrixError(*self._null_vector()) from error
+
+    def _set_order(self, order: np.ndarray) -> None:
+        """Prepare the symmetric permutation of the pattern: entry k of the permuted matrix is entry _gather[k] of A."""
+        p = self._p
+        place = np.empty(p.n, dtype=np.int64)
+        place[order] = np.arange(p.n)
+        rows, cols = place[p.rows], place[p.cols]
+        self._gather = np.argsort(cols * p.n + rows)
+        indptr = np.zeros(p.n + 1, dtype=np.int32)
+        np.cumsum(np.bincount(cols, minlength=p.n), out=indptr[1:])
+        self._work = np.empty(len(p.values))
+        self._permuted = csc_matrix(
+            (np.empty(len(p.values)), rows[self._gather].astype(np.int32), indptr), shape=(p.n, p.n)
+        )
+        self._order = order
+
+    def _null_vector(self) -> tuple[int, str]:
+        """The unknown with the largest part in the null vector, by inverse iteration on a slightly shifted matrix."""
+        p = self._p
+        p.check_zero_lines()
+        A = self._scaled()
+        # A shift that keeps a KKT matrix with a semi-definite K regular: + for K, - for the multipliers.
+        sign = np.where(p.multipliers, -1.0, 1.0)
+        shift = csc_matrix((sign * 1e-9, (np.arange(p.n), np.arange(p.n))), shape=(p.n, p.n))
+        x = np.cos(np.arange(p.n))  # any vector that is not orthogonal to the null space
+        try:
+            lu = splu((A + shift).tocsc(), permc_spec="COLAMD", diag_pivot_thresh=1.0)
+            for _ in range(3):
+                x = lu.solve(x)
+                x /= np.abs(x).max()
+        except RuntimeError:
+            return 0, "no pivot was found"
+        i = int(np.abs(x).argmax())
+        if p.multipliers[i]:
+            return i, "this constraint depends on others (redundant or contradictory)"
+        return i, "this unknown can change without any force"
+
+    def _apply(self, b: np.ndarray) -> np.ndarray:
+        c = b * self._row
+        order = self._permutation
+        if order is None:
+            return self._lu.solve(c) * self._col
+        x = np.empty_like(c)
+        x[order] = self._lu.solve(c[order])
+        return x * self._col
+
+    def solve(self, rhs: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
+        """See `LinearSolver.solve`."""
+        b = self._right_side(rhs)
+        self.counts.solves += 1
+        accepted = max(ACCEPTED, tolerance)
+        x, error = self._solve(b, tolerance)
+        if error > accepted and not self._partial:
+            # Old scales or threshold pivoting do not suit these values: once more with new ones and partial pivoting.
+            self._factored = False
+            self._equilibrate()
+            self._factor(partial_pivoting=True)
+            self._factored = True
+            x, error = self._solve(b, tolerance)
+        if not error <= accepted:
+            i = int(np.abs((b - self._p.matrix @ x) * self._row).argmax())
+            raise LinearSolveError(
+                f"The linear system was not solved: relative residual {error:.1e}, worst in equation {i}", i
+            )
+        return x
+
+    def _solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, float]:
+        x = self._apply(b)
+        i = self._grown(x, b)
+        if i is not None:
+            raise SingularMatrixError(i, "the solution has no bound (singular to working precision)")
+        r = b - self._p.matrix @ x
+        x, _, error, _ = self._refine(x, r, b, self._error(r, x, b), tolerance, steps=5)
+        return x, error
+
+
+_SYMMETRIC = {"diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
+
+
+class CholmodSolver(_Refined):
+    """L D L^T of the quasi-definite neighbour by CHOLMOD, corrected on the true matrix; SuperLU where that fails."""
+
+    name = "cholmod"
+
+    def __init__(self, pattern: _Pattern):
+        super().__init__(pattern)
+        self._ldl_type = _ldl_interface()
+        self._ldl = None
+        self._lu = SuperLUSolver(pattern)
+        self._lu.counts = self.counts
+        p, n = pattern, pattern.n
+        # Lower triangle of A + A^T with a full diagonal; entry k of S is (A[first_k] + A[second_k]) / 2, where the
+        # index nnz stands for an entry that A does not have.
+        lower = np.unique(
+            np.concatenate([
+                np.minimum(p.cols, p.rows).astype(np.int64) * n + np.maximum(p.cols, p.rows),
+                np.arange(n, dtype=np.int64) * (n + 1),
+            ])
+        )
+        cols, rows = lower // n, lower % n
+        indptr = np.zeros(n + 1, dtype=np.int32)
+        np.cumsum(np.bincount(cols, minlength=n), out=indptr[1:])
+        self._first = self._find(lower)
+        self._second = self._find(rows * n + cols)
+        self._S = (np.zeros(len(lower)), rows.astype(np.int32), indptr)
+        self._diagonal = indptr[:-1]  # the diagonal is the first entry of each column of a lower triangle
+        self._padded = np.zeros(len(p.rows) + 1)
+        # Entries that couple a multiplier (row or column) with an ordinary unknown.
+        mask = p.multipliers
+        coupling = np.flatnonzero(mask[rows] != mask[cols])
+        swap = mask[cols[coupling]]
+        self._coupling = coupling
+        self._g_row = np.where(swap, cols[coupling], rows[coupling])
+        self._g_col = np.where(swap, rows[coupling], cols[coupling])
+        self._m = np.flatnonzero(mask)
+        self.reset()
+
+    def _find(self, keys: np.ndarray) -> np.ndarray:
+        p = self._p
+        at = np.searchsorted(p.keys, keys)
+        at[at == len(p.keys)] = 0
+        return np.where(p.keys[at] == keys, at, len(p.keys)) if len(p.keys) else at
+
+    def reset(self) -> None:
+        """See `LinearSolver.reset`."""
+        self._wait = 0  # factorisations left to SuperLU
+        self._patience = PATIENCE[0]
+        self._probe = True
+        self._norm = 0.0
+        self._lu.reset()
+
+    def factor(self, values: np.ndarray) -> None:
+        """See `LinearSolver.factor`."""
+        self._factored = False
+        self._p.take(values)
+        if self._wait > 0:
+            self._wait -= 1
+            self._lu.factor(values)
+            self._use_lu = True
+        else:
+            self._use_lu = not (self._factor_ldl() and self._probed())
+            if self._use_lu:
+                self._give_up()
+        self._factored = True
+
+    def _probed(self) -> bool:
+        """Whether the factors of the first matrix serve for any right-hand side.
+
+        The regularisation hides redundant constraints, and vanishing pivots a mechanism, as long as the right-hand side
+        happens to be consistent; a general one does not converge, and SuperLU then says what is singular.
+        """
+        if not self._probe:
+            return True
+        self._probe = False
+        return self._corrected(np.cos(1.7 * np.arange(self._p.n)) / self._row, ROUND_OFF) is not None
+
+    def _give_up(self) -> None:
+        """Factor the current matrix by SuperLU, and let it do the next ones too."""
+        self._wait, self._patience = self._patience, min(2 * self._patience, PATIENCE[1])
+        self._lu.check_pivots()
+        self._lu.factor(self._p.values)
+        self._use_lu = True
+
+    def _factor_ldl(self) -> bool:
+        p = self._p
+        padded, (S, rows, indptr) = self._padded, self._S
+        padded[:-1] = p.values
+        np.take(padded, self._first, out=S)
+        S += padded[self._second]
+        S *= 0.5
+        diagonal = S[self._diagonal]
+        if self._m.size:
+            scale = k = np.where(p.multipliers, 1.0, diagonal)
+            if not k.min() > 0.0:
+                return False  # K is not positive definite
+            g = S[self._coupling]
+            schur = np.bincount(self._g_row, weights=g * g / k[self._g_col], minlength=p.n)[self._m]
+            if not schur.min() > 0.0:
+                return False  # a constraint without a gradient
+            S[self._diagonal[self._m]] -= DELTA * schur  # relative, so that it means the same in all units
+            scale[self._m] = schur
+        else:
+            scale = diagonal
+            if not scale.min() > 0.0:
+                return False
+        self._row = self._col = 1.0 / np.sqrt(scale)
+        if self._norm == 0.0:
+            self._set_norm()
+        if self._ldl is None:
+            self._ldl = self._ldl_type(S, rows, indptr)
+            self.counts.analyses += 1
+        self.counts.factorisations += 1
+        self.counts.cholmod += 1
+        return self._ldl.factor(S)
+
+    def _apply(self, b: np.ndarray) -> np.ndarray:
+        return self._ldl.solve(b)
+
+    def _grown(self, x: np.ndarray, b: np.ndarray) -> int | None:
+        if self._m.size:
+            # Multipliers that the regularisation alone keeps from growing: redundant constraints.
+            size = np.abs(x[self._m] / self._col[self._m]).max()
+            if DELTA * size > 0.1 * np.abs(b * self._row).max():
+                return int(self._m[0])
+        return super()._grown(x, b)
+
+    def solve(self, rhs: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
+        """See `LinearSolver.solve`."""
+        b = self._right_side(rhs)
+        if not self._use_lu:
+            x = self._corrected(b, tolerance)
+            if x is not None:
+                self.counts.solves += 1
+                self._patience = PATIENCE[0]
+                return x
+            self._factored = False
+            self._give_up()
+            self._factored = True
+        return self._lu.solve(b, tolerance)
+
+    def _corrected(self, b: np.ndarray, tolerance: float) -> np.ndarray | None:
+        """Refinement, then GMRES; None where neither gets there in good time."""
+        x = self._apply(b)
+        if self._grown(x, b) is not None:
+            return None
+        r = b - self._p.matrix @ x
+        x, r, error, rate = self._refine(x, r, b, self._error(r, x, b), tolerance, steps=8)
+        left = MAX_KRYLOV
+        while error > tolerance and left > 0:
+            if error <= ACCEPTED and rate > REFINE_RATE:
+                break  # round-off of an ill-conditioned matrix
+            x, steps, arrived = self._gmres(x, r, left, tolerance / error)
+            left -= steps
+            r = b - self._p.matrix @ x
+            before, error = error, self._error(r, x, b)
+            rate = error / before
+            if not (arrived and rate < 0.5):
+                break
+        return x if error <= max(ACCEPTED, tolerance) and self._grown(x, b) is None else None
+
+    def _gmres(self, x: np.ndarray, r: np.ndarray, steps: int, reduction: float) -> tuple[np.ndarray, int, bool]:
+        """One cycle of right-preconditioned flexible GMRES in equilibrated variables: new x, steps taken, arrived?
+
+        It stops early when the residual shrinks too slowly to arrive within ``steps``.
+        """
+        scale = self._row
+        v = r * scale
+        beta = float(np.linalg.norm(v))
+        V, Z = [v / beta], []
+        H = np.zeros((steps + 1, steps))
+        cs, sn, g = np.zeros(steps), np.zeros(steps), np.zeros(steps + 1)
+        g[0] = beta
+        k, arrived = 0, False
+        while k < steps:
+            Z.append(self._apply(V[k] / scale))
+            w = (self._p.matrix @ Z[k]) * scale
+            self.counts.krylov += 1
+            for i in range(k + 1):
+                H[i, k] = V[i] @ w
+                w -= H[i, k] * V[i]
+            H[k + 1, k] = np.linalg.norm(w)
+            if H[k + 1, k] > 0.0:
+                V.append(w / H[k + 1, k])
+            for i in range(k):  # the earlier Givens rotations, then a new one
+                H[i, k], H[i + 1, k] = cs[i] * H[i, k] + sn[i] * H[i + 1, k], cs[i] * H[i + 1, k] - sn[i] * H[i, k]
+            length = float(np.hypot(H[k, k], H[k + 1, k]))
+            if not length > 0.0:
+                break  # breakdown: the factors are of no use here
+            cs[k], sn[k] = H[k, k] / length, H[k + 1, k] / length
+            lucky = H[k + 1, k] == 0.0
+            H[k, k] = length
+            g[k], g[k + 1] = cs[k] * g[k], -sn[k] * g[k]
+            k += 1
+            arrived = lucky or abs(g[k]) <= reduction * beta
+            if arrived or (k >= 5 and abs(g[k]) > beta * reduction ** (k / steps)):
+                break
+        if k == 0:
+            return x, 1, False
+        y = np.linalg.solve(np.triu(H[:k, :k]), g[:k])
+        for i in range(k):
+            x = x + y[i] * Z[i]
+        return x, k, arrived
+
+
+class _Ldl04:
+    """scikit-sparse 0.4: `analyze`, then `cholesky_inplace`, which leaves L D L^T."""
+
+    def __init__(self, values: np.ndarray, rows: np.ndarray, indptr: np.ndarray):
+        from sksparse.cholmod import CholmodError, analyze
+
+        self._error = CholmodError
+        self._S = csc_matrix((values, rows, indptr), shape=(len(indptr) - 1,) * 2)
+        self._factor = analyze(self._S, mode="simplicial")
+
+    def factor(self, values: np.ndarray) -> bool:
+        """Factor the lower triangle with these values; False where a pivot is zero."""
+        self._S.data[:] = values
+        try:
+            self._factor.cholesky_inplace(self._S)
+        except self._error:
+            return False
+        return True
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        return self._factor.solve_A(b)
+
+
+class _Ldl05:
+    """scikit-sparse 0.5: `CholeskyFactor(...).factorize(A, ldl=True)`."""
+
+    def __init__(self, values: np.ndarray, rows: np.ndarray, indptr: np.ndarray):
+        from sksparse.cholmod import CholeskyFactor, CholmodError, CholmodWarning
+
+        self._error, self._warning = CholmodError, CholmodWarning
+        self._S = csc_array((values, rows, indptr), shape=(len(indptr) - 1,) * 2)
+        self._factor = CholeskyFactor(self._S, lower=True, supernodal_mode="simplicial")
+
+    def factor(self, values: np.ndarray) -> bool:
+        """Factor the lower triangle with these values; False where a pivot is zero."""
+        self._S.data[:] = values
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", self._warning)
+                self._factor.factorize(self._S, ldl=True)
+        except self._error:
+            return False
+        return True
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        # It warns of small pivots, which the regularised multipliers always have; the residual is judged here.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", self._warning)
+            return self._factor.solve(b)
+
+
+@cache
+def _load_cholmod() -> tuple[type | None, str]:
+    """The class for the interface of the installed scikit-sparse, or None and the reason."""
+    try:
+        from sksparse import cholmod
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.split(".")[0] == "sksparse":
+            return None, "scikit-sparse is not installed"
+        return None, f"scikit-sparse cannot be loaded ({error})"
+    except (ImportError, OSError, ValueError) as error:  # a missing library, an extension built for another numpy
+        return None, f"scikit-sparse cannot be loaded ({error})"
+    version = metadata.version("scikit-sparse")
+    if hasattr(cholmod, "CholeskyFactor"):
+        return _Ldl05, version
+    if hasattr(cholmod, "analyze"):
+        return _Ldl04, version
+    return None, f"scikit-sparse {version} has an interface that is not known here (0.4 and 0.5 are)"
+
+
+def _ldl_interface() -> type:
+    interface, reason = _load_cholmod()
+    if interface is None:
+        raise ModelError(f'Linear solver "cholmod": {reason}; install fem-mbs[cholmod] or choose "superlu"')
+    return interface
+
+
+def cholmod_status() -> tuple[bool, str]:
+    """Whether CHOLMOD is at hand, and one sentence for the user: version and BLAS, or the reason and the remedy."""
+    interface, detail = _load_cholmod()
+    if interface is None:
+        return False, f"{detail}; SuperLU is used, which is slower: install fem-mbs[cholmod] for full speed"
+    return True, f"CHOLMOD by scikit-sparse {detail}, {_blas_text()}"
+
+
+def _blas_text(maps: str | None = None) -> str:
+    """The BLAS that CHOLMOD is linked to, from the libraries mapped into this process (Linux)."""
+    if maps is None:
+        try:
+            maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return "BLAS not known"
+    paths = dict.fromkeys(re.findall(r"(/\S+\.(?:so|dylib)[.\d]*)$", maps, flags=re.MULTILINE))
+    # Wheels carry a private BLAS (numpy.libs, scipy.libs), which CHOLMOD does not see.
+    paths = [p for p in paths if not re.search(r"\.libs/", p)]
+    # On Debian libblas.so.3 is a link into the folder of the implementation chosen.
+    plain = [p for p in paths if re.search(r"/libblas\.so", p)]
+    for pattern, label in (("openblas", "OpenBLAS"), ("mkl", "MKL"), ("blis", "BLIS"), ("atlas", "ATLAS")):
+        if any(pattern in p for p in plain or paths):
+            return f"BLAS: {label}"
+    if plain:
+        return "reference BLAS (large parts are factored 3 times slower: install libopenblas0-pthread)"
+    return "BLAS not known"
+
+
+@cache
+def _notice() -> None:
+    """Say once per process that the slower solver is in use."""
+    log.warning("Linear solver: %s", cholmod_status()[1])
+
+
+_SOLVERS = {"superlu": SuperLUSolver, "cholmod": CholmodSolver}
+
+
+def solver_names() -> tuple[str, ...]:
+    """Names that `make_solver` knows besides "auto"."""
+    return tuple(_SOLVERS)
+
+
+def make_solver(
+    n: int,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    multipliers: np.ndarray | None = None,
+    prefer: str = "auto",
+) -> LinearSolver:
+    """A solver for n equations whose matrix has this pattern (compressed sparse columns, sorted, no duplicates).
+
+    ``indptr`` (n + 1,), ``indices`` (nnz,): the pattern; ``multipliers`` (n,) bool: unknowns that are Lagrange
+    multipliers; ``prefer``: "auto" (CHOLMOD if it is installed, else SuperLU with one notice in the log), "superlu" or
+    "cholmod".  Raises ModelError for an unknown or missing solver, ValueError for a bad pattern.
+    """
+    if prefer != "auto" and prefer not in _SOLVERS:
+        raise ModelError(f'Linear solver "{prefer}" is not known; choose "auto", {" or ".join(map(repr, _SOLVERS))}')
+    if prefer == "auto":
+        prefer = "cholmod" if _load_cholmod()[0] is not None else "superlu"
+        if prefer == "superlu":
+            _notice()
+    return _SOLVERS[prefer](_Pattern(n, indptr, indices, multipliers))

@@ -1,0 +1,119 @@
+"""What the contract tests must know of each element type beyond the registry: random valid parameters.
+
+One entry per registered type (or several, named variants).  `Case.par(rng)` returns one row of the parameter table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Case:
+    """Parameters of one element type, and what may be asked of it.
+
+    ``isolated``     knows no direction or point of space: no resultant, no moment, the same in every frame
+    ``potential``    its force at rest is a gradient, so its static tangent is a second derivative
+    ``vector_multipliers``  the multipliers are a force in space between two points: balanced where these coincide
+    ``rate_tangent`` False: the one-state tangent leaves out how the rate of a damper changes with the geometry
+    ``reference``    positions of the ends, shape (ends, dim) [m], where the element is unstrained; None: fully random
+                     states are meaningful.  Otherwise both states are rigid motions of the reference plus a deformation
+    ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
+    """
+
+    par: Callable[[np.random.Generator], Sequence[float]]
+    isolated: bool = True
+    potential: bool = True
+    vector_multipliers: bool = False
+    rate_tangent: bool = True
+    reference: Sequence[Sequence[float]] | None = None
+    deformation: float = 0.3
+
+
+def triad(rng):
+    """A random right-handed orthonormal triad: 3x3, vectors in columns."""
+    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
+    q = q * np.sign(np.diag(r))
+    if np.linalg.det(q) < 0:
+        q[:, 2] = -q[:, 2]
+    return q
+
+
+def inertia(rng):
+    """Inertia tensor of four random point masses: xx, yy, zz, xy, yz, zx."""
+    x = rng.normal(size=(4, 3))
+    J = sum(np.eye(3) * (p @ p) - np.outer(p, p) for p in x)
+    return J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[1, 2], J[2, 0]
+
+
+def _torsion3(rng):
+    axes = triad(rng)
+    b = triad(rng)[:, 0]
+    return (3.0, 0.4, 0.2, *axes[:, 0], *axes[:, 1], *b)
+
+
+def _beam2(second_order, damping=0.0):
+    """EA, S11, S12, length, chord direction, second order, rule, damping, scale; the chord lies at 0.3 rad."""
+    return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, 0, damping, 1.7)
+
+
+_CHORD = ((0.2, -0.1), (0.2 + 1.3 * np.cos(0.3), -0.1 + 1.3 * np.sin(0.3)))
+
+
+def _truss(strain=0, tension_only=0, damping=0.0):
+    return lambda rng: (9.0, 1.3, strain, tension_only, 0.4, damping)
+
+
+def _off(rng, n):
+    return tuple(rng.normal(size=n))
+
+
+#: index 0 is the time function that the harness provides, -1 is none
+CASES: dict[str, Case | dict[str, Case]] = {
+    "truss2": {"": Case(_truss(damping=0.2)), "green": Case(_truss(1)), "cable": Case(_truss(0, 1))},
+    "truss3": {"": Case(_truss(damping=0.2)), "green": Case(_truss(1)), "cable": Case(_truss(0, 1))},
+    "beam2": {
+        "": Case(_beam2(0), reference=_CHORD),
+        "second_order": Case(_beam2(1), reference=_CHORD),
+        "damped": Case(_beam2(1, 0.05), reference=_CHORD, rate_tangent=False),
+    },
+    "beam2_inextensible": {
+        "": Case(_beam2(1), reference=_CHORD),
+        "damped": Case(_beam2(1, 0.05), reference=_CHORD, rate_tangent=False),
+    },
+    "mass2": Case(lambda rng: (2.3, 0.7)),
+    "mass3": Case(lambda rng: (2.3,)),
+    "linear_mass2": Case(lambda rng: (2.3,)),
+    "linear_mass3": Case(lambda rng: (2.3,)),
+    "hermite2": Case(lambda rng: (2.3, 1.3, 0.2, np.cos(0.3), np.sin(0.3))),
+    "spring2": {
+        "": Case(lambda rng: (5.0, 0.7, 1.3, *_off(rng, 4))),
+        "short": Case(lambda rng: (5.0, 0.0, 0.0, *_off(rng, 4))),
+    },
+    "spring3": Case(lambda rng: (5.0, 0.7, 1.3, *_off(rng, 6))),
+    "torsion2": Case(lambda rng: (5.0, 0.7, 0.3)),
+    "torsion3": Case(_torsion3),
+    "rigid3": Case(lambda rng: (2.5, *inertia(rng))),
+    "point2": Case(lambda rng: (1.7, *_off(rng, 4)), vector_multipliers=True),
+    "point3": Case(lambda rng: (1.7, *_off(rng, 6)), vector_multipliers=True),
+    "position2": Case(lambda rng: (1.7, 0, 0.4, *_off(rng, 4)), isolated=False),
+    "position3": {
+        "": Case(lambda rng: (1.7, 0, 0.4, *_off(rng, 6)), isolated=False),
+        "fixed": Case(lambda rng: (1.7, -1, 0.4, *_off(rng, 6)), isolated=False),
+    },
+    "angle2": Case(lambda rng: (1.7, 0.4, 0)),
+    "orientation3": {
+        "": Case(lambda rng: (1.7, 0, *triad(rng).ravel(), *triad(rng).ravel())),
+        "weld": Case(lambda rng: (1.7, -1, *triad(rng).ravel(), *triad(rng).ravel())),
+    },
+    "force2": Case(lambda rng: (0, *_off(rng, 4)), isolated=False),
+    "force3": {
+        "": Case(lambda rng: (0, *_off(rng, 6)), isolated=False),
+        "constant": Case(lambda rng: (-1, *_off(rng, 6)), isolated=False),
+    },
+    "moment2": Case(lambda rng: (0, 2.3), isolated=False),
+    "moment3": Case(lambda rng: (0, *_off(rng, 3)), isolated=False, potential=False),
+}
