@@ -26,7 +26,7 @@ from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.sections import Material, Section, make_section
 from fem_mbs.sensors import Sensor, make_sensor
 
-__all__ = ["Body", "InitialVelocity", "Model", "Step"]
+__all__ = ["Body", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 
 BEAM_RULES = {"exact": 0, "accumulated": 1, "geometric": 2, "secant": 3, "gradient": 4}
 TRUSS_STRAINS = {"corotational": 0, "green": 1, "average": 2}
@@ -49,6 +49,18 @@ class InitialVelocity:
     nodes: np.ndarray
     velocity: np.ndarray
     spin: np.ndarray
+
+
+@dataclass(frozen=True)
+class InitialSpeed:
+    """A given speed at the start: of a coordinate (0, 1, 2 for x, y, z), or of a rotation about ``axis`` against another node."""
+
+    place: str
+    node: int
+    coordinate: int | None
+    axis: np.ndarray | None
+    against: int
+    value: float
 
 
 @dataclass(frozen=True)
@@ -120,6 +132,7 @@ class Model:
         self.sensors: list[Sensor] = []
         self.checks: list[Check] = []
         self.initial_velocities: list[InitialVelocity] = []
+        self.initial_speeds: list[InitialSpeed] = []
         self.initial_method = "auto"
         self._x: list[np.ndarray] = []
         self._names = _Names()
@@ -799,9 +812,9 @@ class Model:
             velocity: (dimension,) numbers [m/s], or expressions of x, y, z.
             spin: angular velocity [rad/s]: plane: a number or an expression; space: (3,) numbers.
             centre: with it, the nodes also turn about this point: v += spin x (x - centre).
-            method: how velocities are made consistent with joints and motions: "strain-free" (least strain rates),
-                "projection" (mass-weighted), "given" (as they are; an error if they are not consistent), "auto"
-                (strain-free where only joints and motions give speeds, else projection).
+            method: how velocities are made consistent with joints, motions and given speeds: "strain-free" (least strain
+                rates), "projection" (mass-weighted), "given" (as they are; an error if they are not consistent), "auto"
+                (strain-free where only joints, motions and given speeds move the model, else projection).
         """
         owner = "Initial velocity"
         if method is not None:
@@ -840,6 +853,33 @@ class Model:
             if centre is not None:
                 v = v + np.cross(w, x - self._vector(centre, owner, "centre"))
         self.initial_velocities.append(InitialVelocity(nodes, v, w))
+
+    def initial_speed(self, on: str, component: str, value: float, against: str = "ground", axis=None) -> None:
+        """The speed of one coordinate at the start; everything else follows from joints, motions and `initial`.
+
+        Args:
+            component: "x", "y", "z" [m/s] or "rotation" [rad/s].
+            against: for "rotation": the place that the rotation is counted from, as in the joint between the two.
+            axis: for "rotation" in space.
+        """
+        owner = f'Initial speed of "{on}"'
+        value = self._number(value, owner, "value")
+        if component != "rotation":
+            k = self._component(owner, component)
+            if against != "ground" or axis is not None:
+                raise ModelError(f"{owner}: against and axis belong to the component \"rotation\"; remove them")
+            self.initial_speeds.append(InitialSpeed(on, self.node_of(on, owner), k, None, GROUND, value))
+            return
+        node, other = self._turning(on, owner), self._turning(against, owner)
+        if node == other:
+            raise ModelError(f'{owner}: "{on}" does not turn against itself; name another place in against')
+        if self.dimension == 2:
+            direction = np.array([1.0])
+        elif axis is None:
+            raise ModelError(f"{owner}: in space a rotation needs its axis; add axis = [...]")
+        else:
+            direction = self._axis(axis, owner)
+        self.initial_speeds.append(InitialSpeed(on, node, None, direction, other, value))
 
     # --- sensors and steps -----------------------------------------------------------------------------------------
     def sensor(self, name: str, kind: str, **options) -> None:

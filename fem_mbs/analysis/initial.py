@@ -8,7 +8,7 @@ mass-weighted projection of given ones, min (v - v*).M (v - v*), both subject to
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import bmat, csr_matrix, diags
+from scipy.sparse import bmat, csr_matrix, diags, lil_matrix, vstack
 from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
@@ -117,30 +117,35 @@ def _node_part(compiled: CompiledModel, state: S.State, ctl) -> csr_matrix:
     return 0.5 * (A + A.T)
 
 
-def _saddle(W: csr_matrix, G: csr_matrix, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Solve [[W, G^T], [G, 0]] (x, y) = (b, c) with scaled rows; redundant constraints share their multipliers."""
-    d = np.sqrt(np.abs(W.diagonal()))
-    d[d == 0.0] = d.max(initial=0.0) * 1e-3 or 1.0
-    D = diags(1.0 / d)
-    Ws, Gs = D @ W @ D, G @ D
-    norm = np.sqrt(np.asarray(Gs.multiply(Gs).sum(axis=1)).ravel())
-    norm[norm == 0.0] = 1.0
-    E = diags(1.0 / norm)
-    Gs = E @ Gs
-    n, m = W.shape[0], G.shape[0]
-    A = bmat([[Ws, Gs.T], [Gs, None]], format="csc") if m else Ws.tocsc()
-    P = bmat([[Ws, Gs.T], [Gs, -_EPS_CONSTRAINT * diags(np.ones(m))]], format="csc") if m else A
-    try:
-        lu = splu(P)
-    except RuntimeError:
-        raise ModelError(
-            "Initial velocity: the start is singular; a node has neither mass nor stiffness, or constraints contradict"
-        ) from None
-    rhs = np.concatenate((b / d, E @ c))
-    x = lu.solve(rhs)
-    for _ in range(3):
-        x += lu.solve(rhs - A @ x)
-    return x[:n] / d, (x[n:] / norm if m else x[n:])
+class _Saddle:
+    """Factors of [[W, G^T], [G, 0]] with scaled rows; redundant constraints share their multipliers."""
+
+    def __init__(self, W: csr_matrix, G: csr_matrix):
+        d = np.sqrt(np.abs(W.diagonal()))
+        d[d == 0.0] = d.max(initial=0.0) * 1e-3 or 1.0
+        D = diags(1.0 / d)
+        Ws, Gs = D @ W @ D, G @ D
+        norm = np.sqrt(np.asarray(Gs.multiply(Gs).sum(axis=1)).ravel())
+        norm[norm == 0.0] = 1.0
+        Gs = diags(1.0 / norm) @ Gs
+        m = G.shape[0]
+        self.d, self.norm = d, norm
+        self.A = bmat([[Ws, Gs.T], [Gs, None]], format="csc") if m else Ws.tocsc()
+        regular = bmat([[Ws, Gs.T], [Gs, -_EPS_CONSTRAINT * diags(np.ones(m))]], format="csc") if m else self.A
+        try:
+            self.lu = splu(regular)
+        except RuntimeError:
+            raise ModelError(
+                "Initial velocity: the start is singular; a node has neither mass nor stiffness, or constraints contradict"
+            ) from None
+
+    def solve(self, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """x of W x + G^T y = b, G x = c."""
+        rhs = np.concatenate((b / self.d, c / self.norm))
+        x = self.lu.solve(rhs)
+        for _ in range(3):
+            x += self.lu.solve(rhs - self.A @ x)
+        return x[: self.d.size] / self.d
 
 
 def _given(compiled: CompiledModel) -> np.ndarray:
@@ -157,6 +162,42 @@ def _given(compiled: CompiledModel) -> np.ndarray:
         for i in range(nrot):
             np.add.at(v, base[turning] + dim + i, spin[turning, i])
     return v
+
+
+def _least_strain_rates(K, M, G, rates, c, free, held) -> np.ndarray:
+    """Velocities of the free dofs with the least v.K v, and among those little kinetic energy.
+
+    Proximal-point iteration, min v.K v + (v - v_k).M (v - v_k) from v_0 = 0: each turn takes the weight of the masses out
+    of what strains decide, so that slender parts move as rigid as they can.
+    """
+    W = K + M
+    saddle = _Saddle(W[free][:, free], G)
+    v = np.zeros(free.size)
+    for _ in range(200):
+        last = v
+        whole = np.zeros(K.shape[0])
+        whole[free], whole[held] = v, rates[held]
+        v = saddle.solve((M @ whole)[free] - W[free][:, held] @ rates[held], c)
+        if np.abs(v - last).max(initial=0.0) <= 1e-13 * np.abs(v).max(initial=0.0):
+            break
+    return v
+
+
+def _speed_rows(compiled: CompiledModel, first: int):
+    """Rows (n, first) and values of the speeds that the user gives, rotations as spatial spins."""
+    system = compiled.system
+    rows = lil_matrix((len(compiled.model.initial_speeds), first))
+    values = np.zeros(rows.shape[0])
+    for i, speed in enumerate(compiled.model.initial_speeds):
+        values[i] = speed.value
+        if speed.coordinate is not None:
+            rows[i, system.offset[speed.node] + speed.coordinate] = 1.0
+            continue
+        for node, sign in ((speed.node, 1.0), (speed.against, -1.0)):
+            if node >= 0:
+                for k, c in enumerate(speed.axis):
+                    rows[i, system.offset[node] + system.dimension + k] = sign * c
+    return rows.tocsr(), values
 
 
 def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> dict[str, float]:
@@ -180,6 +221,9 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
         first:-1
     ] / (2.0 * step)
     G = _constraints(compiled, state)[:, :first]
+    if model.initial_speeds:
+        rows, values = _speed_rows(compiled, first)
+        G, g_t = vstack((G, rows)).tocsr(), np.concatenate((g_t, -values))
     method = model.initial_method
     moving = bool(np.any(rates) or np.any(g_t))
     if method == "auto":
@@ -197,20 +241,20 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
         v[held] = rates[held]
         h = np.flatnonzero(held)
         if method == "strain-free":
-            W = K + (_EPS_MASS * (stiff / scale if stiff else 1.0)) * M
-            v[free], _ = _saddle(W[free][:, free], Gf, -(W[free][:, h] @ rates[h]), c)
+            v[free] = _least_strain_rates(K, (_EPS_MASS * (stiff / scale if stiff else 1.0)) * M, Gf, rates, c, free, h)
         # the projection also takes the last digits out of the least strain rates
         W = M + (1e-12 * (scale / stiff if stiff else 1.0)) * K
+        saddle = _Saddle(W[free][:, free], Gf)
         for _ in range(2):
-            defect = c - Gf @ v[free]
-            correction, _ = _saddle(W[free][:, free], Gf, np.zeros(free.size), defect)
-            v[free] += correction
+            v[free] += saddle.solve(np.zeros(free.size), c - Gf @ v[free])
     defect = np.abs(G @ v + g_t)
     size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)))
     if not np.isfinite(v).all() or np.any(defect > 1e-6 * size * np.maximum(1.0, abs(G).max() if G.nnz else 1.0)):
         row = int(np.nanargmax(defect)) if defect.size else 0
+        extra = row - (G.shape[0] - len(model.initial_speeds))
+        name = f'the speed of "{model.initial_speeds[extra].place}"' if extra >= 0 else system.name_of(first + row)
         raise ModelError(
-            f"Initial velocity: {system.name_of(first + row)} and the given speeds contradict each other by "
+            f"Initial velocity: {name} and the other given speeds contradict each other by "
             f"{defect[row]:g}; the mechanism cannot move as driven"
         )
     off = np.abs(v[held] - rates[held])
@@ -271,7 +315,7 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float) -> 
     free, h = np.flatnonzero(~held), np.flatnonzero(held)
     b = -r[:first][free] - M[free][:, h] @ given[h]
     a = given.copy()
-    a[free], _ = _saddle(M[free][:, free], G[:, free], b, -(gamma + G[:, h] @ given[h]))
+    a[free] = _Saddle(M[free][:, free], G[:, free]).solve(b, -(gamma + G[:, h] @ given[h]))
     out = np.zeros(system.n_dof)
     out[:first] = a
     _spins_to_body(system, state.D[0], out)
