@@ -6,7 +6,7 @@ axis (Meijaard 1993, eqs 17-19 without the strain in front of d), so T = 1/2 sum
     M = rho A l / 420 [[156, 22 l, 54, -13 l], [22 l, 4 l^2, 13 l, -3 l^2], [54, 13 l, 156, -22 l], [-13 l, -3 l^2, -22 l, 4 l^2]]
 
 and the section's rotary inertia as an Euler tensor on the directors, rho I l/2 |d'|^2 / 2 at each end.  Two-state rule
-(THEORY 2): y1' = 2 (y1 - y0)/h - y0', rows M (y1' - y0')/h on x and d_m x (.)_d on vartheta: exact in energy and both
+(docs/theory.md, section 2): y1' = 2 (y1 - y0)/h - y0', rows M (y1' - y0')/h on x and d_m x (.)_d on vartheta: exact in energy and both
 momenta.  The director velocities are state of their own: d'.d vanishes at mid-step, at the ends to O(h^2).
 One-state rules use d'' = W' R90 d - W^2 d.
 

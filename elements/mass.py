@@ -3,7 +3,7 @@
     sf (M (v1 - v0)/h) = M (dx - h v0),   v1 = 2 dx/h - v0,      minus sf M g,
 
 with W in the place of v for the rotation in the plane (W1 = 2 vartheta/h - W0): exact in energy and both momenta
-(Simo & Wong 1991; THEORY 2).  Gravity has the potential -M g.x.
+(Simo & Wong 1991; docs/theory.md, section 2).  Gravity has the potential -M g.x.
 
 Dofs: nodal (x, rotation in the plane); linear (x_p, x_q), mass m l [[2, 1], [1, 2]]/6.
 """

@@ -15,7 +15,7 @@ Kinds and their options (places as in `fem_mbs.model`):
     energy                             quantity         a column of the ledger, or "total"
 
 Values that belong to the middle of a step (forces, strains, reactions) are marked ``mid_step``; readers average two
-consecutive ones by default (THEORY 3).
+consecutive ones by default (docs/theory.md, section 3).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["Sensor", "make_sensor", "sensor_kinds"]
 class Sensor:
     """A sensor: ``bind`` says what to record, ``evaluate`` turns the recorded values (n, k) into columns."""
 
-    unit = "m"
+    unit: str | list[str] = "m"  # a list: one for each column
     mid_step = False
     options: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
@@ -314,7 +314,7 @@ class _Reaction(Sensor):
     def bind(self, compiled):
         system = compiled.system
         if self.joint:
-            records, self.columns = [], []
+            records, self.columns, self.unit = [], [], []
             for block in system.blocks:
                 for name, first, last in block.groups:
                     if name == self.on and block.type.multipliers:
@@ -324,14 +324,16 @@ class _Reaction(Sensor):
                             for i, output in enumerate(block.type.outputs):
                                 at = block.first_output + e * len(block.type.outputs) + i
                                 records.append((REC_OUT, at))
-                                self.columns.append(f"{self.name}.{output.split(' [')[0]}{suffix}")
+                                quantity, _, unit = output.rstrip("]").partition(" [")
+                                self.columns.append(f"{self.name}.{quantity}{suffix}")
+                                self.unit.append(unit)
             if not records:
                 raise ModelError(f'{self.owner}: "{self.on}" is no joint, and no place that is held')
             self.groups = None
             return records
         components = ["x", "y", "z"][: self.model.dimension]
         rotations = ["moment"] if self.model.dimension == 2 else ["mx", "my", "mz"]
-        self.columns, self.groups, records = [], [], []
+        self.columns, self.unit, self.groups, records = [], [], [], []
         for i, name in enumerate(components + rotations):
             dofs = []
             for n in self.nodes:
@@ -343,6 +345,7 @@ class _Reaction(Sensor):
                 self.groups.append((len(records), len(records) + len(dofs)))
                 records += [(REC_REACTION, d) for d in dofs]
                 self.columns.append(f"{self.name}.{name}")
+                self.unit.append("N" if i < self.model.dimension else "N m")
         if not records:
             raise ModelError(f'{self.owner}: nothing holds or drives "{self.on}", so it has no reaction')
         return records

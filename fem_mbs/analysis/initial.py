@@ -1,7 +1,7 @@
 """Consistent starts: positions checked, velocities that joints and motions allow, accelerations for Newmark's rule.
 
 Before the first step G v + g_t = 0 and d' = omega x d must hold to round-off, or the multipliers alternate for ever with an
-amplitude of 2 eps/h (THEORY 3).  Velocities come from the least strain rates, min v.K v + eps v.M v, or from a
+amplitude of 2 eps/h (docs/theory.md, section 3).  Velocities come from the least strain rates, min v.K v + eps v.M v, or from a
 mass-weighted projection of given ones, min (v - v*).M (v - v*), both subject to G v = -g_t.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -17,7 +18,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.initial import check_start, consistent_velocities, initial_accelerations
 from fem_mbs.analysis.stepping import LEDGER_COLUMNS, Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
-from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
+from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
 from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
 
@@ -144,15 +145,20 @@ def run(
     compiled = model.compile()
     header = make_header(compiled)
     columns = [check.column(header["sensors"]) for check in model.checks]
+    job = _Run(model, None, progress, compiled, skipped)
+    header["fingerprint"] = fingerprint(job)
     if restart is None:
-        job = _Run(model, None, progress, compiled, skipped)
         job.check()
-        writer = ResultsWriter(directory, header)
+        job.recorder = ResultsWriter(directory, header)
     else:
-        point = Results.open(directory).restart(restart)
-        writer = ResultsWriter.resume(directory, restart)
-        job = _Run(model, None, progress, compiled, skipped, point)
-    job.recorder = writer
+        before = Results.open(directory)
+        if before.header.get("fingerprint") != header["fingerprint"]:
+            raise ResultsError(
+                f'Results folder "{directory}": they come from another model, or this one was changed since; run it '
+                "from its start into another folder"
+            )
+        job.point = before.restart(restart)
+        job.recorder = ResultsWriter.resume(directory, restart)
 
     def outcomes() -> list[Outcome]:
         """The checks of the model, from what is on disk: a continued run has only its later rows in hand."""
@@ -166,8 +172,7 @@ def run(
     try:
         job.run()
     except BaseException as error:
-        if writer is not None:
-            writer.fail(str(error) or type(error).__name__)
+        job.recorder.fail(str(error) or type(error).__name__)
         raise
     results = Results.open(directory)
     results.write_sensors_csv()
@@ -193,6 +198,30 @@ def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
         stepping.begin()
         job._check_inertia(stepping)
     return job.compiled, job.state, job.start_report
+
+
+def fingerprint(job: _Run) -> str:
+    """A text that differs where the results of two models, or of two versions of the program, would differ."""
+    compiled, system = job.compiled, job.system
+    digest = hashlib.sha256(metadata.version("fem-mbs").encode())
+    for block in system.blocks:
+        digest.update(block.type.name.encode())
+        for array in (block.nodes, block.par):
+            digest.update(np.ascontiguousarray(array).tobytes())
+    nodes, driven = system.nodes, system.driven
+    for array in (nodes.x, nodes.rotation, system.fixed, driven.dofs, driven.functions, job.model.gravity):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    length = sum(options["duration"] for step, options, _ in job.plan if step.kind == "transient")
+    for f in compiled.functions:
+        digest.update(np.asarray(f(np.linspace(0.0, length, 9)), float).tobytes())
+    steps = [[step.kind, step.name, step.options] for step, _, _ in job.plan]
+    words = [steps, [s.header for s in compiled.sensors], list(job.model.groups), job.model.initial_method]
+    digest.update(json.dumps(words, sort_keys=True, default=str).encode())
+    for speed in job.model.initial_velocities:
+        for array in (speed.nodes, speed.velocity, speed.spin):
+            digest.update(np.ascontiguousarray(array).tobytes())
+    digest.update(repr(job.model.initial_speeds).encode())
+    return digest.hexdigest()
 
 
 def make_header(compiled: CompiledModel) -> dict[str, Any]:

@@ -1,0 +1,68 @@
+"""The tangent of a mid-point step against differences: a check for new elements, and for doubts about convergence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fem_mbs.analysis.stepping import Settings, Stepping
+from fem_mbs.errors import ModelError
+from fem_mbs.model import Model
+from fem_mbs.solvers import stepper as S
+
+__all__ = ["TangentCheck", "tangent_check"]
+
+_LARGEST = 300  # unknowns; the differences are dense
+
+
+class TangentCheck(NamedTuple):
+    """Largest deviation of the tangent from differences, and from its transpose, over its largest entry."""
+
+    error: float
+    asymmetry: float
+
+
+def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1) -> TangentCheck:
+    """Compare the tangent of a step of length h with central differences of order 4, at a random increment.
+
+    Args:
+        size: of the random increment: displacements over the model's length, rotations in radians.
+
+    Raises:
+        ModelError: the model is wrong, or too large for dense differences.
+    """
+    compiled = model.compile()
+    system = compiled.system
+    if system.n_dof > _LARGEST:
+        raise ModelError(f"Tangent check: {system.n_dof} unknowns are too many for dense differences; take at most {_LARGEST}")
+    state = system.initial_state()
+    stepping = Stepping(
+        system, list(compiled.functions), state, model.gravity, rule="midpoint", t0=0.0, h=h, settings=Settings()
+    )
+    stepping.begin()
+    now = np.zeros(1)
+    fun = stepping.evaluate(now, now + 0.5 * h, now + h)[0]
+    rng = np.random.default_rng(seed)
+    unit = np.ones(system.n_dof)
+    kind = system.system.kind
+    unit[kind == S.POSITION] = system.length
+    U = size * unit * rng.uniform(-1.0, 1.0, system.n_dof)
+    U[kind == S.SINK] = 0.0
+
+    def at(increment: np.ndarray):
+        state.U[:] = increment
+        S.configure(system.system, state, False)
+        return system.full_matrix(stepping.ctl, fun, state)
+
+    K = at(U)[1].toarray()
+    differences = np.zeros_like(K)
+    for j in np.flatnonzero(kind != S.SINK):
+        step = np.zeros(system.n_dof)
+        step[j] = 1e-3 * unit[j]
+        r1, r2 = at(U + step)[0] - at(U - step)[0], at(U + 2.0 * step)[0] - at(U - 2.0 * step)[0]
+        differences[:, j] = (8.0 * r1 - r2) / (12.0 * step[j])
+    inner = kind != S.SINK
+    K, differences = K[np.ix_(inner, inner)], differences[np.ix_(inner, inner)]
+    largest = float(np.abs(K).max())
+    return TangentCheck(float(np.abs(K - differences).max()) / largest, float(np.abs(K - K.T).max()) / largest)

@@ -1,0 +1,148 @@
+"""Values that a run is expected to give, compared with its sensors when it has ended.
+
+check = Check("first maximum", "deflection", reference=0.00976, tolerance=2e-5, quantity="first maximum")
+outcome = check.evaluate(t, values)
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.errors import ModelError
+
+__all__ = ["QUANTITIES", "Check", "Outcome", "measure"]
+
+#: What can be taken from a series.
+QUANTITIES = ("first maximum", "first minimum", "maximum", "minimum", "final", "at")
+
+_SWING = 1e-3  # of the range of a series: smaller ups and downs do not end the way to its first extreme
+
+
+@dataclass(frozen=True)
+class Check:
+    """An expected value of a sensor.
+
+    Attributes:
+        sensor: name of a sensor, or of one of its columns ("tip.x").
+        quantity: one of QUANTITIES; ``at``: the time for "at" [s].
+        reference, tolerance: expected value and largest difference, in the sensor's unit.
+        source: where the reference comes from.
+
+    Raises:
+        ModelError: for what cannot be checked.
+    """
+
+    name: str
+    sensor: str
+    reference: float
+    tolerance: float
+    quantity: str
+    at: float | None = None
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        owner = f'Check "{self.name}"'
+        if self.quantity not in QUANTITIES:
+            close = difflib.get_close_matches(str(self.quantity), QUANTITIES, n=1)
+            hint = f'; did you mean "{close[0]}"?' if close else ""
+            raise ModelError(f"{owner}: quantity = {self.quantity!r} must be one of {', '.join(QUANTITIES)}{hint}")
+        if (self.quantity == "at") != (self.at is not None):
+            raise ModelError(f'{owner}: give either a quantity or "at", the time of the value')
+        for key in ("reference", "tolerance") + (("at",) if self.at is not None else ()):
+            value = getattr(self, key)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+                raise ModelError(f"{owner}: {key} = {value!r} must be a finite number")
+        if not self.tolerance > 0.0:
+            raise ModelError(f"{owner}: tolerance = {self.tolerance!r} must be greater than 0")
+
+    def evaluate(self, t: np.ndarray, values: np.ndarray) -> Outcome:
+        """Compare a series, t (n,) [s] and values (n,), with the reference."""
+        measured, time = measure(t, values, self.quantity, self.at)
+        good = measured is not None and abs(measured - self.reference) <= self.tolerance
+        label = f"at {self.at:g} s" if self.quantity == "at" else self.quantity
+        expected = float(self.reference), float(self.tolerance)
+        return Outcome(self.name, self.sensor, label, measured, *expected, good, time, self.source)
+
+    def column(self, sensors: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
+        """Name of the sensor and number of its column, from what a results folder says of its sensors.
+
+        Raises:
+            ModelError: there is no such column, or a sensor of several is named without one.
+        """
+        for sensor in sensors:
+            if self.sensor in sensor["columns"]:
+                return sensor["name"], sensor["columns"].index(self.sensor)
+            if self.sensor == sensor["name"] and len(sensor["columns"]) == 1:
+                return sensor["name"], 0
+        related = [s["columns"] for s in sensors if self.sensor.startswith(s["name"])]
+        known = ", ".join(c for columns in related for c in columns)
+        raise ModelError(f'Check "{self.name}": sensor "{self.sensor}" is not one column; name one of {known}')
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found; ``measured`` is None if the series has no such value."""
+
+    case: str
+    sensor: str
+    quantity: str
+    measured: float | None
+    reference: float
+    tolerance: float
+    passed: bool
+    time: float | None
+    source: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """For summary.json, with the key "pass" as in the reports of the validation."""
+        out = asdict(self)
+        out["pass"] = out.pop("passed")
+        return out
+
+
+def measure(
+    t: np.ndarray, values: np.ndarray, quantity: str, at: float | None = None
+) -> tuple[float | None, float | None]:
+    """A quantity of a series and its time; (None, None) if the series does not have it.
+
+    The first maximum is the first one from which the series falls by more than a thousandth of its range, so that
+    round-off at the start does not count; likewise the first minimum.  "at" interpolates linearly between rows.
+    """
+    known = np.isfinite(values)
+    t, values = t[known], values[known]
+    if not len(values):
+        return None, None
+    if quantity == "at":
+        slack = 1e-9 * max(abs(float(t[0])), abs(float(t[-1])))
+        if at is None or not t[0] - slack <= at <= t[-1] + slack:
+            return None, None
+        return float(np.interp(at, t, values)), float(at)
+    if quantity in ("first maximum", "first minimum"):
+        row = _first_extreme(values if quantity == "first maximum" else -values)
+        if row is None:
+            return None, None
+    else:
+        row = {"maximum": int(np.argmax(values)), "minimum": int(np.argmin(values)), "final": len(values) - 1}[quantity]
+    return float(values[row]), float(t[row])
+
+
+def _first_extreme(values: np.ndarray) -> int | None:
+    """Row of the first maximum: the series has risen by _SWING of its range before and falls by as much after it."""
+    swing = _SWING * float(np.ptp(values))
+    if swing == 0.0:
+        return None
+    risen = np.flatnonzero(values - np.minimum.accumulate(values) > swing)
+    if not risen.size:
+        return None
+    first = int(risen[0])
+    rest = values[first:]
+    fallen = np.flatnonzero(np.maximum.accumulate(rest) - rest > swing)
+    if not fallen.size:
+        return None
+    return first + int(np.argmax(rest[: fallen[0] + 1]))

@@ -1,0 +1,261 @@
+"""The command line: `fem-mbs run`, `check`, `new`, `plot`, `animate`, `export`, `validate`, `list`.
+
+Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
+of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from fem_mbs.errors import AnalysisError, FemMbsError, InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="fem-mbs",
+    help="Flexible multibody dynamics with finite elements: mechanisms from meshes, energy-exact in time.",
+    epilog="Start with: fem-mbs new part.msh, or one of the examples.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_MODEL = typer.Argument(help="Model file (TOML).", show_default=False)
+_FOLDER = typer.Argument(help="Folder with the results of a run.", show_default=False)
+
+
+def main() -> NoReturn:
+    """Run the command line with the arguments of the process."""
+    arguments = sys.argv[1:]
+    debug = "--debug" in arguments
+    code = 0
+    try:
+        logging.basicConfig(format="fem-mbs: %(message)s", level=logging.WARNING)
+        code = app(args=_with_restart_number(arguments), prog_name="fem-mbs", standalone_mode=True)
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        code = 130
+    except FemMbsError as error:
+        if debug:
+            raise
+        _complain(f"error: {error}")
+        code = 1 if isinstance(error, AnalysisError) else 2
+    except BrokenPipeError:
+        # the reader of our output has gone; nothing more can be said there
+        sys.stdout = None  # type: ignore[assignment]
+        code = 0
+    except Exception as error:
+        if debug:
+            raise
+        what = "out of memory" if isinstance(error, MemoryError) else f"{type(error).__name__}: {error}"
+        _complain(f"unexpected error: {what} (run again with --debug to see where, and report it)")
+        code = 3
+    sys.exit(code or 0)
+
+
+def _complain(text: str) -> None:
+    print("fem-mbs:", " ".join(text.split()), file=sys.stderr)
+
+
+def _with_restart_number(arguments: list[str]) -> list[str]:
+    """--restart without a number means the last restart point."""
+    out = []
+    for i, argument in enumerate(arguments):
+        alone = argument == "--restart" and not re.fullmatch(r"-?\d+", "".join(arguments[i + 1 : i + 2]))
+        out.append("--restart=-1" if alone else argument)
+    return out
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=140)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from fem_mbs import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    model: Annotated[Path, _MODEL],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for the results.", show_default="MODEL-results")
+    ] = None,
+    restart: Annotated[
+        int | None,
+        typer.Option(
+            help="Continue the results in the folder from a restart point (0, 1, ...; alone: the last).", metavar="[N]"
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+) -> None:
+    """Simulate a model and write its results."""
+    from fem_mbs.analysis.run import run as run_model
+    from fem_mbs.cli_progress import make_progress
+    from fem_mbs.cli_report import print_report
+    from fem_mbs.modelfile import load_model, locate_error
+
+    folder = output or Path(f"{model.stem}-results")
+    loaded = load_model(model)
+    skipped = [f'mesh "{name}": {sentence}' for name, (mesh, _) in loaded.meshes.items() for sentence in mesh.skipped]
+    console = _console()
+    if not quiet:
+        console.print(f"{loaded.title or model.stem}: {loaded.n_nodes} nodes", markup=False, soft_wrap=True)
+    progress = make_progress(console, quiet)
+    try:
+        with progress:
+            results = run_model(loaded, folder, progress=progress, restart=restart, skipped=skipped)
+    except KeyboardInterrupt:
+        at = f" at t = {progress.last.time:.5g} s" if progress.last else ""
+        kept = f"; the results so far are in {folder}" if (folder / "summary.json").exists() else ""
+        _complain(f"interrupted{at}{kept}")
+        raise typer.Exit(130) from None
+    except AnalysisError as error:
+        kept = f"; the results so far are in {folder}" if (folder / "summary.json").exists() else ""
+        raise type(error)(f"{model}: {error}{kept}") from None
+    except InputError as error:
+        raise locate_error(model, error) from None
+    if not quiet:
+        print_report(console, results)
+    failed = [check["case"] for check in results.summary.get("checks", []) if not check["pass"]]
+    if failed:
+        _complain(f"{model}: {len(failed)} of {len(results.summary['checks'])} checks failed: {', '.join(failed)}")
+        raise typer.Exit(1)
+
+
+@app.command()
+def check(model: Annotated[Path, _MODEL]) -> None:
+    """Read a model, try its start, and explain what it means."""
+    from fem_mbs.cli_check import explain
+
+    for line in explain(model):
+        print(line)
+
+
+@app.command()
+def new(
+    mesh: Annotated[Path, typer.Argument(help="Mesh file (.msh or .vtu).", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Model file to write.", show_default="MESH.toml")
+    ] = None,
+) -> None:
+    """Write a commented model file to start from, for a mesh."""
+    from fem_mbs.cli_check import explain
+    from fem_mbs.modelfile_starter import write_starter
+
+    target = output or mesh.with_suffix(".toml")
+    found = write_starter(mesh, target)
+    sets = ", ".join(found.set_names) or "none"
+    print(f"{target} written; sets in the mesh: {sets}")
+    for sentence in found.skipped:
+        print(f"not read: {sentence}")
+    try:
+        explain(target)
+    except InputError as error:
+        print(f"to do before it runs: {error}")
+    else:
+        print(f"it can run as it is: fem-mbs run {target}; look for <-- in it first")
+
+
+@app.command()
+def plot(
+    folder: Annotated[Path, _FOLDER],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for the figures.", show_default="DIR/figures")
+    ] = None,
+) -> None:
+    """Draw the figures of a run: energy ledger, momenta, sensors, deformed shapes."""
+    from fem_mbs.plot import plot_all
+    from fem_mbs.results import Results
+
+    for path in plot_all(Results.open(folder), output):
+        print(path)
+
+
+@app.command()
+def animate(
+    folder: Annotated[Path, _FOLDER],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="File to write, .gif or .mp4.", show_default="DIR/animation.gif"),
+    ] = None,
+    fps: Annotated[int, typer.Option(min=1, max=100, help="Pictures per second.")] = 25,
+    seconds: Annotated[float, typer.Option(min=0.1, max=600.0, help="Length at most.")] = 8.0,
+    quantity: Annotated[
+        str | None,
+        typer.Option(help='Output of the elements shown by colour, or "none".', show_default="bending moment"),
+    ] = None,
+    trail: Annotated[str | None, typer.Option(help="Node whose path is drawn.", show_default="none")] = None,
+    step: Annotated[int | None, typer.Option(help="Step, counted from 0.", show_default="the last that moves")] = None,
+) -> None:
+    """Write an animation of a run."""
+    from fem_mbs.plot import animate as write
+    from fem_mbs.results import Results
+
+    target = output or folder / "animation.gif"
+    print(write(Results.open(folder), target, quantity=quantity, fps=fps, step=step, trail=trail, seconds=seconds))
+
+
+@app.command()
+def export(folder: Annotated[Path, _FOLDER]) -> None:
+    """Write results.xdmf and the tables of the sensors anew, also of a run that was killed or still goes on."""
+    from fem_mbs.results import export as write
+
+    for path in write(folder):
+        print(path)
+
+
+@app.command()
+def validate(
+    cases: Annotated[list[str] | None, typer.Argument(help="Cases.", show_default="all")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report with figures into this folder.")] = None,
+    long: Annotated[bool, typer.Option("--long", help="Also the cases that take minutes.")] = False,
+    show_list: Annotated[bool, typer.Option("--list", help="Name the cases, run none.")] = False,
+) -> None:
+    """Compare with published benchmarks."""
+    from importlib import import_module
+
+    # The cases use the public names, as any user does, and so stand above this module.
+    runner = import_module("fem_mbs.validation.runner")
+    if show_list:
+        for line in runner.list_cases():
+            print(line)
+        return
+    raise typer.Exit(runner.run_cases(list(cases or []), long=long, json_path=json, report_dir=report))
+
+
+@app.command("list")
+def list_() -> None:
+    """Name what there is: elements, joints, functions, sections, sensors, solvers, formats."""
+    from fem_mbs.cli_check import inventory
+
+    for line in inventory():
+        print(line)

@@ -1,0 +1,320 @@
+"""`fem-mbs check`: what a model file means, in plain lines; and `fem-mbs list`: what there is to choose from."""
+
+from __future__ import annotations
+
+import inspect as python_inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.errors import InputError, ModelError
+
+__all__ = ["explain", "inventory"]
+
+_COARSE_ANGLE = np.deg2rad(30.0)  # of one step; the mid-point rule shortens arcs by about angle^2/12
+_COARSE_SHAPE = 0.01  # of a function's range: how far it leaves the straight line within a step
+_SAMPLES = 100_000  # of time steps at which drives are looked at
+
+
+def explain(path: str | Path) -> list[str]:
+    """Read a model file, compile it, try its start and describe it.
+
+    Raises:
+        InputError: the first thing that would keep it from running.
+    """
+    from fem_mbs.analysis.mobility import mobility
+    from fem_mbs.analysis.run import inspect
+    from fem_mbs.modelfile import build_model, locate_error, read_model_file
+
+    file = read_model_file(path)
+    model = build_model(file)
+    try:
+        compiled, state, start = inspect(model)
+    except InputError as error:
+        raise locate_error(path, error) from None
+    notes: list[str] = []
+    out = [f"{path}: {model.title}" if model.title else f"{path}"]
+    gravity = ", ".join(f"{g:g}" for g in model.gravity)
+    out.append(f"dimension {model.dimension}, gravity ({gravity}) m/s^2")
+    out += _meshes(model)
+    out += _parts(file, model)
+    out += _size(compiled)
+    out += _mobility(mobility(compiled, state), notes)
+    out += _start(model, state, start)
+    out += _steps(file, model, compiled, state, notes)
+    out += _watched(model)
+    notes += _unused(file)
+    out += _solver(compiled, notes)
+    out += [f"note: {note}" for note in notes]
+    out.append("it can run")
+    return out
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" + ("" if n == 1 or what.endswith("s") else "s")
+
+
+def _meshes(model: Any) -> Iterator[str]:
+    for name, (mesh, _) in model.meshes.items():
+        read = mesh.read
+        cells = ", ".join(_count(n, f"{k} cell") for k, n in read.items() if k.startswith("line"))
+        yield f'mesh "{name}": {mesh.source} ({mesh.format}), {_count(read["points"], "point")}, {cells or "no cells"}'
+        sets = []
+        for full in mesh.set_names:
+            bare, _, dimension = full.rpartition("@")
+            points = mesh.node_sets.get(full) if full in mesh.node_sets else None
+            if bare and dimension == "0":
+                points = mesh.node_sets[bare]
+            if points is not None:
+                sets.append(f"{name}:{full} ({_count(len(points), 'point')})")
+            else:
+                sets.append(f"{name}:{full} ({_count(len(mesh.lines(full)), 'line')})")
+        yield f"  sets: {', '.join(sets) or 'none'}"
+        for sentence in mesh.skipped:
+            yield f"  not read: {sentence}"
+
+
+def _parts(file: Any, model: Any) -> Iterator[str]:
+    for entry in file.entries.get("beam", []) + file.entries.get("truss", []):
+        keys = entry.keys
+        stuff = model.sections[keys.section].stiffness(
+            model.materials[keys.material] if keys.material is not None else None
+        )
+        n = len(model.groups[entry.name])
+        kind = {"beam": "beam", "truss": "cable" if keys.model_dump().get("tension_only") else "truss"}[entry.type.name]
+        of = f"section {keys.section}" + (f", material {keys.material}" if keys.material else "")
+        numbers = [f"EA = {stuff.EA:.4g} N"]
+        if kind == "beam":
+            numbers.append(f"EI = {stuff.EIz:.4g} N m^2")
+        numbers.append(f"mass {stuff.rhoA * _length(model, entry.name):.4g} kg")
+        what = kind if n == 1 else {"truss": "trusses"}.get(kind, f"{kind}s")
+        yield f'{entry.type.name} "{entry.name}": {n} {what} on {keys.on}, {of}: {", ".join(numbers)}'
+    for table in ("body", "point_mass", "spring", "torsion_spring", "motion", "joint", "force", "moment"):
+        entries = file.entries.get(table, [])
+        if not entries:
+            continue
+        named = [e.name + (f" ({e.keys.type})" if table == "joint" else "") for e in entries]
+        shown = ", ".join(named[:12]) + (f" and {len(named) - 12} more" if len(named) > 12 else "")
+        yield f"{_count(len(entries), table.replace('_', ' ')) if table != 'body' else _bodies(len(entries))}: {shown}"
+    supports = file.entries.get("support", [])
+    if supports:
+        yield "held: " + ", ".join(
+            f"{e.keys.on} ({', '.join(e.keys.components) if e.keys.components else 'all'})" for e in supports
+        )
+
+
+def _bodies(n: int) -> str:
+    return f"{n} rigid {'body' if n == 1 else 'bodies'}"
+
+
+def _length(model: Any, group: str) -> float:
+    cells, x = model.groups[group], model.positions
+    return float(np.linalg.norm(x[cells[:, 1]] - x[cells[:, 0]], axis=1).sum())
+
+
+def _size(compiled: Any) -> Iterator[str]:
+    from fem_mbs.analysis.run import count_model
+
+    counts = count_model(compiled)
+    elements = ", ".join(f"{n} {name}" for name, n in counts["elements"].items())
+    yield f"{_count(counts['nodes'], 'node')}; elements: {elements}"
+
+
+def _mobility(found: Any, notes: list[str]) -> Iterator[str]:
+    text = f"mobility: {found.free} free dofs - {found.multipliers} constraints = {found.free - found.multipliers}"
+    if found.redundant:
+        text += f" + {found.redundant} (constraints that repeat others)"
+        notes.append(
+            f"{_count(found.redundant, 'constraint')} repeat others: their reactions are not determined; "
+            "a spherical joint or a slider instead of a pin or weld may say the same with less"
+        )
+    yield text
+    if found.strain_free is not None:
+        if found.strain_free == 0:
+            yield "without straining anything it can only move as driven, or not at all"
+        else:
+            yield f"it can move in {_count(found.strain_free, 'independent way')} without straining anything"
+
+
+def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
+    if not start:
+        yield "start: at rest, a static step comes first"
+        return
+    speed = float(np.abs(state.V[0]).max(initial=0.0))
+    if speed == 0.0:
+        yield "start: at rest"
+        return
+    text = f"start: velocities and spins up to {speed:.4g} (m/s, rad/s), made consistent by {start['method']}"
+    change = start.get("largest_change", 0.0)
+    if model.initial_velocities and change > 1e-9 * speed:
+        text += f", which changed what was given by up to {change:.3g}"
+    yield text
+
+
+def _steps(file: Any, model: Any, compiled: Any, state: Any, notes: list[str]) -> Iterator[str]:
+    from fem_mbs.modelfile import step_options
+
+    time = 0.0
+    for step in model.steps:
+        options = {**step_options(step.kind), **step.options}
+        if step.kind == "static":
+            yield f'step "{step.name}": static, {_count(options["increments"], "increment")}'
+            continue
+        n = round(options["duration"] / options["h"])
+        text = f"{_count(n, 'step')} of {options['h']:g} s to t = {time + options['duration']:g} s"
+        yield f'step "{step.name}": transient, rule {options["rule"]}, {text}'
+        notes += _coarse(file, model, time, options["duration"] / n, n)
+        time += options["duration"]
+    first = model.steps[0]
+    if first.kind == "transient":
+        turn = _largest_spin(compiled, state) * first.options["h"]
+        if turn > _COARSE_ANGLE:
+            notes.append(f"at the start something turns by {np.rad2deg(turn):.0f} degrees per step; take a smaller h")
+
+
+def _largest_spin(compiled: Any, state: Any) -> float:
+    rows = compiled.system.system.rotations
+    return float(np.abs(state.V[0, rows]).max(initial=0.0)) if len(rows) else 0.0
+
+
+def _coarse(file: Any, model: Any, start: float, h: float, n: int) -> Iterator[str]:
+    """Drives and loads that a time step does not resolve."""
+    from fem_mbs.functions import make_function
+
+    t = start + h * np.arange(min(n, _SAMPLES) + 1)
+    for table in ("motion", "joint", "force", "moment"):
+        for entry in file.entries.get(table, []):
+            spec = getattr(entry.keys, "function", None)
+            if "function" not in entry.keys.model_fields_set:
+                continue
+            f = make_function(spec, folder=file.path.parent, functions=model.functions)
+            values, middle = f(t), f(0.5 * (t[:-1] + t[1:]))
+            if not (np.isfinite(values).all() and np.isfinite(middle).all()):
+                bad = t[np.flatnonzero(~np.isfinite(values))[:1]]
+                raise ModelError(
+                    f"{file.path}, {entry.place}: function is not finite"
+                    + (f" at t = {bad[0]:.6g} s" if bad.size else " within the first steps")
+                )
+            step = float(np.abs(np.diff(values)).max())
+            angular = getattr(entry.keys, "component", "") == "rotation" or getattr(entry.keys, "type", "") == "angle"
+            if angular and step > _COARSE_ANGLE:
+                yield f"{entry.place} turns by up to {np.rad2deg(step):.0f} degrees per step; take a smaller h"
+            bend = float(np.abs(middle - 0.5 * (values[:-1] + values[1:])).max())
+            span = float(np.ptp(np.concatenate((values, middle))))
+            if span and bend > _COARSE_SHAPE * span:
+                yield (
+                    f"{entry.place}: its function leaves the straight line within a step by {100 * bend / span:.0f} % of "
+                    "its range; take a smaller h, or end the steps where it jumps"
+                )
+
+
+def _watched(model: Any) -> Iterator[str]:
+    if model.sensors:
+        yield "sensors: " + ", ".join(f"{s.name} ({s.kind})" for s in model.sensors)
+    if model.checks:
+        yield "checks: " + ", ".join(c.name for c in model.checks)
+
+
+def _unused(file: Any) -> Iterator[str]:
+    """Definitions that no other table names."""
+    named: dict[str, set[str]] = {"material": set(), "section": set(), "function": set(), "mesh": set(), "node": set()}
+    for entries in file.entries.values():
+        for entry in entries:
+            if entry.type.name in ("beam", "truss"):
+                named["section"].add(entry.keys.section)
+                named["material"].add(entry.keys.material)
+            for text in _texts(entry.keys):
+                for table in ("function", "node"):
+                    named[table].add(text)
+                named["mesh"].add(text.partition(":")[0])
+    for table, used in named.items():
+        for entry in file.entries.get(table, []):
+            if entry.name not in used:
+                yield f"{entry.place} is not used"
+
+
+def _texts(keys: Any) -> Iterator[str]:
+    """All texts in a table, except its own name."""
+    if isinstance(keys, str):
+        yield keys
+    elif isinstance(keys, dict):
+        for value in keys.values():
+            yield from _texts(value)
+    elif isinstance(keys, (list, tuple)):
+        for value in keys:
+            yield from _texts(value)
+    elif hasattr(keys, "given"):
+        yield from _texts(keys.given("name"))
+
+
+def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
+    from fem_mbs.solvers.linear import cholmod_status
+
+    system = compiled.system
+    if system.banded:
+        yield f"linear solver: banded, {system.n_equations} equations, half-bandwidth {system.bandwidth}"
+        return
+    there, text = cholmod_status()
+    yield f"linear solver: {system.n_equations} equations, {text}"
+    if there and "reference BLAS" in text:
+        notes.append("CHOLMOD uses the reference BLAS; with OpenBLAS large models are factored 3 times faster")
+
+
+# ---- fem-mbs list ---------------------------------------------------------------------------------------------------
+
+
+def inventory() -> Iterator[str]:
+    """What there is, by name; nothing is compiled."""
+    from fem_mbs.elements.registry import element_type, element_types
+    from fem_mbs.functions import FUNCTION_KINDS
+    from fem_mbs.modelfile import step_options
+    from fem_mbs.sections import SECTION_SHAPES
+    from fem_mbs.sensors import sensor_kinds
+    from fem_mbs.solvers.linear import cholmod_status, solver_names
+
+    yield "elements (block kernels):"
+    for name in element_types():
+        kind = element_type(name)
+        about = (python_inspect.getmodule(python_inspect.unwrap(kind.force.py_func)).__doc__ or "").strip()
+        sizes = f"{_count(kind.ends, 'node')}" + (
+            f", {_count(kind.multipliers, 'multiplier')}" if kind.multipliers else ""
+        )
+        yield f"  {name:20} {sizes:24} {about.splitlines()[0] if about else ''}"
+    yield "joints:"
+    for name, text in _JOINTS.items():
+        yield f"  {name:20} {text}"
+    for title, table in (
+        ("sections and their dimensions", SECTION_SHAPES),
+        ("functions of time and their parameters", FUNCTION_KINDS),
+        ("sensors and their options", sensor_kinds()),
+    ):
+        yield f"{title}:"
+        for name, keys in table.items():
+            yield f"  {name:20} {', '.join(keys)}"
+    yield "steps and their options:"
+    for name in ("transient", "static"):
+        yield f"  {name:20} {', '.join(step_options(name))}"
+    yield "integration rules:"
+    yield f"  {'midpoint':20} energy and momenta exact (default)"
+    yield f"  {'newmark':20} average acceleration, to compare with"
+    yield "linear solvers:"
+    yield f"  {'banded':20} inside the compiled step, for narrow models"
+    there, text = cholmod_status()
+    for name in solver_names():
+        note = {"cholmod": text if there else f"not available: {text}", "superlu": "scipy"}.get(name, "")
+        yield f"  {name:20} {note}"
+    yield "mesh formats:"
+    yield f"  {'.msh':20} Gmsh 2.2 and 4.1, text and binary; physical groups become sets"
+    yield f"  {'.vtu':20} VTK unstructured grid"
+    yield "results: HDF5, XDMF (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"
+
+
+_JOINTS = {
+    "pin, spherical": "two points coincide",
+    "weld": "and no relative rotation",
+    "slider": "a point moves along a line",
+    "position": "a point moves by a function of time along a direction",
+    "angle": "a relative angle is a function of time",
+}

@@ -1,0 +1,100 @@
+"""What a running analysis shows: one live line on a terminal, a few plain lines elsewhere."""
+
+from __future__ import annotations
+
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fem_mbs.analysis.run import Progress
+
+__all__ = ["LiveProgress", "PlainProgress", "make_progress"]
+
+_PLAIN_SECONDS = 10.0  # between two plain lines, at most
+
+
+def _describe(p: Progress) -> str:
+    return f"t = {p.time:.5g} s, {p.iterations:.1f} iterations per step, energy error {p.energy_error:.1e}"
+
+
+class LiveProgress:
+    """A bar per analysis step, with time, Newton iterations, energy error and estimated time left."""
+
+    def __init__(self, console: Console) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        self.last: Progress | None = None
+        self._bars = Bars(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[text]}"),
+            TextColumn("left"),
+            TimeRemainingColumn(compact=True),
+            console=console,
+            transient=False,
+        )
+        self._tasks: dict[str, Any] = {}
+        self._waiting: Any = None
+
+    def __enter__(self) -> LiveProgress:
+        self._bars.start()
+        self._waiting = self._bars.add_task("preparing", total=None, text="(the first run compiles for a while)")
+        return self
+
+    def __call__(self, p: Progress) -> None:
+        if self._waiting is not None:
+            self._bars.remove_task(self._waiting)
+            self._waiting = None
+        if p.step not in self._tasks or (self.last and self.last.step == p.step and p.done < self.last.done):
+            self._tasks[p.step] = self._bars.add_task(p.step, total=p.total, text="")
+        self._bars.update(self._tasks[p.step], completed=p.done, text=_describe(p))
+        self.last = p
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._waiting is not None:
+            self._bars.remove_task(self._waiting)
+        self._bars.stop()
+
+
+class PlainProgress:
+    """A line at each quarter of a step, and at least every ten seconds."""
+
+    def __init__(self, console: Console | None) -> None:
+        self.last: Progress | None = None
+        self._console = console
+        self._printed = -1
+        self._began = self._when = monotonic()
+
+    def __enter__(self) -> PlainProgress:
+        return self
+
+    def __call__(self, p: Progress) -> None:
+        if self.last is None or p.step != self.last.step or p.done < self.last.done:
+            self._printed, self._began = -1, monotonic()
+        self.last = p
+        now, quarter = monotonic(), 4 * p.done // p.total
+        if self._console is None or (quarter <= max(self._printed, 0) and now - self._when < _PLAIN_SECONDS):
+            return
+        self._printed, self._when = quarter, now
+        left = (now - self._began) * (p.total - p.done) / p.done
+        tail = f", {left:.0f} s left" if p.done < p.total else ""
+        self._console.print(f"{p.step}: {100 * p.done // p.total:3d} %, {_describe(p)}{tail}", soft_wrap=True)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+
+def make_progress(console: Console, quiet: bool) -> LiveProgress | PlainProgress:
+    """The display for this console: a context, called with each `Progress`; its ``last`` holds the latest."""
+    if quiet:
+        return PlainProgress(None)
+    return LiveProgress(console) if console.is_terminal else PlainProgress(console)

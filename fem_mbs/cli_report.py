@@ -1,0 +1,105 @@
+"""What a run has given, in a few tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from fem_mbs.results import Results
+
+__all__ = ["print_report"]
+
+_MAX_ROWS = 24  # of sensors shown; all are in the tables on disk
+
+
+def print_report(console: Console, results: Results) -> None:
+    """Print steps, sensors, checks and where the results are."""
+    console.print()
+    console.print(_steps(results))
+    if results.header["sensors"]:
+        console.print(_sensors(results))
+    checks = results.summary.get("checks", [])
+    if checks:
+        console.print(_checks(checks))
+    for sentence in results.summary.get("skipped", []):
+        console.print(f"not used: {sentence}", soft_wrap=True)
+    console.print(
+        f"results in {results.directory} (summary.json, results.h5, results.xdmf, sensors-*.csv)", soft_wrap=True
+    )
+    console.print(
+        f"figures: fem-mbs plot {results.directory}; animation: fem-mbs animate {results.directory}", soft_wrap=True
+    )
+
+
+def _table(*columns: str) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 else "right")
+    return table
+
+
+def _steps(results: Results) -> Table:
+    table = _table("step", "rule", "time steps", "iterations per step", "energy closing error / range", "seconds")
+    for step in results.steps:
+        s = step.summary
+        n = s.get("n_steps", s.get("increments", 0))
+        energy = s.get("energy", {})
+        table.add_row(
+            _plain(step.name),
+            s.get("rule", s.get("type", "")),
+            str(n) + (f" ({s['halved_steps']} halved)" if s.get("halved_steps") else ""),
+            f"{s['iterations'] / n:.2f}" if n and "iterations" in s else "",
+            f"{energy['closing_error_relative']:.2e}" if energy.get("closing_error_relative") is not None else "",
+            f"{s['seconds']:.2f}" if "seconds" in s else "",
+        )
+    return table
+
+
+def _sensors(results: Results) -> Table:
+    from fem_mbs.results import sensor_units
+
+    table = _table("sensor", "unit", "start", "minimum", "maximum", "end")
+    rows = []
+    for sensor in results.header["sensors"]:
+        _, values, columns = results.sensor(sensor["name"])
+        for column, unit, series in zip(columns, sensor_units(sensor, len(columns)), values.T, strict=True):
+            good = series[np.isfinite(series)]
+            numbers = (good[0], good.min(), good.max(), good[-1]) if good.size else ()
+            rows.append((_plain(column), unit, *(f"{v:.6g}" for v in numbers)))
+    for row in rows[:_MAX_ROWS]:
+        table.add_row(*row)
+    if len(rows) > _MAX_ROWS:
+        table.add_row(f"and {len(rows) - _MAX_ROWS} more")
+    return table
+
+
+def _checks(checks: list[dict[str, Any]]) -> Table:
+    table = _table("check", "measured", "reference", "tolerance", "at [s]", "", "source")
+    table.columns[-1].justify = "left"
+    for check in checks:
+        measured, time = check["measured"], check["time"]
+        table.add_row(
+            _plain(check["case"]),
+            "none" if measured is None else f"{measured:.6g}",
+            f"{check['reference']:.6g}",
+            f"{check['tolerance']:.2g}",
+            "" if time is None else f"{time:.5g}",
+            "[green]pass[/]" if check["pass"] else "[bold red]FAILED[/]",
+            _plain(check["source"]),
+        )
+    return table
+
+
+def _plain(text: str) -> str:
+    """Text with square brackets as they are."""
+    from rich.markup import escape
+
+    return escape(text)

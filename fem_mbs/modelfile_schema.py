@@ -1,0 +1,583 @@
+"""The tables of a model file: their keys, what may stand there, and one sentence on each.
+
+`TABLES` lists them in the order in which they are built, which is also the order of the parts in the results.  The
+reference `docs/model-file.md` is written from here (`fem_mbs.modelfile_reference`).
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic_core import core_schema
+
+from fem_mbs.sections import SECTION_SHAPES
+from fem_mbs.sensors import sensor_kinds
+
+__all__ = ["MAX_CELLS", "TABLES", "Document", "Kind", "Table", "TableType", "shown"]
+
+MAX_NUMBER = 1e100  # squares of larger numbers overflow
+MAX_CELLS = 5_000_000  # of one generated mesh
+
+
+def shown(value: Any, width: int = 60) -> str:
+    """A value as a model file has it, cut to ``width`` characters and one line."""
+    if isinstance(value, bool):
+        text = "true" if value else "false"
+    elif isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False)
+    elif isinstance(value, dict):
+        text = "{" + ", ".join(f"{k} = {shown(v)}" for k, v in list(value.items())[:20]) + "}"
+    elif isinstance(value, (list, tuple)):
+        text = "[" + ", ".join(shown(v) for v in value[:20]) + ("]" if len(value) <= 20 else ", ...]")
+    elif isinstance(value, (datetime.date, datetime.time)):
+        text = value.isoformat()
+    elif isinstance(value, int) and abs(value) >= 10**width:
+        text = "a whole number of too many digits"
+    else:
+        text = str(value)
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= width else text[: width - 4] + " ..."
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of value: ``label`` for the reference, ``check`` returns the value or raises ValueError ("must be")."""
+
+    label: str
+    check: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+def _number(value: Any, what: str = "a number", infinite: bool = False) -> float | int:
+    """The number unchanged (a whole number stays one), so that a file gives what the same call in Python gives."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"must be {what}")
+    if infinite and value == math.inf:
+        return value
+    if not abs(value) < MAX_NUMBER:
+        raise ValueError(f"must be {what}, finite and smaller than {MAX_NUMBER:g}")
+    return value
+
+
+def _whole(low: int, high: int) -> Callable[[Any], int]:
+    def check(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(f"must be a whole number, {low} to {high}")
+        return value
+
+    return check
+
+
+def _counts(value: Any) -> Any:
+    count = _whole(1, MAX_CELLS)
+    return [count(v) for v in value] if isinstance(value, list) else count(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("must be a text")
+    return value
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise ValueError("must be a name: a text of one line")
+    return value
+
+
+def _any_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be a text")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _numbers(value: Any, what: str) -> list[float]:
+    if not isinstance(value, list):
+        raise ValueError(f"must be {what}")
+    for item in value:
+        try:
+            _number(item)
+        except ValueError as error:
+            raise ValueError(f"must be {what}; {shown(item)} in it {error}") from None
+    return value
+
+
+def _vector(value: Any) -> list[float]:
+    """As many numbers as the model has dimensions, which the builder checks."""
+    return _numbers(value, "a list of 2 numbers, in space 3")
+
+
+def _number_or_vector(value: Any) -> Any:
+    what = "a number, in space a list of 3"
+    return _numbers(value, what) if isinstance(value, list) else _number(value, what)
+
+
+def _points(value: Any) -> list[list[float]]:
+    if not isinstance(value, list) or not all(isinstance(v, list) for v in value):
+        raise ValueError("must be a list of points, each a list of numbers")
+    return [_vector(v) for v in value]
+
+
+def _inertia(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(v, list) for v in value) and value:
+        return [_numbers(v, "a 3x3 list of numbers") for v in value]
+    what = "a number, in space a list of 3 or 3x3 numbers"
+    return _numbers(value, what) if isinstance(value, list) else _number(value, what)
+
+
+def _velocity(value: Any) -> list[float | str]:
+    if not isinstance(value, list):
+        raise ValueError("must be a list of numbers or expressions of x, y, z, one for each dimension")
+    for item in value:
+        if not isinstance(item, str):
+            _number(item, "a list of numbers or expressions")
+    return value
+
+
+def _spin(value: Any) -> Any:
+    return value if isinstance(value, str) else _number_or_vector(value)
+
+
+def _function(value: Any) -> Any:
+    """Checked further by `fem_mbs.functions.make_function`."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str, dict)):
+        raise ValueError("must be a number, an expression of t, the name of a function or a table with its kind")
+    return value
+
+
+def _place(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError('must be the name of a body, of a node, of a mesh\'s set ("mesh:set") or "ground"')
+    return value
+
+
+def _places(value: Any) -> Any:
+    if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+        return value
+    if isinstance(value, list):
+        raise ValueError("must be a place or a list of places")
+    return _place(value)
+
+
+def _cells(value: Any) -> Any:
+    if isinstance(value, list):
+        if len(value) != 2 or not all(isinstance(v, str) for v in value):
+            raise ValueError('must be "mesh:set", "mesh", or a list of two nodes')
+        return value
+    return _place(value)
+
+
+def _components(value: Any) -> Any:
+    values = [value] if isinstance(value, str) else value
+    known = ("x", "y", "z", "rotation")
+    if not isinstance(values, list) or not values or not all(isinstance(v, str) and v in known for v in values):
+        raise ValueError(f"must be a list of {', '.join(known)}")
+    return values
+
+
+NUMBER = Kind("number", _number)
+NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True))
+WHOLE = Kind("whole number", _whole(0, 2**31 - 1))
+CELL_COUNT = Kind("whole number", _whole(1, MAX_CELLS))
+DIMENSION = Kind("2 or 3", _whole(2, 3))
+TEXT = Kind("text", _text)
+ANY_TEXT = Kind("text", _any_text)
+NAME = Kind("name", _name)
+FLAG = Kind("true or false", _flag)
+VECTOR = Kind("list of numbers", _vector)
+NUMBER_OR_VECTOR = Kind("number or list", _number_or_vector)
+POINTS = Kind("list of points", _points)
+COUNT_OR_COUNTS = Kind("whole number or list", _counts)
+INERTIA = Kind("number or list", _inertia)
+VELOCITY = Kind("list of numbers or expressions", _velocity)
+SPIN = Kind("number, expression or list", _spin)
+FUNCTION = Kind("function", _function)
+PLACE = Kind("place", _place)
+PLACES = Kind("place or list of places", _places)
+CELLS = Kind("mesh, set, or two nodes", _cells)
+COMPONENTS = Kind("text or list", _components)
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a table: kind of value, meaning, and the builder's default (``shows``: in words, for the reference)."""
+
+    kind: Any
+    text: str
+    default: Any = None
+    required: bool = False
+    shows: str = ""
+
+    @property
+    def default_text(self) -> str:
+        return self.shows or ("" if self.default is None else shown(self.default))
+
+
+class Table(BaseModel):
+    """One table of a model file; keys that it does not name are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    keys: ClassVar[dict[str, Key]] = {}
+
+    def given(self, *without: str) -> dict[str, Any]:
+        """The keys that stand in the file, with their values; the builder knows the defaults of the others."""
+        return {k: getattr(self, k) for k in self.keys if k in self.model_fields_set and k not in without}
+
+
+def _table(table_name: str, /, **keys: Key) -> type[Table]:
+    """A table with these keys, in this order."""
+    fields = {
+        k: (Annotated[Any, v.kind] if isinstance(v.kind, Kind) else v.kind | None, ... if v.required else v.default)
+        for k, v in keys.items()
+    }
+    made = create_model(table_name, __base__=Table, __module__=__name__, **fields)
+    made.keys = keys
+    return made
+
+
+# ---- top level and named tables ------------------------------------------------------------------------------------
+
+
+Document = _table(
+    "Document",
+    title=Key(ANY_TEXT, "for reports and figures", ""),
+    dimension=Key(DIMENSION, "2: x, y and one rotation; 3: space", 3),
+    gravity=Key(VECTOR, "acceleration of gravity [m/s^2]", shows="none"),
+)
+
+
+Material = _table(
+    "Material",
+    E=Key(NUMBER, "Young's modulus [N/m^2]", required=True),
+    nu=Key(NUMBER, "Poisson's ratio", shows="from G, else 0.3"),
+    G=Key(NUMBER, "shear modulus [N/m^2]", shows="E / (2 (1 + nu))"),
+    density=Key(NUMBER, "density [kg/m^3]; 0: without mass", required=True),
+)
+
+
+_SECTION_TEXTS = {
+    "width": "along z [m]",
+    "height": "along y, the direction of bending in the plane [m]",
+    "diameter": "[m]",
+    "outer_diameter": "[m]",
+    "inner_diameter": "[m], or thickness",
+    "thickness": "of all walls [m]",
+    "web_thickness": "of the walls along y [m]",
+    "flange_thickness": "of the walls along z [m]",
+    "root_radius": "of the fillets of an I [m]",
+    "A": "area [m^2]",
+    "I": "second moment of area for both axes [m^4]",
+    "Iy": "integral of z^2 dA [m^4]",
+    "Iz": "integral of y^2 dA, bending in the plane [m^4]",
+    "J": "torsion constant [m^4]",
+    "k": "shear coefficient of both directions; inf: no shear deformation",
+    "ky": "shear coefficient along y",
+    "kz": "shear coefficient along z",
+    "EA": "axial stiffness [N]",
+    "EI": "bending stiffness for both axes [N m^2]",
+    "EIy": "bending stiffness in the x-z plane [N m^2]",
+    "EIz": "bending stiffness in the x-y plane [N m^2]",
+    "GA": "shear stiffness of both directions, shear coefficient included [N]; inf: none",
+    "GAy": "shear stiffness along y [N]",
+    "GAz": "shear stiffness along z [N]",
+    "GJ": "torsional stiffness [N m^2]",
+    "rhoA": "mass per length [kg/m]",
+    "rhoI": "rotary inertia per length for both axes [kg m]",
+    "rhoIy": "rotary inertia per length about y [kg m]",
+    "rhoIz": "rotary inertia per length about z [kg m]",
+}
+
+
+Section = _table(
+    "Section",
+    shape=Key(TEXT, f"one of {', '.join(SECTION_SHAPES)}", required=True),
+    **{k: Key(NUMBER_OR_INF, _SECTION_TEXTS[k]) for k in dict.fromkeys(k for v in SECTION_SHAPES.values() for k in v)},
+)
+
+
+Line = _table(
+    "Line",
+    start=Key(VECTOR, "first end [m]", required=True),
+    end=Key(VECTOR, "second end [m]", required=True),
+    n=Key(CELL_COUNT, "number of equal cells", required=True),
+)
+
+
+Polyline = _table(
+    "Polyline",
+    points=Key(POINTS, "corners [m]; the last equal to the first: closed", required=True),
+    n=Key(COUNT_OR_COUNTS, "number of cells of each segment", required=True),
+)
+
+
+Arc = _table(
+    "Arc",
+    center=Key(VECTOR, "centre of the circle [m]", required=True),
+    radius=Key(NUMBER, "[m]", required=True),
+    angles=Key(VECTOR, "first and last angle [deg]; 360 apart: a ring", required=True),
+    n=Key(CELL_COUNT, "number of equal chords", required=True),
+    normal=Key(VECTOR, "axis of the circle", [0.0, 0.0, 1.0]),
+)
+
+
+Mesh = _table(
+    "Mesh",
+    file=Key(TEXT, "a Gmsh .msh (2.2 or 4.1) or .vtu file; a relative path starts at the model file"),
+    line=Key(Line, "instead of file: a straight line; sets all, start, end"),
+    polyline=Key(Polyline, "instead of file: straight segments; sets all, segment_1 ..., start, end, corner_1 ..."),
+    arc=Key(Arc, "instead of file: an arc or a ring; sets all, start, end"),
+    scale=Key(NUMBER, "factor on the coordinates (0.001 for a mesh in mm)", 1.0),
+    rotate=Key(NUMBER_OR_VECTOR, "angle, in space axis times angle [deg]", shows="none"),
+    translate=Key(VECTOR, "shift, after scale and rotate [m]", shows="none"),
+    unused=Key(TEXT, '"error" or "drop": mesh nodes that nothing uses', "error"),
+)
+
+
+# ---- lists of tables -----------------------------------------------------------------------------------------------
+
+
+Node = _table(
+    "Node",
+    name=Key(NAME, "by which other tables call it", required=True),
+    position=Key(VECTOR, "at the start [m]", required=True),
+)
+
+
+Body = _table(
+    "Body",
+    name=Key(NAME, "by which other tables call it", required=True),
+    position=Key(VECTOR, "of the mass centre at the start [m]", required=True),
+    mass=Key(NUMBER, "[kg]", required=True),
+    inertia=Key(
+        INERTIA, "about the mass centre; in space 3 principal or 3x3 moments in body axes [kg m^2]", required=True
+    ),
+    angle=Key(NUMBER, "plane: rotation of the body axes at the start [rad]", 0.0),
+    rotation=Key(VECTOR, "space: axis times angle of the body axes at the start [rad]", shows="none"),
+)
+
+
+Beam = _table(
+    "Beam",
+    name=Key(NAME, "of the group of elements", shows='"beam 1", ...'),
+    on=Key(CELLS, "line cells of the plane beams", required=True),
+    section=Key(TEXT, "name of a section", required=True),
+    material=Key(TEXT, 'name of a material; not needed by sections of shape "stiffness"'),
+    mass=Key(TEXT, '"hermite", "consistent" (linear) or "lumped"', "hermite"),
+    rule=Key(TEXT, 'mid-step force: "exact", "accumulated", "geometric", "secant", "gradient"', "exact"),
+    second_order=Key(FLAG, "second-order terms of the axial strain", True),
+    shear=Key(FLAG, "shear deformation (Timoshenko), else Kirchhoff", True),
+    inextensible=Key(FLAG, "constant length, by a multiplier", False),
+    damping=Key(NUMBER, "proportional to the stiffness, beta [s]", 0.0),
+)
+
+
+Truss = _table(
+    "Truss",
+    name=Key(NAME, "of the group of elements", shows='"truss 1", ...'),
+    on=Key(CELLS, "line cells of the trusses or cables", required=True),
+    section=Key(TEXT, "name of a section", required=True),
+    material=Key(TEXT, 'name of a material; not needed by sections of shape "stiffness"'),
+    strain=Key(TEXT, '"corotational", "green" (total-Lagrangian) or "average" (to compare)', "corotational"),
+    tension_only=Key(FLAG, "a cable: no force in compression", False),
+    prestress=Key(NUMBER, "axial force at the start [N]", 0.0),
+    damping=Key(NUMBER, "of the rate of length [N s/m]", 0.0),
+    mass=Key(TEXT, '"lumped" or "consistent" (linear)', "lumped"),
+)
+
+
+PointMass = _table(
+    "PointMass",
+    name=Key(NAME, "", shows='"point_mass 1", ...'),
+    at=Key(PLACES, "on each node of it", required=True),
+    mass=Key(NUMBER, "[kg]", required=True),
+    inertia=Key(NUMBER, "plane: rotary inertia [kg m^2]", 0.0),
+)
+
+
+Spring = _table(
+    "Spring",
+    name=Key(NAME, "", shows='"spring 1", ...'),
+    a=Key(PLACE, "one end", required=True),
+    b=Key(PLACE, "other end", required=True),
+    stiffness=Key(NUMBER, "[N/m]", required=True),
+    damping=Key(NUMBER, "[N s/m]", 0.0),
+    length=Key(NUMBER, "free length [m]", shows="that of the start"),
+    point_a=Key(VECTOR, "where on a, in global coordinates of the start [m]", shows="its node"),
+    point_b=Key(VECTOR, "where on b [m]", shows="its node"),
+)
+
+
+TorsionSpring = _table(
+    "TorsionSpring",
+    name=Key(NAME, "", shows='"torsion_spring 1", ...'),
+    a=Key(PLACE, "one end", required=True),
+    b=Key(PLACE, "other end, whose angle against a counts", required=True),
+    stiffness=Key(NUMBER, "[N m/rad]", required=True),
+    damping=Key(NUMBER, "[N m s/rad]", 0.0),
+    angle=Key(NUMBER, "relative angle since the start at which it is free [rad]", 0.0),
+    axis=Key(VECTOR, "space: its axis at the start", shows="required in space"),
+)
+
+
+Support = _table(
+    "Support",
+    on=Key(PLACES, "nodes that are held where they are", required=True),
+    components=Key(COMPONENTS, 'of "x", "y", "z", "rotation"', shows="all that a node has"),
+)
+
+
+Motion = _table(
+    "Motion",
+    name=Key(NAME, "", shows='"motion 1", ...'),
+    on=Key(PLACES, "driven nodes or body", required=True),
+    component=Key(TEXT, '"x", "y", "z" or (plane) "rotation"', required=True),
+    function=Key(FUNCTION, "displacement [m] or angle [rad] since the start", required=True),
+)
+
+
+Joint = _table(
+    "Joint",
+    name=Key(NAME, "", shows='"joint 1", ...'),
+    type=Key(TEXT, '"pin" or "spherical", "weld", "slider", "position" (driven), "angle" (driven)', required=True),
+    a=Key(PLACE, "one part", required=True),
+    b=Key(PLACE, "other part", "ground"),
+    point=Key(VECTOR, "where, in global coordinates of the start [m]", shows="the node of a or b"),
+    axis=Key(VECTOR, "direction of a slider or position joint; in space axis of an angle joint"),
+    function=Key(FUNCTION, "of a position [m] or angle [rad] joint, since the start"),
+)
+
+
+Force = _table(
+    "Force",
+    name=Key(NAME, "", shows='"force 1", ...'),
+    on=Key(PLACES, "on each node of it", required=True),
+    vector=Key(VECTOR, "[N], fixed in direction", required=True),
+    function=Key(FUNCTION, "factor on it", 1.0),
+    point=Key(VECTOR, "of a body, in global coordinates of the start [m]", shows="its node"),
+)
+
+
+Moment = _table(
+    "Moment",
+    name=Key(NAME, "", shows='"moment 1", ...'),
+    on=Key(PLACES, "on each node of it", required=True),
+    value=Key(NUMBER_OR_VECTOR, "[N m]; in space fixed in direction", required=True),
+    function=Key(FUNCTION, "factor on it", 1.0),
+)
+
+
+Initial = _table(
+    "Initial",
+    on=Key(PLACES, "nodes that get the velocity", "all"),
+    velocity=Key(VELOCITY, "[m/s]; expressions of x, y, z of the start", shows="none"),
+    spin=Key(SPIN, "angular velocity [rad/s]; plane: also an expression of x, y", shows="none"),
+    centre=Key(VECTOR, "point about which the spin turns the nodes [m]", shows="nodes spin in place"),
+    method=Key(
+        TEXT,
+        'how velocities are made to fit joints and motions: "strain-free", "projection", "given" or "auto"',
+        "auto",
+    ),
+)
+
+
+InitialSpeed = _table(
+    "InitialSpeed",
+    on=Key(PLACE, "node or body", required=True),
+    component=Key(TEXT, '"x", "y", "z" or "rotation"', required=True),
+    value=Key(NUMBER, "speed [m/s], [rad/s]", required=True),
+    against=Key(PLACE, "for a rotation: the part that it is counted from", "ground"),
+    axis=Key(VECTOR, "for a rotation in space: its axis", shows="required in space"),
+)
+
+
+Sensor = _table(
+    "Sensor",
+    name=Key(NAME, "of its columns in the results", required=True),
+    kind=Key(TEXT, f"one of {', '.join(sensor_kinds())}", required=True),
+    on=Key(PLACE, "what is looked at: a place; of elements and reactions their name"),
+    a=Key(PLACE, "first place"),
+    b=Key(PLACE, "second place"),
+    point=Key(VECTOR, "of a body, in global coordinates of the start [m]; else its node"),
+    point_a=Key(VECTOR, "of a [m]"),
+    point_b=Key(VECTOR, "of b [m]"),
+    element=Key(WHOLE, "number of the element in its group, from 0"),
+    quantity=Key(TEXT, "output of an element, or column of the energy ledger"),
+    relative=Key(FLAG, "divided by the distance of a and b at the start"),
+)
+
+
+Step = _table(
+    "Step",
+    type=Key(TEXT, '"transient" or "static"', required=True),
+    name=Key(NAME, "for reports", shows="the type"),
+)
+
+
+Check = _table(
+    "Check",
+    name=Key(NAME, "for the report", shows='"check 1", ...'),
+    sensor=Key(TEXT, 'a sensor, or one of its columns ("tip.x")', required=True),
+    quantity=Key(TEXT, '"first maximum", "first minimum", "maximum", "minimum" or "final"; or give at', shows="none"),
+    at=Key(NUMBER, "instead of quantity: the time of the value [s]", shows="none"),
+    reference=Key(NUMBER, "the value that is expected", required=True),
+    tolerance=Key(NUMBER, "largest difference, in the unit of the sensor", shows="or:"),
+    relative_tolerance=Key(NUMBER, "largest difference over the reference", shows="or: tolerance"),
+    source=Key(ANY_TEXT, "where the reference comes from", ""),
+)
+
+
+@dataclass(frozen=True)
+class TableType:
+    """A table of the file: ``name``; ``many`` how it is written ("named": [material.steel], "list": [[joint]]); its
+    keys; the word that messages of the builder begin with; what it is for."""
+
+    name: str
+    many: str
+    keys: type[Table] | None
+    owner: str
+    text: str
+
+    def place(self, which: str | int | None) -> str:
+        """How messages call one of these tables: by name, or counted from 1."""
+        if self.many == "named":
+            return f"[{self.name}.{which}]"
+        return f'[[{self.name}]] "{which}"' if isinstance(which, str) else f"[[{self.name}]] number {which}"
+
+
+TABLES: Sequence[TableType] = (
+    TableType("material", "named", Material, "Material", "Linear elastic, isotropic materials."),
+    TableType("section", "named", Section, "Section", "Cross-sections; the keys depend on the shape."),
+    TableType("function", "named", None, "Function", "Functions of time."),
+    TableType("mesh", "named", Mesh, "Mesh", "Nodes, line cells and named sets, from a file or generated."),
+    TableType("node", "list", Node, "Node", "Single nodes."),
+    TableType("body", "list", Body, "Body", "Rigid bodies."),
+    TableType("beam", "list", Beam, "Beam", "Plane beams on the line cells of a mesh."),
+    TableType("truss", "list", Truss, "Truss", "Trusses and cables on the line cells of a mesh."),
+    TableType("point_mass", "list", PointMass, "Point mass", "Masses at nodes."),
+    TableType("spring", "list", Spring, "Spring", "Spring-dampers between two points."),
+    TableType("torsion_spring", "list", TorsionSpring, "Torsion spring", "Torsional spring-dampers between two parts."),
+    TableType("support", "list", Support, "Support", "Nodes that do not move."),
+    TableType("motion", "list", Motion, "Motion", "Coordinates that follow a function of time."),
+    TableType("joint", "list", Joint, "Joint", "Joints between two parts, or a part and the ground."),
+    TableType("force", "list", Force, "Force", "Forces."),
+    TableType("moment", "list", Moment, "Moment", "Moments."),
+    TableType("initial", "list", Initial, "Initial velocity", "Velocities at the start; several tables add up."),
+    TableType("initial_speed", "list", InitialSpeed, "Initial speed", "Given speeds at the start, as of a joint."),
+    TableType("sensor", "list", Sensor, "Sensor", "Quantities written at every time step."),
+    TableType("step", "list", Step, "Step", "What is computed, one after the other."),
+    TableType("check", "list", Check, "Check", "Values that the results are compared with after a run."),
+)

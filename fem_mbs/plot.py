@@ -1,0 +1,346 @@
+"""Figures of results: the energy ledger, sensors, momenta, the deformed model, and its animation.
+
+Every function takes a `fem_mbs.results.Results` and a path, and writes the file. matplotlib is imported when the first
+figure is drawn, without a display.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs.errors import ResultsError
+from fem_mbs.plot_scene import find_quantity, time_label
+from fem_mbs.plot_stage import Stage
+from fem_mbs.results import Results, Step, sensor_units
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["animate", "plot_all", "plot_deformed", "plot_ledger", "plot_momenta", "plot_sensor"]
+
+# Okabe & Ito's colours, told apart with any kind of colour vision; the yellow one is left out (too pale on white).
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+_MAX_POINTS = 3000  # of a curve in a figure
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    import matplotlib as mpl
+    from cycler import cycler
+
+    settings = {
+        "font.family": "DejaVu Sans",
+        "font.size": 9.0,
+        "axes.titlesize": 10.0,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.titlepad": 8.0,
+        "axes.labelsize": 9.0,
+        "axes.edgecolor": "#555555",
+        "axes.linewidth": 0.8,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "axes.prop_cycle": cycler(color=COLOURS),
+        "axes.formatter.limits": (-3, 4),
+        "axes.formatter.use_mathtext": True,
+        "grid.color": "#e4e4e4",
+        "grid.linewidth": 0.6,
+        "xtick.color": "#333333",
+        "ytick.color": "#333333",
+        "xtick.labelsize": 8.0,
+        "ytick.labelsize": 8.0,
+        "legend.frameon": False,
+        "legend.fontsize": 8.5,
+        "lines.linewidth": 1.5,
+        "figure.dpi": 100.0,
+        "savefig.dpi": 170.0,
+    }
+    with mpl.rc_context(settings):
+        yield
+
+
+def _figure(width: float, height: float) -> Figure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _save(figure: Figure, path: str | Path) -> Path:
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(target)
+    except (OSError, ValueError) as exc:
+        raise ResultsError(
+            f'Figure "{target}": cannot be written ({exc}): give another path, such as figure.png'
+        ) from exc
+    return target
+
+
+def _legend(axes: Axes) -> None:
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=1.6)
+
+
+def _thin(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a curve of at most a few thousand points with the same look: the extremes of each stretch are kept."""
+    n = len(time)
+    if n <= _MAX_POINTS:
+        return time, values
+    stretch = -(-2 * n // _MAX_POINTS)
+    keep = []
+    for start in range(0, n, stretch):
+        part = values[start : start + stretch]
+        if np.all(np.isnan(part)):
+            keep.append(start)
+        else:
+            keep += sorted({start + int(np.nanargmin(part)), start + int(np.nanargmax(part))})
+    rows = np.unique([0, *keep, n - 1])
+    return time[rows], values[rows]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _unit(unit: str) -> str:
+    return re.sub(r"(?<=[a-zA-Z])([23])\b", lambda m: "²³"["23".index(m[1])], unit).replace("*", " ")
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return f"{_capital(text)} [{_unit(unit)}]" if unit else _capital(text)
+
+
+def plot_ledger(results: Results, path: str | Path) -> Path:
+    """Draw the energies and works over time, and below them the error by which the ledger does not close.
+
+    The error is relative to the largest change of any of the energies; zero is drawn at the lower edge.
+    """
+    ledger = results.ledger()
+    step = results.steps_with("ledger")[-1]
+    time, error = ledger["time"], ledger["closing error"]
+    names = [name for name in ledger if name not in ("time", "total", "closing error")]
+    spans = {name: float(np.nanmax(ledger[name]) - np.nanmin(ledger[name])) for name in names}
+    scale = max([*spans.values(), float(np.nanmax(np.abs(ledger["total"])))]) or 1.0
+    drawn = [name for name in names if np.nanmax(np.abs(ledger[name])) > 1e-12 * scale]
+    with _style():
+        figure = _figure(7.4, 4.8)
+        upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.6, 1.0))
+        for name in drawn:
+            dashed = "work" in name.lower() or "dissip" in name.lower() or "damp" in name.lower()
+            upper.plot(*_thin(time, ledger[name]), ls="--" if dashed else "-", label=_capital(name))
+        upper.plot(*_thin(time, ledger["total"]), color="#777777", lw=1.0, zorder=1, label="Total energy")
+        upper.set_title(f"{results.header['title']}: energy" if results.header["title"] else "Energy")
+        upper.set_ylabel("Energy, work [J]")
+        _legend(upper)
+        relative = np.abs(error) / scale
+        floor = 1e-18
+        worst = float(np.nanmax(relative))
+        low = max(floor, float(np.nanmin(relative[relative > 0], initial=1.0)))
+        low = 10.0 ** np.floor(np.log10(max(low, worst * 1e-6, 1e-17)))
+        lower.semilogy(*_thin(time, np.maximum(relative, low)), color="#444444", lw=0.8)
+        lower.set_ylim(low, max(10.0 ** np.ceil(np.log10(max(worst, low)) + 0.3), 1e-13))
+        lower.set_ylabel("Closing error,\nrelative [-]")
+        lower.text(1.01, 1.0, f"Largest:\n{worst:.1e}", transform=lower.transAxes, va="top", fontsize=8.5)
+        lower.set_xlabel(time_label(step))
+        lower.set_xlim(*_limits(time))
+        figure.align_ylabels()
+        return _save(figure, path)
+
+
+def _limits(time: np.ndarray) -> tuple[float, float]:
+    low, high = float(np.min(time)), float(np.max(time))
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
+    """Draw all columns of a sensor over time, one panel per unit."""
+    time, values, columns = results.sensor(name)
+    sensor = next(sensor for sensor in results.header["sensors"] if sensor["name"] == name)
+    step = results.steps_with(f"sensor/{name}")[-1]
+    units = sensor_units(sensor, len(columns))
+    panels = list(dict.fromkeys(units))
+    with _style():
+        figure = _figure(7.4, 2.6 + 1.6 * (len(panels) - 1) + 0.4)
+        all_axes = np.atleast_1d(figure.subplots(len(panels), 1, sharex=True))
+        for axes, unit in zip(all_axes, panels, strict=True):
+            for column, (label, own) in enumerate(zip(columns, units, strict=True)):
+                if own == unit:
+                    axes.plot(*_thin(time, values[:, column]), label=label)
+            shown = [label for label, own in zip(columns, units, strict=True) if own == unit]
+            kind = str(sensor.get("kind") or name)
+            if len(shown) == 1 < len(columns):
+                kind = f"{kind}, {shown[0]}"
+            axes.set_ylabel(_with_unit(kind, unit))
+            if len(shown) > 1:
+                _legend(axes)
+            axes.set_xlim(*(_limits(time) if len(time) else (0.0, 1.0)))
+        all_axes[0].set_title(name)
+        all_axes[-1].set_xlabel(time_label(step))
+        figure.align_ylabels()
+        return _save(figure, path)
+
+
+def plot_momenta(results: Results, path: str | Path) -> Path:
+    """Draw the linear and the angular momentum over time.
+
+    Raises ResultsError if the run stored none.
+    """
+    kinds = [kind for kind in ("linear momentum", "angular momentum") if any(kind in s.series for s in results.steps)]
+    if not kinds:
+        raise ResultsError(f'Results folder "{results.directory}": no momenta in it: they come with transient steps')
+    units = {"linear momentum": "kg m/s", "angular momentum": "kg m²/s"}
+    with _style():
+        figure = _figure(7.4, 1.0 + 2.0 * len(kinds))
+        all_axes = np.atleast_1d(figure.subplots(len(kinds), 1, sharex=True))
+        for axes, kind in zip(all_axes, kinds, strict=True):
+            steps = results.steps_with(kind)
+            time = np.concatenate([step.series["time"] for step in steps])
+            data = np.concatenate([step.series[kind].reshape(len(step.series["time"]), -1) for step in steps])
+            letters = "z" if data.shape[1] == 1 else "xyz"
+            for column in range(data.shape[1]):
+                axes.plot(
+                    *_thin(time, data[:, column]), color=COLOURS["xyz".index(letters[column])], label=letters[column]
+                )
+            spread = float(np.nanmax(data) - np.nanmin(data))
+            size = float(np.nanmax(np.abs(data)))
+            if size > 0 and spread < 1e-9 * size:  # constant: show it as such, not its round-off magnified
+                axes.set_ylim(np.nanmin(data) - 0.1 * size, np.nanmax(data) + 0.1 * size)
+            elif size == 0:
+                axes.set_ylim(-1, 1)
+            axes.set_ylabel(f"{_capital(kind)}\n[{units[kind]}]")
+            axes.set_xlim(*_limits(time))
+            _legend(axes)
+        title = results.header["title"]
+        all_axes[0].set_title(f"{title}: momenta" if title else "Momenta")
+        all_axes[-1].set_xlabel(time_label(steps[-1]))
+        figure.align_ylabels()
+        return _save(figure, path)
+
+
+def _step_with_frames(results: Results, step: int | None) -> Step:
+    if step is not None:
+        if not -len(results.steps) <= step < len(results.steps):
+            raise ResultsError(f'Results folder "{results.directory}": {len(results.steps)} steps, no number {step}')
+        return results.steps[step]
+    found = [item for item in results.steps if "displacement" in item.frames]
+    found = [item for item in found if item.type == "transient"] or found
+    if not found:
+        raise ResultsError(
+            f'Results folder "{results.directory}": no frames with displacements: store some during the run'
+        )
+    return found[-1]
+
+
+def plot_deformed(
+    results: Results,
+    path: str | Path,
+    times: Sequence[float] | int = 6,
+    quantity: str | None = None,
+    step: int | None = None,
+) -> Path:
+    """Draw the reference shape lightly and over it the shapes at some times, coloured by time.
+
+    `times` are instants [s], of which the nearest frames are taken, or a number of frames spread over the step. With a
+    `quantity` (the name of an element output) the colour shows that instead.
+    Raises ResultsError if there are no frames or no such quantity.
+    """
+    item = _step_with_frames(results, step)
+    with _style():
+        stage = Stage(results, item)
+        available = item.frame_times
+        if isinstance(times, int):
+            chosen = np.unique(np.linspace(0, len(available) - 1, max(times, 1)).round().astype(int)).tolist()
+        else:
+            chosen = sorted({int(np.argmin(np.abs(available - time))) for time in times})
+        if not chosen:
+            raise ResultsError("Figure of the deformed shape: no times given: give at least one")
+        shown = find_quantity(results, item, quantity) if quantity is not None else None
+        figure = _figure(7.4, 5.0)
+        stage.set_up(figure, chosen, title=results.header["title"], quantity=shown, times=len(chosen) > 1, fit=True)
+        stage.draw_reference()
+        for frame in chosen:
+            stage.draw_frame(frame)
+        stage.draw_symbols(chosen[-1])
+        return _save(figure, path)
+
+
+def plot_all(results: Results, directory: str | Path | None = None) -> list[Path]:
+    """Draw every figure that the results allow into a folder (by default `figures` beside the results)."""
+    target = Path(directory) if directory is not None else results.directory / "figures"
+    paths = []
+    series = {name for step in results.steps for name in step.series}
+    if "ledger" in series:
+        paths.append(plot_ledger(results, target / "ledger.png"))
+    if series & {"linear momentum", "angular momentum"}:
+        paths.append(plot_momenta(results, target / "momenta.png"))
+    for sensor in results.header["sensors"]:
+        if f"sensor/{sensor['name']}" in series:
+            label = re.sub(r"[^A-Za-z0-9_+-]+", "_", sensor["name"]).strip("_")
+            paths.append(plot_sensor(results, sensor["name"], target / f"sensor-{label}.png"))
+    if any("displacement" in step.frames for step in results.steps):
+        paths.append(plot_deformed(results, target / "deformed.png"))
+    return paths
+
+
+def animate(
+    results: Results,
+    path: str | Path,
+    quantity: str | None = None,
+    fps: int = 25,
+    size: tuple[int, int] = (800, 500),
+    *,
+    step: int | None = None,
+    trail: str | int | None = None,
+    seconds: float = 8.0,
+) -> Path:
+    """Write an animation of a step as GIF or MP4, by the ending of `path`.
+
+    `quantity` is the element output that colours the beams (by default a bending moment or an energy, if there is one;
+    "none" for plain lines), `trail` a node whose path is drawn behind it, by name or number. At most `fps` * `seconds`
+    frames are taken. MP4 needs the program ffmpeg.
+    Raises ResultsError for an unknown ending, quantity or node, and if ffmpeg is missing.
+    """
+    from fem_mbs.plot_animation import write_movie
+
+    target = Path(path)
+    item = _step_with_frames(results, step)
+    node = results.node(trail) if trail is not None else None
+    with _style():
+        stage = Stage(results, item)
+        count = stage.scene.frames
+        take = np.unique(
+            np.linspace(0, count - 1, min(count, max(2, round(fps * seconds)))).round().astype(int)
+        ).tolist()
+        shown = find_quantity(results, item, quantity)
+        figure = _figure(size[0] / 100, size[1] / 100)
+        title = textwrap.shorten(results.header["title"], max(10, size[0] // 10 - 25), placeholder=" ...")
+        stage.set_up(figure, take, title=title, quantity=shown, times=False, fit=False)
+        stage.draw_reference()
+
+        def draw(number: int) -> list[Any]:
+            stage.clear()
+            if node is not None:
+                stage.draw_trail(node, take[: number + 1])
+            stage.draw_frame(take[number])
+            stage.draw_symbols(take[number])
+            stage.show_time(take[number])
+            return stage.frame_artists()
+
+        draw(0)
+        stage.finish()
+        stage.clear()
+        write_movie(figure, draw, len(take), target, fps)
+    return target

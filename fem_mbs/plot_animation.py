@@ -1,0 +1,144 @@
+"""Frames of a figure as a GIF or MP4 file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs.errors import ResultsError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["write_movie"]
+
+
+Draw = Callable[[int], list[Any]]
+
+
+class _Camera:
+    """Pictures of a figure of which only some artists change: the rest is drawn once."""
+
+    def __init__(self, figure: Figure, draw: Draw, count: int) -> None:
+        self._figure, self._draw = figure, draw
+        self._canvas: Any = figure.canvas
+        self.count = count
+        self._canvas.draw()
+        self._background = self._canvas.copy_from_bbox(figure.bbox)
+
+    def picture(self, number: int) -> np.ndarray:
+        """Return frame `number` as RGB values (height, width, 3)."""
+        self._canvas.restore_region(self._background)
+        for artist in self._draw(number):
+            if hasattr(artist, "do_3d_projection"):
+                artist.do_3d_projection()
+            self._figure.draw_artist(artist)
+        return np.array(self._canvas.buffer_rgba())[..., :3]
+
+
+def write_movie(figure: Figure, draw: Draw, count: int, path: Path, fps: int) -> None:
+    """Draw frames 0 .. count - 1 and write them; the file appears under its name when it is whole.
+
+    `figure` holds what is the same in all frames; `draw` adds what belongs to one and returns its artists.
+    Raises ResultsError for an ending other than .gif and .mp4, or if the program that MP4 needs is missing or fails.
+    """
+    ending = path.suffix.lower()
+    if ending not in (".gif", ".mp4"):
+        raise ResultsError(f'Animation "{path}": unknown ending "{path.suffix}": give .gif or .mp4')
+    if ending == ".mp4" and shutil.which("ffmpeg") is None:
+        raise ResultsError(
+            f'Animation "{path}": MP4 needs the program ffmpeg: install it, or give a path ending in .gif'
+        )
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (_write_gif if ending == ".gif" else _write_mp4)(_Camera(figure, draw, count), part, fps)
+        os.replace(part, path)
+    except OSError as exc:
+        raise ResultsError(f'Animation "{path}": cannot be written ({exc}): give another path') from exc
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _choose_colours(pixels: np.ndarray) -> np.ndarray:
+    """Return up to 256 colours (k, 3) for pixels (n, 3): the commonest as they are, then always the one that is
+    farthest from all chosen ones, so that thin lines and both ends of a colour bar keep their colours."""
+    colours, counts = np.unique(pixels, axis=0, return_counts=True)
+    common = np.argsort(-counts, kind="stable")[:64]
+    chosen = list(common)
+    points = colours.astype(np.float32)
+    distance = np.full(len(points), np.inf, np.float32)
+    for index in common:
+        distance = np.minimum(distance, ((points - points[index]) ** 2).sum(axis=1))
+    while len(chosen) < min(256, len(points)):
+        index = int(np.argmax(distance))
+        chosen.append(index)
+        distance = np.minimum(distance, ((points - points[index]) ** 2).sum(axis=1))
+    return colours[chosen]
+
+
+def _nearest(colours: np.ndarray) -> np.ndarray:
+    """Return for each colour of 5 bits per channel (32768,) the number of the nearest of `colours`."""
+    levels = (np.arange(32) * 255 / 31).astype(np.float32)
+    cube = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1).reshape(-1, 3)
+    palette = colours.astype(np.float32)
+    return ((palette**2).sum(axis=1) - 2 * cube @ palette.T).argmin(axis=1).astype(np.uint8)
+
+
+def _write_gif(camera: _Camera, path: Path, fps: int) -> None:
+    """One palette for all frames and no dithering: no flicker, and unchanged areas cost nothing."""
+    from PIL import Image
+
+    sample = np.unique(np.linspace(0, camera.count - 1, 8).astype(int))
+    colours = _choose_colours(np.concatenate([camera.picture(int(number)).reshape(-1, 3) for number in sample]))
+    nearest = _nearest(colours)
+
+    def frames() -> Iterator[Any]:
+        for number in range(camera.count):
+            bits = (camera.picture(number) >> 3).astype(np.uint16)
+            image = Image.fromarray(nearest[bits[..., 0] << 10 | bits[..., 1] << 5 | bits[..., 2]])
+            image.putpalette(colours.ravel().tolist())
+            yield image
+
+    pictures = frames()
+    duration = max(20, round(100 / fps) * 10)  # the format counts in hundredths of a second
+    options = {"duration": duration, "loop": 0, "optimize": False, "disposal": 1}
+    next(pictures).save(path, format="GIF", save_all=True, append_images=pictures, **options)
+
+
+def _write_mp4(camera: _Camera, path: Path, fps: int) -> None:
+    process = None
+    try:
+        for picture in map(camera.picture, range(camera.count)):
+            height, width = picture.shape[0] // 2 * 2, picture.shape[1] // 2 * 2  # the codec wants even numbers
+            if process is None:
+                command = ["ffmpeg", "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24"]
+                command += [
+                    "-s",
+                    f"{width}x{height}",
+                    "-r",
+                    str(fps),
+                    "-i",
+                    "-",
+                    "-an",
+                    "-c:v",
+                    "libx264",
+                    "-crf",
+                    "18",
+                ]
+                command += ["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", str(path)]
+                process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+            assert process.stdin is not None
+            process.stdin.write(np.ascontiguousarray(picture[:height, :width]).tobytes())
+    except BrokenPipeError:
+        pass  # ffmpeg has stopped; its message follows
+    finally:
+        said = process.communicate()[1].decode(errors="replace").strip() if process is not None else ""
+    if process is not None and process.returncode != 0:
+        raise OSError(f"ffmpeg: {said or 'failed'}")

@@ -1,0 +1,237 @@
+"""The mechanism as lines: what a frame of a result looks like, as arrays that a drawing needs.
+
+Beams are drawn as the cubic curves that their nodal positions and rotations define, so that four elements look as
+smooth as they compute.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.errors import ResultsError
+from fem_mbs.results import Results, Step
+
+__all__ = ["Quantity", "Scene", "find_quantity", "rotation_matrices", "split_unit", "time_label"]
+
+_CURVE_PIECES = 8  # straight pieces per beam element ...
+_CURVE_LIMIT = 500  # ... in models of at most so many elements
+
+
+def rotation_matrices(vectors: np.ndarray) -> np.ndarray:
+    """Return the rotation matrices (n, 3, 3) of rotation vectors (n, 3) [rad] (Rodrigues)."""
+    angle = np.linalg.norm(vectors, axis=1)
+    small = angle < 1e-8
+    safe = np.where(small, 1.0, angle)
+    a = np.where(small, 1.0, np.sin(safe) / safe)[:, None, None]
+    b = np.where(small, 0.5, (1 - np.cos(safe)) / safe**2)[:, None, None]
+    skew = np.zeros((len(vectors), 3, 3))
+    skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0] = vectors.T
+    skew -= skew.transpose(0, 2, 1)
+    return np.eye(3) + a * skew + b * (skew @ skew)
+
+
+def split_unit(name: str) -> tuple[str, str]:
+    """Return ("force", "N") of "force [N]"; the unit is "" where there is none."""
+    if name.endswith("]") and " [" in name:
+        text, unit = name[:-1].rsplit(" [", 1)
+        return text, unit
+    return name, ""
+
+
+def time_label(step: Step) -> str:
+    """Return what the "time" of a step means."""
+    names = {"transient": "Time [s]", "static": "Load factor [-]"}
+    return names.get(step.type, "Mode [-]" if "mode" in step.type or "buckling" in step.type else "Parameter [-]")
+
+
+# What the short names of section quantities mean.
+_LONG = {"N": "Normal force", "Q": "Shear force", "M": "Bending moment", "T": "Torque"}
+
+
+class Quantity:
+    """An element quantity: the blocks that have it, its range over all frames, and its values at a frame.
+
+    `keys` gives per block the names of one frames column, or of two for the two ends of the elements.
+    """
+
+    def __init__(self, step: Step, label: str, keys: dict[str, list[str]]) -> None:
+        text, unit = split_unit(label)
+        self.label = f"{_LONG.get(text, text[:1].upper() + text[1:])}" + (f" [{unit}]" if unit else "")
+        self.blocks = set(keys)
+        self._columns = {block: [step.frames[key] for key in names] for block, names in keys.items()}
+        low, high = np.inf, -np.inf
+        for columns in self._columns.values():
+            for values in (values for column in columns for values in column):
+                finite = values[np.isfinite(values)]
+                if finite.size:
+                    low, high = min(low, float(finite.min())), max(high, float(finite.max()))
+        if low > high:
+            low, high = 0.0, 0.0
+        self.signed = low < 0 < high
+        if self.signed:
+            high = max(-low, high)
+            low = -high
+        self.range = (low, high) if high > low else (low, low + (abs(low) or 1.0))
+
+    def ends(self, block: str, frame: int, cells: int) -> np.ndarray:
+        """Return the values at the two ends of each element of a block (n_el, 2); NaN where there are none."""
+        if block not in self.blocks:
+            return np.full((cells, 2), np.nan)
+        values = [np.asarray(column[frame], float).reshape(cells, -1) for column in self._columns[block]]
+        if len(values) == 1 and values[0].shape[1] == 2:
+            return values[0]
+        return np.column_stack([values[0][:, 0], values[-1][:, 0]])
+
+
+def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, list[str]]]:
+    """Return label -> block -> frames columns; "M_p" and "M_q" of the ends of an element become one "M"."""
+    cells = {block["name"]: len(block["connectivity"]) for block in results.header["blocks"]}
+    found: dict[str, dict[str, list[str]]] = {}
+    for key in step.frames:
+        owner = max((block for block in cells if key.startswith(block + "/")), key=len, default=None)
+        if owner is not None and step.frames[key].shape[1:2] == (cells[owner],):
+            found.setdefault(key[len(owner) + 1 :], {})[owner] = [key]
+    for label in list(found):
+        text, unit = split_unit(label)
+        other = f"{text[:-2]}_q" + (f" [{unit}]" if unit else "")
+        if text.endswith("_p") and found.get(other, {}).keys() == found[label].keys():
+            joined = f"{text[:-2]}" + (f" [{unit}]" if unit else "")
+            found[joined] = {block: found[label][block] + found[other][block] for block in found[label]}
+            del found[label], found[other]
+    return found
+
+
+def find_quantity(results: Results, step: Step, name: str | None) -> Quantity | None:
+    """Return the element quantity called `name`, with or without its unit, short ("M") or long ("bending moment").
+
+    Without a name: a bending moment, another moment or an energy, whatever there is first; "none" gives None.
+    Raises ResultsError for a name that no block has.
+    """
+    if name == "none":
+        return None
+    found = _element_quantities(results, step)
+    names = {label: {label.lower(), split_unit(label)[0].lower()} for label in found}
+    for label in found:
+        names[label].add(_LONG.get(split_unit(label)[0], label).lower())
+    if name is None:
+        for word in ("bending", "moment", "energy"):
+            for label, keys in found.items():
+                if any(word in known for known in names[label]):
+                    return Quantity(step, label, keys)
+        return None
+    for label, keys in found.items():
+        if name.lower() in names[label]:
+            return Quantity(step, label, keys)
+    known = ", ".join(f'"{split_unit(label)[0]}"' for label in found) or "none"
+    raise ResultsError(f'Figure: no element quantity "{name}" in step "{step.name}": there are {known}')
+
+
+class Scene:
+    """Positions and curves of a model at the frames of one step."""
+
+    def __init__(self, results: Results, step: Step) -> None:
+        if "displacement" not in step.frames or not len(step.frame_times):
+            raise ResultsError(
+                f'Figure: step "{step.name}" has no frames with displacements: store some during the run'
+            )
+        self.results, self.step = results, step
+        self.flat = results.header["dimension"] == 2
+        self.nodes: np.ndarray = results.header["nodes"]
+        self.times = step.frame_times
+        self.blocks = [block for block in results.header["blocks"] if block["connectivity"].shape[1] >= 2]
+        self.points = [block for block in results.header["blocks"] if block["connectivity"].shape[1] == 1]
+        self.bodies: list[dict[str, Any]] = results.header["bodies"]
+        count = sum(len(block["connectivity"]) for block in self.blocks)
+        self._curved = count <= _CURVE_LIMIT and "rotation" in step.frames
+        self.frames = len(self.times)
+        self._displacement = step.frames["displacement"]
+        self._rotation = step.frames.get("rotation")
+        self._last: tuple[int, np.ndarray, np.ndarray | None] | None = None
+
+    def state(self, frame: int | None) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return positions (n_nodes, 3) [m] and rotations (n_nodes, 3, 3) at a frame; None is the reference."""
+        if frame is None:
+            return self.nodes, np.broadcast_to(np.eye(3), (len(self.nodes), 3, 3))
+        if self._last is None or self._last[0] != frame:  # it is asked for several times while a frame is drawn
+            rotation = None if self._rotation is None else rotation_matrices(self._rotation[frame])
+            self._last = frame, self.nodes + self._displacement[frame], rotation
+        return self._last[1], self._last[2]
+
+    def path(self, node: int, frame: int) -> np.ndarray:
+        """Return the position (3,) of one node at a frame."""
+        return self.nodes[node] + self._displacement[frame][node]
+
+    def curves(self, frame: int | None) -> list[tuple[str, np.ndarray, np.ndarray]]:
+        """Return per block: name, points (n_el, pieces + 1, 3) along each element, and their parameter in 0 .. 1."""
+        position, rotation = self.state(frame)
+        curves = []
+        for block in self.blocks:
+            cells = block["connectivity"]
+            if cells.shape[1] == 3 and block.get("cell", "line3") == "line3":
+                cells = cells[:, [0, 2, 1]]  # both ends come first in a file, the middle last
+            beam = self._curved and cells.shape[1] == 2 and "beam" in str(block["type"]).lower()
+            if not beam or rotation is None:
+                points = position[cells]
+                if block.get("cell") in _RINGS:
+                    points = position[cells[:, _RINGS[block["cell"]]]]
+                curves.append((block["name"], points, np.linspace(0, 1, points.shape[1])))
+                continue
+            axis = self.nodes[cells[:, 1]] - self.nodes[cells[:, 0]]
+            s = np.linspace(0, 1, _CURVE_PIECES + 1)
+            shape = np.stack([1 - 3 * s**2 + 2 * s**3, s - 2 * s**2 + s**3, 3 * s**2 - 2 * s**3, s**3 - s**2])
+            corners = np.stack(
+                [
+                    position[cells[:, 0]],
+                    np.einsum("nij,nj->ni", rotation[cells[:, 0]], axis),
+                    position[cells[:, 1]],
+                    np.einsum("nij,nj->ni", rotation[cells[:, 1]], axis),
+                ]
+            )
+            curves.append((block["name"], np.einsum("ks,knj->nsj", shape, corners), s))
+        return curves
+
+    def body_lines(self, frame: int | None) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return per body its mass centre (3,) and the points (n, 3) fixed to it."""
+        position, rotation = self.state(frame)
+        lines = []
+        for body in self.bodies:
+            node = int(body["node"])
+            points = np.asarray(body.get("points") or np.empty((0, 3)), float).reshape(-1, 3)
+            turn = np.eye(3) if rotation is None else rotation[node]
+            lines.append(
+                (position[node], position[node] + points @ np.asarray(body.get("rotation", np.eye(3))).T @ turn.T)
+            )
+        return lines
+
+    def place(self, item: dict[str, Any], frame: int | None) -> np.ndarray:
+        """Return where a support or joint of the header is: its node, or a `point` in the axes of that node's body."""
+        position, rotation = self.state(frame)
+        node = int(item["node"])
+        offset = np.asarray(item.get("point", (0, 0, 0)), float)
+        offset = np.pad(offset, (0, 3 - len(offset)))
+        body = next((body for body in self.bodies if int(body["node"]) == node), {})
+        turn = np.eye(3) if rotation is None else rotation[node]
+        return position[node] + turn @ np.asarray(body.get("rotation", np.eye(3))) @ offset
+
+    def extent(self, frames: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return lowest and highest corner (3,) of everything drawn at the given frames."""
+        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        for frame in frames:
+            position, _ = self.state(frame)
+            clouds = [position, *(points for _, points in self.body_lines(frame))]
+            clouds += [points.reshape(-1, 3) for _, points, _ in self.curves(frame)]
+            for cloud in clouds:
+                if len(cloud):
+                    low, high = np.fmin(low, np.nanmin(cloud, axis=0)), np.fmax(high, np.nanmax(cloud, axis=0))
+        return low, high
+
+
+# Corners of cells that are no lines, in an order that shows their edges with few strokes.
+_RINGS = {
+    "triangle": [0, 1, 2, 0],
+    "quad": [0, 1, 2, 3, 0],
+    "tetra": [0, 1, 2, 0, 3, 1, 3, 2],
+    "hexahedron": [0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4],
+}

@@ -1,0 +1,254 @@
+"""Drawing a mechanism in one pair (or triple) of axes: elements, bodies, supports, joints, colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs.plot_scene import Quantity, Scene, time_label
+from fem_mbs.results import Results, Step
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Stage"]
+
+_REFERENCE = "#c9ccd1"
+_BODY = "#4a4f57"
+_PLAIN = "#0072B2"
+_SIGNED_MAP = "coolwarm"  # grey at zero, so that it shows on white
+_MAP = "viridis"
+
+
+class Stage:
+    """The axes in which one model is drawn, with limits that hold for all frames to be shown."""
+
+    def __init__(self, results: Results, step: Step) -> None:
+        self.scene = Scene(results, step)
+        self.header = results.header
+        self._drawn: list[Any] = []
+        self._quantity: Quantity | None = None
+        self._trail: dict[int, np.ndarray] = {}
+
+    def set_up(
+        self, figure: Figure, frames: list[int], *, title: str, quantity: Quantity | None, times: bool, fit: bool
+    ) -> None:
+        """Make the axes for the given frames, with a bar for the colours: of `quantity`, or of time with `times`.
+
+        With `fit` the figure takes the height that a plane model needs.
+        """
+        import matplotlib as mpl
+        from matplotlib.colors import Normalize
+
+        scene = self.scene
+        self._figure = figure
+        self._quantity = quantity
+        low, high = scene.extent([None, *frames] if self._near_reference(frames) else frames)  # type: ignore[list-item]
+        size = float(np.max(high - low)) or 1.0
+        self._size = size
+        middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.1 * size) + 0.07 * size
+        if scene.flat:
+            width, height = figure.get_size_inches()
+            room = 0.8 * width, height - 0.9  # what labels and bar leave
+            if fit:  # no empty paper beside a flat or a tall model
+                figure.set_size_inches(width, float(np.clip(room[0] * half[1] / half[0] + 0.9, 2.4, 1.1 * width)))
+            else:  # fill the given size
+                scale = max(half[0] / room[0], half[1] / room[1])
+                half[:2] = scale * np.array(room)
+            axes = self.axes = figure.add_subplot()
+            axes.set_aspect("equal")
+            axes.grid(color="#eeeeee")
+        else:
+            axes = self.axes = figure.add_subplot(projection="3d")
+            axes.computed_zorder = False  # symbols stay in front
+            axes.set_box_aspect(half, zoom=1.2)
+            axes.set_zlim(middle[2] - half[2], middle[2] + half[2])
+            axes.view_init(elev=22, azim=-58)
+            for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+                axis.set_pane_color((1, 1, 1, 1))
+                axis._axinfo["grid"].update(color="#e8e8e8", linewidth=0.6)
+            axes.set_zlabel("z [m]")
+        axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+        axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+        self._ticks(2 * half)
+        axes.set_xlabel("x [m]")
+        axes.set_ylabel("y [m]")
+        if scene.flat:
+            axes.set_title(title)
+        else:
+            figure.suptitle(title, x=0.02, ha="left", fontsize=10.0, fontweight="bold")
+        self._by_time = quantity is None and times
+        self._scale = None
+        if quantity is not None:
+            norm = Normalize(*quantity.range)
+            self._scale = mpl.cm.ScalarMappable(norm, mpl.colormaps[_SIGNED_MAP if quantity.signed else _MAP])
+            text = quantity.label
+        elif times:
+            times_shown = scene.times[frames]
+            norm = Normalize(times_shown[0], times_shown[-1])
+            self._scale = mpl.cm.ScalarMappable(norm, mpl.colormaps[_MAP])
+            text = time_label(scene.step)
+        if self._scale is not None:
+            if scene.flat:
+                bar = figure.colorbar(self._scale, cax=axes.inset_axes((1.03, 0.0, 0.025, 1.0)))
+            else:
+                bar = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12)
+            bar.set_label(text)
+            bar.outline.set_visible(False)
+
+    def _near_reference(self, frames: list[int]) -> bool:
+        """Whether the reference shape is worth showing: not where the model has gone far away from it."""
+        low, high = self.scene.extent(frames)
+        ref_low, ref_high = self.scene.extent([None])  # type: ignore[list-item]
+        reach = float(np.max(np.maximum(high, ref_high) - np.minimum(low, ref_low)))
+        return reach < 2.5 * (float(np.max(high - low)) or 1.0)
+
+    def _ticks(self, span: np.ndarray) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        most = 6
+        for axis, length in zip(
+            (self.axes.xaxis, self.axes.yaxis, getattr(self.axes, "zaxis", None)), span, strict=True
+        ):
+            if axis is not None:
+                axis.set_major_locator(MaxNLocator(max(2, round(most * length / float(np.max(span))))))
+
+    # ------------------------------------------------------------------------------------------ drawing
+
+    def _lines(self, segments: np.ndarray, *, keep: bool = False, **style: Any) -> None:
+        from matplotlib.collections import LineCollection
+
+        style["capstyle"] = "round"
+        if self.scene.flat:
+            artist = self.axes.add_collection(LineCollection(segments[..., :2], **style), autolim=False)
+        else:
+            from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+            artist = self.axes.add_collection3d(Line3DCollection(segments, **style), autolim=False)
+        if not keep:
+            self._drawn.append(artist)
+
+    def _marks(self, points: np.ndarray, marker: Any, size: float, **style: Any) -> None:
+        coordinates = points.T[:2] if self.scene.flat else points.T
+        (artist,) = self.axes.plot(*coordinates, ls="", marker=marker, ms=size, **style)
+        self._drawn.append(artist)
+
+    def draw_reference(self) -> None:
+        """Draw the reference shape lightly."""
+        for _, points, _ in self.scene.curves(None):
+            self._lines(_pairs(points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
+        for centre, points in self.scene.body_lines(None):
+            if len(points):
+                self._lines(_spokes(centre, points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
+
+    def draw_frame(self, frame: int) -> None:
+        """Draw elements, bodies and masses as they are at a frame."""
+        scene, scale = self.scene, self._scale
+        colour = scale.to_rgba(scene.times[frame]) if self._by_time and scale is not None else None
+        for name, points, s in scene.curves(frame):
+            if self._quantity is not None and scale is not None and name in self._quantity.blocks:
+                ends = self._quantity.ends(name, frame, len(points))
+                centre = (s[1:] + s[:-1]) / 2
+                values = ends[:, :1] * (1 - centre) + ends[:, 1:] * centre
+                self._lines(_pairs(points), colors=scale.to_rgba(values.ravel()), linewidths=3.2, zorder=4)
+            else:
+                plain = _BODY if self._quantity is not None else _PLAIN
+                self._lines(points, colors=[plain if colour is None else colour], linewidths=2.4, zorder=4)
+        for centre, points in scene.body_lines(frame):
+            tint = _BODY if colour is None else colour
+            if len(points):
+                self._lines(_spokes(centre, points), colors=[tint], linewidths=3.6, zorder=3)
+            self._marks(centre[None], "o", 4.5, mfc="white", mec=tint, mew=1.3, zorder=5)
+        position, _ = scene.state(frame)
+        for block in scene.points:
+            tint = colour if colour is not None else _BODY
+            self._marks(position[block["connectivity"][:, 0]], "o", 7.0, color=tint, zorder=5)
+
+    def draw_symbols(self, frame: int) -> None:
+        """Draw supports (triangles: pinned; bars: clamped; triangle on a line: sliding) and joints (rings)."""
+        for support in self.header.get("supports", []):
+            place = self.scene.place(support, frame)
+            held = set(support.get("components") or ["x", "y", "z", "rotation"])
+            self._support(place, held)
+        places = [self.scene.place(joint, frame) for joint in self.header.get("joints", []) if joint["type"] != "weld"]
+        if places:
+            self._marks(np.array(places), "o", 6.5, mfc="white", mec="black", mew=1.3, zorder=7)
+
+    def _support(self, place: np.ndarray, held: set[str]) -> None:
+        from matplotlib.path import Path as Outline
+
+        hatch = [(-1.0, -1.0), (1.0, -1.0)] + [p for x in (-0.7, -0.1, 0.5) for p in ((x, -1.0), (x - 0.35, -1.45))]
+        codes = [Outline.MOVETO, Outline.LINETO] * 4
+        moves = held & {"x", "y"} if self.scene.flat else held & {"x", "y", "z"}
+        axes_needed = 2 if self.scene.flat else 3
+        if not moves:
+            return
+        if len(moves) == axes_needed and "rotation" in held:
+            block = Outline([(-0.8, -0.8), (0.8, -0.8), (0.8, 0.8), (-0.8, 0.8), (-0.8, -0.8)])
+            self._marks(place[None], block, 9.0, mfc="#8a8f98", mec="#222222", mew=1.1, zorder=6)
+            return
+        triangle = [(0.0, 0.0), (-0.75, -1.0), (0.75, -1.0), (0.0, 0.0)]
+        outline = [Outline.MOVETO, Outline.LINETO, Outline.LINETO, Outline.CLOSEPOLY]
+        if len(moves) == axes_needed:
+            symbol = Outline(triangle + hatch, outline + codes)
+        else:  # a gap between triangle and ground: it rolls along the line
+            low = [(x, y - 0.35) for x, y in hatch]
+            symbol = Outline(triangle + low, outline + codes)
+            if moves == {"x"} and self.scene.flat:
+                symbol = Outline([(y, -x) for x, y in symbol.vertices], symbol.codes)
+        # A marker is scaled by the largest coordinate of its outline.
+        size = 13.0 * float(np.max(np.abs(symbol.vertices)))
+        self._marks(place[None], symbol, size, mfc="white", mec="#222222", mew=1.1, zorder=6)
+
+    def draw_trail(self, node: int, frames: list[int]) -> None:
+        """Draw the way of a node through the given frames."""
+        for frame in frames:
+            if frame not in self._trail:
+                self._trail[frame] = self.scene.path(node, frame)
+        points = np.array([self._trail[frame] for frame in frames])
+        if len(points) > 1:
+            self._lines(
+                np.stack([points[:-1], points[1:]], axis=1), colors="#D55E00", linewidths=1.0, alpha=0.8, zorder=2
+            )
+        self._marks(points[-1:], "o", 3.5, color="#D55E00", zorder=8)
+
+    def show_time(self, frame: int) -> None:
+        """Write the time of a frame into a corner."""
+        time = self.scene.times[frame]
+        span = float(self.scene.times[-1] - self.scene.times[0])
+        digits = max(0, 2 - int(np.floor(np.log10(span)))) if span > 0 else 3
+        text = f"t = {time:.{digits}f} s" if self.scene.step.type == "transient" else f"{time:.{digits}f}"
+        if self.scene.flat:
+            where = {"x": 0.99, "y": 1.02, "va": "bottom", "transform": self.axes.transAxes}
+            self._drawn.append(self.axes.text(s=text, ha="right", family="DejaVu Sans Mono", **where))
+        else:
+            self._drawn.append(self._figure.text(0.98, 0.97, text, ha="right", va="top", family="DejaVu Sans Mono"))
+
+    def clear(self) -> None:
+        """Remove what belongs to a frame; reference, axes and bar stay."""
+        for artist in self._drawn:
+            artist.remove()
+        self._drawn.clear()
+
+    def finish(self) -> None:
+        """Fix the layout, so that later frames do not move the axes."""
+        self._figure.draw_without_rendering()
+        self._figure.set_layout_engine("none")
+
+    def frame_artists(self) -> list[Any]:
+        """Return what `draw_frame` and its like have drawn since the last `clear`, the lowest first."""
+        return sorted(self._drawn, key=lambda artist: artist.get_zorder())
+
+
+def _pairs(points: np.ndarray) -> np.ndarray:
+    """Return the straight pieces (n * (k - 1), 2, 3) of curves (n, k, 3)."""
+    return np.stack([points[:, :-1], points[:, 1:]], axis=2).reshape(-1, 2, 3)
+
+
+def _spokes(centre: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return lines (n, 2, 3) from a mass centre to points; three and more points are also joined to a ring."""
+    lines = np.stack([np.broadcast_to(centre, points.shape), points], axis=1)
+    if len(points) < 3:
+        return lines
+    return np.stack([points, np.roll(points, -1, axis=0)], axis=1)

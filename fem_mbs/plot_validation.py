@@ -1,0 +1,74 @@
+"""Curves for the validation report, as SVG: measured against published, errors against time or step size."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+
+from fem_mbs.errors import ModelError
+from fem_mbs.plot import _figure, _style, _thin
+
+__all__ = ["draw_curves"]
+
+_LINES = {
+    "-": {"linestyle": "-"},
+    "--": {"linestyle": (0, (5, 2.5)), "linewidth": 1.3},
+    ":": {"linestyle": (0, (1, 2)), "linewidth": 1.3},
+    "o": {"linestyle": "none", "marker": "o", "markersize": 4.5},
+    "o-": {"linestyle": "-", "marker": "o", "markersize": 4.5},
+}
+
+
+def draw_curves(
+    title: str,
+    curves: Sequence[tuple[np.ndarray, np.ndarray, str, str]],
+    x: str,
+    y: str,
+    scale: str = "linear",
+    equal: bool = False,
+    size: tuple[float, float] = (6.2, 3.7),
+) -> bytes:
+    """One pair of axes as SVG.
+
+    Args:
+        curves: (x (n,), y (n,), label, style) with style "-", "--", ":", "o" or "o-"; an empty label: not in the legend.
+        x, y: labels of the axes.
+        scale: "linear", "log" (ordinate) or "loglog".
+        equal: the same unit on both axes (trajectories).
+        size: [inch].
+
+    Raises:
+        ModelError: an unknown style or scale, or a curve whose x and y differ in length.
+    """
+    if scale not in ("linear", "log", "loglog"):
+        raise ModelError(f'Figure "{title}": scale {scale!r} must be "linear", "log" or "loglog"')
+    with _style():
+        figure = _figure(*size)
+        axes = figure.add_subplot()
+        for abscissa, ordinate, label, style in curves:
+            if style not in _LINES:
+                raise ModelError(f'Figure "{title}": style {style!r} must be one of {", ".join(map(repr, _LINES))}')
+            a, b = np.asarray(abscissa, float), np.asarray(ordinate, float)
+            if a.shape != b.shape or a.ndim != 1:
+                raise ModelError(
+                    f'Figure "{title}": curve "{label}" has x {a.shape} and y {b.shape}; give equal lengths'
+                )
+            if style in ("-", "--", ":") and not equal:
+                a, b = _thin(a, b)
+            axes.plot(a, b, label=label or None, **_LINES[style])
+        if scale != "linear":
+            axes.set_yscale("log")
+        if scale == "loglog":
+            axes.set_xscale("log")
+        if equal:
+            axes.set_aspect("equal", adjustable="datalim")
+        axes.set_title(title)
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        if any(label for _, _, label, _ in curves):
+            axes.legend(loc="best", handlelength=1.8, frameon=True, framealpha=0.85, edgecolor="none")
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()

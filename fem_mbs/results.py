@@ -1,0 +1,408 @@
+"""Results on disk: what a run wrote, read while it runs, when it is finished, and after it was killed.
+
+    results = Results.open("out")
+    results.status                                   # "done", "running", "incomplete" or "failed: ..."
+    t, values, columns = results.sensor("tip")
+    results.steps[0].frames["displacement"][-1]      # (n_nodes, 3) of the last frame
+
+`ResultsWriter` writes them; see there for what a result consists of.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem_mbs import results_store as store
+from fem_mbs.errors import ResultsError
+from fem_mbs.results_writer import ResultsWriter, finish
+from fem_mbs.results_xdmf import write_xdmf
+
+__all__ = ["Column", "Columns", "Results", "ResultsWriter", "Step", "export"]
+
+_CSV_ROWS = 20_000  # rows held in memory while a table is written
+
+
+class Column:
+    """One quantity over the rows or frames of a step, on disk: index it, or `numpy.asarray` it, to read.
+
+    It behaves as an array of `shape` (rows, ...) that can be indexed along its first axis by a number, a slice or a
+    list of numbers, and further by a tuple.
+    """
+
+    def __init__(self, parts: list[store.Part]) -> None:
+        self._parts = parts
+        tail, self.dtype = store.shape_of(parts[0])
+        self.shape: tuple[int, ...] = (sum(rows for _, _, rows in parts), *tail)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[row] for row in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("a column on disk can only be copied into an array")
+        return np.asarray(self[:], dtype=dtype)
+
+    def __getitem__(self, key: Any) -> Any:
+        first, rest = (key[0], key[1:]) if isinstance(key, tuple) else (key, ())
+        if isinstance(first, slice):
+            start, stop, step = first.indices(len(self))
+            if step < 0:
+                return self[(np.arange(start, stop, step), *rest)]
+            return self._read(start, max(start, stop))[(slice(None, None, step), *rest)]
+        rows = np.asarray(first)
+        if rows.dtype == bool:
+            rows = np.flatnonzero(rows)
+        if np.any((rows < -len(self)) | (rows >= len(self))):
+            raise IndexError(f"row {first} of {len(self)}")
+        rows = rows % len(self) if len(self) else rows
+        if rows.ndim == 0:
+            return self._read(int(rows), int(rows) + 1)[(0, *rest)]
+        data = np.empty((len(rows), *self.shape[1:]), self.dtype)
+        for position, row in enumerate(rows):
+            data[position] = self._read(int(row), int(row) + 1)[0]
+        return data[(slice(None), *rest)]
+
+    def _read(self, start: int, stop: int) -> np.ndarray:
+        data = np.empty((stop - start, *self.shape[1:]), self.dtype)
+        offset = 0
+        for path, dataset, rows in self._parts:
+            low, high = max(start - offset, 0), min(stop - offset, rows)
+            if low < high:
+                try:
+                    with store.open_file(path) as file:
+                        data[offset + low - start : offset + high - start] = store.read_rows(file[dataset], low, high)
+                except FileNotFoundError:
+                    raise store.file_error(
+                        path, "the run has ended or was resumed meanwhile: open the folder again"
+                    ) from None
+            offset += rows
+        return data
+
+
+class Columns(Mapping[str, Any]):
+    """The quantities of a step by name. Series come as arrays, frames as `Column` to be read row by row."""
+
+    def __init__(self, entry: store.StepEntry, kind: str) -> None:
+        self._columns = store.columns_of(entry, kind)
+        self._kind = kind
+        self._step = entry.name
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._columns:
+            known = ", ".join(self._columns) or "none"
+            raise ResultsError(f'Results, step "{self._step}": no {self._kind} "{name}": there are {known}')
+        column = Column(self._columns[name])
+        return column[:] if self._kind == "series" else column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a quantity, or `default` if there is none of that name."""
+        return self[name] if name in self._columns else default
+
+    def column(self, name: str) -> Column:
+        """Return a quantity without reading it."""
+        return Column(self._columns[name])
+
+
+class Step:
+    """One step of a run. `ended` tells whether the run got to its end; `summary` is empty before."""
+
+    def __init__(self, number: int, entry: store.StepEntry) -> None:
+        self.number = number
+        self.name = entry.name
+        self.type = entry.type
+        self.info = entry.info
+        self.ended = entry.ended
+        self.summary = entry.summary
+        self._entry = entry
+        self._columns: dict[str, Columns] = {}
+
+    def _get(self, kind: str) -> Columns:
+        if kind not in self._columns:
+            self._columns[kind] = Columns(self._entry, kind)
+        return self._columns[kind]
+
+    @property
+    def series(self) -> Columns:
+        """Quantities with one row per recorded step."""
+        return self._get("series")
+
+    @property
+    def frames(self) -> Columns:
+        """Quantities of the whole model at the times `frame_times`."""
+        return self._get("frames")
+
+    @property
+    def frame_times(self) -> np.ndarray:
+        """Times of the frames (m,) [s]."""
+        return self.frames["time"][:] if "time" in self.frames else np.empty(0)
+
+    @property
+    def mid_step(self) -> bool:
+        """Whether the mid-step sensors of this step hold values of the middle of time steps."""
+        return bool(self.info.get("mid_step", self.type == "transient"))
+
+    def mid_times(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows that end a time step, and the times of the middle of these time steps [s]."""
+        time = self.series["time"]
+        size = self.series["step size"] if "step size" in self.series else np.diff(time, prepend=time[:1])
+        rows = np.flatnonzero(size > 0)
+        return rows, time[rows] - size[rows] / 2
+
+
+class Results:
+    """A result: `header`, `steps`, `status`, restart points. Open one with `Results.open`."""
+
+    def __init__(self, index: store.StoreIndex) -> None:
+        self._index = index
+        self.directory = index.directory
+        self.status = index.status
+        self.steps = [Step(number, entry) for number, entry in enumerate(index.steps)]
+        with store.open_file(index.header_path) as file:
+            self.header: dict[str, Any] = store.read_header(file)
+
+    @classmethod
+    def open(cls, directory: str | Path) -> Results:
+        """Open the result in a folder, whether finished, running, failed or killed; it stays as it is at this moment.
+
+        Raises ResultsError if there is none.
+        """
+        for _ in range(50):
+            try:
+                return cls(store.read_index(Path(directory)))
+            except FileNotFoundError:
+                continue  # the run ended between two looks at its folder
+        raise store.folder_error(directory, "its files keep changing: wait for the run to end")
+
+    def __repr__(self) -> str:
+        steps = ", ".join(f"{step.name} ({step.type})" for step in self.steps)
+        return f"<Results {str(self.directory)!r}: {self.status}; {steps or 'no steps'}>"
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run reached its end."""
+        return self.status == "done"
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What summary.json holds; empty for a run that has not ended."""
+        return self._index.end.get("summary", {})
+
+    @property
+    def restart_points(self) -> list[tuple[int, float]]:
+        """(number of the step, time [s]) of each restart point."""
+        return [(entry.step, entry.time) for entry in self._index.restarts]
+
+    def restart(self, number: int = -1) -> dict[str, Any]:
+        """Return the state of a restart point, bit for bit as it was appended."""
+        entries = self._index.restarts
+        if not -len(entries) <= number < len(entries):
+            raise store.folder_error(self.directory, f"{len(entries)} restart points, no number {number}")
+        return store.read_restart(entries[number])
+
+    def node(self, name: str | int) -> int:
+        """Return the number of a node given by name, or check a number."""
+        names = self.header["node_names"]
+        if isinstance(name, str) and name in names:
+            return int(names[name])
+        if not isinstance(name, str) and 0 <= name < len(self.header["nodes"]):
+            return int(name)
+        known = ", ".join(itertools.islice(names, 8)) or "none has a name"
+        raise store.folder_error(
+            self.directory, f'no node "{name}": give 0 .. {len(self.header["nodes"]) - 1} or {known}'
+        )
+
+    def _sensor(self, name: str) -> dict[str, Any]:
+        for sensor in self.header["sensors"]:
+            if sensor["name"] == name:
+                return sensor
+        known = ", ".join(sensor["name"] for sensor in self.header["sensors"]) or "none"
+        raise store.folder_error(self.directory, f'no sensor "{name}": there are {known}')
+
+    def steps_with(self, key: str, step: int | None = None) -> list[Step]:
+        """Return the steps that hold the series `key`: step number `step`, or all transient ones, or else all."""
+        if step is not None:
+            if not -len(self.steps) <= step < len(self.steps):
+                raise store.folder_error(self.directory, f"{len(self.steps)} steps, no number {step}")
+            found = [self.steps[step]] if key in self.steps[step].series else []
+        else:
+            found = [item for item in self.steps if key in item.series]
+            found = [item for item in found if item.type == "transient"] or found
+        if not found:
+            raise store.folder_error(self.directory, f'no step holds "{key}" yet')
+        return found
+
+    def sensor(self, name: str, step: int | None = None, raw: bool = False) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """Return times (n,) [s], values (n, k) and names of the k columns of a sensor.
+
+        Without `step`, all transient steps one after another (or all steps, if none is transient). Reactions, joint
+        and section forces of a transient step belong to the middle of time steps and may alternate about the truth
+        from one to the next: the mean of each two consecutive ones is returned, at the time between them, unless
+        `raw` asks for the values themselves at the middle of each time step.
+
+        Raises ResultsError for an unknown sensor or step.
+        """
+        sensor = self._sensor(name)
+        times, values = [], []
+        for item in self.steps_with(f"sensor/{name}", step):
+            time, data = item.series["time"], item.series[f"sensor/{name}"]
+            data = data.reshape(len(time), -1)
+            if sensor.get("mid_step") and item.mid_step:
+                rows, time = item.mid_times()
+                data = data[rows]
+                if not raw:
+                    time, data = (time[1:] + time[:-1]) / 2, (data[1:] + data[:-1]) / 2
+            times.append(time)
+            values.append(data)
+        joined = np.concatenate(values)
+        return np.concatenate(times), joined, sensor_columns(sensor, joined.shape[1])
+
+    def ledger(self, step: int | None = None) -> dict[str, np.ndarray]:
+        """Return the energy ledger [J]: "time" [s], the columns of the header, "total" and "closing error".
+
+        "total" is the sum of the energies; columns with "work" in their name are work done on the model, those with
+        "dissipat" or "damp" energy lost. The closing error is total - work + dissipation, less its value in the first
+        row of the step. Columns of these two names written by the run itself are returned instead.
+        """
+        names = list(self.header["ledger"])
+        parts = []
+        for item in self.steps_with("ledger", step):
+            data = item.series["ledger"]
+            part = {"time": item.series["time"], **{name: data[:, column] for column, name in enumerate(names)}}
+            total, balance = np.zeros(len(data)), np.zeros(len(data))
+            for name in names:
+                kind = _ledger_kind(name)
+                total += part[name] if kind == "energy" else 0.0
+                balance += part[name] * {"energy": 1, "dissipation": 1, "work": -1, "derived": 0}[kind]
+            part.setdefault("total", total)
+            part.setdefault("closing error", balance - balance[:1])
+            parts.append(part)
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def write_sensors_csv(self, directory: str | Path | None = None) -> list[Path]:
+        """Write one table per step, sensors-<number>-<step>.csv, with time and all sensors; return their paths.
+
+        Mid-step quantities are interpolated to the times of the rows (for equal time steps the mean of the two
+        neighbours); where there is no neighbour, at the first and the last row, the cell is empty.
+        """
+        target = Path(directory) if directory is not None else self.directory
+        paths = []
+        for step in self.steps:
+            sensors = [sensor for sensor in self.header["sensors"] if f"sensor/{sensor['name']}" in step.series]
+            if not sensors:
+                continue
+            label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
+            path = target / f"sensors-{step.number + 1}-{label}.csv"
+            store.write_atomic(path, _csv_lines(step, sensors))
+            paths.append(path)
+        return paths
+
+
+def _ledger_kind(name: str) -> str:
+    low = name.lower()
+    if low in ("total", "closing error"):
+        return "derived"
+    if "work" in low:
+        return "work"
+    return "dissipation" if "dissipat" in low or "damp" in low else "energy"
+
+
+def sensor_columns(sensor: dict[str, Any], count: int) -> list[str]:
+    """Return the names of the columns of a sensor; a single unnamed one is called as the sensor."""
+    names = list(sensor.get("columns") or [])
+    if len(names) == count:
+        return names
+    return [sensor["name"]] if count == 1 else [str(number + 1) for number in range(count)]
+
+
+def sensor_units(sensor: dict[str, Any], count: int) -> list[str]:
+    """Return the units of the columns of a sensor, "" where there is none."""
+    unit = sensor.get("unit") or ""
+    return list(unit) if isinstance(unit, (list, tuple)) else [unit] * count
+
+
+class _Line:
+    """Where csv.writer leaves a line."""
+
+    text = ""
+
+    def write(self, text: str) -> None:
+        self.text = text
+
+
+def _csv_lines(step: Step, sensors: list[dict[str, Any]]) -> Iterator[str]:
+    line = _Line()
+    writer = csv.writer(line, lineterminator="\n")
+    columns = [step.series.column(f"sensor/{sensor['name']}") for sensor in sensors]
+    head = ["time [s]"]
+    for sensor, column in zip(sensors, columns, strict=True):
+        count = int(np.prod(column.shape[1:], dtype=int))
+        names = sensor_columns(sensor, count)
+        for name, unit in zip(names, sensor_units(sensor, count), strict=True):
+            full = sensor["name"] if names == [sensor["name"]] else f"{sensor['name']} {name}"
+            head.append(f"{full} [{unit}]" if unit else full)
+    writer.writerow(head)
+    yield line.text
+    time = step.series["time"]
+    middle = step.mid_step and any(sensor.get("mid_step") for sensor in sensors)
+    rows, mids = step.mid_times() if middle else (np.empty(0, int), np.empty(0))
+    for start in range(0, len(time), _CSV_ROWS):
+        stop = min(start + _CSV_ROWS, len(time))
+        table = [time[start:stop, None]]
+        for sensor, column in zip(sensors, columns, strict=True):
+            if not (sensor.get("mid_step") and step.mid_step):
+                table.append(column[start:stop].reshape(stop - start, -1))
+                continue
+            # One value more at both ends, to interpolate to the first and last times of this part.
+            low, high = np.searchsorted(rows, (start, stop))
+            use = slice(max(low - 1, 0), min(high + 1, len(rows)))
+            part = column[int(rows[use][0]) : int(rows[use][-1]) + 1] if len(rows[use]) else column[0:0]
+            values = part.reshape(len(part), -1)[rows[use] - rows[use][:1]]
+            table.append(_interpolate(time[start:stop], mids[use], values))
+        for row in np.hstack(table).tolist():
+            writer.writerow(["" if value != value else repr(value) for value in row])
+            yield line.text
+
+
+def _interpolate(at: np.ndarray, times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return `values` (n, k) given at `times` (n,) linearly interpolated to `at` (m,); NaN outside of them."""
+    if len(times) == 0:
+        return np.full((len(at), values.shape[1]), np.nan)
+    return np.stack([np.interp(at, times, column, np.nan, np.nan) for column in values.T], axis=1)
+
+
+def export(directory: str | Path) -> list[Path]:
+    """Write results.xdmf and the sensor tables for what a folder holds, also for a run that was killed or still runs.
+
+    A run that was killed only while it tidied up is brought to its end. Returns the paths written.
+    """
+    folder = Path(directory)
+    index = store.read_index(folder)
+    if index.status == "done" and (folder / store.SEGMENTS).is_dir():
+        lock = store.acquire_lock(folder / store.SEGMENTS)
+        try:
+            finish(folder)
+        finally:
+            store.release_lock(lock)
+    results = Results.open(folder)
+    path = folder / store.XDMF
+    write_xdmf(results._index, results.header, path)
+    return [path, *results.write_sensors_csv()]

@@ -1,0 +1,604 @@
+"""The files of a results folder: their names, how they are written, and the index that makes one result of them.
+
+A run writes into ``DIR/segments``; each file there is written under a temporary name, synced and renamed, and never
+opened for writing again, so that whatever carries its final name is whole::
+
+    DIR/segments/lock          locked by the writing process; the system frees it when that process ends in any way
+    DIR/segments/run.h5        the header: model, nodes, blocks, sensors
+    DIR/segments/00000000.h5   rows of one step: /step/series, /step/frames, /restart
+    DIR/segments/end.json      written last: {"status": "done" | "failed: ...", "summary": {...}}
+
+At the end all segments become one ``DIR/results.h5`` (/header, /steps/0000/series, /steps/0000/frames, and the restart
+points of the step in /restart/0000) and ``segments`` is removed. Where both are there, a run was killed just after or
+before the other was whole, and ``results.h5`` counts. Readers see both forms as the same list of *pieces*: a file, a
+group in it, and how many rows it holds.
+
+HDF5 object names hold letters, digits and ``_ + -`` only, because XDMF readers split paths at colons and blanks; the
+true name is the attribute ``name``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs.errors import ResultsError
+
+if TYPE_CHECKING:
+    import h5py
+
+FORMAT = "fem-mbs results"
+FORMAT_VERSION = 1
+
+RESULT = "results.h5"
+XDMF = "results.xdmf"
+SUMMARY = "summary.json"
+SEGMENTS = "segments"
+SEGMENTS_NEW = "segments.new"  # a finished result being turned into segments again, not yet valid
+HEADER_FILE = "run.h5"
+END_FILE = "end.json"
+LOCK_FILE = "lock"
+PART = ".part"  # suffix of files that are not whole yet
+
+SEGMENT_NAME = re.compile(r"\d{8}\.h5")
+_COPY_BYTES = 16 << 20  # largest block held in memory while copying
+_CHUNK_BYTES = 256 << 10  # size of the chunks of the final file
+
+
+def folder_error(directory: Path | str, text: str) -> ResultsError:
+    """Return the error that something is wrong with a results folder."""
+    return ResultsError(f'Results folder "{directory}": {text}')
+
+
+def file_error(path: Path | str, text: str) -> ResultsError:
+    """Return the error that something is wrong with a file of a result."""
+    return ResultsError(f'Results file "{path}": {text}')
+
+
+# ---------------------------------------------------------------------------------------------- plain files
+
+
+def plain(value: Any) -> Any:
+    """Return `value` made of JSON types only: arrays become lists, numpy numbers Python's, NaN and infinity None.
+
+    Raises ResultsError for anything that JSON cannot hold.
+    """
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, complex):
+        return [plain(value.real), plain(value.imag)]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise ResultsError(f"Results: a {type(value).__name__} cannot be stored: give numbers, texts, lists or tables")
+
+
+def _sync_directory(directory: Path) -> None:
+    if os.name == "posix":  # elsewhere directories cannot be opened
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary path; when the block ends well, sync what it wrote and rename it to `path`.
+
+    Raises ResultsError where the system cannot write (disk full, no permission).
+    """
+    part = path.with_name(path.name + PART)
+    try:
+        yield part
+        with part.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        os.replace(part, path)
+        _sync_directory(path.parent)
+    except (OSError, RuntimeError) as exc:  # HDF5 reports a full disk on closing as a RuntimeError
+        part.unlink(missing_ok=True)
+        reason = getattr(exc, "strerror", None) or str(exc)
+        raise file_error(path, f"cannot write it ({reason}): free space or give another folder") from exc
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def write_atomic(path: Path, parts: Any) -> None:
+    """Write texts (one, or any number one after another) so that `path` holds the old or the whole new content."""
+    with _replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
+        stream.writelines([parts] if isinstance(parts, str) else parts)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as JSON, atomically."""
+    write_atomic(path, json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file. Raises ResultsError if it is not one."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as exc:
+        raise file_error(path, f"cannot be read ({exc}): run the model again") from exc
+
+
+def remove_tree(directory: Path) -> None:
+    """Remove a segments folder such that an interrupted removal leaves a shorter whole result, never a mixed one."""
+    if directory.is_dir():
+        for path in sorted(directory.glob("*"), reverse=True):
+            if path.name not in (HEADER_FILE, LOCK_FILE) and path.is_file():
+                path.unlink()
+        (directory / HEADER_FILE).unlink(missing_ok=True)
+        shutil.rmtree(directory)
+
+
+def acquire_lock(directory: Path, *, wait: float = 0.5) -> int | None:
+    """Lock a segments folder for this process; return the handle, None where the system has no such locks.
+
+    Raises ResultsError if another process holds it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system: a running result then reads as incomplete
+        return None
+    handle = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
+    deadline = time.monotonic() + wait  # a reader that asks for the status holds the lock for a moment
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return handle
+        except OSError:
+            if time.monotonic() > deadline:
+                os.close(handle)
+                raise folder_error(
+                    directory.parent, "another run is writing into it: wait or give another folder"
+                ) from None
+            time.sleep(0.01)
+
+
+def release_lock(handle: int | None) -> None:
+    """Give back what `acquire_lock` returned."""
+    if handle is not None:
+        os.close(handle)
+
+
+def _is_locked(directory: Path) -> bool:
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        handle = os.open(directory / LOCK_FILE, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+# ---------------------------------------------------------------------------------------------- HDF5 files
+
+
+@contextmanager
+def create_file(path: Path, run: str) -> Iterator[h5py.File]:
+    """Give a new HDF5 file that takes its name `path` only when it is whole and on the disk."""
+    import h5py
+
+    with _replacing(path) as part, h5py.File(part, "w") as file:
+        file.attrs["format"] = FORMAT
+        file.attrs["format_version"] = FORMAT_VERSION
+        file.attrs["run"] = run
+        yield file
+
+
+@contextmanager
+def open_file(path: Path) -> Iterator[h5py.File]:
+    """Open one of our HDF5 files for reading. Raises ResultsError if it is none or of another version."""
+    import h5py
+
+    try:
+        file = h5py.File(path, "r")
+    except FileNotFoundError:
+        raise
+    except OSError as exc:
+        raise file_error(path, f"not a readable HDF5 file ({exc}): run the model again") from exc
+    with file:
+        if file.attrs.get("format") != FORMAT:
+            raise file_error(path, "not written by fem-mbs: give the folder of a fem-mbs run")
+        version = int(file.attrs["format_version"])
+        if version != FORMAT_VERSION:
+            raise file_error(path, f"format {version}, this fem-mbs reads {FORMAT_VERSION}: run the model again")
+        yield file
+
+
+def _safe(name: str, used: h5py.Group) -> str:
+    base = re.sub(r"[^A-Za-z0-9_+-]+", "_", name).strip("_") or "_"
+    safe, count = base, 1
+    while safe in used:
+        count += 1
+        safe = f"{base}_{count}"
+    return safe
+
+
+def _by_name(group: h5py.Group) -> dict[str, str]:
+    """Return true name -> HDF5 name of the members of a group."""
+    return {member.attrs["name"]: key for key, member in group.items()}
+
+
+def _write_text(group: h5py.Group, name: str, value: Any) -> None:
+    group.create_dataset(name, data=json.dumps(value))  # a dataset: attributes end at 64 kB
+
+
+def _read_text(group: h5py.Group, name: str) -> Any:
+    return json.loads(group[name][()])
+
+
+def write_header(file: h5py.File, header: dict[str, Any]) -> None:
+    """Store a header: its arrays as datasets under /header, the rest as one JSON text that points to them."""
+    group = file.create_group("header")
+
+    def strip(value: Any, path: str) -> Any:
+        if isinstance(value, np.ndarray):
+            while path in group:
+                path += "_"
+            group.create_dataset(path, data=value)
+            return {"__array__": path}
+        if isinstance(value, dict):
+            pairs = [(str(key), re.sub("[^A-Za-z0-9_]", "_", str(key)), item) for key, item in value.items()]
+            return {key: strip(item, f"{path}/{safe}") for key, safe, item in pairs}
+        if isinstance(value, (list, tuple)):
+            return [strip(item, f"{path}/{position}") for position, item in enumerate(value)]
+        return plain(value)
+
+    _write_text(group, "json", {key: strip(value, key) for key, value in header.items()})
+
+
+def read_header(file: h5py.File) -> dict[str, Any]:
+    """Return the header stored by `write_header`, with its arrays."""
+    group = file["header"]
+
+    def fill(value: Any) -> Any:
+        if isinstance(value, dict):
+            if "__array__" in value:
+                return group[value["__array__"]][()]
+            return {key: fill(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [fill(item) for item in value]
+        return value
+
+    return fill(_read_text(group, "json"))
+
+
+def write_columns(group: h5py.Group, columns: dict[str, list[np.ndarray]]) -> None:
+    """Store each column, given as arrays to be joined along axis 0: a dataset in series, one per frame in frames.
+
+    XDMF readers can be relied upon to read whole datasets only, and some read a whole one for a part of it.
+    """
+    by_frame = group.name.endswith("/frames")
+    for name, parts in columns.items():
+        safe = _safe(name, group)
+        if by_frame and parts[0].ndim > 1:
+            frames = group.create_group(safe)
+            for number, row in enumerate(row for part in parts for row in part):
+                frames.create_dataset(f"{number:08d}", data=row)
+        else:
+            group.create_dataset(safe, data=parts[0] if len(parts) == 1 else np.concatenate(parts))
+        group[safe].attrs["name"] = name
+
+
+def read_rows(column: h5py.Dataset | h5py.Group, start: int, stop: int) -> np.ndarray:
+    """Return rows of a column as `write_columns` stores it, in an array (stop - start, ...)."""
+    if hasattr(column, "shape"):
+        return column[start:stop]
+    return np.stack([column[f"{number:08d}"][()] for number in range(start, stop)])
+
+
+def write_restart(group: h5py.Group, step: int, rows: int, frames: int, state: dict[str, Any]) -> None:
+    """Store a restart point: `state` (arrays, numbers, texts) after `rows` rows and `frames` frames of step `step`."""
+    group.attrs["step"] = step
+    group.attrs["rows"] = rows
+    group.attrs["frames"] = frames
+    group.attrs["time"] = float(state["time"])
+    for name, value in state.items():
+        kind = next(name for name, made in _KINDS.items() if isinstance(value, made))
+        dataset = group.create_dataset(_safe(name, group), data=value)
+        dataset.attrs["name"] = name
+        dataset.attrs["kind"] = kind
+
+
+# The kinds of value in a restart point; bool is an int in Python, so it comes first.
+_KINDS: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str, "array": np.ndarray}
+
+
+def restart_value(name: str, value: Any) -> Any:
+    """Return a copy of one value of a restart point in the form that is stored. Raises ResultsError for other types."""
+    if isinstance(value, np.ndarray):
+        if value.dtype == object:
+            raise ResultsError(f'Restart point: "{name}" is an array of objects: give an array of numbers')
+        return value.copy()
+    value = value.item() if isinstance(value, np.generic) else value
+    if any(isinstance(value, kind) for kind in _KINDS.values()):
+        return value
+    raise ResultsError(f'Restart point: "{name}" is a {type(value).__name__}: give an array, a number or a text')
+
+
+def read_restart(entry: RestartEntry) -> dict[str, Any]:
+    """Return the state of a restart point, bit for bit as it was stored."""
+    state: dict[str, Any] = {}
+    with open_file(entry.path) as file:
+        for dataset in file[entry.group].values():
+            value = dataset[()]
+            kind = dataset.attrs["kind"]
+            if kind == "str":
+                value = value.decode()
+            elif kind != "array":
+                value = value.item()
+            elif np.ndim(value) == 0:  # an array of no dimension, not the number in it
+                value = np.asarray(value)
+            state[dataset.attrs["name"]] = value
+    return state
+
+
+# ---------------------------------------------------------------------------------------------- the index
+
+
+Part = tuple[Path, str, int]  # where some rows of a column are: file, HDF5 path, number of rows
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of one step in one file."""
+
+    path: Path
+    group: str
+    rows: int
+    frames: int
+
+
+@dataclass
+class StepEntry:
+    """One step: its pieces in order; `ended` is False while it runs and after a crash."""
+
+    name: str
+    type: str
+    info: dict[str, Any]
+    pieces: list[Piece] = field(default_factory=list)
+    ended: bool = False
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def count(self, kind: str) -> int:
+        """Return the number of rows of "series" or "frames"."""
+        return sum(piece.rows if kind == "series" else piece.frames for piece in self.pieces)
+
+
+@dataclass(frozen=True)
+class RestartEntry:
+    """Where a restart point is stored, and how many rows and frames of its step belong before it."""
+
+    step: int
+    time: float
+    rows: int
+    frames: int
+    path: Path
+    group: str
+
+
+@dataclass
+class StoreIndex:
+    """What a results folder holds."""
+
+    directory: Path
+    status: str
+    run: str
+    header_path: Path
+    consolidated: bool
+    steps: list[StepEntry] = field(default_factory=list)
+    restarts: list[RestartEntry] = field(default_factory=list)
+    end: dict[str, Any] = field(default_factory=dict)
+
+
+def _run_of(path: Path) -> str | None:
+    try:
+        with open_file(path) as file:
+            return str(file.attrs["run"])
+    except FileNotFoundError:
+        return None
+
+
+def read_index(directory: Path) -> StoreIndex:
+    """Return the index of the result in `directory`, be it finished, running or broken off.
+
+    Raises ResultsError if there is none.
+    """
+    for _ in range(50):  # a run that ends just now moves its files under the reader
+        try:
+            return _read_index(directory)
+        except FileNotFoundError:
+            time.sleep(0.02)
+    raise folder_error(directory, "its files keep changing: wait for the run to end")
+
+
+def _read_index(directory: Path) -> StoreIndex:
+    segments = directory / SEGMENTS
+    running = _run_of(segments / HEADER_FILE)
+    finished = _run_of(directory / RESULT)
+    if running is None and finished is None:
+        if not directory.is_dir():
+            raise folder_error(directory, "there is no such folder: give the folder of a fem-mbs run")
+        raise folder_error(directory, "no result in it: give the folder of a fem-mbs run")
+    if finished is not None:
+        index = StoreIndex(directory, "done", finished, directory / RESULT, True)
+        with open_file(directory / RESULT) as file:
+            index.end = _read_text(file, "end")
+            for number in range(len(file["steps"])):
+                _add_piece(index, directory / RESULT, file, f"steps/{number:04d}", f"restart/{number:04d}")
+        index.status = index.end["status"]
+        return index
+    assert running is not None
+    # The status first: a run that ends while the segments are read must not make a shorter list look whole.
+    end_path = segments / END_FILE
+    locked = _is_locked(segments)
+    end = read_json(end_path) if end_path.exists() else {}
+    status = end.get("status") or ("running" if locked else "incomplete")
+    index = StoreIndex(directory, status, running, segments / HEADER_FILE, False, end=end)
+    names = sorted(path.name for path in segments.iterdir() if SEGMENT_NAME.fullmatch(path.name))
+    for position, name in enumerate(names):
+        if name != f"{position:08d}.h5":
+            break  # a lost file: what follows it does not continue what is before it
+        with open_file(segments / name) as file:
+            _add_piece(index, segments / name, file, "step", "restart")
+    return index
+
+
+def _add_piece(index: StoreIndex, path: Path, file: h5py.File, group: str, restarts: str) -> None:
+    step = file[group]
+    if "info" in step:
+        index.steps.append(StepEntry(step.attrs["name"], step.attrs["type"], _read_text(step, "info")))
+    entry = index.steps[int(step.attrs["index"])]
+    entry.pieces.append(Piece(path, group, int(step.attrs["rows"]), int(step.attrs["frames"])))
+    if "summary" in step:
+        entry.ended = True
+        entry.summary = _read_text(step, "summary")
+    for key in file.get(restarts, ()):
+        name = f"{restarts}/{key}"
+        attrs = file[name].attrs
+        point = (int(attrs["step"]), float(attrs["time"]), int(attrs["rows"]), int(attrs["frames"]))
+        index.restarts.append(RestartEntry(*point, path, name))
+
+
+@contextmanager
+def step_group(
+    file: h5py.File, group: str, number: int, entry: StepEntry | None, rows: int, frames: int
+) -> Iterator[h5py.Group]:
+    """Give the new group of a step (or, with no `entry`, of the continuation of one) with its attributes set."""
+    step = file.create_group(group)
+    step.attrs["index"] = number
+    step.attrs["rows"] = rows
+    step.attrs["frames"] = frames
+    if entry is not None:
+        step.attrs["name"] = entry.name
+        step.attrs["type"] = entry.type
+        _write_text(step, "info", entry.info)
+    yield step
+
+
+def end_step_group(step: h5py.Group, summary: dict[str, Any]) -> None:
+    """Mark in the group of a step that the step is complete."""
+    _write_text(step, "summary", summary)
+
+
+def write_end(file: h5py.File, end: dict[str, Any]) -> None:
+    """Store status and summary of the whole run."""
+    _write_text(file, "end", end)
+
+
+def columns_of(entry: StepEntry, kind: str) -> dict[str, list[Part]]:
+    """Return column name -> [(file, HDF5 path, rows)] of the "series" or "frames" of a step."""
+    columns: dict[str, list[Part]] = {}
+    for piece in entry.pieces:
+        rows = piece.rows if kind == "series" else piece.frames
+        if rows:
+            with open_file(piece.path) as file:
+                for name, key in _by_name(file[f"{piece.group}/{kind}"]).items():
+                    columns.setdefault(name, []).append((piece.path, f"/{piece.group}/{kind}/{key}", rows))
+    return columns
+
+
+def _row_shape(column: h5py.Dataset | h5py.Group) -> tuple[tuple[int, ...], np.dtype]:
+    if hasattr(column, "shape"):
+        return column.shape[1:], column.dtype
+    first = column["00000000"]
+    return first.shape, first.dtype
+
+
+def shape_of(part: Part) -> tuple[tuple[int, ...], np.dtype]:
+    """Return shape of a row and type of a column, given one of its parts."""
+    with open_file(part[0]) as file:
+        return _row_shape(file[part[1]])
+
+
+def ends_step(piece: Piece) -> bool:
+    """Return whether the file of a piece also says that its step is complete."""
+    with open_file(piece.path) as file:
+        return "summary" in file[piece.group]
+
+
+def _chunks(rows: int, tail: tuple[int, ...], itemsize: int) -> tuple[int, ...] | None:
+    row = itemsize * math.prod(tail)
+    if rows == 0 or row == 0:
+        return None
+    return (max(1, min(rows, _CHUNK_BYTES // row)), *tail)
+
+
+def copy_step(entry: StepEntry, target: h5py.Group, rows: int, frames: int) -> None:
+    """Join the pieces of a step in the group `target`, the first `rows` and `frames` rows of them, block by block."""
+    for kind, total in (("series", rows), ("frames", frames)):
+        group = target.create_group(kind)
+        names: dict[str, str] = {}
+        offset = 0
+        for piece in entry.pieces:
+            count = min(piece.rows if kind == "series" else piece.frames, total - offset)
+            if count <= 0:
+                continue
+            with open_file(piece.path) as file:
+                source = file[f"{piece.group}/{kind}"]
+                for name, key in _by_name(source).items():
+                    if name not in names:
+                        names[name] = _create_like(source[key], group, name, total)
+                    _copy_rows(source[key], group[names[name]], count, offset)
+            offset += count
+
+
+def _create_like(column: h5py.Dataset | h5py.Group, group: h5py.Group, name: str, total: int) -> str:
+    """Make an empty column of `total` rows like another one; return its HDF5 name."""
+    safe = _safe(name, group)
+    if hasattr(column, "shape"):
+        tail, dtype = _row_shape(column)
+        group.create_dataset(safe, (total, *tail), dtype, chunks=_chunks(total, tail, dtype.itemsize))
+    else:
+        group.create_group(safe)
+    group[safe].attrs["name"] = name
+    return safe
+
+
+def _copy_rows(column: h5py.Dataset | h5py.Group, target: h5py.Dataset | h5py.Group, count: int, offset: int) -> None:
+    if hasattr(column, "shape"):
+        tail, dtype = _row_shape(column)
+        block = max(1, _COPY_BYTES // max(1, dtype.itemsize * math.prod(tail)))
+        for start in range(0, count, block):
+            stop = min(start + block, count)
+            target[offset + start : offset + stop] = column[start:stop]
+    else:
+        for number in range(count):
+            column.copy(f"{number:08d}", target, name=f"{offset + number:08d}")
+
+
+def copy_restart(entry: RestartEntry, file: h5py.File, group: str) -> None:
+    """Copy a restart point into `file` as `group`."""
+    with open_file(entry.path) as source:
+        source.copy(entry.group, file, name=group)

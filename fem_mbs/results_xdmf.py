@@ -1,0 +1,144 @@
+"""The XDMF file through which ParaView reads a result: light XML that points into the HDF5 files.
+
+One temporal collection per step; in it, per frame, one grid per block of elements and one of vertices for the rigid
+bodies, all on the reference positions of all nodes. Node quantities (displacement, rotation, velocity) are vectors at
+the points: "Warp By Vector" with the displacement shows the motion. Element quantities are cell data, on the grid of
+their block only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from fem_mbs import results_store as store
+
+__all__ = ["write_xdmf"]
+
+# Cells by the names meshio uses -> XDMF topology; further line cells are polylines.
+_TOPOLOGY = {
+    "vertex": "Polyvertex",
+    "line3": "Edge_3",
+    "triangle": "Triangle",
+    "triangle6": "Tri_6",
+    "quad": "Quadrilateral",
+    "quad8": "Quad_8",
+    "tetra": "Tetrahedron",
+    "tetra10": "Tet_10",
+    "wedge": "Wedge",
+    "wedge15": "Wedge_15",
+    "hexahedron": "Hexahedron",
+    "hexahedron20": "Hex_20",
+}
+_LINE_CELLS = {1: "vertex", 3: "line3"}
+
+
+def _number(dtype: np.dtype) -> str:
+    kind = {"f": "Float", "i": "Int", "u": "UInt", "b": "Char"}[dtype.kind]
+    return f'NumberType="{kind}" Precision="{dtype.itemsize}"'
+
+
+class _Column:
+    """A quantity of the frames of a step: where its rows are, what a row looks like, and its name in ParaView."""
+
+    def __init__(self, label: str, parts: list[store.Part], root: Path) -> None:
+        self.label = label
+        self.tail, dtype = store.shape_of(parts[0])
+        self._number = _number(dtype)
+        self._rows = [
+            f"{Path(os.path.relpath(path, root)).as_posix()}:{group}/{number:08d}"
+            for path, group, rows in parts
+            for number in range(rows)
+        ]
+
+    def attribute(self, frame: int, center: str) -> str:
+        """Return the XML of the values at one frame."""
+        components = self.tail[1] if len(self.tail) == 2 else 1
+        kind = {1: "Scalar", 3: "Vector"}.get(components, "Matrix")
+        # Xdmf 2 takes all sizes after the first for components only where there are three of them.
+        sizes = (self.tail[0], 1, components) if kind == "Matrix" else self.tail
+        shape = " ".join(str(size) for size in sizes)
+        return (
+            f'     <Attribute Name={quoteattr(self.label)} AttributeType="{kind}" Center="{center}">\n'
+            f'      <DataItem Dimensions="{shape}" {self._number} Format="HDF">{self._rows[frame]}</DataItem>\n'
+            f"     </Attribute>\n"
+        )
+
+
+def _grids(header: dict[str, Any], source: str) -> list[tuple[str, str, str, int]]:
+    """Return name, XML of topology and geometry, block name and cell count of each grid."""
+    nodes = header["nodes"]
+    number = _number(nodes.dtype)
+    geometry = (
+        f'     <Geometry GeometryType="XYZ">\n'
+        f'      <DataItem Dimensions="{len(nodes)} 3" {number} Format="HDF">{source}:/header/nodes</DataItem>\n'
+        f"     </Geometry>\n"
+    )
+    grids = []
+    blocks = [(b["name"], b, f"/header/blocks/{k}/connectivity") for k, b in enumerate(header["blocks"])]
+    bodies = {"connectivity": header["body_nodes"]}
+    for name, block, dataset in [*blocks, ("bodies", bodies, "/header/body_nodes")]:
+        connectivity = block["connectivity"]
+        cells, size = connectivity.shape
+        if cells == 0:
+            continue
+        kind = _TOPOLOGY.get(block.get("cell") or _LINE_CELLS.get(size, "line"), "Polyline")
+        per_element = f' NodesPerElement="{size}"' if kind in ("Polyvertex", "Polyline") else ""
+        topology = (
+            f'     <Topology TopologyType="{kind}"{per_element} NumberOfElements="{cells}">\n'
+            f'      <DataItem Dimensions="{cells} {size}" {_number(connectivity.dtype)} Format="HDF">{source}:{dataset}'
+            f"</DataItem>\n     </Topology>\n"
+        )
+        grids.append((name, topology + geometry, name if dataset != "/header/body_nodes" else "", cells))
+    return grids
+
+
+def _text(index: store.StoreIndex, header: dict[str, Any], root: Path) -> Iterator[str]:
+    grids = _grids(header, Path(os.path.relpath(index.header_path, root)).as_posix())
+    n_nodes = len(header["nodes"])
+    cells_of = {block: cells for _, _, block, cells in grids}
+    yield '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE Xdmf SYSTEM "Xdmf.dtd" []>\n'
+    yield '<Xdmf Version="3.0">\n <Domain>\n'
+    for number, entry in enumerate(index.steps):
+        columns = store.columns_of(entry, "frames")
+        if not columns or not grids:
+            continue
+        times = [time for part in columns["time"] for time in _values(part)]
+        at_nodes, in_blocks = [], {name: [] for _, _, name, _ in grids}
+        for name, parts in columns.items():
+            tail, _ = store.shape_of(parts[0])
+            owner = max((block for block in in_blocks if block and name.startswith(block + "/")), key=len, default=None)
+            if not 1 <= len(tail) <= 2:
+                continue
+            if owner is not None and tail[0] == cells_of[owner]:
+                in_blocks[owner].append(_Column(name[len(owner) + 1 :], parts, root))
+            elif owner is None and tail[0] == n_nodes:
+                at_nodes.append(_Column(name, parts, root))
+        step_name = quoteattr(f"{number + 1} {entry.name}")
+        yield f'  <Grid Name={step_name} GridType="Collection" CollectionType="Temporal">\n'
+        for frame, time in enumerate(times):
+            yield f'   <Grid Name={step_name} GridType="Collection" CollectionType="Spatial">\n'
+            yield f'    <Time Value="{time!r}"/>\n'
+            for name, shape, block, _ in grids:
+                yield f'    <Grid Name={quoteattr(name)} GridType="Uniform">\n{shape}'
+                yield from (column.attribute(frame, "Node") for column in at_nodes)
+                yield from (column.attribute(frame, "Cell") for column in in_blocks[block])
+                yield "    </Grid>\n"
+            yield "   </Grid>\n"
+        yield "  </Grid>\n"
+    yield " </Domain>\n</Xdmf>\n"
+
+
+def _values(part: store.Part) -> list[float]:
+    with store.open_file(part[0]) as file:
+        return file[part[1]][()].tolist()
+
+
+def write_xdmf(index: store.StoreIndex, header: dict[str, Any], path: Path) -> None:
+    """Write the XDMF file of all frames that `index` holds, beside the HDF5 files it points to."""
+    store.write_atomic(path, _text(index, header, path.parent))
