@@ -1,7 +1,8 @@
 """Plane co-rotational beam, Kirchhoff or Timoshenko, exact in energy and both momenta.
 
 Formulation: Crisfield & Shi 1993, eqs 31-43 (local rotations theta_l = theta - alpha against the chord), with the exact
-mid-step rule of docs/theory.md, section 4, as the default.  With the chords L0, L1 of a step, their lengths n0, n1 and directions e0, e1
+mid-step rule of docs/theory.md, section 4, as the default.  With the chords L0, L1 of a step, their lengths n0, n1
+and directions e0, e1
 
     w = (L0 + L1)/(n0 + n1),                               w.(L1 - L0) = n1 - n0,
     g = 2 R90 (e0 + e1)/((n0 + n1)(1 + e0.e1)),            g.(L1 - L0) = 2 tan(d_alpha/2) = tau,   L_m x g = 1,
@@ -11,11 +12,11 @@ the forces of the step are  m_i = M_i kappa_i  on vartheta_i  and  F = N w - (m_
 
 Strains: n - L and theta_1, theta_2 (local rotations), joined in the axial strain of the element
 
-    e = n - L + L (2 theta_1^2 - theta_1 theta_2 + 2 theta_2^2)/30      with the second-order terms (Meijaard 1993, eq. 16)
+    e = n - L + L (2 theta_1^2 - theta_1 theta_2 + 2 theta_2^2)/30
 
-and in the end moments  M_i = sum_j S_ij theta_j,  S = EI/((1 + phi) L) [[4 + phi, 2 - phi], [2 - phi, 4 + phi]].
-Since e is quadratic in (n, theta), its gradient at the averaged strains is the exact quotient (docs/theory.md, section 1).  With
-``inextensible`` the modified strain e is held at zero at the end of each step by a multiplier N.
+with the second-order terms (Meijaard 1993, eq. 16), and in the end moments  M_i = sum_j S_ij theta_j,  S = EI/((1 + phi) L) [[4 + phi, 2 - phi], [2 - phi, 4 + phi]].
+Since e is quadratic in (n, theta), its gradient at the averaged strains is the exact quotient (docs/theory.md,
+section 1).  With ``inextensible`` the modified strain e is held at zero at the end of each step by a multiplier N.
 
 ``rule`` (co-rotational variants of the paper's section 5, for comparison; two-state rules only):
     0  exact (default)
@@ -36,7 +37,6 @@ import numpy as np
 from fem_mbs.contract import (
     COMMIT,
     DISSIPATED,
-    H,
     LEDGER,
     ONE_STATE,
     OUTPUT,
@@ -47,6 +47,7 @@ from fem_mbs.contract import (
     STRAIN,
     TANGENT,
     WV,
+    H,
     kernel,
 )
 from fem_mbs.elements.kinematics import relative_angle

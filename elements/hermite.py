@@ -3,12 +3,13 @@
 The line r(xi) = N1 x_p + N2 l d_p + N3 x_q + N4 l d_q is linear in y = (x_p, d_p, x_q, d_q), d the director along the
 axis (Meijaard 1993, eqs 17-19 without the strain in front of d), so T = 1/2 sum M_ij y_i'.y_j' with the constant matrix
 
-    M = rho A l / 420 [[156, 22 l, 54, -13 l], [22 l, 4 l^2, 13 l, -3 l^2], [54, 13 l, 156, -22 l], [-13 l, -3 l^2, -22 l, 4 l^2]]
+    M = rho A l / 420 [[156, 22 l, 54, -13 l], [22 l, 4 l^2, 13 l, -3 l^2],
+                       [54, 13 l, 156, -22 l], [-13 l, -3 l^2, -22 l, 4 l^2]]
 
 and the section's rotary inertia as an Euler tensor on the directors, rho I l/2 |d'|^2 / 2 at each end.  Two-state rule
-(docs/theory.md, section 2): y1' = 2 (y1 - y0)/h - y0', rows M (y1' - y0')/h on x and d_m x (.)_d on vartheta: exact in energy and both
-momenta.  The director velocities are state of their own: d'.d vanishes at mid-step, at the ends to O(h^2).
-One-state rules use d'' = W' R90 d - W^2 d.
+(docs/theory.md, section 2): y1' = 2 (y1 - y0)/h - y0', rows M (y1' - y0')/h on x and d_m x (.)_d on vartheta: exact
+in energy and both momenta.  The director velocities are state of their own: d'.d vanishes at mid-step, at the ends to
+O(h^2). One-state rules use d'' = W' R90 d - W^2 d.
 
 Dofs: (x_p, vartheta_p, x_q, vartheta_q).
 """
@@ -19,7 +20,6 @@ import numpy as np
 
 from fem_mbs.contract import (
     GX,
-    H,
     KINETIC,
     LEDGER,
     LZ,
@@ -31,6 +31,7 @@ from fem_mbs.contract import (
     TANGENT,
     WA,
     WV,
+    H,
     kernel,
 )
 from fem_mbs.elements.registry import ElementType

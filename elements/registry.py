@@ -14,8 +14,9 @@ class ElementType:
     """One element type: names, sizes and its two kernels.
 
     ``par`` and ``outputs`` name the columns of the parameter table and of the OUTPUT job, with units in square
-    brackets; ``multipliers`` counts the constraint rows after the node dofs; ``scale`` is the parameter column that holds
-    the scale of the multipliers (joints only, else -1); ``angular`` says that its constraints are angles, not lengths.
+    brackets; ``multipliers`` counts the constraint rows after the node dofs; ``scale`` is the parameter column that
+    holds the scale of the multipliers (joints only, else -1); ``angular`` says that its constraints are angles, not
+    lengths.
     """
 
     name: str

@@ -23,7 +23,6 @@ import numpy as np
 
 from fem_mbs.contract import (
     DISSIPATED,
-    H,
     LEDGER,
     ONE_STATE,
     OUTPUT,
@@ -33,6 +32,7 @@ from fem_mbs.contract import (
     STRAIN,
     TANGENT,
     WV,
+    H,
     kernel,
 )
 from fem_mbs.elements.registry import ElementType

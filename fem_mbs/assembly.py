@@ -2,8 +2,8 @@
 
 Numbering: each node has its position dofs and, where an element, body or joint needs it, rotation dofs; multipliers
 follow; the last entry is the sink, to which missing and ground dofs point.  The sparsity pattern is built once: every
-element matrix entry knows its place in the value array, whether that is a band (narrow models, factored in compiled code)
-or compressed columns (wide models, factored by CHOLMOD or SuperLU).
+element matrix entry knows its place in the value array, whether that is a band (narrow models, factored in compiled
+code) or compressed columns (wide models, factored by CHOLMOD or SuperLU).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ BAND_LIMIT = 60
 class Nodes:
     """Nodes of a model.
 
-    ``x`` (n, dim) positions [m] at the start, ``rotational`` (n,) whether a node has rotation dofs, ``rotation`` rotation
-    at the start: the angle [rad], shape (n,), in the plane, the matrix, shape (n, 3, 3), in space.  ``names`` says what to
-    call a node in a message.
+    ``x`` (n, dim) positions [m] at the start, ``rotational`` (n,) whether a node has rotation dofs, ``rotation``
+    rotation at the start: the angle [rad], shape (n,), in the plane, the matrix, shape (n, 3, 3), in space.
+    ``names`` says what to call a node in a message.
     """
 
     x: np.ndarray
@@ -126,7 +126,9 @@ class Compiled:
             return "the sink"
         node = int(np.searchsorted(self.offset, dof, side="right") - 1)
         k = dof - self.offset[node]
-        component = "xyz"[k] if k < self.dimension else ("rotation" if self.dimension == 2 else f"rotation {'xyz'[k - 3]}")
+        component = (
+            "xyz"[k] if k < self.dimension else ("rotation" if self.dimension == 2 else f"rotation {'xyz'[k - 3]}")
+        )
         return f'node "{self.nodes.names[node]}", {component}'
 
     @property

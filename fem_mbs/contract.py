@@ -15,7 +15,7 @@ The state has one entry per dof of the model (free, prescribed and multiplier al
 ``V``  (3, N)      v0, v1, a1: velocities at both ends, acceleration at the end (one-state rules only);
                    rotation dofs hold W: in the plane the spin, in space the angular velocity in body axes
 ``DD`` (2, nr, ..) director velocities, shaped like ``D``; in the plane d1'
-``U``  (N)         the unknowns of the step: dx, the Cayley rotation vector theta (spatial axes), Lambda = lambda sf / scale
+``U``  (N)         the unknowns of the step: dx, Cayley rotation vector theta (spatial axes), Lambda = lambda sf/scale
 
 Row 0 is the start of the step, row 1 its end.  A *two-state* rule (mid-point) samples forces between the two; a
 *one-state* rule (statics, Newmark) calls the same kernel with both rows equal and ``U = 0``: the discrete force of two
@@ -24,8 +24,8 @@ that state.  Hence ``ctl[SK]`` = ``sf`` or ``2 sf`` is the factor of every node-
 
 Momentum rows are multiplied by ``sf = h^2/2`` (1 in statics), so that the system does not degenerate as h -> 0
 (Bottasso, Bauchau & Cardona 2007).  `force` kernels write every entry of the ``fe`` and ``ke`` rows they are asked for;
-`report` kernels find their rows of ``fe`` zeroed and write what they have; they get the true rows 0 and 1 and the step's
-``U`` in every rule.
+`report` kernels find their rows of ``fe`` zeroed and write what they have; they get the true rows 0 and 1 and the
+step's ``U`` in every rule.
 """
 
 from __future__ import annotations
@@ -62,33 +62,33 @@ def _cache_directory() -> str:
 numba.config.CACHE_DIR = _cache_directory()
 
 # --- ctl: control values of a step ---------------------------------------------------------------------------------
-H = 0            # step length h [s]
-SF = 1           # factor of the momentum rows: h^2/2, or 1 in statics
-SK = 2           # factor of node-node force tangents: SF (two-state) or 2 SF (one-state)
-RULE = 3         # TWO_STATE or ONE_STATE
-WV = 4           # one-state rules: dv1/du
-WA = 5           # one-state rules: da1/du (0 in statics: no inertia)
-GX, GY, GZ = 6, 7, 8   # gravity [m/s^2]
-TWO = 9          # 1 (two-state) or 2 (one-state): factor of the node-node block of constraint tangents
+H = 0  # step length h [s]
+SF = 1  # factor of the momentum rows: h^2/2, or 1 in statics
+SK = 2  # factor of node-node force tangents: SF (two-state) or 2 SF (one-state)
+RULE = 3  # TWO_STATE or ONE_STATE
+WV = 4  # one-state rules: dv1/du
+WA = 5  # one-state rules: da1/du (0 in statics: no inertia)
+GX, GY, GZ = 6, 7, 8  # gravity [m/s^2]
+TWO = 9  # 1 (two-state) or 2 (one-state): factor of the node-node block of constraint tangents
 N_CTL = 10
 
 TWO_STATE = 0.0
 ONE_STATE = 1.0
 
 # --- job of a `force` kernel ---------------------------------------------------------------------------------------
-FORCE = 0        # fe only
-TANGENT = 1      # fe and ke
+FORCE = 0  # fe only
+TANGENT = 1  # fe and ke
 
 # --- job of a `report` kernel --------------------------------------------------------------------------------------
-LEDGER = 0       # fe[:, :N_LEDGER] = energies and momenta at state 1, works over the step
-OUTPUT = 1       # fe[:, :n_out] = output quantities (section forces, strains) of the step
-COMMIT = 2       # state 1 has been accepted: update hist (called after LEDGER and OUTPUT)
-START = 3        # both rows hold the initial state: fill hist
+LEDGER = 0  # fe[:, :N_LEDGER] = energies and momenta at state 1, works over the step
+OUTPUT = 1  # fe[:, :n_out] = output quantities (section forces, strains) of the step
+COMMIT = 2  # state 1 has been accepted: update hist (called after LEDGER and OUTPUT)
+START = 3  # both rows hold the initial state: fill hist
 
 # --- columns of the ledger -----------------------------------------------------------------------------------------
-KINETIC, STRAIN, POTENTIAL = 0, 1, 2           # [J] at state 1
-DISSIPATED, LOAD_WORK, DRIVER_WORK = 3, 4, 5   # [J] increments over the step
-PX, PY, PZ, LX, LY, LZ = 6, 7, 8, 9, 10, 11    # linear [N s] and angular momentum about the origin [N m s] at state 1
+KINETIC, STRAIN, POTENTIAL = 0, 1, 2  # [J] at state 1
+DISSIPATED, LOAD_WORK, DRIVER_WORK = 3, 4, 5  # [J] increments over the step
+PX, PY, PZ, LX, LY, LZ = 6, 7, 8, 9, 10, 11  # linear [N s] and angular momentum about the origin [N m s] at state 1
 N_LEDGER = 12
 
 # --- columns of fun: values of the time functions ------------------------------------------------------------------

@@ -53,7 +53,8 @@ class InitialVelocity:
 
 @dataclass(frozen=True)
 class InitialSpeed:
-    """A given speed at the start: of a coordinate (0, 1, 2 for x, y, z), or of a rotation about ``axis`` against another node."""
+    """A given speed at the start: of a coordinate (0, 1, 2 for x, y, z), or of a rotation about ``axis`` against
+    another node."""
 
     place: str
     node: int
@@ -184,7 +185,11 @@ class Model:
         if name in table:
             return table[name]
         close = difflib.get_close_matches(str(name), list(table), n=1)
-        hint = f'; did you mean "{close[0]}"?' if close else (f"; there are {', '.join(table)}" if table else "; none exists")
+        hint = (
+            f'; did you mean "{close[0]}"?'
+            if close
+            else (f"; there are {', '.join(table)}" if table else "; none exists")
+        )
         raise ModelError(f'{owner}: no {what} "{name}"{hint}')
 
     def _vector(self, value, owner: str, key: str) -> np.ndarray:
@@ -264,7 +269,9 @@ class Model:
         if spec is None:
             spec = 1.0 if load else 0.0
         name = owner
-        function = make_function(spec, name=name, functions=self.functions) if not isinstance(spec, TimeFunction) else spec
+        function = (
+            make_function(spec, name=name, functions=self.functions) if not isinstance(spec, TimeFunction) else spec
+        )
         for i, (known, role) in enumerate(self._used_functions):
             if known is function and role == load:
                 return i
@@ -284,7 +291,9 @@ class Model:
         self._blocks.append(make_block(label, type_name, nodes, **columns))
 
     # --- materials, sections, functions ----------------------------------------------------------------------------
-    def material(self, name: str, E: float, nu: float | None = None, density: float | None = None, G: float | None = None):
+    def material(
+        self, name: str, E: float, nu: float | None = None, density: float | None = None, G: float | None = None
+    ):
         """A linear elastic material: E, G [N/m^2], density [kg/m^3]."""
         self._new("Material", name, self.materials)
         self.materials[name] = Material(name, E, nu, density=density, G=G)
@@ -300,7 +309,9 @@ class Model:
         self.functions[name] = make_function(spec, name=name, folder=folder, functions=self.functions)
 
     # --- geometry --------------------------------------------------------------------------------------------------
-    def mesh(self, name: str, mesh: Mesh | str | Path, scale: float = 1.0, rotate=None, translate=None, unused: str = "error"):
+    def mesh(
+        self, name: str, mesh: Mesh | str | Path, scale: float = 1.0, rotate=None, translate=None, unused: str = "error"
+    ):
         """Nodes and named sets of a mesh (or of a mesh file), placed at translate + scale * R x.
 
         Args:
@@ -365,7 +376,9 @@ class Model:
         if (length == 0.0).any():
             i = int(np.flatnonzero(length == 0.0)[0])
             a, b = (self.node_name(k) for k in cells[i])
-            raise ModelError(f'{owner}: element {i + 1} between nodes "{a}" and "{b}" has no length; move or merge its nodes')
+            raise ModelError(
+                f'{owner}: element {i + 1} between nodes "{a}" and "{b}" has no length; move or merge its nodes'
+            )
         return cells
 
     def _stiffness(self, owner: str, material: str | None, section: str, needs: str):
@@ -418,7 +431,7 @@ class Model:
             name,
             "beam2_inextensible" if inextensible else "beam2",
             cells,
-            **{"EA": s.EA, "S11": (4.0 + phi) * unit, "S12": (2.0 - phi) * unit, "length": length, "ex": ex, "ey": ey},
+            EA=s.EA, S11=(4.0 + phi) * unit, S12=(2.0 - phi) * unit, length=length, ex=ex, ey=ey,
             second_order=float(second_order),
             rule=float(BEAM_RULES[rule]),
             damping=self._number(damping, owner, "damping", 0.0),
@@ -533,8 +546,8 @@ class Model:
         a, b, c = np.linalg.eigvalsh(J)
         if a < 0.0 or c > (a + b) * (1.0 + 1e-9):
             raise ModelError(
-                f"{owner}: principal moments of inertia ({a:g}, {b:g}, {c:g}) belong to no mass distribution; each must "
-                "be positive and at most the sum of the other two"
+                f"{owner}: principal moments of inertia ({a:g}, {b:g}, {c:g}) belong to no mass distribution; each "
+                "must be positive and at most the sum of the other two"
             )
         return J
 
@@ -554,7 +567,8 @@ class Model:
         self, name: str, a: str, b: str, stiffness: float, damping: float = 0.0, length: float | None = None,
         point_a=None, point_b=None,
     ) -> None:  # fmt: skip
-        """A spring-damper between two points: stiffness [N/m], damping [N s/m], free length (None: that of the start)."""
+        """A spring-damper between two points: stiffness [N/m], damping [N s/m], free length (None: that of the
+        start)."""
         owner = self._label("Spring", name)
         node_a, off_a = self._point(a, point_a, owner)
         node_b, off_b = self._point(b, point_b, owner)
@@ -681,7 +695,10 @@ class Model:
             close = difflib.get_close_matches(str(kind), list(kinds), n=1)
             hint = f'; did you mean "{close[0]}"?' if close else ""
             raise ModelError(f"{owner}: unknown type {kind!r}{hint}; there are {', '.join(kinds)}")
-        for key, value, users in (("axis", axis, ("slider", "position", "angle")), ("function", function, ("position", "angle"))):
+        for key, value, users in (
+            ("axis", axis, ("slider", "position", "angle")),
+            ("function", function, ("position", "angle")),
+        ):
             if value is not None and kind not in users:
                 raise ModelError(f'{owner}: a "{kind}" joint has no {key}; remove it')
         kinds[kind](owner, name, a, b, point, axis, function)
@@ -696,7 +713,9 @@ class Model:
         if len(found) == 2:
             gap = float(np.linalg.norm(found[1] - found[0]))
             if gap > 1e-9 * max(1.0, float(np.abs(found[0]).max())):
-                raise ModelError(f'{owner}: "{a}" and "{b}" are {gap:g} m apart; move one, or give the point of the joint')
+                raise ModelError(
+                    f'{owner}: "{a}" and "{b}" are {gap:g} m apart; move one, or give the point of the joint'
+                )
         return found[0]
 
     def _pin(self, owner, name, a, b, point, axis, function) -> None:
@@ -812,7 +831,8 @@ class Model:
             velocity: (dimension,) numbers [m/s], or expressions of x, y, z.
             spin: angular velocity [rad/s]: plane: a number or an expression; space: (3,) numbers.
             centre: with it, the nodes also turn about this point: v += spin x (x - centre).
-            method: how velocities are made consistent with joints, motions and given speeds: "strain-free" (least strain
+            method: how velocities are made consistent with joints, motions and given speeds: "strain-free" (least
+            strain
                 rates), "projection" (mass-weighted), "given" (as they are; an error if they are not consistent), "auto"
                 (strain-free where only joints, motions and given speeds move the model, else projection).
         """
@@ -867,7 +887,7 @@ class Model:
         if component != "rotation":
             k = self._component(owner, component)
             if against != "ground" or axis is not None:
-                raise ModelError(f"{owner}: against and axis belong to the component \"rotation\"; remove them")
+                raise ModelError(f'{owner}: against and axis belong to the component "rotation"; remove them')
             self.initial_speeds.append(InitialSpeed(on, self.node_of(on, owner), k, None, GROUND, value))
             return
         node, other = self._turning(on, owner), self._turning(against, owner)

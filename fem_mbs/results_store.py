@@ -23,7 +23,6 @@ import json
 import math
 import os
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -143,14 +142,25 @@ def read_json(path: Path) -> Any:
         raise file_error(path, f"cannot be read ({exc}): run the model again") from exc
 
 
-def remove_tree(directory: Path) -> None:
-    """Remove a segments folder such that an interrupted removal leaves a shorter whole result, never a mixed one."""
-    if directory.is_dir():
-        for path in sorted(directory.glob("*"), reverse=True):
-            if path.name not in (HEADER_FILE, LOCK_FILE) and path.is_file():
-                path.unlink()
-        (directory / HEADER_FILE).unlink(missing_ok=True)
-        shutil.rmtree(directory)
+def is_ours(name: str) -> bool:
+    """Return whether a file of this name in a segments folder is one of a run."""
+    name = name.removesuffix(PART)
+    return name in (HEADER_FILE, END_FILE, LOCK_FILE) or SEGMENT_NAME.fullmatch(name) is not None
+
+
+def remove_segments(directory: Path) -> None:
+    """Remove a segments folder such that an interrupted removal leaves a shorter whole result, never a mixed one.
+
+    Files that no run has made stay, and the folder with them.
+    """
+    if not directory.is_dir():
+        return
+    names = [path.name for path in sorted(directory.iterdir(), reverse=True) if is_ours(path.name)]
+    names.sort(key=lambda name: (name == LOCK_FILE, name == HEADER_FILE))
+    for name in names:
+        (directory / name).unlink(missing_ok=True)
+    if not any(directory.iterdir()):
+        directory.rmdir()
 
 
 def acquire_lock(directory: Path, *, wait: float = 0.5) -> int | None:

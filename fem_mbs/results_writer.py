@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 import uuid
 from fnmatch import fnmatch
@@ -30,8 +29,8 @@ _OWN_FILES = (
 )
 _OWN_FOLDERS = {
     "figures": ("ledger.png", "momenta.png", "deformed*.png", "sensor-*.png"),
-    store.SEGMENTS: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]*.h5"),
-    store.SEGMENTS_NEW: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]*.h5"),
+    store.SEGMENTS: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]" * 8 + ".h5"),
+    store.SEGMENTS_NEW: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]" * 8 + ".h5"),
 }
 
 
@@ -51,6 +50,13 @@ def _sort_files(directory: Path) -> tuple[list[Path], list[Path]]:
     return own, strange
 
 
+def _refuse(directory: Path, strange: list[Path]) -> None:
+    if strange:
+        names = ", ".join(f'"{path.relative_to(directory)}"' for path in strange[:3])
+        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
+        raise store.folder_error(directory, f"holds {names}{more}, not written by fem-mbs: give an empty or new folder")
+
+
 def _check_folder(directory: Path) -> None:
     """Raise ResultsError if there is anything in `directory` that no run of ours has left there."""
     import h5py
@@ -65,10 +71,7 @@ def _check_folder(directory: Path) -> None:
             ours = False
         if not ours:
             strange.append(result)
-    if strange:
-        names = ", ".join(f'"{path.relative_to(directory)}"' for path in strange[:3])
-        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
-        raise store.folder_error(directory, f"holds {names}{more}, not written by fem-mbs: give an empty or new folder")
+    _refuse(directory, strange)
 
 
 def _remove_products(directory: Path) -> None:
@@ -87,8 +90,8 @@ def _remove_old(directory: Path) -> None:
         _remove_products(directory)
         for name in (store.RESULT, store.RESULT + store.PART):
             (directory / name).unlink(missing_ok=True)
-        store.remove_tree(directory / store.SEGMENTS_NEW)
-        store.remove_tree(segments)
+        store.remove_segments(directory / store.SEGMENTS_NEW)
+        store.remove_segments(segments)
     finally:
         store.release_lock(lock)
 
@@ -214,6 +217,8 @@ class ResultsWriter:
         self = cls.__new__(cls)
         self._prepare(Path(directory), flush_seconds, flush_bytes)
         index = store.read_index(self.directory)
+        inner = [path for path in _sort_files(self.directory)[1] if path.parent != self.directory]
+        _refuse(self.directory, [path for path in inner if path.parent.name != "figures"])
         try:
             if not index.consolidated:
                 self._lock = store.acquire_lock(self._segments)
@@ -249,11 +254,11 @@ class ResultsWriter:
         new = self.directory / store.SEGMENTS_NEW
         if self._segments.is_dir():  # left by a run that was killed while it tidied up
             lock = store.acquire_lock(self._segments)
-            store.remove_tree(self._segments)
+            store.remove_segments(self._segments)
             store.release_lock(lock)
         if new.is_dir():
             lock = store.acquire_lock(new)
-            store.remove_tree(new)
+            store.remove_segments(new)
             store.release_lock(lock)
         new.mkdir()
         self._lock = store.acquire_lock(new)
@@ -500,5 +505,5 @@ def finish(directory: Path) -> None:
         header = store.read_header(file)
     write_xdmf(index, header, directory / store.XDMF)
     store.write_json(directory / store.SUMMARY, index.end["summary"])
-    shutil.rmtree(directory / store.SEGMENTS_NEW, ignore_errors=True)
-    store.remove_tree(directory / store.SEGMENTS)
+    store.remove_segments(directory / store.SEGMENTS_NEW)
+    store.remove_segments(directory / store.SEGMENTS)

@@ -3,14 +3,15 @@
 Kinds and their options (places as in `fem_mbs.model`):
 
     position, displacement, velocity   on, point        [m], [m/s]; a point in global coordinates of the start
-    rotation                           on               [rad]: unwrapped angle, or rotation vector in space, since the start
-    distance                           a, b, point_a, point_b
-    angle                              a, b             [rad]: b against a, unwrapped; in space its absolute value
-    deflection                         on, a, b, relative   distance of a point from the chord a-b [m], over |a-b| at the
+    rotation                           on               [rad]: unwrapped angle, or rotation vector in space, since the
+    start distance                           a, b, point_a, point_b angle                              a, b
+    [rad]: b against a, unwrapped; in space its absolute value deflection                         on, a, b, relative
+    distance of a point from the chord a-b [m], over |a-b| at the
                                        start if relative; signed in the plane (left of the chord is positive)
     element                            on, element, quantity   an output of one element of a group (0 is the first)
     strain, force                      on, element      axial strain [-], axial force [N] of one element
-    reaction                           on               force (and moment) of supports or prescribed motions of a place, or
+    reaction                           on               force (and moment) of supports or prescribed motions of a
+    place, or
                                        of a joint
     energy                             quantity         a column of the ledger, or "total"
 

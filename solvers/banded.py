@@ -1,7 +1,7 @@
 """Banded LU with partial pivoting, compiled, for steps that run wholly in compiled code.
 
-Column j of the matrix is row j of ``ab`` (n, 2 kl + ku + 1): entry (i, j) stands at ab[j, kl + ku + i - j], as in LAPACK's
-gbtrf read in C order; the first kl places of a row take the fill-in of the row interchanges.
+Column j of the matrix is row j of ``ab`` (n, 2 kl + ku + 1): entry (i, j) stands at ab[j, kl + ku + i - j], as in
+LAPACK's gbtrf read in C order; the first kl places of a row take the fill-in of the row interchanges.
 """
 
 from __future__ import annotations

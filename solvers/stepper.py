@@ -1,7 +1,8 @@
 """Compiled stepping of a block system: assembly, Newton-Raphson and the step loop in one piece of machine code.
 
 Small models are bound by call overhead, so a whole run of steps is one call: `advance` predicts, assembles, solves and
-commits step after step, writes the ledger, the recorded values and the frames into buffers, and comes back to Python when
+commits step after step, writes the ledger, the recorded values and the frames into buffers, and comes back to Python
+when
 
     DONE             the requested steps are made
     NEED_FACTOR      the matrix is wide: factor ``values`` and solve for ``rhs`` outside, then call again
@@ -9,13 +10,13 @@ commits step after step, writes the ledger, the recorded values and the frames i
     NOT_CONVERGED    Newton-Raphson failed at step ``counter[STEP]``; the state is that of its start
     SINGULAR         the banded matrix has no pivot in equation ``counter[WORST]``
 
-(reverse communication, as ARPACK does it).  The solver knows blocks of elements by their arrays and two function pointers
-only; see `fem_mbs.contract`.
+(reverse communication, as ARPACK does it).  The solver knows blocks of elements by their arrays and two function
+pointers only; see `fem_mbs.contract`.
 
-Newton-Raphson keeps the factors of a step's first tangent while they contract the increment well (chord iterations), since
-a tangent at the predicted state is as good as its prediction; ``full`` forms a new one in every iteration.  Convergence is
-judged per kind of row (forces, moments, constraints) against the largest element contribution of that kind, and on
-increments that reach round-off.
+Newton-Raphson keeps the factors of a step's first tangent while they contract the increment well (chord iterations),
+since a tangent at the predicted state is as good as its prediction; ``full`` forms a new one in every iteration.
+Convergence is judged per kind of row (forces, moments, constraints) against the largest element contribution of that
+kind, and on increments that reach round-off.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR = 0, 1, 2, 3, 4
 POSITION, ROTATION, MULTIPLIER, SINK = 0, 1, 2, 3
 
 # --- columns of the block table ------------------------------------------------------------------------------------
-(N_EL, N_LOC, N_END, N_PAR, N_HIST, O_DOF, O_ROT, O_PAR, O_HIST, O_SLOT, N_OUT, O_OUT, O_EL, WATCHED, INERTIA) = range(15)
+(N_EL, N_LOC, N_END, N_PAR, N_HIST, O_DOF, O_ROT, O_PAR, O_HIST, O_SLOT, N_OUT, O_OUT, O_EL, WATCHED, INERTIA) = range(
+    15
+)
 N_TABLE = 15
 
 # --- rules ---------------------------------------------------------------------------------------------------------
@@ -254,7 +257,7 @@ def configure(system, state, one_state):
 @njit(cache=True, error_model="numpy")
 def velocities(system, state, h, beta, gamma, newmark):
     """Velocities (and Newmark's accelerations) at the end of the step."""
-    Q, D, V, DD, U = state.Q, state.D, state.V, state.DD, state.U
+    D, V, U = state.D, state.V, state.U
     # mid-point: v1 = 2 u/h - v0, which is Newmark's formula with gamma/beta = 2
     f = gamma / (beta * h)
     g = 1.0 - gamma / beta
@@ -606,7 +609,9 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
             real[NORM] = norm
             floor = size_x <= real[FLOOR_X] and size_t <= real[FLOOR_T]
             # increments that no longer shrink and are a hair above round-off: nothing more to gain
-            stalled = last > 0.0 and norm > 0.3 * last and size_x <= 1e3 * real[FLOOR_X] and size_t <= 1e3 * real[FLOOR_T]
+            stalled = (
+                last > 0.0 and norm > 0.3 * last and size_x <= 1e3 * real[FLOOR_X] and size_t <= 1e3 * real[FLOOR_T]
+            )
             if floor or (stalled and counter[ITERATION] - counter[FRESH] >= 2):
                 configure(system, state, one_state)
                 commit(reports, system, state, output, ctl, fun, counter, real)

@@ -1,8 +1,8 @@
 """Consistent starts: positions checked, velocities that joints and motions allow, accelerations for Newmark's rule.
 
-Before the first step G v + g_t = 0 and d' = omega x d must hold to round-off, or the multipliers alternate for ever with an
-amplitude of 2 eps/h (docs/theory.md, section 3).  Velocities come from the least strain rates, min v.K v + eps v.M v, or from a
-mass-weighted projection of given ones, min (v - v*).M (v - v*), both subject to G v = -g_t.
+Before the first step G v + g_t = 0 and d' = omega x d must hold to round-off, or the multipliers alternate for ever
+with an amplitude of 2 eps/h (docs/theory.md, section 3).  Velocities come from the least strain rates, min v.K v +
+eps v.M v, or from a mass-weighted projection of given ones, min (v - v*).M (v - v*), both subject to G v = -g_t.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def check_start(compiled: CompiledModel, state: S.State, t: float) -> None:
             k = int(bad[0])
             what = "rad" if block.type.angular else "m"
             raise ModelError(
-                f'Joint "{block.label(k)}": it is open by {error[k]:g} {what} at the start; move its parts together, or let '
-                "its function start at zero"
+                f'Joint "{block.label(k)}": it is open by {error[k]:g} {what} at the start; move its parts together, '
+                "or let its function start at zero"
             )
 
 
@@ -96,7 +96,9 @@ def _constraints(compiled: CompiledModel, state: S.State):
     ctl = _control(compiled.model.gravity)
     rows, cols, values = [], [], []
     first = system.first_multiplier
-    for block, _fe, ke in system.element_arrays(C.TANGENT, ctl, fun, state, [b for b in system.blocks if b.type.multipliers]):
+    for block, _fe, ke in system.element_arrays(
+        C.TANGENT, ctl, fun, state, [b for b in system.blocks if b.type.multipliers]
+    ):
         nd = block.type.node_dofs
         m = block.dof[:, nd:] - first
         G = ke[:, nd:, :nd] / block.par[:, block.type.scale][:, None, None]
@@ -136,7 +138,8 @@ class _Saddle:
             self.lu = splu(regular)
         except RuntimeError:
             raise ModelError(
-                "Initial velocity: the start is singular; a node has neither mass nor stiffness, or constraints contradict"
+                "Initial velocity: the start is singular; a node has neither mass nor stiffness, or constraints "
+                "contradict"
             ) from None
 
     def solve(self, b: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -167,8 +170,8 @@ def _given(compiled: CompiledModel) -> np.ndarray:
 def _least_strain_rates(K, M, G, rates, c, free, held) -> np.ndarray:
     """Velocities of the free dofs with the least v.K v, and among those little kinetic energy.
 
-    Proximal-point iteration, min v.K v + (v - v_k).M (v - v_k) from v_0 = 0: each turn takes the weight of the masses out
-    of what strains decide, so that slender parts move as rigid as they can.
+    Proximal-point iteration, min v.K v + (v - v_k).M (v - v_k) from v_0 = 0: each turn takes the weight of the masses
+    out of what strains decide, so that slender parts move as rigid as they can.
     """
     W = K + M
     saddle = _Saddle(W[free][:, free], G)
@@ -217,9 +220,9 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
     rates[system.driven.dofs] = jets[system.driven.functions, 1]
     # g_t by a symmetric difference in the function values: exact for constraints linear in them
     step = 1e-6
-    g_t = (_rows(compiled, state, jets[:, 0] + step * jets[:, 1]) - _rows(compiled, state, jets[:, 0] - step * jets[:, 1]))[
-        first:-1
-    ] / (2.0 * step)
+    g_t = (
+        _rows(compiled, state, jets[:, 0] + step * jets[:, 1]) - _rows(compiled, state, jets[:, 0] - step * jets[:, 1])
+    )[first:-1] / (2.0 * step)
     G = _constraints(compiled, state)[:, :first]
     if model.initial_speeds:
         rows, values = _speed_rows(compiled, first)
@@ -261,7 +264,8 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
     if np.any(off > 1e-9 * size):
         dof = int(np.flatnonzero(held)[int(off.argmax())])
         raise ModelError(
-            f"Initial velocity: {system.name_of(dof)} is held or driven with {rates[dof]:g}, but {v[dof]:g} is given there"
+            f"Initial velocity: {system.name_of(dof)} is held or driven with {rates[dof]:g}, but {v[dof]:g} is "
+            "given there"
         )
     change = float(np.abs(v - wanted).max(initial=0.0)) if model.initial_velocities else 0.0
     state.V[0, :first] = v
@@ -286,7 +290,8 @@ def _director_velocities(system, state: S.State) -> None:
 
 
 def initial_accelerations(compiled: CompiledModel, state: S.State, t: float) -> np.ndarray:
-    """Accelerations (N,) at the start, rotations in body axes, from M a + G^T lambda = f - c(v), G a = -(G' v + g_tt)."""
+    """Accelerations (N,) at the start, rotations in body axes, from M a + G^T lambda = f - c(v), G a = -(G' v +
+    g_tt)."""
     model, system = compiled.model, compiled.system
     s = system.system
     first = system.first_multiplier

@@ -235,17 +235,16 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
     blocks = []
     for name, cells in model.groups.items():
         block = next(b for b, _ in _find_group(system, name) if b.type.outputs)
-        blocks.append({"name": name, "type": block.type.name, "connectivity": cells, "outputs": list(block.type.outputs)})
+        blocks.append(
+            {"name": name, "type": block.type.name, "connectivity": cells, "outputs": list(block.type.outputs)}
+        )
     components = ["x", "y", "z"][: model.dimension]
     supports: dict[int, list[str]] = {}
     for dof in system.fixed:
         node = int(np.searchsorted(system.offset, dof, side="right") - 1)
         k = int(dof - system.offset[node])
         supports.setdefault(node, []).append(components[k] if k < model.dimension else "rotation")
-    joints = []
-    for block in system.blocks:
-        if block.type.multipliers and not block.type.name.startswith("beam"):
-            joints += [{"name": n, "type": block.type.name, "node": int(block.nodes[a].max())} for n, a, _ in block.groups]
+    joints, held = _joint_symbols(compiled)
 
     def padded(point) -> list[float]:
         return [*np.asarray(point, float).tolist(), *[0.0] * (3 - model.dimension)]
@@ -266,10 +265,35 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "bodies": bodies,
         "sensors": [s.header for s in compiled.sensors],
         "ledger": list(_ENERGY_COLUMNS),
-        "supports": [{"node": n, "components": c} for n, c in supports.items()],
+        "supports": [{"node": n, "components": c} for n, c in supports.items()] + held,
         "joints": joints,
         "model": count_model(compiled),
     }
+
+
+def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Joints, and supports that joints to the ground amount to, for figures: node, and point in its body's axes."""
+    dim = compiled.model.dimension
+    joints, supports = [], []
+    for block in compiled.system.blocks:
+        kind = block.type.name
+        if not block.type.multipliers or kind.startswith("beam"):
+            continue
+        for name, first, _ in block.groups:
+            end = int(block.nodes[first].argmax())
+            place = {"name": name, "type": kind, "node": int(block.nodes[first, end])}
+            suffix = f"_{'ab'[end]}" if block.type.ends == 2 else ""
+            if not block.type.angular and kind != f"angle{dim}":
+                column = [block.type.column(f"a{c}{suffix}") for c in "xyz"[:dim]]
+                place["point"] = block.par[first, column].tolist()
+                joints.append(place)
+            if kind == f"point{dim}" and block.nodes[first].min() < 0:
+                supports.append({**place, "components": list("xyz"[:dim])})
+            elif kind == f"position{dim}" and block.par[first, block.type.column("function")] < 0.0:
+                normal = np.abs(block.par[first, [block.type.column(f"n{c}") for c in "xyz"[:dim]]])
+                if normal.max() > 0.999:
+                    supports.append({**place, "components": ["xyz"[int(normal.argmax())]]})
+    return joints, supports
 
 
 def count_model(compiled: CompiledModel) -> dict[str, Any]:
@@ -335,7 +359,9 @@ class _Run:
         self.outcomes: Callable[[], list[Outcome]] = list
         if not model.steps:
             raise ModelError("Model: it has no steps; add a static or a transient step")
-        self.plan = [(s, *_options(s, TRANSIENT_OPTIONS if s.kind == "transient" else STATIC_OPTIONS)) for s in model.steps]
+        self.plan = [
+            (s, *_options(s, TRANSIENT_OPTIONS if s.kind == "transient" else STATIC_OPTIONS)) for s in model.steps
+        ]
         for step, options, _ in self.plan:
             if step.kind == "transient":
                 _count_steps(step.name, options)
@@ -354,7 +380,7 @@ class _Run:
                 continue
             resumed = self.point if self.point is not None and number == first else None
             if resumed is None:
-                self.recorder.begin_step(step.name, step.kind, {"rule": options.get("rule", "static")})
+                self.recorder.begin_step(step.name, step.kind, _step_info(options))
             run_step = self._transient if step.kind == "transient" else self._static
             summary = run_step(number, step, options, settings, resumed)
             self.summaries.append(summary)
@@ -426,7 +452,12 @@ class _Run:
     def _first_rows(self, stepping: Stepping, **extra: np.ndarray) -> None:
         """The start of a step as row and frame number zero."""
         state, record = self.state, self.system.system.record
-        sources = {S.REC_Q: state.Q[0], S.REC_V: state.V[0], S.REC_D: state.D[0].ravel(), S.REC_REACTION: state.reaction[0]}
+        sources = {
+            S.REC_Q: state.Q[0],
+            S.REC_V: state.V[0],
+            S.REC_D: state.D[0].ravel(),
+            S.REC_REACTION: state.reaction[0],
+        }
         values = np.array([[sources.get(a, state.out)[k] for a, k in record]]).reshape(1, -1)
         t = np.array([stepping.t0])
         series = self._series(t, stepping.first_row[None, :], np.zeros(1), np.zeros(1), values, mid_step_valid=False)
@@ -448,9 +479,17 @@ class _Run:
         if resumed:
             self.t = float(resumed["t0"])
         stepping = Stepping(
-            self.compiled.system, list(self.compiled.functions), self.state, self.model.gravity,
-            rule=options["rule"], t0=self.t, h=h, settings=settings, frame_every=frame_every, restart_every=restart_every,
-        )  # fmt: skip
+            self.compiled.system,
+            list(self.compiled.functions),
+            self.state,
+            self.model.gravity,
+            rule=options["rule"],
+            t0=self.t,
+            h=h,
+            settings=settings,
+            frame_every=frame_every,
+            restart_every=restart_every,
+        )
         if resumed:
             stepping.restore(resumed)
             story = json.loads(resumed["story"])
@@ -522,8 +561,8 @@ class _Run:
         lost = np.flatnonzero((system.system.equation[:first] >= 0) & (diagonal[:first] == 0.0))
         if lost.size:
             raise ModelError(
-                f"Model: {system.name_of(int(lost[0]))} has neither mass nor stiffness (singular inertia); give it a mass "
-                "or inertia, or hold it"
+                f"Model: {system.name_of(int(lost[0]))} has neither mass nor stiffness (singular inertia); "
+                "give it a mass or inertia, or hold it"
             )
 
     # --- static ----------------------------------------------------------------------------------------------------
@@ -537,7 +576,15 @@ class _Run:
         t = self.t
         functions = [scaled(f, load) for f, load in zip(self.compiled.functions, self.compiled.loads, strict=True)]
         stepping = Stepping(
-            self.system, functions, self.state, self.model.gravity, rule="static", t0=t, h=0.0, settings=settings, frame_every=1
+            self.system,
+            functions,
+            self.state,
+            self.model.gravity,
+            rule="static",
+            t0=t,
+            h=0.0,
+            settings=settings,
+            frame_every=1,
         )
         level["value"] = 0.0 if ramp else 1.0
         self.state.V[:] = 0.0
@@ -581,10 +628,16 @@ def _count_steps(name: str, options: dict[str, Any]) -> int:
     if n < 1 or abs(ratio - n) > 1e-6 * max(1.0, ratio):
         whole = max(1, int(np.ceil(ratio)))
         raise ModelError(
-            f'Step "{name}": duration = {options["duration"]:g} s is not a whole number of steps h = {options["h"]:g} s; '
-            f"take h = {options['duration'] / whole:.9g}"
+            f'Step "{name}": duration = {options["duration"]:g} s is not a whole number of steps '
+            f"h = {options['h']:g} s; take h = {options['duration'] / whole:.9g}"
         )
     return n
+
+
+def _step_info(options: dict[str, Any]) -> dict[str, Any]:
+    """What readers must know of a step: of the mid-point rule, forces belong to the middle of its steps."""
+    rule = options.get("rule", "static")
+    return {"rule": rule, "mid_step": rule == "midpoint"}
 
 
 def _update_totals(totals: dict[str, Any], chunk: Chunk) -> None:

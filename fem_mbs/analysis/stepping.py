@@ -1,7 +1,7 @@
 """Drive the compiled step: chunks of steps, halved steps, sparse solvers from outside, the running energy ledger.
 
-Nothing here depends on how the steps are cut into chunks, so that a run that is continued from a restart point gives the
-same bits as one that was never stopped.
+Nothing here depends on how the steps are cut into chunks, so that a run that is continued from a restart point gives
+the same bits as one that was never stopped.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _CHUNK_BYTES = 32e6
 class Settings:
     """How Newton-Raphson and the step control behave.
 
-    ``rtol`` largest residual against the largest element contribution of its kind; ``ctol`` constraint error against the
-    model's length; ``newton`` "chord" (one tangent per step while it contracts well) or "full"; ``predictor`` "none",
-    "velocity", "increment" or "extrapolation"; ``halvings`` how often a step that fails is halved; ``solver`` "auto",
-    "banded", "cholmod" or "superlu"; ``beta``, ``gamma`` Newmark's parameters.
+    ``rtol`` largest residual against the largest element contribution of its kind; ``ctol`` constraint error against
+    the model's length; ``newton`` "chord" (one tangent per step while it contracts well) or "full"; ``predictor``
+    "none", "velocity", "increment" or "extrapolation"; ``halvings`` how often a step that fails is halved; ``solver``
+    "auto", "banded", "cholmod" or "superlu"; ``beta``, ``gamma`` Newmark's parameters.
     """
 
     rtol: float = 1e-12
@@ -60,7 +60,8 @@ class Settings:
 
 @dataclass
 class Chunk:
-    """Results of consecutive steps: times (n,), ledger (n, 13), iterations, record (n, k), and the frames among them."""
+    """Results of consecutive steps: times (n,), ledger (n, 13), iterations, record (n, k), and the frames among
+    them."""
 
     time: np.ndarray
     ledger: np.ndarray
@@ -74,8 +75,8 @@ class Chunk:
 class Stepping:
     """One analysis in steps of ``h`` from ``t0``: holds state, counters, ledger.
 
-    ``functions`` is the list of time functions; ``evaluate(k0, k1)`` is cut from it.  Loads, motions and everything else
-    are in the compiled model.
+    ``functions`` is the list of time functions; ``evaluate(k0, k1)`` is cut from it.  Loads, motions and everything
+    else are in the compiled model.
     """
 
     def __init__(
@@ -244,7 +245,7 @@ class Stepping:
 
     def single(self, on_chunk: Callable[[Chunk], None]) -> None:
         """One step, not halved when it fails: for load increments, which their caller cuts."""
-        done, chunk, problem = self._chunk(1)
+        _done, chunk, problem = self._chunk(1)
         if problem:
             self._fail(problem)
         on_chunk(chunk)
@@ -320,7 +321,9 @@ class Stepping:
         for level in range(1, self.settings.halvings + 1):
             parts = 2**level
             ctl = self.control(self.h / parts)
-            for a, b in zip((state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction), before, strict=True):
+            for a, b in zip(
+                (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction), before, strict=True
+            ):
                 a[:] = b
             self.compiled.system.hist[:] = hist
             state.U[multipliers] *= ctl[C.SF] / sf
@@ -360,9 +363,9 @@ class Stepping:
                 "or constraints contradict or repeat each other"
             )
         raise ConvergenceError(
-            f"{step}: Newton-Raphson did not converge in {self.settings.max_iterations} iterations, also not with the step "
-            f"cut into {2**self.settings.halvings} parts; worst residual, {self.real[S.WORST_VALUE]:.3g} times its "
-            f"tolerance, at {where}; take a smaller h or check loads and supports there"
+            f"{step}: Newton-Raphson did not converge in {self.settings.max_iterations} iterations, also not with the "
+            f"step cut into {2**self.settings.halvings} parts; worst residual, {self.real[S.WORST_VALUE]:.3g} times "
+            f"its tolerance, at {where}; take a smaller h or check loads and supports there"
         )
 
     # --- restart ---------------------------------------------------------------------------------------------------
@@ -401,5 +404,3 @@ class Stepping:
         self.counter[[S.HISTORY, S.SLOW]] = data["history"]
         self.counter[S.REFACTOR] = 1
         self.halved_steps = int(data["halved_steps"])
-
-

@@ -1,0 +1,383 @@
+"""Figures and animations: drawn from synthetic motions, looked at by counting pixels."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fem_mbs import plot
+from fem_mbs.errors import ResultsError
+from fem_mbs.plot_scene import Scene, find_quantity, rotation_matrices, split_unit
+from fem_mbs.results import Results, ResultsWriter
+
+Image = pytest.importorskip("PIL.Image")
+
+CRANK, ROD, SPEED, N_EL = 0.15, 0.30, 124.8, 4
+
+
+def write_slider_crank(directory: Path, n: int = 60) -> Results:
+    """Kinematics of a slider-crank whose rod bends in a half-sine."""
+    s = np.linspace(0, ROD, N_EL + 1)
+    nodes = np.zeros((N_EL + 3, 3))
+    nodes[: N_EL + 1, 0] = CRANK + s
+    nodes[N_EL + 1 :, 0] = CRANK / 2, CRANK + ROD
+    crank, slider = N_EL + 1, N_EL + 2
+    rod = {"name": "rod", "type": "beam2d", "connectivity": np.column_stack([np.arange(N_EL), np.arange(1, N_EL + 1)])}
+    header = {
+        "title": "Slider-crank",
+        "version": "0",
+        "dimension": 2,
+        "nodes": nodes,
+        "node_names": {"middle": N_EL // 2},
+        "blocks": [{**rod, "outputs": ["bending moment [N m]", "strain energy [J]"]}],
+        "bodies": [
+            {"name": "crank", "node": crank, "points": [[-CRANK / 2, 0, 0], [CRANK / 2, 0, 0]]},
+            {"name": "slider", "node": slider, "points": [[-0.02, -0.01, 0], [0.02, -0.01, 0], [0.02, 0.01, 0]]},
+        ],
+        "sensors": [
+            {"name": "slider", "kind": "position", "unit": "m", "columns": ["x", "y"], "mid_step": False},
+            {
+                "name": "bearing",
+                "kind": "reaction",
+                "unit": ["N", "N", "N m"],
+                "columns": ["x", "y", "moment"],
+                "mid_step": True,
+            },
+        ],
+        "ledger": ["kinetic", "strain", "driver work", "dissipation"],
+        "supports": [
+            {"node": crank, "point": [-CRANK / 2, 0, 0], "components": ["x", "y"]},
+            {"node": slider, "components": ["y", "rotation"]},
+            {"node": 0, "components": ["rotation"]},
+        ],
+        "joints": [{"name": "pin", "type": "pin", "node": 0}, {"name": "wrist", "type": "pin", "node": N_EL}],
+    }
+    writer = ResultsWriter(directory, header)
+    writer.begin_step("run", "transient", {})
+    for k, t in enumerate(np.linspace(0, 2 * np.pi / SPEED, n)):
+        angle = SPEED * t
+        pin = CRANK * np.array([np.cos(angle), np.sin(angle)])
+        end = pin[0] + np.sqrt(ROD**2 - pin[1] ** 2)
+        slope, bend = np.arctan2(-pin[1], end - pin[0]), 0.02 * np.sin(1.7 * angle)
+        u, du = bend * np.sin(np.pi * s / ROD), bend * np.pi / ROD * np.cos(np.pi * s / ROD)
+        position, rotation = np.zeros_like(nodes), np.zeros_like(nodes)
+        position[: N_EL + 1, 0] = pin[0] + np.cos(slope) * s - np.sin(slope) * u
+        position[: N_EL + 1, 1] = pin[1] + np.sin(slope) * s + np.cos(slope) * u
+        position[crank, :2], position[slider, 0] = pin / 2, end
+        rotation[: N_EL + 1, 2], rotation[crank, 2] = slope + np.arctan(du), angle
+        moment = 200 * bend * np.sin(np.pi * np.column_stack([s[:-1], s[1:]]) / ROD)
+        work = 2 * np.cos(2 * angle) + 50 * bend**2
+        series = {
+            "time": [t],
+            "ledger": [[10 + 2 * np.cos(2 * angle), 50 * bend**2, work + 1e-14 * (-1) ** k, 0.0]],
+            "sensor/slider": [[end, 0.0]],
+            "sensor/bearing": [[np.nan] * 3 if k == 0 else [5 * np.sin(angle), 3.0, (-1.0) ** k]],
+            "linear momentum": [[np.cos(angle), np.sin(angle)]],
+            "angular momentum": [[0.25]],
+        }
+        frames = {"time": [t], "displacement": (position - nodes)[None], "rotation": rotation[None]}
+        frames |= {"rod/bending moment [N m]": moment[None], "rod/strain energy [J]": (moment**2).sum(axis=1)[None]}
+        writer.append(series, frames if k % 4 == 0 else None)
+    writer.end_step()
+    writer.close()
+    return Results.open(directory)
+
+
+def write_chain(directory: Path, n: int = 12) -> Results:
+    """A chain of trusses in space that swings as a conical pendulum, a block of points at its end, and a clamp."""
+    s = np.linspace(0, 1, 7)
+    nodes = np.column_stack([s, 0 * s, 0 * s])
+    header = {
+        "title": "Chain",
+        "version": "0",
+        "dimension": 3,
+        "nodes": nodes,
+        "blocks": [
+            {"name": "chain", "type": "truss", "connectivity": np.column_stack([np.arange(6), np.arange(1, 7)])},
+            {"name": "bob", "type": "point", "connectivity": [[6]]},
+        ],
+        "supports": [{"node": 0}],
+    }
+    writer = ResultsWriter(directory, header)
+    writer.begin_step("swing", "transient", {})
+    for t in np.linspace(0, 1, n):
+        turn = np.array([np.cos(t) * np.sin(1.0), np.sin(t) * np.sin(1.0), -np.cos(1.0)])
+        frames = {
+            "time": [t],
+            "displacement": (s[:, None] * turn - nodes)[None],
+            "chain/normal force [N]": (10 - s[1:])[None],
+        }
+        writer.append({"time": [t]}, frames)
+    writer.end_step()
+    writer.close()
+    return Results.open(directory)
+
+
+@pytest.fixture(scope="module")
+def crank(tmp_path_factory):
+    return write_slider_crank(tmp_path_factory.mktemp("crank"))
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory):
+    return write_chain(tmp_path_factory.mktemp("chain"))
+
+
+def pixels(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGB"), dtype=int)
+
+
+def count(picture: np.ndarray, colour: str, tolerance: int = 12) -> int:
+    """Return how many pixels have a colour given as "#rrggbb"."""
+    wanted = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)])
+    return int((np.abs(picture - wanted).max(axis=2) <= tolerance).sum())
+
+
+# ---------------------------------------------------------------------------------------------- figures
+
+
+def test_plot_all_draws_every_figure(crank, tmp_path):
+    paths = plot.plot_all(crank, tmp_path)
+    assert [path.name for path in paths] == [
+        "ledger.png",
+        "momenta.png",
+        "sensor-slider.png",
+        "sensor-bearing.png",
+        "deformed.png",
+    ]
+    for path in paths:
+        picture = pixels(path)
+        assert picture.shape[1] == pytest.approx(7.4 * 170, abs=2)
+        assert count(picture, "#ffffff") > 0.5 * picture.shape[0] * picture.shape[1], path  # no clutter
+        assert picture[0].min() == picture[-1].min() == picture[:, 0].min() == 255, path  # nothing is cut off
+    ledger = pixels(paths[0])
+    for colour in plot.COLOURS[:3]:  # kinetic, strain, work; the dissipation is zero and left out
+        assert count(ledger, colour) > 500
+    assert count(ledger, plot.COLOURS[3]) == 0
+
+
+def test_plot_all_of_a_run_without_frames(tmp_path):
+    writer = ResultsWriter(tmp_path, {"title": "", "version": "", "dimension": 2, "nodes": np.zeros((1, 2))})
+    writer.begin_step("s", "transient")
+    writer.append({"time": [0.0, 1.0]})
+    writer.end_step()
+    writer.close()
+    assert plot.plot_all(Results.open(tmp_path)) == []
+
+
+def test_figures_go_beside_the_results_and_make_room_for_a_new_run(tmp_path):
+    results = write_chain(tmp_path)
+    assert [path.relative_to(tmp_path).as_posix() for path in plot.plot_all(results)] == ["figures/deformed.png"]
+    write_chain(tmp_path)
+    assert not list((tmp_path / "figures").iterdir())
+
+
+def test_deformed_shapes_are_coloured_by_time(crank, tmp_path):
+    import matplotlib as mpl
+
+    picture = pixels(plot.plot_deformed(crank, tmp_path / "a.png", times=[0.005, 0.02]))
+    colours = [mpl.colors.to_hex(mpl.colormaps["viridis"](value)) for value in (0.0, 1.0)]
+    assert all(count(picture, colour) > 1000 for colour in colours)
+    assert count(picture, "#c9ccd1", 3) > 300  # the reference
+
+
+def test_deformed_shapes_in_a_quantity_and_in_space(crank, chain, tmp_path):
+    picture = pixels(plot.plot_deformed(crank, tmp_path / "a.png", times=4, quantity="bending moment"))
+    red, blue = picture[..., 0] - picture[..., 2] > 80, picture[..., 2] - picture[..., 0] > 80
+    assert red.sum() > 500 and blue.sum() > 500  # moments of both signs
+    picture = pixels(plot.plot_deformed(chain, tmp_path / "b.png", quantity="normal force"))
+    assert (picture.max(axis=2) - picture.min(axis=2) > 60).sum() > 2000
+
+
+def test_long_curves_keep_their_extremes():
+    time = np.linspace(0, 1, 500_000)
+    values = np.sin(40 * time)
+    values[123_456] = 7.0
+    values[1000:2000] = np.nan
+    thin_time, thin_values = plot._thin(time, values)
+    assert len(thin_time) <= plot._MAX_POINTS + 2 and np.nanmax(thin_values) == 7.0
+    assert (thin_time[0], thin_time[-1]) == (0.0, 1.0) and np.all(np.diff(thin_time) > 0)
+    assert np.isnan(thin_values).any()
+
+
+# ---------------------------------------------------------------------------------------------- animations
+
+
+def test_gif(crank, tmp_path):
+    path = plot.animate(
+        crank, tmp_path / "a.gif", fps=20, size=(480, 320), quantity="none", trail="middle", seconds=0.5
+    )
+    with Image.open(path) as movie:
+        assert (movie.n_frames, movie.size, movie.info["duration"]) == (10, (480, 320), 50)
+        frames = []
+        for number in range(movie.n_frames):
+            movie.seek(number)
+            frames.append(np.asarray(movie.convert("RGB"), dtype=int))
+    trail = [int((frame[..., 0] - frame[..., 2] > 60).sum()) for frame in frames]
+    assert trail[0] < trail[4] < trail[8]  # the path grows
+    for before, after in pairwise(frames):
+        assert (before != after).any(axis=2).sum() > 200
+        assert (before[:, :40] == after[:, :40]).all()  # axis labels stand still
+    assert count(frames[0], "#ffffff", 0) > 0.8 * 480 * 320  # the paper is white
+
+
+def test_gif_in_space(chain, tmp_path):
+    path = plot.animate(chain, tmp_path / "deep" / "a.gif", quantity="none", size=(300, 240))
+    with Image.open(path) as movie:
+        assert movie.n_frames == 12
+        movie.seek(6)
+        assert count(np.asarray(movie.convert("RGB"), dtype=int), "#0072B2", 40) > 50
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg")
+def test_mp4(crank, tmp_path):
+    path = plot.animate(crank, tmp_path / "a.mp4", size=(321, 241), seconds=0.4)
+    assert path.read_bytes()[4:8] == b"ftyp"
+
+
+def test_mp4_needs_ffmpeg_and_failures_of_it_are_reported(crank, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ResultsError, match="MP4 needs the program ffmpeg"):
+        plot.animate(crank, tmp_path / "a.mp4")
+    program = tmp_path / "ffmpeg"
+    program.write_text("#!/bin/sh\necho no such codec >&2\nexit 1\n")
+    program.chmod(0o755)
+    if subprocess.run([str(program)], capture_output=True).returncode != 1:
+        pytest.skip("cannot run scripts here")
+    with pytest.raises(ResultsError, match="no such codec"):
+        plot.animate(crank, tmp_path / "a.mp4", seconds=0.2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ffmpeg"]
+
+
+# ---------------------------------------------------------------------------------------------- geometry
+
+
+def test_beams_are_drawn_as_cubics(crank):
+    scene = Scene(crank, crank.steps[0])
+    frame = 7
+    position, rotation = scene.state(frame)
+    ((name, points, s),) = scene.curves(frame)
+    assert name == "rod" and points.shape == (N_EL, 9, 3)
+    np.testing.assert_allclose(points[:, 0], position[:N_EL], atol=1e-15)
+    np.testing.assert_allclose(points[:, -1], position[1 : N_EL + 1], atol=1e-15)
+    for element in range(N_EL):  # the derivative at the start is the length times the director there
+        cubic = np.polynomial.Polynomial.fit(s, points[element, :, 1], 3, domain=[0, 1], window=[0, 1])
+        assert cubic.deriv()(0.0) == pytest.approx(ROD / N_EL * rotation[element, 1, 0], rel=1e-10)
+
+
+def test_bodies_and_symbols_turn_with_their_nodes(crank):
+    scene = Scene(crank, crank.steps[0])
+    for frame in (0, 5, 11):
+        angle = SPEED * scene.times[frame]
+        (centre, points), _ = scene.body_lines(frame)
+        np.testing.assert_allclose(points[0], 0, atol=1e-15)
+        np.testing.assert_allclose(points[1][:2], CRANK * np.array([np.cos(angle), np.sin(angle)]), atol=1e-15)
+        np.testing.assert_allclose(scene.place(crank.header["supports"][0], frame), 0, atol=1e-15)
+        np.testing.assert_allclose(centre, points[1] / 2, atol=1e-15)
+    low, high = scene.extent(list(range(scene.frames)))
+    assert low[0] == pytest.approx(-CRANK, rel=0.05) and high[0] == pytest.approx(CRANK + ROD + 0.02)
+
+
+def test_rotation_matrices():
+    vectors = np.array([[0, 0, 0], [0, 0, np.pi / 2], [1e-9, 0, 0], [0.3, -1.2, 2.0]])
+    matrices = rotation_matrices(vectors)
+    np.testing.assert_allclose(
+        matrices @ matrices.transpose(0, 2, 1), np.broadcast_to(np.eye(3), (4, 3, 3)), atol=1e-14
+    )
+    np.testing.assert_allclose(matrices[1], [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-15)
+    np.testing.assert_allclose(matrices[2][2, 1], 1e-9)
+    np.testing.assert_allclose(matrices[3] @ vectors[3], vectors[3])
+    assert np.trace(matrices[3]) == pytest.approx(1 + 2 * np.cos(np.linalg.norm(vectors[3])))
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        (None, "Bending moment [N m]"),
+        ("strain energy", "Strain energy [J]"),
+        ("strain energy [J]", "Strain energy [J]"),
+        ("none", None),
+    ],
+)
+def test_quantities_by_name(crank, name, found):
+    quantity = find_quantity(crank, crank.steps[0], name)
+    assert (quantity.label if quantity else None) == found
+    if found == "Bending moment [N m]":
+        assert quantity.signed and quantity.range[0] == -quantity.range[1]
+        assert quantity.ends("rod", 3, N_EL).shape == (N_EL, 2)
+        assert np.isnan(quantity.ends("other", 3, 2)).all()
+
+
+def test_the_two_ends_of_an_element_are_one_quantity(tmp_path):
+    header = {"title": "", "version": "", "dimension": 2, "nodes": np.eye(3)}
+    block = {"name": "b", "type": "beam2", "connectivity": [[0, 1], [1, 2]]}
+    writer = ResultsWriter(tmp_path, {**header, "blocks": [block]})
+    writer.begin_step("s", "transient")
+    frames = {
+        "time": [0.0],
+        "displacement": np.zeros((1, 3, 3)),
+        "b/M_p [N m]": [[1.0, 2.0]],
+        "b/M_q [N m]": [[2.0, 3.0]],
+    }
+    writer.append({"time": [0.0]}, {**frames, "b/N [N]": [[4.0, 5.0]]})
+    writer.flush()
+    results = Results.open(tmp_path)
+    for name in (None, "M", "bending moment"):
+        quantity = find_quantity(results, results.steps[0], name)
+        assert quantity.label == "Bending moment [N m]"
+        assert quantity.ends("b", 0, 2).tolist() == [[1.0, 2.0], [2.0, 3.0]]
+    assert find_quantity(results, results.steps[0], "normal force").ends("b", 0, 2).tolist() == [[4, 4], [5, 5]]
+    writer.fail("")
+
+
+def test_colours_of_a_gif_cover_rare_ones():
+    from fem_mbs.plot_animation import _choose_colours, _nearest
+
+    rng = np.random.default_rng(1)
+    pixels = np.full((20_000, 3), 255, np.uint8)
+    pixels[:5000] = rng.integers(0, 40, (5000, 1))  # many greys
+    pixels[7] = 253, 231, 37
+    colours = _choose_colours(pixels)
+    assert len(colours) <= 256
+    for wanted in ([255, 255, 255], [253, 231, 37]):
+        code = np.array(wanted) >> 3
+        assert colours[_nearest(colours)[code[0] << 10 | code[1] << 5 | code[2]]].tolist() == wanted
+
+
+@pytest.mark.parametrize(("name", "parts"), [("a [N m]", ("a", "N m")), ("a", ("a", "")), ("a[1]", ("a[1]", ""))])
+def test_units_of_names(name, parts):
+    assert split_unit(name) == parts
+
+
+# ---------------------------------------------------------------------------------------------- wrong use
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda r, d: plot.plot_sensor(r, "nose", d / "a.png"), 'no sensor "nose"'),
+        (lambda r, d: plot.plot_deformed(r, d / "a.png", quantity="heat"), 'no element quantity "heat"'),
+        (lambda r, d: plot.plot_deformed(r, d / "a.png", times=[]), "no times given"),
+        (lambda r, d: plot.plot_deformed(r, d / "a.png", step=4), "1 steps, no number 4"),
+        (lambda r, d: plot.plot_ledger(r, d / "a.xyz"), "cannot be written"),
+        (lambda r, d: plot.animate(r, d / "a.avi"), 'unknown ending ".avi"'),
+        (lambda r, d: plot.animate(r, d / "a.gif", trail="nose"), 'no node "nose"'),
+    ],
+)
+def test_wrong_requests(crank, tmp_path, ask, message):
+    with pytest.raises(ResultsError, match=message):
+        ask(crank, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_result_does_not_hold(chain, tmp_path):
+    with pytest.raises(ResultsError, match="no momenta"):
+        plot.plot_momenta(chain, tmp_path / "a.png")
+    with pytest.raises(ResultsError, match='no step holds "ledger"'):
+        plot.plot_ledger(chain, tmp_path / "a.png")

@@ -1,0 +1,172 @@
+"""What a validation file is made of: rows of a table, figures, and the few measures that many cases share.
+
+A validation file is a module of this package with
+
+    docstring    first line the title; then the problem, a sketch, the source
+    CASES        id of the benchmark -> one sentence on what it shows
+    build()      -> Model; its arguments are the variants of the problem
+    reference()  -> published and recomputed numbers, by name
+    check(f)     runs the models and adds rows and figures to the `Findings` f; ``f.long`` asks for the long runs too
+
+A row passes if |measured - reference| <= tolerance; each states why its tolerance is what it is.  A reference that is
+changed carries date and reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+__all__ = [
+    "CONSERVED",
+    "Curve",
+    "Figure",
+    "Findings",
+    "Row",
+    "constancy",
+    "crossings",
+    "energy_error",
+    "interpolated_extreme",
+    "total_energy",
+]
+
+#: Conservation demanded unless a row says otherwise: energy against its range, momenta against their largest value,
+#: constraints against the model's length.
+CONSERVED = 1e-10
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    case: str
+    quantity: str
+    measured: float
+    reference: float
+    tolerance: float
+    reason: str
+
+    @property
+    def passed(self) -> bool:
+        return math.isfinite(self.measured) and abs(self.measured - self.reference) <= self.tolerance
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve of a figure: x (n,), y (n,), its label, and "-", "--", ":" or "o" (points)."""
+
+    x: np.ndarray
+    y: np.ndarray
+    label: str = ""
+    style: str = "-"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the report; ``scale`` is "linear", "log" (ordinate) or "loglog"."""
+
+    title: str
+    curves: Sequence[Curve]
+    x: str
+    y: str
+    caption: str = ""
+    scale: str = "linear"
+    equal: bool = False
+
+
+@dataclass
+class Findings:
+    """What a case found: rows and figures."""
+
+    long: bool = False
+    rows: list[Row] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+
+    def row(
+        self,
+        case: str,
+        quantity: str,
+        measured: float,
+        reference: float,
+        reason: str,
+        *,
+        tolerance: float | None = None,
+        relative: float | None = None,
+    ) -> None:
+        """Add a row; the tolerance is absolute, or ``relative`` to the reference."""
+        if tolerance is None:
+            tolerance = relative * abs(reference)
+        self.rows.append(Row(case, quantity, float(measured), float(reference), float(tolerance), reason))
+
+    def zero(self, case: str, quantity: str, measured: float, tolerance: float, reason: str) -> None:
+        """Add a row for something that should vanish."""
+        self.row(case, quantity, measured, 0.0, reason, tolerance=tolerance)
+
+    def between(self, case: str, quantity: str, measured: float, low: float, high: float, reason: str) -> None:
+        """Add a row for an inequality low <= measured <= high: reference and tolerance are middle and half width."""
+        self.row(case, quantity, measured, 0.5 * (low + high), reason, tolerance=0.5 * (high - low))
+
+    def figure(
+        self, title: str, curves: Sequence[Curve], x: str, y: str, caption: str = "", scale: str = "linear", equal: bool = False
+    ) -> None:
+        self.figures.append(Figure(title, list(curves), x, y, caption, scale, equal))
+
+    def energy_figure(self, steps: Mapping[str, object], caption: str = "", after: float = 0.0) -> None:
+        """The energy error |closing error| / scale against time, one curve per run, on a logarithmic ordinate."""
+        curves = [
+            Curve(step.time, np.maximum(np.abs(_closing(step, after)) / energy_scale(step, after), 1e-17), label)
+            for label, step in steps.items()
+        ]
+        self.figure("Energy error", curves, "Time [s]", "Energy error / largest kinetic energy [-]", caption, "log")
+
+
+# --- measures --------------------------------------------------------------------------------------------------------
+def total_energy(step) -> np.ndarray:
+    """Kinetic + strain + potential energy (n,) [J] of a step's rows."""
+    return step.ledger("kinetic") + step.ledger("strain") + step.ledger("potential")
+
+
+def energy_scale(step, after: float = 0.0) -> float:
+    """What energy errors are measured against: the range of the total energy, at least the largest kinetic energy."""
+    rows = step.time >= after - 1e-9
+    return max(float(np.ptp(total_energy(step)[rows])), float(step.ledger("kinetic")[rows].max()))
+
+
+def _closing(step, after: float) -> np.ndarray:
+    rows = step.time >= after - 1e-9
+    error = step.ledger("closing error")
+    return np.where(rows, error - error[int(np.argmax(rows))], np.nan)
+
+
+def energy_error(step, after: float = 0.0, constant: bool = False) -> float:
+    """Largest closing error of the ledger over the scale of the energy; of the total energy itself if ``constant``."""
+    rows = step.time >= after - 1e-9
+    error = total_energy(step) if constant else step.ledger("closing error")
+    error = error[rows]
+    return float(np.abs(error - error[0]).max()) / energy_scale(step, after)
+
+
+def constancy(step, name: str, after: float = 0.0, scale: float = 0.0) -> float:
+    """Largest change of a series (n, k) since ``after`` over its largest norm (or ``scale`` if that is larger)."""
+    rows = step.time >= after - 1e-9
+    values = step.series[name][rows]
+    size = max(float(np.linalg.norm(values, axis=1).max()), scale)
+    return float(np.linalg.norm(values - values[0], axis=1).max()) / size
+
+
+def crossings(t: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Times at which u passes zero upwards, by linear interpolation."""
+    k = np.flatnonzero((u[:-1] < 0.0) & (u[1:] >= 0.0))
+    return t[k] - u[k] * (t[k + 1] - t[k]) / (u[k + 1] - u[k])
+
+
+def interpolated_extreme(t: np.ndarray, u: np.ndarray, best: Callable = np.argmin) -> tuple[float, float]:
+    """(time, value) of the largest or smallest value, by the parabola through it and its neighbours."""
+    i = int(np.clip(best(u), 1, len(u) - 2))
+    a, b, c = u[i - 1], u[i], u[i + 1]
+    curvature = a - 2.0 * b + c
+    x = 0.5 * (a - c) / curvature if curvature else 0.0
+    return float(t[i] + x * (t[i + 1] - t[i])), float(b - 0.25 * (a - c) * x)

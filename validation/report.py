@@ -1,0 +1,155 @@
+"""The report of a validation: one self-contained HTML page with problems, sources, tables and figures."""
+
+from __future__ import annotations
+
+import base64
+import html
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fem_mbs import __version__, draw_curves
+from fem_mbs.validation.case import Figure, Row
+
+if TYPE_CHECKING:
+    from fem_mbs.validation.runner import Outcome
+
+__all__ = ["write_report"]
+
+_STYLE = """
+:root { --text: #1c2430; --soft: #5b6675; --line: #dfe4ea; --page: #f4f6f8; --card: #ffffff; --accent: #0072b2;
+  --good: #0a7a50; --good-back: #e2f4ec; --bad: #b3261e; --bad-back: #fbe6e4; }
+* { box-sizing: border-box; }
+html { scroll-behavior: smooth; }
+body { margin: 0; font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
+  color: var(--text); background: var(--page); }
+header { background: #10263b; color: #fff; padding: 38px max(24px, calc((100vw - 1120px) / 2)) 30px; }
+header h1 { margin: 0 0 6px; font-size: 28px; font-weight: 650; letter-spacing: -.01em; }
+header p { margin: 0; color: #b9c8d8; max-width: 72ch; }
+.totals { display: flex; flex-wrap: wrap; gap: 34px; margin-top: 22px; }
+.totals div { font-size: 13px; color: #b9c8d8; }
+.totals b { display: block; font-size: 26px; font-weight: 650; color: #fff; font-variant-numeric: tabular-nums; }
+.totals .bad b { color: #ff9d94; }
+main { max-width: 1120px; margin: 0 auto; padding: 26px 24px 80px; }
+section, nav { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 24px 28px;
+  margin-bottom: 22px; }
+h2 { margin: 0 0 4px; font-size: 20px; font-weight: 650; }
+h3 { margin: 24px 0 8px; font-size: 14px; font-weight: 650; color: var(--soft); }
+.meta { color: var(--soft); font-size: 13px; margin-bottom: 14px; }
+code { font: 12.5px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+pre { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: #f7f9fb; padding: 14px 16px;
+  border: 1px solid var(--line); border-radius: 8px; overflow-x: auto; white-space: pre; margin: 0; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: 13.5px; }
+th { text-align: left; font-weight: 600; color: var(--soft); font-size: 12.5px; }
+th, td { padding: 6px 10px; border-bottom: 1px solid var(--line); vertical-align: top; }
+tr:last-child td { border-bottom: 0; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td.why { color: var(--soft); font-size: 12.5px; min-width: 210px; }
+td.id { white-space: nowrap; font-weight: 600; }
+tr.failed td { background: var(--bad-back); }
+.chip { display: inline-block; padding: 1px 9px; border-radius: 99px; font-size: 12px; font-weight: 600; white-space: nowrap; }
+.yes { color: var(--good); background: var(--good-back); } .no { color: var(--bad); background: #f7cfcb; }
+a { color: var(--accent); text-decoration: none; } a:hover { text-decoration: underline; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 18px; margin-top: 18px; }
+figure { margin: 0; } figure img { width: 100%; height: auto; display: block; }
+figcaption { color: var(--soft); font-size: 12.5px; padding: 2px 8px 0; }
+@media (max-width: 560px) { .figures { grid-template-columns: 1fr; } section, nav { padding: 18px 16px; } }
+@media print { body { background: #fff; } section { break-inside: avoid; border: 0; } header { color: #000; background: #fff; } }
+"""
+
+
+def write_report(outcomes: Sequence[Outcome]) -> str:
+    """The page as a text."""
+    rows = [row for outcome in outcomes for row in outcome.findings.rows]
+    failed = sum(not row.passed for row in rows)
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>fem-mbs {_e(__version__)}: validation</title><style>{_STYLE}</style></head><body>",
+        "<header><h1>Validation</h1>",
+        f"<p>fem-mbs {_e(__version__)} against published problems. A row passes if the measured value is within the "
+        "tolerance of the reference; the last column says why the tolerance is what it is.</p>",
+        '<div class="totals">',
+        f"<div><b>{len(rows) - failed}</b>rows pass</div>",
+        f'<div class="{"bad" if failed else ""}"><b>{failed}</b>rows fail</div>',
+        f"<div><b>{sum(len(o.file.cases) for o in outcomes)}</b>benchmarks</div>",
+        f"<div><b>{seconds:.0f} s</b>computed</div></div></header><main>",
+        _contents(outcomes),
+        *(_section(outcome) for outcome in outcomes),
+        "</main></body></html>",
+    ]
+    return "\n".join(parts)
+
+
+def _e(text: str) -> str:
+    return html.escape(str(text))
+
+
+def _contents(outcomes: Sequence[Outcome]) -> str:
+    lines = []
+    for outcome in outcomes:
+        rows = outcome.findings.rows
+        failed = sum(not row.passed for row in rows)
+        chip = f'<span class="chip no">{failed} of {len(rows)} fail</span>' if failed else '<span class="chip yes">pass</span>'
+        lines.append(
+            f'<tr><td class="id">{_e(", ".join(outcome.file.cases))}</td>'
+            f'<td><a href="#{outcome.file.name}">{_e(outcome.file.title)}</a></td>'
+            f'<td class="n">{len(rows)}</td><td class="n">{outcome.seconds:.1f}</td><td>{chip}</td></tr>'
+        )
+    head = '<tr><th>Benchmarks</th><th>Problem</th><th class="n">Rows</th><th class="n">Time [s]</th><th></th></tr>'
+    return f'<nav><div class="scroll"><table>{head}{"".join(lines)}</table></div></nav>'
+
+
+def _section(outcome: Outcome) -> str:
+    file, findings = outcome.file, outcome.findings
+    shows = "".join(f'<tr><td class="id">{_e(case)}</td><td>{_e(text)}</td></tr>' for case, text in file.cases.items())
+    figures = "".join(_figure(figure) for figure in findings.figures)
+    trouble = f"<h3>What stopped it</h3><pre>{_e(outcome.trouble)}</pre>" if outcome.trouble else ""
+    return (
+        f'<section id="{file.name}"><h2>{_e(file.title)}</h2>'
+        f'<div class="meta"><code>validation/{file.name}.py</code>, {outcome.seconds:.1f} s</div>'
+        f"<pre>{_e(file.text)}</pre>"
+        f"<h3>What must be shown</h3><table>{shows}</table>"
+        f"<h3>Measured</h3>{_table(findings.rows)}{trouble}"
+        + (f'<div class="figures">{figures}</div>' if figures else "")
+        + "</section>"
+    )
+
+
+def _table(rows: Sequence[Row]) -> str:
+    head = (
+        '<tr><th>Case</th><th>Quantity</th><th class="n">Measured</th><th class="n">Reference</th>'
+        '<th class="n">Tolerance</th><th></th><th>Reason for the tolerance</th></tr>'
+    )
+    lines = [
+        f'<tr class="{"" if row.passed else "failed"}"><td class="id">{_e(row.case)}</td><td>{_e(row.quantity)}</td>'
+        f'<td class="n">{_number(row.measured)}</td><td class="n">{_number(row.reference)}</td>'
+        f'<td class="n">{_number(row.tolerance, 3)}</td>'
+        f'<td><span class="chip {"yes" if row.passed else "no"}">{"pass" if row.passed else "fail"}</span></td>'
+        f'<td class="why">{_e(row.reason)}</td></tr>'
+        for row in rows
+    ]
+    return f'<div class="scroll"><table>{head}{"".join(lines)}</table></div>'
+
+
+def _number(value: float, digits: int = 7) -> str:
+    if not math.isfinite(value):
+        return "none"
+    text = f"{value:.{digits}g}"
+    mantissa, _, exponent = text.partition("e")
+    mantissa = mantissa.replace("-", "\u2212")
+    if not exponent:
+        return mantissa
+    if abs(value) < 1e-3 and digits > 3:
+        mantissa = f"{value:.2e}".partition("e")[0].replace("-", "\u2212")
+    return f"{mantissa}\u00b710<sup>{str(int(exponent)).replace('-', chr(0x2212))}</sup>"
+
+
+def _figure(figure: Figure) -> str:
+    curves = [(c.x, c.y, c.label, c.style) for c in figure.curves]
+    svg = draw_curves(figure.title, curves, figure.x, figure.y, scale=figure.scale, equal=figure.equal)
+    picture = base64.b64encode(svg).decode("ascii")
+    caption = f"<figcaption>{_e(figure.caption)}</figcaption>" if figure.caption else ""
+    return f'<figure><img alt="{_e(figure.title)}" src="data:image/svg+xml;base64,{picture}">{caption}</figure>'

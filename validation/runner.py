@@ -1,0 +1,153 @@
+"""Run the validation files, print the table, write JSON and the report."""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from fem_mbs import ModelError
+from fem_mbs.validation.case import Findings, Row
+from fem_mbs.validation.registry import ValidationFile, select
+from fem_mbs.validation.report import write_report
+
+__all__ = ["Outcome", "run_cases"]
+
+_WIDTHS = (8, 74, 15, 15, 10)
+
+
+@dataclass
+class Outcome:
+    """What one validation file gave: its findings, how long it took, and what stopped it, if anything did."""
+
+    file: ValidationFile
+    findings: Findings
+    seconds: float
+    trouble: str = ""
+
+
+def run_cases(
+    names: Sequence[str] | None = None,
+    long: bool = False,
+    json_path: str | Path | None = None,
+    report_dir: str | Path | None = None,
+    list_only: bool = False,
+    out: Callable[[str], object] = print,
+) -> int:
+    """Run validation cases and print the table (case, quantity, measured, reference, tolerance, pass).
+
+    Args:
+        names: benchmarks ("C5", "B-SPIN") or files ("crisfield_shi_1993_pendulum"); None: all.
+        long: also the runs that take minutes.
+        json_path: write the rows to this file.
+        report_dir: write report.html with problems, sources, tables and figures into this folder.
+        list_only: only print what there is.
+        out: takes the lines.
+
+    Returns:
+        0 if all rows pass, 1 if one does not (a case that cannot be run counts as one).
+
+    Raises:
+        ModelError: an unknown case, or a file that cannot be written.
+    """
+    chosen = select(names)
+    if list_only:
+        _list(chosen, out)
+        return 0
+    for path in (json_path, report_dir):
+        if path is not None:
+            _make_folder(Path(path) if path == report_dir else Path(path).parent)
+    out(_line("case", "quantity", "measured", "reference", "tolerance", "pass"))
+    outcomes = [_run(file, cases, long, out) for file, cases in chosen]
+    rows = [row for outcome in outcomes for row in outcome.findings.rows]
+    failed = [row for row in rows if not row.passed]
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    out("")
+    out(f"{len(rows) - len(failed)} of {len(rows)} rows pass, {len(outcomes)} files, {seconds:.1f} s")
+    for row in failed:
+        out(f"FAILED  {row.case}: {row.quantity}: {_number(row.measured)}, not {_number(row.reference)} +- {row.tolerance:.3g}")
+    if json_path is not None:
+        _write(Path(json_path), json.dumps([_entry(row) for row in rows], indent=1, allow_nan=False) + "\n")
+    if report_dir is not None:
+        path = Path(report_dir) / "report.html"
+        _write(path, write_report(outcomes))
+        out(f"Report: {path}")
+    return 1 if failed else 0
+
+
+def _run(file: ValidationFile, cases: set[str], long: bool, out: Callable[[str], object]) -> Outcome:
+    findings, trouble = Findings(long=long), ""
+    started = perf_counter()
+    try:
+        file.check(findings)
+    except Exception as error:  # one case that breaks must not hide what the others find
+        trouble = "".join(traceback.format_exception(error))
+        case = next(iter(file.cases))
+        findings.row(case, f"runs to its end ({type(error).__name__}: {error})", math.nan, 1.0, "it stopped", tolerance=0.0)
+        cases = cases | {case}
+    findings.rows = [row for row in findings.rows if row.case in cases]
+    outcome = Outcome(file, findings, perf_counter() - started, trouble)
+    out("")
+    out(f"{file.title}  ({file.name}, {outcome.seconds:.1f} s)")
+    for row in findings.rows:
+        for line in _lines(row):
+            out(line)
+    if trouble:
+        out(textwrap.indent(trouble, "    "))
+    return outcome
+
+
+def _list(chosen: list[tuple[ValidationFile, set[str]]], out: Callable[[str], object]) -> None:
+    for file, cases in chosen:
+        out(f"{file.name}: {file.title}")
+        for case, text in file.cases.items():
+            if case in cases:
+                out(f"    {case:<8} {text}")
+
+
+def _number(value: float) -> str:
+    return "none" if math.isnan(value) else f"{value:.9g}"
+
+
+def _line(*cells: str) -> str:
+    case, quantity, *numbers, passed = cells
+    start = f"{case:<{_WIDTHS[0]}} {quantity:<{_WIDTHS[1]}}"
+    return start + "".join(f" {n:>{w}}" for n, w in zip(numbers, _WIDTHS[2:], strict=True)) + f"  {passed}"
+
+
+def _lines(row: Row) -> list[str]:
+    """A row of the table; a long quantity goes on in the next line."""
+    first, *rest = textwrap.wrap(row.quantity, _WIDTHS[1], break_long_words=True) or [""]
+    numbers = (_number(row.measured), _number(row.reference), f"{row.tolerance:.3g}")
+    return [_line(row.case, first, *numbers, "yes" if row.passed else "NO"), *(f"{'':<{_WIDTHS[0]}}   {r}" for r in rest)]
+
+
+def _entry(row: Row) -> dict[str, object]:
+    """JSON knows no NaN: a quantity that could not be measured is null."""
+    return {
+        "case": row.case,
+        "quantity": row.quantity,
+        "measured": row.measured if math.isfinite(row.measured) else None,
+        "reference": row.reference,
+        "tolerance": row.tolerance,
+        "pass": row.passed,
+    }
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelError(f'Folder "{folder}": cannot be made ({error}); give another path') from None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ModelError(f'File "{path}": cannot be written ({error}); give another path') from None
