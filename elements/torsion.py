@@ -63,19 +63,19 @@ def _force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         a, b = dof[e, 2], dof[e, 5]
         dphi, kappa, by_b, by_a = relative_angle(U[b], U[a])
         moment = stiffness * (Q[0, b] - Q[0, a] + 0.5 * dphi - rest)
-        slope = 0.5 * stiffness
         if one_state:
             moment += damping * (V[1, b] - V[1, a])
-            slope += damping * ctl[WV] * sf / sk
+            by_rate = damping * ctl[WV] * sf  # also where sk = 0: the mass alone is asked for
         else:
             moment += damping * dphi / h
-            slope += damping / h
+            by_rate = sk * damping / h
         f[2] = -sf * moment * kappa
         f[5] = sf * moment * kappa
         if job == TANGENT:
             K = ke[e - e0]
-            kb = sk * (slope * kappa / (1 + 0.25 * U[b] * U[b]) + moment * by_b)
-            ka = sk * (-slope * kappa / (1 + 0.25 * U[a] * U[a]) + moment * by_a)
+            slope = 0.5 * sk * stiffness + by_rate
+            kb = slope * kappa / (1 + 0.25 * U[b] * U[b]) + sk * moment * by_b
+            ka = -slope * kappa / (1 + 0.25 * U[a] * U[a]) + sk * moment * by_a
             K[2, 2], K[2, 5] = -ka, -kb
             K[5, 2], K[5, 5] = ka, kb
 

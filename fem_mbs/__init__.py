@@ -24,7 +24,9 @@ __all__ = [
     "ResultsError",
     "__version__",
     "draw_curves",
+    "load_model",
     "read_mesh",
+    "run",
     "solve",
     "tangent_check",
 ]
@@ -53,7 +55,9 @@ _PUBLIC = {
     "Results": "fem_mbs.results",
     "ResultsError": "fem_mbs.errors",
     "draw_curves": "fem_mbs.plot_validation",
+    "load_model": "fem_mbs.modelfile",
     "read_mesh": "fem_mbs.meshes.reader",
+    "run": "fem_mbs.analysis.run",
     "solve": "fem_mbs.analysis.run",
     "tangent_check": "fem_mbs.analysis.tangent",
 }

@@ -19,7 +19,7 @@ from fem_mbs.errors import ModelError
 __all__ = ["QUANTITIES", "Check", "Outcome", "measure"]
 
 #: What can be taken from a series.
-QUANTITIES = ("first maximum", "first minimum", "maximum", "minimum", "final", "at")
+QUANTITIES = ("first maximum", "first minimum", "maximum", "minimum", "extreme", "final", "at")
 
 _SWING = 1e-3  # of the range of a series: smaller ups and downs do not end the way to its first extreme
 
@@ -112,7 +112,8 @@ def measure(
     """A quantity of a series and its time; (None, None) if the series does not have it.
 
     The first maximum is the first one from which the series falls by more than a thousandth of its range, so that
-    round-off at the start does not count; likewise the first minimum.  "at" interpolates linearly between rows.
+    round-off at the start does not count; likewise the first minimum.  "extreme" is the value of the largest magnitude;
+    "at" interpolates linearly between rows.
     """
     known = np.isfinite(values)
     t, values = t[known], values[known]
@@ -128,7 +129,12 @@ def measure(
         if row is None:
             return None, None
     else:
-        row = {"maximum": int(np.argmax(values)), "minimum": int(np.argmin(values)), "final": len(values) - 1}[quantity]
+        row = {
+            "maximum": int(np.argmax(values)),
+            "minimum": int(np.argmin(values)),
+            "extreme": int(np.argmax(np.abs(values))),
+            "final": len(values) - 1,
+        }[quantity]
     return float(values[row]), float(t[row])
 
 

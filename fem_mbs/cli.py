@@ -245,11 +245,8 @@ def validate(
 
     # The cases use the public names, as any user does, and so stand above this module.
     runner = import_module("fem_mbs.validation.runner")
-    if show_list:
-        for line in runner.list_cases():
-            print(line)
-        return
-    raise typer.Exit(runner.run_cases(list(cases or []), long=long, json_path=json, report_dir=report))
+    code = runner.run_cases(cases or None, long=long, json_path=json, report_dir=report, list_only=show_list)
+    raise typer.Exit(code)
 
 
 @app.command("list")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect as python_inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -205,8 +206,8 @@ def _coarse(file: Any, model: Any, start: float, h: float, n: int) -> Iterator[s
             span = float(np.ptp(np.concatenate((values, middle))))
             if span and bend > _COARSE_SHAPE * span:
                 yield (
-                    f"{entry.place}: its function leaves the straight line within a step by {100 * bend / span:.0f} % of "
-                    "its range; take a smaller h, or end the steps where it jumps"
+                    f"{entry.place}: its function leaves the straight line within a step by {100 * bend / span:.0f} % "
+                    "of its range; take a smaller h, or end the steps where it jumps"
                 )
 
 
@@ -281,7 +282,7 @@ def inventory() -> Iterator[str]:
         sizes = f"{_count(kind.ends, 'node')}" + (
             f", {_count(kind.multipliers, 'multiplier')}" if kind.multipliers else ""
         )
-        yield f"  {name:20} {sizes:24} {about.splitlines()[0] if about else ''}"
+        yield f"  {name:20} {sizes:24} {re.split('[:.]', about)[0]}"
     yield "joints:"
     for name, text in _JOINTS.items():
         yield f"  {name:20} {text}"

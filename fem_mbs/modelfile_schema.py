@@ -531,7 +531,11 @@ Check = _table(
     "Check",
     name=Key(NAME, "for the report", shows='"check 1", ...'),
     sensor=Key(TEXT, 'a sensor, or one of its columns ("tip.x")', required=True),
-    quantity=Key(TEXT, '"first maximum", "first minimum", "maximum", "minimum" or "final"; or give at', shows="none"),
+    quantity=Key(
+        TEXT,
+        '"first maximum", "first minimum", "maximum", "minimum", "extreme" (largest magnitude) or "final"; or give at',
+        shows="none",
+    ),
     at=Key(NUMBER, "instead of quantity: the time of the value [s]", shows="none"),
     reference=Key(NUMBER, "the value that is expected", required=True),
     tolerance=Key(NUMBER, "largest difference, in the unit of the sensor", shows="or:"),

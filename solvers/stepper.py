@@ -540,6 +540,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
             counter[FRESH] = -1
             if (counter[STEP_OFFSET] + counter[STEP]) % 8 == 0:
                 counter[SLOW] = 0  # try chord iterations again
+            if counter[RULE_KIND] == STATIC:
+                counter[SLOW] = 1  # load increments are large: no tangent serves twice
             real[NORM] = 0.0
             # increments below this are round-off of the coordinates, which grow as a model flies away
             far = real[LENGTH]

@@ -8,8 +8,9 @@ the speed of a free fall.
      pin                   tip
 
 Source: W. Tomaszewski, P. Pieranski, J.-C. Geminard, "The motion of a freely falling chain tip", Am. J. Phys. 74 (2006),
-776, doi:10.1119/1.2204074; the data are of this project.  At 4 s the tip is at (46.95, -78.48): g t^2/2 = 78.48 down.  The
-x coordinate was recomputed with explicit integration at small steps.  For comparison, energy gained to 5 s: N = 100:
+776, doi:10.1119/1.2204074; the data are of this project.  At 4 s the tip is at (46.95, -78.48): g t^2/2 = 78.48 down.
+Explicit integration (velocity Verlet, a quarter of the stable step) gives x = 46.9447 m for N = 100 and 46.9285 m for
+N = 1000; N = 10000 is extrapolated from these.  For comparison, energy gained to 5 s: N = 100:
 OpenSees 107 %, Exudyn .15 %, Kratos .17 %; N = 1000: OpenSees stops, Kratos 106 %, Exudyn 193 %.
 """
 
@@ -17,10 +18,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs import ConvergenceError, Model, solve
+from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, total_energy
 
-CASES = {"B-CABLE": "tip at 4 s; energy to 4 s and through the whip to 5 s; Newmark's rule beside it"}
+CASES = {"B-CABLE": "tip at 4 s; energy to 4 s and through the whip to 5 s; N = 10000 with --long"}
 
 LENGTH, EA, DENSITY, GRAVITY, H = 100.0, 1e6, 1.0, 9.81, 0.01
 
@@ -39,7 +40,8 @@ def build(n: int, duration: float = 5.0, frames: int = 0, rule: str = "midpoint"
 
 
 def reference() -> dict:
-    return {"tip at 4 s": (46.95, -78.48)}
+    """Tip at 4 s [m]: rounded for all N, and x by N from explicit integration."""
+    return {"tip at 4 s": (46.95, -78.48), "x by N": {100: 46.9447, 1000: 46.9285, 10000: 46.927}}
 
 
 def check(f: Findings) -> None:
@@ -49,9 +51,13 @@ def check(f: Findings) -> None:
         solution = solve(build(n))
         step, tip = solution.steps[0], solution.sensor("tip")
         at4 = round(4.0 / H)
-        for i, name in enumerate("xy"):
-            f.row("B-CABLE", f"tip at 4 s, {name} [m], N = {n}", tip[at4, i], known["tip at 4 s"][i],
-                  "printed digits; chains of N = 100 and 1000 differ by as much", tolerance=0.01)  # fmt: skip
+        f.row("B-CABLE", f"tip at 4 s, x [m], N = {n}", tip[at4, 0], known["x by N"][n], "error of h = 0.01 s: 0.002",
+              tolerance=0.005)  # fmt: skip
+        f.row("B-CABLE", f"tip at 4 s, y [m], N = {n}", tip[at4, 1], known["tip at 4 s"][1], "free fall; printed digits",
+              tolerance=0.005)  # fmt: skip
+        if n == 100:
+            f.row("B-CABLE", f"tip at 4 s, x [m], N = {n}, rounded value", tip[at4, 0], known["tip at 4 s"][0],
+                  "printed digits", tolerance=0.005)  # fmt: skip
         energy = total_energy(step)
         change = np.abs(energy - energy[0])
         kinetic = step.ledger("kinetic")

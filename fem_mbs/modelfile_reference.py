@@ -1,0 +1,219 @@
+"""The reference of the model file, docs/model-file.md, written from the schema.
+
+python -m fem_mbs.modelfile_reference > docs/model-file.md
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from fem_mbs.checks import QUANTITIES
+from fem_mbs.expressions import FUNCTIONS
+from fem_mbs.functions import FUNCTION_KINDS
+from fem_mbs.modelfile import step_options
+from fem_mbs.modelfile_schema import TABLES, Document, Table, TableType, shown
+from fem_mbs.sections import SECTION_SHAPES
+from fem_mbs.sensors import sensor_kinds
+
+__all__ = ["reference"]
+
+_HEAD = """\
+# The model file
+
+A model file is [TOML](https://toml.io). It stands for calls of the builder `fem_mbs.Model`, table by table in the
+order of this page, and gives bit-equal results. `fem-mbs check FILE` reads one and explains what it means; `fem-mbs
+new MESH` writes one to start from; the examples have two with comments.
+
+Keys before the first table belong to the whole model. A table `[material.steel]` is a thing called "steel"; tables in
+double brackets, `[[joint]]`, can be repeated. An unknown table or key, a value of the wrong type or one that is not
+finite ends in one line that names file, table and key, and exit code 2. Numbers are in one consistent set of units;
+the units here are SI.
+
+**Places.** What another table calls a *place* is the name of a `[[body]]` or `[[node]]`, a set of nodes of a mesh
+(`"rod:left"` for the set `left` of `[mesh.rod]`; a line set stands for its nodes), a whole mesh (`"rod"`), or
+`"ground"`. Where one node is needed, the set must hold one. Points are given in global coordinates of the start and
+travel with their body.
+
+**Functions of time** can be given as a number, as the name of a `[function.NAME]`, as an expression of `t`
+(`"0.1*sin(20*t)"`) or as a table with its kind (`{kind = "ramp", duration = 0.1}`), in place or by name.
+"""
+
+_EXPRESSIONS = f"""\
+Expressions know `+ - * / **`, comparisons, `and or not`, `a if c else b`, the constants `pi` and `e`, and the functions
+{", ".join(f"`{name}`" for name in FUNCTIONS)}.
+Angles are in radians; `step(x)` is 1 from x = 0 on, 0 before. Their derivatives, which drives need, are exact.
+"""
+
+_FUNCTION_TEXTS = {
+    "constant": "value",
+    "constant_speed": "offset + rate t",
+    "step": "start_value (0) before `start` (0), end_value (1) from then on",
+    "ramp": "linear from start_value (0) to end_value (1) within `duration` after `start` (0)",
+    "smoothstep": "the same on a cycloid: velocity and acceleration are continuous",
+    "hat": "0, up to `value` (1) at `peak` (the middle), and 0 again `duration` after `start` (0)",
+    "harmonic": "offset + amplitude sin(omega t + phase); omega [rad/s] or frequency [1/s]",
+    "spin_up": "angle of a shaft that reaches the speed `rate` within `duration` (Simo & Vu-Quoc 1986)",
+    "start_up": "angle of a motor: second derivative acceleration (1 + cos(pi t/duration)), then constant speed "
+    "(Russell & Willmert 1991)",
+    "table": 'linear between `times` and `values`; extrapolate = "hold", "linear" or "error"; or periodic = true',
+    "spline": 'cubic spline through them; ends = "natural", "clamped", "periodic" or "not-a-knot"',
+    "csv": "table or spline from a CSV file (relative to the model file); columns by number from 1 or by name",
+    "expression": "an expression of t; `kinks`: times at which it has corners that cannot be seen in it",
+    "sum": "sum of a list of functions",
+    "product": "product of a list of functions",
+    "scaled": "factor (1) times a function, later by `delay` (0)",
+}
+
+_SENSOR_TEXTS = {
+    "position": "of a node, or of a point of a body [m]",
+    "displacement": "since the start [m]",
+    "velocity": "[m/s]",
+    "rotation": "since the start: angle, in space rotation vector [rad]",
+    "distance": "between two places [m]",
+    "deflection": "distance of a point from the chord between a and b, in the plane positive to its left [m]; "
+    "relative = true: over the length of the chord at the start",
+    "angle": "by which b has turned more than a [rad]",
+    "element": "an output of one element of a group, by name: `N`, `M_p`, `M_q`, `Q`, `strain`",
+    "strain": "axial strain of one element",
+    "force": "axial force of one element [N]",
+    "reaction": "force and moment of supports or motions of a place, or of the joint called so [N], [N m]",
+    "energy": '"total", "kinetic", "strain", "potential", "dissipated", "load work", "driver work" or "closing error" '
+    "[J]",
+}
+
+_STEP_TEXTS = {
+    "duration": "[s]",
+    "h": "time step [s]; the duration is a whole number of them",
+    "rule": '"midpoint" (energy and momenta exact) or "newmark" (average acceleration)',
+    "frames": "states kept for pictures and ParaView, evenly spread; 0: none",
+    "restarts": "points from which `fem-mbs run --restart` can continue, evenly spread",
+    "increments": "number of load increments; they are cut where Newton-Raphson does not converge",
+    "ramp": "loads and gravity grow from zero; only in the first step that has loads",
+    "rtol": "largest residual over the largest element contribution of its kind",
+    "ctol": "constraint error over the length of the model",
+    "max_iterations": "of Newton-Raphson in a step",
+    "newton": '"chord" (one tangent per step while it contracts well) or "full"',
+    "predictor": '"none", "velocity", "increment" or "extrapolation"',
+    "halvings": "how often a step that does not converge is halved",
+    "solver": '"auto", "banded", "cholmod" or "superlu"',
+    "beta": "of Newmark's rule",
+    "gamma": "of Newmark's rule",
+}
+
+
+def reference() -> str:
+    """The text of docs/model-file.md."""
+    return "\n".join(_lines())
+
+
+def _lines() -> Iterator[str]:
+    yield _HEAD
+    yield "## Top level\n"
+    yield from _keys(Document)
+    for table in TABLES:
+        yield f"## {_title(table)}\n"
+        yield f"{table.text}\n"
+        if table.keys is not None:
+            yield from _keys(table.keys)
+        yield from _EXTRA.get(table.name, _nothing)()
+
+
+def _title(table: TableType) -> str:
+    if table.name == "initial":
+        return "`[initial]` or `[[initial]]`"
+    return f"`[{table.name}.NAME]`" if table.many == "named" else f"`[[{table.name}]]`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _rows(*rows: tuple[str, ...]) -> Iterator[str]:
+    head, *rest = rows
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rest:
+        yield f"| {' | '.join(_cell(c) for c in row)} |"
+    yield ""
+
+
+def _keys(table: type[Table]) -> Iterator[str]:
+    rows = [("key", "value", "default", "meaning")]
+    for name, key in table.keys.items():
+        if isinstance(key.kind, type):
+            parts = ", ".join(key.kind.keys)
+            rows.append((f"`{name}`", f"table: {parts}", "", key.text))
+        else:
+            rows.append((f"`{name}`", key.kind.label, "**required**" if key.required else key.default_text, key.text))
+    yield from _rows(*rows)
+
+
+def _nothing() -> Iterator[str]:
+    yield from ()
+
+
+def _function_kinds() -> Iterator[str]:
+    yield _EXPRESSIONS
+    rows = [("kind", "parameters", "f(t)")]
+    rows += [(f"`{k}`", ", ".join(f"`{p}`" for p in keys), _FUNCTION_TEXTS[k]) for k, keys in FUNCTION_KINDS.items()]
+    yield from _rows(*rows)
+
+
+def _shapes() -> Iterator[str]:
+    yield "The keys that belong to each shape (a section must not have others):\n"
+    yield from _rows(
+        ("shape", "keys"), *((f"`{k}`", ", ".join(f"`{p}`" for p in v)) for k, v in SECTION_SHAPES.items())
+    )
+
+
+def _mesh_parts() -> Iterator[str]:
+    for table in TABLES:
+        if table.name == "mesh" and table.keys is not None:
+            for name, key in table.keys.keys.items():
+                if isinstance(key.kind, type):
+                    yield f"`{name} = {{...}}`:\n"
+                    yield from _keys(key.kind)
+
+
+def _sensors() -> Iterator[str]:
+    yield "The keys that belong to each kind:\n"
+    rows = [("kind", "keys", "what")]
+    rows += [(f"`{k}`", ", ".join(f"`{p}`" for p in keys), _SENSOR_TEXTS[k]) for k, keys in sensor_kinds().items()]
+    yield from _rows(*rows)
+    yield (
+        "Forces, strains and reactions of a transient belong to the middle of time steps; tables and figures have the\n"
+        "means of two consecutive ones, at the times between.\n"
+    )
+
+
+def _steps() -> Iterator[str]:
+    for kind in ("transient", "static"):
+        yield f'Options of `type = "{kind}"`:\n'
+        rows = [("key", "default", "meaning")]
+        for name, default in step_options(kind).items():
+            rows.append((f"`{name}`", "**required**" if default is None else shown(default), _STEP_TEXTS[name]))
+        yield from _rows(*rows)
+
+
+def _checks() -> Iterator[str]:
+    yield (
+        f"Quantities: {', '.join(f'`{q}`' for q in QUANTITIES)}.\n"
+        "`fem-mbs run` prints the outcome, writes it into summary.json (`checks`: case, sensor, quantity, measured,\n"
+        "reference, tolerance, time, source, pass) and ends with exit code 1 if one fails; the results are complete\n"
+        "all the same.\n"
+    )
+
+
+_EXTRA = {
+    "function": _function_kinds,
+    "section": _shapes,
+    "mesh": _mesh_parts,
+    "sensor": _sensors,
+    "step": _steps,
+    "check": _checks,
+}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())
