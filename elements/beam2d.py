@@ -14,7 +14,10 @@ Strains: n - L and theta_1, theta_2 (local rotations), joined in the axial strai
 
     e = n - L + L (2 theta_1^2 - theta_1 theta_2 + 2 theta_2^2)/30
 
-with the second-order terms (Meijaard 1993, eq. 16), and in the end moments  M_i = sum_j S_ij theta_j,  S = EI/((1 + phi) L) [[4 + phi, 2 - phi], [2 - phi, 4 + phi]].
+with the second-order terms (Meijaard 1993, eq. 16), and in the end moments  M_i = sum_j S_ij theta_j,
+
+    S = EI/((1 + phi) L) [[4 + phi, 2 - phi], [2 - phi, 4 + phi]].
+
 Since e is quadratic in (n, theta), its gradient at the averaged strains is the exact quotient (docs/theory.md,
 section 1).  With ``inextensible`` the modified strain e is held at zero at the end of each step by a multiplier N.
 
@@ -48,6 +51,7 @@ from fem_mbs.contract import (
     TANGENT,
     WV,
     H,
+    inner,
     kernel,
 )
 from fem_mbs.elements.kinematics import relative_angle
@@ -70,14 +74,14 @@ PAR = (
 OUTPUTS = ("N [N]", "M_p [N m]", "M_q [N m]", "Q [N]", "strain [-]")
 
 
-@kernel
+@inner
 def local_angle(c, s, ex, ey, ux, uy):
     """Angle from the chord direction (ux, uy) to the end's section axis: the reference direction turned by (c, s)."""
     dx, dy = c * ex - s * ey, s * ex + c * ey
     return np.arctan2(ux * dy - uy * dx, ux * dx + uy * dy)
 
 
-@kernel
+@inner
 def axial_strain(n2, length, t1, t2, second):
     """Elongation plus second-order terms [m]."""
     return (n2 - length * length) / (np.sqrt(n2) + length) + second * length * (
@@ -85,7 +89,7 @@ def axial_strain(n2, length, t1, t2, second):
     ) / 30.0
 
 
-@kernel
+@inner
 def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inextensible):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE

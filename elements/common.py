@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fem_mbs.contract import kernel
+from fem_mbs.contract import inner
 
 __all__ = ["add_arm_tangent", "add_force", "clear", "time_value"]
 
 
-@kernel
+@inner
 def clear(block, rows):
     """Zero the first rows of `fe` (2-D) or `ke` (3-D): kernels write every entry of what they are asked for."""
     flat = block.reshape(block.shape[0], -1)
@@ -16,7 +16,7 @@ def clear(block, rows):
             flat[i, j] = 0.0
 
 
-@kernel
+@inner
 def time_value(fun, index, column, default):
     """Value of the time function `index` (a parameter, hence a float) in that column of fun; negative: the default."""
     if index < 0:
@@ -24,7 +24,7 @@ def time_value(fun, index, column, default):
     return fun[int(index), column]
 
 
-@kernel
+@inner
 def add_force(fe, factor, force, B, k):
     """fe (n_loc,) += factor * B^T force in the rows of end k: a force on a point, seen from the end's unknowns."""
     n = B.shape[1]
@@ -35,7 +35,7 @@ def add_force(fe, factor, force, B, k):
         fe[k * n + j] += factor * total
 
 
-@kernel
+@inner
 def add_arm_tangent(ke, factor, force, J, k):
     """ke (n_loc, n_loc) += factor * d(B^T force)/dU at constant force: the mean arm turns, d r_m = d r1/2."""
     if J.shape[0] == 2:

@@ -32,6 +32,7 @@ from fem_mbs.contract import (
     WA,
     WV,
     H,
+    inner,
     kernel,
 )
 from fem_mbs.elements.registry import ElementType
@@ -40,7 +41,7 @@ MASS, LENGTH, ROTARY, EX, EY = 0, 1, 2, 3, 4
 PAR = ("mass [kg]", "length [m]", "rotary inertia [kg m^2]", "ex [-]", "ey [-]")
 
 
-@kernel
+@inner
 def mass_matrix(m, length, rotary, M):
     """Fill the 4 x 4 matrix over (x_p, d_p, x_q, d_q); ``rotary`` is the rotary inertia of the whole element."""
     a, l2 = m / 420.0, length * length

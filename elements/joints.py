@@ -35,6 +35,7 @@ from fem_mbs.contract import (
     T1,
     TANGENT,
     TWO,
+    inner,
     kernel,
 )
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear, time_value
@@ -51,7 +52,7 @@ from fem_mbs.elements.registry import ElementType
 __all__ = ["TYPES"]
 
 
-@kernel
+@inner
 def _lambda(ctl, Q, U, scale, index):
     """Multiplier for the work over the step: that of the step, or the mean of both ends for one-state rules."""
     if ctl[RULE] == ONE_STATE:
@@ -181,7 +182,7 @@ def _report_angle(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
 
 
 # --- relative orientation in space -----------------------------------------------------------------------------------
-@kernel
+@inner
 def _triads(D, rot, par, e, state, A, B):
     """A, B (3, 3): row i is the i-th vector of the triad of end a, of end b, at a state, in spatial axes."""
     for i in range(3):
@@ -189,7 +190,7 @@ def _triads(D, rot, par, e, state, A, B):
         rotate(D, state, rot[e, 1], par[e, 11 + i], par[e, 14 + i], par[e, 17 + i], B[i])
 
 
-@kernel
+@inner
 def _turn(A, cosine, sine, X):
     """X (3, 3) = the triad A (rows) with its second and third vector turned about the first."""
     for i in range(3):
@@ -198,7 +199,7 @@ def _turn(A, cosine, sine, X):
         X[2, i] = cosine * A[2, i] - sine * A[1, i]
 
 
-@kernel
+@inner
 def _target(ctl, fun, index):
     """Target angle f at both ends of the step; one-state rules know the end only."""
     f1 = time_value(fun, index, T1, 0.0)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from fem_mbs.contract import kernel
+from fem_mbs.contract import inner
 
 __all__ = [
     "DP",
@@ -39,7 +39,7 @@ P0, P1, DP, R0, R1 = 0, 1, 2, 3, 4
 
 
 # --- angles ----------------------------------------------------------------------------------------------------------
-@kernel
+@inner
 def atan_quotient(u):
     """F = atan(u)/u and its derivative; even in u, F(0) = 1; a Taylor series below 0.1, where F' would cancel."""
     if abs(u) < 0.1:
@@ -52,7 +52,7 @@ def atan_quotient(u):
     return f, (1 / (1 + u * u) - f) / u
 
 
-@kernel
+@inner
 def relative_angle(vb, va):
     """Angle by which an end b turns more than an end a, as a quotient over their Cayley parameters.
 
@@ -84,7 +84,7 @@ def relative_angle(vb, va):
 
 
 # --- rotations -------------------------------------------------------------------------------------------------------
-@kernel
+@inner
 def cross(a, b, out):
     """out = a x b, three components."""
     out[0] = a[1] * b[2] - a[2] * b[1]
@@ -92,7 +92,7 @@ def cross(a, b, out):
     out[2] = a[0] * b[1] - a[1] * b[0]
 
 
-@kernel
+@inner
 def cayley_tangent(x, y, z, out):
     """out (3, 3) = T(theta) = (I + theta~/2)/(1 + |theta|^2/4): spin (spatial axes) = T delta theta; T(0) = I."""
     f = 1 / (1 + 0.25 * (x * x + y * y + z * z))
@@ -106,7 +106,7 @@ def cayley_tangent(x, y, z, out):
     out[0, 2] = g * y
 
 
-@kernel
+@inner
 def cayley_vector(A, B, out):
     """out (3,) = theta with B = cay(theta) A, for two rotation matrices stored row by row (9,), less than pi apart."""
     trace = 0.0
@@ -123,7 +123,7 @@ def cayley_vector(A, B, out):
     out[2] = f * z
 
 
-@kernel
+@inner
 def rotate(D, state, row, x, y, z, out):
     """out (3,) = R (x, y, z) with R = D[state, row]: from body to spatial axes."""
     out[0] = D[state, row, 0] * x + D[state, row, 1] * y + D[state, row, 2] * z
@@ -131,7 +131,7 @@ def rotate(D, state, row, x, y, z, out):
     out[2] = D[state, row, 6] * x + D[state, row, 7] * y + D[state, row, 8] * z
 
 
-@kernel
+@inner
 def spin(V, D, dof, rot, state, e, k, out):
     """out (3,) = angular velocity of end k of element e in spatial axes at a state (space, end dofs 6)."""
     j = 6 * k + 3
@@ -139,7 +139,7 @@ def spin(V, D, dof, rot, state, e, k, out):
 
 
 # --- points on ends --------------------------------------------------------------------------------------------------
-@kernel
+@inner
 def point(Q, D, U, dof, rot, e, k, par, column, P, B, J):
     """Point with the offset par[e, column:] (body axes) on end k of element e; plane or space by the shape of D.
 
@@ -197,7 +197,7 @@ def point(Q, D, U, dof, rot, e, k, par, column, P, B, J):
     J[0, 5], J[1, 5], J[2, 5] = -x * rz - ry, rx - y * rz, y * ry + x * rx
 
 
-@kernel
+@inner
 def point_rate(V, D, dof, rot, state, e, k, r, v, c):
     """v (dim,) = velocity of the point with the arm r (spatial axes) on end k at a state, c (dim,) = w x r in it."""
     if D.shape[2] == 2:

@@ -25,6 +25,7 @@ from fem_mbs.contract import (
     T1,
     TANGENT,
     TM,
+    inner,
     kernel,
 )
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear, time_value
@@ -34,7 +35,7 @@ from fem_mbs.elements.registry import ElementType
 __all__ = ["TYPES"]
 
 
-@kernel
+@inner
 def _mean_factor(ctl, fun, index):
     """Factor of a load for the work over a step."""
     if ctl[RULE] == ONE_STATE:

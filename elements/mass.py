@@ -24,6 +24,7 @@ from fem_mbs.contract import (
     TANGENT,
     WA,
     H,
+    inner,
     kernel,
 )
 from fem_mbs.elements.registry import ElementType
@@ -99,7 +100,7 @@ def linear_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
                 ke[r, i, i], ke[r, i, dim + i], ke[r, dim + i, i], ke[r, dim + i, dim + i] = 2 * k, k, k, 2 * k
 
 
-@kernel
+@inner
 def add_momentum(fe, r, dim, m, x, v):
     """Linear momentum m v and angular momentum x x m v into the ledger row r."""
     for i in range(dim):

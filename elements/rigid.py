@@ -31,6 +31,7 @@ from fem_mbs.contract import (
     WA,
     WV,
     H,
+    inner,
     kernel,
 )
 from fem_mbs.elements.common import clear
@@ -40,7 +41,7 @@ from fem_mbs.elements.registry import ElementType
 __all__ = ["TYPES"]
 
 
-@kernel
+@inner
 def _inertia(par, e, W, out):
     """out = J W in body axes."""
     out[0] = par[e, 1] * W[0] + par[e, 4] * W[1] + par[e, 6] * W[2]
@@ -48,7 +49,7 @@ def _inertia(par, e, W, out):
     out[2] = par[e, 6] * W[0] + par[e, 5] * W[1] + par[e, 3] * W[2]
 
 
-@kernel
+@inner
 def _unrotate(D, state, row, x, y, z, out):
     """out = R^T (x, y, z): from spatial to body axes."""
     out[0] = D[state, row, 0] * x + D[state, row, 3] * y + D[state, row, 6] * z

@@ -32,6 +32,7 @@ from fem_mbs.contract import (
     TANGENT,
     WV,
     H,
+    inner,
     kernel,
 )
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear
@@ -41,7 +42,7 @@ from fem_mbs.elements.registry import ElementType
 __all__ = ["TYPES"]
 
 
-@kernel
+@inner
 def _length(P, row, d):
     """d (dim,) = P_b - P_a at a state; returns its length."""
     n = 0.0
@@ -51,7 +52,7 @@ def _length(P, row, d):
     return math.sqrt(n)
 
 
-@kernel
+@inner
 def _rate(V, D, dof, rot, state, e, P, row, d, n, v, c):
     """dn/dt at a state (0 where n = 0); v[k], c[k] (2, dim) = velocity of the point k and w x r in it."""
     rate = 0.0
@@ -140,7 +141,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                         K[a * nd + i, j] += factor * total * rate_row[j]
 
 
-@kernel
+@inner
 def _rate_row(wv, P, w, n, v, c, row):
     """row (2 nd,) = d(n')/dU at one state, n' = w.d', with dv = WV dU and, in space, dW = WV R^T dtheta.
 

@@ -33,6 +33,7 @@ from fem_mbs.contract import (
     TANGENT,
     WV,
     H,
+    inner,
     kernel,
 )
 from fem_mbs.elements.common import clear
@@ -111,12 +112,12 @@ def _report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
 _U0, _V0, _B0, _U1, _V1, _B1, _UM, _VM, _BM = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
 
-@kernel
+@inner
 def _dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel
+@inner
 def _vectors(D, rot, par, e, W):
     """Fills W (9, 3) and returns C0, S0, C1, S1."""
     for state in range(2):
@@ -130,7 +131,7 @@ def _vectors(D, rot, par, e, W):
     return _dot(W[_U0], W[_B0]), _dot(W[_V0], W[_B0]), _dot(W[_U1], W[_B1]), _dot(W[_V1], W[_B1])
 
 
-@kernel
+@inner
 def _angle_step(U, dof, e, W, c0, s0, c1, s1, mc, ms):
     """mc, ms (3,) = grad C, grad S on end b at mid-step; returns sin and cos of dphi, the sine without cancellation."""
     cross(W[_BM], W[_UM], mc)
@@ -144,7 +145,7 @@ def _angle_step(U, dof, e, W, c0, s0, c1, s1, mc, ms):
     return (c0 * ds - s0 * dc) / nn, (c0 * c1 + s0 * s1) / nn
 
 
-@kernel
+@inner
 def _nearest(c, s, near):
     """Angle of (c, s), of all its turns the one nearest to `near`."""
     angle = math.atan2(s, c)
@@ -253,7 +254,7 @@ def _force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                     K[3 + i, column] -= entry
 
 
-@kernel
+@inner
 def _rate3(V, D, dof, rot, state, e, W, c, s, x, y):
     """d phi/dt at a state, with (c, s) = (C, S) there."""
     row = 3 * state

@@ -33,6 +33,7 @@ from fem_mbs.contract import (
     TANGENT,
     WV,
     H,
+    inner,
     kernel,
 )
 from fem_mbs.elements.registry import ElementType
@@ -42,7 +43,7 @@ EA, LENGTH, STRAIN_KIND, TENSION_ONLY, PRESTRESS, DAMPING = 0, 1, 2, 3, 4, 5
 PAR = ("EA [N]", "length [m]", "strain", "tension_only", "prestress [N]", "damping [N s/m]")
 
 
-@kernel
+@inner
 def elongation(n2, length, green):
     """Stretch measure s(n) from the squared chord n2, without cancellation: n - L, or (n^2 - L^2)/(2 L)."""
     if green:
@@ -50,7 +51,7 @@ def elongation(n2, length, green):
     return (n2 - length * length) / (np.sqrt(n2) + length)
 
 
-@kernel
+@inner
 def axial_force(s0, s1, k, n0, tension_only):
     """Discrete derivative of V = n0 s + k s^2/2 (or its tension-only half) between s0 and s1, and d/ds1."""
     if not tension_only:

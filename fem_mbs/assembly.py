@@ -189,15 +189,10 @@ class Compiled:
             return self.n_equations * (3 * self.bandwidth + 1)
         return self.pattern[1].size
 
-    def kernels(self):
-        """Function pointers (force, report) of the blocks, as typed lists for the compiled step."""
-        from numba.typed import List
-
-        forces, reports = List.empty_list(C.KERNEL), List.empty_list(C.KERNEL)
-        for block in self.blocks:
-            for pointers, kernel in ((forces, block.type.force), (reports, block.type.report)):
-                kernel.compile(C.SIGNATURE)
-                pointers.append(kernel)
+    def kernels(self) -> tuple[np.ndarray, np.ndarray]:
+        """Addresses (force, report) of the kernels of the blocks, for the compiled step."""
+        forces = np.array([C.address(b.type.force) for b in self.blocks], np.int64)
+        reports = np.array([C.address(b.type.report) for b in self.blocks], np.int64)
         return forces, reports
 
     def element_arrays(self, job: int, ctl, fun, state: S.State, blocks=None):

@@ -37,6 +37,8 @@ from pathlib import Path
 
 import numba
 from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic, register_jitable
 
 
 def _cache_directory() -> str:
@@ -103,9 +105,66 @@ _i2 = types.Array(types.int32, 2, "C")
 SIGNATURE = types.void(
     types.int64, types.int64, types.int64, _f1, _f2, _i2, _i2, _f2, _f2, _f2, _f3, _f2, _f3, _f1, _f2, _f3
 )
-KERNEL = types.FunctionType(SIGNATURE)
 
 
 def kernel(function):
     """Compile lazily, cached on disk; the assembler asks for `SIGNATURE` when a model uses the element."""
-    return njit(cache=True, error_model="numpy")(function)
+    return njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+
+
+def inner(function):
+    """Compile as a part of the compiled functions that call it; in Python it stays a Python function."""
+    return register_jitable(error_model="numpy", no_cfunc_wrapper=True)(function)
+
+
+def inline(function):
+    """The same, set into the caller: for what a small model spends its time on."""
+    return register_jitable(error_model="numpy", no_cfunc_wrapper=True, forceinline=True)(function)
+
+
+def address(function) -> int:
+    """Where the machine code of a kernel of `SIGNATURE` stands, for `call`; compiled if it is not yet."""
+    function.compile(SIGNATURE)
+    result = function.get_compile_result(SIGNATURE)
+    return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+
+
+@intrinsic
+def call(typing_context, where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    """Call the kernel at an `address`: one call instruction, and nothing to compile anew for other kernels."""
+
+    def generate(context, builder, signature, arguments):
+        convention = context.call_conv
+        kind = convention.get_function_type(SIGNATURE.return_type, SIGNATURE.args)
+        pointer = builder.inttoptr(arguments[0], kind.as_pointer())
+        status, _ = convention.call_function(builder, pointer, SIGNATURE.return_type, SIGNATURE.args, arguments[1:])
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return context.get_dummy_value()
+
+    return types.void(types.intp, *SIGNATURE.args), generate
+
+
+@intrinsic
+def borrow(typing_context, value):
+    """An array, or a named tuple of arrays, without its reference count.
+
+    Counting costs an atomic operation per array whenever arrays or tuples of them are sliced or handed on, more than a
+    small element; whoever calls compiled code holds the arrays anyway.
+    """
+
+    def unowned(context, builder, kind, array):
+        view = cgutils.create_struct_proxy(kind)(context, builder, value=array)
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    def generate(context, builder, signature, arguments):
+        kind, given = signature.args[0], arguments[0]
+        if isinstance(kind, types.Array):
+            return unowned(context, builder, kind, given)
+        parts = cgutils.unpack_tuple(builder, given)
+        members = [unowned(context, builder, k, a) for k, a in zip(kind, parts, strict=True)]
+        return context.make_tuple(builder, kind, members)
+
+    return value(value), generate

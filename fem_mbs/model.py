@@ -226,6 +226,8 @@ class Model:
             part, first = self.meshes[mesh]
             return first + (part.nodes_of(name) if name else np.arange(len(part.points)))
         table = {**self.bodies, **self.named_nodes, **self.meshes}
+        if mesh in table:
+            raise ModelError(f'{owner}: "{mesh}" is a body or a node, it has no set "{name}"; write "{mesh}"')
         return self._find("body, node or mesh", mesh, table, owner)
 
     def node_of(self, place: str, owner: str = "Model") -> int:

@@ -33,7 +33,7 @@ def draw_curves(
     """One pair of axes as SVG.
 
     Args:
-        curves: (x (n,), y (n,), label, style) with style "-", "--", ":", "o" or "o-"; an empty label: not in the legend.
+        curves: (x (n,), y (n,), label, style) with style "-", "--", ":", "o" or "o-"; empty label: not in the legend.
         x, y: labels of the axes.
         scale: "linear", "log" (ordinate) or "loglog".
         equal: the same unit on both axes (trajectories).

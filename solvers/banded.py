@@ -7,12 +7,13 @@ LAPACK's gbtrf read in C order; the first kl places of a row take the fill-in of
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from fem_mbs.contract import inner
 
 __all__ = ["band_factor", "band_solve"]
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def band_factor(n, kl, ku, ab, pivot):
     """Factor in place; returns -1, or the column whose pivot is zero or not finite."""
     kv = kl + ku
@@ -47,7 +48,7 @@ def band_factor(n, kl, ku, ab, pivot):
     return -1
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def band_solve(n, kl, ku, ab, pivot, b):
     """Solve in place with the factors of `band_factor`."""
     kv = kl + ku

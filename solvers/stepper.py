@@ -10,8 +10,8 @@ when
     NOT_CONVERGED    Newton-Raphson failed at step ``counter[STEP]``; the state is that of its start
     SINGULAR         the banded matrix has no pivot in equation ``counter[WORST]``
 
-(reverse communication, as ARPACK does it).  The solver knows blocks of elements by their arrays and two function
-pointers only; see `fem_mbs.contract`.
+(reverse communication, as ARPACK does it).  The solver knows blocks of elements by their arrays and the addresses of
+their two kernels only; see `fem_mbs.contract`.
 
 Newton-Raphson keeps the factors of a step's first tangent while they contract the increment well (chord iterations),
 since a tangent at the predicted state is as good as its prediction; ``full`` forms a new one in every iteration.
@@ -24,9 +24,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fem_mbs import contract as C
+from fem_mbs.contract import inline, inner, kernel
 from fem_mbs.solvers.banded import band_factor, band_solve
 
 # --- answers of `advance` ------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ N_COUNTER = 21
 (RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH) = range(9)
 N_REAL = 9
 
-_BEGIN, _ASSEMBLE, _UPDATE = 0, 1, 2
+_BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
 _TILE = 64
 
@@ -143,7 +143,15 @@ class Output(NamedTuple):
 REC_Q, REC_V, REC_D, REC_REACTION, REC_OUT = 0, 1, 2, 3, 4
 
 
-@njit(cache=True, error_model="numpy")
+@inline
+def copy(source, target):
+    """Copy a row: an assignment of slices would compile numba's message about unequal shapes."""
+    source, target = source.reshape(source.size), target.reshape(source.size)
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@inline
 def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
     """Residual, and matrix values when ``job`` is TANGENT; block after block, tile after tile, in a fixed order."""
     r = state.residual
@@ -164,10 +172,9 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
         fe = state.fe[: _TILE * m].reshape((_TILE, m))
         ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
         slot = system.slot[t[O_SLOT] : t[O_SLOT] + n * m * m].reshape((n, m * m))
-        kernel = kernels[b]
         for e0 in range(0, n, _TILE):
             e1 = min(e0 + _TILE, n)
-            kernel(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
+            C.call(kernels[b], job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
             for e in range(e0, e1):
                 for i in range(m):
                     k = dof[e, i]
@@ -183,7 +190,7 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
                         values[slot[e, i]] += flat[e - e0, i]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def report(job, reports, system, ctl, fun, state, ledger, keep):
     """Run the report kernels: LEDGER (sums into ``ledger``, element energies if ``keep``), OUTPUT, COMMIT or START."""
     width = 0
@@ -206,11 +213,28 @@ def report(job, reports, system, ctl, fun, state, ledger, keep):
         hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
         fe = state.fe[: _TILE * width].reshape((_TILE, width))
         ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
-        kernel = reports[b]
         for e0 in range(0, n, _TILE):
             e1 = min(e0 + _TILE, n)
             fe[:] = 0.0
-            kernel(job, e0, e1, ctl, par, dof, rot, hist, fun, state.Q, state.D, state.V, state.DD, state.U, fe, ke)
+            C.call(
+                reports[b],
+                job,
+                e0,
+                e1,
+                ctl,
+                par,
+                dof,
+                rot,
+                hist,
+                fun,
+                state.Q,
+                state.D,
+                state.V,
+                state.DD,
+                state.U,
+                fe,
+                ke,
+            )
             if job == C.LEDGER:
                 for e in range(e1 - e0):
                     for i in range(C.N_LEDGER):
@@ -225,7 +249,7 @@ def report(job, reports, system, ctl, fun, state, ledger, keep):
                         state.out[o + e * width + i] = fe[e, i]
 
 
-@njit(cache=True, error_model="numpy")
+@inline
 def configure(system, state, one_state):
     """Configuration at the end of the step from U: positions, directors, and in one-state rules angles."""
     Q, D, U = state.Q, state.D, state.U
@@ -254,7 +278,7 @@ def configure(system, state, one_state):
                 D[1, i, 6 + j] = c + f * (r + 0.5 * (x * q - y * p))
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def velocities(system, state, h, beta, gamma, newmark):
     """Velocities (and Newmark's accelerations) at the end of the step."""
     D, V, U = state.D, state.V, state.U
@@ -287,7 +311,7 @@ def velocities(system, state, h, beta, gamma, newmark):
                 V[2, k] = u / (beta * h * h) - V[0, k] / (beta * h) - (0.5 / beta - 1.0) * state.past[1, k]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def director_velocities(system, state, h, newmark):
     """d' at the end: by the mid-point recursion, or omega x d in one-state rules."""
     D, V, DD = state.D, state.V, state.DD
@@ -311,7 +335,7 @@ def director_velocities(system, state, h, newmark):
                 DD[1, i, 3 * j], DD[1, i, 3 * j + 1], DD[1, i, 3 * j + 2] = y * c - z * b, z * a - x * c, x * b - y * a
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def normalise(system, D):
     """Take the round-off out of the directors of row 1."""
     plane = system.rotations.shape[1] == 1
@@ -336,7 +360,7 @@ def normalise(system, D):
                 R[3 * j + 2] = 1.5 * c - 0.5 * (a * g02 + b * g12 + c * g22)
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def predict(system, state, ctl, fun, counter):
     """First guess of U, and the given increments of driven dofs."""
     U, past, Q, V, D = state.U, state.past, state.Q, state.V, state.D
@@ -372,7 +396,7 @@ def predict(system, state, ctl, fun, counter):
         U[k] = step if system.kind[k] == POSITION else 2.0 * np.tan(0.5 * step)
 
 
-@njit(cache=True, error_model="numpy")
+@inline
 def update(system, state, one_state):
     """Add the increment in ``rhs`` to U; the scaled size of the increment."""
     U, x = state.U, state.rhs
@@ -418,7 +442,7 @@ def update(system, state, one_state):
     return size_x, size_t
 
 
-@njit(cache=True, error_model="numpy")
+@inline
 def small_residual(system, state, real, counter):
     """Whether every free row is small against the largest contribution of its kind; remembers the worst."""
     r, peak = state.residual, state.peak
@@ -438,7 +462,7 @@ def small_residual(system, state, real, counter):
     return worst <= 1.0
 
 
-@njit(cache=True, error_model="numpy")
+@inner
 def commit(reports, system, state, output, ctl, fun, counter, real):
     """Accept the step: velocities, ledger, outputs, frame, then end becomes start."""
     Q, D, V, DD, U = state.Q, state.D, state.V, state.DD, state.U
@@ -470,15 +494,14 @@ def commit(reports, system, state, output, ctl, fun, counter, real):
     frame = counter[FRAME_EVERY] > 0 and number % counter[FRAME_EVERY] == 0
     row = output.ledger[step]
     row[:] = 0.0
-    report(C.LEDGER, reports, system, ctl, fun, state, row, frame)
+    for job in (C.LEDGER, C.OUTPUT, C.COMMIT):
+        report(job, reports, system, ctl, fun, state, row, frame)
     for i in range(system.driven.size):
         k = system.driven[i]
         f = state.reaction[1, k]
         if newmark:
             f = 0.5 * (f + state.reaction[0, k])
         row[C.DRIVER_WORK] += f * (Q[1, k] - Q[0, k] if newmark else U[k])
-    report(C.OUTPUT, reports, system, ctl, fun, state, row, frame)
-    report(C.COMMIT, reports, system, ctl, fun, state, row, False)
     output.iterations[step] = counter[ITERATION]
     output.residuals[step] = real[WORST_VALUE]
     for i in range(system.record.shape[0]):
@@ -496,11 +519,11 @@ def commit(reports, system, state, output, ctl, fun, counter, real):
         output.values[step, i] = v
     if frame:
         n = counter[N_FRAMES]
-        output.frame_Q[n] = Q[1]
-        output.frame_V[n] = V[1]
-        output.frame_D[n] = D[1]
-        output.frame_out[n] = state.out
-        output.frame_energy[n] = state.energy
+        copy(Q[1], output.frame_Q[n])
+        copy(V[1], output.frame_V[n])
+        copy(D[1], output.frame_D[n])
+        copy(state.out, output.frame_out[n])
+        copy(state.energy, output.frame_energy[n])
         output.frame_step[n] = number
         counter[N_FRAMES] = n + 1
     if newmark:
@@ -511,24 +534,28 @@ def commit(reports, system, state, output, ctl, fun, counter, real):
             state.past[1, k] = state.past[0, k]
             state.past[0, k] = U[k]
         counter[HISTORY] = min(counter[HISTORY] + 1, 2)
-    Q[0] = Q[1]
-    D[0] = D[1]
-    V[0] = V[1]
-    DD[0] = DD[1]
-    state.reaction[0] = state.reaction[1]
+    copy(Q[1], Q[0])
+    copy(D[1], D[0])
+    copy(V[1], V[0])
+    copy(DD[1], DD[0])
+    copy(state.reaction[1], state.reaction[0])
     counter[STEP] = step + 1
     counter[TOTAL_ITERATIONS] += counter[ITERATION]
     if counter[RESTART_EVERY] > 0 and number % counter[RESTART_EVERY] == 0:
         counter[REFACTOR] = 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
     """Make the steps of ``funs`` (n_steps, n_fun, 3); see the module's docstring for the answers."""
+    system, state, output = C.borrow(system), C.borrow(state), C.borrow(output)
+    ctl, funs, counter, real = C.borrow(ctl), C.borrow(funs), C.borrow(counter), C.borrow(real)
     n_steps = funs.shape[0]
     one_state = counter[RULE_KIND] != MIDPOINT
     h = ctl[C.H]
     Q, D, U = state.Q, state.D, state.U
+    # what the kernels see: of a one-state rule both ends of the step alike
+    Qk, Dk, Uk = (state.Qw, state.Dw, state.Uw) if one_state else (Q, D, U)
     n = system.unknown.size
     banded = counter[BANDED] == 1
     kl, ku = counter[KL], counter[KU]
@@ -560,44 +587,42 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
             job = C.TANGENT if tangent else C.FORCE
             if one_state:
                 if counter[RULE_KIND] == NEWMARK:
-                    velocities(system, state, h, real[BETA], real[GAMMA], True)
-                state.Qw[0] = Q[1]
-                state.Qw[1] = Q[1]
-                state.Dw[0] = D[1]
-                state.Dw[1] = D[1]
+                    velocities(system, state, h, real[BETA], real[GAMMA], one_state)
+                copy(Q[1], state.Qw[0])
+                copy(Q[1], state.Qw[1])
+                copy(D[1], state.Dw[0])
+                copy(D[1], state.Dw[1])
                 for k in range(U.size):
                     # kernels of one-state rules see no increment, but the multipliers
                     state.Uw[k] = U[k] if system.kind[k] == MULTIPLIER else 0.0
-                assemble(job, kernels, system, ctl, fun, state.Qw, state.Dw, state.V, state.DD, state.Uw, state)
-            else:
-                assemble(job, kernels, system, ctl, fun, Q, D, state.V, state.DD, U, state)
+            # one call for all rules, since every call of a compiled function may be compiled into the caller
+            assemble(job, kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
             if small_residual(system, state, real, counter):
-                commit(reports, system, state, output, ctl, fun, counter, real)
-                counter[PHASE] = _BEGIN
-                continue
-            if counter[ITERATION] >= counter[MAX_ITERATIONS] or np.isnan(real[WORST_VALUE]):
-                counter[PHASE] = _BEGIN
-                counter[REFACTOR] = 1
-                return NOT_CONVERGED
-            for i in range(n):
-                state.rhs[i] = -state.residual[system.unknown[i]]
-            counter[PHASE] = _UPDATE
-            if tangent:
-                counter[FRESH] = counter[ITERATION]
-                counter[REFACTOR] = 0
-                counter[FACTORISATIONS] += 1
-            if banded:
-                ab = state.values[: n * width].reshape((n, width))
-                if tangent:
-                    bad = band_factor(n, kl, ku, ab, state.pivot)
-                    if bad >= 0:
-                        counter[WORST] = system.unknown[bad]
-                        counter[PHASE] = _BEGIN
-                        counter[REFACTOR] = 1
-                        return SINGULAR
-                band_solve(n, kl, ku, ab, state.pivot, state.rhs)
+                counter[PHASE] = _COMMIT
             else:
-                return NEED_FACTOR if tangent else NEED_SOLVE
+                if counter[ITERATION] >= counter[MAX_ITERATIONS] or np.isnan(real[WORST_VALUE]):
+                    counter[PHASE] = _BEGIN
+                    counter[REFACTOR] = 1
+                    return NOT_CONVERGED
+                for i in range(n):
+                    state.rhs[i] = -state.residual[system.unknown[i]]
+                counter[PHASE] = _UPDATE
+                if tangent:
+                    counter[FRESH] = counter[ITERATION]
+                    counter[REFACTOR] = 0
+                    counter[FACTORISATIONS] += 1
+                if banded:
+                    ab = state.values[: n * width].reshape((n, width))
+                    if tangent:
+                        bad = band_factor(n, kl, ku, ab, state.pivot)
+                        if bad >= 0:
+                            counter[WORST] = system.unknown[bad]
+                            counter[PHASE] = _BEGIN
+                            counter[REFACTOR] = 1
+                            return SINGULAR
+                    band_solve(n, kl, ku, ab, state.pivot, state.rhs)
+                else:
+                    return NEED_FACTOR if tangent else NEED_SOLVE
         if counter[PHASE] == _UPDATE:
             size_x, size_t = update(system, state, one_state)
             counter[ITERATION] += 1
@@ -616,12 +641,14 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
             )
             if floor or (stalled and counter[ITERATION] - counter[FRESH] >= 2):
                 configure(system, state, one_state)
-                commit(reports, system, state, output, ctl, fun, counter, real)
-                counter[PHASE] = _BEGIN
-                continue
-            if last > 0.0 and norm > 0.03 * last and counter[ITERATION] - counter[FRESH] >= 2:
-                counter[SLOW] = 1
-            if counter[SLOW] == 1 or norm > 1e-2:
-                # the tangent's error is of the order of the increment
-                counter[REFACTOR] = 1
+                counter[PHASE] = _COMMIT
+            else:
+                if last > 0.0 and norm > 0.03 * last and counter[ITERATION] - counter[FRESH] >= 2:
+                    counter[SLOW] = 1
+                if counter[SLOW] == 1 or norm > 1e-2:
+                    # the tangent's error is of the order of the increment
+                    counter[REFACTOR] = 1
+        if counter[PHASE] == _COMMIT:
+            commit(reports, system, state, output, ctl, fun, counter, real)
+            counter[PHASE] = _BEGIN
     return DONE

@@ -18,7 +18,6 @@ from fem_mbs.contract import (
     DRIVER_WORK,
     FORCE,
     GX,
-    KERNEL,
     KINETIC,
     LEDGER,
     LOAD_WORK,
@@ -704,9 +703,8 @@ def test_contract_history(subject, seed):
 
 
 def test_contract_kernels_have_the_signature(subject):
-    """The assembler calls all types through one function type."""
+    """The assembler calls all types by their addresses, with one signature."""
     assert len(SIGNATURE.args) == 16
-    assert KERNEL.signature == SIGNATURE
     t = element_type(subject[0])
     if not hasattr(t.force, "compile"):
         pytest.skip("compilation is switched off")

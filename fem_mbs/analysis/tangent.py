@@ -35,7 +35,10 @@ def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1) -> T
     compiled = model.compile()
     system = compiled.system
     if system.n_dof > _LARGEST:
-        raise ModelError(f"Tangent check: {system.n_dof} unknowns are too many for dense differences; take at most {_LARGEST}")
+        raise ModelError(
+            f"Tangent check: {system.n_dof} unknowns are too many for dense differences; "
+            f"take at most {_LARGEST}"
+        )
     state = system.initial_state()
     stepping = Stepping(
         system, list(compiled.functions), state, model.gravity, rule="midpoint", t0=0.0, h=h, settings=Settings()
