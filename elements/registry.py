@@ -60,6 +60,8 @@ _MODULES = {
     "truss3": "truss",
     "beam2": "beam2d",
     "beam2_inextensible": "beam2d",
+    "strain_beam2": "beam2d_strains",
+    "strain_beam2_inextensible": "beam2d_strains",
     "spring2": "spring",
     "spring3": "spring",
     "torsion2": "torsion",

@@ -28,6 +28,7 @@ from fem_mbs.sensors import Sensor, make_sensor
 
 __all__ = ["Body", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 
+BEAM_STRAINS = {"natural": "beam2", "generalised": "strain_beam2"}
 BEAM_RULES = {"exact": 0, "accumulated": 1, "geometric": 2, "secant": 3, "gradient": 4}
 TRUSS_STRAINS = {"corotational": 0, "green": 1, "average": 2}
 MASSES = ("hermite", "consistent", "lumped")
@@ -396,6 +397,7 @@ class Model:
         section: str,
         material: str | None = None,
         mass: str = "hermite",
+        strains: str = "natural",
         rule: str = "exact",
         second_order: bool = True,
         shear: bool = True,
@@ -407,7 +409,8 @@ class Model:
         Args:
             on: "mesh:set", "mesh", or two nodes.
             mass: "hermite" (consistent, director velocities), "consistent" (linear, lumped rotary inertia) or "lumped".
-            rule: mid-step rule; see `fem_mbs.elements.beam2d`.
+            strains: "natural" (local rotations against the chord) or "generalised" (Besseling, Meijaard).
+            rule: mid-step rule of natural strains; see `fem_mbs.elements.beam2d`.
             second_order: second-order terms of the axial strain (Meijaard).
             shear: shear deformation (Timoshenko), else Kirchhoff.
             damping: stiffness-proportional, beta [s].
@@ -419,8 +422,11 @@ class Model:
             raise ModelError(f"{owner}: mass = {mass!r} must be one of {', '.join(MASSES)}")
         if rule not in BEAM_RULES:
             raise ModelError(f"{owner}: rule = {rule!r} must be one of {', '.join(BEAM_RULES)}")
-        if inextensible and rule != "exact":
-            raise ModelError(f'{owner}: inextensible beams have the rule "exact" only, not {rule!r}')
+        if strains not in BEAM_STRAINS:
+            raise ModelError(f"{owner}: strains = {strains!r} must be one of {', '.join(BEAM_STRAINS)}")
+        if rule != "exact" and (inextensible or strains != "natural"):
+            what = "inextensible beams" if inextensible else f"beams with {strains} strains"
+            raise ModelError(f'{owner}: {what} have the rule "exact" only, not {rule!r}')
         s = self._stiffness(owner, material, section, "plane beam")
         cells = self._cells(owner, on)
         x = self.positions
@@ -431,12 +437,12 @@ class Model:
         unit = s.EIz / ((1.0 + phi) * length)
         self._add(
             name,
-            "beam2_inextensible" if inextensible else "beam2",
+            BEAM_STRAINS[strains] + ("_inextensible" if inextensible else ""),
             cells,
             EA=s.EA, S11=(4.0 + phi) * unit, S12=(2.0 - phi) * unit, length=length, ex=ex, ey=ey,
             second_order=float(second_order),
-            rule=float(BEAM_RULES[rule]),
             damping=self._number(damping, owner, "damping", 0.0),
+            **({"rule": float(BEAM_RULES[rule])} if strains == "natural" else {}),
         )
         self.groups[name] = cells
         self._rotational.update(np.unique(cells).tolist())

@@ -60,6 +60,11 @@ def _beam2(second_order, damping=0.0):
     return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, 0, damping, 1.7)
 
 
+def _strain_beam2(second_order, damping=0.0):
+    """EA, S11, S12, length, chord direction, second order, damping, scale."""
+    return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, damping, 1.7)
+
+
 _CHORD = ((0.2, -0.1), (0.2 + 1.3 * np.cos(0.3), -0.1 + 1.3 * np.sin(0.3)))
 
 
@@ -83,6 +88,15 @@ CASES: dict[str, Case | dict[str, Case]] = {
     "beam2_inextensible": {
         "": Case(_beam2(1), reference=_CHORD),
         "damped": Case(_beam2(1, 0.05), reference=_CHORD, rate_tangent=False),
+    },
+    "strain_beam2": {
+        "": Case(_strain_beam2(0), reference=_CHORD),
+        "second_order": Case(_strain_beam2(1), reference=_CHORD),
+        "damped": Case(_strain_beam2(1, 0.05), reference=_CHORD, rate_tangent=False),
+    },
+    "strain_beam2_inextensible": {
+        "": Case(_strain_beam2(1), reference=_CHORD),
+        "damped": Case(_strain_beam2(1, 0.05), reference=_CHORD, rate_tangent=False),
     },
     "mass2": Case(lambda rng: (2.3, 0.7)),
     "mass3": Case(lambda rng: (2.3,)),

@@ -73,8 +73,11 @@ def check(f: Findings) -> None:
             f.zero("B-SPAG", f"linear momentum against the impulse, {many}", off / 20.0, CONSERVED, "exact")
             ledgers[f"{kind}, h = {h:g} s"] = step
             if kind == "soft" and h == 0.01:
-                f.row("B-SPAG", "energy after the push, soft, h = 0.01 s", total_energy(step)[-1], known["energy"],
-                      "recomputed with other elements", tolerance=0.5)  # fmt: skip
+                # 378.4 +- 0.5 is the value of 10 elements of another kind, not a converged one: the rotary inertia and the
+                # curvature per element (0.8 rad) are so large that 10-element meshes scatter by some 2 %.
+                f.row("B-SPAG", "energy after the push, soft, 10 elements, h = 0.01 s", total_energy(step)[-1],
+                      known["energy"], "2 %: scatter of 10-element meshes; the converged value is checked below",
+                      relative=0.02)  # fmt: skip
     fine = solve(build("soft", 0.0025, PUSH, elements=80)).steps[0]
     f.row("B-SPAG", "energy after the push, soft, 80 elements, h = 0.0025 s", total_energy(fine)[-1], known["converged energy"],
           "80 geometrically exact elements differ by 0.3 among themselves", tolerance=0.5)  # fmt: skip

@@ -512,7 +512,8 @@ class _Run:
             frames = self._frames(chunk.frames, chunk.frame_time) if len(chunk.frame_time) else None
             series = self._series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
             restart = None
-            if restart_every and stepping.step % restart_every == 0 and stepping.step < n_steps:
+            due = restart_every and stepping.step % restart_every == 0 and stepping.step < n_steps
+            if due and stepping.step // restart_every <= options["restarts"]:
                 if stepping.solver is not None:
                     stepping.solver.reset()
                 story = {"summaries": self.summaries, "start": self.start_report, "totals": totals}

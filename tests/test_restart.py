@@ -1,0 +1,232 @@
+"""A run that is killed and continued gives the bits of one that was never stopped."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fem_mbs.analysis.run import run
+from fem_mbs.errors import ModelError, ResultsError
+from fem_mbs.meshes.generate import grid2d
+from fem_mbs.model import Model
+from fem_mbs.modelfile import load_model
+from fem_mbs.results import Results
+
+# A bending pendulum on a driven crank, with a damper, so that every part of the state matters.
+TEXT = """
+title = "restarts"
+dimension = 2
+gravity = [0.0, -9.81]
+
+[material.rubber]
+E = 1e7
+density = 1000.0
+
+[section.round]
+shape = "circle"
+diameter = 0.02
+
+[mesh.rod]
+line = {{start = [0.1, 0.0], end = [0.6, 0.0], n = 4}}
+
+[[body]]
+name = "crank"
+position = [0.05, 0.0]
+mass = 0.2
+inertia = 1e-3
+
+[[beam]]
+name = "rod"
+on = "rod"
+material = "rubber"
+section = "round"
+
+[[joint]]
+name = "axle"
+type = "pin"
+a = "crank"
+point = [0.0, 0.0]
+
+[[joint]]
+name = "knee"
+type = "pin"
+a = "crank"
+b = "rod:start"
+
+[[motion]]
+on = "crank"
+component = "rotation"
+function = {{kind = "spin_up", rate = 5.0, duration = 1.0}}
+
+[[spring]]
+a = "ground"
+point_a = [0.6, -0.3]
+b = "rod:end"
+stiffness = 2.0
+damping = 0.05
+
+[[sensor]]
+name = "tip"
+kind = "position"
+on = "rod:end"
+
+[[sensor]]
+name = "hinge"
+kind = "reaction"
+on = "axle"
+
+[[step]]
+type = "transient"
+rule = "{rule}"
+duration = {duration}
+h = 0.0005
+frames = 20
+restarts = {restarts}
+
+[[check]]
+name = "tip at the end"
+sensor = "tip.x"
+quantity = "final"
+reference = 0.0
+tolerance = 1.0
+"""
+
+
+def write(folder: Path, rule: str = "midpoint", duration: float = 0.5, restarts: int = 3) -> Path:
+    path = folder / "model.toml"
+    path.write_text(TEXT.format(rule=rule, duration=duration, restarts=restarts), encoding="utf-8")
+    return path
+
+
+def net(rule: str) -> Model:
+    """A falling net, wide enough for the sparse solver."""
+    model = Model(3, gravity=(0.0, 0.0, -9.81))
+    model.section("rope", "stiffness", EA=1e3, rhoA=0.1)
+    model.mesh("net", grid2d((1.0, 1.0), (24, 24)))
+    model.trusses("net", "net", "rope", tension_only=True)
+    model.fix(["net:bottom_left", "net:top_right"])
+    model.sensor("energy", "energy")
+    model.transient_step(0.04, 0.002, rule=rule, frames=5, restarts=3)
+    return model
+
+
+def arrays(results: Results) -> dict[str, np.ndarray]:
+    """Everything that was computed."""
+    found = {}
+    for step in results.steps:
+        for kind in ("series", "frames"):
+            columns = getattr(step, kind)
+            found |= {f"{step.number} {kind} {name}": np.asarray(columns[name]) for name in columns}
+    for number in range(len(results.restart_points)):
+        for name, value in results.restart(number).items():
+            if isinstance(value, np.ndarray):
+                found[f"restart {number} {name}"] = value
+    return found
+
+
+def same_bits(a: Results, b: Results) -> None:
+    left, right = arrays(a), arrays(b)
+    assert list(left) == list(right)
+    different = [name for name in left if not np.array_equal(left[name], right[name], equal_nan=True)]
+    assert not different
+    assert [c["measured"] for c in a.summary["checks"]] == [c["measured"] for c in b.summary["checks"]]
+    for one, other in zip(a.summary["steps"], b.summary["steps"], strict=True):
+        for key in ("n_steps", "iterations", "energy", "start", "linear_momentum"):
+            assert one[key] == other[key], key
+
+
+@pytest.mark.parametrize("rule", ["midpoint", "newmark"])
+@pytest.mark.parametrize("kind", ["banded", "sparse"])
+def test_from_every_restart_point(tmp_path, kind, rule):
+    model = (lambda: load_model(write(tmp_path, rule))) if kind == "banded" else (lambda: net(rule))
+    assert model().compile().system.banded == (kind == "banded")
+    whole = run(model(), tmp_path / "whole")
+    assert len(whole.restart_points) == 3
+    for number in (0, 1, -1):
+        shutil.copytree(tmp_path / "whole", tmp_path / f"copy{number}")
+        again = run(model(), tmp_path / f"copy{number}", restart=number)
+        assert again.complete
+        same_bits(whole, again)
+
+
+def test_after_a_static_step(tmp_path):
+    """The second step of a model, and the load that the first one left."""
+    text = write(tmp_path).read_text(encoding="utf-8")
+    path = tmp_path / "two.toml"
+    path.write_text(text.replace("[[step]]", '[[step]]\ntype = "static"\nincrements = 3\n\n[[step]]'), encoding="utf-8")
+    whole = run(load_model(path), tmp_path / "whole")
+    assert [s.type for s in whole.steps] == ["static", "transient"]
+    shutil.copytree(tmp_path / "whole", tmp_path / "copy")
+    again = run(load_model(path), tmp_path / "copy", restart=1)
+    assert [s.type for s in again.steps] == ["static", "transient"]
+    left, right = arrays(whole), arrays(again)
+    assert all(np.array_equal(left[name], right[name], equal_nan=True) for name in left)
+
+
+def test_what_cannot_be_continued(tmp_path):
+    path = write(tmp_path, duration=0.05, restarts=0)
+    run(load_model(path), tmp_path / "none")
+    with pytest.raises(ResultsError, match="0 restart points"):
+        run(load_model(path), tmp_path / "none", restart=-1)
+    assert Results.open(tmp_path / "none").complete
+    path = write(tmp_path, duration=0.05, restarts=2)
+    run(load_model(path), tmp_path / "two")
+    before = arrays(Results.open(tmp_path / "two"))
+    with pytest.raises(ResultsError, match="2 restart points, no number 2"):
+        run(load_model(path), tmp_path / "two", restart=2)
+    path.write_text(path.read_text(encoding="utf-8").replace("stiffness = 2.0", "stiffness = 2.1"), encoding="utf-8")
+    with pytest.raises(ResultsError, match="another model"):
+        run(load_model(path), tmp_path / "two", restart=0)
+    path.write_text(path.read_text(encoding="utf-8").replace("h = 0.0005", "h = 0.0006"), encoding="utf-8")
+    with pytest.raises(ModelError, match="whole number of steps"):
+        run(load_model(path), tmp_path / "two", restart=0)
+    after = Results.open(tmp_path / "two")
+    assert after.complete, "a refused restart must leave the results as they are"
+    assert all(np.array_equal(value, before[name], equal_nan=True) for name, value in arrays(after).items())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+@pytest.mark.parametrize("rule", ["midpoint", "newmark"])
+def test_killed_at_random(tmp_path, rule):
+    """Killed three times at random moments, wherever they fall, and continued each time."""
+    path = write(tmp_path, rule, duration=20.0)
+    started = time.monotonic()
+    whole = run(load_model(path), tmp_path / "whole")
+    seconds = time.monotonic() - started
+    folder = tmp_path / "killed"
+    command = [sys.executable, "-c", "from fem_mbs.cli import main; main()", "run", str(path), "-q", "-o", str(folder)]
+    dice = random.Random(rule)
+    kills, points = 0, 0
+    while True:
+        process = subprocess.Popen([*command, "--restart"] if points else command, stderr=subprocess.PIPE)
+        if kills == 3:
+            assert process.wait(120) == 0, process.stderr.read()
+            process.stderr.close()
+            break
+        process_ends = time.monotonic() + 60.0
+        while not (folder / "segments").is_dir() and process.poll() is None and time.monotonic() < process_ends:
+            time.sleep(0.02)
+        try:
+            process.wait(dice.uniform(0.2, 0.9) * seconds)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+        process.wait(60)
+        process.stderr.close()
+        kills += 1
+        left = Results.open(folder)
+        assert left.status in ("incomplete", "done")
+        points = len(left.restart_points)
+        for step in left.steps:
+            assert len(step.series["time"]) == 0 or np.isfinite(step.series["ledger"]).all()
+    finished = Results.open(folder)
+    assert finished.complete
+    same_bits(whole, finished)
