@@ -131,6 +131,19 @@ class Compiled:
         )
         return f'node "{self.nodes.names[node]}", {component}'
 
+    def function_owner(self, index: int) -> str:
+        """What a time function moves or loads, for a message."""
+        for name, function in zip(self.driven.names, self.driven.functions, strict=True):
+            if function == index:
+                return f'Motion "{name}"'
+        for block in self.blocks:
+            if "function" in block.type.par:
+                rows = np.flatnonzero(block.par[:, block.type.column("function")] == index)
+                if rows.size:
+                    kind = "Joint" if block.type.multipliers else block.type.name[:-1].capitalize()
+                    return f'{kind} "{block.label(int(rows[0]))}"'
+        return f"Function {index + 1}"
+
     @property
     def first_multiplier(self) -> int:
         return self.n_dof - 1 - sum(b.size * b.type.multipliers for b in self.blocks)

@@ -24,7 +24,8 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="fem-mbs",
     help="Flexible multibody dynamics with finite elements: mechanisms from meshes, energy-exact in time.",
-    epilog="Start with: fem-mbs new part.msh, or one of the examples.",
+    epilog="Start with: fem-mbs new part.msh, or one of the examples. Exit codes: 0 done; 1 no valid result, or a "
+    "check or validation that failed; 2 bad input.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -91,7 +91,8 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
             numbers.append(f"EI = {stuff.EIz:.4g} N m^2")
         numbers.append(f"mass {stuff.rhoA * _length(model, entry.name):.4g} kg")
         what = kind if n == 1 else {"truss": "trusses"}.get(kind, f"{kind}s")
-        yield f'{entry.type.name} "{entry.name}": {n} {what} on {keys.on}, {of}: {", ".join(numbers)}'
+        on = keys.on if isinstance(keys.on, str) else " - ".join(keys.on)
+        yield f'{entry.type.name} "{entry.name}": {n} {what} on {on}, {of}: {", ".join(numbers)}'
     for table in ("body", "point_mass", "spring", "torsion_spring", "motion", "joint", "force", "moment"):
         entries = file.entries.get(table, [])
         if not entries:
@@ -101,9 +102,12 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         yield f"{_count(len(entries), table.replace('_', ' ')) if table != 'body' else _bodies(len(entries))}: {shown}"
     supports = file.entries.get("support", [])
     if supports:
-        yield "held: " + ", ".join(
-            f"{e.keys.on} ({', '.join(e.keys.components) if e.keys.components else 'all'})" for e in supports
-        )
+        yield "held: " + ", ".join(_held(e.keys) for e in supports)
+
+
+def _held(keys: Any) -> str:
+    on = keys.on if isinstance(keys.on, str) else ", ".join(keys.on)
+    return f"{on} ({', '.join(keys.components) if keys.components else 'all'})"
 
 
 def _bodies(n: int) -> str:

@@ -20,6 +20,11 @@ def _describe(p: Progress) -> str:
     return f"t = {p.time:.5g} s, {p.iterations:.1f} iterations per step, energy error {p.energy_error:.1e}"
 
 
+def _brief(p: Progress) -> str:
+    """To fit a terminal of 80 columns beside the bar."""
+    return f"t = {p.time:.4g} s, {p.iterations:.1f} iterations, energy {p.energy_error:.0e}"
+
+
 class LiveProgress:
     """A bar per analysis step, with time, Newton iterations, energy error and estimated time left."""
 
@@ -30,10 +35,9 @@ class LiveProgress:
         self.last: Progress | None = None
         self._bars = Bars(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=12),
             MofNCompleteColumn(),
             TextColumn("{task.fields[text]}"),
-            TextColumn("left"),
             TimeRemainingColumn(compact=True),
             console=console,
             transient=False,
@@ -52,7 +56,7 @@ class LiveProgress:
             self._waiting = None
         if p.step not in self._tasks or (self.last and self.last.step == p.step and p.done < self.last.done):
             self._tasks[p.step] = self._bars.add_task(p.step, total=p.total, text="")
-        self._bars.update(self._tasks[p.step], completed=p.done, text=_describe(p))
+        self._bars.update(self._tasks[p.step], completed=p.done, text=_brief(p))
         self.last = p
 
     def __exit__(

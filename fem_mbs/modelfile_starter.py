@@ -190,11 +190,8 @@ def _set_comments(mesh: Mesh, name: str) -> list[str]:
         bare, is_points = full, full in mesh.node_sets
         if full.endswith(("@0", "@1")):
             bare, is_points = full[:-2], full.endswith("@0")
-        count = (
-            f"{len(mesh.node_sets[bare])} points"
-            if is_points
-            else f"{sum(len(c) for _, c in mesh.cell_sets[bare])} cells"
-        )
+        n = len(mesh.node_sets[bare]) if is_points else sum(len(c) for _, c in mesh.cell_sets[bare])
+        count = f"{n} {'point' if is_points else 'cell'}{'' if n == 1 else 's'}"
         out.append(f"#   {_quoted(f'{name}:{full}')[1:-1]}   ({count})")
     out = [*(["# Its sets:"] if out else ["# It has no named sets."]), *out]
     return out + [f"# Not read: {' '.join(sentence.split())}" for sentence in mesh.skipped]

@@ -374,7 +374,8 @@ def predict(system, state, ctl, fun, counter):
     newmark = counter[RULE_KIND] != MIDPOINT
     for k in system.unknown:
         if system.kind[k] == MULTIPLIER:
-            continue  # the last multipliers are the best guess
+            U[k] = ctl[C.SF] * Q[0, k]  # the last multipliers are the best guess
+            continue
         if newmark or kind == 0:
             U[k] = 0.0
         elif kind == 2:
@@ -639,7 +640,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
             stalled = (
                 last > 0.0 and norm > 0.3 * last and size_x <= 1e3 * real[FLOOR_X] and size_t <= 1e3 * real[FLOOR_T]
             )
-            if floor or (stalled and counter[ITERATION] - counter[FRESH] >= 2):
+            # (a tangent formed anew in every iteration is never two iterations old)
+            if floor or (stalled and (counter[ITERATION] >= 3 or counter[ITERATION] - counter[FRESH] >= 2)):
                 configure(system, state, one_state)
                 counter[PHASE] = _COMMIT
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem_mbs import ConvergenceError, Model, ModelError, solve
+from fem_mbs import AnalysisError, ConvergenceError, Model, ModelError, solve
 from fem_mbs.analysis.stepping import Stepping
 from fem_mbs.meshes.generate import grid2d
 
@@ -155,3 +155,10 @@ def test_damping_is_booked():
     assert np.all(np.diff(loss) >= 0.0)
     assert loss[-1] > 0.01
     assert np.abs(step.ledger("closing error")).max() < 1e-11 * step.ledger("kinetic").max()
+
+
+def test_function_that_ends_is_named():
+    m = pendulum(0.01)
+    m.force("push", "b", (1.0, 0.0), function="sqrt(0.5 - t)")
+    with pytest.raises(AnalysisError, match=r'Force "push": its function is not finite between t = 0\.5'):
+        solve(m)

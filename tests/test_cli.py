@@ -18,6 +18,7 @@ from fem_mbs import cli
 from fem_mbs.analysis.run import Progress
 from fem_mbs.cli_check import explain
 from fem_mbs.cli_progress import LiveProgress, PlainProgress, make_progress
+from fem_mbs.errors import MeshError
 from fem_mbs.modelfile import load_model
 from fem_mbs.modelfile_starter import starter_text, write_starter
 from fem_mbs.results import Results
@@ -142,7 +143,7 @@ def test_wrong_calls(tmp_path, monkeypatch, fem_mbs, name):
 def test_wrong_models(tmp_path, fem_mbs, command, change, message):
     path = write(tmp_path, MINIMAL.replace(*change))
     folder = tmp_path / "out"
-    code, out, err = fem_mbs(command, path, *(["-o", folder] if command == "run" else []))
+    code, _, err = fem_mbs(command, path, *(["-o", folder] if command == "run" else []))
     assert code == 2
     assert message in err
     assert err.startswith(f"fem-mbs: error: {path}")
@@ -232,7 +233,9 @@ def test_interrupted(tmp_path):
 
 def test_check_explains(tmp_path):
     """What a person wants to know before a run."""
-    path = write(tmp_path, PLANE + '[material.brass]\nE = 1e11\ndensity = 8400\n[function]\nspare = "t"\n')
+    path = write(
+        tmp_path, PLANE + '[material.brass]\nE = 1e11\ndensity = 8400\n[function.spare]\nkind = "ramp"\nduration = 1\n'
+    )
     text = "\n".join(explain(path))
     for expected in (
         "dimension 2, gravity (0, -9.81) m/s^2",
@@ -240,11 +243,13 @@ def test_check_explains(tmp_path):
         "cable:start (1 point)",
         "cable:all (3 lines)",
         'beam "rod": 4 beams on rod, section round, material steel',
+        'truss "stay": 1 truss on hook - rod:start, section round, material steel',
         'truss "truss 1": 3 cables on cable:all, section rope',
         "1 rigid body: crank",
         "4 joints: axle (pin), joint 2 (angle), joint 3 (pin), joint 4 (pin)",
         "held: hook (all)",
-        "mobility: 23 free dofs - 7 constraints = 16",
+        "mobility: 26 free dofs - 7 constraints = 19",
+        "it can move in 3 independent ways without straining anything",
         "projection",
         "20 steps of 0.005 s to t = 0.1 s",
         "sensors: tip (displacement), hinge (reaction), N (force)",
@@ -318,6 +323,11 @@ def test_new_writes_what_passes_check(tmp_path, fem_mbs):
 def test_new_for_every_test_mesh(checkout, tmp_path, mesh):
     target = tmp_path / "sub" / "new.toml"
     target.parent.mkdir()
+    if mesh in ("parametric_41.msh", "version_40.msh"):  # which the reader refuses
+        with pytest.raises(MeshError):
+            write_starter(checkout / "tests" / "data" / mesh, target)
+        assert not target.exists()
+        return
     write_starter(checkout / "tests" / "data" / mesh, target)
     model = load_model(target)
     assert model.groups

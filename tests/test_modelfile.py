@@ -658,6 +658,14 @@ WRONG = {
 }
 # Found when the model is compiled or started, not when the file is read.
 WRONG_AS_A_WHOLE = {
+    "load not finite": (
+        added("[[force]]\nname = 'f'\non = 'm:end'\nvector = [0, 1]\nfunction = '1/t'"),
+        r'\[\[force\]\] "f": the value of its function is not finite at t = 0 s',
+    ),
+    "drive not smooth": (
+        added("[[motion]]\nname = 'd'\non = 'm:end'\ncomponent = 'x'\nfunction = 'sqrt(t)'"),
+        r'\[\[motion\]\] "d": the first derivative of its function is not finite at t = 0 s',
+    ),
     "rotation of a truss": (
         changed(('on = "m:start"', 'on = "m:start"\ncomponents = ["rotation"]')),
         r'node "m 1" has no rotation',
@@ -714,6 +722,13 @@ def test_wrong_models(tmp_path, name):
     assert re.search(expected, str(caught.value)), str(caught.value)
     assert str(caught.value).startswith(str(path))
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("function", ["sqrt(0.05-t)", "asin(20*t)"])
+def test_a_load_that_ends(tmp_path, function):
+    text = added(f"[[force]]\nname = 'f'\non = 'm:end'\nvector = [0, 1]\nfunction = '{function}'")
+    with pytest.raises(ModelError, match=r'Force "f": its function is (nan|inf) at t = 0\.0\d+ s'):
+        solve(load_model(write(tmp_path, text)))
 
 
 def _run(path: Path, folder: Path) -> None:

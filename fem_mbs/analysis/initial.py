@@ -38,10 +38,23 @@ def _functions_at(compiled: CompiledModel, values: np.ndarray) -> np.ndarray:
 
 
 def _jets(compiled: CompiledModel, t: float) -> np.ndarray:
-    """Value, first and second derivative of all time functions, (n_fun, 3)."""
+    """Value, first and second derivative of all time functions, (n_fun, 3); of loads the value only.
+
+    Raises:
+        ModelError: one of them is not finite, naming the load, motion or joint.
+    """
     out = np.zeros((len(compiled.functions), 3))
     for i, f in enumerate(compiled.functions):
-        out[i] = [float(np.asarray(v)) for v in f.jet(np.float64(t))]
+        if compiled.loads[i]:
+            out[i, 0] = f(np.float64(t))
+        else:
+            out[i] = [float(np.asarray(v)) for v in f.jet(np.float64(t))]
+        if not np.isfinite(out[i]).all():
+            what = ("value", "first derivative", "second derivative")[int(np.flatnonzero(~np.isfinite(out[i]))[0])]
+            raise ModelError(
+                f"{compiled.system.function_owner(i)}: the {what} of its function is not finite at t = {t:g} s; use "
+                "one that is defined there"
+            )
     return out
 
 

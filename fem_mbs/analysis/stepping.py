@@ -14,7 +14,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.assembly import Compiled
-from fem_mbs.errors import AnalysisError, ConvergenceError
+from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.linear import SingularMatrixError, make_solver
 
@@ -148,6 +148,12 @@ class Stepping:
             funs[:, i, C.T0], funs[:, i, C.T1] = f(t0), f(t1)
             # a one-state rule takes the loads at the end of the step
             funs[:, i, C.TM] = f(tm) if self.rule == "midpoint" else funs[:, i, C.T1]
+            bad = np.flatnonzero(~np.isfinite(funs[:, i]).all(axis=1))
+            if bad.size:
+                raise AnalysisError(
+                    f"{self.compiled.function_owner(i)}: its function is not finite between t = {t0[bad[0]]:g} and "
+                    f"{t1[bad[0]]:g} s; use one that is defined over the whole step"
+                )
         return funs
 
     def time(self, step) -> np.ndarray:
@@ -309,38 +315,37 @@ class Stepping:
         )
 
     def _halved_step(self, problem: int) -> Chunk:
-        """Make one step in 2, 4, 8 ... parts; the results look like those of one step."""
+        """Try a step again from other first guesses, then in 2, 4, 8 ... parts; results look like those of one step."""
         c, state = self.counter, self.state
-        if problem == S.SINGULAR:
+        if problem == S.SINGULAR and c[S.ITERATION] == 0:  # later it is the iterate's fault, not the model's
             self._fail(problem)
         before = [a.copy() for a in (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction)]
         hist = self.compiled.system.hist.copy()
-        sf = self.ctl[C.SF]
-        multipliers = self.compiled.system.kind == S.MULTIPLIER
         worst = int(c[S.WORST]), float(self.real[S.WORST_VALUE])
-        for level in range(1, self.settings.halvings + 1):
-            parts = 2**level
+        predictors = [p for p in ("velocity", "none") if p != self.settings.predictor]
+        attempts = [(p, 1) for p in predictors] + [("velocity", 2**k) for k in range(1, self.settings.halvings + 1)]
+        for predictor, parts in attempts:
             ctl = self.control(self.h / parts)
             for a, b in zip(
                 (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction), before, strict=True
             ):
                 a[:] = b
             self.compiled.system.hist[:] = hist
-            state.U[multipliers] *= ctl[C.SF] / sf
             t = self.time(self.step + np.arange(parts + 1) / parts)
             funs = self.evaluate(t[:-1], 0.5 * (t[:-1] + t[1:]), t[1:])
             due = self.frame_every and (self.step + 1) % self.frame_every == 0
             output = self.buffers(parts, 1 if due else 0)
             c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, 0
             c[S.FRAME_EVERY] = parts if due else 0
-            c[S.HISTORY] = 0
-            if self._advance(output, ctl, funs) == 0:
-                state.U[multipliers] *= sf / ctl[C.SF]
+            c[S.HISTORY], c[S.PREDICTOR] = 0, PREDICTORS[predictor]
+            answer = self._advance(output, ctl, funs)
+            c[S.PREDICTOR] = PREDICTORS[self.settings.predictor]
+            if answer == 0:
                 c[S.HISTORY] = 0
                 c[S.REFACTOR] = 1
                 chunk = self._take(output, parts, t[1:])
                 self.step += 1
-                self.halved_steps += 1
+                self.halved_steps += parts > 1
                 return Chunk(
                     time=chunk.time[-1:],
                     ledger=chunk.ledger[-1:],
@@ -353,7 +358,20 @@ class Stepping:
         c[S.WORST], self.real[S.WORST_VALUE] = worst
         self._fail(problem)
 
+    def _check_functions(self) -> None:
+        """Raise ModelError if a time function is not finite in the step that failed."""
+        t = self.time(self.step + np.array([0.0, 0.5, 1.0]))
+        for i, f in enumerate(self.functions):
+            values = np.asarray(f(t), float)
+            bad = np.flatnonzero(~np.isfinite(values))
+            if bad.size:
+                raise ModelError(
+                    f"{self.compiled.function_owner(i)}: its function is {values[bad[0]]} at t = {t[bad[0]]:.6g} s; "
+                    "use one that is defined there, or end the step before"
+                )
+
     def _fail(self, problem: int):
+        self._check_functions()
         worst = int(self.counter[S.WORST])
         where = self.compiled.name_of(worst) if worst >= 0 else "an unknown place"
         step = f"{self.rule} step {self.step + 1} at t = {self.time(self.step):.6g} s (h = {self.h:.3g} s)"

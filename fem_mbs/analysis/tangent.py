@@ -36,8 +36,7 @@ def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1) -> T
     system = compiled.system
     if system.n_dof > _LARGEST:
         raise ModelError(
-            f"Tangent check: {system.n_dof} unknowns are too many for dense differences; "
-            f"take at most {_LARGEST}"
+            f"Tangent check: {system.n_dof} unknowns are too many for dense differences; take at most {_LARGEST}"
         )
     state = system.initial_state()
     stepping = Stepping(
@@ -62,7 +61,7 @@ def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1) -> T
     differences = np.zeros_like(K)
     for j in np.flatnonzero(kind != S.SINK):
         step = np.zeros(system.n_dof)
-        step[j] = 1e-3 * unit[j]
+        step[j] = 2e-4 * unit[j]
         r1, r2 = at(U + step)[0] - at(U - step)[0], at(U + 2.0 * step)[0] - at(U - 2.0 * step)[0]
         differences[:, j] = (8.0 * r1 - r2) / (12.0 * step[j])
     inner = kind != S.SINK
