@@ -1,13 +1,13 @@
-"""Plane beam by generalised strains: the plane case of Besseling's and Meijaard's beam, for comparison and for the papers.
+"""Plane beam by generalised strains: the plane case of Besseling's and Meijaard's beam.
 
 Meijaard 1993, eqs 2-6 and 16, in the plane.  With the chord l = x_q - x_p and the section axes e_x, e_y of both ends
 
     e1 = |l| - L,   e5 = l.e_y^p,   e6 = -l.e_y^q,   e = e1 + (2 e5^2 + e5 e6 + 2 e6^2)/(30 L)
 
-and the energy  EA/L e^2/2 + EI/((1 + phi) L^3) [(4 + phi)(e5^2 + e6^2)/2 + (phi - 2) e5 e6].  e5 and e6 are bilinear in l
-and the directors, so their mid-step gradient is an exact quotient; e composes at the averaged strains (docs/theory.md,
-section 1).  To first order e5 = -L theta_1 and e6 = L theta_2 of `fem_mbs.elements.beam2d`; where an element turns far
-within itself this one is softer, since it measures sines.
+and the energy  EA/L e^2/2 + EI/((1 + phi) L^3) [(4 + phi)(e5^2 + e6^2)/2 + (phi - 2) e5 e6].  e5 and e6 are bilinear
+in l and the directors, so their mid-step gradient is an exact quotient; e composes at the averaged strains
+(docs/theory.md, section 1).  To first order e5 = -L theta_1 and e6 = L theta_2 of `fem_mbs.elements.beam2d`; where an
+element turns far within itself this one is softer, since it measures sines.
 
 Dofs: (x_p, vartheta_p, x_q, vartheta_q).  ``inextensible``: e = 0 at the end of each step, with a multiplier N.
 """
