@@ -110,7 +110,14 @@ class Findings:
         self.row(case, quantity, measured, 0.5 * (low + high), reason, tolerance=0.5 * (high - low))
 
     def figure(
-        self, title: str, curves: Sequence[Curve], x: str, y: str, caption: str = "", scale: str = "linear", equal: bool = False
+        self,
+        title: str,
+        curves: Sequence[Curve],
+        x: str,
+        y: str,
+        caption: str = "",
+        scale: str = "linear",
+        equal: bool = False,
     ) -> None:
         self.figures.append(Figure(title, list(curves), x, y, caption, scale, equal))
 

@@ -93,18 +93,31 @@ def check(f: Findings) -> None:
                 drift_of_rotation(solution),
             )
             for name, value, published in zip(
-                ("energy drift", "angular momentum drift", "drift of the chord rotation [rad]"), measured, known[rule], strict=True
+                ("energy drift", "angular momentum drift", "drift of the chord rotation [rad]"),
+                measured,
+                known[rule],
+                strict=True,
             ):
                 quantity = f"{label}, h = {h:g} s: {name}"
                 if published is None:
                     tolerance = 1e-10 if name.startswith("drift") else 1e-11
-                    why = "exact for this variant" + (": 1e-11 asked for" if tolerance < 1e-10 else "; moments have 12 digits")
+                    why = "exact for this variant" + (
+                        ": 1e-11 asked for" if tolerance < 1e-10 else "; moments have 12 digits"
+                    )
                     f.zero("C14", quantity, value, tolerance, why)
                 elif rule == "secant":
-                    f.between("C14", quantity, value, 1e-4, published[k],
-                              "not 0; below the recomputed value, since nodes turn by the tangents of half angles too")  # fmt: skip
+                    f.between(
+                        "C14",
+                        quantity,
+                        value,
+                        1e-4,
+                        published[k],
+                        "not 0; below the recomputed value, since nodes turn by the tangents of half angles too",
+                    )
                 else:
-                    f.row("C14", quantity, value, published[k], "a drift of the published size: within 30 %", relative=0.3)
+                    f.row(
+                        "C14", quantity, value, published[k], "a drift of the published size: within 30 %", relative=0.3
+                    )
             if h == 0.1:
                 steps[label] = step
                 error = np.abs(step.series["angular momentum"][:, 0] / step.series["angular momentum"][0, 0] - 1.0)

@@ -9,8 +9,8 @@ chain should stay straight and turn for ever about its centre, which flies on.
       400   300   200   100   0  cm/s
 
 Source: Crisfield & Shi 1993 (see the pendulum), example 2 (figs 7-9).  In closed form the mid-point rule turns a rigid
-body by 2 atan(w h/2) per step: 19.98336 rad in 20 s at h = 0.1, a quarter turn per step at h = 2.  Exact displacement of
-the left end along the chain: (L/2)(1 - cos t).
+body by 2 atan(w h/2) per step: 19.98336 rad in 20 s at h = 0.1, a quarter turn per step at h = 2.  Exact displacement
+of the left end along the chain: (L/2)(1 - cos t).
 """
 
 from __future__ import annotations
@@ -47,9 +47,7 @@ def reference() -> dict:
 def check(f: Findings) -> None:
     known = reference()
     curves, steps = [], {}
-    for h, duration in ((0.1, 20.0), (2.0, 20.0), (0.1, 1000.0), (2.0, 20000.0)):
-        if duration > 1000.0 and not f.long:
-            continue
+    for h, duration in ((0.1, 20.0), (2.0, 20.0), (0.1, 1000.0), (2.0, 200.0)):
         # a quarter turn per step is too far from the last step's increment: Newton-Raphson starts from h v
         solution = solve(build(h, duration, predictor="velocity" if h > 1.0 else "extrapolation"))
         step = solution.steps[0]
@@ -61,25 +59,55 @@ def check(f: Findings) -> None:
             _conserved(f, step, many)
             continue
         if h == 0.1:
-            f.row("C8", "rotation in 20 s [rad], h = 0.1 s", angle[-1] - angle[0], known["turn in 20 s"],
-                  "bars stretch by 2e-6, times 20 rad", tolerance=2e-4)  # fmt: skip
+            f.row(
+                "C8",
+                "rotation in 20 s [rad], h = 0.1 s",
+                angle[-1] - angle[0],
+                known["turn in 20 s"],
+                "bars stretch by 2e-6, times 20 rad",
+                tolerance=2e-4,
+            )
             u = x[:, 0, 0] - x[0, 0, 0]
             exact = 0.5 * LENGTH * (1.0 - np.cos(step.time))
-            f.row("C9", "largest error of the left end along the chain [cm], h = 0.1 s, 20 s", np.abs(u - exact).max(),
-                  known["error of the left end"], "phase error .0166 rad x 200 cm = 3.3 at most", tolerance=0.2)  # fmt: skip
+            f.row(
+                "C9",
+                "largest error of the left end along the chain [cm], h = 0.1 s, 20 s",
+                np.abs(u - exact).max(),
+                known["error of the left end"],
+                "phase error .0166 rad x 200 cm = 3.3 at most",
+                tolerance=0.2,
+            )
             curves = [Curve(step.time, u, "mid-point rule, h = 0.1 s"), Curve(step.time, exact, "exact", ":")]
         else:
             turns = np.diff(angle)
-            f.row("C8", "rotation per step [rad], h = 2 s, largest", turns.max(), known["turn per step"],
-                  "bars stretch by 2e-6", tolerance=2e-4)  # fmt: skip
-            f.row("C8", "rotation per step [rad], h = 2 s, smallest", turns.min(), known["turn per step"],
-                  "bars stretch by 2e-6", tolerance=2e-4)  # fmt: skip
+            f.row(
+                "C8",
+                "rotation per step [rad], h = 2 s, largest",
+                turns.max(),
+                known["turn per step"],
+                "bars stretch by 2e-6",
+                tolerance=2e-4,
+            )
+            f.row(
+                "C8",
+                "rotation per step [rad], h = 2 s, smallest",
+                turns.min(),
+                known["turn per step"],
+                "bars stretch by 2e-6",
+                tolerance=2e-4,
+            )
         across = np.stack((-chord[:, 1], chord[:, 0]), axis=1) / np.linalg.norm(chord, axis=1)[:, None]
         off = np.abs(np.einsum("tij,tj->ti", x - x[:, :1], across)).max()
         f.zero("C8", f"largest distance of a joint from the chord [cm], {many}", off, 1e-3, "1e-3 cm of 400 cm")
         _conserved(f, step, many)
         steps[f"h = {h:g} s"] = step
-    f.figure("Displacement of the left end", curves, "Time [s]", "u [cm]", "A turn about the centre, which moves at 200 cm/s.")
+    f.figure(
+        "Displacement of the left end",
+        curves,
+        "Time [s]",
+        "u [cm]",
+        "A turn about the centre, which moves at 200 cm/s.",
+    )
     f.energy_figure(steps)
 
 

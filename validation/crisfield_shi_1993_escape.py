@@ -74,8 +74,14 @@ def check(f: Findings) -> None:
     known = reference()
     saddle = solve(build_saddle())
     energy = saddle.steps[0].ledger("strain")[-1]
-    f.row("C10", "critical tau = 2V/(K l0^2)", 2.0 * energy / (SPRING * LENGTH**2), known["tau_cr"], "analytic; round-off",
-          tolerance=1e-12)  # fmt: skip
+    f.row(
+        "C10",
+        "critical tau = 2V/(K l0^2)",
+        2.0 * energy / (SPRING * LENGTH**2),
+        known["tau_cr"],
+        "analytic; round-off",
+        tolerance=1e-12,
+    )
     duration = 20000.0 if f.long else 200.0
     curves, steps = [], {}
     for h in known["sizes"]:
@@ -85,13 +91,33 @@ def check(f: Findings) -> None:
             step, A = solution.steps[0], solution.sensor("A")
             many = f"{len(step.time) - 1} steps of h = {h:g} s, {angle:+g} deg"
             f.zero("C11", f"deepest v [cm], {many}", A[:, 1].min(), 100.0, "inside the well: v > -100")
-            f.zero("C11", f"energy error, {many}", energy_error(step, constant=True), 1e-8, "1e-8 asked for; round-off expected")
+            f.zero(
+                "C11",
+                f"energy error, {many}",
+                energy_error(step, constant=True),
+                1e-8,
+                "1e-8 asked for; round-off expected",
+            )
             if angle > 0.0 and h in (0.1, 0.5, 1.0):
                 steps[f"h = {h:g} s"] = step
             if h == 0.1 and angle > 0.0:
                 u, v = A[round(1.0 / h)]
-                f.row("C12", "u at t = 1 s, h = 0.1 s, 135 deg", u, known["(u, v) at 1 s"][0], "deterministic", tolerance=1e-3)
-                f.row("C12", "v at t = 1 s, h = 0.1 s, 135 deg", v, known["(u, v) at 1 s"][1], "deterministic", tolerance=1e-3)
+                f.row(
+                    "C12",
+                    "u at t = 1 s, h = 0.1 s, 135 deg",
+                    u,
+                    known["(u, v) at 1 s"][0],
+                    "deterministic",
+                    tolerance=1e-3,
+                )
+                f.row(
+                    "C12",
+                    "v at t = 1 s, h = 0.1 s, 135 deg",
+                    v,
+                    known["(u, v) at 1 s"][1],
+                    "deterministic",
+                    tolerance=1e-3,
+                )
                 curves.append(Curve(A[:, 0], LENGTH + A[:, 1], "path of the mass, 200 s"))
     curves.append(Curve(np.array([0.0]), np.array([0.0]), "fixed point", "o"))
     f.figure("Path of the mass, h = 0.1 s", curves, "x", "y", "It never swings past the fixed point.", equal=True)

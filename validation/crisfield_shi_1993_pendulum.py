@@ -53,7 +53,7 @@ def build(
 
 
 def reference() -> dict:
-    """Mean periods [s] by step size, the exact period of the rigid pendulum, displacements at full seconds (h = 0.1)."""
+    """Mean periods [s] by step size, exact period of the rigid pendulum, displacements at full seconds (h = 0.1)."""
     from scipy.special import ellipk
 
     k = SPEED / (2.0 * np.sqrt(GRAVITY * LENGTH))
@@ -81,23 +81,51 @@ def _midpoint(f: Findings) -> None:
         t, u = step.time[first], tip[first]
         many = f"{len(step.time) - 1} steps of h = {h:g} s"
         steps[f"h = {h:g} s"] = step
-        f.zero("C3", f"energy error, {many}", energy_error(step, constant=True), 1e-9, "1e-9 asked for; round-off expected")
-        f.row("C4", f"amplitude [cm], {many}", np.abs(tip).max(), LENGTH, "it is sampled at steps; no lock", tolerance=0.15)
+        f.zero(
+            "C3", f"energy error, {many}", energy_error(step, constant=True), 1e-9, "1e-9 asked for; round-off expected"
+        )
+        f.row(
+            "C4",
+            f"amplitude [cm], {many}",
+            np.abs(tip).max(),
+            LENGTH,
+            "it is sampled at steps; no lock",
+            tolerance=0.15,
+        )
         mean = float(np.diff(crossings(t, u)).mean())
-        f.row("C5", f"mean period [s], h = {h:g} s", mean, period, "0.1 %: zero crossings are interpolated", relative=1e-3)
+        f.row(
+            "C5", f"mean period [s], h = {h:g} s", mean, period, "0.1 %: zero crossings are interpolated", relative=1e-3
+        )
         if h == 0.025:
-            f.row("C5", "mean period [s], h = 0.025 s, against the exact one", mean, known["exact period"],
-                  "0.1 %; the rule lengthens it by (w h)^2/12 = 2e-4", relative=1e-3)  # fmt: skip
+            f.row(
+                "C5",
+                "mean period [s], h = 0.025 s, against the exact one",
+                mean,
+                known["exact period"],
+                "0.1 %; the rule lengthens it by (w h)^2/12 = 2e-4",
+                relative=1e-3,
+            )
         if h == 0.1:
             seconds = np.array([u[round(k / h)] for k in range(1, 11)])
             off = np.abs(seconds - known["u(1 ... 10 s)"]).max()
-            f.zero("C5", "largest deviation of u at 1, 2 ... 10 s [cm], h = 0.1 s", off, 5e-3,
-                   "printed to 1e-3; the axial vibration of the unstretched start adds 2e-3")  # fmt: skip
+            f.zero(
+                "C5",
+                "largest deviation of u at 1, 2 ... 10 s [cm], h = 0.1 s",
+                off,
+                5e-3,
+                "printed to 1e-3; the axial vibration of the unstretched start adds 2e-3",
+            )
         if h in (0.1, 0.5):
             curves.append(Curve(t[t <= 12.0], u[t <= 12.0], f"mid-point rule, h = {h:g} s", "-" if h == 0.1 else "--"))
     t = np.linspace(0.0, 12.0, 400)
     curves.append(Curve(t, _rigid(t), "rigid pendulum, exact", ":"))
-    f.figure("Horizontal displacement of the tip", curves, "Time [s]", "u [cm]", "The period grows with h, the amplitude stays.")
+    f.figure(
+        "Horizontal displacement of the tip",
+        curves,
+        "Time [s]",
+        "u [cm]",
+        "The period grows with h, the amplitude stays.",
+    )
     f.energy_figure(steps, "Mid-point rule: round-off at every step size.")
 
 
@@ -119,28 +147,58 @@ def _newmark(f: Findings) -> None:
         error = np.abs(step.ledger("closing error")) / kinetic
         passed = np.flatnonzero(error > 0.1)
         time = step.time[passed[0]] if passed.size else np.nan
-        f.between("C6", f"Newmark, h = 0.1 s, {start} bar: time when the energy error passes 10 % [s]", time, 0.0, 6.0,
-                  "before 6 s; the growth is asserted, the path is chaotic")  # fmt: skip
+        f.between(
+            "C6",
+            f"Newmark, h = 0.1 s, {start} bar: time when the energy error passes 10 % [s]",
+            time,
+            0.0,
+            6.0,
+            "before 6 s; the growth is asserted, the path is chaotic",
+        )
         curves.append(Curve(step.time, np.maximum(error, 1e-12), f"Newmark, h = 0.1 s, {start}"))
     solution = solve(build(0.025, 12.0, rule="newmark", prestress=centripetal))
     step, tip = solution.steps[0], solution.sensor("tip")[:, 0]
     error = np.abs(step.ledger("closing error")) / kinetic
     f.zero("C7", "Newmark, h = 0.025 s: largest energy error in 12 s", error.max(), 0.01, "inequality: below 1 %")
-    f.row("C7", "Newmark, h = 0.025 s: amplitude [cm] in 12 s", np.abs(tip).max(), LENGTH, "kept: within 0.5 %", relative=5e-3)
+    f.row(
+        "C7",
+        "Newmark, h = 0.025 s: amplitude [cm] in 12 s",
+        np.abs(tip).max(),
+        LENGTH,
+        "kept: within 0.5 %",
+        relative=5e-3,
+    )
     curves.append(Curve(step.time, np.maximum(error, 1e-12), "Newmark, h = 0.025 s"))
     step = solve(build(0.1, 12.0)).steps[0]
     error = np.abs(step.ledger("closing error")) / kinetic
     curves.append(Curve(step.time, np.maximum(error, 1e-17), "mid-point rule, h = 0.1 s"))
-    f.figure("Energy error of the two rules", curves, "Time [s]", "Energy error / kinetic energy at the start [-]",
-             "The same input: Newmark's rule gains energy until it locks.", "log")  # fmt: skip
+    f.figure(
+        "Energy error of the two rules",
+        curves,
+        "Time [s]",
+        "Energy error / kinetic energy at the start [-]",
+        "The same input: Newmark's rule gains energy until it locks.",
+        "log",
+    )
 
 
 def _variants(f: Findings) -> None:
     green = solve(build(0.1, 12.0, strain="green")).steps[0]
-    f.zero("C13", "Green's strain (eqs 25-28), h = 0.1 s: energy error", energy_error(green, constant=True), 1e-9,
-           "exact formulation: as C3")  # fmt: skip
+    f.zero(
+        "C13",
+        "Green's strain (eqs 25-28), h = 0.1 s: energy error",
+        energy_error(green, constant=True),
+        1e-9,
+        "exact formulation: as C3",
+    )
     for h, published in ((0.1, 2.7e-7), (0.5, 1e-5)):
         step = solve(build(h, 60.0, strain="average")).steps[0]
         error = energy_error(step, constant=True)
-        f.row("C13", f"mean unit vectors (eqs 29-30), h = {h:g} s: energy error", error, published,
-              "not 0, and of the published size: within a half", relative=0.5)  # fmt: skip
+        f.row(
+            "C13",
+            f"mean unit vectors (eqs 29-30), h = {h:g} s: energy error",
+            error,
+            published,
+            "not 0, and of the published size: within a half",
+            relative=0.5,
+        )

@@ -65,14 +65,30 @@ def check(f: Findings) -> None:
                 worst = max(worst, abs(work - (energy[n + 1] - energy[n])) / size)
                 turned = max(turned, np.arccos(chord[n] @ chord[n + 1] / (length[n] * length[n + 1])))
         turned = np.degrees(turned)
-        f.zero("C1", f"{BARS} random bars in {dimension}-D, turned by up to {turned:.0f} deg: (work - energy gained)/energy",
-               worst, 1e-12, "an identity: round-off")  # fmt: skip
+        f.zero(
+            "C1",
+            f"{BARS} random bars in {dimension}-D, turned by up to {turned:.0f} deg: (work - energy gained)/energy",
+            worst,
+            1e-12,
+            "an identity: round-off",
+        )
     for dimension in (2, 3):
         found = tangent_check(_massless(dimension), h=1.0)
-        f.zero("C2", f"tangent against differences, {dimension}-D, over its largest entry", found.error, 1e-8,
-               "round-off of central differences of order 4")  # fmt: skip
-        f.between("C2", f"asymmetry of the tangent, {dimension}-D, over its largest entry", found.asymmetry, 0.01, 2.0,
-                  "eq. 24: not symmetric; 2 is the largest possible")  # fmt: skip
+        f.zero(
+            "C2",
+            f"tangent against differences, {dimension}-D, over its largest entry",
+            found.error,
+            1e-8,
+            "round-off of central differences of order 4",
+        )
+        f.between(
+            "C2",
+            f"asymmetry of the tangent, {dimension}-D, over its largest entry",
+            found.asymmetry,
+            0.01,
+            2.0,
+            "eq. 24: not symmetric; 2 is the largest possible",
+        )
 
 
 def _massless(dimension: int) -> Model:

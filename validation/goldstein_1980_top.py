@@ -33,7 +33,7 @@ L3 = J[2] * SPIN
 
 
 def build(theta: float, precession: float, h: float, duration: float, **options) -> Model:
-    """The top, inclined by ``theta`` [rad] from the vertical towards x, with a precession about the vertical [rad/s]."""
+    """The top, inclined by ``theta`` [rad] from the vertical towards x, precessing about the vertical [rad/s]."""
     model = Model(3, "heavy top", gravity=(0.0, 0.0, -GRAVITY))
     axis = np.array([np.sin(theta), 0.0, np.cos(theta)])
     model.body("top", ARM * axis, mass=MASS, inertia=J, rotation=(0.0, theta, 0.0))
@@ -78,10 +78,21 @@ def check(f: Findings) -> None:
     steady = solve(build(0.5 * np.pi, known["precession"], 1e-3, 5.0))
     centre = steady.sensor("centre")
     angle = np.unwrap(np.arctan2(centre[:, 1], centre[:, 0]))
-    f.row("B-FREE", "top, axis horizontal: rate of precession [rad/s]", angle[-1] / 5.0, known["precession"],
-          "m g l/(J3 spin), exact here; error (w h)^2/12 of the spin", relative=2e-3)  # fmt: skip
-    f.zero("B-FREE", "top, axis horizontal: largest height of the centre over its arm", np.abs(centre[:, 2]).max() / ARM, 2e-3,
-           "no nutation but that of the step error (w h)^2/12")  # fmt: skip
+    f.row(
+        "B-FREE",
+        "top, axis horizontal: rate of precession [rad/s]",
+        angle[-1] / 5.0,
+        known["precession"],
+        "m g l/(J3 spin), exact here; error (w h)^2/12 of the spin",
+        relative=2e-3,
+    )
+    f.zero(
+        "B-FREE",
+        "top, axis horizontal: largest height of the centre over its arm",
+        np.abs(centre[:, 2]).max() / ARM,
+        2e-3,
+        "no nutation but that of the step error (w h)^2/12",
+    )
     # release without precession at 60 deg, two step sizes
     errors, curves, ledgers = [], [], {"steady precession": steady.steps[0]}
     theta = np.deg2rad(60.0)
@@ -96,24 +107,59 @@ def check(f: Findings) -> None:
         errors.append(period / known["nutation period"] - 1.0)
         ledgers[f"nutation, h = {h:g} s"] = step
         if h == 5e-4:
-            f.row("B-FREE", "top released at 60 deg: period of the nutation [s], h = 5e-4 s", period, known["nutation period"],
-                  "5e-4: the step error, which falls with h^2 (next rows)", relative=5e-4)  # fmt: skip
-            f.row("B-FREE", "top released at 60 deg: lowest cos(theta), h = 5e-4 s", (b - 0.125 * (a - c) ** 2
-                  / (a - 2.0 * b + c)).min(), known["lowest cos(theta)"], "sampled; step error", tolerance=1e-4)  # fmt: skip
+            f.row(
+                "B-FREE",
+                "top released at 60 deg: period of the nutation [s], h = 5e-4 s",
+                period,
+                known["nutation period"],
+                "5e-4: the step error, which falls with h^2 (next rows)",
+                relative=5e-4,
+            )
+            f.row(
+                "B-FREE",
+                "top released at 60 deg: lowest cos(theta), h = 5e-4 s",
+                (b - 0.125 * (a - c) ** 2 / (a - 2.0 * b + c)).min(),
+                known["lowest cos(theta)"],
+                "sampled; step error",
+                tolerance=1e-4,
+            )
             curves.append(Curve(step.time[step.time < 3.0], np.degrees(np.arccos(u[step.time < 3.0])), "h = 5e-4 s"))
-            curves.append(Curve(np.array([0.0, 3.0]), np.full(2, np.degrees(np.arccos(known["lowest cos(theta)"]))),
-                                "exact lowest angle", ":"))  # fmt: skip
+            curves.append(
+                Curve(
+                    np.array([0.0, 3.0]),
+                    np.full(2, np.degrees(np.arccos(known["lowest cos(theta)"]))),
+                    "exact lowest angle",
+                    ":",
+                )
+            )
     limit = 1.0 + (4.0 * errors[2] - errors[1]) / 3.0
-    f.row("B-FREE", "top released at 60 deg: period of the nutation over the exact one, h -> 0", limit, 1.0,
-          "1e-4: as h -> 0 (Richardson from h = 1e-3, 5e-4 s)", tolerance=1e-4)  # fmt: skip
+    f.row(
+        "B-FREE",
+        "top released at 60 deg: period of the nutation over the exact one, h -> 0",
+        limit,
+        1.0,
+        "1e-4: as h -> 0 (Richardson from h = 1e-3, 5e-4 s)",
+        tolerance=1e-4,
+    )
     f.row("B-FREE", "order of its error", np.log2(errors[0] / errors[1]), 2.0, "second order: 0.1", tolerance=0.1)
-    f.row("B-FREE", "exact nutation period against 2 pi J1/(J3 spin) [s]", known["nutation period"], known["first order"],
-          "to first order: m g l J1/L3^2 = 14 % of slow-top terms", relative=0.15)  # fmt: skip
+    f.row(
+        "B-FREE",
+        "exact nutation period against 2 pi J1/(J3 spin) [s]",
+        known["nutation period"],
+        known["first order"],
+        "to first order: m g l J1/L3^2 = 14 % of slow-top terms",
+        relative=0.15,
+    )
     for label, step in ledgers.items():
         f.zero("B-FREE", f"change of the energy, top, {label}", energy_error(step, constant=True), 1e-12, "conserved")
         vertical = step.series["angular momentum"][:, 2]
-        f.zero("B-FREE", f"change of the vertical angular momentum, top, {label}", np.abs(vertical / vertical[0] - 1.0).max()
-               if abs(vertical[0]) > 1e-6 else np.abs(vertical).max() / L3, CONSERVED, "conserved")  # fmt: skip
+        f.zero(
+            "B-FREE",
+            f"change of the vertical angular momentum, top, {label}",
+            np.abs(vertical / vertical[0] - 1.0).max() if abs(vertical[0]) > 1e-6 else np.abs(vertical).max() / L3,
+            CONSERVED,
+            "conserved",
+        )
     R = rotations(steady, centre="centre")
     f.zero("B-FREE", "orthonormality of the rotation of the top", orthonormality(R), 1e-13, "1e-13 asked for")
     off = np.abs(steady.sensor("pivot")).max() / ARM

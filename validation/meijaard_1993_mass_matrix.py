@@ -49,9 +49,19 @@ def check(f: Findings) -> None:
             ("mass from the kinetic energy", moving.ledger("kinetic")[0] / 12.5, known["mass"]),
             ("first moment", np.linalg.norm(turning.series["linear momentum"][0]) / 2.0, known["first moment"]),
             ("inertia about the end from the energy", turning.ledger("kinetic")[0] / 2.0, known["inertia"]),
-            ("inertia about the end from the momentum", turning.series["angular momentum"][0, 0] / 2.0, known["inertia"]),
+            (
+                "inertia about the end from the momentum",
+                turning.series["angular momentum"][0, 0] / 2.0,
+                known["inertia"],
+            ),
         ):
             f.row("M14", f"{name}, {many}", value, exact, "exact: round-off", relative=1e-12)
     lumped = solve(build(1, spin=2.0, mass="lumped")).steps[0]
-    f.row("M14", "lumped masses, 1 element: inertia about the end (for comparison)", lumped.ledger("kinetic")[0] / 2.0,
-          0.5 * known["mass"] * LENGTH**2, "half the mass at the other end: m l^2/2", relative=1e-12)  # fmt: skip
+    f.row(
+        "M14",
+        "lumped masses, 1 element: inertia about the end (for comparison)",
+        lumped.ledger("kinetic")[0] / 2.0,
+        0.5 * known["mass"] * LENGTH**2,
+        "half the mass at the other end: m l^2/2",
+        relative=1e-12,
+    )

@@ -34,9 +34,15 @@ CRANK, ROD, DIAMETER, E, NU, DENSITY = 0.1524, 0.3048, 0.00635, 2.06843e11, 0.23
 
 
 def build(
-    elements: int, speed: float, slider: float, all_effects: bool, steps: int = 6400, second_order: bool = True,
-    strains: str = "natural", **options,
-) -> Model:  # fmt: skip
+    elements: int,
+    speed: float,
+    slider: float,
+    all_effects: bool,
+    steps: int = 6400,
+    second_order: bool = True,
+    strains: str = "natural",
+    **options,
+) -> Model:
     """The mechanism over 8 rad of the crank in equal steps.
 
     Args:
@@ -60,9 +66,15 @@ def build(
         model.node(name, (CRANK + i * ROD / elements, 0.0))
     for i in range(elements):
         model.beams(
-            f"element {i}", names[i : i + 2], "rod", material,
-            inextensible=not all_effects, shear=all_effects, second_order=second_order, strains=strains,
-        )  # fmt: skip
+            f"element {i}",
+            names[i : i + 2],
+            "rod",
+            material,
+            inextensible=not all_effects,
+            shear=all_effects,
+            second_order=second_order,
+            strains=strains,
+        )
     model.body("crank", (0.5 * CRANK, 0.0), mass=0.1, inertia=1e-4)
     model.joint("axis", "pin", "crank", "ground", point=(0.0, 0.0))
     model.joint("crank pin", "pin", "crank", names[0])
@@ -79,13 +91,20 @@ def reference() -> dict:
     """Published and recomputed first maxima: all effects (4 elements), none (2 elements), plain (2)."""
     return {
         "M8": {
-            "speed": 124.8, "slider": 0.0, "paper": (0.00976, 0.00973), "recomputed": (0.009763, 0.009732), "plain": 0.009854,
+            "speed": 124.8,
+            "slider": 0.0,
+            "paper": (0.00976, 0.00973),
+            "recomputed": (0.009763, 0.009732),
+            "plain": 0.009854,
         },
         "M9": {
-            "speed": 150.0, "slider": 0.0378126, "paper": (0.01394, 0.01391), "recomputed": (0.013936, 0.013915),
+            "speed": 150.0,
+            "slider": 0.0378126,
+            "paper": (0.01394, 0.01391),
+            "recomputed": (0.013936, 0.013915),
             "plain": 0.014369,
         },
-    }  # fmt: skip
+    }
 
 
 def first_maximum(solution, speed: float) -> tuple[float, float]:
@@ -108,24 +127,56 @@ def check(f: Findings) -> None:
                 tolerance, why = 5e-6, "half a unit of the last printed digit"
             else:
                 tolerance, why = 1e-5, "a unit of the last printed digit"
-            f.row(case, f"first maximum of w/L, {speed:g} rad/s, {label}", value, known["paper"][i], why, tolerance=tolerance)
-            f.row(case, f"the same against the recomputed value ({label})", value, known["recomputed"][i],
-                  "other discretisations: axial waves of the start ride on a flat maximum", tolerance=1e-5)  # fmt: skip
+            f.row(
+                case,
+                f"first maximum of w/L, {speed:g} rad/s, {label}",
+                value,
+                known["paper"][i],
+                why,
+                tolerance=tolerance,
+            )
+            f.row(
+                case,
+                f"the same against the recomputed value ({label})",
+                value,
+                known["recomputed"][i],
+                "other discretisations: axial waves of the start ride on a flat maximum",
+                tolerance=1e-5,
+            )
             f.zero(case, f"closing error of the ledger ({label})", energy_error(step), 1e-10, "all work is booked")
             curves += [
                 Curve(speed * step.time, solution.sensor("deflection")[:, 0], label, "-" if all_effects else "--"),
-                Curve(np.array([angle]), np.array([known["paper"][i]]), "published first maximum" if i == 0 else "", "o"),
+                Curve(
+                    np.array([angle]), np.array([known["paper"][i]]), "published first maximum" if i == 0 else "", "o"
+                ),
             ]
             steps[label] = step
             generalised = solve(build(elements, speed, slider, all_effects, strains="generalised"))
             tolerance, why = (1e-5, "axial waves of the start") if all_effects else (2e-6, "the paper's own element")
-            f.row(case, f"with the paper's generalised strains, {label}, recomputed", first_maximum(generalised, speed)[1],
-                  known["recomputed"][i], why, tolerance=tolerance)  # fmt: skip
-            f.zero(case, f"closing error of the ledger (generalised strains, {label})", energy_error(generalised.steps[0]),
-                   1e-10, "all work is booked")  # fmt: skip
+            f.row(
+                case,
+                f"with the paper's generalised strains, {label}, recomputed",
+                first_maximum(generalised, speed)[1],
+                known["recomputed"][i],
+                why,
+                tolerance=tolerance,
+            )
+            f.zero(
+                case,
+                f"closing error of the ledger (generalised strains, {label})",
+                energy_error(generalised.steps[0]),
+                1e-10,
+                "all work is booked",
+            )
         coarse = solve(build(2, speed, slider, False, second_order=False))
         plain = first_maximum(coarse, speed)[1]
-        f.row(case, "first maximum with 2 inextensible elements without second-order terms", plain, known["plain"],
-              "recomputed to 1e-6; too large by 1 to 3 %: the terms act", tolerance=1e-5)  # fmt: skip
+        f.row(
+            case,
+            "first maximum with 2 inextensible elements without second-order terms",
+            plain,
+            known["plain"],
+            "recomputed to 1e-6; too large by 1 to 3 %: the terms act",
+            tolerance=1e-5,
+        )
         f.figure(f"Deflection of the rod's middle, {speed:g} rad/s", curves, "Crank angle [rad]", "w/L [-]")
         f.energy_figure(steps, f"{speed:g} rad/s")

@@ -37,8 +37,9 @@ h2 { margin: 0 0 4px; font-size: 20px; font-weight: 650; }
 h3 { margin: 24px 0 8px; font-size: 14px; font-weight: 650; color: var(--soft); }
 .meta { color: var(--soft); font-size: 13px; margin-bottom: 14px; }
 code { font: 12.5px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-pre { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: #f7f9fb; padding: 14px 16px;
-  border: 1px solid var(--line); border-radius: 8px; overflow-x: auto; white-space: pre; margin: 0; }
+pre { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: #f7f9fb;
+  padding: 14px 16px; border: 1px solid var(--line); border-radius: 8px; overflow-x: auto;
+  white-space: pre; margin: 0; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; }
 th { text-align: left; font-weight: 600; color: var(--soft); font-size: 12.5px; }
@@ -48,14 +49,16 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space:
 td.why { color: var(--soft); font-size: 12.5px; min-width: 210px; }
 td.id { white-space: nowrap; font-weight: 600; }
 tr.failed td { background: var(--bad-back); }
-.chip { display: inline-block; padding: 1px 9px; border-radius: 99px; font-size: 12px; font-weight: 600; white-space: nowrap; }
+.chip { display: inline-block; padding: 1px 9px; border-radius: 99px; font-size: 12px; font-weight: 600;
+  white-space: nowrap; }
 .yes { color: var(--good); background: var(--good-back); } .no { color: var(--bad); background: #f7cfcb; }
 a { color: var(--accent); text-decoration: none; } a:hover { text-decoration: underline; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 18px; margin-top: 18px; }
 figure { margin: 0; } figure img { width: 100%; height: auto; display: block; }
 figcaption { color: var(--soft); font-size: 12.5px; padding: 2px 8px 0; }
 @media (max-width: 560px) { .figures { grid-template-columns: 1fr; } section, nav { padding: 18px 16px; } }
-@media print { body { background: #fff; } section { break-inside: avoid; border: 0; } header { color: #000; background: #fff; } }
+@media print { body { background: #fff; } section { break-inside: avoid; border: 0; }
+  header { color: #000; background: #fff; } }
 """
 
 
@@ -66,7 +69,8 @@ def write_report(outcomes: Sequence[Outcome]) -> str:
     seconds = sum(outcome.seconds for outcome in outcomes)
     parts = [
         "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>fem-mbs {_e(__version__)}: validation</title><style>{_STYLE}</style></head><body>",
         "<header><h1>Validation</h1>",
         f"<p>fem-mbs {_e(__version__)} against published problems. A row passes if the measured value is within the "
@@ -92,7 +96,11 @@ def _contents(outcomes: Sequence[Outcome]) -> str:
     for outcome in outcomes:
         rows = outcome.findings.rows
         failed = sum(not row.passed for row in rows)
-        chip = f'<span class="chip no">{failed} of {len(rows)} fail</span>' if failed else '<span class="chip yes">pass</span>'
+        chip = (
+            f'<span class="chip no">{failed} of {len(rows)} fail</span>'
+            if failed
+            else '<span class="chip yes">pass</span>'
+        )
         lines.append(
             f'<tr><td class="id">{_e(", ".join(outcome.file.cases))}</td>'
             f'<td><a href="#{outcome.file.name}">{_e(outcome.file.title)}</a></td>'

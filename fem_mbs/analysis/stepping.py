@@ -315,7 +315,10 @@ class Stepping:
         )
 
     def _halved_step(self, problem: int) -> Chunk:
-        """Try a step again from other first guesses, then in 2, 4, 8 ... parts; results look like those of one step."""
+        """Try a step again with new tangents, then from other first guesses and in 2, 4, 8 ... parts.
+
+        The results look like those of one step.
+        """
         c, state = self.counter, self.state
         if problem == S.SINGULAR and c[S.ITERATION] == 0:  # later it is the iterate's fault, not the model's
             self._fail(problem)
@@ -324,6 +327,7 @@ class Stepping:
         worst = int(c[S.WORST]), float(self.real[S.WORST_VALUE])
         predictors = [p for p in ("velocity", "none") if p != self.settings.predictor]
         attempts = [(p, 1) for p in predictors] + [("velocity", 2**k) for k in range(1, self.settings.halvings + 1)]
+        c[S.FULL] = 1
         for predictor, parts in attempts:
             ctl = self.control(self.h / parts)
             for a, b in zip(
@@ -341,6 +345,7 @@ class Stepping:
             answer = self._advance(output, ctl, funs)
             c[S.PREDICTOR] = PREDICTORS[self.settings.predictor]
             if answer == 0:
+                c[S.FULL] = self.settings.newton == "full"
                 c[S.HISTORY] = 0
                 c[S.REFACTOR] = 1
                 chunk = self._take(output, parts, t[1:])

@@ -1,0 +1,200 @@
+"""The validation itself: the quick files run and pass, and the runner says what went wrong when one does not."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from fem_mbs import ModelError, draw_curves, tangent_check
+from fem_mbs.validation import report, runner
+from fem_mbs.validation.case import Curve, Findings, Row, crossings, interpolated_extreme
+from fem_mbs.validation.registry import ValidationFile, find, select
+from fem_mbs.validation.runner import run_cases
+
+# Files that take more than a second or two; `fem-mbs validate` and the long tests run them too.
+SLOW = ("simo_tarnow_1992_machine", "meijaard_1993_slider_crank", "gonzalez_1996_order")
+FILES = {f.name: f for f in find()}
+
+# What the project promised to reproduce: none may get lost.
+PROMISED = {
+    *(f"C{i}" for i in range(1, 15)),
+    *(f"M{i}" for i in range(8, 15)),
+    *(f"R{i}" for i in range(1, 5)),
+    *("B-SPIN", "B-SPAG", "B-FREE", "B-CABLE", "B-MIX", "B-NEWTON", "B-ORDER"),
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in SLOW else n for n in sorted(FILES)])
+def test_case(name):
+    findings = Findings()
+    FILES[name].check(findings)
+    failed = [
+        f"{r.case}: {r.quantity}: {r.measured!r}, not {r.reference!r} +- {r.tolerance!r}"
+        for r in findings.rows
+        if not r.passed
+    ]
+    assert not failed, "\n".join(failed)
+    assert {row.case for row in findings.rows} == set(FILES[name].cases), (
+        "a case without a row, or a row without a case"
+    )
+    assert all(row.reason for row in findings.rows)
+    assert findings.figures or name in ("crisfield_shi_1993_truss", "meijaard_1993_mass_matrix")
+
+
+def test_no_promised_case_is_lost():
+    assert {case for f in FILES.values() for case in f.cases} >= PROMISED
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_file_is_complete(name):
+    """Problem, sketch and source in the text; build and reference beside check."""
+    module = __import__(f"fem_mbs.validation.{name}", fromlist=["build"])
+    assert "Source:" in FILES[name].text
+    assert any(line.startswith("      ") for line in FILES[name].text.splitlines()), "no sketch"
+    assert callable(module.build)
+    assert isinstance(module.reference(), dict)
+
+
+# --- the runner ------------------------------------------------------------------------------------------------------
+def _fake(monkeypatch, check):
+    file = ValidationFile(
+        "nobody_1900_nothing", "Nothing at all", "Source: none.", {"X1": "nothing", "X2": "less"}, check
+    )
+    monkeypatch.setattr("fem_mbs.validation.registry.find", lambda: [file])
+
+
+def _one_bad(f):
+    f.row("X1", "right", 1.0, 1.1, "generous", tolerance=0.2)
+    f.row("X2", "wrong", 1.0, 2.0, "tight", relative=0.1)
+    f.figure("Curve", [Curve(np.arange(3.0), np.arange(3.0), "line")], "x", "y")
+
+
+@pytest.mark.parametrize(
+    ("names", "code", "expected"), [(None, 1, ["X1", "X2"]), (["x1"], 0, ["X1"]), (["X2"], 1, ["X2"])]
+)
+def test_exit_code_and_json(monkeypatch, tmp_path, names, code, expected):
+    _fake(monkeypatch, _one_bad)
+    lines = []
+    assert run_cases(names, json_path=tmp_path / "a" / "v.json", out=lines.append) == code
+    rows = json.loads((tmp_path / "a" / "v.json").read_text())
+    assert [row["case"] for row in rows] == expected
+    assert all(list(row) == ["case", "quantity", "measured", "reference", "tolerance", "pass"] for row in rows)
+    assert any("FAILED  X2: wrong: 1, not 2 +- 0.2" in line for line in lines) == (code == 1)
+
+
+def test_a_case_that_breaks_is_a_failure_and_hides_nothing(monkeypatch, tmp_path):
+    def check(f):
+        f.row("X1", "right", 1.0, 1.0, "exact", tolerance=0.0)
+        raise ZeroDivisionError("by zero")
+
+    _fake(monkeypatch, check)
+    lines = []
+    assert run_cases(json_path=tmp_path / "v.json", report_dir=tmp_path / "r", out=lines.append) == 1
+    rows = json.loads((tmp_path / "v.json").read_text())
+    assert [(row["case"], row["measured"], row["pass"]) for row in rows] == [("X1", 1.0, True), ("X1", None, False)]
+    assert "ZeroDivisionError: by zero" in "\n".join(lines)
+    assert "What stopped it" in (tmp_path / "r" / "report.html").read_text()
+
+
+def test_report_is_one_page_with_its_figures(monkeypatch, tmp_path):
+    _fake(monkeypatch, _one_bad)
+    run_cases(report_dir=tmp_path, out=lambda _line: None)
+    text = (tmp_path / "report.html").read_text()
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    assert text.count("data:image/svg+xml;base64,") == 1
+    assert "1 of 2 fail" in text
+    assert "tight" in text
+    assert "http" not in text.replace("http-equiv", "")
+
+
+def test_list_only_runs_nothing(monkeypatch):
+    def check(f):
+        raise AssertionError("it ran")
+
+    _fake(monkeypatch, check)
+    lines = []
+    assert run_cases(list_only=True, out=lines.append) == 0
+    assert lines == ["nobody_1900_nothing: Nothing at all", "    X1       nothing", "    X2       less"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("crisfield_shi_1993_pendulun", 'did you mean "crisfield_shi_1993_pendulum"'),
+        ("C99", "there is none of this name"),
+        ("", "there is none of this name"),
+    ],
+)
+def test_unknown_case(name, message):
+    with pytest.raises(ModelError, match=message):
+        run_cases([name])
+
+
+def test_select_by_benchmark_takes_all_files_that_show_it():
+    assert {f.name for f, _ in select(["b-free"])} == {"goldstein_1980_top", "simo_wong_1991_rigid_body"}
+    assert select(["C4", "c3"]) == [(FILES["crisfield_shi_1993_pendulum"], {"C3", "C4"})]
+
+
+def test_unwritable_json(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ModelError, match="give another path"):
+        run_cases(["M14"], json_path=tmp_path / "file" / "v.json", out=lambda _line: None)
+
+
+# --- rows and measures -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("measured", "passed"), [(1.1, True), (0.89, False), (math.nan, False), (math.inf, False), (-math.inf, False)]
+)
+def test_row(measured, passed):
+    assert Row("X", "q", measured, 1.0, 0.1000001, "r").passed is passed
+
+
+def test_measures():
+    t = np.linspace(0.0, 7.0, 701)
+    np.testing.assert_allclose(crossings(t, np.sin(t - 0.5)), [0.5, 0.5 + 2.0 * np.pi], atol=1e-6)
+    at, value = interpolated_extreme(t, np.cos(t - 0.123))
+    assert at == pytest.approx(np.pi + 0.123, abs=1e-6)
+    assert value == pytest.approx(-1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.5, 1e-12, -3.25e7, 123456.789, math.nan])
+def test_numbers_of_the_report_are_numbers(value):
+    text = report._number(value).replace("\u2212", "-").replace("\u00b710<sup>", "e").replace("</sup>", "")
+    assert text == "none" if math.isnan(value) else float(text) == pytest.approx(value, rel=5e-3)
+
+
+def test_table_lines_keep_their_width():
+    row = Row(
+        "B-SPIN",
+        "a quantity that needs many words to be told from all the others of its kind, and more",
+        1.0,
+        1.0,
+        0.1,
+        "r",
+    )
+    first, *rest = runner._lines(row)
+    assert first.endswith("yes")
+    assert len(rest) == 1
+    assert " ".join([first[9:83].strip(), rest[0].strip()]) == row.quantity
+
+
+@pytest.mark.parametrize(
+    ("curves", "scale", "message"),
+    [
+        ([(np.arange(3.0), np.arange(2.0), "a", "-")], "linear", "give equal lengths"),
+        ([(np.arange(3.0), np.arange(3.0), "a", "x")], "linear", "style 'x'"),
+        ([], "cubic", "scale 'cubic'"),
+    ],
+)
+def test_draw_curves_refuses(curves, scale, message):
+    with pytest.raises(ModelError, match=message):
+        draw_curves("T", curves, "x", "y", scale)
+
+
+def test_tangent_check_refuses_large_models():
+    module = __import__("fem_mbs.validation.tomaszewski_2006_falling_chain", fromlist=["build"])
+    with pytest.raises(ModelError, match="too many"):
+        tangent_check(module.build(1000), h=0.01)

@@ -1,0 +1,129 @@
+"""Newton-Raphson with the analytic tangents of the mid-point rule.
+
+With the exact tangent of every element the error of an iteration is squared by the next one.  The first step of several
+models is made with tolerances that are met after 0, 1, 2 ... iterations; the residuals where the runs stop are the
+residuals of the iterations.  Chord iterations, which keep the tangent of a step, and the unsymmetric tangent are what
+makes it cheap; how many iterations a step takes is asserted too.
+
+      log |r|  o
+                o
+                  o               order p of r_k+1 = C r_k^p from three consecutive residuals
+                     o
+                          o
+
+Source: Crisfield & Shi 1993 (see the pendulum), eqs 22-24; the models are those of the other files.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import Model, solve, tangent_check
+from fem_mbs.validation import (
+    crisfield_shi_1993_escape,
+    meijaard_1993_slider_crank,
+    meijaard_1993_spin_up,
+    simo_tarnow_1992_machine,
+    simo_vuquoc_1986_flying_beam,
+)
+from fem_mbs.validation.case import Curve, Findings
+
+CASES = {"B-NEWTON": "tangents against differences; quadratic convergence; iterations per step"}
+
+
+def build(name: str, **options) -> Model:
+    """One long first step of a model; its options say how Newton-Raphson works."""
+    options = {"newton": "full", "predictor": "none", "max_iterations": 30, **options}
+    if name == "bar and spring":
+        return crisfield_shi_1993_escape.build(2.0, 2.0, **options)
+    if name == "flying beam":
+        return simo_vuquoc_1986_flying_beam.build("soft", 0.5, 0.5, **options)
+    if name == "cantilever under a sudden load":
+        model = meijaard_1993_spin_up.build("Simo & Vu-Quoc", 4, h=0.2, duration=0.2, **options)
+        model.force("load", "beam:end", (0.0, 50.0))
+        return model
+    make = simo_tarnow_1992_machine.build if name == "plane machine" else simo_tarnow_1992_machine.build_space
+    return make(0.2, held=False, duration=0.2, **options)
+
+
+MODELS = ("bar and spring", "flying beam", "cantilever under a sudden load", "plane machine", "machine in space")
+
+
+def reference() -> dict:
+    return {"order": 2.0}
+
+
+def residuals(name: str, newton: str = "full") -> np.ndarray:
+    """Scaled residuals r_0, r_1 ... of the iterations of the first step; NaN where one is not below all before it.
+
+    The residual of a step is given in units of the tolerance; with a tolerance of r_k/2 the run stops at the next
+    iteration below that.
+    """
+    found, tolerance = [], 1e3
+    while tolerance > 1e-13:
+        step = solve(build(name, newton=newton, rtol=tolerance, ctol=tolerance)).steps[0]
+        k, r = int(step.series["iterations"][1]), float(step.series["residual"][1]) * tolerance
+        if k < len(found) or r > tolerance:  # round-off: the run stopped because increments no longer shrink
+            break
+        found += [np.nan] * (k - len(found)) + [r]
+        tolerance = 0.5 * r
+    return np.array(found)
+
+
+def order(r: np.ndarray) -> float:
+    """Order p of r_k+1 = C r_k^p from the last three consecutive residuals that are above round-off."""
+    for a, b, c in zip(r[-3::-1], r[-2:0:-1], r[:1:-1], strict=True):
+        if a < 0.1 and c > 1e-11:
+            return float(np.log(c / b) / np.log(b / a))
+    return float("nan")
+
+
+def check(f: Findings) -> None:
+    curves = []
+    for name in MODELS:
+        found = tangent_check(build(name), h=0.2, size=0.02)
+        f.zero(
+            "B-NEWTON",
+            f"tangent against differences over its largest entry, {name}",
+            found.error,
+            1e-8,
+            "central differences of order 4",
+        )
+        r = residuals(name)
+        f.between(
+            "B-NEWTON",
+            f"order of convergence, {name}, {len(r) - 1} iterations",
+            order(r),
+            1.8,
+            3.5,
+            "quadratic; C varies, so that more than 2 happens before the limit",
+        )
+        curves.append(Curve(np.arange(len(r)), r, name, "o-"))
+    chord = residuals("flying beam", "chord")
+    curves.append(Curve(np.arange(len(chord)), chord, "flying beam, tangents kept", "--"))
+    f.figure(
+        "Newton-Raphson in the first step",
+        curves,
+        "Iteration",
+        "Scaled residual [-]",
+        "Each dot of a full Newton iteration doubles the number of digits, down to round-off.",
+        "log",
+    )
+    for label, model, mean, most in (
+        ("flying beam, h = 0.01 s", simo_vuquoc_1986_flying_beam.build("soft", 0.01, newton="full"), 3.5, 5),
+        ("spin-up, h = 0.005 s", meijaard_1993_spin_up.build("Simo & Vu-Quoc", 4, newton="full"), 3.5, 5),
+        ("slider-crank, 6400 steps", meijaard_1993_slider_crank.build(4, 124.8, 0.0, True, newton="full"), 3.5, 6),
+        ("machine in space, h = 0.01 s", simo_tarnow_1992_machine.build_space(0.01, newton="full"), 4.0, 6),
+    ):
+        iterations = solve(model).steps[0].series["iterations"][1:]
+        f.between(
+            "B-NEWTON",
+            f"iterations per step, mean, {label}",
+            iterations.mean(),
+            0.0,
+            mean,
+            "from an extrapolated start to round-off",
+        )
+        f.between(
+            "B-NEWTON", f"iterations per step, most, {label}", iterations.max(), 0.0, most, "no step is difficult"
+        )
