@@ -46,7 +46,7 @@ validate: $(READY)
 	$(BIN)/fem-mbs validate
 
 bench: $(READY)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python benchmarks/run.py
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
