@@ -6,10 +6,10 @@ axis (Meijaard 1993, eqs 17-19 without the strain in front of d), so T = 1/2 sum
     M = rho A l / 420 [[156, 22 l, 54, -13 l], [22 l, 4 l^2, 13 l, -3 l^2],
                        [54, 13 l, 156, -22 l], [-13 l, -3 l^2, -22 l, 4 l^2]]
 
-and the section's rotary inertia as an Euler tensor on the directors, rho I l/2 |d'|^2 / 2 at each end.  Two-state rule
-(docs/theory.md, section 2): y1' = 2 (y1 - y0)/h - y0', rows M (y1' - y0')/h on x and d_m x (.)_d on vartheta: exact
-in energy and both momenta.  The director velocities are state of their own: d'.d vanishes at mid-step, at the ends to
-O(h^2). One-state rules use d'' = W' R90 d - W^2 d.
+and the section's rotary inertia as an Euler tensor on linearly interpolated directors, rho I l [[2, 1], [1, 2]]/6.
+Two-state rule (docs/theory.md, section 2): y1' = 2 (y1 - y0)/h - y0', rows M (y1' - y0')/h on x and d_m x (.)_d on
+vartheta: exact in energy and both momenta.  The director velocities are state of their own: d'.d vanishes at mid-step,
+at the ends to O(h^2).  One-state rules use d'' = W' R90 d - W^2 d.
 
 Dofs: (x_p, vartheta_p, x_q, vartheta_q).
 """
@@ -46,9 +46,9 @@ def mass_matrix(m, length, rotary, M):
     """Fill the 4 x 4 matrix over (x_p, d_p, x_q, d_q); ``rotary`` is the rotary inertia of the whole element."""
     a, l2 = m / 420.0, length * length
     M[0, 0], M[0, 1], M[0, 2], M[0, 3] = 156.0 * a, 22.0 * a * length, 54.0 * a, -13.0 * a * length
-    M[1, 1], M[1, 2], M[1, 3] = 4.0 * a * l2 + 0.5 * rotary, 13.0 * a * length, -3.0 * a * l2
+    M[1, 1], M[1, 2], M[1, 3] = 4.0 * a * l2 + rotary / 3.0, 13.0 * a * length, -3.0 * a * l2 + rotary / 6.0
     M[2, 2], M[2, 3] = 156.0 * a, -22.0 * a * length
-    M[3, 3] = 4.0 * a * l2 + 0.5 * rotary
+    M[3, 3] = 4.0 * a * l2 + rotary / 3.0
     for i in range(4):
         for j in range(i):
             M[i, j] = M[j, i]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem_mbs import AnalysisError, ConvergenceError, Model, ModelError, solve
+from fem_mbs import ConvergenceError, Model, ModelError, solve
 from fem_mbs.analysis.stepping import Stepping
 from fem_mbs.meshes.generate import grid2d
 
@@ -141,7 +141,7 @@ def test_step_that_cannot_converge_is_refused():
 
 
 def test_failed_step_is_made_in_parts():
-    solution = solve(pendulum(0.25, 0.5, max_iterations=5, halvings=6))
+    solution = solve(pendulum(0.25, 0.5, max_iterations=4, halvings=6))
     assert solution.steps[0].summary["halved_steps"] > 0
     assert len(solution.steps[0].time) == 3
     assert solution.steps[0].summary["energy"]["closing_error_relative"] < 1e-11
@@ -160,5 +160,5 @@ def test_damping_is_booked():
 def test_function_that_ends_is_named():
     m = pendulum(0.01)
     m.force("push", "b", (1.0, 0.0), function="sqrt(0.5 - t)")
-    with pytest.raises(AnalysisError, match=r'Force "push": its function is not finite between t = 0\.5'):
+    with pytest.raises(ModelError, match=r'Force "push": its function is nan at t = 0\.5'):
         solve(m)

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from fem_mbs import AnalysisError, Model, run
+from fem_mbs import Model, ModelError, run
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
 
@@ -35,7 +35,7 @@ def test_finished_run(tmp_path):
 def test_failed_run(tmp_path):
     m = model()
     m.force("f", "a:end", (0.0, 1.0), function="sqrt(0.02 - t)")
-    with pytest.raises(AnalysisError):
+    with pytest.raises(ModelError):
         run(m, tmp_path / "out")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     jsonschema.validate(summary, SCHEMA)

@@ -148,11 +148,12 @@ class Stepping:
             funs[:, i, C.T0], funs[:, i, C.T1] = f(t0), f(t1)
             # a one-state rule takes the loads at the end of the step
             funs[:, i, C.TM] = f(tm) if self.rule == "midpoint" else funs[:, i, C.T1]
-            bad = np.flatnonzero(~np.isfinite(funs[:, i]).all(axis=1))
+            bad = np.argwhere(~np.isfinite(funs[:, i]))
             if bad.size:
-                raise AnalysisError(
-                    f"{self.compiled.function_owner(i)}: its function is not finite between t = {t0[bad[0]]:g} and "
-                    f"{t1[bad[0]]:g} s; use one that is defined over the whole step"
+                step, column = bad[0]
+                raise ModelError(
+                    f"{self.compiled.function_owner(i)}: its function is {funs[step, i, column]:g} at t = "
+                    f"{(t0, tm, t1)[column][step]:g} s; use one that is defined over the whole step"
                 )
         return funs
 

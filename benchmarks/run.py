@@ -1,0 +1,276 @@
+"""Timings: the pieces of a step, and whole analyses beside other programs where those are installed.
+
+    python benchmarks/run.py                                 everything
+    python benchmarks/run.py kernel spin                     some cases of: kernel, spin, chain, crank, memory
+    python benchmarks/run.py spin --peers venv/bin/python --peer-scripts scripts
+
+The other programs run from scripts ``case1_exudyn.py``, ``case1_opensees.py`` ..., which print one line ``JSON {...}``
+with ``wall_s``, ``steps`` and ``results``, in the given Python.  Our side is `solve_case.py`.  Both sides run one after
+the other, several times, in processes of their own with one thread; the best time of each counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+os.environ.update(THREADS)  # before numpy is imported
+
+#: A run that takes longer than this [s] is not repeated.
+LONG = 15.0
+TIMEOUT = 600.0
+
+# Options of the other programs that make each of them fastest without harm to its accuracy.
+_EXUDYN_BEAM = "--rtol 1e-6 --atol 1e-4"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One side of a comparison: who, script, arguments."""
+
+    who: str
+    script: str
+    arguments: str
+
+
+def spin_runs(n: int, slow: bool) -> list[Run]:
+    runs = [
+        Run("Exudyn, beam", "case1_exudyn.py", f"--n {n} --elem beam2d {_EXUDYN_BEAM}"),
+        Run("Exudyn, cable", "case1_exudyn.py", f"--n {n} --elem cable {_EXUDYN_BEAM}"),
+        Run("Kratos", "case1_kratos.py", f"--n {n} --rtol 1e-10 --atol {1e-4 if n <= 16 else 1e-3}"),
+    ]
+    if n <= 16 or slow:
+        runs.append(Run("OpenSees", "case1_opensees.py", f"--n {n}"))
+    return runs
+
+
+def chain_runs(n: int, slow: bool, duration: float) -> list[Run]:
+    adaptive = 1 if n <= 100 or duration > 4.0 else 0
+    end = f"--n {n} --tend {duration:g}"
+    runs = [Run("OpenSees", "case2_opensees.py", end)]
+    if n <= 1000 or slow:
+        runs.append(Run("Exudyn", "case2_exudyn.py", f"{end} --adaptive {adaptive}"))
+    return runs
+
+
+def crank_runs(n: int, slow: bool) -> list[Run]:
+    return [
+        Run("Exudyn, cable", "case4_exudyn.py", f"--n {n} --elem cable"),
+        Run("Exudyn, beam", "case4_exudyn.py", f"--n {n} --elem beam2d"),
+        Run("OpenSees", "case4_opensees.py", f"--n {n}"),
+    ]
+
+
+class Bench:
+    """Options of a run of this script, and the rows found so far."""
+
+    def __init__(self, options):
+        self.options = options
+        self.rows: dict[str, list[dict]] = {}
+        self.peers = options.peers if options.peers and options.peer_scripts else None
+
+    # --- other processes -------------------------------------------------------------------------------------------
+    def _process(self, command: list[str], folder: Path) -> dict:
+        environment = {**os.environ, **THREADS, "PYTHONWARNINGS": "ignore"}
+        try:
+            done = subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return {"failed": f"stopped after {TIMEOUT:g} s"}
+        except OSError as error:
+            return {"failed": str(error)}
+        for line in done.stdout.splitlines():
+            if line.startswith("JSON "):
+                return json.loads(line[5:])
+        return {"failed": ((done.stderr or done.stdout).strip().splitlines() or ["no answer"])[-1][:100]}
+
+    def ours(self, case: str, n: int, duration: float | None = None) -> dict:
+        command = [sys.executable, str(HERE / "solve_case.py"), case, "--n", str(n)]
+        if duration is not None:
+            command += ["--duration", f"{duration:g}"]
+        return self._process(command, ROOT)
+
+    def compare(self, case: str, n: int, others: list[Run], duration: float | None = None) -> list[dict]:
+        """Run all sides in turn, and keep the best of each."""
+        sides = [("fem-mbs", lambda: self.ours(case, n, duration))]
+        if self.peers:
+            folder = Path(self.options.peer_scripts)
+            for run in others:
+                command = [self.peers, run.script, *run.arguments.split()]
+                sides.append((run.who, lambda command=command: self._process(command, folder)))
+        best: dict[str, dict] = {}
+        for _ in range(self.options.repeat):
+            for who, side in sides:
+                known = best.get(who)
+                if known and ("failed" in known or known["wall_s"] > LONG):
+                    continue
+                answer = side()
+                if not known or answer.get("wall_s", 1e99) < known["wall_s"]:
+                    best[who] = answer
+        rows = []
+        for who, answer in best.items():
+            row = {"who": who, "n": n, **answer}
+            if "failed" not in answer:
+                t_end = answer["results"].get("t_end")
+                whole = answer["results"].get("completed", True)
+                row["us_per_step"] = 1e6 * answer["wall_s"] / answer["steps"] if whole else None
+                row["ratio"] = best["fem-mbs"]["wall_s"] / answer["wall_s"] if whole and who != "fem-mbs" else None
+                row["stopped"] = None if whole else t_end
+            rows.append(row)
+        return rows
+
+    # --- cases -----------------------------------------------------------------------------------------------------
+    def kernel(self) -> None:
+        import kernels
+
+        o = self.options
+        kernels.BUDGET = o.budget
+        rows = kernels.element_kernels(o.kernel_elements)
+        title = f"Kernels, {o.kernel_elements} elements"
+        self._table(
+            "kernel", title, rows,
+            [("what", 36, "s"), ("microseconds", 13, ".1f"), ("ns_per_element", 15, ".1f"),
+             ("flops_per_element", 18, "d"), ("GFlop_per_s", 12, ".2f")],
+        )  # fmt: skip
+        self._table(
+            "assembly", "Assembly (kernels and scattering)", kernels.assemblies(o.assembly_sizes),
+            [("what", 42, "s"), ("elements", 9, "d"), ("microseconds", 13, ".1f"), ("ns_per_element", 15, ".1f")],
+        )  # fmt: skip
+        self._table(
+            "band", "Banded LU, compiled", kernels.band_solutions(o.band_sizes),
+            [("what", 30, "s"), ("equations", 10, "d"), ("half_bandwidth", 15, "d"), ("factor_us", 11, ".1f"),
+             ("solve_us", 10, ".1f"), ("GFlop_per_s", 12, ".2f")],
+        )  # fmt: skip
+        self._table(
+            "sparse", "Sparse solvers (first: with the analysis of the pattern)", kernels.sparse_solutions(o.lattices),
+            [("what", 30, "s"), ("equations", 10, "d"), ("first_us", 11, ".0f"), ("factor_us", 11, ".0f"),
+             ("solve_us", 11, ".0f"), ("note", 1, "s")],
+        )  # fmt: skip
+
+    def spin(self) -> None:
+        rows = []
+        for n in self.options.spin_sizes:
+            rows += self.compare("spin", n, spin_runs(n, self.options.slow), self.options.duration)
+        self._compared("spin", "Spin-up beam, h = .005 s; smallest tip deflection, exact -.5738 m", rows, "u2_min")
+
+    def chain(self) -> None:
+        for duration, what in ((4.0, "to 4 s"), (5.0, "through the whip to 5 s")):
+            end = self.options.duration or duration
+            rows = []
+            for n in self.options.chain_sizes:
+                rows += self.compare("chain", n, chain_runs(n, self.options.slow, end), end)
+            title = f"Falling chain {what}, h = .01 s; energy drift over the largest kinetic energy"
+            self._compared(f"chain {duration:g}", title, rows, "drift_rel_kin", ".1e")
+
+    def crank(self) -> None:
+        rows = []
+        for n in self.options.crank_sizes:
+            rows += self.compare("crank", n, crank_runs(n, self.options.slow), self.options.duration)
+        title = "Slider-crank, h = 5e-5 s; largest deflection over length, converged .00986"
+        self._compared("crank", title, rows, "w_max_over_L", ".5f")
+
+    def memory(self) -> None:
+        rows = []
+        for case in ("long-beam", "long-chain"):
+            for n in self.options.memory_sizes:
+                row = {"who": case, "n": n, **self.ours(case, n)}
+                if "failed" not in row:
+                    row["us_per_step"] = 1e6 * row["wall_s"] / row["steps"]
+                    row["us_per_iteration_element"] = row["us_per_step"] / row["iterations_per_step"] / n
+                rows.append(row)
+        self._table(
+            "memory", "Long models, 10 steps: memory and time",
+            rows,
+            [("who", 12, "s"), ("n", 8, "d"), ("maxrss_mb", 10, ".0f"), ("bytes_per_element", 18, "d"),
+             ("us_per_step", 12, ".0f"), ("iterations_per_step", 20, ".1f"), ("us_per_iteration_element", 25, ".3f"),
+             ("failed", 1, "s")],
+        )  # fmt: skip
+
+    # --- output ----------------------------------------------------------------------------------------------------
+    def _compared(self, key: str, title: str, rows: list[dict], result: str, form: str = ".4f") -> None:
+        for row in rows:
+            row[result] = row.get("results", {}).get(result)
+            stopped = row.get("stopped")
+            row["note"] = row.get("failed") or (f"stopped at {stopped:.2f} s" if stopped is not None else "")
+        self._table(
+            key, title + (" (ratio: our time over theirs)" if self.peers else ""),
+            rows,
+            [("n", 6, "d"), ("who", 15, "s"), ("wall_s", 9, ".4f"), ("us_per_step", 12, ".1f"), ("ratio", 7, ".2f"),
+             (result, 14, form), ("note", 1, "s")],
+        )  # fmt: skip
+
+    def _table(self, key: str, title: str, rows: list[dict], columns) -> None:
+        self.rows[key] = rows
+        print(f"\n{title}")
+        lines = [[name.replace("_", " ") for name, _, _ in columns]]
+        for row in rows:
+            values = [(row.get(name), form) for name, _, form in columns]
+            lines.append(["" if value is None else format(value, form) for value, form in values])
+        for line in lines:
+            cells = [
+                f"{t:{'<' if form == 's' else '>'}{width}}" for t, (_, width, form) in zip(line, columns, strict=True)
+            ]
+            print("  ".join(cells).rstrip())
+        sys.stdout.flush()
+
+
+CASES = ("kernel", "spin", "chain", "crank", "memory")
+
+
+def _sizes(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
+def _first_existing(*candidates: Path) -> str | None:
+    return next((str(c) for c in candidates if c.exists()), None)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"{', '.join(CASES)} (all)")
+    parser.add_argument(
+        "--peers", metavar="PYTHON", default=_first_existing(ROOT / "peers" / "bin" / "python"),
+        help="the Python that has exudyn, openseespy, KratosMultiphysics (peers/bin/python)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--peer-scripts", metavar="DIR", default=_first_existing(ROOT.parent / "shared" / "peers"),
+        help="the folder of their scripts (../shared/peers)",
+    )  # fmt: skip
+    parser.add_argument("--json", metavar="FILE", help="write all numbers to this file")
+    parser.add_argument("--repeat", type=int, default=3, help=f"runs of each side; one if it takes over {LONG:g} s")
+    parser.add_argument("--slow", action="store_true", help="also the runs of other programs that take minutes")
+    parser.add_argument("--duration", type=float, help="simulated time [s] instead of each case's own")
+    parser.add_argument("--budget", type=float, default=0.2, help="time of one measurement of a kernel [s]")
+    parser.add_argument("--kernel-elements", type=int, default=1000)
+    parser.add_argument("--assembly-sizes", type=_sizes, default=[1000, 100_000])
+    parser.add_argument("--band-sizes", type=_sizes, default=[2, 16, 256, 10_000])
+    parser.add_argument("--lattices", type=_sizes, default=[40, 100, 200])
+    parser.add_argument("--spin-sizes", type=_sizes, default=[2, 4, 16, 64, 256])
+    parser.add_argument("--chain-sizes", type=_sizes, default=[100, 1000, 10_000])
+    parser.add_argument("--crank-sizes", type=_sizes, default=[2, 4, 16, 64])
+    parser.add_argument("--memory-sizes", type=_sizes, default=[1000, 10_000, 100_000])
+    options = parser.parse_args(arguments)
+    for case in options.cases:
+        if case not in CASES:
+            parser.error(f"unknown case {case!r}; there are {', '.join(CASES)}")
+    bench = Bench(options)
+    if not bench.peers:
+        print("other programs: none (give --peers and --peer-scripts to have them run beside)")
+    for case in options.cases or CASES:
+        getattr(bench, case)()
+    if options.json:
+        Path(options.json).write_text(json.dumps(bench.rows, indent=1, default=float) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""Solve one machine once and print a line ``JSON {...}``: our side of a comparison, a process of its own.
+
+    python benchmarks/solve_case.py spin --n 16
+
+Timed is the solve alone, as for the other programs: the stepping, with the sensor recorded and the energy ledger booked
+in every step, but neither imports nor the building of the model; the kernels are compiled by a short run before.
+``call_s`` is the whole call of `fem_mbs.solve`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import time
+
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+import models  # noqa: E402
+import numpy as np  # noqa: E402
+
+from fem_mbs import solve  # noqa: E402
+
+
+def spin(n: int, duration: float):
+    def results(solution):
+        u = models.spin_up_deflection(solution.steps[0].time, solution.sensor("tip"))
+        return {"u2_min": float(u.min())}
+
+    return lambda short: models.spin_up(n, 0.05 if short else duration), results
+
+
+def chain(n: int, duration: float):
+    def results(solution):
+        x, y = solution.sensor("tip")[-1].tolist()
+        return {"tip_x": x, "tip_y": y}
+
+    return lambda short: models.chain(n, 0.05 if short else duration), results
+
+
+def crank(n: int, duration: float):
+    steps = round(duration / 5e-5)
+
+    def results(solution):
+        return {"w_max_over_L": float(solution.sensor("deflection").max())}
+
+    return lambda short: models.slider_crank(n, 10 if short else steps), results
+
+
+def long_beam(n: int, duration: float):
+    return lambda short: models.long_beam(10 if short else n, round(duration / 0.01)), lambda solution: {}
+
+
+def long_chain(n: int, duration: float):
+    return lambda short: models.chain(10 if short else n, duration), lambda solution: {}
+
+
+#: Case: its builder and how long it runs [s].
+CASES = {
+    "spin": (spin, 20.0),
+    "chain": (chain, 4.0),
+    "crank": (crank, 1282 * 5e-5),
+    "long-beam": (long_beam, 0.1),
+    "long-chain": (long_chain, 0.1),
+}
+
+
+def memory() -> float:
+    """The largest memory so far [MB]."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("case", choices=CASES)
+    parser.add_argument("--n", type=int, default=16, help="elements")
+    parser.add_argument("--duration", type=float, help="simulated time [s]")
+    given = parser.parse_args()
+    make, duration = CASES[given.case]
+    build, results = make(given.n, given.duration or duration)
+    solve(build(True))
+    before = memory()
+    model = build(False)
+    started = time.perf_counter()
+    solution = solve(model)
+    call = time.perf_counter() - started
+    step = solution.steps[-1]
+    peak = memory()
+    answer = {
+        "case": given.case,
+        "peer": "fem-mbs",
+        "n": given.n,
+        "steps": step.summary["n_steps"],
+        "wall_s": step.summary["seconds"],
+        "call_s": round(call, 4),
+        "iterations_per_step": step.summary["iterations"] / step.summary["n_steps"],
+        "maxrss_mb": round(peak, 1),
+        "bytes_per_element": round((peak - before) * 2**20 / given.n),
+        "results": {
+            **results(solution),
+            "completed": True,
+            # a gain or loss of energy against the largest kinetic energy, as the other programs' scripts state it
+            "drift_rel_kin": float(np.abs(step.ledger("closing error")).max() / step.ledger("kinetic").max()),
+        },
+    }
+    print("JSON " + json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

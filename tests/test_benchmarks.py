@@ -1,0 +1,93 @@
+"""The benchmark scripts run at tiny sizes and their numbers make sense; how fast they are is not a test's business."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+ARGUMENTS = {
+    "kernel": [
+        "--budget",
+        "0.01",
+        "--kernel-elements",
+        "70",
+        "--assembly-sizes",
+        "5",
+        "--band-sizes",
+        "3",
+        "--lattices",
+        "31",
+    ],
+    "spin": ["--spin-sizes", "2", "--duration", "0.05"],
+    "chain": ["--chain-sizes", "3", "--duration", "0.05"],
+    "crank": ["--crank-sizes", "2", "--duration", "0.0005"],
+    "memory": ["--memory-sizes", "20"],
+}
+
+
+@pytest.fixture(scope="module")
+def rows(checkout, tmp_path_factory):
+    """All tables of one run of the script at tiny sizes."""
+    file = tmp_path_factory.mktemp("bench") / "rows.json"
+    options = [word for case in ARGUMENTS.values() for word in case if "--duration" not in case]
+    command = [sys.executable, str(checkout / "benchmarks" / "run.py"), "kernel", "memory", *options]
+    subprocess.run([*command, "--repeat", "1", "--json", str(file)], check=True, timeout=120, capture_output=True)
+    return json.loads(file.read_text())
+
+
+@pytest.mark.parametrize("case", ["spin", "chain", "crank"])
+def test_case_runs_without_other_programs(checkout, tmp_path, case):
+    file = tmp_path / "rows.json"
+    command = [sys.executable, str(checkout / "benchmarks" / "run.py"), case, *ARGUMENTS[case]]
+    command += ["--peers", "", "--repeat", "1", "--json", str(file)]
+    done = subprocess.run(command, check=True, timeout=120, capture_output=True, text=True)
+    assert "other programs: none" in done.stdout
+    for table in json.loads(file.read_text()).values():
+        assert [row["who"] for row in table] == ["fem-mbs"]
+        assert table[0]["us_per_step"] > 0.0
+        assert table[0]["results"]["drift_rel_kin"] < 1e-10
+
+
+def test_program_that_fails_is_a_note(checkout, tmp_path):
+    script = tmp_path / "case4_exudyn.py"
+    script.write_text("raise SystemExit('no such module')\n")
+    command = [sys.executable, str(checkout / "benchmarks" / "run.py"), "crank", *ARGUMENTS["crank"], "--repeat", "1"]
+    command += ["--peers", sys.executable, "--peer-scripts", str(tmp_path)]
+    done = subprocess.run(command, check=True, timeout=120, capture_output=True, text=True)
+    assert "no such module" in done.stdout
+
+
+def test_unknown_case_is_refused(checkout):
+    command = [sys.executable, str(checkout / "benchmarks" / "run.py"), "spinn"]
+    done = subprocess.run(command, timeout=60, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "unknown case 'spinn'" in done.stderr
+
+
+def test_operations_are_counted_exactly(rows):
+    flops = {row["what"]: row["flops_per_element"] for row in rows["kernel"]}
+    # of a plane point mass, in x and y: U - h V0, sf V2 and sf m g; see elements/mass.py
+    assert flops["mass2, force"] == 16
+    assert flops["truss2, force and tangent"] > flops["truss2, force"] > 40
+    assert flops["beam2, force and tangent"] > flops["beam2, force"] > 100
+    for row in rows["kernel"]:
+        assert row["elements"] in (70, 71)
+        assert sum(row["operations"].values()) == row["flops_per_element"]
+        assert row["GFlop_per_s"] > 0.0
+
+
+def test_solvers_and_assembly_are_timed(rows):
+    assert len(rows["assembly"]) == 4
+    assert [row["half_bandwidth"] for row in rows["band"]] == [5, 3]
+    sparse = {row["what"].split(",")[0]: row for row in rows["sparse"]}
+    assert sparse["superlu"]["equations"] == 2 * 31 * 32
+    assert "note" in sparse["cholmod"] or sparse["cholmod"]["factor_us"] > 0.0
+
+
+def test_memory_is_measured(rows):
+    assert {row["who"] for row in rows["memory"]} == {"long-beam", "long-chain"}
+    for row in rows["memory"]:
+        assert 10.0 < row["maxrss_mb"] < 1500.0
