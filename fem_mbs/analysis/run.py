@@ -334,6 +334,8 @@ def _options(step: Step, known: dict[str, Any]) -> tuple[dict[str, Any], Setting
             v, low = options[key], 1 if key in ("increments", "max_iterations") else 0
             if isinstance(v, bool) or not isinstance(v, int) or v < low:
                 raise ModelError(f"{owner}: {key} = {v!r} must be a whole number of at least {low}")
+            if key == "halvings" and v > 20:
+                raise ModelError(f"{owner}: halvings = {v!r} would cut a step into {2**20} parts and more; at most 20")
     for key in ("rtol", "ctol", "beta", "gamma"):
         v = options[key]
         if isinstance(v, bool) or not isinstance(v, (int, float)) or not 0.0 < v < np.inf:

@@ -52,7 +52,7 @@ class Settings:
     max_iterations: int = 25
     newton: str = "chord"
     predictor: str = "extrapolation"
-    halvings: int = 6
+    halvings: int = 10
     solver: str = "auto"
     beta: float = 0.25
     gamma: float = 0.5
