@@ -213,7 +213,9 @@ def test_interrupted(tmp_path):
     text = PLANE.replace("duration = 0.1", "duration = 2000.0").replace("h = 0.005", "h = 0.005\nrestarts = 20000")
     path = write(tmp_path, text)
     folder = tmp_path / "out"
-    code = "from fem_mbs.cli import main; main()"
+    # a background job of a shell ignores the signal, and hands that on to its children
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{listen}; from fem_mbs.cli import main; main()"
     command = [sys.executable, "-c", code, "run", str(path), "-o", str(folder), "-q"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + 200.0
