@@ -159,11 +159,11 @@ def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
 
 
 def _steps(file: Any, model: Any, compiled: Any, state: Any, notes: list[str]) -> Iterator[str]:
-    from fem_mbs.modelfile import step_options
+    from fem_mbs.analysis.run import STEP_OPTIONS
 
     time = 0.0
     for step in model.steps:
-        options = {**step_options(step.kind), **step.options}
+        options = {**STEP_OPTIONS[step.kind], **step.options}
         if step.kind == "static":
             yield f'step "{step.name}": static, {_count(options["increments"], "increment")}'
             continue
@@ -272,9 +272,9 @@ def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
 
 def inventory() -> Iterator[str]:
     """What there is, by name; nothing is compiled."""
+    from fem_mbs.analysis.run import STEP_OPTIONS
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions import FUNCTION_KINDS
-    from fem_mbs.modelfile import step_options
     from fem_mbs.sections import SECTION_SHAPES
     from fem_mbs.sensors import sensor_kinds
     from fem_mbs.solvers.linear import cholmod_status, solver_names
@@ -299,8 +299,8 @@ def inventory() -> Iterator[str]:
         for name, keys in table.items():
             yield f"  {name:20} {', '.join(keys)}"
     yield "steps and their options:"
-    for name in ("transient", "static"):
-        yield f"  {name:20} {', '.join(step_options(name))}"
+    for name, options in STEP_OPTIONS.items():
+        yield f"  {name:20} {', '.join(options)}"
     yield "integration rules:"
     yield f"  {'midpoint':20} energy and momenta exact (default)"
     yield f"  {'newmark':20} average acceleration, to compare with"

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from fem_mbs.analysis.run import STATIC_OPTIONS, TRANSIENT_OPTIONS
+from fem_mbs.analysis.run import STEP_OPTIONS
 from fem_mbs.errors import InputError, MeshError, ModelError
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.meshes.generate import arc, line, polyline
@@ -28,7 +28,7 @@ from fem_mbs.meshes.reader import read_mesh
 from fem_mbs.model import Model
 from fem_mbs.modelfile_schema import TABLES, Document, Table, TableType, shown
 
-__all__ = ["Entry", "ModelFile", "build_model", "load_model", "locate_error", "read_model_file", "step_options"]
+__all__ = ["Entry", "ModelFile", "build_model", "load_model", "locate_error", "read_model_file"]
 
 MAX_BYTES = 16 << 20  # long tables belong in CSV files, meshes in mesh files
 
@@ -203,20 +203,16 @@ def _unknown(name: str, dotted: str, known: list[str]) -> str:
     return f'{text}; did you mean "{close[0]}"?' if close else f"{text}; there are {', '.join(known)}"
 
 
-def step_options(kind: str) -> dict[str, Any]:
-    """The options of a step of this type and their defaults (None: must be given)."""
-    return {"transient": TRANSIENT_OPTIONS, "static": STATIC_OPTIONS}[kind]
-
-
 def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping[str, Any]) -> Any:
     """A step: its own keys, and the options of the analysis that its type names, with the types of their defaults."""
     own = {k: v for k, v in given.items() if k in keys.keys}
     checked = _checked(file.path, place, keys, own)
-    if checked.type not in ("transient", "static"):
-        close = difflib.get_close_matches(checked.type, ("transient", "static"), n=1)
+    if checked.type not in STEP_OPTIONS:
+        close = difflib.get_close_matches(checked.type, STEP_OPTIONS, n=1)
         hint = f'; did you mean "{close[0]}"?' if close else ""
-        raise file.error(place, f'type = {shown(checked.type)} must be "transient" or "static"{hint}')
-    known = step_options(checked.type)
+        words = ", ".join(f'"{kind}"' for kind in STEP_OPTIONS)
+        raise file.error(place, f"type = {shown(checked.type)} must be one of {words}{hint}")
+    known = STEP_OPTIONS[checked.type]
     options = {k: v for k, v in given.items() if k not in keys.keys}
     for key, value in options.items():
         if key not in known:
@@ -334,7 +330,7 @@ def _add(model: Model, entry: Entry, folder: Path) -> None:
         return
     if table == "step":
         kind, title, options = keys
-        (model.transient_step if kind == "transient" else model.static_step)(name=title, **options)
+        getattr(model, f"{kind}_step")(name=title, **options)
         return
     given = keys.given("name")
     if "function" in given:

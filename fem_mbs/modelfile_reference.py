@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
+from fem_mbs.analysis.run import STEP_OPTIONS
 from fem_mbs.checks import QUANTITIES
 from fem_mbs.expressions import FUNCTIONS
 from fem_mbs.functions import FUNCTION_KINDS
-from fem_mbs.modelfile import step_options
 from fem_mbs.modelfile_schema import TABLES, Document, Table, TableType, shown
 from fem_mbs.sections import SECTION_SHAPES
 from fem_mbs.sensors import sensor_kinds
@@ -188,10 +188,10 @@ def _sensors() -> Iterator[str]:
 
 
 def _steps() -> Iterator[str]:
-    for kind in ("transient", "static"):
+    for kind, options in STEP_OPTIONS.items():
         yield f'Options of `type = "{kind}"`:\n'
         rows = [("key", "default", "meaning")]
-        for name, default in step_options(kind).items():
+        for name, default in options.items():
             rows.append((f"`{name}`", "**required**" if default is None else shown(default), _STEP_TEXTS[name]))
         yield from _rows(*rows)
 

@@ -448,10 +448,12 @@ class CholmodSolver(_Refined):
         # Lower triangle of A + A^T with a full diagonal; entry k of S is (A[first_k] + A[second_k]) / 2, where the
         # index nnz stands for an entry that A does not have.
         lower = np.unique(
-            np.concatenate([
-                np.minimum(p.cols, p.rows).astype(np.int64) * n + np.maximum(p.cols, p.rows),
-                np.arange(n, dtype=np.int64) * (n + 1),
-            ])
+            np.concatenate(
+                [
+                    np.minimum(p.cols, p.rows).astype(np.int64) * n + np.maximum(p.cols, p.rows),
+                    np.arange(n, dtype=np.int64) * (n + 1),
+                ]
+            )
         )
         cols, rows = lower // n, lower % n
         indptr = np.zeros(n + 1, dtype=np.int32)

@@ -204,8 +204,6 @@ def test_light_imports(module):
 def test_import_from_the_checkout(tmp_path):
     """In a checkout that is not installed, fem_mbs finds the folders beside it."""
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import fem_mbs.solvers as s; print(s.__file__)"
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()) == ROOT / "solvers" / "__init__.py"

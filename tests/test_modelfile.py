@@ -778,7 +778,7 @@ def test_defaults_are_those_of_the_builder():
 
 
 def test_every_call_of_the_builder_has_a_table():
-    calls = {n for n in vars(Model) if not n.startswith("_") and callable(getattr(Model, n))}
+    calls = {n for n in dir(Model) if not n.startswith("_") and callable(getattr(Model, n))}
     calls -= {"position", "node_name", "nodes_of", "node_of", "compile", "line"}
     calls -= {"transient_step", "static_step"}
     tables = {{"beam": "beams", "truss": "trusses", "support": "fix"}.get(t.name, t.name) for t in TABLES}

@@ -1,6 +1,6 @@
 """Run the cable whip with the mid-point rule and with Newmark's, and draw the energies of both in one figure.
 
-    python compare.py [FOLDER]      results and energies.png go there (default: out)
+python compare.py [FOLDER]      results and energies.png go there (default: out)
 """
 
 import sys

@@ -22,7 +22,17 @@ from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsE
 from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["STATIC_OPTIONS", "TRANSIENT_OPTIONS", "Progress", "Solution", "StepResult", "inspect", "run", "solve"]
+__all__ = [
+    "STATIC_OPTIONS",
+    "STEP_OPTIONS",
+    "TRANSIENT_OPTIONS",
+    "Progress",
+    "Solution",
+    "StepResult",
+    "inspect",
+    "run",
+    "solve",
+]
 
 _SETTINGS = {f.name: f.default for f in fields(Settings)}
 
@@ -37,6 +47,8 @@ TRANSIENT_OPTIONS: dict[str, Any] = {
 }
 #: Options of a static step and their defaults.
 STATIC_OPTIONS: dict[str, Any] = {"increments": 1, "ramp": True, **_SETTINGS}
+#: Options of all types of steps.
+STEP_OPTIONS = {"transient": TRANSIENT_OPTIONS, "static": STATIC_OPTIONS}
 
 _ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
 
@@ -361,9 +373,7 @@ class _Run:
         self.outcomes: Callable[[], list[Outcome]] = list
         if not model.steps:
             raise ModelError("Model: it has no steps; add a static or a transient step")
-        self.plan = [
-            (s, *_options(s, TRANSIENT_OPTIONS if s.kind == "transient" else STATIC_OPTIONS)) for s in model.steps
-        ]
+        self.plan = [(s, *_options(s, STEP_OPTIONS[s.kind])) for s in model.steps]
         for step, options, _ in self.plan:
             if step.kind == "transient":
                 _count_steps(step.name, options)
@@ -375,6 +385,7 @@ class _Run:
     def run(self) -> None:
         if self.point is None:
             check_start(self.compiled, self.state, 0.0)
+        run_step = {"transient": self._transient, "static": self._static}
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
         for number, (step, options, settings) in enumerate(self.plan):
@@ -383,8 +394,7 @@ class _Run:
             resumed = self.point if self.point is not None and number == first else None
             if resumed is None:
                 self.recorder.begin_step(step.name, step.kind, _step_info(options))
-            run_step = self._transient if step.kind == "transient" else self._static
-            summary = run_step(number, step, options, settings, resumed)
+            summary = run_step[step.kind](number, step, options, settings, resumed)
             self.summaries.append(summary)
             self.recorder.end_step(summary)
         self.recorder.close(self.summary())

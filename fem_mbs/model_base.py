@@ -1,0 +1,384 @@
+"""What all parts of the model builder share: names and places, materials, sections, functions, meshes, points."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.assembly import GROUND, Block, make_block
+from fem_mbs.checks import Check
+from fem_mbs.errors import ModelError
+from fem_mbs.functions import TimeFunction, make_function
+from fem_mbs.meshes.generate import line as line_mesh
+from fem_mbs.meshes.mesh import Mesh
+from fem_mbs.sections import Material, Section, make_section
+from fem_mbs.sensors import Sensor
+
+__all__ = ["Body", "InitialSpeed", "InitialVelocity", "ModelBase", "Step"]
+
+
+@dataclass
+class Body:
+    """A rigid body: node at its mass centre, ``points`` (body axes) where joints and loads act, for drawing."""
+
+    name: str
+    node: int
+    points: list[np.ndarray] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class InitialVelocity:
+    """Velocities of some nodes at the start: v = velocity + spin x (x - centre), per node or the same for all."""
+
+    nodes: np.ndarray
+    velocity: np.ndarray
+    spin: np.ndarray
+
+
+@dataclass(frozen=True)
+class InitialSpeed:
+    """A given speed at the start: of a coordinate (0, 1, 2 for x, y, z), or of a rotation about ``axis`` against
+    another node."""
+
+    place: str
+    node: int
+    coordinate: int | None
+    axis: np.ndarray | None
+    against: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """An analysis step; ``options`` are the keyword arguments of `fem_mbs.analysis.run`'s settings."""
+
+    kind: str
+    name: str
+    options: dict[str, Any]
+
+
+class _Names(Sequence):
+    """Names of nodes without a string per mesh node."""
+
+    def __init__(self):
+        self.parts: list[tuple[int, str, np.ndarray | None]] = []
+        self.size = 0
+
+    def add(self, name: str, ids: np.ndarray | None, count: int) -> None:
+        self.parts.append((self.size, name, ids))
+        self.size += count
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, index):
+        for start, name, ids in reversed(self.parts):
+            if index >= start:
+                return name if ids is None else f"{name} {ids[index - start]}"
+        raise IndexError(index)
+
+
+class ModelBase:
+    """Names, places and what they stand for; see `fem_mbs.model.Model`."""
+
+    def __init__(self, dimension: int = 3, title: str = "", gravity: Sequence[float] | None = None):
+        if dimension not in (2, 3):
+            raise ModelError(f"Model: dimension = {dimension!r} is neither 2 (plane) nor 3 (space)")
+        self.dimension, self.title = dimension, title
+        self.gravity = np.zeros(dimension) if gravity is None else self._vector(gravity, "Model", "gravity")
+        self.materials: dict[str, Material] = {}
+        self.sections: dict[str, Section] = {}
+        self.meshes: dict[str, tuple[Mesh, int]] = {}
+        self.bodies: dict[str, Body] = {}
+        self.named_nodes: dict[str, int] = {}
+        self.functions: dict[str, TimeFunction] = {}
+        self.groups: dict[str, np.ndarray] = {}
+        self.steps: list[Step] = []
+        self.sensors: list[Sensor] = []
+        self.checks: list[Check] = []
+        self.initial_velocities: list[InitialVelocity] = []
+        self.initial_speeds: list[InitialSpeed] = []
+        self.initial_method = "auto"
+        self._x: list[np.ndarray] = []
+        self._names = _Names()
+        self._rotational: set[int] = set()
+        self._rotation: dict[int, Any] = {}
+        self._blocks: list[Block] = []
+        self._labels: set[str] = set()
+        self._fixed: list[tuple[int, int]] = []
+        self._driven: list[tuple[int, int, int, str]] = []
+        self._used_functions: list[tuple[TimeFunction, bool]] = []
+        self._droppable: list[tuple[int, int]] = []
+        self._welded_rotation: list[tuple[str, int]] = []
+
+    # --- names and places ------------------------------------------------------------------------------------------
+    @property
+    def n_nodes(self) -> int:
+        return self._names.size
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Node positions (n, dimension) [m] at the start."""
+        return np.concatenate(self._x) if self._x else np.zeros((0, self.dimension))
+
+    def position(self, node: int) -> np.ndarray:
+        start = 0
+        for part in self._x:
+            if node < start + len(part):
+                return part[node - start]
+            start += len(part)
+        raise IndexError(node)
+
+    def node_name(self, node: int) -> str:
+        return self._names[node]
+
+    def _new(self, kind: str, name: str, known) -> str:
+        if not isinstance(name, str) or not name.strip():
+            raise ModelError(f"{kind}: {name!r} is not a name; give a text")
+        if name in known:
+            raise ModelError(f'{kind} "{name}": the name is already taken; choose another')
+        return name
+
+    def _place_name(self, kind: str, name: str) -> None:
+        """A new name among those that a place may have."""
+        self._new(kind, name, {"ground", *self.bodies, *self.named_nodes, *self.meshes})
+        if ":" in name:
+            raise ModelError(f'{kind} "{name}": a name must not hold ":", which separates a mesh from its set')
+
+    def _find(self, what: str, name: str, table: dict, owner: str):
+        if name in table:
+            return table[name]
+        close = difflib.get_close_matches(str(name), list(table), n=1)
+        hint = (
+            f'; did you mean "{close[0]}"?'
+            if close
+            else (f"; there are {', '.join(table)}" if table else "; none exists")
+        )
+        raise ModelError(f'{owner}: no {what} "{name}"{hint}')
+
+    def _vector(self, value, owner: str, key: str) -> np.ndarray:
+        try:
+            v = np.asarray(value, float)
+        except (TypeError, ValueError):
+            v = np.empty(0)
+        if v.shape != (self.dimension,) or not np.isfinite(v).all():
+            raise ModelError(f"{owner}: {key} = {value!r} must be {self.dimension} finite numbers")
+        return v
+
+    def _number(self, value, owner: str, key: str, low: float | None = None, strict: bool = False) -> float:
+        try:
+            v = float(value)
+        except (TypeError, ValueError):
+            raise ModelError(f"{owner}: {key} = {value!r} must be a number") from None
+        if not np.isfinite(v) or (low is not None and (v < low or (strict and v == low))):
+            bound = "" if low is None else f" {'greater than' if strict else 'of at least'} {low:g}"
+            raise ModelError(f"{owner}: {key} = {value!r} must be a finite number{bound}")
+        return v
+
+    def nodes_of(self, place, owner: str = "Model") -> np.ndarray:
+        """Node indices (n,) of a place, a list of places or "all"."""
+        if isinstance(place, (list, tuple)):
+            return np.concatenate([self.nodes_of(p, owner) for p in place]) if place else np.empty(0, np.int64)
+        if place == "all":
+            return np.arange(self.n_nodes)
+        if place in self.bodies:
+            return np.array([self.bodies[place].node])
+        if place in self.named_nodes:
+            return np.array([self.named_nodes[place]])
+        mesh, _, name = str(place).partition(":")
+        if mesh in self.meshes:
+            part, first = self.meshes[mesh]
+            return first + (part.nodes_of(name) if name else np.arange(len(part.points)))
+        table = {**self.bodies, **self.named_nodes, **self.meshes}
+        if mesh in table:
+            raise ModelError(f'{owner}: "{mesh}" is a body or a node, it has no set "{name}"; write "{mesh}"')
+        return self._find("body, node or mesh", mesh, table, owner)
+
+    def node_of(self, place: str, owner: str = "Model") -> int:
+        """The node of a body, of a named node or of a set of one node."""
+        mesh, colon, name = str(place).partition(":")
+        if mesh in self.meshes and colon:
+            part, first = self.meshes[mesh]
+            return first + part.node(name)
+        nodes = self.nodes_of(place, owner)
+        if len(nodes) != 1:
+            raise ModelError(f'{owner}: "{place}" has {len(nodes)} nodes where one is needed; name a set of one point')
+        return int(nodes[0])
+
+    def _rotation_matrix(self, node: int) -> np.ndarray:
+        if self.dimension == 3:
+            return self._rotation.get(node, np.eye(3))
+        angle = self._rotation.get(node, 0.0)
+        c, s = np.cos(angle), np.sin(angle)
+        return np.array([[c, -s], [s, c]])
+
+    def _point(self, place: str, point, owner: str) -> tuple[int, np.ndarray]:
+        """Node and offset in its axes of a point given in global coordinates (None: the node itself)."""
+        if place == "ground":
+            if point is None:
+                raise ModelError(f'{owner}: a point of "ground" needs its coordinates; add point = [...]')
+            return GROUND, self._vector(point, owner, "point")
+        node = self.node_of(place, owner)
+        if point is None:
+            return node, np.zeros(self.dimension)
+        offset = self._rotation_matrix(node).T @ (self._vector(point, owner, "point") - self.position(node))
+        if np.linalg.norm(offset) <= 1e-12 * max(1.0, np.abs(self.position(node)).max()):
+            return node, np.zeros(self.dimension)
+        if place in self.bodies:
+            self.bodies[place].points.append(offset)
+        else:
+            self._welded_rotation.append((owner, node))
+        return node, offset
+
+    def _function(self, spec, owner: str, load: bool) -> int:
+        """Index of a time function among those in use; -1 for none."""
+        if spec is None:
+            spec = 1.0 if load else 0.0
+        name = owner
+        function = (
+            make_function(spec, name=name, functions=self.functions) if not isinstance(spec, TimeFunction) else spec
+        )
+        for i, (known, role) in enumerate(self._used_functions):
+            if known is function and role == load:
+                return i
+        self._used_functions.append((function, load))
+        return len(self._used_functions) - 1
+
+    def _add_nodes(self, x: np.ndarray) -> int:
+        first = sum(len(p) for p in self._x)
+        self._x.append(np.ascontiguousarray(x[:, : self.dimension], float))
+        return first
+
+    def _label(self, kind: str, name: str) -> str:
+        self._labels.add(self._new(kind, name, self._labels))
+        return f'{kind} "{name}"'
+
+    def _add(self, label: str, type_name: str, nodes, **columns) -> None:
+        self._blocks.append(make_block(label, type_name, nodes, **columns))
+
+    # --- materials, sections, functions ----------------------------------------------------------------------------
+    def material(
+        self, name: str, E: float, nu: float | None = None, density: float | None = None, G: float | None = None
+    ):
+        """A linear elastic material: E, G [N/m^2], density [kg/m^3]."""
+        self._new("Material", name, self.materials)
+        self.materials[name] = Material(name, E, nu, density=density, G=G)
+
+    def section(self, name: str, shape: str, **dimensions) -> None:
+        """A cross-section; see `fem_mbs.sections.make_section` for shapes and their dimensions."""
+        self._new("Section", name, self.sections)
+        self.sections[name] = make_section(name, shape, **dimensions)
+
+    def function(self, name: str, spec, folder: str | Path | None = None) -> None:
+        """A named function of time; see `fem_mbs.functions.make_function`."""
+        self._new("Function", name, self.functions)
+        self.functions[name] = make_function(spec, name=name, folder=folder, functions=self.functions)
+
+    # --- geometry --------------------------------------------------------------------------------------------------
+    def mesh(
+        self, name: str, mesh: Mesh | str | Path, scale: float = 1.0, rotate=None, translate=None, unused: str = "error"
+    ):
+        """Nodes and named sets of a mesh (or of a mesh file), placed at translate + scale * R x.
+
+        Args:
+            rotate: angle in the plane [deg], or in space axis times angle, (3,) [deg].
+            unused: "error" or "drop": what to do with mesh nodes that no element, body or joint uses.
+        """
+        self._place_name("Mesh", name)
+        owner = f'Mesh "{name}"'
+        if not isinstance(mesh, Mesh):
+            from fem_mbs.meshes.reader import read_mesh
+
+            mesh = read_mesh(mesh)
+        if unused not in ("error", "drop"):
+            raise ModelError(f'{owner}: unused = {unused!r} must be "error" or "drop"')
+        rotation = None
+        if rotate is not None:
+            from scipy.spatial.transform import Rotation
+
+            if self.dimension == 2:
+                vector = np.array([0.0, 0.0, self._number(rotate, owner, "rotate")])
+            else:
+                vector = self._vector(rotate, owner, "rotate")
+            rotation = Rotation.from_rotvec(np.deg2rad(vector)).as_matrix()
+        mesh = mesh.transformed(scale, rotation, translate)
+        if self.dimension == 2 and np.abs(mesh.points[:, 2]).max(initial=0.0) > 0.0:
+            i = int(np.abs(mesh.points[:, 2]).argmax())
+            raise ModelError(
+                f"{owner}: node {mesh.point_ids[i]} has z = {mesh.points[i, 2]:g}, but the model is plane; "
+                "use dimension = 3 or a mesh in the x-y plane"
+            )
+        first = self._add_nodes(mesh.points)
+        self._names.add(name, mesh.point_ids, len(mesh.points))
+        self.meshes[name] = (mesh, first)
+        if unused == "drop":
+            self._droppable.append((first, first + len(mesh.points)))
+
+    def line(self, name: str, start, end, n: int) -> None:
+        """A straight mesh of n line cells with the sets "all", "start" and "end"."""
+        self.mesh(name, line_mesh(start, end, n))
+
+    def node(self, name: str, position) -> None:
+        """A single named node."""
+        self._place_name("Node", name)
+        x = self._vector(position, f'Node "{name}"', "position")
+        self.named_nodes[name] = self._add_nodes(x[None, :])
+        self._names.add(name, None, 1)
+
+    def _cells(self, owner: str, on) -> np.ndarray:
+        """Line cells (n, 2) of "mesh", "mesh:set", or of a list [place, place]."""
+        if isinstance(on, (list, tuple)):
+            if len(on) != 2:
+                raise ModelError(f"{owner}: on = {on!r} must be a mesh's set or two nodes")
+            cells = np.array([[self.node_of(p, owner) for p in on]])
+        else:
+            mesh, _, name = str(on).partition(":")
+            part, first = self._find("mesh", mesh, self.meshes, owner)
+            cells = first + part.lines(name or None)
+        if len(cells) == 0:
+            raise ModelError(f'{owner}: "{on}" has no line cells')
+        x = self.positions
+        length = np.linalg.norm(x[cells[:, 1]] - x[cells[:, 0]], axis=1)
+        if (length == 0.0).any():
+            i = int(np.flatnonzero(length == 0.0)[0])
+            a, b = (self.node_name(k) for k in cells[i])
+            raise ModelError(
+                f'{owner}: element {i + 1} between nodes "{a}" and "{b}" has no length; move or merge its nodes'
+            )
+        return cells
+
+    # --- points and axes ------------------------------------------------------------------------------------------
+    def _global(self, node: int, offset: np.ndarray) -> np.ndarray:
+        return offset if node == GROUND else self.position(node) + self._rotation_matrix(node) @ offset
+
+    def _start_angle(self, node: int) -> float:
+        return 0.0 if node == GROUND else self._rotation.get(node, 0.0)
+
+    def _turning(self, place: str, owner: str) -> int:
+        """Node of a place that must have a rotation; ground has one."""
+        if place == "ground":
+            return GROUND
+        node = self.node_of(place, owner)
+        self._welded_rotation.append((owner, node))
+        return node
+
+    def _triad(self, owner: str, axis) -> np.ndarray:
+        """Right-handed triad (columns u, v, axis)."""
+        if axis is None:
+            raise ModelError(f"{owner}: in space it needs its axis; add axis = [...]")
+        axis = self._axis(axis, owner)
+        u = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
+        u /= np.linalg.norm(u)
+        return np.column_stack((u, np.cross(axis, u), axis))
+
+    def _axis(self, axis, owner: str) -> np.ndarray:
+        v = self._vector(axis, owner, "axis")
+        length = np.linalg.norm(v)
+        if length == 0.0:
+            raise ModelError(f"{owner}: axis {tuple(float(x) for x in v)} has no length")
+        return v / length
