@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-__all__ = ["ElementType", "element_type", "element_types"]
+__all__ = ["ElementType", "Watch", "element_type", "element_types"]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A quantity beyond which an element is no longer valid: ``values(par, rot, D)`` (n,) at a state, with the bounds
+    to warn at and to refuse, what it is and what helps."""
+
+    values: Any
+    warn: float
+    limit: float
+    what: str
+    remedy: str
 
 
 @dataclass(frozen=True)
@@ -16,7 +28,8 @@ class ElementType:
     ``par`` and ``outputs`` name the columns of the parameter table and of the OUTPUT job, with units in square
     brackets; ``multipliers`` counts the constraint rows after the node dofs; ``scale`` is the parameter column that
     holds the scale of the multipliers (joints only, else -1); ``angular`` says that its constraints are angles, not
-    lengths.
+    lengths.  ``prestress(par, outputs, factor)`` returns parameters with the stresses of an OUTPUT table times a factor
+    added, for linear buckling; ``watch`` is what limits its use.
     """
 
     name: str
@@ -32,6 +45,8 @@ class ElementType:
     scale: int = -1
     inertia: bool = False
     angular: bool = False
+    prestress: Any = None
+    watch: Watch | None = None
 
     @property
     def end_dofs(self) -> int:
@@ -62,6 +77,10 @@ _MODULES = {
     "beam2_inextensible": "beam2d",
     "strain_beam2": "beam2d_strains",
     "strain_beam2_inextensible": "beam2d_strains",
+    "strain_beam3": "beam3d",
+    **{f"strain_beam3_fixed{m}": "beam3d" for m in range(1, 7)},
+    "corotational_beam3": "beam3d",
+    **{f"corotational_beam3_fixed{m}": "beam3d" for m in range(1, 7)},
     "spring2": "spring",
     "spring3": "spring",
     "torsion2": "torsion",
@@ -71,6 +90,7 @@ _MODULES = {
     "linear_mass2": "mass",
     "linear_mass3": "mass",
     "hermite2": "hermite",
+    "director_mass3": "director_mass",
     "rigid3": "rigid",
     "point2": "joints",
     "point3": "joints",

@@ -19,6 +19,8 @@ class Case:
     ``potential``    its force at rest is a gradient, so its static tangent is a second derivative
     ``vector_multipliers``  the multipliers are a force in space between two points: balanced where these coincide
     ``rate_tangent`` False: the one-state tangent leaves out how the rate of a damper changes with the geometry
+    ``short_step``   relative difference of a step of 1 ms from its middle; director velocities that start on the group
+                     follow it to first order only
     ``reference``    positions of the ends, shape (ends, dim) [m], where the element is unstrained; None: fully random
                      states are meaningful.  Otherwise both states are rigid motions of the reference plus a deformation
     ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
@@ -29,6 +31,7 @@ class Case:
     potential: bool = True
     vector_multipliers: bool = False
     rate_tangent: bool = True
+    short_step: float = 1e-4
     reference: Sequence[Sequence[float]] | None = None
     deformation: float = 0.3
 
@@ -65,6 +68,70 @@ def _strain_beam2(second_order, damping=0.0):
     return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, damping, 1.7)
 
 
+def symmetric(rng, n):
+    """Upper triangle of a random symmetric positive matrix, row by row."""
+    A = rng.normal(size=(n, n))
+    return (A @ A.T + np.eye(n))[np.triu_indices(n)]
+
+
+_CHORD3 = np.array(((0.2, -0.1, 0.3), (1.1, 0.5, 0.9)))  # ends of the beam; the nodes stand off by the offsets
+_OFFSETS = np.array(((0.1, -0.2, 0.05), (-0.15, 0.1, 0.2)))
+
+
+def _beam3(second_order, damping=0.0, fixed=(), offsets=False):
+    """See `fem_mbs.elements.beam3d.PAR`."""
+
+    def par(rng):
+        chord = _CHORD3[1] - _CHORD3[0]
+        length = np.linalg.norm(chord)
+        ex = chord / length
+        ey = np.cross(ex, unit(rng))
+        ey /= np.linalg.norm(ey)
+        A = np.column_stack((ex, ey, np.cross(ex, ey)))
+        S = symmetric(rng, 6)
+        held = np.array([k in fixed for k in range(6)])
+        rows, cols = np.triu_indices(6)
+        S[held[rows] | held[cols]] = 0.0
+        arms = _OFFSETS if offsets else np.zeros((2, 3))
+        return (
+            1.7, length, second_order, damping, *S, *(0.1 * rng.normal(size=6)), *(0.1 * length * rng.normal(size=6)),
+            *arms.ravel(), *A.ravel(), *A.ravel(), *fixed, *[-1] * (6 - len(fixed)),
+        )  # fmt: skip
+
+    return Case(
+        par, reference=_CHORD3 - (_OFFSETS if offsets else 0.0), rate_tangent=damping == 0.0,
+    )  # fmt: skip
+
+
+def unit(rng):
+    a = rng.normal(size=3)
+    return a / np.linalg.norm(a)
+
+
+_HELD = {1: (0,), 2: (0, 1), 3: (0, 4, 5), 4: (2, 3, 4, 5), 5: (0, 2, 3, 4, 5), 6: (0, 1, 2, 3, 4, 5)}
+
+
+def _beams3(name):
+    cases = {
+        "": _beam3(0),
+        "second_order": _beam3(1),
+        "offsets": _beam3(1, offsets=True),
+        "damped": _beam3(1, 0.05, offsets=True),
+    }
+    fixed = {f"{name}_fixed{m}": _beam3(1, fixed=f, offsets=m % 2 == 1) for m, f in _HELD.items()}
+    return {name: cases, **fixed}
+
+
+def _director_mass(damping=0.0):
+    """A random positive mass matrix over (x, d1, d2, d3) of both ends."""
+
+    def par(rng):
+        M = symmetric(rng, 8)
+        return (M[0] + 2 * M[4] + M[26], damping, *M)  # M11 + 2 M15 + M55
+
+    return Case(par, isolated=damping == 0.0, short_step=1e-3)
+
+
 _CHORD = ((0.2, -0.1), (0.2 + 1.3 * np.cos(0.3), -0.1 + 1.3 * np.sin(0.3)))
 
 
@@ -98,6 +165,9 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "": Case(_strain_beam2(1), reference=_CHORD),
         "damped": Case(_strain_beam2(1, 0.05), reference=_CHORD, rate_tangent=False),
     },
+    **_beams3("strain_beam3"),
+    **_beams3("corotational_beam3"),
+    "director_mass3": {"": _director_mass(), "damped": _director_mass(0.7)},
     "mass2": Case(lambda rng: (2.3, 0.7)),
     "mass3": Case(lambda rng: (2.3,)),
     "linear_mass2": Case(lambda rng: (2.3,)),

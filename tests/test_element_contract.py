@@ -588,7 +588,7 @@ def test_contract_short_step(subject, seed):
     mid.fun[:] = s.fun[:, [TM]]
     mid.V[1], mid.V[2] = (s.V[0] + s.V[1]) / 2, (s.V[1] - s.V[0]) / h
     fe, ref = s.force()[0] / s.ctl[SF], mid.force()[0] / s.ctl[SF]
-    small(fe[s.nodes] - ref[s.nodes], np.abs(ref[s.nodes]).max(), 1e-4)
+    small(fe[s.nodes] - ref[s.nodes], np.abs(ref[s.nodes]).max(), s.case.short_step)
 
     # one-state rules book the works by the trapezoidal rule, from both states
     end = s.copy()

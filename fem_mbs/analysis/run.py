@@ -551,7 +551,7 @@ class _Run:
             "type": "transient", "name": step.name, "rule": options["rule"], "n_steps": n_steps, "h": h,
             "t_start": t0, "t_end": self.t, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
-            "seconds": round(elapsed, 4), "start": self.start_report,
+            "seconds": round(elapsed, 4), "start": self.start_report, "warnings": stepping.watcher.warnings,
             "energy": {
                 "range": scale, "closing_error": totals["error"],
                 "closing_error_relative": totals["error"] / scale if scale else 0.0,

@@ -13,6 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.watch import Watcher
 from fem_mbs.assembly import Compiled
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.solvers import stepper as S
@@ -123,6 +124,7 @@ class Stepping:
         self.works = np.zeros(3)
         self.initial_energy: float | None = None
         self.halved_steps = 0
+        self.watcher = Watcher(compiled)
 
     # --- controls --------------------------------------------------------------------------------------------------
     def control(self, h: float) -> np.ndarray:
@@ -295,6 +297,7 @@ class Stepping:
 
     def _take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
         rows = output.ledger[:n]
+        self.watcher.look(self.state.D[0], float(t1[n - 1]))
         # a running sum that does not depend on the chunks
         works = np.cumsum(np.vstack((self.works, rows[:, _WORKS])), axis=0)[1:]
         self.works = works[-1].copy()
