@@ -1,7 +1,7 @@
 """Timings: the pieces of a step, and whole analyses beside other programs where those are installed.
 
     python benchmarks/run.py                                 everything
-    python benchmarks/run.py kernel spin                     some cases of: kernel, spin, chain, crank, memory
+    python benchmarks/run.py kernel spin                     some cases of: kernel, spin, chain, crank, elbow, memory
     python benchmarks/run.py spin --peers venv/bin/python --peer-scripts scripts
 
 The other programs run from scripts ``case1_exudyn.py``, ``case1_opensees.py`` ..., which print one line ``JSON {...}``
@@ -67,6 +67,16 @@ def crank_runs(n: int, slow: bool) -> list[Run]:
         Run("Exudyn, beam", "case4_exudyn.py", f"--n {n} --elem beam2d"),
         Run("OpenSees", "case4_opensees.py", f"--n {n}"),
     ]
+
+
+def elbow_runs(n: int, slow: bool) -> list[Run]:
+    runs = [Run("Exudyn", "case3_exudyn.py", f"--n {n}")]
+    if n <= 50 or slow:
+        runs.append(Run("OpenSees", "case3_opensees.py", f"--n {n}"))
+        runs.append(
+            Run("Kratos", "case3_kratos.py", f"--n {n} --scheme bdf2rot --crit residual --rtol 1e-6 --atol 1e-6")
+        )
+    return runs
 
 
 class Bench:
@@ -178,6 +188,13 @@ class Bench:
         title = "Slider-crank, h = 5e-5 s; largest deflection over length, converged .00986"
         self._compared("crank", title, rows, "w_max_over_L", ".5f")
 
+    def elbow(self) -> None:
+        rows = []
+        for n in self.options.elbow_sizes:
+            rows += self.compare("elbow", n, elbow_runs(n, self.options.slow), self.options.duration)
+        title = "Right-angle elbow in space, n elements per leg, h = .02 s, 1500 steps; largest deflection of the tip"
+        self._compared("elbow", title, rows, "tip_uz_max", ".3f")
+
     def memory(self) -> None:
         rows = []
         for case in ("long-beam", "long-chain"):
@@ -223,7 +240,7 @@ class Bench:
         sys.stdout.flush()
 
 
-CASES = ("kernel", "spin", "chain", "crank", "memory")
+CASES = ("kernel", "spin", "chain", "crank", "elbow", "memory")
 
 
 def _sizes(text: str) -> list[int]:
@@ -257,6 +274,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--spin-sizes", type=_sizes, default=[2, 4, 16, 64, 256])
     parser.add_argument("--chain-sizes", type=_sizes, default=[100, 1000, 10_000])
     parser.add_argument("--crank-sizes", type=_sizes, default=[2, 4, 16, 64])
+    parser.add_argument("--elbow-sizes", type=_sizes, default=[10, 20, 50, 100, 200])
     parser.add_argument("--memory-sizes", type=_sizes, default=[1000, 10_000, 100_000])
     options = parser.parse_args(arguments)
     for case in options.cases:

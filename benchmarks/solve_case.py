@@ -49,6 +49,14 @@ def crank(n: int, duration: float):
     return lambda short: models.slider_crank(n, 10 if short else steps), results
 
 
+def elbow(n: int, duration: float):
+    def results(solution):
+        u = solution.sensor("tip")[:, 2]
+        return {"tip_uz_max": float(u.max()), "tip_uz_min": float(u.min())}
+
+    return lambda short: models.elbow(n, 0.2 if short else duration), results
+
+
 def long_beam(n: int, duration: float):
     return lambda short: models.long_beam(10 if short else n, round(duration / 0.01)), lambda solution: {}
 
@@ -62,6 +70,7 @@ CASES = {
     "spin": (spin, 20.0),
     "chain": (chain, 4.0),
     "crank": (crank, 1282 * 5e-5),
+    "elbow": (elbow, 30.0),
     "long-beam": (long_beam, 0.1),
     "long-chain": (long_chain, 0.1),
 }
