@@ -562,14 +562,16 @@ class _Run:
         }  # fmt: skip
 
     def _check_inertia(self, stepping: Stepping) -> None:
-        """A free dof without mass and stiffness has no equation of motion."""
+        """A free dof without mass, stiffness and constraint has no equation of motion."""
         system = self.system
         ctl, state = stepping.ctl, self.state
         now = np.array([stepping.t0])
         fun = stepping.evaluate(now, now, now)[0]
         diagonal = np.zeros(system.n_dof)
         for block, _fe, ke in system.element_arrays(C.TANGENT, ctl, fun, state):
-            np.add.at(diagonal, block.dof, np.einsum("eii->ei", ke))
+            nd = block.type.node_dofs
+            np.add.at(diagonal, block.dof, np.abs(np.einsum("eii->ei", ke)))
+            np.add.at(diagonal, block.dof[:, :nd], np.abs(ke[:, :nd, nd:]).sum(axis=2))
         first = system.first_multiplier
         lost = np.flatnonzero((system.system.equation[:first] >= 0) & (diagonal[:first] == 0.0))
         if lost.size:

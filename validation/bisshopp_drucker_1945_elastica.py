@@ -1,0 +1,72 @@
+"""Elastica: a cantilever bent far by a dead tip load.
+
+      clamp |================o  P (stays vertical)          tip: down w, back u
+            |       L, EI
+
+Source: K.E. Bisshopp, D.C. Drucker, "Large deflection of cantilever beams", Quart.  Appl. Math. 3 (1945), 272-275,
+doi:10.1090/qam/13360; the digits below by elliptic integrals.  All four beams of the package, plane and spatial, by
+plain load control; the error must fall with the square of the element length or faster.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import Model, solve
+from fem_mbs.validation.case import Curve, Findings
+
+CASES = {"B-ELASTICA": "large deflection of a cantilever under a dead tip load"}
+
+BEAMS = ((2, "natural"), (2, "generalised"), (3, "generalised"), (3, "corotational"))
+
+
+def build(dimension: int, strains: str, load: float, n: int = 32, increments: int = 5) -> Model:
+    """Cantilever of length 1 along x with EI = 1, practically inextensible; ``load`` is P L^2/EI."""
+    model = Model(dimension, "elastica")
+    model.section("beam", "stiffness", EA=1e7, EI=1.0, GA=np.inf, GJ=1.0, rhoA=0.0, rhoI=0.0)
+    zero, end, down = np.zeros(dimension), np.eye(dimension)[0], -load * np.eye(dimension)[1]
+    model.line("beam", zero, end, n)
+    if dimension == 2:
+        model.beams("beam", "beam", "beam", strains=strains)
+    else:
+        model.beams("beam", "beam", "beam", strains=strains, orientation=(0.0, 1.0, 0.0))
+    model.fix("beam:start")
+    model.force("load", "beam:end", down)
+    model.sensor("tip", "displacement", on="beam:end")
+    model.static_step(increments=increments)
+    return model
+
+
+def reference() -> dict:
+    """P L^2/EI: (w/L, u/L)."""
+    return {1.0: (0.30172, 0.05643), 2.0: (0.49346, 0.16064), 5.0: (0.71379, 0.38763), 10.0: (0.81061, 0.55500)}
+
+
+def _tip(dimension, strains, load, n=32):
+    x = solve(build(dimension, strains, load, n)).sensor("tip")[-1]
+    return -x[1], -x[0]
+
+
+def check(f: Findings) -> None:
+    known = reference()
+    meshes = (4, 8, 16, 32, 64)
+    curves = []
+    for dimension, strains in BEAMS:
+        label = f"{'plane' if dimension == 2 else 'space'}, {strains} strains"
+        for load, (w, u) in known.items():
+            found = _tip(dimension, strains, load)
+            for name, value, exact in (("w/L", found[0], w), ("u/L", found[1], u)):
+                f.row(
+                    "B-ELASTICA", f"{name} at P L2/EI = {load:g}, {label}, 32 elements", value, exact,
+                    "1e-3: 32 elements; EA = 1e7 EI/L2", tolerance=1e-3,
+                )  # fmt: skip
+        limit = _tip(2, "natural", 5.0, 512)[0]
+        errors = [abs(_tip(dimension, strains, 5.0, n)[0] - limit) for n in meshes]
+        order = np.log2(errors[1] / errors[3]) / 2.0
+        f.between(
+            "B-ELASTICA", f"order of convergence of w, P L2/EI = 5, 8 to 32 elements, {label}", order, 1.9, 4.2,
+            "2 where second-order terms leave an error of the strain measure, up to 4",
+        )  # fmt: skip
+        f.zero("B-ELASTICA", f"error of w/L with 8 elements, P L2/EI = 5, {label}", errors[1], 5e-3, "level")
+        curves.append(Curve(1.0 / np.array(meshes), np.array(errors), label, "-"))
+    f.figure("Elastica: convergence", curves, "Element length / L", "Error of w/L", "P L2/EI = 5.", "loglog")
