@@ -15,7 +15,8 @@ does none and nothing drifts.  With s the scale of the joint:
 f is a time function (a negative index: 0).  A driver's work lambda.(quotient of the part that depends on t) is booked:
 with the signs above, a driver that moves g = c(q) - f(t) gives the model the work -lambda (f1 - f0).  One-state rules
 take f at the end, and book the mean of the multipliers at both ends.  Limits: each end turns less than pi per step.
-Outputs: the force or moment that the joint exerts on end a (`position`: along n on its only end).
+Outputs: the force or moment that the joint exerts on end a (`position`: along n on its only end), and what works on
+the angle.
 """
 
 from __future__ import annotations
@@ -171,6 +172,7 @@ def _report_angle(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
             f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, 0], index) * movement
         elif job == OUTPUT:
             f[0] = par[e, 0] / ctl[SF] * U[index]
+            f[1] = -f[0]
 
 
 # --- relative orientation in space -----------------------------------------------------------------------------------
@@ -349,7 +351,7 @@ TYPES = {
             multipliers=1,
             scale=0,
             angular=True,
-            outputs=("moment [N m]",),
+            outputs=("moment [N m]", "drive moment [N m]"),
             force=_angle,
             report=_report_angle,
         ),
