@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fem_mbs.contract import inner
+from fem_mbs.contract import ONE_STATE, RULE, SF, inner
 
-__all__ = ["add_arm_tangent", "add_force", "clear", "time_value"]
+__all__ = ["add_arm_tangent", "add_force", "clear", "step_multiplier", "time_value"]
 
 
 @inner
@@ -22,6 +22,14 @@ def time_value(fun, index, column, default):
     if index < 0:
         return default
     return fun[int(index), column]
+
+
+@inner
+def step_multiplier(ctl, Q, U, scale, index):
+    """Multiplier for the work over the step: that of the step, or the mean of both ends for one-state rules."""
+    if ctl[RULE] == ONE_STATE:
+        return 0.5 * scale * (Q[0, index] + Q[1, index])
+    return scale / ctl[SF] * U[index]
 
 
 @inner

@@ -15,7 +15,8 @@ does none and nothing drifts.  With s the scale of the joint:
 f is a time function (a negative index: 0).  A driver's work lambda.(quotient of the part that depends on t) is booked:
 with the signs above, a driver that moves g = c(q) - f(t) gives the model the work -lambda (f1 - f0).  One-state rules
 take f at the end, and book the mean of the multipliers at both ends.  Limits: each end turns less than pi per step.
-Outputs: the force or moment that the joint exerts on end a (`position`: along n on its only end).
+Outputs: the force or moment that the joint exerts on end a (`position`: along n on its only end), and what works on
+the angle.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.common import add_arm_tangent, add_force, clear, time_value
+from fem_mbs.elements.common import add_arm_tangent, add_force, clear, step_multiplier, time_value
 from fem_mbs.elements.kinematics import (
     P1,
     cayley_tangent,
@@ -50,14 +51,6 @@ from fem_mbs.elements.kinematics import (
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
-
-
-@inner
-def _lambda(ctl, Q, U, scale, index):
-    """Multiplier for the work over the step: that of the step, or the mean of both ends for one-state rules."""
-    if ctl[RULE] == ONE_STATE:
-        return 0.5 * scale * (Q[0, index] + Q[1, index])
-    return scale / ctl[SF] * U[index]
 
 
 # --- points ----------------------------------------------------------------------------------------------------------
@@ -140,7 +133,7 @@ def _report_position(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
         index = dof[e, 3 if D.shape[2] == 2 else 6]
         if job == LEDGER:
             movement = time_value(fun, par[e, 1], T1, 0.0) - time_value(fun, par[e, 1], T0, 0.0)
-            f[DRIVER_WORK] = -_lambda(ctl, Q, U, par[e, 0], index) * movement
+            f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, 0], index) * movement
         elif job == OUTPUT:
             f[0] = -par[e, 0] / ctl[SF] * U[index]
 
@@ -176,9 +169,10 @@ def _report_angle(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
         index = dof[e, 6]
         if job == LEDGER:
             movement = time_value(fun, par[e, 2], T1, 0.0) - time_value(fun, par[e, 2], T0, 0.0)
-            f[DRIVER_WORK] = -_lambda(ctl, Q, U, par[e, 0], index) * movement
+            f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, 0], index) * movement
         elif job == OUTPUT:
             f[0] = par[e, 0] / ctl[SF] * U[index]
+            f[1] = -f[0]
 
 
 # --- relative orientation in space -----------------------------------------------------------------------------------
@@ -291,7 +285,7 @@ def _report_orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD,
                             part += (dcos * A[1, j] + dsin * A[2, j]) * B[k, j]
                         else:
                             part += (dcos * A[2, j] - dsin * A[1, j]) * B[k, j]
-                f[DRIVER_WORK] += 0.5 * _lambda(ctl, Q, U, scale, dof[e, 12 + i]) * part
+                f[DRIVER_WORK] += 0.5 * step_multiplier(ctl, Q, U, scale, dof[e, 12 + i]) * part
             continue
         f0, f1 = _target(ctl, fun, par[e, 1])
         for i in range(3):
@@ -356,7 +350,8 @@ TYPES = {
             par=("scale", "angle [rad]", "function"),
             multipliers=1,
             scale=0,
-            outputs=("moment [N m]",),
+            angular=True,
+            outputs=("moment [N m]", "drive moment [N m]"),
             force=_angle,
             report=_report_angle,
         ),
@@ -369,6 +364,7 @@ TYPES = {
             par=("scale", "function", *(f"{t}{i}{j}" for t in "ab" for i in "123" for j in "123")),
             multipliers=3,
             scale=0,
+            angular=True,
             outputs=tuple(f"moment {c} [N m]" for c in "xyz"),
             force=_orientation,
             report=_report_orientation,

@@ -93,7 +93,17 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         what = kind if n == 1 else {"truss": "trusses"}.get(kind, f"{kind}s")
         on = keys.on if isinstance(keys.on, str) else " - ".join(keys.on)
         yield f'{entry.type.name} "{entry.name}": {n} {what} on {on}, {of}: {", ".join(numbers)}'
-    for table in ("body", "point_mass", "spring", "torsion_spring", "motion", "joint", "force", "moment"):
+    for table in (
+        "body",
+        "point_mass",
+        "spring",
+        "torsion_spring",
+        "motion",
+        "joint",
+        "joint_spring",
+        "force",
+        "moment",
+    ):
         entries = file.entries.get(table, [])
         if not entries:
             continue
@@ -190,20 +200,24 @@ def _coarse(file: Any, model: Any, start: float, h: float, n: int) -> Iterator[s
 
     t = start + h * np.arange(min(n, _SAMPLES) + 1)
     for table in ("motion", "joint", "force", "moment"):
-        for entry in file.entries.get(table, []):
-            spec = getattr(entry.keys, "function", None)
-            if "function" not in entry.keys.model_fields_set:
+        driven = ((e, k) for e in file.entries.get(table, []) for k in ("function", "displacement"))
+        for entry, key in driven:
+            spec = getattr(entry.keys, key, None)
+            if key not in entry.keys.model_fields_set:
                 continue
             f = make_function(spec, folder=file.path.parent, functions=model.functions)
             values, middle = f(t), f(0.5 * (t[:-1] + t[1:]))
             if not (np.isfinite(values).all() and np.isfinite(middle).all()):
                 bad = t[np.flatnonzero(~np.isfinite(values))[:1]]
                 raise ModelError(
-                    f"{file.path}, {entry.place}: function is not finite"
+                    f"{file.path}, {entry.place}: {key} is not finite"
                     + (f" at t = {bad[0]:.6g} s" if bad.size else " within the first steps")
                 )
             step = float(np.abs(np.diff(values)).max())
-            angular = getattr(entry.keys, "component", "") == "rotation" or getattr(entry.keys, "type", "") == "angle"
+            turning = ("angle", "revolute", "cylindrical", "planar")
+            angular = getattr(entry.keys, "component", "") == "rotation" or (
+                key == "function" and getattr(entry.keys, "type", "") in turning
+            )
             if angular and step > _COARSE_ANGLE:
                 yield f"{entry.place} turns by up to {np.rad2deg(step):.0f} degrees per step; take a smaller h"
             bend = float(np.abs(middle - 0.5 * (values[:-1] + values[1:])).max())
@@ -319,7 +333,12 @@ def inventory() -> Iterator[str]:
 _JOINTS = {
     "pin, spherical": "two points coincide",
     "weld": "and no relative rotation",
-    "slider": "a point moves along a line",
+    "revolute": "and rotation about an axis only; its angle can be driven",
+    "universal": "and rotation about an axis of either part",
+    "cylindrical": "rotation about an axis and displacement along it; both can be driven",
+    "prismatic": "displacement along an axis, no relative rotation; can be driven",
+    "planar": "displacement in a plane and rotation about its normal; its angle can be driven",
+    "slider": "a point moves along a line fixed in space",
     "position": "a point moves by a function of time along a direction",
     "angle": "a relative angle is a function of time",
 }

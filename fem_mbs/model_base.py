@@ -19,7 +19,7 @@ from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.sections import Material, Section, make_section
 from fem_mbs.sensors import Sensor
 
-__all__ = ["Body", "InitialSpeed", "InitialVelocity", "ModelBase", "Step"]
+__all__ = ["Body", "InitialSpeed", "InitialVelocity", "Joint", "JointCoordinate", "ModelBase", "Step"]
 
 
 @dataclass
@@ -51,6 +51,29 @@ class InitialSpeed:
     axis: np.ndarray | None
     against: int
     value: float
+
+
+@dataclass(frozen=True)
+class JointCoordinate:
+    """A coordinate on which a joint moves: an angle, or a displacement, of one node against another.
+
+    ``columns`` are the parameters that say which to the element types of that coordinate (`torsion`, `hinge`; `slide`,
+    `offset`); ``start`` is what these types measure at the start, where the coordinate is zero.
+    """
+
+    angular: bool
+    nodes: tuple[int, int]
+    columns: dict[str, float]
+    start: float = 0.0
+
+
+@dataclass
+class Joint:
+    """A joint by its name: the elements that bear the name make it; ``measured`` are coordinates with a sensor."""
+
+    kind: str
+    coordinates: dict[str, JointCoordinate] = field(default_factory=dict)
+    measured: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -95,6 +118,7 @@ class ModelBase:
         self.sections: dict[str, Section] = {}
         self.meshes: dict[str, tuple[Mesh, int]] = {}
         self.bodies: dict[str, Body] = {}
+        self.joints: dict[str, Joint] = {}
         self.named_nodes: dict[str, int] = {}
         self.functions: dict[str, TimeFunction] = {}
         self.groups: dict[str, np.ndarray] = {}
@@ -369,16 +393,37 @@ class ModelBase:
 
     def _triad(self, owner: str, axis) -> np.ndarray:
         """Right-handed triad (columns u, v, axis)."""
-        if axis is None:
-            raise ModelError(f"{owner}: in space it needs its axis; add axis = [...]")
         axis = self._axis(axis, owner)
         u = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
         u /= np.linalg.norm(u)
         return np.column_stack((u, np.cross(axis, u), axis))
 
-    def _axis(self, axis, owner: str) -> np.ndarray:
-        v = self._vector(axis, owner, "axis")
+    def _axis(self, axis, owner: str, key: str = "axis") -> np.ndarray:
+        if axis is None:
+            where = "in space " if self.dimension == 3 else ""
+            raise ModelError(f"{owner}: {where}it needs its {key}; add {key} = [...]")
+        v = self._vector(axis, owner, key)
         length = np.linalg.norm(v)
         if length == 0.0:
-            raise ModelError(f"{owner}: axis {tuple(float(x) for x in v)} has no length")
+            raise ModelError(f"{owner}: {key} {tuple(float(x) for x in v)} has no length")
         return v / length
+
+    def _angle(self, owner: str, nodes, axis, pointer=None) -> JointCoordinate:
+        """The angle by which the second of two nodes turns more than the first, in space about an axis of the first.
+
+        ``pointer`` (space) is the direction, fixed in the second node, whose angle counts; None: one across the axis.
+        """
+        a, b = nodes
+        if self.dimension == 2:
+            return JointCoordinate(True, (a, b), {}, self._start_angle(b) - self._start_angle(a))
+        u, v, n = self._triad(owner, axis).T
+        if pointer is None:
+            pointer = u
+        else:
+            u = pointer - (pointer @ n) * n
+            u /= np.linalg.norm(u)
+            v = np.cross(n, u)
+        Ra, Rb = self._rotation_matrix(a), self._rotation_matrix(b)
+        vectors = (("u", Ra.T @ u), ("v", Ra.T @ v), ("b", Rb.T @ pointer))
+        columns = {f"{key}{c}": float(x) for key, w in vectors for c, x in zip("xyz", w, strict=True)}
+        return JointCoordinate(True, (a, b), columns)

@@ -4,14 +4,39 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fem_mbs.assembly import GROUND
 from fem_mbs.errors import ModelError
-from fem_mbs.model_base import ModelBase
+from fem_mbs.model_base import Joint, JointCoordinate, ModelBase
 
 __all__ = ["Joints"]
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What the user said of a joint."""
+
+    owner: str
+    name: str
+    a: str
+    b: str
+    point: Any
+    axis: Any
+    function: Any
+    displacement: Any
+    axis_b: Any
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Both ends of a joint: nodes, and where on them it is, in their axes."""
+
+    nodes: tuple[int, int]
+    offsets: tuple[np.ndarray, np.ndarray]
 
 
 class Joints(ModelBase):
@@ -52,33 +77,143 @@ class Joints(ModelBase):
                 self._welded_rotation.append((owner, int(node)))
             self._driven.append((int(node), k, index, name))
 
-    def joint(self, name: str, kind: str, a: str, b: str = "ground", point=None, axis=None, function=None) -> None:
+    def joint(
+        self, name: str, kind: str, a: str, b: str = "ground", point=None, axis=None, function=None,
+        displacement=None, axis_b=None,
+    ) -> None:  # fmt: skip
         """A joint between two places.
 
         Kinds:
             "pin" or "spherical": the point of a and the point of b coincide.
             "weld": and no relative rotation.
+            "revolute": b turns against a about ``axis`` (in the plane: a pin); function: drives this angle.
+            "universal": b turns about ``axis``, fixed in a, and about ``axis_b``, fixed in b, both through the point.
+            "cylindrical": b turns about ``axis`` and slides along it; function: drives the angle, displacement: the
+                slide.
+            "prismatic": b slides along ``axis`` of a without turning; function: drives the slide.
+            "planar": b slides and turns on the plane of a with the normal ``axis``; function: drives the angle.
             "slider": the point of a moves along ``axis`` through its place at the start (b must be "ground").
             "position": the point of a moves by f(t) along ``axis`` (b must be "ground").
             "angle": b turns by f(t) more than a (in space about ``axis``).
+
+        Args:
+            point: where the joint is, in global coordinates of the start; None: the node of a or b.
+            function, displacement: angle [rad] or displacement [m] since the start; any number of turns.
         """
         owner = self._label("Joint", name)
         kinds = {
-            "pin": self._pin, "spherical": self._pin, "weld": self._weld,
-            "slider": self._slider, "position": self._driven_position, "angle": self._driven_angle,
-        }  # fmt: skip
+            "pin": (self._pin, ("point",)),
+            "spherical": (self._pin, ("point",)),
+            "weld": (self._weld, ("point",)),
+            "revolute": (self._revolute, ("point", "axis", "function")),
+            "universal": (self._universal, ("point", "axis", "axis_b")),
+            "cylindrical": (self._cylindrical, ("point", "axis", "function", "displacement")),
+            "prismatic": (self._prismatic, ("point", "axis", "function")),
+            "planar": (self._planar, ("point", "axis", "function")),
+            "slider": (self._slider, ("point", "axis")),
+            "position": (self._driven_position, ("point", "axis", "function")),
+            "angle": (self._driven_angle, ("axis", "function")),
+        }
         if kind not in kinds:
             close = difflib.get_close_matches(str(kind), list(kinds), n=1)
             hint = f'; did you mean "{close[0]}"?' if close else ""
             raise ModelError(f"{owner}: unknown type {kind!r}{hint}; there are {', '.join(kinds)}")
-        for key, value, users in (
-            ("axis", axis, ("slider", "position", "angle")),
-            ("function", function, ("position", "angle")),
-        ):
-            if value is not None and kind not in users:
+        build, known = kinds[kind]
+        if self.dimension == 2:
+            if kind in ("universal", "cylindrical", "planar"):
+                raise ModelError(
+                    f'{owner}: a "{kind}" joint is one of space; in the plane there are pin, weld, prismatic, slider'
+                )
+            if kind == "revolute":
+                known = ("point", "function")
+        given = {"point": point, "axis": axis, "function": function, "displacement": displacement, "axis_b": axis_b}
+        for key, value in given.items():
+            if value is not None and key not in known:
                 raise ModelError(f'{owner}: a "{kind}" joint has no {key}; remove it')
-        kinds[kind](owner, name, a, b, point, axis, function)
+        self.joints[name] = Joint(kind)
+        build(_Request(owner, name, a, b, **given))
 
+    # --- the kinds -------------------------------------------------------------------------------------------------
+    def _pin(self, j: _Request) -> None:
+        ends = self._ends(j)
+        self._add(j.name, f"point{self.dimension}", [ends.nodes], **self._offsets(ends))
+        if self.dimension == 2:
+            self.joints[j.name].coordinates["angle"] = self._angle(j.owner, ends.nodes, None)
+
+    def _weld(self, j: _Request) -> None:
+        self._pin(j)
+        self.joints[j.name].coordinates.clear()
+        self._relative_rotation(j, np.array([0.0, 0.0, 1.0]), -1)
+
+    def _revolute(self, j: _Request) -> None:
+        self._pin(j)
+        nodes = self._turning_ends(j)
+        if self.dimension == 3:
+            self._align(j, nodes)
+        self._coordinate(j, "angle", self._angle(j.owner, nodes, j.axis), j.function)
+
+    def _universal(self, j: _Request) -> None:
+        a, b = self._axis(j.axis, j.owner), self._axis(j.axis_b, j.owner, "axis_b")
+        if np.linalg.norm(np.cross(a, b)) < 1e-6:
+            raise ModelError(
+                f"{j.owner}: axis and axis_b are parallel; give the axes of both yokes, which lie across each other"
+            )
+        self._pin(j)
+        nodes = self._turning_ends(j)
+        self._direction(j, nodes, a, b)
+        self._coordinate(j, "angle", self._angle(j.owner, nodes, a, b))
+        # seen from b a turns the other way, so about the opposite axis it turns the same way
+        self._coordinate(j, "angle_b", self._angle(j.owner, nodes[::-1], -b, a))
+
+    def _cylindrical(self, j: _Request) -> None:
+        ends = self._ends(j)
+        nodes = self._turning_ends(j)
+        u, v, n = self._triad(j.owner, j.axis).T
+        self._guide(j, ends, (u, v))
+        self._align(j, nodes)
+        self._coordinate(j, "angle", self._angle(j.owner, nodes, n), j.function)
+        self._coordinate(j, "displacement", self._displacement(ends, n), j.displacement)
+
+    def _prismatic(self, j: _Request) -> None:
+        ends = self._ends(j)
+        if self.dimension == 2:
+            n = self._axis(j.axis, j.owner)
+            across = [np.array([-n[1], n[0]])]
+        else:
+            *across, n = self._triad(j.owner, j.axis).T
+        self._guide(j, ends, across)
+        self._relative_rotation(j, n, -1)
+        self._coordinate(j, "displacement", self._displacement(ends, n), j.function)
+
+    def _planar(self, j: _Request) -> None:
+        ends = self._ends(j)
+        nodes = self._turning_ends(j)
+        n = self._axis(j.axis, j.owner)
+        self._guide(j, ends, (n,))
+        self._align(j, nodes)
+        self._coordinate(j, "angle", self._angle(j.owner, nodes, n), j.function)
+
+    def _slider(self, j: _Request) -> None:
+        node, offset, n, x = self._along(j)
+        across = [np.array([-n[1], n[0]])] if self.dimension == 2 else list(self._triad(j.owner, n).T[:2])
+        for direction in across:
+            self._hold(j.name, node, offset, direction, x, -1)
+
+    def _driven_position(self, j: _Request) -> None:
+        if j.function is None:
+            raise ModelError(
+                f'{j.owner}: a "position" joint needs the function of its displacement; add function = ...'
+            )
+        node, offset, n, x = self._along(j)
+        self._hold(j.name, node, offset, n, x, self._function(j.function, j.owner, load=False))
+
+    def _driven_angle(self, j: _Request) -> None:
+        if j.function is None:
+            raise ModelError(f'{j.owner}: an "angle" joint needs the function of its angle; add function = ...')
+        nodes = self._relative_rotation(j, j.axis, self._function(j.function, j.owner, load=False))
+        self._coordinate(j, "angle", self._angle(j.owner, nodes, j.axis))
+
+    # --- what they are made of -------------------------------------------------------------------------------------
     def _meeting_point(self, owner: str, a: str, b: str, point):
         """Where two places meet: the given point, or the node of a place that is not a body."""
         if point is not None:
@@ -94,53 +229,92 @@ class Joints(ModelBase):
                 )
         return found[0]
 
-    def _pin(self, owner, name, a, b, point, axis, function) -> None:
-        where = self._meeting_point(owner, a, b, point)
-        node_a, off_a = self._point(a, where, owner)
-        node_b, off_b = self._point(b, where, owner)
+    def _ends(self, j: _Request) -> _Ends:
+        """Nodes of both places and where on them the joint is."""
+        where = self._meeting_point(j.owner, j.a, j.b, j.point)
+        node_a, off_a = self._point(j.a, where, j.owner)
+        node_b, off_b = self._point(j.b, where, j.owner)
+        self._different(j, node_a, node_b)
+        return _Ends((node_a, node_b), (off_a, off_b))
+
+    def _different(self, j: _Request, node_a: int, node_b: int) -> None:
         if node_a == node_b:
-            raise ModelError(f'{owner}: both ends are "{a}"; join two different places')
+            raise ModelError(f'{j.owner}: both ends are "{j.a}"; join two different places')
+
+    def _turning_ends(self, j: _Request) -> tuple[int, int]:
+        nodes = self._turning(j.a, j.owner), self._turning(j.b, j.owner)
+        self._different(j, *nodes)
+        return nodes
+
+    def _offsets(self, ends: _Ends) -> dict[str, float]:
         names = "xyz"[: self.dimension]
-        self._add(
-            name,
-            f"point{self.dimension}",
-            [[node_a, node_b]],
-            **{f"a{c}_a": v for c, v in zip(names, off_a, strict=True)},
-            **{f"a{c}_b": v for c, v in zip(names, off_b, strict=True)},
-        )
+        return {
+            f"a{c}_{end}": float(v)
+            for end, offset in zip("ab", ends.offsets, strict=True)
+            for c, v in zip(names, offset, strict=True)
+        }
 
-    def _weld(self, owner, name, a, b, point, axis, function) -> None:
-        self._pin(owner, name, a, b, point, axis, function)
-        self._relative_rotation(owner, name, a, b, np.array([0.0, 0.0, 1.0]), -1)
+    def _displacement(self, ends: _Ends, direction: np.ndarray) -> JointCoordinate:
+        """The displacement of b's point against a's along a direction fixed in a."""
+        local = self._rotation_matrix(ends.nodes[0]).T @ direction
+        columns = {f"e{c}": float(v) for c, v in zip("xyz"[: self.dimension], local, strict=True)}
+        return JointCoordinate(False, ends.nodes, {**columns, **self._offsets(ends)})
 
-    def _relative_rotation(self, owner, name, a, b, axis, index: int) -> None:
-        nodes = [self._turning(p, owner) for p in (a, b)]
+    def _direction(self, j: _Request, nodes, a: np.ndarray, b: np.ndarray) -> None:
+        """The angle between a direction of each end stays what it is."""
+        columns = {}
+        for key, node, vector in zip("ab", nodes, (a, b), strict=True):
+            local = self._rotation_matrix(node).T @ vector
+            columns.update({f"{key}{c}": v for c, v in zip("xyz", local, strict=True)})
+        cosine = float(a @ b)
+        self._add(j.name, "direction3", [nodes], cosine=cosine if abs(cosine) > 1e-15 else 0.0, **columns)
+
+    def _align(self, j: _Request, nodes) -> None:
+        """The joint's axis is one direction of both ends."""
+        u, v, n = self._triad(j.owner, j.axis).T
+        for across in (u, v):
+            self._direction(j, nodes, n, across)
+
+    def _guide(self, j: _Request, ends: _Ends, directions) -> None:
+        """b's point does not leave a's along these directions of a."""
+        for direction in directions:
+            self._drive(j.name, self._displacement(ends, direction), -1)
+
+    def _relative_rotation(self, j: _Request, axis, index: int) -> tuple[int, int]:
+        """No relative rotation but that of a function about the axis."""
+        nodes = self._turning_ends(j)
         if self.dimension == 2:
-            angle = self._start_angle(nodes[1]) - self._start_angle(nodes[0])
-            self._add(name, "angle2", [nodes], angle=angle, function=float(index))
-            return
-        u, v, n = self._triad(owner, axis).T
+            self._drive(j.name, self._angle(j.owner, nodes, None), index)
+            return nodes
+        u, v, n = self._triad(j.owner, axis).T
         triad = np.column_stack((n, u, v))  # the driven turn is about the first vector
         columns = {}
         for key, node in zip("ab", nodes, strict=True):
-            local = (np.eye(3) if node == GROUND else self._rotation_matrix(node)).T @ triad
-            columns.update({f"{key}{i + 1}{j + 1}": local[i, j] for i in range(3) for j in range(3)})
-        self._add(name, "orientation3", [nodes], function=float(index), **columns)
+            local = self._rotation_matrix(node).T @ triad
+            columns.update({f"{key}{i + 1}{k + 1}": local[i, k] for i in range(3) for k in range(3)})
+        self._add(j.name, "orientation3", [nodes], function=float(index), **columns)
+        return nodes
 
-    def _driven_angle(self, owner, name, a, b, point, axis, function) -> None:
-        if function is None:
-            raise ModelError(f'{owner}: an "angle" joint needs the function of its angle; add function = ...')
-        if point is not None:
-            raise ModelError(f'{owner}: an "angle" joint has no point; add a "pin" for that')
-        self._relative_rotation(owner, name, a, b, axis, self._function(function, owner, load=False))
+    def _coordinate(self, j: _Request, key: str, coordinate: JointCoordinate, function=None) -> None:
+        """A coordinate of the joint, driven if there is a function."""
+        self.joints[j.name].coordinates[key] = coordinate
+        if function is not None:
+            self._drive(j.name, coordinate, self._function(function, j.owner, load=False))
 
-    def _along(self, owner, a, b, point, axis):
-        if b != "ground":
-            raise ModelError(f'{owner}: this type works against "ground" only, not "{b}"')
-        if axis is None:
-            raise ModelError(f"{owner}: it needs its direction; add axis = [...]")
-        node, offset = self._point(a, point, owner)
-        return node, offset, self._axis(axis, owner), self._global(node, offset)
+    def _drive(self, label: str, c: JointCoordinate, index: int) -> None:
+        """A coordinate follows a function, or (-1) stays what it is."""
+        kind = f"offset{self.dimension}" if not c.angular else ("angle2" if self.dimension == 2 else "hinge3")
+        start = {"angle" if c.angular else "displacement": c.start}
+        self._add(label, kind, [c.nodes], function=float(index), **start, **c.columns)
+
+    def _along(self, j: _Request):
+        if j.b != "ground":
+            raise ModelError(f'{j.owner}: this type works against "ground" only, not "{j.b}"')
+        if j.axis is None:
+            raise ModelError(f"{j.owner}: it needs its direction; add axis = [...]")
+        node, offset = self._point(j.a, j.point, j.owner)
+        self._different(j, node, GROUND)
+        return node, offset, self._axis(j.axis, j.owner), self._global(node, offset)
 
     def _hold(self, name, node, offset, direction, x, index) -> None:
         names = "xyz"[: self.dimension]
@@ -154,14 +328,51 @@ class Joints(ModelBase):
             **{f"a{c}": v for c, v in zip(names, offset, strict=True)},
         )
 
-    def _slider(self, owner, name, a, b, point, axis, function) -> None:
-        node, offset, n, x = self._along(owner, a, b, point, axis)
-        across = [np.array([-n[1], n[0]])] if self.dimension == 2 else list(self._triad(owner, n).T[:2])
-        for direction in across:
-            self._hold(name, node, offset, direction, x, -1)
+    # --- on joint coordinates --------------------------------------------------------------------------------------
+    def _joint_coordinate(self, joint: str, coordinate: str | None, owner: str) -> tuple[str, JointCoordinate]:
+        """Name and data of a coordinate of a joint (None: its only or first one).
 
-    def _driven_position(self, owner, name, a, b, point, axis, function) -> None:
-        if function is None:
-            raise ModelError(f'{owner}: a "position" joint needs the function of its displacement; add function = ...')
-        node, offset, n, x = self._along(owner, a, b, point, axis)
-        self._hold(name, node, offset, n, x, self._function(function, owner, load=False))
+        Raises:
+            ModelError: no such joint, or it has no such coordinate.
+        """
+        found = self._find("joint", joint, self.joints, owner)
+        names = ", ".join(found.coordinates)
+        if not found.coordinates:
+            raise ModelError(f'{owner}: a "{found.kind}" joint like "{joint}" has no coordinate to work on')
+        key = next(iter(found.coordinates)) if coordinate is None else coordinate
+        if key not in found.coordinates:
+            raise ModelError(f'{owner}: coordinate = {coordinate!r}; "{joint}" has {names}')
+        c = found.coordinates[key]
+        if c.angular:
+            self._welded_rotation += [(owner, node) for node in c.nodes if node != GROUND]
+        return key, c
+
+    def joint_spring(
+        self, name: str, joint: str, stiffness: float, damping: float = 0.0, free: float = 0.0,
+        coordinate: str | None = None,
+    ) -> None:  # fmt: skip
+        """A spring-damper on a coordinate of a joint: [N m/rad], [N m s/rad] on an angle, [N/m], [N s/m] on a slide.
+
+        Args:
+            free: value of the coordinate, zero at the start, at which the spring is free [rad] or [m].
+            coordinate: "angle" or "displacement", of a universal joint also "angle_b"; None: the joint's first one.
+        """
+        owner = self._label("Joint spring", name)
+        _, c = self._joint_coordinate(joint, coordinate, owner)
+        stiffness = self._number(stiffness, owner, "stiffness", 0.0)
+        damping = self._number(damping, owner, "damping", 0.0)
+        self._spring(name, c, stiffness, damping, self._number(free, owner, "free"))
+
+    def _spring(self, label: str, c: JointCoordinate, stiffness: float, damping: float, free: float) -> None:
+        start = {"angle" if c.angular else "displacement": c.start + free}
+        kind = f"{'torsion' if c.angular else 'slide'}{self.dimension}"
+        self._add(label, kind, [c.nodes], stiffness=stiffness, damping=damping, **start, **c.columns)
+
+    def _measure_joint(self, joint: str, key: str) -> str:
+        """Have a coordinate of a joint among the outputs, by a spring without force; returns the label of that."""
+        label = f"{joint}.{key}"
+        if key not in self.joints[joint].measured:
+            self._label("Joint coordinate", label)
+            self.joints[joint].measured.add(key)
+            self._spring(label, self.joints[joint].coordinates[key], 0.0, 0.0, 0.0)
+        return label

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND
 from fem_mbs.errors import ModelError
 from fem_mbs.model_base import Body, ModelBase
 
@@ -245,16 +244,15 @@ class Parts(ModelBase):
         """
         owner = self._label("Torsion spring", name)
         nodes = [self._turning(p, owner) for p in (a, b)]
-        columns = {
-            "stiffness": self._number(stiffness, owner, "stiffness", 0.0),
-            "damping": self._number(damping, owner, "damping", 0.0),
-            "angle": self._number(angle, owner, "angle"),
-        }
-        if self.dimension == 2:
-            columns["angle"] += self._start_angle(nodes[1]) - self._start_angle(nodes[0])
-        else:
-            u, v, _ = self._triad(owner, axis).T
-            Ra, Rb = (np.eye(3) if n == GROUND else self._rotation_matrix(n) for n in nodes)
-            for key, vector in (("u", Ra.T @ u), ("v", Ra.T @ v), ("b", Rb.T @ u)):
-                columns.update({f"{key}{c}": x for c, x in zip("xyz", vector, strict=True)})
-        self._add(name, f"torsion{self.dimension}", [nodes], **columns)
+        if nodes[0] == nodes[1]:
+            raise ModelError(f'{owner}: both ends are "{a}"; join two different places')
+        turn = self._angle(owner, nodes, axis)
+        self._add(
+            name,
+            f"torsion{self.dimension}",
+            [nodes],
+            stiffness=self._number(stiffness, owner, "stiffness", 0.0),
+            damping=self._number(damping, owner, "damping", 0.0),
+            angle=turn.start + self._number(angle, owner, "angle"),
+            **turn.columns,
+        )

@@ -333,8 +333,9 @@ def _add(model: Model, entry: Entry, folder: Path) -> None:
         getattr(model, f"{kind}_step")(name=title, **options)
         return
     given = keys.given("name")
-    if "function" in given:
-        given["function"] = _function(model, given["function"], folder)
+    for key in ("function", "displacement"):
+        if key in given:
+            given[key] = _function(model, given[key], folder)
     if table == "mesh":
         _add_mesh(model, name, keys, folder)
     elif table == "support":

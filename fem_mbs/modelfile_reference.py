@@ -78,6 +78,8 @@ _SENSOR_TEXTS = {
     "strain": "axial strain of one element",
     "force": "axial force of one element [N]",
     "reaction": "force and moment of supports or motions of a place, or of the joint called so [N], [N m]",
+    "joint": 'of the joint called so: a coordinate since the start, "angle" or "angle_b" [rad], "displacement" [m] '
+    '(the first, if there is no quantity), or what drives it, "drive moment" [N m], "drive force" [N]',
     "energy": '"total", "kinetic", "strain", "potential", "dissipated", "load work", "driver work" or "closing error" '
     "[J]",
 }

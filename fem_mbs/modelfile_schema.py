@@ -453,12 +453,41 @@ Motion = _table(
 Joint = _table(
     "Joint",
     name=Key(NAME, "", shows='"joint 1", ...'),
-    type=Key(TEXT, '"pin" or "spherical", "weld", "slider", "position" (driven), "angle" (driven)', required=True),
+    type=Key(
+        TEXT,
+        '"pin" or "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "slider", '
+        '"position" (driven), "angle" (driven)',
+        required=True,
+    ),
     a=Key(PLACE, "one part", required=True),
     b=Key(PLACE, "other part", "ground"),
     point=Key(VECTOR, "where, in global coordinates of the start [m]", shows="the node of a or b"),
-    axis=Key(VECTOR, "direction of a slider or position joint; in space axis of an angle joint"),
-    function=Key(FUNCTION, "of a position [m] or angle [rad] joint, since the start"),
+    axis=Key(
+        VECTOR,
+        "at the start: of rotation or sliding; of a universal joint the one in a; of a planar one its normal",
+    ),
+    axis_b=Key(VECTOR, "of a universal joint: the axis in b"),
+    function=Key(
+        FUNCTION,
+        "drives the angle [rad] (revolute, cylindrical, planar, angle) or the displacement [m] (prismatic, position), "
+        "since the start",
+    ),
+    displacement=Key(FUNCTION, "drives the displacement of a cylindrical joint [m], since the start"),
+)
+
+
+JointSpring = _table(
+    "JointSpring",
+    name=Key(NAME, "", shows='"joint_spring 1", ...'),
+    joint=Key(TEXT, "name of a joint", required=True),
+    stiffness=Key(NUMBER, "[N m/rad] on an angle, [N/m] on a displacement", required=True),
+    damping=Key(NUMBER, "[N m s/rad] or [N s/m]", 0.0),
+    free=Key(NUMBER, "coordinate since the start at which it is free [rad] or [m]", 0.0),
+    coordinate=Key(
+        TEXT,
+        '"angle", "displacement"; of a universal joint "angle" (about its axis in a), "angle_b"',
+        shows="the first",
+    ),
 )
 
 
@@ -516,7 +545,7 @@ Sensor = _table(
     point_a=Key(VECTOR, "of a [m]"),
     point_b=Key(VECTOR, "of b [m]"),
     element=Key(WHOLE, "number of the element in its group, from 0"),
-    quantity=Key(TEXT, "output of an element, or column of the energy ledger"),
+    quantity=Key(TEXT, "output of an element, coordinate or driver of a joint, or column of the energy ledger"),
     relative=Key(FLAG, "divided by the distance of a and b at the start"),
 )
 
@@ -578,6 +607,7 @@ TABLES: Sequence[TableType] = (
     TableType("support", "list", Support, "Support", "Nodes that do not move."),
     TableType("motion", "list", Motion, "Motion", "Coordinates that follow a function of time."),
     TableType("joint", "list", Joint, "Joint", "Joints between two parts, or a part and the ground."),
+    TableType("joint_spring", "list", JointSpring, "Joint spring", "Spring-dampers on the coordinate of a joint."),
     TableType("force", "list", Force, "Force", "Forces."),
     TableType("moment", "list", Moment, "Moment", "Moments."),
     TableType("initial", "list", Initial, "Initial velocity", "Velocities at the start; several tables add up."),

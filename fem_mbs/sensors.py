@@ -3,16 +3,17 @@
 Kinds and their options (places as in `fem_mbs.model`):
 
     position, displacement, velocity   on, point        [m], [m/s]; a point in global coordinates of the start
-    rotation                           on               [rad]: unwrapped angle, or rotation vector in space, since the
-    start distance                           a, b, point_a, point_b angle                              a, b
-    [rad]: b against a, unwrapped; in space its absolute value deflection                         on, a, b, relative
-    distance of a point from the chord a-b [m], over |a-b| at the
-                                       start if relative; signed in the plane (left of the chord is positive)
+    rotation                           on               [rad] since the start: unwrapped angle, in space a vector
+    distance                           a, b, point_a, point_b    [m]
+    angle                              a, b             [rad]: b against a, unwrapped; in space its absolute value
+    deflection                         on, a, b, relative   distance of a point from the chord a-b [m], over |a-b| at
+                                       the start if relative; signed in the plane (left of the chord is positive)
     element                            on, element, quantity   an output of one element of a group (0 is the first)
     strain, force                      on, element      axial strain [-], axial force [N] of one element
-    reaction                           on               force (and moment) of supports or prescribed motions of a
-    place, or
-                                       of a joint
+    reaction                           on               force and moment of supports or prescribed motions of a place,
+                                       or of a joint on its end a, about the joint's point
+    joint                              on, quantity     a coordinate of a joint since the start, unwrapped: "angle"
+                                       [rad], "displacement" [m]; or what drives it: "drive moment", "drive force"
     energy                             quantity         a column of the ledger, or "total"
 
 Values that belong to the middle of a step (forces, strains, reactions) are marked ``mid_step``; readers average two
@@ -22,7 +23,7 @@ consecutive ones by default (docs/theory.md, section 3).
 from __future__ import annotations
 
 import difflib
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -315,23 +316,7 @@ class _Reaction(Sensor):
     def bind(self, compiled):
         system = compiled.system
         if self.joint:
-            records, self.columns, self.unit = [], [], []
-            for block in system.blocks:
-                for name, first, last in block.groups:
-                    if name == self.on and block.type.multipliers:
-                        system.watch(block)
-                        for e in range(first, last):
-                            suffix = f".{e - first}" if last - first > 1 else ""
-                            for i, output in enumerate(block.type.outputs):
-                                at = block.first_output + e * len(block.type.outputs) + i
-                                records.append((REC_OUT, at))
-                                quantity, _, unit = output.rstrip("]").partition(" [")
-                                self.columns.append(f"{self.name}.{quantity}{suffix}")
-                                self.unit.append(unit)
-            if not records:
-                raise ModelError(f'{self.owner}: "{self.on}" is no joint, and no place that is held')
-            self.groups = None
-            return records
+            return self._joint_records(system)
         components = ["x", "y", "z"][: self.model.dimension]
         rotations = ["moment"] if self.model.dimension == 2 else ["mx", "my", "mz"]
         self.columns, self.unit, self.groups, records = [], [], [], []
@@ -351,10 +336,74 @@ class _Reaction(Sensor):
             raise ModelError(f'{self.owner}: nothing holds or drives "{self.on}", so it has no reaction')
         return records
 
+    def _joint_records(self, system):
+        """Force and moment of all elements of the joint together; forces along a direction one by one."""
+        parts: dict[str, tuple[str, list[int]]] = {}
+        for block in system.blocks:
+            t = block.type
+            for first in (first for name, first, _ in block.groups if name == self.on and t.multipliers):
+                system.watch(block)
+                at = block.first_output + first * len(t.outputs)
+                for i, output in enumerate(t.outputs):
+                    quantity, _, unit = output.rstrip("]").partition(" [")
+                    if quantity == "force":
+                        quantity += f".{sum(name.startswith('force') for name in parts)}"
+                    if quantity.startswith(("force", "moment")):
+                        parts.setdefault(quantity, (unit, []))[1].append(at + i)
+        if not parts:
+            raise ModelError(f'{self.owner}: "{self.on}" is no joint, and no place that is held')
+        if list(parts) == ["force.0"]:
+            parts = {"force": parts["force.0"]}
+        self.columns = [f"{self.name}.{quantity}" for quantity in parts]
+        self.unit = [unit for unit, _ in parts.values()]
+        self.groups, records = [], []
+        for _, found in parts.values():
+            self.groups.append((len(records), len(records) + len(found)))
+            records += [(REC_OUT, k) for k in found]
+        return records
+
     def evaluate(self, values, ledger):
-        if self.groups is None:
-            return values
         return np.column_stack([values[:, a:b].sum(axis=1) for a, b in self.groups])
+
+
+class _Joint(Sensor):
+    kind, required, options = "joint", ("on",), ("quantity",)
+    drives: ClassVar[dict[str, bool]] = {"drive moment": True, "drive force": False}  # angular or not
+
+    def prepare(self, on, quantity=None):
+        self.on, self.quantity = on, quantity
+        if quantity in self.drives:
+            self.model._find("joint", on, self.model.joints, self.owner)
+            self.label, self.mid_step = on, True
+            self.unit = "N m" if self.drives[quantity] else "N"
+            return
+        key, c = self.model._joint_coordinate(on, quantity, self.owner)
+        self.unit = "rad" if c.angular else "m"
+        self.quantity = "angle" if c.angular else "displacement"
+        self.plane = c if c.angular and self.model.dimension == 2 else None
+        if self.plane is None:
+            self.label = self.model._measure_joint(on, key)
+
+    def bind(self, compiled):
+        if self.plane is not None:
+            return [r for n in self.plane.nodes if n >= 0 for r in _rotation_records(compiled.system, n)]
+        for block in compiled.system.blocks:
+            names = [o.split(" [")[0] for o in block.type.outputs]
+            if self.quantity not in names:
+                continue
+            for label, first, _ in block.groups:
+                driven = not self.mid_step or block.par[first, block.type.column("function")] >= 0.0
+                if label == self.label and driven:
+                    compiled.system.watch(block)
+                    return [(REC_OUT, block.first_output + first * len(names) + names.index(self.quantity))]
+        raise ModelError(f'{self.owner}: "{self.on}" has no {self.quantity}; see its reaction')
+
+    def evaluate(self, values, ledger):
+        if self.plane is None:
+            return values
+        a, b = self.plane.nodes
+        angle = (values[:, -1] if b >= 0 else 0.0) - (values[:, 0] if a >= 0 else 0.0)
+        return np.reshape(angle - self.plane.start, (-1, 1))
 
 
 class _Energy(Sensor):
@@ -378,7 +427,7 @@ _KINDS = {
     c.kind: c
     for c in (
         _Position, _Displacement, _Velocity, _Rotation, _Distance, _Deflection, _Angle, _Element, _Strain, _Force,
-        _Reaction, _Energy,
+        _Reaction, _Joint, _Energy,
     )
 }  # fmt: skip
 

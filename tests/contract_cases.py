@@ -180,6 +180,11 @@ CASES: dict[str, Case | dict[str, Case]] = {
     "spring3": Case(lambda rng: (5.0, 0.7, 1.3, *_off(rng, 6))),
     "torsion2": Case(lambda rng: (5.0, 0.7, 0.3)),
     "torsion3": Case(_torsion3),
+    "slide2": {
+        "": Case(lambda rng: (5.0, 0.7, 0.4, *_off(rng, 6))),
+        "unloaded": Case(lambda rng: (0.0, 0.0, 0.0, *_off(rng, 6))),
+    },
+    "slide3": Case(lambda rng: (5.0, 0.7, 0.4, *_off(rng, 9))),
     "rigid3": Case(lambda rng: (2.5, *inertia(rng))),
     "point2": Case(lambda rng: (1.7, *_off(rng, 4)), vector_multipliers=True),
     "point3": Case(lambda rng: (1.7, *_off(rng, 6)), vector_multipliers=True),
@@ -192,6 +197,16 @@ CASES: dict[str, Case | dict[str, Case]] = {
     "orientation3": {
         "": Case(lambda rng: (1.7, 0, *triad(rng).ravel(), *triad(rng).ravel())),
         "weld": Case(lambda rng: (1.7, -1, *triad(rng).ravel(), *triad(rng).ravel())),
+    },
+    "direction3": Case(lambda rng: (1.7, 0.3, *_off(rng, 6))),
+    "offset2": Case(lambda rng: (1.7, 0, 0.4, *_off(rng, 6))),
+    "offset3": {
+        "": Case(lambda rng: (1.7, 0, 0.4, *_off(rng, 9))),
+        "fixed": Case(lambda rng: (1.7, -1, 0.4, *_off(rng, 9))),
+    },
+    "hinge3": {
+        "": Case(lambda rng: (1.7, 0, *_torsion3(rng)[2:])),
+        "fixed": Case(lambda rng: (1.7, -1, *_torsion3(rng)[2:])),
     },
     "force2": Case(lambda rng: (0, *_off(rng, 4)), isolated=False),
     "force3": {

@@ -285,27 +285,29 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
 
 def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Joints, and supports that joints to the ground amount to, for figures: node, and point in its body's axes."""
-    dim = compiled.model.dimension
-    joints, supports = [], []
+    model, dim = compiled.model, compiled.model.dimension
+    joints: dict[str, dict[str, Any]] = {}
+    supports = []
     for block in compiled.system.blocks:
         kind = block.type.name
-        if not block.type.multipliers or kind.startswith("beam"):
+        if not block.type.multipliers or block.type.angular:
             continue
         for name, first, _ in block.groups:
+            if name not in model.joints:
+                continue
             end = int(block.nodes[first].argmax())
-            place = {"name": name, "type": kind, "node": int(block.nodes[first, end])}
             suffix = f"_{'ab'[end]}" if block.type.ends == 2 else ""
-            if not block.type.angular and kind != f"angle{dim}":
-                column = [block.type.column(f"a{c}{suffix}") for c in "xyz"[:dim]]
-                place["point"] = block.par[first, column].tolist()
-                joints.append(place)
+            column = [block.type.column(f"a{c}{suffix}") for c in "xyz"[:dim]]
+            place = {"name": name, "type": model.joints[name].kind, "node": int(block.nodes[first, end])}
+            place["point"] = block.par[first, column].tolist()
+            joints.setdefault(name, place)  # one symbol, whatever the joint is made of
             if kind == f"point{dim}" and block.nodes[first].min() < 0:
                 supports.append({**place, "components": list("xyz"[:dim])})
             elif kind == f"position{dim}" and block.par[first, block.type.column("function")] < 0.0:
                 normal = np.abs(block.par[first, [block.type.column(f"n{c}") for c in "xyz"[:dim]]])
                 if normal.max() > 0.999:
                     supports.append({**place, "components": ["xyz"[int(normal.argmax())]]})
-    return joints, supports
+    return list(joints.values()), supports
 
 
 def count_model(compiled: CompiledModel) -> dict[str, Any]:

@@ -1,0 +1,359 @@
+"""Relative coordinates of two ends and their exact quotients: displacement, cosine, angle; rows of joints and springs.
+
+A coordinate s of the ends a and b has, over a step,
+
+    row   with row.U = s1 - s0 exactly (U: dx and Cayley vector of either end),
+    row1  = ds1/dU at the end of the step,
+    G     = d row/dU, what a constant force along the row contributes to the tangent.
+
+One-state rules see two equal states: row = row1 is the gradient there, G half of its derivative.  With these three, a
+spring-damper (`spring_rows`) or a constraint with a multiplier (`constraint_rows`) on s is the same for every s:
+
+- `offset_rows`     s = (P_b - P_a).e, e fixed in end a, points eccentric: bilinear, so the quotient takes the means
+                    of both factors, ds = (dP_b - dP_a).e_m + d_m.de;
+- `direction_rows`  s = a.b, a fixed in end a, b in end b: likewise;
+- `angle_rows`      s = phi, the angle of z = (C, S), C = u.b, S = v.b, with u and v fixed in end a and b in end b, all
+                    three across the axis.  With z0, z1 of lengths n0, n1 and directions e0, e1 the exact quotient is
+                    grad phi = dphi/(2 tan(dphi/2)) g.(grad C, grad S)|_m,
+                    g = 2 R90 (e0 + e1)/((n0 + n1)(1 + e0.e1)); grad C|_m on end b is the moment b_m x u_m.
+
+The forces that act along these rows have no resultant and no moment.  Limits: |dphi| < pi per step; b must not line up
+with the axis (C = S = 0 has no angle).
+"""
+
+from __future__ import annotations
+
+import math
+
+from fem_mbs.contract import ONE_STATE, RULE, SF, SK, TANGENT, TWO, WV, H, inner
+from fem_mbs.elements.common import add_arm_tangent
+from fem_mbs.elements.kinematics import (
+    P0,
+    P1,
+    R0,
+    R1,
+    atan_quotient,
+    cayley_tangent,
+    cross,
+    point,
+    point_rate,
+    rotate,
+    spin,
+)
+
+__all__ = [
+    "angle_gradient",
+    "angle_rows",
+    "angle_vectors",
+    "constraint_rows",
+    "direction_rows",
+    "dot",
+    "end_velocities",
+    "nearest_angle",
+    "offset_rate",
+    "offset_rows",
+    "spring_rows",
+]
+
+
+@inner
+def dot(a, b):
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+# --- what acts on a coordinate ---------------------------------------------------------------------------------------
+@inner
+def constraint_rows(job, ctl, scale, multiplier, value, row, row1, G, fe, ke, k):
+    """Rows of a constraint with the error ``value`` on a coordinate, and their tangent, in row k of fe and ke."""
+    n = row.shape[0]
+    f = fe[k]
+    f[n] = scale * value
+    for i in range(n):
+        f[i] = scale * multiplier * row[i]
+    if job == TANGENT:
+        K = ke[k]
+        K[n, n] = 0.0
+        for i in range(n):
+            K[i, n] = scale * row[i]
+            K[n, i] = scale * row1[i]
+            for j in range(n):
+                K[i, j] = ctl[TWO] * scale * multiplier * G[i, j]
+
+
+@inner
+def end_velocities(V, D, dof, rot, state, e, vel):
+    """vel (2 n,): velocities of both ends and their angular velocities in spatial axes, in the order of the rows."""
+    for i in range(vel.shape[0]):
+        vel[i] = V[state, dof[e, i]]
+    if vel.shape[0] == 12:
+        for k in range(2):
+            spin(V, D, dof, rot, state, e, k, vel[6 * k + 3 : 6 * k + 6])
+
+
+@inner
+def spring_rows(job, ctl, stiffness, damping, force, row, row1, G, vel, fe, ke, k):
+    """Rows of a force on a coordinate, k (s0 + s1)/2 + c ds/h (one state: k s + c s'), and their tangent.
+
+    ``vel`` from `end_velocities` is asked for by one-state rules with damping only; ``row1`` is overwritten then.
+    """
+    n = row.shape[0]
+    f = fe[k]
+    for i in range(n):
+        f[i] = ctl[SF] * force * row[i]
+    if job != TANGENT:
+        return
+    K = ke[k]
+    one_state = ctl[RULE] == ONE_STATE
+    slope = 0.5 * stiffness + (0.0 if one_state else damping / ctl[H])
+    for i in range(n):
+        for j in range(n):
+            K[i, j] = ctl[SK] * (slope * row[i] * row1[j] + force * G[i, j])
+    if not one_state or damping == 0:
+        return
+    # s' = row.vel;  dv = WV dx, dw = dtheta x w + WV dtheta, and G is half of d row
+    for j in range(n):
+        row1[j] = ctl[WV] * row[j]
+        for i in range(n):
+            row1[j] += 2 * vel[i] * G[i, j]
+    if n == 12:
+        for m in (3, 9):
+            row1[m] += vel[m + 1] * row[m + 2] - vel[m + 2] * row[m + 1]
+            row1[m + 1] += vel[m + 2] * row[m] - vel[m] * row[m + 2]
+            row1[m + 2] += vel[m] * row[m + 1] - vel[m + 1] * row[m]
+    for i in range(n):
+        for j in range(n):
+            K[i, j] += ctl[SF] * damping * row[i] * row1[j]
+
+
+# --- displacement along a direction of end a -------------------------------------------------------------------------
+@inner
+def offset_rows(job, Q, D, U, dof, rot, e, par, column, P, B, J, row, row1, G):
+    """Coordinate s = (P_b - P_a).e; par[e, column:] holds e (body axes of a) and the offsets of both points.
+
+    Work arrays P (3, 5, dim), B, J (3, dim, n): point a, point b, direction.  Returns s0, s1; afterwards P[2] holds
+    e_m, d_m (rows `P0`, `P1`), e0 and e1 (rows `R0`, `R1`), with d = P_b - P_a.
+    """
+    dim = P.shape[2]
+    n = B.shape[2]
+    point(Q, D, U, dof, rot, e, 0, par, column + dim, P[0], B[0], J[0])
+    point(Q, D, U, dof, rot, e, 1, par, column + 2 * dim, P[1], B[1], J[1])
+    point(Q, D, U, dof, rot, e, 0, par, column, P[2], B[2], J[2])  # a direction is an arm without its end
+    em, dm = P[2, P0], P[2, P1]
+    s0 = s1 = 0.0
+    for i in range(dim):
+        s0 += (P[1, P0, i] - P[0, P0, i]) * P[2, R0, i]
+        s1 += (P[1, P1, i] - P[0, P1, i]) * P[2, R1, i]
+        em[i] = 0.5 * (P[2, R0, i] + P[2, R1, i])
+        dm[i] = 0.5 * (P[1, P0, i] - P[0, P0, i] + P[1, P1, i] - P[0, P1, i])
+    for j in range(n):
+        row[j] = row[n + j] = 0.0
+        for i in range(dim):
+            row[j] -= B[0, i, j] * em[i]
+            row[n + j] += B[1, i, j] * em[i]
+            if j >= dim:
+                row[j] += B[2, i, j] * dm[i]
+    if job != TANGENT:
+        return s0, s1
+    for j in range(n):
+        row1[j] = row1[n + j] = 0.0
+        for i in range(dim):
+            row1[j] -= J[0, i, j] * P[2, R1, i]
+            row1[n + j] += J[1, i, j] * P[2, R1, i]
+            if j >= dim:
+                row1[j] += J[2, i, j] * (P[1, P1, i] - P[0, P1, i])
+    for i in range(2 * n):
+        for j in range(2 * n):
+            G[i, j] = 0.0
+    for p in range(dim):
+        for i in range(n):
+            for j in range(dim, n):  # d e_m
+                G[i, j] -= 0.5 * B[0, p, i] * J[2, p, j]
+                G[n + i, j] += 0.5 * B[1, p, i] * J[2, p, j]
+        for i in range(dim, n):
+            for j in range(n):  # d d_m
+                G[i, j] -= 0.5 * B[2, p, i] * J[0, p, j]
+                G[i, n + j] += 0.5 * B[2, p, i] * J[1, p, j]
+    add_arm_tangent(G, -1.0, em, J[0], 0)
+    add_arm_tangent(G, 1.0, em, J[1], 1)
+    add_arm_tangent(G, 1.0, dm, J[2], 0)
+    return s0, s1
+
+
+@inner
+def offset_rate(V, D, dof, rot, state, e, P, v, c):
+    """ds/dt at a state, from the work array of `offset_rows`; v, c (2, dim) are work arrays."""
+    at, arm = (P1, R1) if state == 1 else (P0, R0)
+    direction = P[2, arm]
+    for k in range(2):
+        point_rate(V, D, dof, rot, state, e, k, P[k, arm], v[k], c[k])
+    rate = dot(v[1], direction) - dot(v[0], direction)
+    point_rate(V, D, dof, rot, state, e, 0, direction, v[0], c[0])  # c = w_a x e
+    for i in range(c.shape[1]):
+        rate += (P[1, at, i] - P[0, at, i]) * c[0, i]
+    return rate
+
+
+# --- cosine of two directions ----------------------------------------------------------------------------------------
+@inner
+def direction_rows(job, D, U, dof, rot, e, par, column, W, T, row, row1, G):
+    """Coordinate s = a.b in space; par[e, column:] holds a and b in body axes.  Work arrays W (8, 3), T (2, 3, 3).
+
+    Returns s1; afterwards W[6] is the moment a_m x b_m that acts on end a.
+    """
+    for k in range(2):
+        i = column + 3 * k
+        for state in range(2):
+            rotate(D, state, rot[e, k], par[e, i], par[e, i + 1], par[e, i + 2], W[2 * k + state])
+        for i in range(3):
+            W[4 + k, i] = 0.5 * (W[2 * k, i] + W[2 * k + 1, i])
+    a1, b1, am, bm, moment, x = W[1], W[3], W[4], W[5], W[6], W[7]
+    cross(am, bm, moment)
+    for i in range(12):
+        row[i] = 0.0
+    for i in range(3):
+        row[3 + i] = moment[i]
+        row[9 + i] = -moment[i]
+    if job != TANGENT:
+        return dot(a1, b1)
+    for i in range(12):
+        row1[i] = 0.0
+        for j in range(12):
+            G[i, j] = 0.0
+    cross(a1, b1, x)
+    for k in range(2):
+        j = 6 * k + 3
+        cayley_tangent(U[dof[e, j]], U[dof[e, j + 1]], U[dof[e, j + 2]], T[k])
+        for c in range(3):
+            part = x[0] * T[k, 0, c] + x[1] * T[k, 1, c] + x[2] * T[k, 2, c]
+            row1[j + c] = part if k == 0 else -part
+    spun, turned = W[0], W[2]  # the vectors at the start are not needed any more
+    for k in range(2):
+        for c in range(3):
+            for i in range(3):
+                spun[i] = T[k, i, c]
+            if k == 0:  # (spin x a1) x b_m / 2
+                cross(spun, a1, turned)
+                cross(turned, bm, x)
+            else:  # a_m x (spin x b1) / 2
+                cross(spun, b1, turned)
+                cross(am, turned, x)
+            for i in range(3):
+                G[3 + i, 6 * k + 3 + c] = 0.5 * x[i]
+                G[9 + i, 6 * k + 3 + c] = -0.5 * x[i]
+    return dot(a1, b1)
+
+
+# --- angle about an axis ---------------------------------------------------------------------------------------------
+# rows of the array W of vectors (spatial axes): u, v, b at the start of the step, at its end, and their means; then the
+# moments of grad C, grad S, grad phi on end b, the gradient by b at the means and at the end, and two to work with
+_U0, _V0, _B0, _U1, _V1, _B1, _UM, _VM, _BM, _MC, _MS, _M, _Q, _Q1, _X, _Y = range(16)
+
+
+@inner
+def angle_vectors(D, rot, par, e, column, W):
+    """Fills u, v, b in W (16, 3), from body axes in par[e, column:], and returns C0, S0, C1, S1."""
+    for state in range(2):
+        for i in range(3):
+            j = column + 3 * i
+            rotate(D, state, rot[e, 1 if i == 2 else 0], par[e, j], par[e, j + 1], par[e, j + 2], W[3 * state + i])
+    for i in range(3):
+        for j in range(3):
+            W[6 + i, j] = 0.5 * (W[i, j] + W[3 + i, j])
+    return dot(W[_U0], W[_B0]), dot(W[_V0], W[_B0]), dot(W[_U1], W[_B1]), dot(W[_V1], W[_B1])
+
+
+@inner
+def nearest_angle(c, s, near):
+    """Angle of (c, s), of all its turns the one nearest to `near`."""
+    angle = math.atan2(s, c)
+    return angle + 2 * math.pi * math.floor((near - angle) / (2 * math.pi) + 0.5)
+
+
+@inner
+def angle_gradient(W, state, c, s, out):
+    """out (3,) = gradient of phi by a spin of end b at a state with (C, S) = (c, s) there; minus that of end a."""
+    row = 3 * state
+    cross(W[row + 2], W[row], W[_X])  # b x u
+    cross(W[row + 2], W[row + 1], W[_Y])
+    for i in range(3):
+        out[i] = (c * W[_Y, i] - s * W[_X, i]) / (c * c + s * s)
+
+
+@inner
+def angle_rows(job, D, U, dof, rot, e, par, column, W, T, Z, row, row1, G):
+    """Coordinate phi; par[e, column:] holds u, v, b.  Work arrays W (16, 3), T (2, 3, 3), Z (2, 6).
+
+    Returns dphi, C1, S1 (of the step; the caller counts the turns).
+    """
+    c0, s0, c1, s1 = angle_vectors(D, rot, par, e, column, W)
+    mc, ms, m, q, q1, x, y = W[_MC], W[_MS], W[_M], W[_Q], W[_Q1], W[_X], W[_Y]
+    cross(W[_BM], W[_UM], mc)
+    cross(W[_BM], W[_VM], ms)
+    dc = ds = 0.0
+    for i in range(3):
+        theta = U[dof[e, 9 + i]] - U[dof[e, 3 + i]]
+        dc += theta * mc[i]
+        ds += theta * ms[i]
+    n0, n1 = math.sqrt(c0 * c0 + s0 * s0), math.sqrt(c1 * c1 + s1 * s1)
+    sn, cs = (c0 * ds - s0 * dc) / (n0 * n1), (c0 * c1 + s0 * s1) / (n0 * n1)  # of dphi, the sine without cancellation
+    dphi = math.atan2(sn, cs)
+    ex, ey = c1 / n1, s1 / n1  # e1
+    hx, hy = c0 / n0 + ex, s0 / n0 + ey  # e0 + e1
+    tau = sn / (1 + cs)  # tan(dphi/2)
+    quotient, dquotient = atan_quotient(tau)
+    beta = 2 * quotient / ((n0 + n1) * (1 + cs))
+    gc, gs = -beta * hy, beta * hx  # gradient of phi by C and S
+    for i in range(3):
+        q[i] = gc * W[_UM, i] + gs * W[_VM, i]
+        q1[i] = gc * W[_U1, i] + gs * W[_V1, i]
+    cross(W[_BM], q, m)
+    for i in range(12):
+        row[i] = 0.0
+    for i in range(3):
+        row[3 + i] = -m[i]
+        row[9 + i] = m[i]
+    if job != TANGENT:
+        return dphi, c1, s1
+
+    for i in range(12):
+        row1[i] = 0.0
+        for j in range(12):
+            G[i, j] = 0.0
+    cayley_tangent(U[dof[e, 3]], U[dof[e, 4]], U[dof[e, 5]], T[0])
+    cayley_tangent(U[dof[e, 9]], U[dof[e, 10]], U[dof[e, 11]], T[1])
+    cross(W[_B1], W[_U1], x)  # spin of b -> C1
+    cross(W[_B1], W[_V1], y)
+    for end in range(2):
+        sign = 1.0 if end == 1 else -1.0
+        for j in range(3):
+            k = 3 * end + j
+            Z[0, k] = sign * (x[0] * T[end, 0, j] + x[1] * T[end, 1, j] + x[2] * T[end, 2, j])
+            Z[1, k] = sign * (y[0] * T[end, 0, j] + y[1] * T[end, 1, j] + y[2] * T[end, 2, j])
+    # d beta = (bx, by).dz1, d e1 = R90 e1 dphi, so that d(gc, gs) = R90 (e0 + e1) d beta - beta e1 dphi
+    turn = (0.5 * dquotient / quotient * (1 + tau * tau) + sn / (1 + cs)) / n1
+    bx = beta * (-ey * turn - ex / (n0 + n1))
+    by = beta * (ex * turn - ey / (n0 + n1))
+    for k in range(6):
+        end = 1 if k >= 3 else 0
+        column_k = 3 + k + 3 * end
+        by_angle = (ex * Z[1, k] - ey * Z[0, k]) / n1
+        dbeta = bx * Z[0, k] + by * Z[1, k]
+        dgc = -hy * dbeta - beta * ex * by_angle
+        dgs = hx * dbeta - beta * ey * by_angle
+        for i in range(3):
+            x[i] = T[end, i, k - 3 * end]
+        if end == 1:  # d b_m x q
+            cross(x, W[_B1], y)
+            cross(y, q, x)
+        else:  # b_m x d q
+            cross(x, q1, y)
+            cross(W[_BM], y, x)
+        row1[column_k] = by_angle
+        for i in range(3):
+            part = mc[i] * dgc + ms[i] * dgs + 0.5 * x[i]
+            G[9 + i, column_k] = part
+            G[3 + i, column_k] = -part
+    return dphi, c1, s1
