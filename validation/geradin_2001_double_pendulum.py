@@ -8,11 +8,11 @@ that of rigid links; every joint that leaves the pendulum its two angles must gi
                           |
                           o  (1 kg)
 
-Source: M. Geradin, A. Cardona, "Flexible multibody dynamics: a finite element approach", Wiley 2001; the test
-``test_double_pendulum_geradin`` of SHARPy (github.com/ImperialCollegeLondon/sharpy).  That test has changed its
-duration; the tip (1.051004, 0, -.9986984) is its result after 0.1 s in 10 damped Newmark steps, written as (-z, y, -x)
-of ours.  The exact motion of rigid links, by a Runge-Kutta method, is the reference here; SHARPy's own step leaves it
-by 5e-4.
+Source: M. Geradin, A. Cardona, "Flexible multibody dynamics: a finite element approach", Wiley 2001.  The reference is
+the exact motion of rigid links, by a Runge-Kutta method.  The test ``test_double_pendulum_geradin`` of SHARPy
+(github.com/ImperialCollegeLondon/sharpy) has the same data (g = 9.81, h = 0.01 s, Newmark's rule damped by 0.15) and
+asserts the tip it computes, (1.051004, 0, -.9986984) or (1.481168, 0, .8766285) by version; no undamped pendulum of
+rigid links comes within 6 cm of either in its first 6 s, so these are not compared with.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def rigid(t: np.ndarray) -> np.ndarray:
 
 
 def reference() -> dict:
-    return {"sharpy": np.array([0.9986984, 0.0, -1.051004])}
+    """Positions come from `rigid`."""
+    return {"times": (0.1, 0.5, 1.0)}
 
 
 def check(f: Findings) -> None:
@@ -77,16 +78,12 @@ def check(f: Findings) -> None:
         step, tip = solution.steps[0], solution.sensor("tip")
         tips[kind] = tip
         exact = rigid(step.time)
-        for when in (0.1, 0.5, 1.0):
+        for when in known["times"]:
             k = round(when / 1e-3)
             f.zero(
                 "B-PEND2", f"tip after {when:g} s against rigid links, {kind} joints [m]",
                 np.abs(tip[k] - exact[k]).max(), 1e-4, "1e-4 asked for; h = 1 ms, EI = 1e9",
             )  # fmt: skip
-        f.zero(
-            "B-PEND2", f"tip after 0.1 s against SHARPy's, {kind} joints [m]", np.abs(tip[100] - known["sharpy"]).max(),
-            6e-4, "SHARPy's 10 damped steps leave the rigid links' motion by 5e-4",
-        )  # fmt: skip
         f.zero("B-PEND2", f"change of the energy, {kind} joints", energy_error(step, constant=True), CONSERVED, "exact")
     f.zero(
         "B-PEND2", "spherical against revolute joints, largest distance of the tips [m]",
