@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem_mbs import Model, ModelError, solve
+from fem_mbs import Model, ModelError, load_model, solve
+from fem_mbs import run as run_to_folder
 from fem_mbs.analysis.initial import _rows
 from fem_mbs.analysis.mobility import mobility
 from fem_mbs.analysis.run import Solution, _Run, make_header
@@ -248,6 +249,49 @@ def test_driven_universal_shaft():
     assert error < 1e-12
 
 
+def test_newmark_follows_a_driver_over_many_turns():
+    m = pair("revolute", {"axis": (1, 2, 2), "function": "3*t"})
+    m.sensor("phi", "joint", on="link")
+    m.transient_step(5.0, 0.01, frames=0, rule="newmark")
+    solution, error = run(m)
+    np.testing.assert_allclose(solution.sensor("phi")[:, 0], 3 * solution.steps[0].time, atol=1e-11)
+    assert error < 1e-12
+
+
+def test_drive_moment_in_the_plane():
+    """A wheel is spun up by its motor: drive moment = J times its angular acceleration, work = kinetic energy."""
+    m = Model(2)
+    m.body("wheel", (0, 0), 1.0, 0.7)
+    m.joint("axle", "revolute", "ground", "wheel", point=(0, 0), function="1.5*t**2")
+    m.sensor("M", "joint", on="axle", quantity="drive moment")
+    m.sensor("R", "reaction", on="axle")
+    m.transient_step(5.0, 0.001, frames=0)
+    solution, _ = run(m)
+    np.testing.assert_allclose(solution.sensor("M")[1:, 0], 0.7 * 3.0, rtol=1e-3)
+    np.testing.assert_allclose(solution.sensor("R")[1:, 2], -0.7 * 3.0, rtol=1e-3)
+    assert solution.steps[0].ledger("driver work")[-1] == pytest.approx(0.35 * 15.0**2, rel=1e-3)
+    closed(solution.steps[0])
+
+
+def test_restart_remembers_turns(tmp_path):
+    """A run continued after three turns of a driven joint and of a measured one gives the same bits."""
+
+    def model():
+        m = pair("cylindrical", {"axis": (1, 2, 2), "function": "9*t"})
+        m.joint_spring("k", "link", 0.2)
+        m.sensor("phi", "joint", on="link")
+        m.sensor("s", "joint", on="link", quantity="displacement")
+        m.transient_step(4.0, 0.02, frames=0, restarts=3)
+        return m
+
+    whole = run_to_folder(model(), tmp_path)
+    first = {name: whole.sensor(name)[1].copy() for name in ("phi", "s")}
+    again = run_to_folder(model(), tmp_path, restart=1)
+    for name, values in first.items():
+        np.testing.assert_array_equal(values, again.sensor(name)[1])
+    np.testing.assert_allclose(first["phi"][-1], 36.0, atol=1e-12)
+
+
 # --- springs ---------------------------------------------------------------------------------------------------------
 def test_rotor_on_a_torsion_spring_turns_more_than_ten_times():
     """A rotor on its axle winds up a spring of the joint: phi = w/n sin(n t), here 14 turns to either side."""
@@ -268,6 +312,28 @@ def test_rotor_on_a_torsion_spring_turns_more_than_ten_times():
     np.testing.assert_allclose(phi, w / n * np.sin(n * step.time), atol=0.25)  # a step turns 2 atan(h w/2)
     np.testing.assert_allclose(step.ledger("strain"), k / 2 * phi**2, rtol=1e-12, atol=1e-12)
     closed(step)
+
+
+def test_start_with_a_loaded_spring_that_a_mechanism_sees_as_negative_stiffness():
+    """There are no least strain rates then: the start is the projection, which the driver decides here."""
+
+    def model():
+        m = Model(3)
+        m.body("a", (0, 0, 0), 1.0, (1, 1, 1))
+        m.body("b", (1, 0, 0), 1.0, (1, 1, 1))
+        m.joint("hip", "universal", "ground", "a", point=(-1, 0, 0), axis=(0, 1, 0), axis_b=(0, 0, 1))
+        m.joint("axle", "revolute", "a", "b", point=(0.5, 0, 0), axis=(1, 0, 0), function="2*t")
+        m.joint_spring("k", "hip", 3.0, free=0.2, coordinate="angle_b")
+        m.transient_step(1.0, 0.01, frames=0)
+        return m
+
+    solution = solve(model())
+    assert solution.steps[0].summary["start"]["method"] == "projection"
+    closed(solution.steps[0])
+    m = model()
+    m.initial(method="strain-free")
+    with pytest.raises(ModelError, match="finds no least strain rates"):
+        solve(m)
 
 
 def test_springs_on_all_coordinates_conserve():
@@ -333,7 +399,90 @@ def test_flexible_parts_have_joints_too():
     assert error < 1e-12
 
 
-# --- names, figures, messages ----------------------------------------------------------------------------------------
+# --- model file, names, figures, messages -----------------------------------------------------------------------------
+MODEL = """
+dimension = 3
+
+[function.turn]
+kind = "expression"
+expression = "2*t"
+
+[[body]]
+name = "a"
+position = [0, 0, 0]
+mass = 1
+inertia = [1, 1, 1]
+
+[[body]]
+name = "b"
+position = [1, 0, 0]
+mass = 1
+inertia = [1, 1, 1]
+
+[[joint]]
+name = "hip"
+type = "universal"
+a = "ground"
+b = "a"
+point = [-1, 0, 0]
+axis = [0, 1, 0]
+axis_b = [0, 0, 1]
+
+[[joint]]
+name = "screw"
+type = "cylindrical"
+a = "a"
+b = "b"
+point = [0.5, 0, 0]
+axis = [1, 0, 0]
+function = "turn"
+displacement = "0.1*sin(t)"
+
+[[joint_spring]]
+joint = "hip"
+stiffness = 3
+damping = 0.1
+free = 0.2
+coordinate = "angle_b"
+
+[[sensor]]
+name = "bend"
+kind = "joint"
+on = "hip"
+
+[[sensor]]
+name = "M"
+kind = "joint"
+on = "screw"
+quantity = "drive moment"
+
+[[step]]
+type = "transient"
+duration = 1.0
+h = 0.01
+"""
+
+
+def test_model_file(tmp_path):
+    """The file gives what the calls give."""
+    path = tmp_path / "model.toml"
+    path.write_text(MODEL, encoding="utf-8")
+    m = Model(3)
+    m.function("turn", {"kind": "expression", "expression": "2*t"})
+    m.body("a", (0, 0, 0), 1, (1, 1, 1))
+    m.body("b", (1, 0, 0), 1, (1, 1, 1))
+    m.joint("hip", "universal", "ground", "a", (-1, 0, 0), (0, 1, 0), axis_b=(0, 0, 1))
+    m.joint("screw", "cylindrical", "a", "b", (0.5, 0, 0), (1, 0, 0), "turn", "0.1*sin(t)")
+    m.joint_spring("joint_spring 1", "hip", 3, damping=0.1, free=0.2, coordinate="angle_b")
+    m.sensor("bend", "joint", on="hip")
+    m.sensor("M", "joint", on="screw", quantity="drive moment")
+    m.transient_step(1.0, 0.01)
+    ours, theirs = solve(m), solve(load_model(path))
+    for name, values in ours.steps[0].series.items():
+        np.testing.assert_array_equal(values, theirs.steps[0].series[name], err_msg=name)
+    assert np.abs(ours.sensor("M")[1:]).max() > 0.01
+
+
 def test_one_symbol_for_a_joint():
     m = pair("cylindrical", {"axis": (1, 2, 2), "function": "t", "displacement": "0"})
     m.joint("hold", "revolute", "ground", "a", point=(0, 0, 0), axis=(0, 0, 1))
