@@ -371,7 +371,7 @@ class _Joint(Sensor):
     drives: ClassVar[dict[str, bool]] = {"drive moment": True, "drive force": False}  # angular or not
 
     def prepare(self, on, quantity=None):
-        self.on, self.quantity = on, quantity
+        self.on, self.quantity, self.plane = on, quantity, None
         if quantity in self.drives:
             self.model._find("joint", on, self.model.joints, self.owner)
             self.label, self.mid_step = on, True
@@ -380,8 +380,9 @@ class _Joint(Sensor):
         key, c = self.model._joint_coordinate(on, quantity, self.owner)
         self.unit = "rad" if c.angular else "m"
         self.quantity = "angle" if c.angular else "displacement"
-        self.plane = c if c.angular and self.model.dimension == 2 else None
-        if self.plane is None:
+        if c.angular and self.model.dimension == 2:
+            self.plane = c
+        else:
             self.label = self.model._measure_joint(on, key)
 
     def bind(self, compiled):

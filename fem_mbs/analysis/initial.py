@@ -180,21 +180,27 @@ def _given(compiled: CompiledModel) -> np.ndarray:
     return v
 
 
-def _least_strain_rates(K, M, G, rates, c, free, held) -> np.ndarray:
+def _least_strain_rates(K, M, G, rates, c, free, held) -> np.ndarray | None:
     """Velocities of the free dofs with the least v.K v, and among those little kinetic energy.
 
     Proximal-point iteration, min v.K v + (v - v_k).M (v - v_k) from v_0 = 0: each turn takes the weight of the masses
-    out of what strains decide, so that slender parts move as rigid as they can.
+    out of what strains decide, so that slender parts move as rigid as they can.  None: it has no least value, since
+    springs under load, seen from a mechanism, can have negative stiffness.
     """
     W = K + M
     saddle = _Saddle(W[free][:, free], G)
     v = np.zeros(free.size)
+    first = 0.0
     for _ in range(200):
         last = v
         whole = np.zeros(K.shape[0])
         whole[free], whole[held] = v, rates[held]
         v = saddle.solve((M @ whole)[free] - W[free][:, held] @ rates[held], c)
-        if np.abs(v - last).max(initial=0.0) <= 1e-13 * np.abs(v).max(initial=0.0):
+        change = np.abs(v - last).max(initial=0.0)
+        first = first or change
+        if not change <= 1e3 * first:
+            return None
+        if change <= 1e-13 * np.abs(v).max(initial=0.0):
             break
     return v
 
@@ -257,7 +263,17 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
         v[held] = rates[held]
         h = np.flatnonzero(held)
         if method == "strain-free":
-            v[free] = _least_strain_rates(K, (_EPS_MASS * (stiff / scale if stiff else 1.0)) * M, Gf, rates, c, free, h)
+            weight = _EPS_MASS * (stiff / scale if stiff else 1.0)
+            found = _least_strain_rates(K, weight * M, Gf, rates, c, free, h)
+            if found is not None:
+                v[free] = found
+            elif model.initial_method == "auto":
+                method = "projection"
+            else:
+                raise ModelError(
+                    'Initial velocity: method = "strain-free" finds no least strain rates, since a part under load at '
+                    'the start has negative stiffness; use "projection"'
+                )
         # the projection also takes the last digits out of the least strain rates
         W = M + (1e-12 * (scale / stiff if stiff else 1.0)) * K
         saddle = _Saddle(W[free][:, free], Gf)
