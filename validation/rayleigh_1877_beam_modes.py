@@ -1,0 +1,79 @@
+"""Frequencies of straight beams, and how fast they converge.
+
+Bending in both planes, stretching and torsion of a slender beam, clamped at one end or free, by both spatial beams with
+Hermite mass.
+
+      ||==================         and       ==================          EA = 1e6, GJ = .8e2, EIy = 1, EIz = 4
+      clamped-free                           free-free                   rho A = 1, L = 1
+
+Source: Lord Rayleigh, "The theory of sound", vol. I, 1877; roots of cos x cosh x = -+1: 1.875104, 4.694091, 7.854757
+(clamped-free) and 4.730041, 7.853205, 10.995608 (free-free).  Cubic interpolation makes the error of bending
+frequencies fall with the fourth power of the element length, linear interpolation of twist and stretch with the second.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import Model, solve
+from fem_mbs.validation.case import Curve, Findings
+
+CASES = {"B-MODES": "frequencies of clamped and free beams in space: values, rigid modes, orders of convergence"}
+
+EIY, EIZ, EA, GJ, ROTARY = 1.0, 4.0, 1e6, 80.0, 1e-8
+ROOTS = {"clamped": (1.8751040687, 4.6940911330, 7.8547574382), "free": (4.7300407449, 7.8532046241, 10.9956078380)}
+
+
+def build(ends: str, n: int, strains: str = "generalised", count: int = 10) -> Model:
+    """The beam of n elements; "clamped" at its start or "free"."""
+    model = Model(3, f"{ends} beam")
+    model.section(
+        "beam", "stiffness", EA=EA, GA=np.inf, GJ=GJ, EIy=EIY, EIz=EIZ, rhoA=1.0, rhoIy=ROTARY, rhoIz=ROTARY
+    )  # fmt: skip
+    model.line("beam", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), n)
+    model.beams("beam", "beam", "beam", strains=strains, orientation=(0.0, 1.0, 0.0))
+    if ends == "clamped":
+        model.fix("beam:start")
+    model.modes_step(count=count)
+    return model
+
+
+def reference() -> dict:
+    """Circular frequencies of bending in the soft and in the stiff plane, merged and sorted."""
+    return {
+        ends: np.sort(np.concatenate([np.sqrt(EI) * np.square(roots) for EI in (EIY, EIZ)]))
+        for ends, roots in ROOTS.items()
+    }
+
+
+def frequencies(ends: str, n: int, strains: str = "generalised", count: int = 10):
+    summary = solve(build(ends, n, strains, count)).steps[0].summary
+    return 2.0 * np.pi * np.array(summary["frequencies_hz"]), summary
+
+
+def check(f: Findings) -> None:
+    known = reference()
+    curves = []
+    for strains in ("generalised", "corotational"):
+        for ends, exact in known.items():
+            label = f"{ends}, {strains} strains"
+            w, summary = frequencies(ends, 16, strains, 12)
+            rigid = summary["rigid_body_modes"]
+            f.row("B-MODES", f"rigid-body modes, {label}", rigid, 6 if ends == "free" else 0, "counted", tolerance=0.0)
+            w = np.sort(w)[-len(w) + (rigid if len(w) == 12 else 0) :] if rigid else w
+            for k in range(4):
+                f.row(
+                    "B-MODES", f"circular frequency {k + 1}, {label}, 16 elements", w[k], exact[k], "1e-4: 16 elements",
+                    relative=1e-4,
+                )  # fmt: skip
+            f.zero("B-MODES", f"largest residual of a pair, {label}", max(summary["residuals"]), 1e-8, "every pair")
+        meshes = np.array([2, 4, 8, 16])
+        exact = known["clamped"][0]
+        errors = np.array([frequencies("clamped", n, strains, 4)[0][0] / exact - 1.0 for n in meshes])
+        curves.append(Curve(1.0 / meshes, np.abs(errors), f"clamped, first, {strains}"))
+        f.row(
+            "B-MODES", f"order of the first frequency, 2 to 4 elements, {strains} strains",
+            np.log2(errors[0] / errors[1]), 4.0, "0.15", tolerance=0.15,
+        )  # fmt: skip
+        f.zero("B-MODES", f"its error with 2 elements, {strains} strains", errors[0], 6e-4, "level")
+    f.figure("Error of the first frequency", curves, "Element length / L", "Relative error", "", "loglog")
