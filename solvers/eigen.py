@@ -1,0 +1,331 @@
+"""Symmetric eigenvalue problems on the null space of constraints: modes, buckling factors, counts of negative ones.
+
+    modes      K x + G^T y = w^2 M x,           G x = 0
+    buckling   (K + f Kg) x + G^T y = 0,        G x = 0
+
+K, M, Kg are sparse over n unknowns, G (m, n) has any rank.  Large problems go to ARPACK (scipy's `eigsh`) with the
+factors of the saddle point [[K - s M, G^T], [G, 0]] as its operator (shift-invert Lanczos: Ericsson & Ruhe 1980,
+doi:10.1090/S0025-5718-1980-0583502-2), small ones are solved dense on a basis of the null space.  Every pair carries
+its residual, and a Sturm count of the shifted matrix tells whether one was missed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse import bmat, csr_matrix, diags, identity
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, eigsh, splu
+
+from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.linear import LinearSolveError, make_solver, one_blas_thread
+
+__all__ = ["Buckling", "Modes", "Saddle", "buckling_factors", "negative_count", "symmetric_modes"]
+
+#: Unknowns up to which problems are solved dense.
+DENSE = 300
+_REGULAR = 1e-12  # keeps redundant constraints solvable; taken out again by refinement
+_RIGID = 1e-13  # strain energy of a rigid mode over the sum of the absolute values that it cancels from
+_SEED = 7
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Modes in ascending order: ``values`` w^2 (k,), ``vectors`` (n, k) with x.M x = 1, ``residuals`` (k,), how many
+    are rigid-body modes (they come first), and how many the Sturm count says there should be (None: not known)."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    residuals: np.ndarray
+    rigid: int
+    expected: int | None
+
+
+@dataclass(frozen=True)
+class Buckling:
+    """Load factors (k,) sorted by magnitude, ``vectors`` (n, k) with largest entry 1, ``residuals`` (k,)."""
+
+    factors: np.ndarray
+    vectors: np.ndarray
+    residuals: np.ndarray
+
+
+class Saddle:
+    """Factors of [[A, G^T], [G, 0]], A symmetric, with scaled rows; redundant constraints share their multipliers."""
+
+    def __init__(self, A, G):
+        d = np.sqrt(np.abs(A.diagonal()))
+        d[d == 0.0] = d.max(initial=0.0) * 1e-3 or 1.0
+        D = diags(1.0 / d)
+        scaled, rows = D @ A @ D, G @ D
+        norm = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        norm[norm == 0.0] = 1.0
+        rows = diags(1.0 / norm) @ rows
+        m, n = G.shape
+        self.d, self.norm, self.m = d, norm, m
+        self.A = bmat([[scaled, rows.T], [rows, None]], format="csc") if m else scaled.tocsc()
+        regular = bmat([[scaled, rows.T], [rows, -_REGULAR * identity(m)]], format="csc") if m else self.A
+        regular = regular + diags(np.zeros(n + m))  # the whole diagonal belongs to the pattern
+        regular.sort_indices()
+        mask = np.arange(n + m) >= n
+        self.solver = make_solver(n + m, regular.indptr, regular.indices, mask)
+        self.solver.factor(regular.data)
+
+    def solve(self, b: np.ndarray, c: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """x, y of A x + G^T y = b, G x = c (zero if None)."""
+        right = np.concatenate((b / self.d, np.zeros(self.m) if c is None else c / self.norm))
+        x = self.solver.solve(right)
+        if self.m:
+            for _ in range(2):
+                x = x + self.solver.solve(right - self.A @ x)
+        n = self.d.size
+        return x[:n] / self.d, x[n:] / self.norm
+
+
+def null_space(G) -> np.ndarray:
+    """Orthonormal basis (n, n - rank) of the null space of G (m, n), by a QR factorisation with pivoting."""
+    m, n = G.shape
+    if m == 0:
+        return np.eye(n)
+    dense = G.toarray()
+    size = np.linalg.norm(dense, axis=1, keepdims=True)
+    q, r, _ = scipy.linalg.qr((dense / np.where(size > 0.0, size, 1.0)).T, pivoting=True)
+    pivots = np.abs(np.diag(r))
+    rank = int((pivots > 1e-11 * pivots.max(initial=1.0)).sum())
+    return q[:, rank:]
+
+
+# --- inertia ---------------------------------------------------------------------------------------------------------
+def negative_count(K, G) -> int:
+    """Number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n).
+
+    Large problems by the inertia of an L D L^T factorisation of the quasi-definite [[K + rho G^T G, G^T], [G, -delta]]
+    (Vanderbei 1995, doi:10.1137/0805005; Sylvester's law): its negative pivots are those of the constraints and the
+    wanted ones, provided that no pivot is tiny, which the backward error of a solution tells; else the matrix is moved
+    slightly and factored again.
+
+    Raises:
+        AnalysisError: the factorisation breaks down every time.
+    """
+    K, G = csr_matrix(K), csr_matrix(G)
+    n, m = K.shape[0], G.shape[0]
+    if n == 0:
+        return 0
+    if n <= DENSE:
+        Z = null_space(G)
+        if Z.shape[1] == 0:
+            return 0
+        values = scipy.linalg.eigvalsh(Z.T @ (K @ Z))
+        return int((values < -1e-13 * np.abs(values).max(initial=0.0)).sum())
+    d = np.sqrt(abs(K).max(axis=1).toarray().ravel())
+    d[d == 0.0] = 1.0
+    D = diags(1.0 / d)
+    Ks, Gs = D @ K @ D, G @ D
+    norm = np.sqrt(np.asarray(Gs.multiply(Gs).sum(axis=1)).ravel())
+    norm[norm == 0.0] = 1.0
+    Gs = diags(1.0 / norm) @ Gs
+    rng = np.random.default_rng(_SEED)
+    for move, order in ((0.0, "MMD_AT_PLUS_A"), (1e-11, "MMD_AT_PLUS_A"), (-1e-11, "COLAMD"), (1e-10, "NATURAL")):
+        A = bmat([[Ks + Gs.T @ Gs + move * identity(n), Gs.T], [Gs, -1e-7 * identity(m)]]) if m else (
+            Ks + move * identity(n)
+        )  # fmt: skip
+        A = A.tocsc()
+        try:
+            # no row is exchanged, so that U = D L^T and the signs of its diagonal are those of the pivots
+            lu = splu(A, permc_spec=order, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        except RuntimeError:
+            continue
+        if not np.array_equal(lu.perm_r, lu.perm_c):
+            continue
+        b = rng.standard_normal(n + m)
+        x = lu.solve(b)
+        error = np.abs(A @ x - b).max() / (abs(A) @ np.abs(x) + np.abs(b)).max()
+        if error < 1e-8:
+            return int((lu.U.diagonal() < 0.0).sum()) - m
+    raise AnalysisError(
+        "Count of negative eigenvalues: the matrix is singular; the model is loose or at a critical point"
+    )
+
+
+# --- modes -----------------------------------------------------------------------------------------------------------
+def symmetric_modes(K, M, G, count: int) -> Modes:
+    """The ``count`` lowest modes (fewer, if the masses have fewer) of K x + G^T y = w^2 M x, G x = 0.
+
+    Raises:
+        AnalysisError: no masses move, or the iteration fails.
+    """
+    K, M, G = (csr_matrix(a) for a in (K, M, G))
+    n, m = K.shape[0], G.shape[0]
+    if not np.any(M.diagonal() != 0.0):
+        raise AnalysisError("Modes: nothing that can move has a mass; give the parts a density or add masses")
+    with one_blas_thread():
+        if n <= DENSE or count >= n - m - 1:
+            values, vectors = _dense_modes(K, M, G, count)
+        else:
+            values, vectors = _sparse_modes(K, M, G, count)
+    if values.size == 0:
+        raise AnalysisError("Modes: no mass can move; remove a support or give the parts a density")
+    order = np.argsort(values)
+    values, vectors = values[order], vectors[:, order]
+    size = np.einsum("ik,ik->k", np.abs(vectors), abs(K) @ np.abs(vectors))
+    rigid = np.abs(np.einsum("ik,ik->k", vectors, K @ vectors)) <= _RIGID * size
+    residuals = _mode_residuals(K, M, G, values, vectors, rigid)
+    first = np.argsort(~rigid, kind="stable")  # rigid ones first
+    values = np.where(rigid, 0.0, values)
+    expected = None
+    if count < n - m - 1:
+        # count the eigenvalues below a shift just above the highest found
+        top = values[-1]
+        shift = top + 1e-6 * max(abs(top), 1e-300)
+        expected = negative_count(K - shift * M, G) if shift > 0.0 else None
+    return Modes(values[first], vectors[:, first], residuals[first], int(rigid.sum()), expected)
+
+
+def _mode_residuals(K, M, G, values, vectors, rigid) -> np.ndarray:
+    """Residual of each pair after the best multipliers, over the forces in it (rigid modes: over what they cancel)."""
+    R = K @ vectors - (M @ vectors) * values
+    size = np.linalg.norm(K @ vectors, axis=0) + np.linalg.norm((M @ vectors) * values, axis=0)
+    if G.shape[0]:
+        # project out the constraint forces: R - G^T y with the least norm
+        saddle = Saddle(identity(K.shape[0], format="csr"), G)
+        R = np.column_stack([saddle.solve(r)[0] for r in R.T])
+    absolute = np.linalg.norm(abs(K) @ np.abs(vectors), axis=0)
+    return np.linalg.norm(R, axis=0) / np.where(rigid, absolute, size)
+
+
+def _dense_modes(K, M, G, count):
+    Z = null_space(G)
+    Kz, Mz = Z.T @ (K @ Z), Z.T @ (M @ Z)
+    Kz, Mz = 0.5 * (Kz + Kz.T), 0.5 * (Mz + Mz.T)
+    shift = -1e-6 * np.trace(np.abs(Kz)) / np.trace(Mz) or -1.0
+    closer = True
+    for _ in range(60):
+        # w^2 = s + 1/t of M z = t (K - s M) z: masses may be singular, K - s M is positive for s low enough
+        try:
+            t, z = scipy.linalg.eigh(Mz, Kz - shift * Mz)
+        except np.linalg.LinAlgError:
+            shift *= 10.0
+            closer = False
+            continue
+        keep = np.flatnonzero(t > 1e-12 * t[-1])[::-1]
+        values = shift + 1.0 / t[keep]
+        near = float(np.abs(values[np.abs(values) > -1e-9 * shift]).min(initial=np.inf))
+        if closer and np.isfinite(near) and not 1e-2 * near <= -shift <= 1e2 * near:
+            shift, closer = -near, False  # values far from the shift lose digits
+            continue
+        return _normalised(values[:count], Z @ z[:, keep[:count]], K, M)
+    raise AnalysisError("Modes: K - s M is not positive for any shift; a massless part of the model is unstable")
+
+
+def _sparse_modes(K, M, G, count):
+    n = K.shape[0]
+    scale = float(np.abs(K.diagonal()).sum() / M.diagonal().sum())
+    shift = -1e-9 * scale
+    rng = np.random.default_rng(_SEED)
+    values = vectors = None
+    for _ in range(3):
+        try:
+            saddle = Saddle(K - shift * M, G)
+        except LinearSolveError as error:
+            raise AnalysisError(f"Modes: the shifted stiffness cannot be factored: {error}") from None
+        operator = LinearOperator((n, n), matvec=lambda b, saddle=saddle: saddle.solve(b)[0], dtype=float)
+        start = saddle.solve(M @ rng.standard_normal(n))[0]
+        wanted = min(n - 2, count + 4)
+        try:
+            values, vectors = eigsh(
+                K, wanted, M, sigma=shift, OPinv=operator, v0=start, ncv=min(n - 1, max(2 * wanted + 1, 20)), tol=1e-14
+            )  # fmt: skip
+        except ArpackError as error:
+            raise AnalysisError(f"Modes: Lanczos iteration failed: {error}") from None
+        elastic = np.abs(values[np.abs(values) > 1e-9 * np.abs(values).max()])
+        near = float(elastic.min(initial=np.inf))
+        if not np.isfinite(near) or 1e-4 * near <= -shift <= 1e2 * near:
+            break
+        shift = -0.1 * near  # too far away: slow and inexact; too close: rigid modes drown the others
+    keep = np.argsort(values)[:count]
+    return _normalised(values[keep], vectors[:, keep], K, M)
+
+
+def _normalised(values, vectors, K, M):
+    """Rayleigh quotients of the vectors, and x.M x = 1."""
+    mass = np.einsum("ik,ik->k", vectors, M @ vectors)
+    vectors = vectors / np.sqrt(np.where(mass > 0.0, mass, 1.0))
+    return np.einsum("ik,ik->k", vectors, K @ vectors), vectors
+
+
+# --- buckling --------------------------------------------------------------------------------------------------------
+def buckling_factors(K, Kg, G, count: int) -> Buckling:
+    """Load factors f of smallest magnitude, of both signs, with (K + f Kg) x + G^T y = 0, G x = 0.
+
+    K must be positive on the null space of G.  A Kg that is not symmetric (loads without a potential) is taken as it
+    is: the real factors are then loads of divergence.
+
+    Raises:
+        AnalysisError: K is not positive (unstable or loose at the start), or the iteration fails.
+    """
+    K, Kg, G = (csr_matrix(a) for a in (K, Kg, G))
+    n, m = K.shape[0], G.shape[0]
+    if negative_count(K, G) > 0:
+        raise AnalysisError("Buckling: the state is unstable already; its stiffness has negative eigenvalues")
+    asymmetry = abs(Kg - Kg.T).max() if Kg.nnz else 0.0
+    symmetric = asymmetry <= 1e-9 * (abs(Kg).max() if Kg.nnz else 1.0)
+    if symmetric:
+        Kg = csr_matrix(0.5 * (Kg + Kg.T))
+    with one_blas_thread():
+        if n <= DENSE or count >= n - m - 2:
+            inverse, vectors = _dense_buckling(K, Kg, G, symmetric)
+        else:
+            inverse, vectors = _sparse_buckling(K, Kg, G, count, symmetric)
+    # factors beyond all reason are round-off of Kg
+    keep = np.flatnonzero(np.abs(inverse) > 1e-12 * np.abs(inverse).max(initial=0.0))
+    keep = keep[np.argsort(-np.abs(inverse[keep]), kind="stable")][:count]
+    factors, vectors = 1.0 / inverse[keep], vectors[:, keep]
+    if vectors.shape[1]:
+        vectors = vectors / vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    R = K @ vectors + (Kg @ vectors) * factors
+    if m:
+        saddle = Saddle(identity(n, format="csr"), G)
+        R = np.column_stack([saddle.solve(r)[0] for r in R.T]) if R.shape[1] else R
+    size = np.linalg.norm(K @ vectors, axis=0)
+    return Buckling(factors, vectors, np.linalg.norm(R, axis=0) / np.where(size > 0.0, size, 1.0))
+
+
+def _dense_buckling(K, Kg, G, symmetric):
+    Z = null_space(G)
+    Kz, Gz = Z.T @ (K @ Z), Z.T @ (Kg @ Z)
+    Kz = 0.5 * (Kz + Kz.T)
+    try:
+        if symmetric:
+            inverse, z = scipy.linalg.eigh(-0.5 * (Gz + Gz.T), Kz)
+            return inverse, Z @ z
+        chol = scipy.linalg.cho_factor(Kz)
+    except np.linalg.LinAlgError:
+        raise AnalysisError("Buckling: the model is loose; hold it, so that every motion strains something") from None
+    inverse, z = scipy.linalg.eig(-scipy.linalg.cho_solve(chol, Gz))
+    return _real(inverse, Z @ z)
+
+
+def _sparse_buckling(K, Kg, G, count, symmetric):
+    n = K.shape[0]
+    try:
+        saddle = Saddle(K, G)
+    except LinearSolveError:
+        raise AnalysisError("Buckling: the model is loose; hold it, so that every motion strains something") from None
+    inverse = LinearOperator((n, n), matvec=lambda b: saddle.solve(b)[0], dtype=float)
+    start = saddle.solve(np.random.default_rng(_SEED).standard_normal(n))[0]
+    wanted = min(n - 3, count + 4)
+    lanczos = {"which": "LM", "v0": start, "ncv": min(n - 1, max(3 * wanted, 30)), "tol": 1e-13}
+    try:
+        if symmetric:
+            return eigsh(-Kg, wanted, K, Minv=inverse, **lanczos)
+        operator = LinearOperator((n, n), matvec=lambda x: -saddle.solve(Kg @ x)[0], dtype=float)
+        return _real(*eigs(operator, wanted, **lanczos))
+    except ArpackError as error:
+        raise AnalysisError(f"Buckling: Lanczos iteration failed: {error}") from None
+
+
+def _real(values, vectors):
+    """The real ones among complex pairs."""
+    keep = np.abs(values.imag) <= 1e-8 * np.abs(values).max(initial=1.0)
+    return values[keep].real, vectors[:, keep].real
