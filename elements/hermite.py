@@ -9,7 +9,7 @@ axis (Meijaard 1993, eqs 17-19 without the strain in front of d), so T = 1/2 sum
 and the section's rotary inertia as an Euler tensor on linearly interpolated directors, rho I l [[2, 1], [1, 2]]/6.
 Two-state rule (docs/theory.md, section 2): y1' = 2 (y1 - y0)/h - y0', rows M (y1' - y0')/h on x and d_m x (.)_d on
 vartheta: exact in energy and both momenta.  The director velocities are state of their own: d'.d vanishes at mid-step,
-at the ends to O(h^2).  One-state rules use d'' = W' R90 d - W^2 d.
+at the ends to O(h^2).  Damping proportional to the mass: alpha M y'.  One-state rules use d'' = W' R90 d - W^2 d.
 
 Dofs: (x_p, vartheta_p, x_q, vartheta_q).
 """
@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.contract import (
+    DISSIPATED,
     GX,
     KINETIC,
     LEDGER,
@@ -37,8 +38,8 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.registry import ElementType
 
-MASS, LENGTH, ROTARY, EX, EY = 0, 1, 2, 3, 4
-PAR = ("mass [kg]", "length [m]", "rotary inertia [kg m^2]", "ex [-]", "ey [-]")
+MASS, LENGTH, ROTARY, EX, EY, DAMPING = 0, 1, 2, 3, 4, 5
+PAR = ("mass [kg]", "length [m]", "rotary inertia [kg m^2]", "ex [-]", "ey [-]", "damping [1/s]")
 
 
 @inner
@@ -67,17 +68,20 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         r = e - e0
         mass_matrix(par[e, MASS], par[e, LENGTH], par[e, ROTARY], M)
         ex, ey = par[e, EX], par[e, EY]
-        unit = sf * wa if one_state else 1.0
+        alpha = par[e, DAMPING]
+        unit = sf * (wa + alpha * wv) if one_state else 1.0 + 0.5 * alpha * h
         for a in range(2):
             kx, ky, kt, i = dof[e, 3 * a], dof[e, 3 * a + 1], dof[e, 3 * a + 2], rot[e, a]
             c, s = D[1, i, 0], D[1, i, 1]
             d1x, d1y = c * ex - s * ey, s * ex + c * ey
             if one_state:
                 acc, w = V[2, kt], V[1, kt]
-                y[2 * a, 0], y[2 * a, 1] = sf * (V[2, kx] - ctl[GX]), sf * (V[2, ky] - ctl[GX + 1])
+                y[2 * a, 0] = sf * (V[2, kx] + alpha * V[1, kx] - ctl[GX])
+                y[2 * a, 1] = sf * (V[2, ky] + alpha * V[1, ky] - ctl[GX + 1])
+                acc += alpha * w
                 y[2 * a + 1, 0] = sf * (-acc * d1y - w * w * d1x)
                 y[2 * a + 1, 1] = sf * (acc * d1x - w * w * d1y)
-                f, g = sf * (wa - w * w), sf * (acc + 2.0 * w * wv)
+                f, g = sf * (wa + alpha * wv - w * w), sf * (acc + 2.0 * w * wv)
                 row[a, 0], row[a, 1] = -d1y, d1x
                 col[a, 0], col[a, 1] = -f * d1y - g * d1x, f * d1x - g * d1y
                 drow[a, 0], drow[a, 1] = -d1x, -d1y
@@ -86,14 +90,14 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 d0x, d0y = c * ex - s * ey, s * ex + c * ey
                 c, s = DD[0, i, 0], DD[0, i, 1]
                 mx, my = 0.5 * (d0x + d1x), 0.5 * (d0y + d1y)
-                y[2 * a, 0] = U[kx] - h * V[0, kx] - sf * ctl[GX]
-                y[2 * a, 1] = U[ky] - h * V[0, ky] - sf * ctl[GX + 1]
+                y[2 * a, 0] = unit * U[kx] - h * V[0, kx] - sf * ctl[GX]
+                y[2 * a, 1] = unit * U[ky] - h * V[0, ky] - sf * ctl[GX + 1]
                 # d1 - d0 = vartheta R90 d_m exactly
-                y[2 * a + 1, 0] = -U[kt] * my - h * (c * ex - s * ey)
-                y[2 * a + 1, 1] = U[kt] * mx - h * (s * ex + c * ey)
+                y[2 * a + 1, 0] = -unit * U[kt] * my - h * (c * ex - s * ey)
+                y[2 * a + 1, 1] = unit * U[kt] * mx - h * (s * ex + c * ey)
                 row[a, 0], row[a, 1] = -my, mx
                 f = 1.0 / (1.0 + 0.25 * U[kt] * U[kt])
-                col[a, 0], col[a, 1] = -f * d1y, f * d1x
+                col[a, 0], col[a, 1] = -unit * f * d1y, unit * f * d1x
                 drow[a, 0], drow[a, 1] = -0.5 * f * d1x, -0.5 * f * d1y
         for i in range(4):
             for b in range(2):
@@ -121,7 +125,7 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER:
         return
     M = np.empty((4, 4))
-    y, v = np.empty((4, 2)), np.empty((4, 2))
+    y, v, d = np.empty((4, 2)), np.empty((4, 2)), np.empty((4, 2))
     for e in range(e0, e1):
         r = e - e0
         mass_matrix(par[e, MASS], par[e, LENGTH], par[e, ROTARY], M)
@@ -130,14 +134,19 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             i = rot[e, a]
             for b in range(2):
                 y[2 * a, b], v[2 * a, b] = Q[1, dof[e, 3 * a + b]], V[1, dof[e, 3 * a + b]]
+                d[2 * a, b] = U[dof[e, 3 * a + b]]
+            c, s = D[1, i, 0] - D[0, i, 0], D[1, i, 1] - D[0, i, 1]
+            d[2 * a + 1, 0], d[2 * a + 1, 1] = c * ex - s * ey, s * ex + c * ey
             y[2 * a + 1, 0], y[2 * a + 1, 1] = D[1, i, 0] * ex - D[1, i, 1] * ey, D[1, i, 1] * ex + D[1, i, 0] * ey
             v[2 * a + 1, 0] = DD[1, i, 0] * ex - DD[1, i, 1] * ey
             v[2 * a + 1, 1] = DD[1, i, 1] * ex + DD[1, i, 0] * ey
+        loss = 0.0
         for i in range(4):
             px, py = 0.0, 0.0
             for j in range(4):
                 px += M[i, j] * v[j, 0]
                 py += M[i, j] * v[j, 1]
+                loss += M[i, j] * (d[i, 0] * d[j, 0] + d[i, 1] * d[j, 1])
             w = M[i, 0] + M[i, 2]  # weight of a rigid translation
             fe[r, KINETIC] += 0.5 * (v[i, 0] * px + v[i, 1] * py)
             fe[r, POTENTIAL] -= w * (ctl[GX] * y[i, 0] + ctl[GX + 1] * y[i, 1])
@@ -145,6 +154,8 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             if i % 2 == 0:
                 fe[r, PX] += px
                 fe[r, PX + 1] += py
+        if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
+            fe[r, DISSIPATED] = par[e, DAMPING] * loss / ctl[H]
 
 
 TYPES = {"hermite2": ElementType("hermite2", 2, 2, True, PAR, force, report, inertia=True)}

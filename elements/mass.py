@@ -3,7 +3,8 @@
     sf (M (v1 - v0)/h) = M (dx - h v0),   v1 = 2 dx/h - v0,      minus sf M g,
 
 with W in the place of v for the rotation in the plane (W1 = 2 vartheta/h - W0): exact in energy and both momenta
-(Simo & Wong 1991; docs/theory.md, section 2).  Gravity has the potential -M g.x.
+(Simo & Wong 1991; docs/theory.md, section 2).  Gravity has the potential -M g.x.  Damping proportional to the mass,
+sf alpha M dx/h, loses alpha dx.M dx/h in a step.
 
 Dofs: nodal (x, rotation in the plane); linear (x_p, x_q), mass m l [[2, 1], [1, 2]]/6.
 """
@@ -11,6 +12,7 @@ Dofs: nodal (x, rotation in the plane); linear (x_p, x_q), mass m l [[2, 1], [1,
 from __future__ import annotations
 
 from fem_mbs.contract import (
+    DISSIPATED,
     GX,
     KINETIC,
     LEDGER,
@@ -23,6 +25,7 @@ from fem_mbs.contract import (
     SF,
     TANGENT,
     WA,
+    WV,
     H,
     inner,
     kernel,
@@ -32,19 +35,21 @@ from fem_mbs.elements.registry import ElementType
 
 @kernel
 def force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    h, sf, wa = ctl[H], ctl[SF], ctl[WA]
+    h, sf, wa, wv = ctl[H], ctl[SF], ctl[WA], ctl[WV]
     one_state = ctl[RULE] == ONE_STATE
     for e in range(e0, e1):
         r = e - e0
+        alpha = par[e, 2]
+        f = 1.0 + 0.5 * alpha * h
         for i in range(3):
             m = par[e, 1] if i == 2 else par[e, 0]
             k = dof[e, i]
-            inertia = sf * V[2, k] if one_state else U[k] - h * V[0, k]
+            inertia = sf * (V[2, k] + alpha * V[1, k]) if one_state else f * U[k] - h * V[0, k]
             fe[r, i] = m * inertia - (0.0 if i == 2 else sf * m * ctl[GX + i])
             if job == TANGENT:
                 for j in range(3):
                     ke[r, i, j] = 0.0
-                ke[r, i, i] = m * (sf * wa if one_state else 1.0)
+                ke[r, i, i] = m * (sf * (wa + alpha * wv) if one_state else f)
 
 
 @kernel
@@ -59,44 +64,51 @@ def report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         fe[r, POTENTIAL] = -m * (ctl[GX] * x + ctl[GX + 1] * y)
         fe[r, PX], fe[r, PX + 1] = m * vx, m * vy
         fe[r, LZ] = m * (x * vy - y * vx) + par[e, 1] * w
+        if par[e, 2] != 0.0 and ctl[H] > 0.0:
+            ux, uy, turn = U[dof[e, 0]], U[dof[e, 1]], U[dof[e, 2]]
+            fe[r, DISSIPATED] = par[e, 2] * (m * (ux * ux + uy * uy) + par[e, 1] * turn * turn) / ctl[H]
 
 
 @kernel
 def force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    h, sf, wa = ctl[H], ctl[SF], ctl[WA]
+    h, sf, wa, wv = ctl[H], ctl[SF], ctl[WA], ctl[WV]
     one_state = ctl[RULE] == ONE_STATE
     for e in range(e0, e1):
         r = e - e0
-        m = par[e, 0]
+        m, alpha = par[e, 0], par[e, 1]
+        f = 1.0 + 0.5 * alpha * h
         for i in range(3):
             k = dof[e, i]
-            fe[r, i] = m * ((sf * V[2, k] if one_state else U[k] - h * V[0, k]) - sf * ctl[GX + i])
+            inertia = sf * (V[2, k] + alpha * V[1, k]) if one_state else f * U[k] - h * V[0, k]
+            fe[r, i] = m * (inertia - sf * ctl[GX + i])
             if job == TANGENT:
                 for j in range(3):
                     ke[r, i, j] = 0.0
-                ke[r, i, i] = m * (sf * wa if one_state else 1.0)
+                ke[r, i, i] = m * (sf * (wa + alpha * wv) if one_state else f)
 
 
 @kernel
 def linear_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    h, sf, wa = ctl[H], ctl[SF], ctl[WA]
+    h, sf, wa, wv = ctl[H], ctl[SF], ctl[WA], ctl[WV]
     one_state = ctl[RULE] == ONE_STATE
     dim = dof.shape[1] // 2
     for e in range(e0, e1):
         r = e - e0
-        m6 = par[e, 0] / 6.0
+        m6, alpha = par[e, 0] / 6.0, par[e, 1]
+        f = 1.0 + 0.5 * alpha * h
         for i in range(dim):
             p, q = dof[e, i], dof[e, dim + i]
             if one_state:
-                ap, aq = sf * (V[2, p] - ctl[GX + i]), sf * (V[2, q] - ctl[GX + i])
+                ap = sf * (V[2, p] + alpha * V[1, p] - ctl[GX + i])
+                aq = sf * (V[2, q] + alpha * V[1, q] - ctl[GX + i])
             else:
-                ap, aq = U[p] - h * V[0, p] - sf * ctl[GX + i], U[q] - h * V[0, q] - sf * ctl[GX + i]
+                ap, aq = f * U[p] - h * V[0, p] - sf * ctl[GX + i], f * U[q] - h * V[0, q] - sf * ctl[GX + i]
             fe[r, i], fe[r, dim + i] = m6 * (2.0 * ap + aq), m6 * (ap + 2.0 * aq)
             if job == TANGENT:
                 for j in range(2 * dim):
                     ke[r, i, j] = 0.0
                     ke[r, dim + i, j] = 0.0
-                k = m6 * (sf * wa if one_state else 1.0)
+                k = m6 * (sf * (wa + alpha * wv) if one_state else f)
                 ke[r, i, i], ke[r, i, dim + i], ke[r, dim + i, i], ke[r, dim + i, dim + i] = 2 * k, k, k, 2 * k
 
 
@@ -129,6 +141,12 @@ def linear_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
                 fe[r, KINETIC] += 0.5 * m6 * va[i] * s[i]
                 fe[r, POTENTIAL] -= 3.0 * m6 * ctl[GX + i] * xa[i]
             add_momentum(fe, r, dim, m6, xa, s)
+        if par[e, 1] != 0.0 and ctl[H] > 0.0:
+            loss = 0.0
+            for i in range(dim):
+                p, q = U[dof[e, i]], U[dof[e, dim + i]]
+                loss += p * p + p * q + q * q
+            fe[r, DISSIPATED] = 2.0 * par[e, 1] * m6 * loss / ctl[H]
 
 
 @kernel
@@ -143,17 +161,23 @@ def report3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             fe[r, KINETIC] += 0.5 * m * v[i] * v[i]
             fe[r, POTENTIAL] -= m * ctl[GX + i] * x[i]
         add_momentum(fe, r, 3, m, x, v)
+        if par[e, 1] != 0.0 and ctl[H] > 0.0:
+            u = U[dof[e]]
+            fe[r, DISSIPATED] = par[e, 1] * m * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) / ctl[H]
 
 
 def _linear(name, dimension):
-    return ElementType(
-        name, dimension, 2, False, ("mass [kg]",), force=linear_force, report=linear_report, inertia=True
-    )
+    return ElementType(name, dimension, 2, False, _PAR, force=linear_force, report=linear_report, inertia=True)
+
+
+_PAR = ("mass [kg]", "damping [1/s]")
 
 
 TYPES = {
-    "mass2": ElementType("mass2", 2, 1, True, ("mass [kg]", "inertia [kg m^2]"), force2, report2, inertia=True),
-    "mass3": ElementType("mass3", 3, 1, False, ("mass [kg]",), force3, report3, inertia=True),
+    "mass2": ElementType(
+        "mass2", 2, 1, True, ("mass [kg]", "inertia [kg m^2]", "damping [1/s]"), force2, report2, inertia=True
+    ),
+    "mass3": ElementType("mass3", 3, 1, False, _PAR, force3, report3, inertia=True),
     "linear_mass2": _linear("linear_mass2", 2),
     "linear_mass3": _linear("linear_mass3", 3),
 }

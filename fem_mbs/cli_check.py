@@ -80,16 +80,11 @@ def _meshes(model: Any) -> Iterator[str]:
 def _parts(file: Any, model: Any) -> Iterator[str]:
     for entry in file.entries.get("beam", []) + file.entries.get("truss", []):
         keys = entry.keys
-        stuff = model.sections[keys.section].stiffness(
-            model.materials[keys.material] if keys.material is not None else None
-        )
         n = len(model.groups[entry.name])
         kind = {"beam": "beam", "truss": "cable" if keys.model_dump().get("tension_only") else "truss"}[entry.type.name]
-        of = f"section {keys.section}" + (f", material {keys.material}" if keys.material else "")
-        numbers = [f"EA = {stuff.EA:.4g} N"]
-        if kind == "beam":
-            numbers.append(f"EI = {stuff.EIz:.4g} N m^2")
-        numbers.append(f"mass {stuff.rhoA * _length(model, entry.name):.4g} kg")
+        sections = [keys.section] if isinstance(keys.section, str) else list(keys.section)
+        of = f"section {' - '.join(sections)}" + (f", material {keys.material}" if keys.material else "")
+        numbers = list(_section_numbers(model, keys.material, sections, kind, _length(model, entry.name)))
         what = kind if n == 1 else {"truss": "trusses"}.get(kind, f"{kind}s")
         on = keys.on if isinstance(keys.on, str) else " - ".join(keys.on)
         yield f'{entry.type.name} "{entry.name}": {n} {what} on {on}, {of}: {", ".join(numbers)}'
@@ -113,6 +108,27 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
     supports = file.entries.get("support", [])
     if supports:
         yield "held: " + ", ".join(_held(e.keys) for e in supports)
+
+
+def _section_numbers(model: Any, material: str | None, sections: list[str], kind: str, length: float) -> Iterator[str]:
+    """Stiffnesses of a part's section, both ends of a tapered one, and its mass."""
+    stuff = model.materials[material] if material is not None else None
+    found = [model.sections[name] for name in sections]
+    if kind == "beam" and model.dimension == 3:
+        from fem_mbs.beam_properties import SectionLine
+
+        ends = [section.properties(stuff) for section in found]
+        for i, name, unit in ((0, "EA", "N"), (3, "GJ", "N m^2"), (4, "EIy", "N m^2"), (5, "EIz", "N m^2")):
+            yield f"{name} = {' - '.join(f'{end.stiffness[i, i]:.4g}' for end in ends)} {unit}"
+        line = SectionLine(found[0], found[-1], stuff)
+        density = np.mean(line.at((np.arange(200) + 0.5) / 200).rhoA)
+        yield f"mass {density * length:.4g} kg"
+        return
+    values = found[0].stiffness(stuff)
+    yield f"EA = {values.EA:.4g} N"
+    if kind == "beam":
+        yield f"EI = {values.EIz:.4g} N m^2"
+    yield f"mass {values.rhoA * length:.4g} kg"
 
 
 def _held(keys: Any) -> str:

@@ -205,7 +205,9 @@ class ModelBase:
         return v
 
     def nodes_of(self, place, owner: str = "Model") -> np.ndarray:
-        """Node indices (n,) of a place, a list of places or "all"."""
+        """Node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself."""
+        if isinstance(place, (int, np.integer)) and not isinstance(place, bool) and 0 <= place < self.n_nodes:
+            return np.array([place])
         if isinstance(place, (list, tuple)):
             return np.concatenate([self.nodes_of(p, owner) for p in place]) if place else np.empty(0, np.int64)
         if place == "all":

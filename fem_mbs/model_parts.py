@@ -4,109 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.assembly import GROUND
 from fem_mbs.errors import ModelError
-from fem_mbs.model_base import Body, ModelBase
+from fem_mbs.model_base import Body
+from fem_mbs.model_beams import Beams, director_columns
 
 __all__ = ["Parts"]
 
-BEAM_STRAINS = {"natural": "beam2", "generalised": "strain_beam2"}
-BEAM_RULES = {"exact": 0, "accumulated": 1, "geometric": 2, "secant": 3, "gradient": 4}
 TRUSS_STRAINS = {"corotational": 0, "green": 1, "average": 2}
-MASSES = ("hermite", "consistent", "lumped")
 
 
-class Parts(ModelBase):
+def _inertia_columns(J: np.ndarray) -> dict[str, float]:
+    return {f"J{c}": J["xyz".index(c[0]), "xyz".index(c[1])] for c in ("xx", "yy", "zz", "xy", "yz", "zx")}
+
+
+class Parts(Beams):
     """Beams, trusses, bodies, point masses and springs."""
-
-    def _stiffness(self, owner: str, material: str | None, section: str, needs: str):
-        cross = self._find("section", section, self.sections, owner)
-        stuff = self._find("material", material, self.materials, owner) if material is not None else None
-        return cross.stiffness(stuff, needs)
-
-    # --- flexible parts --------------------------------------------------------------------------------------------
-    def beams(
-        self,
-        name: str,
-        on,
-        section: str,
-        material: str | None = None,
-        mass: str = "hermite",
-        strains: str = "natural",
-        rule: str = "exact",
-        second_order: bool = True,
-        shear: bool = True,
-        inextensible: bool = False,
-        damping: float = 0.0,
-    ) -> None:
-        """Plane beams on line cells.
-
-        Args:
-            on: "mesh:set", "mesh", or two nodes.
-            mass: "hermite" (consistent, director velocities), "consistent" (linear, lumped rotary inertia) or "lumped".
-            strains: "natural" (local rotations against the chord) or "generalised" (Besseling, Meijaard).
-            rule: mid-step rule of natural strains; see `fem_mbs.elements.beam2d`.
-            second_order: second-order terms of the axial strain (Meijaard).
-            shear: shear deformation (Timoshenko), else Kirchhoff.
-            damping: stiffness-proportional, beta [s].
-        """
-        owner = self._label("Beam", name)
-        if self.dimension != 2:
-            raise ModelError(f"{owner}: beams need dimension = 2; in space there are trusses, cables and rigid bodies")
-        if mass not in MASSES:
-            raise ModelError(f"{owner}: mass = {mass!r} must be one of {', '.join(MASSES)}")
-        if rule not in BEAM_RULES:
-            raise ModelError(f"{owner}: rule = {rule!r} must be one of {', '.join(BEAM_RULES)}")
-        if strains not in BEAM_STRAINS:
-            raise ModelError(f"{owner}: strains = {strains!r} must be one of {', '.join(BEAM_STRAINS)}")
-        if rule != "exact" and (inextensible or strains != "natural"):
-            what = "inextensible beams" if inextensible else f"beams with {strains} strains"
-            raise ModelError(f'{owner}: {what} have the rule "exact" only, not {rule!r}')
-        s = self._stiffness(owner, material, section, "plane beam")
-        cells = self._cells(owner, on)
-        x = self.positions
-        chord = x[cells[:, 1]] - x[cells[:, 0]]
-        length = np.linalg.norm(chord, axis=1)
-        ex, ey = (chord / length[:, None]).T
-        phi = 12.0 * s.EIz / (s.GAy * length**2) if shear else np.zeros_like(length)
-        unit = s.EIz / ((1.0 + phi) * length)
-        self._add(
-            name,
-            BEAM_STRAINS[strains] + ("_inextensible" if inextensible else ""),
-            cells,
-            EA=s.EA,
-            S11=(4.0 + phi) * unit,
-            S12=(2.0 - phi) * unit,
-            length=length,
-            ex=ex,
-            ey=ey,
-            second_order=float(second_order),
-            damping=self._number(damping, owner, "damping", 0.0),
-            **({"rule": float(BEAM_RULES[rule])} if strains == "natural" else {}),
-        )
-        self.groups[name] = cells
-        self._rotational.update(np.unique(cells).tolist())
-        if s.rhoA > 0.0 or s.rhoIz > 0.0:
-            if mass == "hermite":
-                columns = {"mass": s.rhoA * length, "length": length, "rotary inertia": s.rhoIz * length}
-                self._add(name, "hermite2", cells, **columns, ex=ex, ey=ey)
-            else:
-                self._line_mass(name, cells, s.rhoA * length, 0.5 * s.rhoIz * length, mass)
-
-    def _line_mass(self, name: str, cells, mass, rotary, kind: str) -> None:
-        """Lumped masses (with rotary inertia per end), or linear-consistent ones and the rotary inertia lumped."""
-        nodes, inverse = np.unique(cells, return_inverse=True)
-        inverse = inverse.reshape(cells.shape)
-        if kind == "consistent":
-            self._add(name, f"linear_mass{self.dimension}", cells, mass=mass)
-        lump, inertia = np.zeros(len(nodes)), np.zeros(len(nodes))
-        for end in range(2):
-            np.add.at(lump, inverse[:, end], 0.5 * mass)
-            np.add.at(inertia, inverse[:, end], rotary)
-        if kind == "lumped" or inertia.any():
-            columns = {"mass": lump if kind == "lumped" else 0.0}
-            if self.dimension == 2:
-                columns["inertia"] = inertia
-            self._add(name, f"mass{self.dimension}", nodes, **columns)
 
     def trusses(
         self,
@@ -118,6 +31,7 @@ class Parts(ModelBase):
         tension_only: bool = False,
         prestress: float = 0.0,
         damping: float = 0.0,
+        mass_damping: float = 0.0,
         mass: str = "lumped",
     ) -> None:
         """Trusses, or with ``tension_only`` cables, on line cells; see `fem_mbs.elements.truss`.
@@ -126,6 +40,7 @@ class Parts(ModelBase):
             strain: "corotational", "green" (total-Lagrangian) or "average" (mean unit vectors, for comparison).
             prestress: axial force at the start [N].
             damping: of the rate of length [N s/m].
+            mass_damping: proportional to the mass, alpha [1/s].
             mass: "lumped" or "consistent" (linear).
         """
         owner = self._label("Truss", name)
@@ -150,7 +65,8 @@ class Parts(ModelBase):
         )
         self.groups[name] = cells
         if s.rhoA > 0.0:
-            self._line_mass(name, cells, s.rhoA * length, np.zeros_like(length), mass)
+            alpha = self._number(mass_damping, owner, "mass_damping", 0.0)
+            self._line_mass(name, cells, s.rhoA * length, np.zeros_like(length), mass, alpha)
 
     # --- bodies, masses, springs -----------------------------------------------------------------------------------
     def body(self, name: str, position, mass: float, inertia, angle: float = 0.0, rotation=None) -> None:
@@ -179,8 +95,7 @@ class Parts(ModelBase):
         J = self._inertia_matrix(inertia, owner)
         if rotation is not None:
             self._rotation[node] = Rotation.from_rotvec(self._vector(rotation, owner, "rotation")).as_matrix()
-        columns = {"Jxx": J[0, 0], "Jyy": J[1, 1], "Jzz": J[2, 2], "Jxy": J[0, 1], "Jyz": J[1, 2], "Jzx": J[0, 2]}
-        self._add(name, "rigid3", [[node]], mass=mass, **columns)
+        self._add(name, "rigid3", [[node]], mass=mass, **_inertia_columns(J))
 
     def _inertia_matrix(self, inertia, owner: str) -> np.ndarray:
         try:
@@ -198,17 +113,44 @@ class Parts(ModelBase):
             )
         return J
 
-    def point_mass(self, name: str, at: str, mass: float, inertia: float = 0.0) -> None:
-        """A point mass at a node or at each node of a set; in the plane with an inertia where the node rotates."""
+    def point_mass(self, name: str, at, mass: float, inertia=0.0, offset=None) -> None:
+        """A mass at a node or at each node of a set.
+
+        Args:
+            inertia: about the mass centre, where the node rotates: plane a number; space (3,) principal or (3, 3), in
+                the node's body axes (the global ones at the start, unless the node is a turned body's) [kg m^2].
+            offset: space: of the mass centre from the node, global axes of the start, turning with the node [m].
+        """
         owner = self._label("Point mass", name)
         nodes = self.nodes_of(at, owner)
-        columns = {"mass": self._number(mass, owner, "mass", 0.0)}
-        inertia = self._number(inertia, owner, "inertia", 0.0)
+        mass = self._number(mass, owner, "mass", 0.0)
         if self.dimension == 2:
-            columns["inertia"] = inertia
-        elif inertia:
-            raise ModelError(f"{owner}: in space a point mass has no inertia; use a body joined by a weld")
-        self._add(name, f"mass{self.dimension}", nodes, **columns)
+            if offset is not None:
+                raise ModelError(f"{owner}: an offset is for space; in the plane use a body joined by a weld")
+            self._add(name, "mass2", nodes, mass=mass, inertia=self._number(inertia, owner, "inertia", 0.0))
+            return
+        if np.ndim(inertia) == 0:
+            if self._number(inertia, owner, "inertia") != 0.0:
+                raise ModelError(f"{owner}: inertia = {inertia!r} is for the plane; in space give 3 numbers or 3x3")
+            J = np.zeros((3, 3))
+        else:
+            J = self._inertia_matrix(inertia, owner)
+        arm = np.zeros(3) if offset is None else self._vector(offset, owner, "offset")
+        if not J.any() and not arm.any():
+            self._add(name, "mass3", nodes, mass=mass)
+            return
+        self._welded_rotation += [(owner, int(node)) for node in nodes]
+        if not arm.any():
+            self._add(name, "rigid3", nodes, mass=mass, **_inertia_columns(J))
+            return
+        # mass centre x + R a, Euler tensor of the directors; the other end is the ground, which takes no part
+        a = np.array([self._rotation_matrix(int(node)).T @ arm for node in nodes])
+        M = np.zeros((len(nodes), 8, 8))
+        place = np.concatenate([np.ones((len(nodes), 1)), a], axis=1)
+        M[:, :4, :4] = mass * place[:, :, None] * place[:, None, :]
+        M[:, 1:4, 1:4] += 0.5 * np.trace(J) * np.eye(3) - J
+        ends = np.column_stack([nodes, np.full(len(nodes), GROUND)])
+        self._add(name, "director_mass3", ends, mass=mass, **director_columns(M))
 
     def spring(
         self, name: str, a: str, b: str, stiffness: float, damping: float = 0.0, length: float | None = None,

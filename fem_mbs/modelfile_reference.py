@@ -163,7 +163,10 @@ def _function_kinds() -> Iterator[str]:
 
 
 def _shapes() -> Iterator[str]:
-    yield "The keys that belong to each shape (a section must not have others):\n"
+    yield (
+        'The keys that belong to each shape (a section must not have others; for beams in space all but "matrix" also\n'
+        "take `centroid`, `shear_centre`, `mass_centre` and `rotate`):\n"
+    )
     yield from _rows(
         ("shape", "keys"), *((f"`{k}`", ", ".join(f"`{p}`" for p in v)) for k, v in SECTION_SHAPES.items())
     )

@@ -189,6 +189,52 @@ def _components(value: Any) -> Any:
     return values
 
 
+def _matrix(value: Any) -> list[list[float]]:
+    if not isinstance(value, list) or len(value) != 6 or not all(isinstance(v, list) and len(v) == 6 for v in value):
+        raise ValueError("must be a list of 6 lists of 6 numbers")
+    return [_numbers(v, "6 lists of 6 numbers") for v in value]
+
+
+def _section_name(value: Any) -> Any:
+    if isinstance(value, list):
+        if len(value) != 2 or not all(isinstance(v, str) for v in value):
+            raise ValueError("must be a name, or a list of two names")
+        return value
+    return _text(value)
+
+
+def _orientation(value: Any) -> list[float | str]:
+    if not isinstance(value, list) or len(value) != 3:
+        raise ValueError("must be a list of 3 numbers or expressions of x, y, z")
+    for item in value:
+        if not isinstance(item, str):
+            _number(item, "a list of 3 numbers or expressions")
+    return value
+
+
+def _words(value: Any) -> Any:
+    if isinstance(value, list) and not all(isinstance(v, str) for v in value):
+        raise ValueError("must be a text or a list of texts")
+    return value if isinstance(value, list) else _text(value)
+
+
+def _releases(value: Any) -> dict[str, Any]:
+    what = 'must be a table {start = [...], end = [...]} of "rotation", "rotation x", "rotation y", "rotation z"'
+    if not isinstance(value, dict) or not set(value) <= {"start", "end"}:
+        raise ValueError(what)
+    for words in value.values():
+        try:
+            _words(words)
+        except ValueError:
+            raise ValueError(what) from None
+    return value
+
+
+def _number_or_pair(value: Any) -> Any:
+    what = "a number or a list of 2"
+    return _numbers(value, what) if isinstance(value, list) else _number(value, what)
+
+
 NUMBER = Kind("number", _number)
 NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True))
 WHOLE = Kind("whole number", _whole(0, 2**31 - 1))
@@ -210,6 +256,12 @@ PLACE = Kind("place", _place)
 PLACES = Kind("place or list of places", _places)
 CELLS = Kind("mesh, set, or two nodes", _cells)
 COMPONENTS = Kind("text or list", _components)
+MATRIX = Kind("6x6 list of numbers", _matrix)
+SECTION_NAME = Kind("text or list of two", _section_name)
+ORIENTATION = Kind("list of numbers or expressions", _orientation)
+WORDS = Kind("text or list", _words)
+RELEASE_WORDS = Kind("table", _releases)
+NUMBER_OR_PAIR = Kind("number or list of two", _number_or_pair)
 
 
 @dataclass(frozen=True)
@@ -299,13 +351,23 @@ _SECTION_TEXTS = {
     "rhoI": "rotary inertia per length for both axes [kg m]",
     "rhoIy": "rotary inertia per length about y [kg m]",
     "rhoIz": "rotary inertia per length about z [kg m]",
+    "rhoIx": "rotary inertia per length about the beam [kg m]; the sum of the other two if not given",
+    "stiffness": "over axial strain, shear y, shear z, twist rate, curvature y, curvature z of the line",
+    "mass": "inertia per length over velocity and angular velocity of the line",
 }
 
 
 Section = _table(
     "Section",
     shape=Key(TEXT, f"one of {', '.join(SECTION_SHAPES)}", required=True),
-    **{k: Key(NUMBER_OR_INF, _SECTION_TEXTS[k]) for k in dict.fromkeys(k for v in SECTION_SHAPES.values() for k in v)},
+    **{
+        k: Key(MATRIX if k in SECTION_SHAPES["matrix"] else NUMBER_OR_INF, _SECTION_TEXTS[k])
+        for k in dict.fromkeys(k for v in SECTION_SHAPES.values() for k in v)
+    },
+    centroid=Key(VECTOR, "space: [y, z] where axial force and bending act, from the beam's line [m]", shows="the line"),
+    shear_centre=Key(VECTOR, "space: [y, z] where shear and torsion act [m]", shows="the centroid"),
+    mass_centre=Key(VECTOR, "space: [y, z] of the mass [m]", shows="the centroid"),
+    rotate=Key(NUMBER, "space: angle of the shape's axes about the beam's line [deg]", shows="0"),
 )
 
 
@@ -373,16 +435,44 @@ Body = _table(
 Beam = _table(
     "Beam",
     name=Key(NAME, "of the group of elements", shows='"beam 1", ...'),
-    on=Key(CELLS, "line cells of the plane beams", required=True),
-    section=Key(TEXT, "name of a section", required=True),
-    material=Key(TEXT, 'name of a material; not needed by sections of shape "stiffness"'),
+    on=Key(CELLS, "line cells of the beams", required=True),
+    section=Key(SECTION_NAME, "name of a section; space: two, [start, end], for a taper along the line", required=True),
+    material=Key(TEXT, 'name of a material; not needed by sections of shape "stiffness" or "matrix"'),
     mass=Key(TEXT, '"hermite", "consistent" (linear) or "lumped"', "hermite"),
-    strains=Key(TEXT, '"natural" (local rotations) or "generalised" (Besseling, Meijaard)', "natural"),
+    strains=Key(
+        TEXT,
+        '"generalised" (Besseling, Meijaard), "natural" or "corotational" (rotations against the chord)',
+        shows='"natural", in space "generalised"',
+    ),
     rule=Key(TEXT, 'of natural strains: "exact", "accumulated", "geometric", "secant", "gradient"', "exact"),
-    second_order=Key(FLAG, "second-order terms of the axial strain", True),
+    second_order=Key(FLAG, "second-order terms of the strains", True),
     shear=Key(FLAG, "shear deformation (Timoshenko), else Kirchhoff", True),
-    inextensible=Key(FLAG, "constant length, by a multiplier", False),
+    inextensible=Key(FLAG, 'constant length, by a multiplier; short for fixed = "extension"', False),
     damping=Key(NUMBER, "proportional to the stiffness, beta [s]", 0.0),
+    mass_damping=Key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0),
+    orientation=Key(
+        ORIENTATION,
+        "space: vector in the plane of the axes ex (along) and ey (height); may depend on the place",
+        shows="ez near global z; of beams along z: ey is y",
+    ),
+    offset=Key(VECTOR, "space: [x, y, z] of the line from the nodes, in the section's axes, rigid [m]", shows="none"),
+    offset_start=Key(VECTOR, "space: the same at the start of the line; linear in between [m]", shows="none"),
+    offset_end=Key(VECTOR, "space: at the end of the line [m]", shows="none"),
+    releases=Key(
+        RELEASE_WORDS,
+        'hinges at the ends of the line: {start = [...], end = [...]} of "rotation x", "rotation y", "rotation z" '
+        '(section\'s axes) or "rotation"; the beam then ends at a new node "NAME start" or "NAME end"',
+        shows="none",
+    ),
+    fixed=Key(
+        WORDS,
+        'strains held by multipliers: "extension"; space: "torsion", "bending y", "bending z", "all"',
+        shows="none",
+    ),
+    curved=Key(FLAG, "space: the line is smooth through the nodes and free of stress", False),
+    twist=Key(
+        NUMBER_OR_PAIR, "space: turn of the section along the line: rate [rad/m], or [start, end] [rad]", shows="0"
+    ),
 )
 
 
@@ -396,6 +486,7 @@ Truss = _table(
     tension_only=Key(FLAG, "a cable: no force in compression", False),
     prestress=Key(NUMBER, "axial force at the start [N]", 0.0),
     damping=Key(NUMBER, "of the rate of length [N s/m]", 0.0),
+    mass_damping=Key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0),
     mass=Key(TEXT, '"lumped" or "consistent" (linear)', "lumped"),
 )
 
@@ -405,7 +496,10 @@ PointMass = _table(
     name=Key(NAME, "", shows='"point_mass 1", ...'),
     at=Key(PLACES, "on each node of it", required=True),
     mass=Key(NUMBER, "[kg]", required=True),
-    inertia=Key(NUMBER, "plane: rotary inertia [kg m^2]", 0.0),
+    inertia=Key(
+        INERTIA, "about the mass centre: plane a number; space 3 principal or 3x3, in the node's axes [kg m^2]", 0.0
+    ),
+    offset=Key(VECTOR, "space: of the mass centre from the node [m]", shows="none"),
 )
 
 
@@ -599,7 +693,7 @@ TABLES: Sequence[TableType] = (
     TableType("mesh", "named", Mesh, "Mesh", "Nodes, line cells and named sets, from a file or generated."),
     TableType("node", "list", Node, "Node", "Single nodes."),
     TableType("body", "list", Body, "Body", "Rigid bodies."),
-    TableType("beam", "list", Beam, "Beam", "Plane beams on the line cells of a mesh."),
+    TableType("beam", "list", Beam, "Beam", "Beams on the line cells of a mesh."),
     TableType("truss", "list", Truss, "Truss", "Trusses and cables on the line cells of a mesh."),
     TableType("point_mass", "list", PointMass, "Point mass", "Masses at nodes."),
     TableType("spring", "list", Spring, "Spring", "Spring-dampers between two points."),

@@ -9,7 +9,12 @@ Shear coefficients follow Cowper (1966), J. Appl. Mech. 33, 335-340, doi:10.1115
 with k depending on Poisson's ratio; ky belongs to shear forces along y (bending by Iz), kz to those along z.
 
 All of a section's numbers are in the model's units, in SI m, m^2, m^4; shape "stiffness" takes products with the
-material's constants (N, N m^2, kg/m, kg m) as benchmarks give them.
+material's constants (N, N m^2, kg/m, kg m) as benchmarks give them, shape "matrix" whole matrices.
+
+Beams in space take a section as :class:`SectionProperties`: a 6x6 stiffness over the strains (axial strain, shear y,
+shear z, twist rate, curvature y, curvature z) of the beam's line, with the strain eps + z ky - y kz at a point (y, z),
+and the inertia per length.  Axial force and bending act at the ``centroid``, shear and torsion at the ``shear_centre``,
+each a point (y, z) against the line; these and the ``mass_centre`` couple the strains and velocities of the line.
 """
 
 from __future__ import annotations
@@ -22,9 +27,21 @@ from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from fem_mbs.errors import ModelError
 
-__all__ = ["SECTION_SHAPES", "STIFFNESS_NEEDS", "Material", "Section", "SectionStiffness", "make_section"]
+__all__ = [
+    "SECTION_PLACES",
+    "SECTION_SHAPES",
+    "STIFFNESS_NEEDS",
+    "Material",
+    "Section",
+    "SectionProperties",
+    "SectionStiffness",
+    "couple",
+    "make_section",
+]
 
 _DEFAULT_NU = 0.3
 
@@ -109,7 +126,8 @@ class SectionStiffness:
     """What an element needs of section and material; NaN where it is not known.
 
     EA [N], GAy, GAz (with shear coefficient; infinite: no shear deformation) [N], GJ, EIy, EIz [N m^2], rhoA [kg/m],
-    rhoIy, rhoIz [kg m]; the polar inertia of the section is rhoIy + rhoIz.
+    rhoIy, rhoIz, rhoIx [kg m] about the mass centre; rhoIx, about the beam's axis, is rhoIy + rhoIz if not given, as it
+    must be of a thin slice of material.
     """
 
     EA: float
@@ -121,6 +139,69 @@ class SectionStiffness:
     rhoA: float
     rhoIy: float
     rhoIz: float
+    rhoIx: float = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.rhoIx is None:
+            object.__setattr__(self, "rhoIx", self.rhoIy + self.rhoIz)
+
+
+@dataclass(frozen=True, eq=False)
+class SectionProperties:
+    """What a beam in space needs of one section, or of many (leading axes ``...``), over the axes (ex, ey, ez).
+
+    Attributes
+    ----------
+    stiffness: (..., 6, 6) over (axial strain, shear y, shear z, twist rate, curvature y, curvature z) of the line
+        [N, N m, N m^2]; infinite where it is
+    flexibility: (..., 6, 6), its inverse; zero where the stiffness is infinite
+    rhoA: (...) mass per length [kg/m]
+    mass_centre: (..., 2) its y and z [m]
+    euler: (..., 3, 3) Euler tensor of the section about the mass centre, int rho r r^T dA [kg m]: with
+        J = tr(E) I - E the rotary inertia per length
+    """
+
+    stiffness: np.ndarray
+    flexibility: np.ndarray
+    rhoA: np.ndarray
+    mass_centre: np.ndarray
+    euler: np.ndarray
+
+
+def _transformation(centroid: np.ndarray, shear_centre: np.ndarray, angle: np.ndarray) -> np.ndarray:
+    """T (..., 6, 6): strains at the centroid and shear centre along the principal axes = T times those of the line."""
+    yc, zc = np.moveaxis(centroid, -1, 0)
+    ys, zs = np.moveaxis(shear_centre, -1, 0)
+    c, s = np.cos(angle), np.sin(angle)
+    T = np.zeros((*np.shape(yc), 6, 6))
+    T[..., 0, 0] = T[..., 3, 3] = 1.0
+    T[..., 0, 4], T[..., 0, 5] = zc, -yc
+    # shear strains of the shear centre: gy - zs kx and gz + ys kx, then along the principal axes
+    T[..., 1, 1], T[..., 1, 2], T[..., 1, 3] = c, s, s * ys - c * zs
+    T[..., 2, 1], T[..., 2, 2], T[..., 2, 3] = -s, c, c * ys + s * zs
+    T[..., 4, 4], T[..., 4, 5] = c, s
+    T[..., 5, 4], T[..., 5, 5] = -s, c
+    return T
+
+
+def couple(diagonal, centroid, shear_centre, angle) -> tuple[np.ndarray, np.ndarray]:
+    """Stiffness and flexibility (..., 6, 6) over the strains of the line.
+
+    Args:
+        diagonal: (..., 6) EA, GAy, GAz, GJ, EIy, EIz along the principal axes; infinite ones allowed.
+        centroid, shear_centre: (..., 2) y, z against the line [m].
+        angle: (...) of the principal axes against (ey, ez), about ex [rad].
+    """
+    diagonal, angle = np.asarray(diagonal, float), np.asarray(angle, float)
+    T = _transformation(np.asarray(centroid, float), np.asarray(shear_centre, float), angle)
+    stiff = np.isinf(diagonal)
+    C = np.einsum("...k,...ki,...kj->...ij", np.where(stiff, 0.0, diagonal), T, T)
+    if stiff.any():
+        signs = np.einsum("...k,...ki,...kj->...kij", stiff.astype(float), T, T)
+        C = np.where((signs > 0.0).any(axis=-3), np.inf, np.where((signs < 0.0).any(axis=-3), -np.inf, C))
+    inverse = np.linalg.inv(T)
+    F = np.einsum("...ik,...k,...jk->...ij", inverse, 1.0 / diagonal, inverse)
+    return C, F
 
 
 @dataclass(frozen=True)
@@ -135,9 +216,11 @@ class Section:
     J: torsion constant [m^4]
     dimensions: the dimensions as given, with defaults filled in
     half_height, half_width: largest |y| and |z| of the section, for stresses and drawing [m]
+    centroid, shear_centre, mass_centre: y and z of these points against the beam's line [m]
+    rotate: angle of the principal axes, those of the shape, against (ey, ez) [deg]
 
-    Constants that a general section leaves open are NaN; :meth:`stiffness` tells when one of them is needed. For shape
-    "stiffness" all of them are NaN.
+    Constants that a general section leaves open are NaN; :meth:`stiffness` tells when one of them is needed. For shapes
+    "stiffness" and "matrix" all of them are NaN.
     """
 
     name: str
@@ -149,10 +232,21 @@ class Section:
     dimensions: Mapping[str, float]
     half_height: float
     half_width: float
+    centroid: tuple[float, float] = (0.0, 0.0)
+    shear_centre: tuple[float, float] = (0.0, 0.0)
+    mass_centre: tuple[float, float] = (0.0, 0.0)
+    rotate: float = 0.0
 
     def __reduce__(self) -> tuple[Any, ...]:  # a mappingproxy cannot be pickled
-        given = {k: v for k, v in self.dimensions.items() if not math.isnan(v)}
+        given = {k: v for k, v in self.dimensions.items() if isinstance(v, tuple) or not math.isnan(v)}
+        if self.shape != "matrix":
+            given |= {key: getattr(self, key) for key in SECTION_PLACES}
         return (_rebuild, (self.name, self.shape, given))
+
+    @property
+    def eccentric(self) -> bool:
+        """Whether its strains or velocities are coupled, or its axes turned: only beams in space take it."""
+        return self.shape == "matrix" or any((*self.centroid, *self.shear_centre, *self.mass_centre, self.rotate))
 
     def shear_coefficient_y(self, nu: float) -> float:
         """k of the shear stiffness k G A for shear forces along y (bending by Iz), Cowper (1966)."""
@@ -169,6 +263,14 @@ class Section:
         known. The material may be None for shape "stiffness" only, which does not use it.
         """
         d = self.dimensions
+        if self.shape == "matrix":
+            raise ModelError(
+                f'Section "{self.name}": shape "matrix" is for beams in space alone; choose another shape.'
+            )
+        if self.eccentric and needs not in (None, "beam"):
+            raise ModelError(
+                f'Section "{self.name}": {", ".join(SECTION_PLACES)} are for beams in space; a {needs} has none.'
+            )
         if self.shape == "stiffness":
             result = SectionStiffness(**{f.name: d[f.name] for f in fields(SectionStiffness)})
         elif material is None:
@@ -201,10 +303,75 @@ class Section:
             )
         for key in STIFFNESS_NEEDS[needs]:
             value = getattr(result, key)
+            if math.isinf(value) and not key.startswith("GA") and self.shape == "stiffness":
+                if needs != "beam" or key.startswith("rho"):
+                    raise ModelError(f'Section "{self.name}": {key} is infinite; a {needs} needs a finite one.')
+                continue
             if math.isinf(value) and not key.startswith("GA"):
                 raise ModelError(f'Section "{self.name}": {key} overflows; check the units of section and material.')
             if value == 0.0 and not key.startswith("rho"):
                 raise ModelError(f'Section "{self.name}": {key} underflows to 0; check the units.')
+
+    def properties(self, material: Material | None) -> SectionProperties:
+        """Stiffness and inertia for beams in space, shapes (6, 6), (6, 6), (), (2,), (3, 3).
+
+        Raises ModelError if something is missing, or if the rotary inertias belong to no distribution of mass.
+        """
+        if self.shape == "matrix":
+            C, M = (np.array(self.dimensions[key]) for key in ("stiffness", "mass"))
+            rhoA, centre, euler = _inertia_of_matrix(M, f'Section "{self.name}"')
+            return SectionProperties(C, np.linalg.inv(C), np.array(rhoA), centre, euler)
+        s = self.stiffness(material, "beam")
+        euler = (0.5 * (s.rhoIy + s.rhoIz - s.rhoIx), 0.5 * (s.rhoIx + s.rhoIz - s.rhoIy))
+        euler = (*euler, 0.5 * (s.rhoIx + s.rhoIy - s.rhoIz))
+        low = -1e-12 * max(s.rhoIx, s.rhoIy, s.rhoIz)
+        if min(euler) < low:
+            raise ModelError(
+                f'Section "{self.name}": rotary inertias rhoIx = {s.rhoIx:g}, rhoIy = {s.rhoIy:g}, rhoIz = {s.rhoIz:g} '
+                "belong to no distribution of mass: each must be at most the sum of the other two "
+                "(rhoIx = rhoIy + rhoIz for a thin slice)."
+            )
+        angle = math.radians(self.rotate)
+        diagonal = np.array([s.EA, s.GAy, s.GAz, s.GJ, s.EIy, s.EIz])
+        C, F = couple(diagonal, self.centroid, self.shear_centre, angle)
+        c, n = math.cos(angle), math.sin(angle)
+        axes = np.array([[1.0, 0.0, 0.0], [0.0, c, -n], [0.0, n, c]])
+        E = (axes * np.maximum(euler, 0.0)) @ axes.T
+        return SectionProperties(C, F, np.array(s.rhoA), np.array(self.mass_centre), E)
+
+
+def _inertia_of_matrix(M: np.ndarray, thing: str) -> tuple[float, np.ndarray, np.ndarray]:
+    """rhoA, mass centre (2,) and Euler tensor (3, 3) about it of a 6x6 inertia per length over (v, w) of the line.
+
+    M = [[m I, -m c~], [m c~, J - m c~ c~]] with c = (0, y, z).  Raises ModelError if it has not this form.
+    """
+    mass = M[0, 0]
+    if mass == 0.0:
+        if M.any():
+            raise ModelError(f"{thing}: mass has no translational part, mass[0][0] = 0; give it, or zeros alone.")
+        return 0.0, np.zeros(2), np.zeros((3, 3))
+    y, z = M[2, 3] / mass, M[0, 4] / mass
+    tilde = np.array([[0.0, -z, y], [z, 0.0, 0.0], [-y, 0.0, 0.0]])
+    J = M[3:, 3:] + mass * (tilde @ tilde)
+    whole = np.block([[mass * np.eye(3), -mass * tilde], [mass * tilde, M[3:, 3:]]])
+    reach = max(abs(y), abs(z), math.sqrt(np.abs(J).max() / mass))
+    unit = np.repeat([1.0, max(reach, 1e-300)], 3)
+    error = np.abs(M - whole) / (mass * np.outer(unit, unit))
+    if error.max() > 1e-9:
+        i, j = np.unravel_index(int(error.argmax()), error.shape)
+        raise ModelError(
+            f"{thing}: mass[{i}][{j}] = {M[i, j]:g} should be {whole[i, j]:g} for a mass {mass:g} per length with its "
+            f"centre at (y, z) = ({y:g}, {z:g}); the matrix is [[m I, -m c~], [m c~, J]] over (v, w), c = (0, y, z)."
+        )
+    euler = 0.5 * np.trace(J) * np.eye(3) - J
+    lowest = float(np.linalg.eigvalsh(euler)[0])
+    if lowest < -1e-9 * mass * reach**2:
+        a, b, c = np.linalg.eigvalsh(J)
+        raise ModelError(
+            f"{thing}: principal moments of inertia ({a:g}, {b:g}, {c:g}) per length about the mass centre belong to "
+            "no distribution of mass; each must be at most the sum of the other two."
+        )
+    return float(mass), np.array([y, z]), euler
 
 
 def _rebuild(name: str, shape: str, dimensions: dict[str, float]) -> Section:
@@ -255,6 +422,25 @@ class _Reader:
         del self.values[key]
         for axis in "yz":
             self.optional(key + axis, common, zero, infinite)
+
+    def matrix(self, key: str) -> np.ndarray:
+        """A symmetric 6x6 matrix."""
+        if not self.has(key):
+            raise self.error(f'shape "{self.shape}" needs "{key}", a 6x6 matrix.')
+        try:
+            M = np.array(self.given[key], float)
+        except (TypeError, ValueError):
+            M = np.empty(0)
+        if M.shape != (6, 6) or not np.isfinite(M).all():
+            raise self.error(f"{key} must be a 6x6 matrix of finite numbers.")
+        gap = np.abs(M - M.T)
+        scale = np.sqrt(np.abs(np.outer(np.diag(M), np.diag(M))))
+        if (gap > 1e-9 * np.maximum(scale, np.abs(M))).any():
+            i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+            raise self.error(f"{key} must be symmetric; [{i}][{j}] = {M[i, j]:g}, but [{j}][{i}] = {M[j, i]:g}.")
+        M = 0.5 * (M + M.T)
+        self.values[key] = tuple(tuple(float(v) for v in row) for row in M)  # type: ignore[assignment]
+        return M
 
 
 def _read_rectangle(r: _Reader) -> None:
@@ -504,14 +690,30 @@ def _general_shear(d: D, nu: float) -> tuple[float, float]:
 
 
 def _read_stiffness(r: _Reader) -> None:
-    r.length("EA")
-    r.pair("EI", math.nan)
+    if not r.has("EA"):
+        raise r.error('shape "stiffness" needs "EA".')
+    r.optional("EA", math.nan, infinite=True)
+    r.pair("EI", math.nan, infinite=True)
     r.pair("GA", math.inf, infinite=True)
-    r.optional("GJ", math.nan)
+    r.optional("GJ", math.nan, infinite=True)
     if not r.has("rhoA"):
         raise r.error('shape "stiffness" needs "rhoA"; 0 for a section without mass.')
     r.optional("rhoA", math.nan, zero=True)
     r.pair("rhoI", 0.0, zero=True)
+    r.optional("rhoIx", r.values["rhoIy"] + r.values["rhoIz"], zero=True)
+
+
+def _read_matrix(r: _Reader) -> None:
+    C = r.matrix("stiffness")
+    d = np.sqrt(np.maximum(np.diag(C), 0.0))
+    if (d == 0.0).any():
+        i = int(np.flatnonzero(d == 0.0)[0])
+        raise r.error(f"stiffness[{i}][{i}] = {C[i, i]:g} must be greater than 0.")
+    if np.linalg.eigvalsh(C / np.outer(d, d))[0] < 1e-12:
+        raise r.error("stiffness is not positive definite: some strain would cost no energy; check its signs.")
+    M = r.matrix("mass")
+    _check_sign(float(M[0, 0]), r.thing, "mass[0][0]", zero=True)
+    _inertia_of_matrix(M, r.thing)
 
 
 def _no_constants(d: D) -> tuple[float, ...]:
@@ -539,15 +741,42 @@ _SHAPES = {
     "box": _Shape(_WALLS, _read_box, _box_constants, _box_shear),
     "general": _Shape(("A", "I", "Iy", "Iz", "J", "k", "ky", "kz"), _read_general, _general_constants, _general_shear),
     "stiffness": _Shape(
-        ("EA", "EI", "EIy", "EIz", "GA", "GAy", "GAz", "GJ", "rhoA", "rhoI", "rhoIy", "rhoIz"),
+        ("EA", "EI", "EIy", "EIz", "GA", "GAy", "GAz", "GJ", "rhoA", "rhoI", "rhoIx", "rhoIy", "rhoIz"),
         _read_stiffness,
         _no_constants,
         _no_shear,
     ),
+    "matrix": _Shape(("stiffness", "mass"), _read_matrix, _no_constants, _no_shear),
 }
 
 # Shape: its dimensions in a model file.
 SECTION_SHAPES: dict[str, tuple[str, ...]] = {shape: s.keys for shape, s in _SHAPES.items()}
+
+# Keys that every shape but "matrix" has: where its points lie against the beam's line (y, z), how its axes are turned.
+SECTION_PLACES = ("centroid", "shear_centre", "mass_centre", "rotate")
+
+
+def _read_places(given: dict[str, Any], thing: str, shape: str) -> dict[str, Any]:
+    """Take SECTION_PLACES out of ``given``; shear and mass centre are the centroid unless they are given."""
+    places = {key: given.pop(key, None) for key in SECTION_PLACES}
+    for key, value in places.items():
+        if value is None:
+            continue
+        if shape == "matrix":
+            raise ModelError(f'{thing}: shape "matrix" has no {key}; its matrices hold it already.')
+        if key == "rotate":
+            places[key] = _number(value, thing, key)
+            continue
+        if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
+            raise ModelError(f"{thing}: {key} = {value!r} must be two numbers, [y, z].")
+        places[key] = tuple(_number(v, thing, key) for v in value)
+    centroid = places["centroid"] or (0.0, 0.0)
+    return {
+        "centroid": centroid,
+        "shear_centre": places["shear_centre"] or centroid,
+        "mass_centre": places["mass_centre"] or centroid,
+        "rotate": places["rotate"] or 0.0,
+    }
 
 
 def make_section(name: str, shape: str, **dimensions: Any) -> Section:
@@ -562,8 +791,15 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
     general    A; Iy, Iz (or I for both), J where an element needs them; shear coefficients ky, kz (or k) = 1: A is
                then taken as the shear area itself; infinite: no shear deformation
     stiffness  EA, rhoA; EIy, EIz (or EI), GJ where an element needs them; GAy, GAz (or GA), with the shear
-               coefficient in them, infinite if not given; rhoIy, rhoIz (or rhoI) = 0. No material is used.
+               coefficient in them, infinite if not given; rhoIy, rhoIz (or rhoI) = 0, rhoIx = rhoIy + rhoIz. No
+               material is used; infinite EA, EI, GJ are for beams in space that hold the strain fixed.
+    matrix     stiffness (6x6 over axial strain, shear y, z, twist rate, curvature y, z of the line) and mass (6x6
+               inertia per length over velocity and angular velocity of the line). No material is used.
     ========== =========================================================================================================
+
+    For beams in space all shapes but "matrix" also take centroid, shear_centre and mass_centre = [y, z] against the
+    beam's line [m] (the line itself; shear and mass centre: the centroid) and rotate, the angle of the shape's axes
+    about the line [deg].
 
     Raises ModelError, naming section, key, value and remedy.
     """
@@ -571,11 +807,13 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
     if not isinstance(shape, str) or shape not in _SHAPES:
         raise ModelError(f"{thing}: unknown shape {shape!r}{_nearest(shape, _SHAPES)}; shapes: {', '.join(_SHAPES)}.")
     entry = _SHAPES[shape]
+    places = _read_places(dimensions, thing, shape)
     for key in dimensions:
         if key not in entry.keys:
+            known = entry.keys if shape == "matrix" else (*entry.keys, *SECTION_PLACES)
             raise ModelError(
-                f'{thing}: unknown key "{key}" for shape "{shape}"{_nearest(key, entry.keys)}; '
-                f"its keys are {', '.join(entry.keys)}."
+                f'{thing}: unknown key "{key}" for shape "{shape}"{_nearest(key, known)}; '
+                f"its keys are {', '.join(known)}."
             )
     reader = _Reader(thing, shape, dimensions)
     entry.read(reader)
@@ -584,7 +822,7 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
         shear = entry.shear(reader.values, _DEFAULT_NU)
     except (OverflowError, ZeroDivisionError, ValueError):
         raise ModelError(f"{thing}: its constants leave the range of numbers; check the units.") from None
-    unknown = shape in ("general", "stiffness")  # may be NaN
+    unknown = shape in ("general", "stiffness", "matrix")  # may be NaN
     for key, value in (("A", A), ("Iy", Iy), ("Iz", Iz), ("J", J), ("ky", shear[0]), ("kz", shear[1])):
         good = 0.0 < value < math.inf or (unknown and (math.isnan(value) or key in ("ky", "kz")))
         if not good:
@@ -592,7 +830,7 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
                 f"{thing}: {key} = {value!r} follows from these dimensions; check them and their units "
                 '(for walls too thick for these formulas use shape "general").'
             )
-    return Section(name, shape, A, Iy, Iz, J, MappingProxyType(reader.values), half_height, half_width)
+    return Section(name, shape, A, Iy, Iz, J, MappingProxyType(reader.values), half_height, half_width, **places)
 
 
 def _nearest(word: Any, words: Any) -> str:

@@ -143,6 +143,11 @@ def _off(rng, n):
     return tuple(rng.normal(size=n))
 
 
+def _damped_mass(*numbers):
+    """A mass with constant parameters, and the same with damping proportional to the mass."""
+    return {"": Case(lambda rng: (*numbers, 0.0)), "damped": Case(lambda rng: (*numbers, 0.7), isolated=False)}
+
+
 #: index 0 is the time function that the harness provides, -1 is none
 CASES: dict[str, Case | dict[str, Case]] = {
     "truss2": {"": Case(_truss(damping=0.2)), "green": Case(_truss(1)), "cable": Case(_truss(0, 1))},
@@ -168,11 +173,11 @@ CASES: dict[str, Case | dict[str, Case]] = {
     **_beams3("strain_beam3"),
     **_beams3("corotational_beam3"),
     "director_mass3": {"": _director_mass(), "damped": _director_mass(0.7)},
-    "mass2": Case(lambda rng: (2.3, 0.7)),
-    "mass3": Case(lambda rng: (2.3,)),
-    "linear_mass2": Case(lambda rng: (2.3,)),
-    "linear_mass3": Case(lambda rng: (2.3,)),
-    "hermite2": Case(lambda rng: (2.3, 1.3, 0.2, np.cos(0.3), np.sin(0.3))),
+    "mass2": _damped_mass(2.3, 0.7),
+    "mass3": _damped_mass(2.3),
+    "linear_mass2": _damped_mass(2.3),
+    "linear_mass3": _damped_mass(2.3),
+    "hermite2": _damped_mass(2.3, 1.3, 0.2, np.cos(0.3), np.sin(0.3)),
     "spring2": {
         "": Case(lambda rng: (5.0, 0.7, 1.3, *_off(rng, 4))),
         "short": Case(lambda rng: (5.0, 0.0, 0.0, *_off(rng, 4))),

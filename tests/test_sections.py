@@ -350,6 +350,7 @@ def test_stiffness():
             "rhoA": 7850 * 2e-4,
             "rhoIy": 7850 * 0.02 * 0.01**3 / 12,
             "rhoIz": 7850 * 0.01 * 0.02**3 / 12,
+            "rhoIx": 7850 * 0.01 * 0.02 * (0.01**2 + 0.02**2) / 12,
         },
         rel=1e-5,
     )
@@ -489,7 +490,7 @@ SECTION_ERRORS = [
     ("stiffness", {"EA": 1}, 'needs "rhoA"; 0 for a section without mass'),
     ("stiffness", {"EA": 1, "rhoA": -1}, "rhoA = -1.0 must be 0 or more"),
     ("stiffness", {"EA": 1, "rhoA": 1, "GA": 0}, "GA = 0.0 must be greater"),
-    ("stiffness", {"EA": 1, "rhoA": 1, "EI": math.inf}, "EI = inf is not finite"),
+    ("stiffness", {"EA": 1, "rhoA": math.inf}, "rhoA = inf is not finite"),
     ("stiffness", {"EA": 1, "rhoA": 1, "GA": math.nan}, "GA = nan"),
 ]
 
