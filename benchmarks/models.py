@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Mesh, Model
-from fem_mbs.meshes.generate import polyline
 from fem_mbs.meshes.mesh import CellBlock
 
 SPIN_RATE, SPIN_TIME, SPIN_LENGTH = 6.0, 15.0, 10.0
@@ -71,7 +70,7 @@ def elbow(n: int, duration: float = 30.0, h: float = 0.02) -> Model:
     """Right-angle cantilever (Simo & Vu-Quoc 1988), n beams per leg, a triangle of force at the elbow."""
     model = Model(3, "elbow")
     model.section("beam", "stiffness", EA=1e6, GA=1e6, GJ=1e3, EI=1e3, rhoA=1.0, rhoI=10.0)
-    model.mesh("elbow", polyline([(0.0, 0.0, 0.0), (10.0, 0.0, 0.0), (10.0, 10.0, 0.0)], n))
+    model.polyline("elbow", [(0.0, 0.0, 0.0), (10.0, 0.0, 0.0), (10.0, 10.0, 0.0)], n)
     model.beams("elbow", "elbow", "beam", orientation=(0.0, 0.0, 1.0))
     model.fix("elbow:start")
     pulse = {"kind": "table", "times": [0.0, 1.0, 2.0, 1e3], "values": [0.0, 50.0, 0.0, 0.0]}

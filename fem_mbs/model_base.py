@@ -14,7 +14,9 @@ from fem_mbs.assembly import GROUND, Block, make_block
 from fem_mbs.checks import Check
 from fem_mbs.errors import ModelError
 from fem_mbs.functions import TimeFunction, make_function
+from fem_mbs.meshes.generate import arc as arc_mesh
 from fem_mbs.meshes.generate import line as line_mesh
+from fem_mbs.meshes.generate import polyline as polyline_mesh
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.sections import Material, Section, make_section
 from fem_mbs.sensors import Sensor
@@ -348,6 +350,15 @@ class ModelBase:
     def line(self, name: str, start, end, n: int) -> None:
         """A straight mesh of n line cells with the sets "all", "start" and "end"."""
         self.mesh(name, line_mesh(start, end, n))
+
+    def polyline(self, name: str, points, n) -> None:
+        """Straight segments through points (k, dimension), n line cells each (a number or a list): sets "all",
+        "segment_1" ..., "start", "end", "corner_1" ..."""
+        self.mesh(name, polyline_mesh(points, n))
+
+    def arc(self, name: str, center, radius: float, angles, n: int, normal=(0.0, 0.0, 1.0)) -> None:
+        """n line cells on a circle about ``normal``, between two angles [deg]; sets "all", "start", "end"."""
+        self.mesh(name, arc_mesh(center, radius, angles, n, normal))
 
     def node(self, name: str, position) -> None:
         """A single named node."""

@@ -779,7 +779,7 @@ def test_defaults_are_those_of_the_builder():
 
 def test_every_call_of_the_builder_has_a_table():
     calls = {n for n in dir(Model) if not n.startswith("_") and callable(getattr(Model, n))}
-    calls -= {"position", "node_name", "nodes_of", "node_of", "compile", "line"}
+    calls -= {"position", "node_name", "nodes_of", "node_of", "compile", "line", "polyline", "arc"}
     calls -= {"transient_step", "static_step"}
     tables = {{"beam": "beams", "truss": "trusses", "support": "fix"}.get(t.name, t.name) for t in TABLES}
     assert calls == tables - {"step"}

@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.meshes.generate import arc
 from fem_mbs.validation.case import Curve, Findings
 
 CASES = {"B-BEND45": "45-degree bend under an out-of-plane dead load"}
@@ -27,7 +26,7 @@ def build(n: int = 64, strains: str = "corotational", increments: int = 6, curve
     """The bend of n elements, straight ones or initially curved."""
     model = Model(3, "45-degree bend")
     model.section("square", "stiffness", EA=1e7, GA=5e6, GJ=5e6 / 6.0, EI=1e7 / 12.0, rhoA=0.0, rhoI=0.0)
-    model.mesh("bend", arc((100.0, 0.0, 0.0), 100.0, (180.0, 135.0), n))
+    model.arc("bend", (100.0, 0.0, 0.0), 100.0, (180.0, 135.0), n)
     model.beams("bend", "bend", "square", strains=strains, orientation=(0.0, 0.0, 1.0), curved=curved)
     model.fix("bend:start")
     model.force("load", "bend:end", (0.0, 0.0, 600.0))

@@ -23,7 +23,6 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.meshes.generate import polyline
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, interpolated_extreme
 
 CASES = {"M15": "spatial spin-up of the channel: signs, return to zero, twist, and how they depend on the mesh"}
@@ -50,9 +49,7 @@ def build(pairs: int = 4, strains: str = "generalised", h: float = 0.005, durati
         "shear centre", "stiffness", EA=1e-6 * E * channel, EIy=E * iy, EIz=E * iz, GJ=WARPING * 0.645207, GA=np.inf,
         rhoA=0.0, rhoI=0.0,
     )  # fmt: skip
-    model.mesh(
-        "beam", polyline([(HUB, 0.0, 0.0), (HUB + TUBE, 0.0, 0.0), (HUB + TUBE + CHANNEL, 0.0, 0.0)], [1, pairs])
-    )
+    model.polyline("beam", [(HUB, 0.0, 0.0), (HUB + TUBE, 0.0, 0.0), (HUB + TUBE + CHANNEL, 0.0, 0.0)], [1, pairs])
     up = {"orientation": (0.0, 1.0, 0.0), "strains": strains}
     model.beams("tube", "beam:segment_1", "tube", **up)
     model.beams("centroid", "beam:segment_2", "centroid", **up)
