@@ -59,6 +59,7 @@ from fem_mbs.elements.registry import ElementType
 
 EXACT, ACCUMULATED, GEOMETRIC, SECANT, GRADIENT = 0, 1, 2, 3, 4
 EA, S11, S12, LENGTH, EX, EY, CURVATURE, VARIANT, DAMPING, SCALE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+N0, M0_P, M0_Q = 10, 11, 12
 PAR = (
     "EA [N]",
     "S11 [N m]",
@@ -70,6 +71,9 @@ PAR = (
     "rule",
     "damping [s]",
     "scale",  # of the multiplier (inextensible beams)
+    "N0 [N]",  # section forces of the unstrained element
+    "M0_p [N m]",
+    "M0_q [N m]",
 )
 OUTPUTS = ("N [N]", "M_p [N m]", "M_q [N m]", "Q [N]", "strain [-]")
 
@@ -193,10 +197,10 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
             kN = 0.0
         else:
             kN = k_axial * (0.5 + rate)
-            N = k_axial * ((0.5 + rate) * strain1 + (0.5 - rate) * strain0)
+            N = k_axial * ((0.5 + rate) * strain1 + (0.5 - rate) * strain0) + par[e, N0]
         b1, b0 = 0.5 + rate, 0.5 - rate
         ba, bb = b1 * ta1 + b0 * ta0, b1 * tb1 + b0 * tb0
-        Ma, Mb = s11 * ba + s12 * bb, s12 * ba + s11 * bb
+        Ma, Mb = s11 * ba + s12 * bb - par[e, M0_P], s12 * ba + s11 * bb + par[e, M0_Q]
         if one_state and beta != 0.0:
             # strain rates from the velocities; their geometric derivative is left out of the tangent
             vx, vy = V[1, qx] - V[1, px], V[1, qy] - V[1, py]
@@ -324,6 +328,7 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         k_axial = 0.0 if inextensible else par[e, EA] / length
         if job == LEDGER:
             fe[r, STRAIN] = 0.5 * (k_axial * strain * strain + s11 * (ta * ta + tb * tb)) + s12 * ta * tb
+            fe[r, STRAIN] += tb * par[e, M0_Q] - ta * par[e, M0_P] + (0.0 if inextensible else strain * par[e, N0])
             if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
                 da, db, de = ta - ta0, tb - tb0, strain - strain0
                 fe[r, DISSIPATED] = (
@@ -334,19 +339,26 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             f = 0.0 if one_state else 0.5
             am, bm = f * ta0 + (1.0 - f) * ta, f * tb0 + (1.0 - f) * tb
             strain = f * strain0 + (1.0 - f) * strain
-            N = k_axial * strain
+            N = k_axial * strain + par[e, N0]
             if inextensible:
                 N = par[e, SCALE] * U[dof[e, 6]] / ctl[SF]
             # bending moments with the sign of theta'' (both faces alike): -M_1 at p, M_2 at q
             fe[r, 0] = N
-            fe[r, 1], fe[r, 2] = -(s11 * am + s12 * bm), s12 * am + s11 * bm
-            fe[r, 3] = -(s11 + s12) * (am + bm) / length
+            fe[r, 1], fe[r, 2] = par[e, M0_P] - s11 * am - s12 * bm, par[e, M0_Q] + s12 * am + s11 * bm
+            fe[r, 3] = (fe[r, 1] - fe[r, 2]) / length
             fe[r, 4] = strain / length
 
 
+def prestress(par, outputs, factor):
+    """Parameters with the section forces of ``outputs`` (n, 5) times ``factor`` added to the initial ones."""
+    par = par.copy()
+    par[:, N0 : M0_Q + 1] += factor * outputs[:, :3]
+    return par
+
+
 TYPES = {
-    "beam2": ElementType("beam2", 2, 2, True, PAR, force, report, hist=2, outputs=OUTPUTS),
+    "beam2": ElementType("beam2", 2, 2, True, PAR, force, report, hist=2, outputs=OUTPUTS, prestress=prestress),
     "beam2_inextensible": ElementType(
-        "beam2_inextensible", 2, 2, True, PAR, force_inextensible, report, 2, 1, OUTPUTS, SCALE
+        "beam2_inextensible", 2, 2, True, PAR, force_inextensible, report, 2, 1, OUTPUTS, SCALE, prestress=prestress
     ),
 }

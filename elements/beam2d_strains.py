@@ -35,6 +35,7 @@ from fem_mbs.elements.beam2d import OUTPUTS
 from fem_mbs.elements.registry import ElementType
 
 EA, S55, S56, LENGTH, EX, EY, CURVATURE, DAMPING, SCALE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+N0, M0_P, M0_Q = 9, 10, 11
 PAR = (
     "EA [N]",
     "S11 [N m]",  # (4 + phi) EI/((1 + phi) L)
@@ -45,6 +46,9 @@ PAR = (
     "second_order",
     "damping [s]",
     "scale",
+    "N0 [N]",  # section forces of the unstrained element
+    "M0_p [N m]",
+    "M0_q [N m]",
 )
 
 
@@ -95,7 +99,7 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
         rate = 0.0 if one_state else beta / h
         b1, b0 = 0.5 + rate, 0.5 - rate
         r5, r6 = b1 * e51 + b0 * e50, b1 * e61 + b0 * e60
-        N, kN = k_axial * (b1 * strain1 + b0 * strain0), k_axial * b1
+        N, kN = k_axial * (b1 * strain1 + b0 * strain0) + par[e, N0], k_axial * b1
         if one_state and beta != 0.0:
             # strain rates from the velocities; their geometric derivative is left out of the tangent
             vx, vy = V[1, qx] - V[1, px], V[1, qy] - V[1, py]
@@ -111,6 +115,8 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
             scale = par[e, SCALE]
             N, kN = scale * U[dof[e, 6]] / sf, 0.0
         s5, s6 = k55 * r5 + k56 * r6 + N * g5, k56 * r5 + k55 * r6 + N * g6
+        s5 += par[e, M0_P] / length
+        s6 += par[e, M0_Q] / length
         lp, lq = mx * pmx + my * pmy, mx * qmx + my * qmy
         Fx, Fy = N * wx - s5 * pmy + s6 * qmy, N * wy + s5 * pmx - s6 * qmx
         fe[r, 0], fe[r, 1], fe[r, 2] = -sf * Fx, -sf * Fy, -sf * s5 * lp
@@ -198,6 +204,9 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         if job == LEDGER:
             e1_, e5, e6 = s[1, 0], s[1, 1], s[1, 2]
             fe[r, STRAIN] = 0.5 * (k_axial * e1_ * e1_ + k55 * (e5 * e5 + e6 * e6)) + k56 * e5 * e6
+            fe[r, STRAIN] += (e5 * par[e, M0_P] + e6 * par[e, M0_Q]) / length + (
+                0.0 if inextensible else e1_ * par[e, N0]
+            )
             if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
                 e1_, e5, e6 = s[1, 0] - s[0, 0], s[1, 1] - s[0, 1], s[1, 2] - s[0, 2]
                 loss = k_axial * e1_ * e1_ + k55 * (e5 * e5 + e6 * e6) + 2.0 * k56 * e5 * e6
@@ -207,15 +216,26 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             f = 0.0 if one_state else 0.5
             g = 1.0 - f
             e1_, e5, e6 = f * s[0, 0] + g * s[1, 0], f * s[0, 1] + g * s[1, 1], f * s[0, 2] + g * s[1, 2]
-            fe[r, 0] = par[e, SCALE] * U[dof[e, 6]] / ctl[SF] if inextensible else k_axial * e1_
-            fe[r, 1], fe[r, 2] = (k55 * e5 + k56 * e6) * length, (k56 * e5 + k55 * e6) * length
-            fe[r, 3] = (k55 - k56) * (e5 - e6)
+            fe[r, 0] = par[e, SCALE] * U[dof[e, 6]] / ctl[SF] if inextensible else k_axial * e1_ + par[e, N0]
+            fe[r, 1] = (k55 * e5 + k56 * e6) * length + par[e, M0_P]
+            fe[r, 2] = (k56 * e5 + k55 * e6) * length + par[e, M0_Q]
+            fe[r, 3] = (fe[r, 1] - fe[r, 2]) / length
             fe[r, 4] = e1_ / length
 
 
+def prestress(par, outputs, factor):
+    """Parameters with the section forces of ``outputs`` (n, 5) times ``factor`` added to the initial ones."""
+    par = par.copy()
+    par[:, N0 : M0_Q + 1] += factor * outputs[:, :3]
+    return par
+
+
 TYPES = {
-    "strain_beam2": ElementType("strain_beam2", 2, 2, True, PAR, force, report, outputs=OUTPUTS),
-    "strain_beam2_inextensible": ElementType(
-        "strain_beam2_inextensible", 2, 2, True, PAR, force_inextensible, report, 0, 1, OUTPUTS, SCALE
+    "strain_beam2": ElementType(
+        "strain_beam2", 2, 2, True, PAR, force, report, outputs=OUTPUTS, prestress=prestress
     ),
-}
+    "strain_beam2_inextensible": ElementType(
+        "strain_beam2_inextensible", 2, 2, True, PAR, force_inextensible, report, 0, 1, OUTPUTS, SCALE,
+        prestress=prestress,
+    ),
+}  # fmt: skip

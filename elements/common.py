@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fem_mbs.contract import ONE_STATE, RULE, SF, inner
 
-__all__ = ["add_arm_tangent", "add_force", "clear", "step_multiplier", "time_value"]
+__all__ = ["add_arm_tangent", "add_force", "clear", "spring_prestress", "step_multiplier", "time_value"]
 
 
 @inner
@@ -55,3 +55,12 @@ def add_arm_tangent(ke, factor, force, J, k):
         ke[r, r + j] += 0.5 * factor * (y * force[2] - z * force[1])
         ke[r + 1, r + j] += 0.5 * factor * (z * force[0] - x * force[2])
         ke[r + 2, r + j] += 0.5 * factor * (x * force[1] - y * force[0])
+
+
+def spring_prestress(par, outputs, factor):
+    """Parameters (stiffness, damping, free coordinate, ...) of springs that bear the force outputs[:, 0] times
+    ``factor`` more, at the same place: the free coordinate moves."""
+    par = par.copy()
+    stiff = par[:, 0] > 0.0
+    par[stiff, 2] -= factor * outputs[stiff, 0] / par[stiff, 0]
+    return par

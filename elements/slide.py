@@ -23,6 +23,7 @@ from fem_mbs.contract import (
     H,
     kernel,
 )
+from fem_mbs.elements.common import spring_prestress
 from fem_mbs.elements.coordinates import dot, end_velocities, offset_rate, offset_rows, spring_rows
 from fem_mbs.elements.registry import ElementType
 
@@ -96,6 +97,7 @@ def _type(dimension):
         outputs=("force [N]", "displacement [m]"),
         force=_force,
         report=_report,
+        prestress=spring_prestress,
     )
 
 

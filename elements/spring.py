@@ -35,7 +35,7 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.common import add_arm_tangent, add_force, clear
+from fem_mbs.elements.common import add_arm_tangent, add_force, clear, spring_prestress
 from fem_mbs.elements.kinematics import DP, P0, P1, R0, R1, point, point_rate
 from fem_mbs.elements.registry import ElementType
 
@@ -225,6 +225,7 @@ def _type(dimension):
         outputs=("force [N]", "length [m]"),
         force=_force,
         report=_report,
+        prestress=spring_prestress,
     )
 
 

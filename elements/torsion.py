@@ -34,7 +34,7 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.common import clear
+from fem_mbs.elements.common import clear, spring_prestress
 from fem_mbs.elements.coordinates import (
     angle_gradient,
     angle_rows,
@@ -185,6 +185,7 @@ TYPES = {
         outputs=_OUTPUTS,
         force=_force2,
         report=_report2,
+        prestress=spring_prestress,
     ),
     "torsion3": ElementType(
         name="torsion3",
@@ -196,5 +197,6 @@ TYPES = {
         outputs=_OUTPUTS,
         force=_force3,
         report=_report3,
+        prestress=spring_prestress,
     ),
 }

@@ -224,9 +224,24 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             fe[r, 1] = s1 / length
 
 
+def prestress(par, outputs, factor):
+    """Parameters with the axial forces of ``outputs`` (n, 2) times ``factor`` added to the initial ones."""
+    par = par.copy()
+    par[:, 4] += factor * outputs[:, 0]
+    return par
+
+
 def _type(name, dimension, force):
     return ElementType(
-        name, dimension, ends=2, rotational=False, par=PAR, force=force, report=report, outputs=("N [N]", "strain [-]")
+        name,
+        dimension,
+        ends=2,
+        rotational=False,
+        par=PAR,
+        force=force,
+        report=report,
+        outputs=("N [N]", "strain [-]"),
+        prestress=prestress,
     )
 
 

@@ -60,12 +60,12 @@ def _torsion3(rng):
 
 def _beam2(second_order, damping=0.0):
     """EA, S11, S12, length, chord direction, second order, rule, damping, scale; the chord lies at 0.3 rad."""
-    return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, 0, damping, 1.7)
+    return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, 0, damping, 1.7, 0.3, -0.2, 0.4)
 
 
 def _strain_beam2(second_order, damping=0.0):
     """EA, S11, S12, length, chord direction, second order, damping, scale."""
-    return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, damping, 1.7)
+    return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, damping, 1.7, 0.3, -0.2, 0.4)
 
 
 def symmetric(rng, n):
