@@ -156,6 +156,16 @@ class Model(Parts, Joints, Loads):
         """Static equilibrium at the present time, reached in load increments."""
         self.steps.append(Step("static", name, {"increments": increments, **options}))
 
+    def modes_step(self, count: int = 10, name: str = "modes") -> None:
+        """The ``count`` lowest undamped modes about the state that the steps before have left (at first: the start)."""
+        self.steps.append(Step("modes", name, {"count": count}))
+
+    def buckling_step(self, count: int = 4, loads="all", name: str = "buckling") -> None:
+        """Linear buckling about the state that the steps before have left: factors of smallest magnitude, of both
+        signs, by which ``loads`` ("all", or names of loads and "gravity") must be added for the model to lose its
+        stability."""
+        self.steps.append(Step("buckling", name, {"count": count, "loads": loads}))
+
     # --- to arrays -------------------------------------------------------------------------------------------------
     def compile(self) -> CompiledModel:
         """Check the whole and make the arrays.

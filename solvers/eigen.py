@@ -210,7 +210,7 @@ def _dense_modes(K, M, G, count):
             continue
         keep = np.flatnonzero(t > 1e-12 * t[-1])[::-1]
         values = shift + 1.0 / t[keep]
-        near = float(np.abs(values[np.abs(values) > -1e-9 * shift]).min(initial=np.inf))
+        near = _lowest_elastic(values[: count + 6])
         if closer and np.isfinite(near) and not 1e-2 * near <= -shift <= 1e2 * near:
             shift, closer = -near, False  # values far from the shift lose digits
             continue
@@ -238,13 +238,18 @@ def _sparse_modes(K, M, G, count):
             )  # fmt: skip
         except ArpackError as error:
             raise AnalysisError(f"Modes: Lanczos iteration failed: {error}") from None
-        elastic = np.abs(values[np.abs(values) > 1e-9 * np.abs(values).max()])
-        near = float(elastic.min(initial=np.inf))
+        near = _lowest_elastic(values)
         if not np.isfinite(near) or 1e-4 * near <= -shift <= 1e2 * near:
             break
         shift = -0.1 * near  # too far away: slow and inexact; too close: rigid modes drown the others
     keep = np.argsort(values)[:count]
     return _normalised(values[keep], vectors[:, keep], K, M)
+
+
+def _lowest_elastic(values) -> float:
+    """Smallest magnitude among values that are not those of rigid modes; infinite if there is none."""
+    size = np.abs(values)
+    return float(size[size > 1e-6 * size.max(initial=0.0)].min(initial=np.inf))
 
 
 def _normalised(values, vectors, K, M):

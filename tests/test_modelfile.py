@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem_mbs.analysis.run import Solution, solve
+from fem_mbs.analysis.run import STEP_OPTIONS, Solution, solve
 from fem_mbs.checks import QUANTITIES, measure
 from fem_mbs.errors import InputError, MeshError, ModelError
 from fem_mbs.meshes.generate import line as line_mesh
@@ -780,7 +780,7 @@ def test_defaults_are_those_of_the_builder():
 def test_every_call_of_the_builder_has_a_table():
     calls = {n for n in dir(Model) if not n.startswith("_") and callable(getattr(Model, n))}
     calls -= {"position", "node_name", "nodes_of", "node_of", "compile", "line", "polyline", "arc"}
-    calls -= {"transient_step", "static_step"}
+    calls -= {f"{kind}_step" for kind in STEP_OPTIONS}
     tables = {{"beam": "beams", "truss": "trusses", "support": "fix"}.get(t.name, t.name) for t in TABLES}
     assert calls == tables - {"step"}
 

@@ -16,7 +16,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["check_start", "consistent_velocities", "initial_accelerations"]
+__all__ = ["check_start", "consistent_velocities", "function_jets", "initial_accelerations"]
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _EPS_CONSTRAINT = 1e-13  # keeps redundant constraints solvable; taken out again by refinement
@@ -37,7 +37,7 @@ def _functions_at(compiled: CompiledModel, values: np.ndarray) -> np.ndarray:
     return fun
 
 
-def _jets(compiled: CompiledModel, t: float) -> np.ndarray:
+def function_jets(compiled: CompiledModel, t: float) -> np.ndarray:
     """Value, first and second derivative of all time functions, (n_fun, 3); of loads the value only.
 
     Raises:
@@ -77,7 +77,7 @@ def check_start(compiled: CompiledModel, state: S.State, t: float) -> None:
         ModelError: naming the joint or motion and its gap.
     """
     system = compiled.system
-    jets = _jets(compiled, t)
+    jets = function_jets(compiled, t)
     tolerance = 1e-8
     driven = system.driven
     gap = system.system.driven_reference + jets[driven.functions, 0] - state.Q[0, driven.dofs]
@@ -105,7 +105,7 @@ def check_start(compiled: CompiledModel, state: S.State, t: float) -> None:
 def _constraints(compiled: CompiledModel, state: S.State):
     """Constraint Jacobian over all dofs (n_mult, N), unscaled, with spins for rotations."""
     system = compiled.system
-    fun = _functions_at(compiled, _jets(compiled, 0.0)[:, 0])
+    fun = _functions_at(compiled, function_jets(compiled, 0.0)[:, 0])
     ctl = _control(compiled.model.gravity)
     rows, cols, values = [], [], []
     first = system.first_multiplier
@@ -126,7 +126,7 @@ def _constraints(compiled: CompiledModel, state: S.State):
 
 def _node_part(compiled: CompiledModel, state: S.State, ctl) -> csr_matrix:
     """Symmetrised tangent over all dofs with the constraint rows left out."""
-    _r, A = compiled.system.full_matrix(ctl, _functions_at(compiled, _jets(compiled, 0.0)[:, 0]), state)
+    _r, A = compiled.system.full_matrix(ctl, _functions_at(compiled, function_jets(compiled, 0.0)[:, 0]), state)
     first = compiled.system.first_multiplier
     A = A[:first, :first]
     return 0.5 * (A + A.T)
@@ -232,7 +232,7 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
     model, system = compiled.model, compiled.system
     s = system.system
     first = system.first_multiplier
-    jets = _jets(compiled, t)
+    jets = function_jets(compiled, t)
     wanted = _given(compiled)[:first]
     held = s.equation[:first] < 0
     rates = np.zeros(first)
@@ -324,7 +324,7 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float) -> 
     model, system = compiled.model, compiled.system
     s = system.system
     first = system.first_multiplier
-    jets = _jets(compiled, t)
+    jets = function_jets(compiled, t)
     ctl = _control(model.gravity, mass=1.0)
     for a in (state.Q, state.D, state.V):
         a[1] = a[0]

@@ -16,6 +16,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import check_start, consistent_velocities, initial_accelerations
+from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
 from fem_mbs.analysis.stepping import LEDGER_COLUMNS, Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
@@ -48,7 +49,12 @@ TRANSIENT_OPTIONS: dict[str, Any] = {
 #: Options of a static step and their defaults.
 STATIC_OPTIONS: dict[str, Any] = {"increments": 1, "ramp": True, **_SETTINGS}
 #: Options of all types of steps.
-STEP_OPTIONS = {"transient": TRANSIENT_OPTIONS, "static": STATIC_OPTIONS}
+STEP_OPTIONS = {
+    "transient": TRANSIENT_OPTIONS,
+    "static": STATIC_OPTIONS,
+    "modes": MODES_OPTIONS,
+    "buckling": BUCKLING_OPTIONS,
+}
 
 _ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
 
@@ -343,18 +349,18 @@ def _options(step: Step, known: dict[str, Any]) -> tuple[dict[str, Any], Setting
     for key, allowed in choices.items():
         if key in options and options[key] not in allowed:
             raise ModelError(f"{owner}: {key} = {options[key]!r} must be one of {', '.join(allowed)}")
-    for key in ("frames", "restarts", "increments", "max_iterations", "halvings"):
+    for key in ("frames", "restarts", "increments", "max_iterations", "halvings", "count"):
         if key in options:
-            v, low = options[key], 1 if key in ("increments", "max_iterations") else 0
+            v, low = options[key], 1 if key in ("increments", "max_iterations", "count") else 0
             if isinstance(v, bool) or not isinstance(v, int) or v < low:
                 raise ModelError(f"{owner}: {key} = {v!r} must be a whole number of at least {low}")
             if key == "halvings" and v > 20:
                 raise ModelError(f"{owner}: halvings = {v!r} would cut a step into {2**20} parts and more; at most 20")
     for key in ("rtol", "ctol", "beta", "gamma"):
-        v = options[key]
+        v = options.get(key, 1.0)
         if isinstance(v, bool) or not isinstance(v, (int, float)) or not 0.0 < v < np.inf:
             raise ModelError(f"{owner}: {key} = {v!r} must be a positive number")
-    return options, Settings(**{k: options[k] for k in _SETTINGS})
+    return options, Settings(**{k: options[k] for k in _SETTINGS if k in options})
 
 
 class _Run:
@@ -387,7 +393,9 @@ class _Run:
     def run(self) -> None:
         if self.point is None:
             check_start(self.compiled, self.state, 0.0)
-        run_step = {"transient": self._transient, "static": self._static}
+        run_step = {
+            "transient": self._transient, "static": self._static, "modes": self._linear, "buckling": self._linear,
+        }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
         for number, (step, options, settings) in enumerate(self.plan):
@@ -637,6 +645,19 @@ class _Run:
             "type": "static", "name": step.name, "increments": int(stepping.step), "cut_increments": cuts,
             "iterations": int(stepping.counter[S.TOTAL_ITERATIONS]), "strain_energy": float(chunk.ledger[-1, 1]),
         }  # fmt: skip
+
+    # --- modes, buckling -------------------------------------------------------------------------------------------
+    def _linear(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
+        """Modes or buckling shapes about the state that the steps before have left, one frame per shape."""
+        linear = Linearised(self.compiled, self.state, self.t, 1.0 if self.loaded else 0.0)
+        if step.kind == "modes":
+            summary, series, vectors = run_modes(linear, options)
+        else:
+            summary, series, vectors = run_buckling(linear, options, step.name)
+        shapes = np.arange(1.0, vectors.shape[1] + 1.0)
+        frames = self._frames(linear.shapes(vectors), shapes) if len(shapes) else None
+        self.recorder.append({"time": shapes, **series}, frames)
+        return {"type": step.kind, "name": step.name, **summary}
 
 
 def _count_steps(name: str, options: dict[str, Any]) -> int:
