@@ -74,7 +74,7 @@ def elbow(n: int, duration: float = 30.0, h: float = 0.02) -> Model:
     model.beams("elbow", "elbow", "beam", orientation=(0.0, 0.0, 1.0))
     model.fix("elbow:start")
     pulse = {"kind": "table", "times": [0.0, 1.0, 2.0, 1e3], "values": [0.0, 50.0, 0.0, 0.0]}
-    model.force("pulse", "elbow:corner_1", (0.0, 0.0, 1.0), function=pulse)
+    model.force("pulse", "elbow:corner_2", (0.0, 0.0, 1.0), function=pulse)
     model.sensor("tip", "displacement", on="elbow:end")
     model.transient_step(duration, h, frames=0)
     return model

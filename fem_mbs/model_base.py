@@ -353,7 +353,7 @@ class ModelBase:
 
     def polyline(self, name: str, points, n) -> None:
         """Straight segments through points (k, dimension), n line cells each (a number or a list): sets "all",
-        "segment_1" ..., "start", "end", "corner_1" ..."""
+        "segment_1" ..., "start", "end", and the points themselves, "corner_1" (the first) ..."""
         self.mesh(name, polyline_mesh(points, n))
 
     def arc(self, name: str, center, radius: float, angles, n: int, normal=(0.0, 0.0, 1.0)) -> None:

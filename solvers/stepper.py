@@ -547,6 +547,36 @@ def commit(reports, system, state, output, ctl, fun, counter, real):
 
 
 @kernel
+def equilibrium(job, kernels, system, ctl, fun, state, real, counter):
+    """Residual (and tangent) of statics at the configuration of U, driven dofs included; whether it is small."""
+    Q, U = state.Q, state.U
+    for i in range(system.driven.size):
+        k = system.driven[i]
+        step = system.driven_reference[i] + fun[system.driver[i], C.T1] - Q[0, k]
+        U[k] = step if system.kind[k] == POSITION else 2.0 * np.tan(0.5 * step)
+    configure(system, state, True)
+    for row in range(2):
+        copy(Q[1], state.Qw[row])
+        copy(state.D[1], state.Dw[row])
+    for k in range(U.size):
+        state.Uw[k] = U[k] if system.kind[k] == MULTIPLIER else 0.0
+    assemble(job, kernels, system, ctl, fun, state.Qw, state.Dw, state.V, state.DD, state.Uw, state)
+    return small_residual(system, state, real, counter)
+
+
+@kernel
+def compose(system, state):
+    """Add the increment in ``rhs`` to U on the rotation group; sizes of displacements and rotations in it."""
+    return update(system, state, True)
+
+
+@kernel
+def accept(reports, system, state, output, ctl, fun, counter, real):
+    """Make the end of a static step its start, and write ledger, outputs, records and frame of it."""
+    commit(reports, system, state, output, ctl, fun, counter, real)
+
+
+@kernel
 def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
     """Make the steps of ``funs`` (n_steps, n_fun, 3); see the module's docstring for the answers."""
     system, state, output = C.borrow(system), C.borrow(state), C.borrow(output)

@@ -13,6 +13,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import function_jets
+from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.errors import ModelError
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
@@ -31,27 +32,20 @@ _ASYMMETRIC = 1e-6
 
 
 class Linearised:
-    """Stiffness, mass and constraints of a model at a state, over its free unknowns.
+    """Stiffness, mass and constraints of a model at a state, over its free unknowns, under loads at their levels."""
 
-    Args:
-        level: factor of all loads and of the weight at the state: 0 where no load has been applied yet, else 1.
-    """
-
-    def __init__(self, compiled: CompiledModel, state: S.State, t: float, level: float):
+    def __init__(self, compiled: CompiledModel, state: S.State, t: float, loading: Loading):
         system = compiled.system
-        self.compiled, self.system, self.level = compiled, system, level
+        self.compiled, self.system, self.loading = compiled, system, loading
         first = system.first_multiplier
         self.free = np.flatnonzero(system.system.equation[:first] >= 0)
         self.multipliers = np.arange(first, system.n_dof - 1)
-        values = function_jets(compiled, t)[:, 0]
-        loads = np.asarray(compiled.loads, bool)
-        self.varying = np.where(loads, values, 0.0)  # per unit of level
-        self.constant = np.where(loads, 0.0, values)
+        self.values = function_jets(compiled, t)[:, 0]
         self.state = system.initial_state()
         self.state.Q[:], self.state.D[:] = state.Q[0], state.D[0]
         self.state.U[self.multipliers] = state.Q[0, self.multipliers]
         self.ctl = self._control(2.0, 0.0)
-        self.tangent = self._tangent(self.ctl, self._fun(level))
+        self.tangent = self._tangent(self.ctl, self._fun())
         self.constraints = self.tangent[self.multipliers][:, self.free].tocsr()
         K = self.tangent[self.free][:, self.free]
         skew = abs(K - K.T)
@@ -62,14 +56,14 @@ class Linearised:
         ctl = np.zeros(C.N_CTL)
         ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.TWO] = 1.0, 1.0, stiffness, stiffness
         ctl[C.RULE], ctl[C.WA] = C.ONE_STATE, mass
-        gravity = self.compiled.model.gravity
-        ctl[C.GX : C.GX + len(gravity)] = self.level * gravity
+        self.loading.gravity(ctl)
         return ctl
 
-    def _fun(self, level: float, varying: np.ndarray | None = None) -> np.ndarray:
-        values = self.constant + level * self.varying
-        if varying is not None:
-            values = values + varying
+    def _fun(self, mask: np.ndarray | None = None) -> np.ndarray:
+        """Values of the time functions as kernels take them, those of ``mask`` once more."""
+        values = self.loading.factors * self.values
+        if mask is not None:
+            values = values + np.where(mask, self.values, 0.0)
         fun = np.zeros((max(len(values), 1), 3))
         fun[: len(values)] = values[:, None]
         return fun
@@ -85,14 +79,14 @@ class Linearised:
         return (0.5 * (M + M.T)).tocsr()
 
     # --- linear response -------------------------------------------------------------------------------------------
-    def load(self, varying: np.ndarray, weight: bool) -> np.ndarray:
-        """Force (N,) of the loads ``varying`` (n_fun,), and of the model's weight, at the state."""
-        none = self.system.full_matrix(self.ctl, self._fun(self.level), self.state)[0]
+    def load(self, mask: np.ndarray, weight: bool) -> np.ndarray:
+        """Force (N,) of the loads of ``mask`` (n_fun,), and of the model's weight, at the state."""
+        none = self.system.full_matrix(self.ctl, self._fun(), self.state)[0]
         ctl = self.ctl.copy()
         if weight:
             gravity = self.compiled.model.gravity
             ctl[C.GX : C.GX + len(gravity)] += gravity
-        return none - self.system.full_matrix(ctl, self._fun(self.level, varying), self.state)[0]
+        return none - self.system.full_matrix(ctl, self._fun(mask), self.state)[0]
 
     def respond(self, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Linear displacements (N,) and increments of the multipliers' unknowns under a force (N,)."""
@@ -129,7 +123,7 @@ class Linearised:
 
     def stresses(self, u: np.ndarray) -> dict[int, np.ndarray]:
         """Change of all outputs along linear displacements u, by central differences of order 4."""
-        fun = self._fun(self.level)
+        fun = self._fun()
         turns = np.abs(u[self.system.system.kind == S.ROTATION]).max(initial=0.0)
         size = max(np.abs(u[self.system.system.kind == S.POSITION]).max(initial=0.0) / self.system.length, turns)
         if size == 0.0:
@@ -138,10 +132,10 @@ class Linearised:
         p1, m1, p2, m2 = (self._outputs(self.moved(k * e * u), fun) for k in (1.0, -1.0, 2.0, -2.0))
         return {i: (8.0 * (p1[i] - m1[i]) - (p2[i] - m2[i])) / (12.0 * e) for i in p1}
 
-    def geometric_stiffness(self, varying: np.ndarray, weight: bool):
+    def geometric_stiffness(self, mask: np.ndarray, weight: bool):
         """Change of the tangent over the free unknowns per unit of the loads: by stresses, multipliers and the loads
         themselves, at the same geometry."""
-        u, y = self.respond(self.load(varying, weight))
+        u, y = self.respond(self.load(mask, weight))
         stresses = self.stresses(u)
         kept = [block.par for block in self.system.blocks]
         U = self.state.U.copy()
@@ -154,7 +148,7 @@ class Linearised:
                 block = self.system.blocks[i]
                 block.par = np.ascontiguousarray(block.type.prestress(block.par, table, 1.0))
             self.state.U[self.multipliers] += y
-            loaded = self._tangent(ctl, self._fun(self.level, varying))
+            loaded = self._tangent(ctl, self._fun(mask))
         finally:
             for block, par in zip(self.system.blocks, kept, strict=True):
                 block.par = par
@@ -222,8 +216,10 @@ def run_buckling(
     linear: Linearised, options: dict[str, Any], name: str
 ) -> tuple[dict[str, Any], dict[str, np.ndarray], np.ndarray]:
     """Summary, series and vectors (n, k) of a buckling step."""
-    varying, weight = _chosen_loads(linear, options["loads"], f'Step "{name}"')
-    Kg = linear.geometric_stiffness(varying, weight)
+    mask, weight = chosen(linear.compiled, options["loads"], f'Step "{name}"', "loads")
+    if not weight and not np.any(linear.values[mask]):
+        raise ModelError(f'Step "{name}": no load acts at its time; add a force, moment or gravity')
+    Kg = linear.geometric_stiffness(mask, weight)
     skew = abs(Kg - Kg.T)
     asymmetry = float(skew.max() / max(abs(Kg).max(), 1e-300)) if Kg.nnz else 0.0
     warnings = []
@@ -244,40 +240,3 @@ def run_buckling(
         "warnings": warnings,
     }
     return summary, {"load factor": found.factors, "residual": found.residuals}, found.vectors
-
-
-def _chosen_loads(linear: Linearised, names, owner: str) -> tuple[np.ndarray, bool]:
-    """Values (n_fun,) of the functions of the chosen loads, and whether the weight is one of them."""
-    compiled = linear.compiled
-    has_weight = bool(np.any(compiled.model.gravity))
-    if names == "all":
-        if not has_weight and not np.any(linear.varying):
-            raise ModelError(f"{owner}: no load acts at its time; add a force, moment or gravity")
-        return linear.varying, has_weight
-    names = [names] if isinstance(names, str) else list(names)
-    users: dict[str, set[int]] = {}
-    for block in compiled.system.blocks:
-        if "function" not in block.type.par or block.type.multipliers:
-            continue
-        column = block.type.column("function")
-        for label, first, last in block.groups:
-            users.setdefault(label, set()).update(block.par[first:last, column].astype(int).tolist())
-    chosen: set[int] = set()
-    for name in names:
-        if name == "gravity" and has_weight:
-            continue
-        if name not in users:
-            known = ", ".join([*users, *(["gravity"] if has_weight else [])])
-            raise ModelError(f'{owner}: loads: no load "{name}"; there are {known or "none"}')
-        chosen |= users[name]
-    for label, functions in users.items():
-        shared = functions & chosen
-        if label not in names and shared:
-            raise ModelError(
-                f'{owner}: loads: "{label}" shares the function of a chosen load; give it a function of its own'
-            )
-    values = np.zeros_like(linear.varying)
-    for i in chosen:
-        if i >= 0:
-            values[i] = linear.varying[i]
-    return values, "gravity" in names

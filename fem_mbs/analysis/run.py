@@ -17,9 +17,11 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import check_start, consistent_velocities, initial_accelerations
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
+from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.statics import STATIC_OPTIONS, check_options, run_static
 from fem_mbs.analysis.stepping import LEDGER_COLUMNS, Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
-from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
+from fem_mbs.errors import ModelError, ResultsError
 from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
 
@@ -47,11 +49,11 @@ TRANSIENT_OPTIONS: dict[str, Any] = {
     **_SETTINGS,
 }
 #: Options of a static step and their defaults.
-STATIC_OPTIONS: dict[str, Any] = {"increments": 1, "ramp": True, **_SETTINGS}
+_STATIC: dict[str, Any] = {**STATIC_OPTIONS, **_SETTINGS}
 #: Options of all types of steps.
 STEP_OPTIONS = {
     "transient": TRANSIENT_OPTIONS,
-    "static": STATIC_OPTIONS,
+    "static": _STATIC,
     "modes": MODES_OPTIONS,
     "buckling": BUCKLING_OPTIONS,
 }
@@ -349,9 +351,9 @@ def _options(step: Step, known: dict[str, Any]) -> tuple[dict[str, Any], Setting
     for key, allowed in choices.items():
         if key in options and options[key] not in allowed:
             raise ModelError(f"{owner}: {key} = {options[key]!r} must be one of {', '.join(allowed)}")
-    for key in ("frames", "restarts", "increments", "max_iterations", "halvings", "count"):
+    for key in ("frames", "restarts", "increments", "max_iterations", "halvings", "count", "points", "branch"):
         if key in options:
-            v, low = options[key], 1 if key in ("increments", "max_iterations", "count") else 0
+            v, low = options[key], 1 if key in ("increments", "max_iterations", "count", "points") else 0
             if isinstance(v, bool) or not isinstance(v, int) or v < low:
                 raise ModelError(f"{owner}: {key} = {v!r} must be a whole number of at least {low}")
             if key == "halvings" and v > 20:
@@ -374,7 +376,7 @@ class _Run:
         self.state = self.system.initial_state()
         self.point = point
         self.t = 0.0
-        self.loaded = False
+        self.loading = Loading(self.compiled)
         self.summaries: list[dict[str, Any]] = []
         self.start_report: dict[str, Any] = {}
         self.started = False
@@ -385,6 +387,8 @@ class _Run:
         for step, options, _ in self.plan:
             if step.kind == "transient":
                 _count_steps(step.name, options)
+            elif step.kind == "static":
+                check_options(f'Step "{step.name}"', options, model)
 
     def check(self) -> None:
         """Everything that can be said against the start before a results folder is touched."""
@@ -495,6 +499,7 @@ class _Run:
     # --- transient -------------------------------------------------------------------------------------------------
     def _transient(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
         n_steps = _count_steps(step.name, options)
+        self.loading.all_on()
         h = options["duration"] / n_steps
         frame_every = max(1, n_steps // options["frames"]) if options["frames"] else 0
         restart_every = max(1, n_steps // (options["restarts"] + 1)) if options["restarts"] else 0
@@ -526,7 +531,7 @@ class _Run:
             self._first_rows(stepping)
             totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
             totals["kinetic"] = float(stepping.first_row[0])
-        self.started = self.loaded = True
+        self.started = True
         t0 = self.t
 
         def on_chunk(chunk: Chunk) -> None:
@@ -592,64 +597,12 @@ class _Run:
 
     # --- static ----------------------------------------------------------------------------------------------------
     def _static(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
-        level = {"value": 0.0}
-        ramp = options["ramp"] and not self.loaded
-
-        def scaled(f, load):
-            return (lambda t: level["value"] * f(t)) if load else f
-
-        t = self.t
-        functions = [scaled(f, load) for f, load in zip(self.compiled.functions, self.compiled.loads, strict=True)]
-        stepping = Stepping(
-            self.system,
-            functions,
-            self.state,
-            self.model.gravity,
-            rule="static",
-            t0=t,
-            h=0.0,
-            settings=settings,
-            frame_every=1,
-        )
-        level["value"] = 0.0 if ramp else 1.0
-        self.state.V[:] = 0.0
-        self.state.past[:] = 0.0
-        stepping.begin()
-        self._first_rows(stepping, **{"load factor": np.array([level["value"]])})
-        chunks: list[Chunk] = []
-        reached, size, cuts = 0.0, 1.0 / options["increments"], 0
-        while reached < 1.0 - 1e-12:
-            target = min(1.0, reached + size)
-            level["value"] = target if ramp else 1.0
-            stepping.ctl[C.GX : C.GZ + 1] = level["value"] * stepping.gravity
-            multipliers = self.state.U.copy()
-            try:
-                stepping.single(chunks.append)
-            except AnalysisError as error:
-                self.state.U[:] = multipliers
-                cuts += 1
-                if size < 2.0**-12:
-                    raise ConvergenceError(f'Step "{step.name}" at load factor {reached:g}: {error}') from None
-                size *= 0.5
-                continue
-            reached = target
-            chunk = chunks.pop()
-            chunk.time[:] = t
-            self.recorder.append(
-                {**self._series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record),
-                 "load factor": np.array([reached])},
-                self._frames(chunk.frames, chunk.time),
-            )  # fmt: skip
-        self.loaded = True
-        return {
-            "type": "static", "name": step.name, "increments": int(stepping.step), "cut_increments": cuts,
-            "iterations": int(stepping.counter[S.TOTAL_ITERATIONS]), "strain_energy": float(chunk.ledger[-1, 1]),
-        }  # fmt: skip
+        return run_static(self, step, options, settings)
 
     # --- modes, buckling -------------------------------------------------------------------------------------------
     def _linear(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
         """Modes or buckling shapes about the state that the steps before have left, one frame per shape."""
-        linear = Linearised(self.compiled, self.state, self.t, 1.0 if self.loaded else 0.0)
+        linear = Linearised(self.compiled, self.state, self.t, self.loading)
         if step.kind == "modes":
             summary, series, vectors = run_modes(linear, options)
         else:

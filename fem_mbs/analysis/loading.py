@@ -1,0 +1,92 @@
+"""Which loads act, and how strongly: levels that static steps raise one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fem_mbs import contract as C
+from fem_mbs.errors import ModelError
+from fem_mbs.model import CompiledModel
+
+__all__ = ["Loading", "chosen"]
+
+
+class Loading:
+    """Factors of the time functions of a model, (n_fun,), and of its weight: 0 until a step applies a load, then 1, or
+    what a static step has left.  Motions follow their functions, factor 1, unless a step varies them."""
+
+    def __init__(self, compiled: CompiledModel):
+        self.compiled = compiled
+        self.factors = np.where(np.asarray(compiled.loads, bool), 0.0, 1.0)
+        self.weight = 0.0
+
+    def all_on(self) -> None:
+        """What a transient does: every load acts in full."""
+        self.factors[:] = 1.0
+        self.weight = 1.0
+
+    def functions(self) -> list[Callable]:
+        """The model's time functions times their present factors."""
+
+        def scaled(i: int, f):
+            return lambda t: self.factors[i] * f(t)
+
+        return [scaled(i, f) for i, f in enumerate(self.compiled.functions)]
+
+    def set(self, mask: np.ndarray, weight: bool, factor: float) -> None:
+        """Give the loads of ``mask`` (n_fun,), and the weight, a factor."""
+        self.factors[mask] = factor
+        if weight:
+            self.weight = factor
+
+    def gravity(self, ctl: np.ndarray) -> None:
+        """Write the weight into the control values of a step."""
+        g = self.compiled.model.gravity
+        ctl[C.GX : C.GZ + 1] = 0.0
+        ctl[C.GX : C.GX + len(g)] = self.weight * g
+
+
+def chosen(compiled: CompiledModel, names, owner: str, key: str, motions: bool = False) -> tuple[np.ndarray, bool]:
+    """Time functions (n_fun,) bool that loads use, by names of loads or "all", and whether the weight is among them.
+
+    ``motions``: names of motions and driven joints count too ("all" means loads only).
+
+    Raises:
+        ModelError: an unknown name, no load, or a load that shares its function with one that is not chosen.
+    """
+    loads = np.asarray(compiled.loads, bool)
+    has_weight = bool(np.any(compiled.model.gravity))
+    if isinstance(names, str) and names == "all":
+        return loads.copy(), has_weight
+    names = [names] if isinstance(names, str) else list(names)
+    users: dict[str, set[int]] = {}
+    for block in compiled.system.blocks:
+        if "function" not in block.type.par or (block.type.multipliers and not motions):
+            continue
+        column = block.type.column("function")
+        for label, first, last in block.groups:
+            found = block.par[first:last, column].astype(int)
+            if (found >= 0).any():
+                users.setdefault(label, set()).update(found[found >= 0].tolist())
+    if motions:
+        driven = compiled.system.driven
+        for label, index in zip(driven.names, driven.functions, strict=True):
+            users.setdefault(label, set()).add(int(index))
+    known = [*users, *(["gravity"] if has_weight else [])]
+    picked: set[int] = set()
+    for name in names:
+        if name == "gravity" and has_weight:
+            continue
+        if name not in users:
+            raise ModelError(f'{owner}: {key}: there is no load "{name}"; there are {", ".join(known) or "none"}')
+        picked |= users[name]
+    for label, functions in users.items():
+        if label not in names and functions & picked:
+            raise ModelError(
+                f'{owner}: {key}: "{label}" shares the function of a chosen load; give it a function of its own'
+            )
+    mask = np.zeros(loads.size, bool)
+    mask[sorted(picked)] = True
+    return mask, "gravity" in names

@@ -1,0 +1,431 @@
+"""Equilibrium paths: load control, displacement control, arc length; critical points and branches.
+
+A path is a curve of configurations u and load factors f with R(u, f) = 0.  Each point is found from the last by
+Newton-Raphson on R = 0 and one more condition on the increment (du, df) of the step,
+
+    load control            df = given
+    displacement control    du_k = given
+    arc length              du.W du + p^2 df^2 = ds^2       (p = 0: cylindrical, else spherical)
+
+solved by two right sides per tangent (Riks 1979, doi:10.1016/0020-7683(79)90081-7; Crisfield 1981,
+doi:10.1016/0045-7949(81)90108-5, with the condition linearised).  The step follows the last one's direction and adapts
+to the effort.
+
+Where the number of negative eigenvalues of the tangent changes between two points, the point of the change is bracketed
+by the sign of its smallest eigenvalue mu along the step, and told apart by its vector x: a limit point where x.dR/df is
+not zero (the load factor turns), a bifurcation where it is (Wriggers & Simo 1990, doi:10.1002/nme.1620300110).  From a
+bifurcation the other branch starts in the direction of x, with x.W du given.
+
+The module knows a `Problem` only, neither meshes nor elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from fem_mbs.errors import AnalysisError, ConvergenceError
+
+__all__ = ["Critical", "PathSettings", "Point", "Problem", "follow"]
+
+_DESIRED = 5  # iterations per point
+_LIMIT = 1e-4  # of the cosine between null vector and load: beyond, the load factor turns
+
+
+class Problem(Protocol):
+    """An equilibrium problem with a present configuration."""
+
+    weight: np.ndarray  # (n,) metric W of increments; zero for multipliers
+
+    def residual(self, factor: float) -> tuple[np.ndarray, bool]:
+        """R (n,) at the present configuration, and whether it is small."""
+
+    def factorise(self, factor: float) -> None:
+        """Tangent at the present configuration; AnalysisError where it is singular."""
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Solution for the last tangent."""
+
+    def load(self, factor: float) -> np.ndarray:
+        """dR/df (n,) at the present configuration."""
+
+    def move(self, x: np.ndarray) -> bool:
+        """Add an increment; True if it was no more than round-off."""
+
+    def increment(self) -> np.ndarray:
+        """Sum of the increments since the last accepted point (n,)."""
+
+    def save(self) -> Any: ...
+
+    def restore(self, token: Any) -> None: ...
+
+    def accept(self, factor: float) -> None:
+        """Make the present configuration the start of the next step."""
+
+    def negative(self, factor: float) -> int:
+        """Negative eigenvalues of the tangent, on the null space of the constraints."""
+
+    def blame(self) -> str:
+        """Where the residual is worst."""
+
+
+@dataclass(frozen=True)
+class PathSettings:
+    """How a path is followed.
+
+    ``control`` "load", "displacement" or "arc"; ``size`` of the first step: of the load factor, of the displacement of
+    unknown ``component``, or arc length; ``largest``, ``smallest`` sizes; ``spherical``: p of the arc length;
+    ``end`` of the load factor, ``end_displacement`` of the component (None: no end); ``points`` at most;
+    ``stability``: count negative eigenvalues and find critical points, to ``tolerance`` of the load factor;
+    ``branch``: number of the bifurcation from which the path goes on along the other branch (0: none), with
+    ``branch_size``, whose sign chooses the side; ``line_search``: always, else only after a failure.
+    """
+
+    control: str = "arc"
+    size: float = 0.05
+    largest: float = np.inf
+    smallest: float = 1e-6
+    spherical: float = 0.0
+    component: int = -1
+    start_displacement: float = 0.0
+    end: float | None = None
+    end_displacement: float | None = None
+    points: int = 200
+    stability: bool = True
+    tolerance: float = 1e-6
+    branch: int = 0
+    branch_size: float = 0.01
+    line_search: bool = False
+    iterations: int = 25
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the path: load factor, length of the path, iterations, negative eigenvalues (-1: not counted)."""
+
+    factor: float
+    length: float
+    iterations: int
+    negative: int
+
+
+@dataclass(frozen=True)
+class Critical:
+    """A critical point: "limit" or "bifurcation", its load factor, the path's length there, negative eigenvalues
+    before and after, and half of the bracket of the load factor."""
+
+    kind: str
+    factor: float
+    length: float
+    before: int
+    after: int
+    error: float
+
+
+@dataclass
+class _Walk:
+    """Where the walk along a path stands."""
+
+    factor: float
+    displacement: float = 0.0  # of the settings' component
+    length: float = 0.0
+    direction: np.ndarray | None = None
+    rise: float = 0.0  # df of the last step
+    cuts: int = 0
+    iterations: int = 0
+    criticals: list[Critical] = field(default_factory=list)
+
+
+def follow(
+    problem: Problem, factor: float, settings: PathSettings, on_point: Callable[[Point], None]
+) -> tuple[float, list[Critical], dict[str, int]]:
+    """Follow a path from the present configuration at a load factor.
+
+    Calls ``on_point`` for every accepted point.  Returns the last load factor, the critical points, and counts.
+
+    Raises:
+        ConvergenceError: no step of the smallest size leads on.
+    """
+    s = settings
+    walk = _Walk(factor, s.start_displacement)
+    size = s.size
+    count = problem.negative(factor) if s.stability else -1
+    for _ in range(s.points):
+        size, last = _clipped(walk, s, size)
+        token = problem.save()
+        step, size = _find(problem, walk, s, size, token)
+        done, increment, new = step
+        after = problem.negative(new) if s.stability else -1
+        if s.stability and after != count:
+            found, state, vector = _critical(problem, walk, s, token, size, count, after)
+            walk.criticals.append(found)
+            if found.kind == "bifurcation" and s.branch and _bifurcations(walk) == s.branch:
+                count = _switch(problem, walk, s, state, vector, found, on_point)
+                continue
+            step, _ = _find(problem, walk, s, size, token)
+            done, increment, new = step
+        place = walk.displacement + (increment[s.component] if s.component >= 0 else 0.0)
+        last = last or _ended(walk, s, new, place)
+        _advance(problem, walk, increment, new, place)
+        count = after
+        on_point(Point(new, walk.length, done, after))
+        if last:
+            break
+        size = min(size * min(2.0, max(0.5, np.sqrt(_DESIRED / max(done, 1)))), s.largest)
+    return walk.factor, walk.criticals, {"cuts": walk.cuts, "iterations": walk.iterations}
+
+
+def _advance(problem, walk: _Walk, increment: np.ndarray, new: float, place: float) -> None:
+    """The end of a step becomes the start of the next."""
+    walk.length += float(np.sqrt(increment @ (problem.weight * increment)))
+    walk.direction, walk.rise = increment, new - walk.factor
+    walk.factor, walk.displacement = new, place
+    problem.accept(new)
+
+
+def _bifurcations(walk: _Walk) -> int:
+    return sum(c.kind == "bifurcation" for c in walk.criticals)
+
+
+def _clipped(walk: _Walk, s: PathSettings, size: float) -> tuple[float, bool]:
+    """Size of the next step, and whether it ends the path, where that is given by load or displacement."""
+    left = np.inf
+    if s.control == "load" and s.end is not None:
+        left = abs(s.end - walk.factor)
+    elif s.control == "displacement" and s.end_displacement is not None:
+        left = abs(s.end_displacement - walk.displacement)
+    return (left, True) if size >= left * (1.0 - 1e-9) else (size, False)
+
+
+def _ended(walk: _Walk, s: PathSettings, new: float, place: float) -> bool:
+    """Whether the step from the walk's last point passes an end that does not clip the steps."""
+    if (
+        s.control != "load"
+        and s.end is not None
+        and (walk.factor - s.end) * (new - s.end) <= 0.0 != walk.factor - s.end
+    ):
+        return True
+    return (
+        s.control != "displacement"
+        and s.end_displacement is not None
+        and (walk.displacement - s.end_displacement) * (place - s.end_displacement) <= 0.0
+    )
+
+
+# --- one step --------------------------------------------------------------------------------------------------------
+def _find(problem, walk: _Walk, s: PathSettings, size: float, token) -> tuple[tuple[int, np.ndarray, float], float]:
+    """A step of the given size, or of a smaller one; (iterations, increment, load factor) and the size."""
+    search = s.line_search
+    trouble = ""
+    while size >= s.smallest:
+        try:
+            return _step(problem, walk, s, size, search), size
+        except AnalysisError as error:
+            trouble = str(error)
+            problem.restore(token)
+            walk.cuts += 1
+            size *= 0.5
+            search = True
+    raise ConvergenceError(
+        f"path at load factor {walk.factor:.6g}: no step of size {s.smallest:.3g} and more converged ({trouble}); "
+        "take smaller steps, or look at the supports and loads there"
+    )
+
+
+def _predict(problem, walk: _Walk, s: PathSettings, size: float) -> tuple[np.ndarray, float]:
+    """First guess (du, df) of a step: along the tangent of the path, on from the last step."""
+    W = problem.weight
+    problem.factorise(walk.factor)
+    v = problem.solve(-problem.load(walk.factor))
+    if s.control == "load":
+        df = np.sign(s.end - walk.factor) * size if s.end is not None else size
+        return df * v, df
+    if s.control == "displacement":
+        if v[s.component] == 0.0:
+            raise AnalysisError("the load does not move the controlled displacement")
+        sign = np.sign(s.end_displacement - s.start_displacement)
+        df = sign * size / v[s.component]
+        return df * v, df
+    length = np.sqrt(v @ (W * v) + s.spherical**2)
+    df = size / length
+    if walk.direction is not None:
+        along = v @ (W * walk.direction) + s.spherical**2 * walk.rise
+        df *= -1.0 if along < 0.0 else 1.0
+    elif s.end is not None and s.end < walk.factor:
+        df = -df
+    return df * v, df
+
+
+def _step(problem, walk: _Walk, s: PathSettings, size: float, search: bool, given=None):
+    """Newton-Raphson on equilibrium and the condition of the step; (iterations, increment, load factor).
+
+    ``given`` (vector x, amount a): the condition x.W du = a, started at du = a x / x.W x, instead of the control's.
+    """
+    W = problem.weight
+    if given is None:
+        x, df = _predict(problem, walk, s, size)
+    else:
+        vector, amount = given
+        x, df = amount / (vector @ (W * vector)) * vector, 0.0
+    problem.move(x)
+    factor = walk.factor + df
+    for iteration in range(1, s.iterations + 1):
+        r, small = problem.residual(factor)
+        if not np.isfinite(r).all():
+            raise AnalysisError("the residual is not finite")
+        if small:
+            walk.iterations += iteration
+            return iteration, problem.increment(), factor
+        problem.factorise(factor)
+        x = problem.solve(-r)
+        if given is None and s.control == "load":
+            df = 0.0
+        else:
+            v = problem.solve(-problem.load(factor))
+            u = problem.increment()
+            if given is not None:
+                g, a, b = vector @ (W * u) - amount, W * vector, 0.0
+            elif s.control == "displacement":
+                a = np.zeros_like(u)
+                a[s.component] = 1.0
+                sign = np.sign(s.end_displacement - s.start_displacement)
+                g, b = u[s.component] - sign * size, 0.0
+            else:
+                rise = factor - walk.factor
+                a, b = W * u, s.spherical**2 * rise
+                g = 0.5 * (u @ (W * u) + s.spherical**2 * rise**2 - size**2)
+            bottom = a @ v + b
+            if bottom == 0.0:
+                raise AnalysisError("the path has no tangent here")
+            df = -(g + a @ x) / bottom
+            x = x + df * v
+        if search:
+            x, df = _searched(problem, factor, x, df, r)
+        tiny = problem.move(x)
+        factor += df
+        if tiny and iteration > 1 and abs(df) <= 1e-12 * max(1.0, abs(factor)):
+            walk.iterations += iteration
+            return iteration, problem.increment(), factor
+    raise ConvergenceError(f"no convergence in {s.iterations} iterations, worst at {problem.blame()}")
+
+
+def _searched(problem, factor: float, x: np.ndarray, df: float, r: np.ndarray):
+    """Line search: shorten an increment whose residual still works against it (Crisfield 1982, 0.8 of the first)."""
+    s0 = x @ r
+    if s0 == 0.0:
+        return x, df
+    eta = 1.0
+    for _ in range(4):
+        token = problem.save()
+        problem.move(eta * x)
+        after, _ = problem.residual(factor + eta * df)
+        problem.restore(token)
+        ratio = (x @ after) / s0
+        if not np.isfinite(ratio):
+            eta *= 0.25
+        elif abs(ratio) <= 0.8:
+            break
+        else:
+            eta = float(np.clip(eta / (1.0 - ratio) if ratio < 0.0 else 0.5 * eta, 0.1, 1.0))
+    return eta * x, eta * df
+
+
+# --- critical points -------------------------------------------------------------------------------------------------
+def _smallest(problem, factor: float, start=None) -> tuple[float, np.ndarray]:
+    """Eigenvalue mu of smallest magnitude of K x + G^T y = mu W x, and x with x.W x = 1, by inverse iteration."""
+    W = problem.weight
+    problem.factorise(factor)
+    if start is None:
+        start = np.random.default_rng(3).standard_normal(W.size)
+    x, mu = start, np.inf
+    for _ in range(60):
+        x = x / np.sqrt(x @ (W * x))
+        y = problem.solve(W * x)
+        product = y @ (W * x)
+        y_size = np.sqrt(y @ (W * y))
+        new = product / y_size**2
+        x = y
+        if abs(new - mu) <= 1e-10 * abs(new):
+            mu = new
+            break
+        mu = new
+    return mu, x / np.sqrt(x @ (W * x))
+
+
+def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before: int, after: int):
+    """Bracket the point between the last accepted one and the end of the step where the count changes.
+
+    Regula falsi (Illinois) on the smallest eigenvalue, safeguarded by the counts; leaves the problem restored to the
+    start of the step, and returns the point, its state and its null vector.
+    """
+
+    def at(part: float):
+        problem.restore(token)
+        if part == 0.0:
+            return walk.factor, before, _smallest(problem, walk.factor), problem.save(), 0.0
+        _, u, factor = _step(problem, walk, s, part * size, s.line_search)
+        return (
+            factor, problem.negative(factor), _smallest(problem, factor), problem.save(),
+            float(np.sqrt(u @ (problem.weight * u))),
+        )  # fmt: skip
+
+    low, high = 0.0, 1.0
+    a, b = at(0.0), at(1.0)
+    best = b
+    for k in range(60):
+        tight = abs(a[0] - b[0]) <= s.tolerance * max(abs(a[0]), abs(b[0])) and high - low < 0.01
+        if tight or high - low < 1e-12:
+            break
+        ma, mb = a[2][0], b[2][0]
+        part = 0.5 * (low + high)
+        if ma * mb < 0.0 and k % 3 < 2:
+            part = low + (high - low) * ma / (ma - mb)
+            # not onto an end: the bracket must shrink from both sides
+            part = min(max(part, low + 0.02 * (high - low)), high - 0.02 * (high - low))
+        middle = at(part)
+        if abs(middle[2][0]) < abs(best[2][0]):
+            best = middle
+        if middle[1] == before:
+            low, a = part, middle
+        else:
+            high, b = part, middle
+    best = min((a, b, best), key=lambda entry: abs(entry[2][0]))
+    factor, _, (_, vector), state, length = best
+    problem.restore(state)
+    load = problem.load(factor)
+    W = problem.weight
+    scaled = np.where(W > 0.0, load / np.sqrt(np.where(W > 0.0, W, 1.0)), 0.0)
+    cosine = abs(vector @ load) / max(float(np.linalg.norm(scaled)), 1e-300)
+    kind = "limit" if cosine > _LIMIT else "bifurcation"
+    found = Critical(kind, float(factor), walk.length + length, before, after, 0.5 * abs(a[0] - b[0]))
+    problem.restore(token)
+    return found, state, vector
+
+
+def _switch(problem, walk: _Walk, s: PathSettings, state, vector, found: Critical, on_point) -> int:
+    """First point of the other branch; returns the count of negative eigenvalues there."""
+    problem.restore(state)
+    problem.accept(found.factor)
+    walk.length, walk.factor = found.length, found.factor
+    token = problem.save()
+    amount = s.branch_size
+    for _ in range(12):
+        try:
+            done, increment, new = _step(problem, walk, s, 0.0, False, (vector, amount))
+            break
+        except AnalysisError:
+            problem.restore(token)
+            walk.cuts += 1
+            amount *= 0.5
+    else:
+        raise ConvergenceError(
+            f"branch at load factor {found.factor:.6g}: no point of it was found; take another branch_size"
+        )
+    after = problem.negative(new)
+    place = walk.displacement + (increment[s.component] if s.component >= 0 else 0.0)
+    _advance(problem, walk, increment, new, place)
+    on_point(Point(new, walk.length, done, after))
+    return after
