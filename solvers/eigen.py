@@ -112,16 +112,16 @@ def negative_count(K, G) -> int:
     n, m = K.shape[0], G.shape[0]
     if n == 0:
         return 0
-    if n <= DENSE:
-        Z = null_space(G)
-        if Z.shape[1] == 0:
-            return 0
-        values = scipy.linalg.eigvalsh(Z.T @ (K @ Z))
-        return int((values < -1e-13 * np.abs(values).max(initial=0.0)).sum())
     d = np.sqrt(abs(K).max(axis=1).toarray().ravel())
     d[d == 0.0] = 1.0
     D = diags(1.0 / d)
     Ks, Gs = D @ K @ D, G @ D
+    if n <= DENSE:
+        Z = null_space(Gs)
+        if Z.shape[1] == 0:
+            return 0
+        values = scipy.linalg.eigvalsh(Z.T @ (Ks @ Z))
+        return int((values < -1e-14 * np.abs(values).max(initial=0.0)).sum())
     norm = np.sqrt(np.asarray(Gs.multiply(Gs).sum(axis=1)).ravel())
     norm[norm == 0.0] = 1.0
     Gs = diags(1.0 / norm) @ Gs
