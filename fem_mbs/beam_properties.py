@@ -373,9 +373,8 @@ def line_positions(
 def smooth_tangents(cells: np.ndarray, chords: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
     """Tangents (n, 3) at p and q of a smooth line through the nodes.
 
-    Where two elements meet it is the mean of their directions, each weighted with the length of the other: exact on a
-    circle to second order of the differences in length, and in all orders for equal elements. At ends the element is an
-    arc. ``chords`` (n, 3) [m].
+    Where two elements meet it is the mean of their directions, each weighted with the length of the other, the tangent
+    of the circle through the three nodes. At ends the element is an arc. ``chords`` (n, 3) [m].
 
     Raises:
         ModelError: two elements that both begin, or both end, at a node.

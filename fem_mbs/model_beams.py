@@ -205,8 +205,8 @@ class Beams(ModelBase):
                 self._rotation[own] = self._rotation[node]
             column = beam.cells[:, k]
             column[column == node] = own
-            # an end that is released becomes a node of the beam before the joint asks for its rotation
-            self._rotational.add(own)
+            if self.dimension == 3 and len(axes) < 3:  # what is not released, the node must bear
+                self._rotational.add(node)
             if self.dimension == 2:
                 self.joint(label, "pin", node, label)
             elif len(axes) == 3:
