@@ -8,6 +8,7 @@ from scipy.integrate import quad_vec
 from scipy.spatial.transform import Rotation
 
 from fem_mbs.beam_properties import (
+    Reference,
     SectionLine,
     arc_length,
     element_mass,
@@ -153,6 +154,28 @@ def test_infinite_is_the_limit_of_stiff():
         element_stiffness(uniform(stiff(**places)), [0.5], fixed=(0, 3)),
         element_stiffness(uniform(stiff(**places)), [0.5]),
     )
+
+
+@pytest.mark.parametrize("strains", ["generalised", "corotational"])
+def test_straight_is_a_special_case_of_curved(strains):
+    A = Rotation.random(2, random_state=10).as_matrix()
+    L = np.array([0.4, 0.7])
+    line = uniform(stiff(centroid=[0.03, -0.02], shear_centre=[-0.05, 0.01]))
+    straight = Reference(strains, L[:, None] * A[..., 0], A, A, True)
+    same(element_stiffness(line, L, reference=straight), element_stiffness(line, L), 1e-11)
+
+
+@pytest.mark.parametrize("strains", ["generalised", "corotational"])
+def test_gradients_of_strains(strains):
+    chord, A, _, L = bent(0.4)
+    place, spin = Reference(strains, chord, A[:1], A[1:], True).gradients(L)
+    step = 1e-6
+    for k, unit in enumerate(np.eye(3)):
+        plus, minus = (reference_strains(strains, chord + f * unit, A[:1], A[1:], L) for f in (step, -step))
+        np.testing.assert_allclose(place[..., k], (plus - minus) / (2 * step), atol=1e-9)
+        turns = [Rotation.from_rotvec(f * unit).as_matrix() @ A[1:] for f in (step, -step)]
+        plus, minus = (reference_strains(strains, chord, A[:1], turn, L) for turn in turns)
+        np.testing.assert_allclose(spin[..., k], (plus - minus) / (2 * step), atol=1e-9)
 
 
 # --- mass ------------------------------------------------------------------------------------------------------------

@@ -132,9 +132,8 @@ def test_taper():
 
 # --- curved and twisted lines ----------------------------------------------------------------------------------------
 def quarter(n, strains, **options):
-    """A quarter ring; no shear deformation, for which the second-order terms are not made."""
     m = Model(3)
-    m.section("s", "stiffness", **{**SECTION, "GA": np.inf})
+    m.section("s", "stiffness", **SECTION)
     m.mesh("b", arc((0.0, 0.0, 0.0), 1.0, [0.0, 90.0], n))
     m.beams("b", "b", "s", strains=strains, curved=True, **options)
     m.fix("b:start")
@@ -157,38 +156,40 @@ def test_curved_and_twisted_beams_are_free_of_stress(strains, twist):
 
 
 @pytest.mark.parametrize("strains", STRAINS)
-def test_curved_cantilever(strains):
-    """A quarter ring under a force across its plane: bending and torsion (Castigliano), with an error of second order."""
+@pytest.mark.parametrize("second_order", [True, False])
+def test_curved_cantilever(strains, second_order):
+    """A quarter ring under forces across and in its plane (Castigliano): an error of fourth order."""
     phi = np.linspace(0.0, np.pi / 2, 20001)
     bend, turn = np.sin(phi), 1.0 - np.cos(phi)
-    exact = np.trapezoid(bend**2 / EIY + turn**2 / GJ, phi)
+    exact = np.array([
+        np.trapezoid(bend**2 / EIZ + bend**2 / EA + np.cos(phi) ** 2 / GA, phi),
+        np.trapezoid(bend**2 / EIY + turn**2 / GJ, phi) + np.pi / 2 / GA,
+    ])  # fmt: skip
     errors = []
-    for n in (8, 16, 32):
-        m = quarter(n, strains)
-        m.force("f", "b:end", (0.0, 0.0, SMALL))
-        errors.append(abs(statics(m)[0][2] / exact - 1.0))
-    assert errors[2] < 5e-4
-    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.2)
-    assert errors[1] / errors[2] == pytest.approx(4.0, abs=0.1)
+    for n in (2, 4, 8):
+        m = quarter(n, strains, second_order=second_order)
+        m.force("f", "b:end", (0.0, 0.01 * SMALL, 0.01 * SMALL))
+        errors.append(np.abs(100.0 * statics(m)[0][1:] / exact - 1.0))
+    assert errors[0].max() < 3e-3
+    assert errors[2].max() < 1e-5
+    assert errors[0][1] / errors[1][1] == pytest.approx(16.0, abs=2.0)
+    assert errors[1][1] / errors[2][1] == pytest.approx(16.0, abs=1.0)
 
 
-def test_twisted_cantilever():
-    """A quarter turn of the section along the line: between stiff and weak bending, from the integral."""
+@pytest.mark.parametrize("strains", STRAINS)
+@pytest.mark.parametrize("n", [2, 6])
+def test_twisted_cantilever(strains, n):
+    """A quarter turn of the section along the line, between stiff and weak bending: exact."""
     s = np.linspace(0.0, 1.0, 20001)
     a = 0.5 * np.pi * s
     weight = (1 - s) ** 2
-    exact = np.array([
+    exact = [
         np.trapezoid(weight * (np.sin(a) ** 2 / EIY + np.cos(a) ** 2 / EIZ), s) + 1 / GA,
         np.trapezoid(weight * np.sin(a) * np.cos(a) * (1 / EIZ - 1 / EIY), s),
-    ])  # fmt: skip
+    ]
     for twist in (0.5 * np.pi, [0.0, 0.5 * np.pi]):
-        errors = []
-        for n in (6, 12, 24):
-            u, _ = statics(cantilever(n, {"twist": twist, "strains": "corotational"}, force=(0, 1, 0)))
-            errors.append(np.abs(u[1:] - exact).max() / exact[0])
-        assert errors[2] < 3e-3
-        assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.2)
-        assert errors[1] / errors[2] == pytest.approx(4.0, abs=0.1)
+        u, _ = statics(cantilever(n, {"twist": twist, "strains": strains}, force=(0, 1, 0)))
+        near(u[1:], exact, 1e-6)
 
 
 # --- ends and fixed strains ------------------------------------------------------------------------------------------
