@@ -492,3 +492,14 @@ def test_model_file(tmp_path):
     path.write_text(FILE.replace('releases = {end = ["rotation y"]}', "releases = {top = 1}"))
     with pytest.raises(ModelError, match=r"releases = \{top = 1\} must be a table"):
         load_model(path)
+
+
+def test_check_of_a_model_file(tmp_path):
+    from fem_mbs.cli_check import _section_numbers
+
+    path = tmp_path / "model.toml"
+    path.write_text(FILE)
+    model = load_model(path)
+    numbers = list(_section_numbers(model, "steel", ["thick", "thin"], "beam", 1.0))
+    assert numbers[0] == "EA = 2.386e+08 - 1.058e+08 N"
+    assert numbers[-1].startswith("mass 6.28")
