@@ -20,6 +20,7 @@ from fem_mbs.sections import Material, Section, SectionProperties, couple, make_
 
 __all__ = [
     "FIXABLE",
+    "Reference",
     "SectionLine",
     "arc_length",
     "element_mass",
@@ -39,6 +40,7 @@ _STRAINS = ("extension", "torsion", "bending y", "bending y", "bending z", "bend
 _SINGULAR = 1e-13  # smallest eigenvalue of a flexibility, scaled to a diagonal of ones, that is not a rigid direction
 _NODES = 33  # Chebyshev nodes along a tapered member; moments of inertia are of degree 4 in the dimensions
 _TAPER_POINTS = 12  # Gauss points of a tapered element
+_CURVED_POINTS = 6  # of a prismatic one that is curved or twisted
 
 
 def _gauss(points: int) -> tuple[np.ndarray, np.ndarray]:
@@ -185,8 +187,66 @@ def _stations(line: SectionLine, start, end, n: int, exact: int) -> tuple[np.nda
 
 
 # --- stiffness -------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Places of curved or twisted elements without stress: chords (n, 3), section axes A_p, A_q (n, 3, 3) in global
+    axes, and how their strains are measured (see `reference_strains`)."""
+
+    strains: str
+    chords: np.ndarray
+    A_p: np.ndarray
+    A_q: np.ndarray
+    second_order: bool
+
+    def gradients(self, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives (n, 6, 3) of the strains by the place and by the spin of the end q, by complex steps."""
+        step = 1e-30
+        n = len(self.chords)
+        by_place, by_spin = np.empty((n, 6, 3)), np.empty((n, 6, 3))
+        for k in range(3):
+            unit = np.zeros(3)
+            unit[k] = step
+            place = reference_strains(
+                self.strains, self.chords + 1j * unit, self.A_p, self.A_q, length, self.second_order
+            )
+            turned = self.A_q + 1j * np.cross(unit, self.A_q.swapaxes(1, 2)).swapaxes(1, 2)
+            spin = reference_strains(self.strains, self.chords, self.A_p, turned, length, self.second_order)
+            by_place[:, :, k], by_spin[:, :, k] = place.imag / step, spin.imag / step
+        return by_place, by_spin
+
+    def sections(self, length: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Arms r (n, g, 3) from the section at xi to the end q, and section axes (n, g, 3, 3).
+
+        The line is cubic with the end tangents, the axes turn at a constant rate (exact for arcs and twisted straight
+        lines).
+        """
+        turn = self.A_p.swapaxes(1, 2) @ self.A_q
+        vector = np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]])
+        sine = 0.5 * np.linalg.norm(vector, axis=0)
+        angle = np.arctan2(sine, 0.5 * (np.trace(turn, axis1=1, axis2=2) - 1.0))
+        axis = vector / np.where(sine > 0.0, 2.0 * sine, 1.0)
+        K = np.zeros((len(length), 3, 3))
+        K[:, 2, 1], K[:, 0, 2], K[:, 1, 0] = axis
+        K -= K.swapaxes(1, 2)
+        a = angle[:, None] * xi
+        between = (
+            np.eye(3) + np.sin(a)[..., None, None] * K[:, None] + (1.0 - np.cos(a))[..., None, None] * (K @ K)[:, None]
+        )
+        A = self.A_p[:, None] @ between
+        tp, tq = length[:, None] * self.A_p[..., 0], length[:, None] * self.A_q[..., 0]
+        h1, h2, h3 = xi - 2.0 * xi**2 + xi**3, 3.0 * xi**2 - 2.0 * xi**3, xi**3 - xi**2
+        place = h1[:, None] * tp[:, None] + h2[:, None] * self.chords[:, None] + h3[:, None] * tq[:, None]
+        return self.chords[:, None] - place, A
+
+
 def element_stiffness(
-    line: SectionLine, length, start=0.0, end=1.0, fixed: Sequence[int] = (), owner: str = "Beam"
+    line: SectionLine,
+    length,
+    start=0.0,
+    end=1.0,
+    fixed: Sequence[int] = (),
+    owner: str = "Beam",
+    reference: Reference | None = None,
 ) -> np.ndarray:
     """S (n, 6, 6) [N/m] with sigma = S e, from the flexibility of the exact equilibrium solution.
 
@@ -199,32 +259,45 @@ def element_stiffness(
     A prismatic element, coupled or not, is exact by two Gauss points (it is eq. 6 of Meijaard 1993); a tapered one
     takes twelve. An infinite stiffness is a zero flexibility.
 
+    Elements that are curved or twisted without stress have their own H: the end q carries the force and moment that
+    sigma has there by the gradients of the strains, and the section in between carries them with its arm. A shear force
+    that is not the difference of the end moments, which do not lie in the same plane, then is no shear either.
+
     Args:
         length: (n,) [m]
         start, end: (n,) where the ends p and q lie along the member, 0..1
         fixed: indices of strains that the element holds at zero by multipliers. They may be infinitely stiff; what a
             multiplier carries then has no part in S.
         owner: for messages
+        reference: of curved or twisted elements
 
     Raises:
         ModelError: a strain that is not fixed is infinitely stiff.
     """
     L = np.atleast_1d(np.asarray(length, float))
     n = len(L)
-    xi, w, section = _stations(line, start, end, n, 2)
+    xi, w, section = _stations(line, start, end, n, 2 if reference is None else _CURVED_POINTS)
+    F = section.flexibility
+    if reference is not None:
+        place, spin = reference.gradients(L)
+        arm, A = reference.sections(L, xi)
+        force = np.broadcast_to(place.swapaxes(1, 2)[:, None], (n, len(xi), 3, 6))
+        moment = spin.swapaxes(1, 2)[:, None] + np.cross(arm[..., None], force, axisa=2, axisb=2, axisc=2)
+        H = np.concatenate([A.swapaxes(2, 3) @ force, A.swapaxes(2, 3) @ moment], axis=2)
+        flexibility = np.einsum("g,ngij->nij", w, H.swapaxes(2, 3) @ F @ H)
+        return _inverse(L[:, None, None] * flexibility, sorted(set(fixed)), owner)
     H = np.zeros((len(xi), 6, 6))
     H[:, 0, 0] = H[:, 3, 1] = H[:, 1, 4] = H[:, 2, 3] = 1.0
     H[:, 1, 5] = H[:, 2, 2] = -1.0
     H[:, 4, 2] = H[:, 5, 4] = 1.0 - xi
     H[:, 4, 3] = H[:, 5, 5] = xi
-    moment = np.ones((n, 6))
-    moment[:, 3:] = L[:, None]
-    F = section.flexibility if line.prismatic else section.flexibility.swapaxes(0, 1)[:, :, None]
+    lever = np.ones((n, 6))
+    lever[:, 3:] = L[:, None]
     if line.prismatic:  # sums over the Gauss points first: they are the same for all elements
         parts = np.einsum("g,gai,ab,gbj->abij", w, H, F, H)
-        flexibility = np.einsum("na,nb,abij->nij", moment, moment, parts)
+        flexibility = np.einsum("na,nb,abij->nij", lever, lever, parts)
     else:
-        F = section.flexibility * moment[:, None, :, None] * moment[:, None, None, :]
+        F = F * lever[:, None, :, None] * lever[:, None, None, :]
         flexibility = np.einsum("g,gai,ngab,gbj->nij", w, H, F, H, optimize=True)
     return _inverse(L[:, None, None] * flexibility, sorted(set(fixed)), owner)
 
@@ -373,9 +446,8 @@ def line_positions(
 def smooth_tangents(cells: np.ndarray, chords: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
     """Tangents (n, 3) at p and q of a smooth line through the nodes.
 
-    Where two elements meet it is the mean of their directions, each weighted with the length of the other: exact on a
-    circle to second order of the differences in length, and in all orders for equal elements. At ends the element is an
-    arc. ``chords`` (n, 3) [m].
+    Where two elements meet it is the mean of their directions, each weighted with the length of the other, the tangent
+    of the circle through the three nodes. At ends the element is an arc. ``chords`` (n, 3) [m].
 
     Raises:
         ModelError: two elements that both begin, or both end, at a node.
@@ -509,10 +581,10 @@ def reference_strains(
 
     strains "generalised": Meijaard 1993, eqs 2 and 16. "corotational": natural rotations against the chord with the
     shortest rotation of the section onto it (docs/theory.md, section 4), with the second-order terms of eq. 16 in
-    e1, e3 to e6, and (e4 e5 - e3 e6)/(2 L) in e2.
+    e1, e3 to e6, and (e4 e5 - e3 e6)/(2 L) in e2. Complex places give derivatives (`Reference.gradients`).
     """
-    l, L = np.asarray(chords, float), np.asarray(length, float)
-    n = np.linalg.norm(l, axis=1)
+    l, L = np.asarray(chords), np.asarray(length, float)
+    n = np.sqrt((l * l).sum(axis=1))
     lp, lq = np.einsum("ni,nij->nj", l, A_p), np.einsum("ni,nij->nj", l, A_q)
     c = np.einsum("nij,nik->njk", A_p, A_q)
     if strains == "generalised":
@@ -526,7 +598,7 @@ def reference_strains(
         C = C + (b2p * b2q + b3p * b3q) * k
         S = c[:, 2, 1] - c[:, 1, 2] - b2q * c[:, 2, 0] - b3p * c[:, 0, 1] + b3q * c[:, 1, 0] + b2p * c[:, 0, 2]
         S = S + (b3p * b2q - b2p * b3q) * k
-        e2 = L * np.arctan2(S, C)
+        e2 = L * _angle(S, C)
         e3, e4, e5, e6 = -L * yp, L * yq, -L * zp, L * zq
     e1 = n - L
     if second_order:
@@ -540,6 +612,14 @@ def reference_strains(
 def _natural(components: np.ndarray, n: np.ndarray):
     """b2, b3, theta_y, theta_z of an end from the chord's components (n, 3) along its section axes."""
     b2, b3 = (components[:, k] / (n + components[:, 0]) for k in (1, 2))
-    root = np.hypot(b2, b3)
-    A = np.where(root > 0.0, np.arctan(root) / np.where(root > 0.0, root, 1.0), 1.0)
+    root = np.sqrt(b2 * b2 + b3 * b3)
+    A = np.where(root != 0.0, np.arctan(root) / np.where(root != 0.0, root, 1.0), 1.0)
     return b2, b3, 2.0 * b3 * A, -2.0 * b2 * A
+
+
+def _angle(s: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """arctan2, with the derivative in the imaginary part of complex steps."""
+    angle = np.arctan2(s.real, c.real)
+    if np.iscomplexobj(s) or np.iscomplexobj(c):
+        return angle + 1j * (c.real * s.imag - s.real * c.imag) / (c.real**2 + s.real**2)
+    return angle

@@ -258,7 +258,9 @@ def _unused(file: Any) -> Iterator[str]:
     for entries in file.entries.values():
         for entry in entries:
             if entry.type.name in ("beam", "truss"):
-                named["section"].add(entry.keys.section)
+                named["section"].update(
+                    [entry.keys.section] if isinstance(entry.keys.section, str) else entry.keys.section
+                )
                 named["material"].add(entry.keys.material)
             for text in _texts(entry.keys):
                 for table in ("function", "node"):

@@ -205,8 +205,8 @@ class Beams(ModelBase):
                 self._rotation[own] = self._rotation[node]
             column = beam.cells[:, k]
             column[column == node] = own
-            # an end that is released becomes a node of the beam before the joint asks for its rotation
-            self._rotational.add(own)
+            if self.dimension == 3 and len(axes) < 3:  # what is not released, the node must bear
+                self._rotational.add(node)
             if self.dimension == 2:
                 self.joint(label, "pin", node, label)
             elif len(axes) == 3:
@@ -331,7 +331,8 @@ class Beams(ModelBase):
         reference = B.reference_strains(kind, chord, A[0], A[1], length, beam.second_order)
         # round-off of straight elements is no reference
         reference[np.abs(reference) < 1e-13 * length[:, None]] = 0.0
-        S = B.element_stiffness(line, length, start, end, beam.fixed, owner)
+        bent = B.Reference(kind, chord, A[0], A[1], beam.second_order) if reference.any() else None
+        S = B.element_stiffness(line, length, start, end, beam.fixed, owner, bent)
         M = B.element_mass(beam.mass, line, length, start, end)
         if beam.released:
             i, j = np.flatnonzero(cells[:, 0] == first)[0], np.flatnonzero(cells[:, 1] == last)[0]

@@ -528,3 +528,107 @@ def test_any_dimensions_give_a_section_or_a_model_error(data):
         else:
             return
     assert message.startswith('Section "s"')
+
+
+# --- whole sections, for beams in space ------------------------------------------------------------------------------
+STEEL = Material("steel", 210e9, 0.3, density=7850)
+PLACES = {"centroid": [0.03, -0.02], "shear_centre": [-0.05, 0.01], "rotate": 25.0}
+
+
+def test_stiffness_over_the_line():
+    """Energy of the line's strains = that of the strains at the centroid and the shear centre, principal axes."""
+    plain = make_section("s", "rectangle", width=0.02, height=0.05)
+    p = make_section("s", "rectangle", width=0.02, height=0.05, **PLACES).properties(STEEL)
+    k = plain.stiffness(STEEL, "beam")
+    diagonal = np.array([k.EA, k.GAy, k.GAz, k.GJ, k.EIy, k.EIz])
+    np.testing.assert_allclose(plain.properties(STEEL).stiffness, np.diag(diagonal), rtol=1e-15)
+    eps, gy, gz, kx, ky, kz = e = np.random.default_rng(0).normal(size=6)
+    (yc, zc), (ys, zs), c, s = [0.03, -0.02], [-0.05, 0.01], math.cos(math.radians(25)), math.sin(math.radians(25))
+    gy, gz = gy - zs * kx, gz + ys * kx
+    local = [eps + zc * ky - yc * kz, c * gy + s * gz, c * gz - s * gy, kx, c * ky + s * kz, c * kz - s * ky]
+    assert e @ p.stiffness @ e == pytest.approx(diagonal @ np.square(local), rel=1e-13)
+    np.testing.assert_allclose(p.stiffness @ p.flexibility, np.eye(6), atol=1e-10)
+
+
+def test_infinite_stiffness_is_no_flexibility():
+    s = make_section("s", "stiffness", EA=math.inf, EI=3, GJ=4, rhoA=0, centroid=[0.5, 0])
+    p = s.properties(None)
+    assert p.stiffness[0, 0] == p.stiffness[5, 5] == math.inf
+    assert p.stiffness[0, 5] == -math.inf
+    assert p.flexibility[0, 0] == pytest.approx(0.5**2 / 3)
+    assert p.flexibility[1, 1] == 0.0
+    for needs in ("truss", "plane beam"):
+        with pytest.raises(ModelError, match=f"EA is infinite; a {needs} needs a finite one"):
+            make_section("s", "stiffness", EA=math.inf, EI=3, rhoA=0).stiffness(None, needs)
+
+
+def test_inertia_of_the_section():
+    numbers = {"EA": 1, "EI": 1, "GJ": 1, "rhoA": 2.0, "rhoIy": 3e-3, "rhoIz": 5e-3}
+    p = make_section("s", "stiffness", **numbers, centroid=[0.1, 0.2]).properties(None)
+    np.testing.assert_array_equal(p.mass_centre, [0.1, 0.2])
+    np.testing.assert_allclose(p.euler, np.diag([0.0, 5e-3, 3e-3]), atol=1e-18)
+    p = make_section("s", "stiffness", **numbers, rhoIx=6e-3, rotate=90, mass_centre=[0, 0.1]).properties(None)
+    np.testing.assert_allclose(p.euler, np.diag([1e-3, 2e-3, 4e-3]), atol=1e-17)
+    for bad in (9e-3, 1e-3):
+        with pytest.raises(ModelError, match=f"rhoIx = {bad:g}.*belong to no distribution of mass"):
+            make_section("s", "stiffness", **numbers, rhoIx=bad).properties(None)
+
+
+def matrix(m=2.0, y=0.1, z=-0.2, J=(0.03, 0.01, 0.025)):
+    tilde = np.array([[0.0, -z, y], [z, 0.0, 0.0], [-y, 0.0, 0.0]])
+    M = np.block([[m * np.eye(3), -m * tilde], [m * tilde, np.diag(J) - m * tilde @ tilde]])
+    return {"stiffness": np.diag([5.0, 4, 3, 2, 1, 6]).tolist(), "mass": M.tolist()}
+
+
+def test_matrices():
+    given = matrix()
+    given["stiffness"][3][4] = given["stiffness"][4][3] = 0.5
+    s = make_section("s", "matrix", **given)
+    p = s.properties(None)
+    assert p.stiffness.tolist() == given["stiffness"]
+    assert p.rhoA == 2.0
+    np.testing.assert_allclose(p.mass_centre, [0.1, -0.2])
+    np.testing.assert_allclose(p.euler, np.diag([0.0025, 0.0225, 0.0075]), atol=1e-16)
+    again = pickle.loads(pickle.dumps(s))
+    assert repr(again) == repr(s)
+    assert make_section("s", "matrix", **{**given, "mass": np.zeros((6, 6))}).properties(None).rhoA == 0.0
+    with pytest.raises(ModelError, match='shape "matrix" is for beams in space alone'):
+        s.stiffness(None, "truss")
+
+
+def test_matrices_that_are_none():
+    good = matrix()
+
+    def change(key, i, j, value, both=True):
+        M = np.array(good[key])
+        M[i, j] = value
+        if both:
+            M[j, i] = value
+        return {**good, key: M.tolist()}
+
+    for keys, message in (
+        (change("stiffness", 0, 1, 1.0, False), r"stiffness must be symmetric; \[0\]\[1\] = 1"),
+        (change("stiffness", 0, 1, 9.0), "stiffness is not positive definite"),
+        (change("stiffness", 2, 2, 0.0), r"stiffness\[2\]\[2\] = 0 must be greater than 0"),
+        (change("mass", 1, 1, 3.0), r"mass\[1\]\[1\] = 3 should be 2"),
+        (change("mass", 0, 1, 1.0), r"mass\[0\]\[1\] = 1 should be 0"),
+        (matrix(J=(0.05, 0.01, 0.02)), "belong to no distribution of mass"),
+        ({**good, "mass": [[1.0]]}, "mass must be a 6x6 matrix"),
+        ({"mass": good["mass"]}, 'needs "stiffness", a 6x6 matrix'),
+        ({**good, "centroid": [0, 0]}, 'shape "matrix" has no centroid'),
+        ({**good, "EA": 1}, 'unknown key "EA"'),
+    ):
+        with pytest.raises(ModelError, match=f'^Section "s": .*{message}'):
+            make_section("s", "matrix", **keys)
+    for key, value in (("centroid", [1]), ("shear_centre", "ab"), ("mass_centre", 3.0)):
+        with pytest.raises(ModelError, match=f"{key} = .* must be two numbers"):
+            make_section("s", "circle", diameter=1, **{key: value})
+
+
+def test_places_are_for_space():
+    s = make_section("s", "circle", diameter=0.1, mass_centre=[0.01, 0])
+    assert s.stiffness(STEEL, "beam").EA > 0
+    assert pickle.loads(pickle.dumps(s)) == s
+    for needs in ("truss", "plane beam"):
+        with pytest.raises(ModelError, match=f"are for beams in space; a {needs} has none"):
+            s.stiffness(STEEL, needs)
