@@ -77,11 +77,11 @@ class PathSettings:
     """How a path is followed.
 
     ``control`` "load", "displacement" or "arc"; ``size`` of the first step: of the load factor, of the displacement of
-    unknown ``component``, or arc length; ``largest``, ``smallest`` sizes; ``spherical``: p of the arc length;
-    ``end`` of the load factor, ``end_displacement`` of the component (None: no end); ``points`` at most;
-    ``stability``: count negative eigenvalues and find critical points, to ``tolerance`` of the load factor;
-    ``branch``: number of the bifurcation from which the path goes on along the other branch (0: none), with
-    ``branch_size``, whose sign chooses the side; ``line_search``: always, else only after a failure.
+    unknown ``component``, or arc length; ``largest`` (arc length only: others keep their size), ``smallest`` sizes;
+    ``spherical``: p of the arc length; ``end`` of the load factor, ``end_displacement`` of the component (None: no
+    end); ``points`` at most; ``stability``: count negative eigenvalues and find critical points, to ``tolerance`` of
+    the load factor; ``branch``: number of the bifurcation from which the path goes on along the other branch (0: none),
+    with ``branch_size``, whose sign chooses the side; ``line_search``: always, else only after a failure.
     """
 
     control: str = "arc"
@@ -152,6 +152,7 @@ def follow(
     s = settings
     walk = _Walk(factor, s.start_displacement)
     size = s.size
+    largest = s.largest if s.control == "arc" else min(s.largest, s.size)
     count = problem.negative(factor) if s.stability else -1
     for _ in range(s.points):
         size, last = _clipped(walk, s, size)
@@ -174,7 +175,7 @@ def follow(
         on_point(Point(new, walk.length, done, after))
         if last:
             break
-        size = min(size * min(2.0, max(0.5, np.sqrt(_DESIRED / max(done, 1)))), s.largest)
+        size = min(size * min(2.0, max(0.5, np.sqrt(_DESIRED / max(done, 1)))), largest)
     return walk.factor, walk.criticals, {"cuts": walk.cuts, "iterations": walk.iterations}
 
 
@@ -313,7 +314,7 @@ def _step(problem, walk: _Walk, s: PathSettings, size: float, search: bool, give
 
 
 def _searched(problem, factor: float, x: np.ndarray, df: float, r: np.ndarray):
-    """Line search: shorten an increment whose residual still works against it (Crisfield 1982, 0.8 of the first)."""
+    """Line search: stretch or shorten an increment whose residual still works along it (Crisfield 1982)."""
     s0 = x @ r
     if s0 == 0.0:
         return x, df
@@ -324,12 +325,10 @@ def _searched(problem, factor: float, x: np.ndarray, df: float, r: np.ndarray):
         after, _ = problem.residual(factor + eta * df)
         problem.restore(token)
         ratio = (x @ after) / s0
-        if not np.isfinite(ratio):
-            eta *= 0.25
-        elif abs(ratio) <= 0.8:
+        if abs(ratio) <= 0.8:
             break
-        else:
-            eta = float(np.clip(eta / (1.0 - ratio) if ratio < 0.0 else 0.5 * eta, 0.1, 1.0))
+        # secant through the start, where the ratio is 1; back by half where that leads nowhere
+        eta = float(np.clip(eta / (1.0 - ratio), 0.1, 10.0)) if ratio < 1.0 else 0.5 * eta
     return eta * x, eta * df
 
 

@@ -12,8 +12,8 @@ the point of the load moves back: load control and displacement control both fai
       ^ pinned
 
 Source: S.L. Lee, F.S. Manuel, E.C. Rossow, "Large deflections and stability of elastic frames", J. Eng. Mech. Div.
-ASCE 94 (1968), 521-547.  Limit load 1.8659, 1.8582, 1.8563 with 10, 20, 40 elements of another kind per leg, extrapolated
-1.8556 at v = 48.8, u = 26.9; lower limit -.9465 at v = 58.2, u = 90.2 with the coarser of them.
+ASCE 94 (1968), 521-547.  Limit load 1.8659, 1.8582, 1.8563 with 10, 20, 40 elements of another kind per leg,
+extrapolated 1.8556 at v = 48.8, u = 26.9; lower limit -.9465 at v = 58.2, u = 90.2 with the coarser of them.
 """
 
 from __future__ import annotations

@@ -1,0 +1,180 @@
+"""Equilibrium paths of problems in one and two unknowns, with closed forms for limits, bifurcations and branches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fem_mbs.errors import AnalysisError, ConvergenceError
+from fem_mbs.solvers.continuation import PathSettings, follow
+
+
+class Numeric:
+    """R(u, f) = force(u) - f load, with its stiffness."""
+
+    def __init__(self, force, stiffness, load, n):
+        self.force, self.stiffness, self.direction = force, stiffness, np.array(load, float)
+        self.weight = np.ones(n)
+        self.start = np.zeros(n)
+        self.step = np.zeros(n)
+        self.factorisations = 0
+
+    @property
+    def u(self):
+        return self.start + self.step
+
+    def residual(self, factor):
+        r = self.force(self.u) - factor * self.direction
+        return r, bool(np.abs(r).max() < 1e-12 * max(1.0, abs(factor)))
+
+    def factorise(self, factor):
+        self.K = self.stiffness(self.u)
+        self.factorisations += 1
+
+    def solve(self, b):
+        try:
+            return np.linalg.solve(self.K, b)
+        except np.linalg.LinAlgError:
+            raise AnalysisError("singular") from None
+
+    def load(self, factor):
+        return -self.direction
+
+    def move(self, x):
+        self.step = self.step + x
+        return bool(np.abs(x).max() < 1e-15)
+
+    def increment(self):
+        return self.step.copy()
+
+    def save(self):
+        return self.start.copy(), self.step.copy()
+
+    def restore(self, token):
+        self.start, self.step = (a.copy() for a in token)
+
+    def accept(self, factor):
+        self.start, self.step = self.u, np.zeros_like(self.start)
+
+    def negative(self, factor):
+        return int((np.linalg.eigvalsh(self.stiffness(self.u)) < 0.0).sum())
+
+    def blame(self):
+        return "the unknown"
+
+
+def snap():
+    """f = u (1 - u)(1 - u/2): limit points at u = 1 -+ 1/sqrt 3, f = +-1/(3 sqrt 3)."""
+    return Numeric(
+        lambda u: u * (1.0 - u) * (1.0 - 0.5 * u),
+        lambda u: np.array([[1.0 - 3.0 * u[0] + 1.5 * u[0] ** 2]]),
+        [1.0],
+        1,
+    )
+
+
+def pitchfork():
+    """u1 = f and u2 (1 - u1 + u2^2) = 0: from f = 1 on the branch f = 1 + u2^2."""
+    return Numeric(
+        lambda u: np.array([u[0] - 0.5 * u[1] ** 2, u[1] * (1.0 - u[0] + u[1] ** 2)]),
+        lambda u: np.array([[1.0, -u[1]], [-u[1], 1.0 - u[0] + 3.0 * u[1] ** 2]]),
+        [1.0, 0.0],
+        2,
+    )
+
+
+def walk(problem, **settings):
+    points = []
+    places = []
+
+    def on_point(point):
+        points.append(point)
+        places.append(problem.u.copy())
+
+    answer = follow(problem, 0.0, PathSettings(**settings), on_point)
+    return points, np.array(places), answer
+
+
+LIMIT = 1.0 / (3.0 * np.sqrt(3.0))
+
+
+@pytest.mark.parametrize("spherical", [0.0, 1.0])
+def test_limit_points_by_arc_length(spherical):
+    points, u, (_, criticals, counts) = walk(
+        snap(), size=0.05, points=60, end=0.5, largest=0.1, spherical=spherical, tolerance=1e-8
+    )
+    assert [c.kind for c in criticals] == ["limit", "limit"]
+    assert criticals[0].factor == pytest.approx(LIMIT, rel=1e-7)
+    assert criticals[1].factor == pytest.approx(-LIMIT, rel=1e-7)
+    assert criticals[0].length == pytest.approx(1.0 - 1.0 / np.sqrt(3.0), abs=2e-3)
+    assert [(c.before, c.after) for c in criticals] == [(0, 1), (1, 0)]
+    assert points[-1].factor >= 0.5
+    assert u[-1, 0] > 2.0
+    between = (u[:, 0] > 1.0 - 1.0 / np.sqrt(3.0)) & (u[:, 0] < 1.0 + 1.0 / np.sqrt(3.0))
+    assert (np.array([p.negative for p in points])[between] == 1).all()
+    assert (np.array([p.negative for p in points])[~between] == 0).all()
+    assert counts["cuts"] == 0
+
+
+def test_displacement_control_passes_a_limit():
+    points, u, (factor, criticals, _) = walk(
+        snap(), control="displacement", component=0, size=0.1, end_displacement=1.5, points=50
+    )
+    assert u[-1, 0] == pytest.approx(1.5, rel=1e-12)
+    assert len(points) == 15
+    assert factor == pytest.approx(1.5 * -0.5 * 0.25, rel=1e-10)
+    assert [c.kind for c in criticals] == ["limit", "limit"][:1]
+
+
+def test_load_control_ends_on_its_load_and_not_beyond_a_limit():
+    points, _u, (factor, criticals, _) = walk(snap(), control="load", size=0.05, end=0.15)
+    assert factor == 0.15
+    assert not criticals
+    assert len(points) == 3
+    problem = snap()
+    # beyond the limit load the only equilibrium is far away: a walk arrives there, or says that it cannot
+    with pytest.raises(ConvergenceError, match="no step of size"):
+        walk(problem, control="load", size=0.05, end=0.25, smallest=1e-3, iterations=4)
+
+
+def test_bifurcation_is_told_and_the_path_goes_on():
+    points, u, (_, criticals, _) = walk(pitchfork(), size=0.15, points=12, largest=0.15, tolerance=1e-9)
+    assert [c.kind for c in criticals] == ["bifurcation"]
+    assert criticals[0].factor == pytest.approx(1.0, rel=1e-8)
+    assert np.abs(u[:, 1]).max() == 0.0  # the trivial path
+    assert [p.negative for p in points][-1] == 1
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_branch_switching(side):
+    points, u, (_, criticals, _) = walk(
+        pitchfork(), size=0.15, points=30, largest=0.2, branch=1, branch_size=0.05 * side, end=2.5
+    )
+    on = np.abs(u[:, 1]) > 1e-6
+    assert on.sum() > 5
+    f = np.array([p.factor for p in points])
+    # u1 = f + u2^2/2 and 1 - u1 + u2^2 = 0
+    assert np.abs(f[on] - (1.0 + 0.5 * u[on, 1] ** 2)).max() < 1e-9
+    assert len(set(np.sign(u[on, 1]))) == 1
+    assert all(p.negative == 0 for p, here in zip(points, on, strict=True) if here)
+    assert criticals[0].kind == "bifurcation"
+
+
+def test_effort():
+    problem = snap()
+    points, _, (_, _, counts) = walk(problem, size=0.05, points=40, largest=0.1, stability=False)
+    assert counts["iterations"] <= 5 * len(points)
+    assert problem.factorisations <= counts["iterations"] + len(points)
+
+
+def test_line_search_saves_a_stiffening_start():
+    """Newton's first guess overshoots a spring that stiffens by far; the line search brings it back sooner."""
+
+    def make():
+        return Numeric(lambda u: 0.01 * u + 100.0 * u**3, lambda u: np.diag(0.01 + 300.0 * u**2), [1.0], 1)
+
+    settings = {"control": "load", "size": 1.0, "end": 1.0, "stability": False, "smallest": 1.0, "iterations": 12}
+    with pytest.raises(ConvergenceError):
+        walk(make(), **settings)
+    _, u, _ = walk(make(), **settings, line_search=True)
+    assert 0.01 * u[-1, 0] + 100.0 * u[-1, 0] ** 3 == pytest.approx(1.0, rel=1e-9)
