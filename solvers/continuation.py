@@ -78,10 +78,11 @@ class PathSettings:
 
     ``control`` "load", "displacement" or "arc"; ``size`` of the first step: of the load factor, of the displacement of
     unknown ``component``, or arc length; ``largest`` (arc length only: others keep their size), ``smallest`` sizes;
-    ``spherical``: p of the arc length; ``end`` of the load factor, ``end_displacement`` of the component (None: no
-    end); ``points`` at most; ``stability``: count negative eigenvalues and find critical points, to ``tolerance`` of
-    the load factor; ``branch``: number of the bifurcation from which the path goes on along the other branch (0: none),
-    with ``branch_size``, whose sign chooses the side; ``line_search``: always, else only after a failure.
+    ``spherical``: p of the arc length; ``rise``: bound of the load factor's change in a step of arc length; ``end`` of
+    the load factor, ``end_displacement`` of the component (None: no end); ``points`` at most; ``stability``: count
+    negative eigenvalues and find critical points, to ``tolerance`` of the load factor; ``branch``: number of the
+    bifurcation from which the path goes on along the other branch (0: none), with ``branch_size`` (negative: to the
+    other side); ``line_search``: always, else only after a failure.
     """
 
     control: str = "arc"
@@ -89,6 +90,7 @@ class PathSettings:
     largest: float = np.inf
     smallest: float = 1e-6
     spherical: float = 0.0
+    rise: float = np.inf
     component: int = -1
     start_displacement: float = 0.0
     end: float | None = None
@@ -236,28 +238,29 @@ def _find(problem, walk: _Walk, s: PathSettings, size: float, token) -> tuple[tu
     )
 
 
-def _predict(problem, walk: _Walk, s: PathSettings, size: float) -> tuple[np.ndarray, float]:
-    """First guess (du, df) of a step: along the tangent of the path, on from the last step."""
+def _predict(problem, walk: _Walk, s: PathSettings, size: float) -> tuple[np.ndarray, float, float]:
+    """First guess (du, df) of a step, along the tangent of the path, on from the last step; and the step's size."""
     W = problem.weight
     problem.factorise(walk.factor)
     v = problem.solve(-problem.load(walk.factor))
     if s.control == "load":
         df = np.sign(s.end - walk.factor) * size if s.end is not None else size
-        return df * v, df
+        return df * v, df, size
     if s.control == "displacement":
         if v[s.component] == 0.0:
             raise AnalysisError("the load does not move the controlled displacement")
         sign = np.sign(s.end_displacement - s.start_displacement)
         df = sign * size / v[s.component]
-        return df * v, df
+        return df * v, df, size
     length = np.sqrt(v @ (W * v) + s.spherical**2)
+    size = min(size, s.rise * length)
     df = size / length
     if walk.direction is not None:
         along = v @ (W * walk.direction) + s.spherical**2 * walk.rise
         df *= -1.0 if along < 0.0 else 1.0
     elif s.end is not None and s.end < walk.factor:
         df = -df
-    return df * v, df
+    return df * v, df, size
 
 
 def _step(problem, walk: _Walk, s: PathSettings, size: float, search: bool, given=None):
@@ -267,7 +270,7 @@ def _step(problem, walk: _Walk, s: PathSettings, size: float, search: bool, give
     """
     W = problem.weight
     if given is None:
-        x, df = _predict(problem, walk, s, size)
+        x, df, size = _predict(problem, walk, s, size)
     else:
         vector, amount = given
         x, df = amount / (vector @ (W * vector)) * vector, 0.0
@@ -374,6 +377,7 @@ def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before:
     low, high = 0.0, 1.0
     a, b = at(0.0), at(1.0)
     best = b
+    failures = 0
     for k in range(60):
         tight = abs(a[0] - b[0]) <= s.tolerance * max(abs(a[0]), abs(b[0])) and high - low < 0.01
         if tight or high - low < 1e-12:
@@ -384,7 +388,15 @@ def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before:
             part = low + (high - low) * ma / (ma - mb)
             # not onto an end: the bracket must shrink from both sides
             part = min(max(part, low + 0.02 * (high - low)), high - 0.02 * (high - low))
-        middle = at(part)
+        try:
+            middle = at(part)
+        except ConvergenceError:
+            failures += 1
+            if failures > 8:
+                raise
+            # from elsewhere between the ends it may succeed
+            part = low + (0.1 + 0.09 * failures) * (high - low)
+            middle = at(part)
         if abs(middle[2][0]) < abs(best[2][0]):
             best = middle
         if middle[1] == before:
@@ -410,6 +422,11 @@ def _switch(problem, walk: _Walk, s: PathSettings, state, vector, found: Critica
     problem.accept(found.factor)
     walk.length, walk.factor = found.length, found.factor
     token = problem.save()
+    # of both sides the one towards the displacement that ends the path, else that of the largest entry
+    largest = vector[np.abs(vector * problem.weight).argmax()]
+    if s.component >= 0 and s.end_displacement is not None and vector[s.component] != 0.0:
+        largest = vector[s.component] * (s.end_displacement - s.start_displacement)
+    vector = np.sign(largest) * vector
     amount = s.branch_size
     for _ in range(12):
         try:

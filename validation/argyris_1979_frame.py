@@ -88,12 +88,12 @@ def check(f: Findings) -> None:
     for side in (1.0, -1.0):
         model = build(20, -1.0)
         model.static_step(
-            control="arc", size=0.02, points=40, branch=1, branch_size=0.01 * side, on="frame:end", component="z",
+            control="arc", size=0.02, points=40, branch=1, branch_size=0.01, on="frame:end", component="z",
             displacement=65.0 * side, until=10.0,
         )  # fmt: skip
         solution = solve(model)
         w, load = solution.sensor("end")[:, 2], solution.steps[0].series["load factor"]
-        w = w * np.sign(w[-1])
+        w = w * side
         start = int(np.argmax(w > 0.0))
         for where, exact in known["branch"].items():
             value = np.interp(where, w[start:], load[start:])

@@ -17,7 +17,7 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import check_start, consistent_velocities, initial_accelerations
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
-from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.statics import STATIC_OPTIONS, check_options, run_static
 from fem_mbs.analysis.stepping import LEDGER_COLUMNS, Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
@@ -392,11 +392,21 @@ class _Run:
 
     def check(self) -> None:
         """Everything that can be said against the start before a results folder is touched."""
-        check_start(self.compiled, self.state, 0.0)
+        check_start(self.compiled, self.state, 0.0, self._varied())
+
+    def _varied(self) -> np.ndarray:
+        """Motions (n_fun,) bool that the static steps before the first transient bring in."""
+        varied = np.zeros(len(self.compiled.functions), bool)
+        for step, options, _ in self.plan:
+            if step.kind == "transient":
+                break
+            if step.kind == "static":
+                varied |= chosen(self.compiled, options["vary"], f'Step "{step.name}"', "vary", motions=True)[0]
+        return varied & ~np.asarray(self.compiled.loads, bool)
 
     def run(self) -> None:
         if self.point is None:
-            check_start(self.compiled, self.state, 0.0)
+            self.check()
         run_step = {
             "transient": self._transient, "static": self._static, "modes": self._linear, "buckling": self._linear,
         }  # fmt: skip

@@ -27,7 +27,7 @@ __all__ = ["STATIC_OPTIONS", "check_options", "run_static"]
 
 #: Options of a static step and their defaults, besides those of Newton-Raphson; an empty text or 0 means: not given.
 STATIC_OPTIONS: dict[str, Any] = {
-    "increments": 1,  # of load control, or of displacement control
+    "increments": 1,  # of load or displacement control; of arc length: so many steps at least to reach ``until``
     "ramp": True,  # False: the loads act at once
     "vary": "all",  # loads (and motions) that the load factor multiplies
     "until": 1.0,  # load factor at the end
@@ -42,12 +42,13 @@ STATIC_OPTIONS: dict[str, Any] = {
     "stability": False,  # count negative eigenvalues in every point, find critical points
     "tolerance": 1e-6,  # of the load factor of critical points
     "branch": 0,  # number of the bifurcation from which the path follows the other branch
-    "branch_size": 0.01,  # first step onto it, over the model's size; the sign chooses the side
+    "branch_size": 0.01,  # first step onto it, over the model's size; negative: to the other side
     "line_search": False,
 }
 _SMALLEST = 2.0**-12  # of an increment's size
 _DIFFERENCE = 1e-5  # of the load factor, where motions follow it
 _PATH_RTOL = 1e-10
+_ROUND_OFF = 8.0 * 2.0**-52
 
 
 def check_options(owner: str, options: dict[str, Any], model: Model) -> None:
@@ -210,7 +211,8 @@ class _Static:
         settings = PathSettings(
             control=o["control"], size=first, smallest=first * _SMALLEST,
             largest=(o["largest"] or 10.0 * arc) if o["control"] == "arc" else first,
-            spherical=o["spherical"], component=component, start_displacement=place,
+            spherical=o["spherical"], rise=abs(o["until"] - self.factor) / o["increments"] or np.inf,
+            component=component, start_displacement=place,
             end=None if o["control"] == "displacement" and o["until"] == 1.0 else o["until"],
             end_displacement=o["displacement"] if o["displacement"] else None,
             points=o["points"], stability=o["stability"] or bool(o["branch"]), tolerance=o["tolerance"],
@@ -272,6 +274,7 @@ class _Problem:
         mult = arrays.kind == S.MULTIPLIER
         state.U[mult] = state.Q[0, mult]
         self._lu: Any = None
+        self._noise = np.zeros(self.unknown.size)
 
     def _assemble(self, job: int, factor: float) -> bool:
         self.set(factor)
@@ -284,19 +287,26 @@ class _Problem:
 
     def residual(self, factor: float) -> tuple[np.ndarray, bool]:
         small = self._assemble(C.FORCE, factor)
-        return self.state.residual[self.unknown].copy(), bool(small)
+        r = self.state.residual[self.unknown].copy()
+        return r, bool(small or (np.abs(r) <= self._noise).all())
 
     def factorise(self, factor: float) -> None:
         self._assemble(C.TANGENT, factor)
         system = self.system
+        band, n = system.bandwidth, system.n_equations
+        if system.banded:
+            table = self.state.values[: n * (3 * band + 1)].reshape(n, 3 * band + 1)
+            size = np.abs(table).max(axis=1)
+        else:
+            size = np.maximum.reduceat(np.abs(self.state.values[:-1]), system.pattern[0][:-1])
+        # what round-off of the coordinates leaves: beyond it a residual has nothing to say
+        self._noise = _ROUND_OFF * system.length * size
         if not system.banded:
             try:
                 self.stepping.solver.factor(self.state.values[:-1])
             except SingularMatrixError as error:
                 raise AnalysisError(str(error)) from None
             return
-        band, n = system.bandwidth, system.n_equations
-        table = self.state.values[: n * (3 * band + 1)].reshape(n, 3 * band + 1)
         lu, pivots, info = dgbtrf(np.array(table.T, order="F"), band, band)
         if info != 0:
             raise AnalysisError(f"the tangent is singular at {system.name_of(int(self.unknown[max(info - 1, 0)]))}")

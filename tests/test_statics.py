@@ -1,0 +1,210 @@
+"""Static steps of models: paths with limit points and bifurcations, controls, levels of loads, wrong input."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import ellipk
+
+from fem_mbs import ConvergenceError, Model, ModelError, run, solve
+
+
+def arch(dimension: int = 2) -> Model:
+    """Von Mises' truss: two bars from (-1, 0) and (1, 0) to the apex (0, 0.3), EA = 1000."""
+    model = Model(dimension)
+    model.section("bar", "stiffness", EA=1000.0, rhoA=0.0)
+    z = (0.0,) * (dimension - 2)
+    for name, x, y in (("left", -1.0, 0.0), ("right", 1.0, 0.0), ("apex", 0.0, 0.3)):
+        model.node(name, (x, y, *z))
+    model.trusses("bar 1", ["left", "apex"], "bar")
+    model.trusses("bar 2", ["right", "apex"], "bar")
+    model.fix("left")
+    model.fix("right")
+    if dimension == 3:
+        model.fix("apex", ["z"])
+    model.force("P", "apex", (0.0, -1.0, *z))
+    model.sensor("apex", "displacement", on="apex")
+    return model
+
+
+def arch_load(w: float) -> float:
+    """Load at the deflection w, engineering strain."""
+    h, length = 0.3 - w, np.hypot(1.0, 0.3)
+    now = np.hypot(1.0, h)
+    return -2.0 * 1000.0 * (now - length) / length * h / now
+
+
+LIMIT = minimize_scalar(lambda w: -arch_load(w), bounds=(0.0, 0.3), method="bounded", options={"xatol": 1e-12})
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_snap_through_by_arc_length(dimension):
+    model = arch(dimension)
+    model.fix("apex", ["x"])  # no sideways bifurcation
+    model.static_step(control="arc", until=30.0, stability=True, tolerance=1e-9)
+    solution = solve(model)
+    step = solution.steps[0]
+    w, load = -solution.sensor("apex")[:, 1], step.series["load factor"]
+    assert np.abs(load - [arch_load(x) for x in w]).max() < 1e-8 * np.abs(load).max()
+    found = step.summary["critical_points"]
+    assert [c["kind"] for c in found] == ["limit", "limit"]
+    assert found[0]["load_factor"] == pytest.approx(-LIMIT.fun, rel=1e-7)
+    assert found[1]["load_factor"] == pytest.approx(LIMIT.fun, rel=1e-7)
+    count = step.series["negative eigenvalues"]
+    assert (count[(w > LIMIT.x + 1e-3) & (w < 0.6 - LIMIT.x - 1e-3)] == 1).all()
+    assert (count[w < LIMIT.x - 1e-3] == 0).all()
+    assert step.summary["iterations"] < 6 * step.summary["increments"] + 40
+
+
+def test_displacement_control_passes_the_limit():
+    model = arch()
+    model.fix("apex", ["x"])
+    model.static_step(control="displacement", on="apex", component="y", displacement=-0.3, increments=12)
+    solution = solve(model)
+    w = -solution.sensor("apex")[:, 1]
+    assert w == pytest.approx(np.linspace(0.0, 0.3, 13), abs=1e-12)
+    assert solution.steps[0].series["load factor"] == pytest.approx([arch_load(x) for x in w], abs=1e-8)
+
+
+def test_load_control_says_that_the_path_turns_back():
+    model = arch()
+    model.fix("apex", ["x"])
+    model.section("post", "stiffness", EA=1000.0, rhoA=0.0)
+    model.static_step(until=0.999 * -LIMIT.fun, increments=4)
+    w = -solve(model).sensor("apex")[-1, 1]
+    assert arch_load(w) == pytest.approx(-0.999 * LIMIT.fun, rel=1e-9)
+    model.steps.clear()
+    # the far branch is found, or the step says that it cannot go on; it never stops between
+    model.static_step(until=-1.5 * LIMIT.fun, increments=4)
+    try:
+        solution = solve(model)
+    except ConvergenceError as error:
+        assert 'control = "arc"' in str(error)
+    else:
+        w = -solution.sensor("apex")[-1, 1]
+        assert arch_load(w) == pytest.approx(-1.5 * LIMIT.fun, rel=1e-9)
+
+
+# --- bifurcations ----------------------------------------------------------------------------------------------------
+def column(dimension: int = 2, strains: str = "natural", n: int = 16) -> Model:
+    """Clamped column along y, EI = L = 1, practically inextensible."""
+    model = Model(dimension)
+    model.section("beam", "stiffness", EA=1e6, EI=1.0, GA=np.inf, GJ=1.0, rhoA=0.0, rhoI=0.0)
+    model.line("beam", np.zeros(dimension), np.eye(dimension)[1], n)
+    model.beams("beam", "beam", "beam", strains=strains)
+    model.fix("beam:start")
+    if dimension == 3:
+        model.fix("beam", ["z"])
+    model.force("P", "beam:end", -np.eye(dimension)[1])
+    model.sensor("top", "displacement", on="beam:end")
+    return model
+
+
+@pytest.mark.parametrize(("dimension", "strains"), [(2, "natural"), (2, "generalised"), (3, "corotational")])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_post_buckling_of_a_column(dimension, strains, side):
+    """Euler's load, and the elastica beyond: P/P_cr = (2 K(p)/pi)^2 at the deflection 2 p/K(p)."""
+    model = column(dimension, strains)
+    model.static_step(
+        control="arc", until=10.0, increments=20, on="beam:end", component="x", displacement=0.4 * side, branch=1,
+        branch_size=0.02, points=60, tolerance=1e-8,
+    )  # fmt: skip
+    solution = solve(model)
+    step = solution.steps[0]
+    critical = step.summary["critical_points"][0]
+    assert critical["kind"] == "bifurcation"
+    assert critical["load_factor"] == pytest.approx(0.25 * np.pi**2, rel=1e-4)
+    x, load = np.abs(solution.sensor("top")[:, 0]), step.series["load factor"]
+    assert x[-1] > 0.4
+    for at, value in zip(x[-5:], load[-5:], strict=True):
+        p = brentq(lambda p, at=at: 2.0 * p / ellipk(p * p) - at, 1e-6, 0.95)
+        assert value == pytest.approx(ellipk(p * p) ** 2, rel=3e-3 if strains == "generalised" else 3e-4)
+    assert (step.series["negative eigenvalues"][x > 1e-6] == 0).all()
+    assert np.sign(solution.sensor("top")[-1, 0]) == side
+
+
+def test_unstable_path_goes_on_without_a_branch():
+    model = column()
+    model.static_step(until=30.0, increments=10, stability=True)
+    step = solve(model).steps[0]
+    loads = [c["load_factor"] for c in step.summary["critical_points"]]
+    assert loads == pytest.approx([0.25 * np.pi**2, 2.25 * np.pi**2], rel=1e-3)
+    assert step.series["negative eigenvalues"][-1] == 2
+    assert step.summary["load_factor"] == 30.0
+
+
+# --- levels of loads -------------------------------------------------------------------------------------------------
+def test_loads_are_raised_one_after_the_other():
+    """A dead load stays while another is varied; a load that no step has named does not act."""
+    model = Model(2)
+    model.section("beam", "stiffness", EA=1e4, EI=10.0, GA=np.inf, rhoA=0.0, rhoI=0.0)
+    model.line("beam", (0.0, 0.0), (1.0, 0.0), 2)
+    model.beams("beam", "beam", "beam")
+    model.fix("beam:start")
+    small = 1e-5
+    model.force("first", "beam:end", (0.0, small))
+    model.force("second", "beam:end", (small, 0.0))
+    model.force("third", "beam:end", (0.0, 5.0 * small))
+    model.sensor("tip", "displacement", on="beam:end")
+    model.static_step(vary=["first"], name="a")
+    model.static_step(vary=["second"], until=2.0, name="b")
+    model.static_step(vary="first", until=0.5, name="c")
+    solution = solve(model)
+    ends = [solution.sensor("tip", k)[-1] for k in range(3)]
+    y, x = small / 30.0, small / 1e4
+    assert ends[0] == pytest.approx([0.0, y], rel=1e-6, abs=1e-12)
+    assert ends[1] == pytest.approx([2.0 * x, y], rel=1e-4)
+    assert ends[2] == pytest.approx([2.0 * x, 0.5 * y], rel=1e-4)
+
+
+def test_motion_as_the_load_factor():
+    """A support that moves with the load factor: imposed displacement."""
+    model = arch()
+    model.fix("apex", ["x"])
+    model.motion("push", "apex", "y", "-0.3")
+    model.steps.clear()
+    model.static_step(vary=["push"], increments=6)
+    model.sensor("reaction", "reaction", on="apex")
+    solution = solve(model)
+    w = -solution.sensor("apex")[:, 1]
+    assert w == pytest.approx(np.linspace(0.0, 0.3, 7), abs=1e-12)
+
+
+def test_results_on_disk(tmp_path):
+    model = arch()
+    model.fix("apex", ["x"])
+    model.static_step(control="arc", until=30.0, stability=True, points=40)
+    results = run(model, tmp_path / "out")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["steps"][0]["critical_points"][0]["kind"] == "limit"
+    assert results.steps[0].series["load factor"].shape == results.steps[0].series["path length"].shape
+
+
+# --- wrong input -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"control": "force"}, "control = 'force' must be one of"),
+        ({"control": "displacement"}, "needs on, component and displacement"),
+        ({"control": "arc", "on": "apex"}, "belong together"),
+        ({"control": "displacement", "on": "apex", "component": "z", "displacement": 1.0}, "component = 'z'"),
+        ({"control": "displacement", "on": "apex", "component": "x", "displacement": 1.0}, "is held or driven"),
+        ({"control": "displacement", "on": "top", "component": "y", "displacement": 1.0}, '"top"'),
+        ({"vary": ["Q"]}, 'there is no load "Q"; there are P'),
+        ({"branch": 1}, "needs control"),
+        ({"control": "arc", "branch": 1, "branch_size": 0.0}, "branch_size = 0"),
+        ({"control": "arc", "size": -1.0}, "size = -1.0"),
+        ({"control": "arc", "tolerance": 0.0}, "tolerance = 0.0"),
+        ({"points": 0}, "points = 0 must be a whole number"),
+        ({"speed": 3}, 'unknown key "speed"'),
+    ],
+)
+def test_wrong_input(options, text):
+    model = arch()
+    model.fix("apex", ["x"])
+    model.static_step(**options)
+    with pytest.raises(ModelError, match=text.replace("(", r"\(")):
+        solve(model)
