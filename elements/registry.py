@@ -108,6 +108,10 @@ _MODULES = {
     "force3": "loads",
     "moment2": "loads",
     "moment3": "loads",
+    "follower2": "loads",
+    "follower3": "loads",
+    "line_load2": "loads",
+    "line_load3": "loads",
 }
 
 

@@ -219,5 +219,12 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "constant": Case(lambda rng: (-1, *_off(rng, 6)), isolated=False),
     },
     "moment2": Case(lambda rng: (0, 2.3), isolated=False),
-    "moment3": Case(lambda rng: (0, *_off(rng, 3)), isolated=False, potential=False),
+    "moment3": {
+        "": Case(lambda rng: (0, *_off(rng, 3), 0, 0, 0), isolated=False, potential=False),
+        "follower": Case(lambda rng: (0, *_off(rng, 6)), isolated=False, potential=False),
+    },
+    "follower2": Case(lambda rng: (0, *_off(rng, 4)), isolated=False, potential=False),
+    "follower3": Case(lambda rng: (0, *_off(rng, 6)), isolated=False, potential=False),
+    "line_load2": Case(lambda rng: (0, np.cos(0.3), np.sin(0.3), *_off(rng, 8)), isolated=False),
+    "line_load3": Case(lambda rng: (0, *_off(rng, 24)), isolated=False),
 }
