@@ -184,14 +184,26 @@ def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
     yield text
 
 
+def _still(kind: str, options: dict[str, Any]) -> str:
+    """A step at rest in words."""
+    if kind == "modes":
+        return f"the {_count(options['count'], 'lowest mode')}"
+    if kind == "buckling":
+        return f"linear buckling, {_count(options['count'], 'load factor')}"
+    if options["control"] == "arc":
+        return f"static, along a path of at most {_count(options['points'], 'point')}"
+    what = "increment" if options["control"] == "load" else f"increment of the displacement of {options['on']}"
+    return f"static, {_count(options['increments'], what)}"
+
+
 def _steps(file: Any, model: Any, compiled: Any, state: Any, notes: list[str]) -> Iterator[str]:
     from fem_mbs.analysis.run import STEP_OPTIONS
 
     time = 0.0
     for step in model.steps:
         options = {**STEP_OPTIONS[step.kind], **step.options}
-        if step.kind == "static":
-            yield f'step "{step.name}": static, {_count(options["increments"], "increment")}'
+        if step.kind != "transient":
+            yield f'step "{step.name}": {_still(step.kind, options)}'
             continue
         n = round(options["duration"] / options["h"])
         text = f"{_count(n, 'step')} of {options['h']:g} s to t = {time + options['duration']:g} s"

@@ -17,11 +17,15 @@ _PLAIN_SECONDS = 10.0  # between two plain lines, at most
 
 
 def _describe(p: Progress) -> str:
+    if p.load_factor is not None:
+        return f"load factor {p.load_factor:.5g}, {p.iterations:.1f} iterations per step"
     return f"t = {p.time:.5g} s, {p.iterations:.1f} iterations per step, energy error {p.energy_error:.1e}"
 
 
 def _brief(p: Progress) -> str:
     """To fit a terminal of 80 columns beside the bar."""
+    if p.load_factor is not None:
+        return f"load factor {p.load_factor:.4g}, {p.iterations:.1f} iterations"
     return f"t = {p.time:.4g} s, {p.iterations:.1f} iterations, energy {p.energy_error:.0e}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,12 @@ def print_report(console: Console, results: Results) -> None:
     """Print steps, sensors, checks and where the results are."""
     console.print()
     console.print(_steps(results))
+    for step in results.steps:
+        for table in _findings(step):
+            console.print(table)
+    for step in results.steps:
+        for sentence in step.summary.get("warnings", []):
+            console.print(f'[yellow]step "{_plain(step.name)}":[/] {_plain(sentence)}', soft_wrap=True)
     if results.header["sensors"]:
         console.print(_sensors(results))
     checks = results.summary.get("checks", [])
@@ -63,12 +70,40 @@ def _steps(results: Results) -> Table:
     return table
 
 
+def _findings(step: Any) -> Iterator[Table]:
+    """Frequencies, load factors and critical points of a step."""
+    s = step.summary
+    name = _plain(step.name)
+    if "frequencies_hz" in s:
+        table = _table(f"{name}: mode", "frequency [Hz]", "[rad/s]", "residual")
+        rigid = s["rigid_body_modes"]
+        if rigid:
+            table.add_row(f"1 to {rigid}" if rigid > 1 else "1", "rigid-body", "", f"{max(s['residuals'][:rigid]):.1e}")
+        for k in range(rigid, len(s["frequencies_hz"])):
+            f = s["frequencies_hz"][k]
+            table.add_row(str(k + 1), f"{f:.6g}", f"{2.0 * np.pi * f:.6g}", f"{s['residuals'][k]:.1e}")
+        yield table
+    if "load_factors" in s:
+        table = _table(f"{name}: shape", "load factor", "residual")
+        for k, (factor, residual) in enumerate(zip(s["load_factors"], s["residuals"], strict=True), 1):
+            table.add_row(str(k), f"{factor:.6g}", f"{residual:.1e}")
+        yield table
+    if s.get("critical_points"):
+        table = _table(f"{name}: critical point", "load factor", "+-", "negative eigenvalues")
+        for point in s["critical_points"]:
+            count = f"{point['negative_before']} to {point['negative_after']}"
+            table.add_row(point["kind"], f"{point['load_factor']:.6g}", f"{point['error']:.1e}", count)
+        yield table
+
+
 def _sensors(results: Results) -> Table:
     from fem_mbs.results import sensor_units
 
     table = _table("sensor", "unit", "start", "minimum", "maximum", "end")
     rows = []
     for sensor in results.header["sensors"]:
+        if not results.steps_with(f"sensor/{sensor['name']}"):
+            continue
         _, values, columns = results.sensor(sensor["name"])
         for column, unit, series in zip(columns, sensor_units(sensor, len(columns)), values.T, strict=True):
             good = series[np.isfinite(series)]

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.assembly import Block
+from fem_mbs.errors import ModelError
+from fem_mbs.expressions import compile_expression
 from fem_mbs.model_base import ModelBase
 
 __all__ = ["Loads"]
 
+#: Shares of a moment that are fixed in space and that turn with the body.
+MOMENT_KINDS = {"axial": (1.0, 0.0), "follower": (0.0, 1.0), "semitangential": (0.5, 0.5)}
+
 
 class Loads(ModelBase):
-    """Forces and moments."""
+    """Forces, moments and line loads."""
 
     # --- loads -----------------------------------------------------------------------------------------------------
-    def force(self, name: str, on: str, vector, function=None, point=None) -> None:
-        """A dead force [N] on every node of a place, or at a point of a body: vector * f(t)."""
+    def force(self, name: str, on: str, vector, function=None, point=None, follower: bool = False) -> None:
+        """A force [N] on every node of a place, or at a point of a body: vector * f(t).
+
+        Args:
+            vector: in global axes of the start.
+            follower: the force turns with its node (which must have a rotation); else its direction stays.
+        """
         owner = self._label("Force", name)
         vector = self._vector(vector, owner, "vector")
         index = self._function(function, owner, load=True)
@@ -23,24 +34,160 @@ class Loads(ModelBase):
         else:
             node, offset = self._point(on, point, owner)
             nodes = np.array([node])
+        if follower:
+            self._welded_rotation += [(owner, int(n)) for n in nodes]
+        kind = "follower" if follower else "force"
+        values = self._turned_back(nodes, vector) if follower else vector
         names = "xyz"[: self.dimension]
         self._add(
             name,
-            f"force{self.dimension}",
+            f"{kind}{self.dimension}",
             nodes,
             function=float(index),
-            **{f"F{c}": v for c, v in zip(names, vector, strict=True)},
+            **{f"F{c}": v for c, v in zip(names, values.T, strict=True)},
             **{f"a{c}": v for c, v in zip(names, offset, strict=True)},
         )
 
-    def moment(self, name: str, on: str, value, function=None) -> None:
-        """A dead moment [N m]: in the plane a number, in space a vector fixed in direction."""
+    def _turned_back(self, nodes, vector: np.ndarray) -> np.ndarray:
+        """A global vector in the body axes of nodes (n, dimension)."""
+        values = np.tile(vector, (len(nodes), 1))
+        for i in self._rotation.keys() & {int(n) for n in nodes}:
+            values[np.asarray(nodes) == i] = self._rotation_matrix(i).T @ vector
+        return values
+
+    def moment(self, name: str, on: str, value, function=None, kind: str = "axial") -> None:
+        """A moment [N m]: in the plane a number, in space a vector in global axes of the start.
+
+        Args:
+            kind: in space: "axial" (fixed in direction), "follower" (turns with the body) or "semitangential" (the mean
+                of both, with a symmetric load stiffness).
+        """
         owner = self._label("Moment", name)
+        if kind not in MOMENT_KINDS:
+            raise ModelError(f"{owner}: kind = {kind!r} must be one of {', '.join(MOMENT_KINDS)}")
+        if kind != "axial" and self.dimension == 2:
+            raise ModelError(f"{owner}: in the plane all moments are alike; remove kind")
         nodes = self.nodes_of(on, owner)
         self._welded_rotation += [(owner, int(n)) for n in nodes]
         index = self._function(function, owner, load=True)
         if self.dimension == 2:
             columns = {"M": self._number(value, owner, "value")}
         else:
-            columns = {f"M{c}": v for c, v in zip("xyz", self._vector(value, owner, "value"), strict=True)}
+            vector = self._vector(value, owner, "value")
+            fixed, turning = MOMENT_KINDS[kind]
+            columns = {f"M{c}": fixed * v for c, v in zip("xyz", vector, strict=True)}
+            if turning:
+                body = turning * self._turned_back(nodes, vector)
+                columns |= {f"B{c}": v for c, v in zip("xyz", body.T, strict=True)}
         self._add(name, f"moment{self.dimension}", nodes, function=float(index), **columns)
+
+    def line_load(self, name: str, on: str, vector, function=None, axes: str = "global") -> None:
+        """A distributed load [N/m] on a group of beams or trusses, per length of the undeformed element.
+
+        Args:
+            on: name of the group, as given to `beams` or `trusses`.
+            vector: (dimension,) numbers or expressions of x, y, z; between the nodes of an element it varies linearly.
+            axes: "global": fixed in direction, work-equivalent to the elastic line of the beams; "local": in the
+                section's axes of beams (the plane: along and across), with which it turns; lumped to the ends.
+        """
+        owner = self._label("Line load", name)
+        if axes not in ("global", "local"):
+            raise ModelError(f'{owner}: axes = {axes!r} must be "global" or "local"')
+        self._find("group of beams or trusses", on, self.groups, owner)
+        block = next(
+            b for b in self._blocks if b.groups[0][0] == on and b.type.ends == 2 and "length" in _columns(b)
+            and not b.type.inertia
+        )  # fmt: skip
+        cells = block.nodes
+        beams = block.type.rotational
+        if axes == "local" and not beams:
+            raise ModelError(f'{owner}: trusses like "{on}" have no section axes; use axes = "global"')
+        q = self._line_values(vector, cells, owner)
+        index = float(self._function(function, owner, load=True))
+        length = _column(block, "length")[:, None]
+        # linear between the ends, cubic shape: forces on positions, and over the length on the ends' axes
+        p, r = q[:, 0], q[:, 1]
+        positions = (0.35 * p + 0.15 * r) * length, (0.15 * p + 0.35 * r) * length
+        slopes = (p / 20.0 + r / 30.0) * length**2, -(p / 30.0 + r / 20.0) * length**2
+        if not beams:
+            positions = (p / 3.0 + r / 6.0) * length, (p / 6.0 + r / 3.0) * length
+        if axes == "local":
+            self._local_line(name, block, index, positions, slopes)
+        elif not beams:
+            for end in range(2):
+                columns = {f"F{c}": v for c, v in zip("xyz", positions[end].T, strict=False)}
+                self._add(name, f"force{self.dimension}", cells[:, end], function=index, **columns)
+        elif self.dimension == 2:
+            columns = {}
+            for end, letter in enumerate("pq"):
+                for i, c in enumerate("xy"):
+                    columns[f"F{c}_{letter}"], columns[f"Fe{c}_{letter}"] = positions[end][:, i], slopes[end][:, i]
+            ex, ey = _column(block, "ex"), _column(block, "ey")
+            self._add(name, "line_load2", cells, function=index, ex=ex, ey=ey, **columns)
+        else:
+            columns = {}
+            for end, letter in enumerate("pq"):
+                A, a = _frame(block, letter)
+                # P = x + sum a_k d_k and ex = sum A_k1 d_k
+                on_axes = positions[end][:, None, :] * a[:, :, None] + slopes[end][:, None, :] * A[:, :, :1]
+                for i, c in enumerate("xyz"):
+                    columns[f"F{c}_{letter}"] = positions[end][:, i]
+                    for k in range(3):
+                        columns[f"F{k + 1}{c}_{letter}"] = on_axes[:, k, i]
+            self._add(name, "line_load3", cells, function=index, **columns)
+
+    def _line_values(self, vector, cells, owner: str) -> np.ndarray:
+        """Load per length (n, 2, dimension) at both ends of the cells."""
+        if isinstance(vector, str) or np.ndim(vector) != 1 or len(vector) != self.dimension:
+            raise ModelError(f"{owner}: vector = {vector!r} must be {self.dimension} numbers or expressions")
+        x = self.positions[cells]
+        named = {c: x[..., i] for i, c in enumerate("xyz"[: self.dimension])}
+        values = np.empty(x.shape)
+        for i, part in enumerate(vector):
+            if isinstance(part, str):
+                values[..., i] = compile_expression(part, tuple(named))(*named.values())
+            else:
+                values[..., i] = self._number(part, owner, "vector")
+        if not np.isfinite(values).all():
+            raise ModelError(f"{owner}: vector = {vector!r} is not finite everywhere on the line")
+        return values
+
+    def _local_line(self, name: str, block: Block, index: float, positions, slopes) -> None:
+        """Forces and moments that turn with the section's axes at both ends of each element."""
+        for end, letter in enumerate("pq"):
+            nodes = block.nodes[:, end]
+            if self.dimension == 2:
+                ex, ey = _column(block, "ex"), _column(block, "ey")
+                A = np.stack((np.stack((ex, -ey), 1), np.stack((ey, ex), 1)), 1)
+                start = np.array([self._start_angle(int(n)) for n in nodes])
+                c, s = np.cos(start), np.sin(start)
+                back = np.stack((np.stack((c, s), 1), np.stack((-s, c), 1)), 1)
+                force = np.einsum("nij,njk,nk->ni", back, A, positions[end])
+                self._add(name, "follower2", nodes, function=index, Fx=force[:, 0], Fy=force[:, 1])
+                self._add(name, "moment2", nodes, function=index, M=slopes[end][:, 1])
+                continue
+            A, a = _frame(block, letter)
+            force = np.einsum("nij,nj->ni", A, positions[end])
+            # ex x (slope force) in section axes: (0, -z, y)
+            turn = np.column_stack((0.0 * slopes[end][:, 0], -slopes[end][:, 2], slopes[end][:, 1]))
+            moment = np.einsum("nij,nj->ni", A, turn) + np.cross(a, force)
+            self._add(
+                name, "follower3", nodes, function=index, **{f"F{c}": force[:, i] for i, c in enumerate("xyz")}
+            )  # fmt: skip
+            self._add(
+                name, "moment3", nodes, function=index, **{f"B{c}": moment[:, i] for i, c in enumerate("xyz")}
+            )  # fmt: skip
+
+
+def _columns(block: Block) -> list[str]:
+    return [name.split(" [")[0] for name in block.type.par]
+
+
+def _column(block: Block, name: str) -> np.ndarray:
+    return block.par[:, block.type.column(name)]
+
+
+def _frame(block: Block, letter: str) -> tuple[np.ndarray, np.ndarray]:
+    """Section axes (n, 3, 3) and offset (n, 3) of spatial beams at end p or q, in the node's body axes."""
+    A = np.stack([_column(block, f"A{i}{j}_{letter}") for i in "123" for j in "123"], axis=1).reshape(-1, 3, 3)
+    return A, np.stack([_column(block, f"a{c}_{letter}") for c in "xyz"], axis=1)

@@ -589,9 +589,10 @@ Force = _table(
     "Force",
     name=Key(NAME, "", shows='"force 1", ...'),
     on=Key(PLACES, "on each node of it", required=True),
-    vector=Key(VECTOR, "[N], fixed in direction", required=True),
+    vector=Key(VECTOR, "[N], in global axes", required=True),
     function=Key(FUNCTION, "factor on it", 1.0),
     point=Key(VECTOR, "of a body, in global coordinates of the start [m]", shows="its node"),
+    follower=Key(FLAG, "turns with its node; vector is that of the start", False),
 )
 
 
@@ -599,8 +600,22 @@ Moment = _table(
     "Moment",
     name=Key(NAME, "", shows='"moment 1", ...'),
     on=Key(PLACES, "on each node of it", required=True),
-    value=Key(NUMBER_OR_VECTOR, "[N m]; in space fixed in direction", required=True),
+    value=Key(NUMBER_OR_VECTOR, "[N m]; in space the vector of the start", required=True),
     function=Key(FUNCTION, "factor on it", 1.0),
+    kind=Key(
+        TEXT, 'space: "axial" (fixed in direction), "follower" (turns with the body), "semitangential" (half each)',
+        "axial",
+    ),
+)  # fmt: skip
+
+
+LineLoad = _table(
+    "LineLoad",
+    name=Key(NAME, "", shows='"line load 1", ...'),
+    on=Key(TEXT, "name of a group of beams or trusses", required=True),
+    vector=Key(VELOCITY, "[N/m] per undeformed length; expressions of x, y, z of the nodes", required=True),
+    function=Key(FUNCTION, "factor on it", 1.0),
+    axes=Key(TEXT, '"global" (fixed in direction) or "local" (turns with the sections of beams)', "global"),
 )
 
 
@@ -646,7 +661,7 @@ Sensor = _table(
 
 Step = _table(
     "Step",
-    type=Key(TEXT, '"transient" or "static"', required=True),
+    type=Key(TEXT, '"transient", "static", "modes" or "buckling"', required=True),
     name=Key(NAME, "for reports", shows="the type"),
 )
 
@@ -704,6 +719,7 @@ TABLES: Sequence[TableType] = (
     TableType("joint_spring", "list", JointSpring, "Joint spring", "Spring-dampers on the coordinate of a joint."),
     TableType("force", "list", Force, "Force", "Forces."),
     TableType("moment", "list", Moment, "Moment", "Moments."),
+    TableType("line_load", "list", LineLoad, "Line load", "Distributed loads on beams and trusses."),
     TableType("initial", "list", Initial, "Initial velocity", "Velocities at the start; several tables add up."),
     TableType("initial_speed", "list", InitialSpeed, "Initial speed", "Given speeds at the start, as of a joint."),
     TableType("sensor", "list", Sensor, "Sensor", "Quantities written at every time step."),

@@ -49,7 +49,7 @@ def build(case: str, n: int, second_order: bool = True, strains: str = "generali
         model.moment("load", "beam:end", (1.0, 0.0, 0.0), kind="semitangential")
     else:
         model.force("load", "beam:end", (-1.0, 0.0, 0.0))
-    model.buckling_step(count=2)
+    model.buckling_step(count=4)
     return model
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import function_jets
@@ -45,7 +46,7 @@ class Linearised:
         self.state.Q[:], self.state.D[:] = state.Q[0], state.D[0]
         self.state.U[self.multipliers] = state.Q[0, self.multipliers]
         self.ctl = self._control(2.0, 0.0)
-        self.tangent = self._tangent(self.ctl, self._fun())
+        self.residual, self.tangent = self._tangent(self.ctl, self._fun())
         self.constraints = self.tangent[self.multipliers][:, self.free].tocsr()
         K = self.tangent[self.free][:, self.free]
         skew = abs(K - K.T)
@@ -69,7 +70,8 @@ class Linearised:
         return fun
 
     def _tangent(self, ctl, fun):
-        return self.system.full_matrix(ctl, fun, self.state)[1]
+        """Residual (N,) and tangent (N, N) at the state."""
+        return self.system.full_matrix(ctl, fun, self.state)
 
     @property
     def mass(self):
@@ -148,12 +150,27 @@ class Linearised:
                 block = self.system.blocks[i]
                 block.par = np.ascontiguousarray(block.type.prestress(block.par, table, 1.0))
             self.state.U[self.multipliers] += y
-            loaded = self._tangent(ctl, self._fun(mask))
+            residual, loaded = self._tangent(ctl, self._fun(mask))
         finally:
             for block, par in zip(self.system.blocks, kept, strict=True):
                 block.par = par
             self.state.U[:] = U
-        return (loaded - self.tangent)[self.free][:, self.free].tocsr()
+        change = loaded - self.tangent + self._half_turn(residual - self.residual)
+        return change[self.free][:, self.free].tocsr()
+
+    def _half_turn(self, residual: np.ndarray):
+        """What the tangent on the rotation group misses of a second derivative where moments (N,) are out of balance.
+
+        Stresses of the linear solution balance the loads at the moved geometry, not quite at that of the state.
+        """
+        rotations = self.system.system.rotations
+        shape = (self.system.n_dof, self.system.n_dof)
+        if rotations.shape[1] != 3 or not len(rotations):
+            return csr_matrix(shape)
+        a, b, c = rotations.T
+        x, y, z = 0.5 * residual[a], 0.5 * residual[b], 0.5 * residual[c]
+        rows, cols = np.concatenate((c, b, a, c, b, a)), np.concatenate((b, c, c, a, a, b))
+        return csr_matrix((np.concatenate((x, -x, y, -y, z, -z)), (rows, cols)), shape=shape)
 
     # --- shapes ----------------------------------------------------------------------------------------------------
     def shapes(self, vectors: np.ndarray) -> dict[str, np.ndarray]:

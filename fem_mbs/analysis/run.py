@@ -64,7 +64,7 @@ _ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
 @dataclass(frozen=True)
 class Progress:
     """What a running analysis tells: step of the model, steps made and wanted, time, Newton iterations per step, energy
-    error (closing error over the range of the energies)."""
+    error (closing error over the range of the energies), and the load factor of a static step (else None)."""
 
     step: str
     done: int
@@ -72,6 +72,7 @@ class Progress:
     time: float
     iterations: float
     energy_error: float
+    load_factor: float | None = None
 
 
 @dataclass

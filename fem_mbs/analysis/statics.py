@@ -182,7 +182,9 @@ class _Static:
         if self.run.progress:
             iterations = float(self.chunk.iterations[-1])
             total = max(self.points, round(self.points / part)) if part > 0.0 else self.points
-            self.run.progress(Progress(self.step.name, self.points, total, self.factor, iterations, 0.0))
+            self.run.progress(
+                Progress(self.step.name, self.points, total, self.run.t, iterations, 0.0, float(self.factor))
+            )  # fmt: skip
 
     # --- a path ----------------------------------------------------------------------------------------------------
     def path(self) -> dict[str, Any]:
@@ -225,6 +227,7 @@ class _Static:
 
         def on_point(point: Point) -> None:
             self.factor = point.factor
+            problem.chunk.iterations[:] = point.iterations
             self.record(
                 problem.chunk, load_factor=point.factor, path_length=point.length * size,
                 negative_eigenvalues=float(point.negative),
