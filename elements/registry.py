@@ -112,6 +112,8 @@ _MODULES = {
     "follower3": "loads",
     "line_load2": "loads",
     "line_load3": "loads",
+    "centrifugal2": "centrifugal",
+    "centrifugal3": "centrifugal",
 }
 
 

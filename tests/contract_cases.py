@@ -225,6 +225,9 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     "follower2": Case(lambda rng: (0, *_off(rng, 4)), isolated=False, potential=False),
     "follower3": Case(lambda rng: (0, *_off(rng, 6)), isolated=False, potential=False),
+    # a constant factor: a potential that depends on time is booked as the work of none
+    "centrifugal2": Case(lambda rng: (-1, *_off(rng, 2), np.cos(0.3), np.sin(0.3), *symmetric(rng, 4)), isolated=False),
+    "centrifugal3": Case(lambda rng: (-1, *unit(rng), *_off(rng, 3), *symmetric(rng, 8)), isolated=False),
     "line_load2": Case(lambda rng: (0, np.cos(0.3), np.sin(0.3), *_off(rng, 8)), isolated=False),
     "line_load3": Case(lambda rng: (0, *_off(rng, 24)), isolated=False),
 }
