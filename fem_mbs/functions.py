@@ -522,6 +522,76 @@ class Scaled(TimeFunction):
         return self.factor * d1, self.factor * d2
 
 
+class DoubleIntegral(TimeFunction):
+    """f with f'' = g and f(0) = f'(0) = 0, for t >= 0 (f = 0 before).
+
+    Panels between the kinks of g, cut until Gauss's formula of 10 points agrees with itself on both halves; the sums up
+    to each panel are kept, so that a value costs one formula.
+    """
+
+    _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(10)
+    _LONGEST = 0.25  # [s], of a panel at first
+
+    def __init__(self, function: TimeFunction) -> None:
+        self.function = function
+        self._start = [0.0]  # of the panels, and f', f there
+        self._rate = [0.0]
+        self._sum = [0.0]
+
+    @property
+    def kinks(self) -> np.ndarray:
+        return self.function.kinks
+
+    def kinks_between(self, start: float, end: float) -> np.ndarray:
+        return self.function.kinks_between(start, end)
+
+    def _moments(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Integrals of g and of (b - t) g over [a, b], shape (n,)."""
+        half = 0.5 * (b - a)
+        t = a[:, None] + half[:, None] * (self._POINTS + 1.0)
+        g = np.asarray(self.function(t), float)
+        return half * (g @ self._WEIGHTS), half * (((b[:, None] - t) * g) @ self._WEIGHTS)
+
+    def _append(self, a: float, b: float, depth: int = 0) -> None:
+        ends = np.array([a]), np.array([b])
+        middle = np.array([0.5 * (a + b)])
+        rate, part = (v[0] for v in self._moments(*ends))
+        r1, s1 = (v[0] for v in self._moments(ends[0], middle))
+        r2, s2 = (v[0] for v in self._moments(middle, ends[1]))
+        fine = r1 + r2, s1 + s2 + r1 * 0.5 * (b - a)
+        size = abs(rate) + abs(r1) + abs(r2)
+        if depth < 20 and abs(rate - fine[0]) > 1e-13 * size:
+            self._append(a, float(middle[0]), depth + 1)
+            self._append(float(middle[0]), b, depth + 1)
+            return
+        self._sum.append(self._sum[-1] + self._rate[-1] * (b - a) + part)
+        self._rate.append(self._rate[-1] + rate)
+        self._start.append(b)
+
+    def _extend(self, end: float) -> None:
+        while self._start[-1] < end:
+            a = self._start[-1]
+            b = a + self._LONGEST
+            kinks = self.function.kinks_between(a, b)
+            self._append(a, float(kinks[0]) if kinks.size else b)
+
+    def _at(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        later = np.where(np.isfinite(t), np.maximum(t, 0.0), 0.0)
+        self._extend(float(later.max(initial=0.0)))
+        start = np.array(self._start)
+        k = np.clip(np.searchsorted(start, later, side="right") - 1, 0, len(start) - 1)
+        rate, part = self._moments(start[k], later)
+        r0, s0 = np.array(self._rate)[k], np.array(self._sum)[k]
+        bad = np.where(np.isfinite(t), 0.0, np.nan)
+        return s0 + r0 * (later - start[k]) + part + bad, r0 + rate + bad
+
+    def _value(self, t: np.ndarray) -> Any:
+        return self._at(t)[0]
+
+    def _slopes(self, t: np.ndarray) -> Slopes:
+        return self._at(t)[1], np.where(t >= 0.0, self.function(t), 0.0)
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # From a model file.
 

@@ -18,6 +18,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction
 from fem_mbs.model_base import Body, InitialSpeed, InitialVelocity, Step
+from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
 from fem_mbs.model_parts import Parts
@@ -37,7 +38,7 @@ class CompiledModel:
     sensors: list[Sensor]
 
 
-class Model(Parts, Joints, Loads):
+class Model(Parts, Joints, Loads, Frames):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -175,7 +176,7 @@ class Model(Parts, Joints, Loads):
         """
         if not self._blocks:
             raise ModelError("Model: it has no elements; add beams, trusses, bodies or masses")
-        blocks = merge_blocks(self._blocks)
+        blocks = merge_blocks(self._blocks + self._centrifugal_blocks(self._blocks))
         n = self.n_nodes
         used = np.zeros(n, bool)
         for block in blocks:
@@ -203,6 +204,7 @@ class Model(Parts, Joints, Loads):
         fixed = [(i, k) for i, k in fixed if k < self.dimension or rotational[i]]
         for i in np.flatnonzero(~keep):
             fixed += [(int(i), k) for k in range(self.dimension)]
+        fixed, shaken = self._shake(fixed)
         if self.dimension == 2:
             rotation = np.zeros(n)
         else:
@@ -210,7 +212,9 @@ class Model(Parts, Joints, Loads):
         for node, value in self._rotation.items():
             rotation[node] = value
         nodes = Nodes(self.positions, rotational, rotation, self._names)
-        system = compile_system(self.dimension, nodes, blocks, np.array(fixed, np.int64).reshape(-1, 2), self._driven)
+        system = compile_system(
+            self.dimension, nodes, blocks, np.array(fixed, np.int64).reshape(-1, 2), self._driven + shaken
+        )
         functions = [f for f, _ in self._used_functions]
         loads = np.array([load for _, load in self._used_functions], bool)
         compiled = CompiledModel(self, system, functions, loads, list(self.sensors))

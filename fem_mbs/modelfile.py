@@ -336,7 +336,7 @@ def _add(model: Model, entry: Entry, folder: Path) -> None:
         getattr(model, f"{kind}_step")(name=title, **options)
         return
     given = keys.given("name")
-    for key in ("function", "displacement"):
+    for key in ("function", "displacement", "speed", "acceleration"):
         if key in given:
             given[key] = _function(model, given[key], folder)
     if table == "mesh":

@@ -619,6 +619,25 @@ LineLoad = _table(
 )
 
 
+Centrifugal = _table(
+    "Centrifugal",
+    name=Key(NAME, "", shows='"centrifugal 1", ...'),
+    speed=Key(FUNCTION, "of the turning frame [rad/s]; the load factor multiplies its square", required=True),
+    axis=Key(VECTOR, "space: direction of the axis"),
+    point=Key(VECTOR, "of the axis [m]", shows="origin"),
+)
+
+
+BaseExcitation = _table(
+    "BaseExcitation",
+    name=Key(NAME, "", shows='"base excitation 1", ...'),
+    direction=Key(VECTOR, "factors on the movement, by axis", required=True),
+    displacement=Key(FUNCTION, "[m], starts at zero"),
+    acceleration=Key(FUNCTION, "[m/s^2], instead of displacement; starts at rest"),
+    on=Key(PLACES, "whose held positions move", shows="all supports"),
+)
+
+
 Initial = _table(
     "Initial",
     on=Key(PLACES, "nodes that get the velocity", "all"),
@@ -720,6 +739,14 @@ TABLES: Sequence[TableType] = (
     TableType("force", "list", Force, "Force", "Forces."),
     TableType("moment", "list", Moment, "Moment", "Moments."),
     TableType("line_load", "list", LineLoad, "Line load", "Distributed loads on beams and trusses."),
+    TableType(
+        "centrifugal",
+        "list",
+        Centrifugal,
+        "Centrifugal load",
+        "Centrifugal forces in a frame that turns at constant speed, for static, modal and buckling steps.",
+    ),
+    TableType("base_excitation", "list", BaseExcitation, "Base excitation", "Supports that move together."),
     TableType("initial", "list", Initial, "Initial velocity", "Velocities at the start; several tables add up."),
     TableType("initial_speed", "list", InitialSpeed, "Initial speed", "Given speeds at the start, as of a joint."),
     TableType("sensor", "list", Sensor, "Sensor", "Quantities written at every time step."),

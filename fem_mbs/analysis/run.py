@@ -388,6 +388,11 @@ class _Run:
         for step, options, _ in self.plan:
             if step.kind == "transient":
                 _count_steps(step.name, options)
+                if any(b.type.name.startswith("centrifugal") for b in self.system.blocks):
+                    raise ModelError(
+                        f'Step "{step.name}": centrifugal loads belong to static, modal and buckling steps; in a '
+                        "transient the model itself turns (a driven joint, or initial velocities with spin)"
+                    )
             elif step.kind == "static":
                 check_options(f'Step "{step.name}"', options, model)
 
