@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,6 +168,11 @@ def _limits(time: np.ndarray) -> tuple[float, float]:
 def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
     """Draw all columns of a sensor over time, one panel per unit."""
     time, values, columns = results.sensor(name)
+    item = results.steps_with(f"sensor/{name}")
+    if all(found.type == "static" for found in item):
+        # the last step, over its load factor
+        _, values, columns = results.sensor(name, item[-1].number)
+        time = item[-1].series["load factor"]
     sensor = next(sensor for sensor in results.header["sensors"] if sensor["name"] == name)
     step = results.steps_with(f"sensor/{name}")[-1]
     units = sensor_units(sensor, len(columns))
@@ -190,6 +195,74 @@ def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
         all_axes[0].set_title(name)
         all_axes[-1].set_xlabel(time_label(step))
         figure.align_ylabels()
+        return _save(figure, path)
+
+
+def plot_path(results: Results, step: int, path: str | Path) -> Path:
+    """Draw the load factor of a static step over every displacement that a sensor saw, critical points marked; where
+    stability was looked at, unstable parts are dashed.
+
+    Raises ResultsError if the step has no displacement sensor.
+    """
+    item = results.steps[step]
+    curves = []
+    for sensor in results.header["sensors"]:
+        if sensor.get("kind") not in ("displacement", "rotation", "distance", "deflection", "angle", "joint"):
+            continue
+        if f"sensor/{sensor['name']}" not in item.series:
+            continue
+        _, values, columns = results.sensor(sensor["name"], step)
+        size = np.nanmax(np.abs(values), initial=0.0)
+        curves += [(c, v) for c, v in zip(columns, values.T, strict=True) if np.ptp(v) > 1e-6 * size]
+    if not curves:
+        raise ResultsError(f'Results folder "{results.directory}": step {step + 1} has no displacement sensor to draw')
+    load = item.series["load factor"]
+    count = item.series["negative eigenvalues"] if "negative eigenvalues" in item.series else np.zeros(len(load))
+    with _style():
+        figure = _figure(7.4, 4.2)
+        axes = figure.subplots()
+        for label, values in curves:
+            (line,) = axes.plot([], [], label=label)
+            # a stretch is stable where both of its ends are
+            for k in range(len(load) - 1):
+                stable = max(count[k], count[k + 1]) <= 0
+                axes.plot(values[k : k + 2], load[k : k + 2], color=line.get_color(), ls="-" if stable else (0, (2, 1)))
+            for point in item.summary.get("critical_points", []):
+                length = item.series["path length"]
+                x = np.interp(point["path_length"], length, values)
+                marker = "o" if point["kind"] == "limit" else "s"
+                axes.plot(x, point["load_factor"], marker, color=line.get_color(), ms=5.0, mfc="white")
+        kinds = {point["kind"] for point in item.summary.get("critical_points", [])}
+        for kind, marker in (("limit", "o"), ("bifurcation", "s")):
+            if kind in kinds:
+                axes.plot([], [], marker, color="#555555", mfc="white", ms=5.0, label=f"{kind} point")
+        if (count > 0).any():
+            axes.plot([], [], color="#555555", ls=(0, (2, 1)), label="unstable")
+        axes.set_title(f"{results.header['title']}: {item.name}" if results.header["title"] else item.name)
+        axes.set_xlabel("Displacement [m], angle [rad]")
+        axes.set_ylabel("Load factor [-]")
+        _legend(axes)
+        return _save(figure, path)
+
+
+def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) -> Path:
+    """Draw the first shapes of a modal or buckling step beside each other, each over the undeformed model."""
+    item = results.steps[step]
+    values = item.summary.get("frequencies_hz") or item.summary.get("load_factors") or []
+    unit = "{:.5g} Hz" if "frequencies_hz" in item.summary else "factor {:.5g}"
+    first = item.summary.get("rigid_body_modes", 0)
+    chosen = list(range(first, min(len(values), first + most))) or list(range(min(len(values), most)))
+    with _style():
+        figure = _figure(3.6 * min(len(chosen), 2), 3.3 * -(-len(chosen) // 2))
+        for place, frame in enumerate(chosen, 1):
+            stage = Stage(results, item)
+            stage.set_up(
+                figure, [frame], title=f"{frame + 1}: {unit.format(values[frame])}", quantity=None, times=False,
+                fit=False, place=(-(-len(chosen) // 2), min(len(chosen), 2), place),
+            )  # fmt: skip
+            stage.draw_reference()
+            stage.draw_frame(frame)
+            stage.draw_symbols(frame)
         return _save(figure, path)
 
 
@@ -282,10 +355,18 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
     target = Path(directory) if directory is not None else results.directory / "figures"
     paths = []
     series = {name for step in results.steps for name in step.series}
-    if "ledger" in series:
+    moving = any(step.type == "transient" for step in results.steps)
+    if "ledger" in series and moving:
         paths.append(plot_ledger(results, target / "ledger.png"))
-    if series & {"linear momentum", "angular momentum"}:
+    if series & {"linear momentum", "angular momentum"} and moving:
         paths.append(plot_momenta(results, target / "momenta.png"))
+    for step in results.steps:
+        label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
+        if step.type == "static" and len(step.series.get("load factor", ())) > 3:
+            with suppress(ResultsError):  # no displacement was watched
+                paths.append(plot_path(results, step.number, target / f"path-{label}.png"))
+        elif step.type in ("modes", "buckling") and len(step.frame_times):
+            paths.append(plot_shapes(results, step.number, target / f"shapes-{label}.png"))
     for sensor in results.header["sensors"]:
         if f"sensor/{sensor['name']}" in series:
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", sensor["name"]).strip("_")

@@ -32,11 +32,13 @@ class Stage:
         self._trail: dict[int, np.ndarray] = {}
 
     def set_up(
-        self, figure: Figure, frames: list[int], *, title: str, quantity: Quantity | None, times: bool, fit: bool
-    ) -> None:
+        self, figure: Figure, frames: list[int], *, title: str, quantity: Quantity | None, times: bool, fit: bool,
+        place: tuple[int, int, int] = (1, 1, 1),
+    ) -> None:  # fmt: skip
         """Make the axes for the given frames, with a bar for the colours: of `quantity`, or of time with `times`.
 
-        With `fit` the figure takes the height that a plane model needs.
+        With `fit` the figure takes the height that a plane model needs; `place` is that of the axes among others (rows,
+        columns, number).
         """
         import matplotlib as mpl
         from matplotlib.colors import Normalize
@@ -49,20 +51,22 @@ class Stage:
         self._size = size
         middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.1 * size) + 0.07 * size
         if scene.flat:
-            width, height = figure.get_size_inches()
+            width, height = figure.get_size_inches() / np.array(place[1::-1])
             room = 0.8 * width, height - 0.9  # what labels and bar leave
             if fit:  # no empty paper beside a flat or a tall model
                 figure.set_size_inches(width, float(np.clip(room[0] * half[1] / half[0] + 0.9, 2.4, 1.1 * width)))
             else:  # fill the given size
                 scale = max(half[0] / room[0], half[1] / room[1])
                 half[:2] = scale * np.array(room)
-            axes = self.axes = figure.add_subplot()
+            axes = self.axes = figure.add_subplot(*place)
             axes.set_aspect("equal")
             axes.grid(color="#eeeeee")
         else:
-            axes = self.axes = figure.add_subplot(projection="3d")
+            axes = self.axes = figure.add_subplot(*place, projection="3d")
             axes.computed_zorder = False  # symbols stay in front
-            axes.set_box_aspect(half, zoom=1.2)
+            # matplotlib scales what it is given in place, and to the diagonal: a tall box would leave the axes
+            tall = float(half[2] / np.linalg.norm(half))
+            axes.set_box_aspect(half.copy(), zoom=1.2 * min(1.0, 0.72 / tall))
             axes.set_zlim(middle[2] - half[2], middle[2] + half[2])
             axes.view_init(elev=22, azim=-58)
             for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
@@ -74,7 +78,7 @@ class Stage:
         self._ticks(2 * half)
         axes.set_xlabel("x [m]")
         axes.set_ylabel("y [m]")
-        if scene.flat:
+        if scene.flat or place != (1, 1, 1):
             axes.set_title(title)
         else:
             figure.suptitle(title, x=0.02, ha="left", fontsize=10.0, fontweight="bold")

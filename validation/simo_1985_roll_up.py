@@ -1,5 +1,7 @@
 """Roll-up of a cantilever by an end moment.
 
+A straight cantilever becomes a circle, and ten.
+
       clamp |==================)  M = 2 pi EI/L closes one full circle, 20 pi EI/L ten of them on top of each other
 
 The curvature is M/EI everywhere, so that the beam is an arc of any number of turns; natural strains are exact for it.

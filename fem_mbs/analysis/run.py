@@ -510,7 +510,8 @@ class _Run:
             "out": state.out[None, :],
             "energy": state.energy[None, :],
         }
-        self.recorder.append({**series, **extra}, self._frames(frames, t))
+        place = extra.get("path length", extra.get("load factor", t))
+        self.recorder.append({**series, **extra}, self._frames(frames, place))
 
     # --- transient -------------------------------------------------------------------------------------------------
     def _transient(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:

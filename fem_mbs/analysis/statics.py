@@ -137,7 +137,9 @@ class _Static:
         chunk.time[:] = run.t
         rows = run._series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
         rows |= {name.replace("_", " "): np.array([value]) for name, value in extra.items()}
-        run.recorder.append(rows, run._frames(chunk.frames, chunk.time))
+        # frames are ordered by what grows: the length of a path, else the load factor
+        place = extra.get("path_length", extra["load_factor"])
+        run.recorder.append(rows, run._frames(chunk.frames, np.array([place])))
         self.chunk = chunk
         self.points += 1
 
