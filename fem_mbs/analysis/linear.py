@@ -15,10 +15,11 @@ from scipy.sparse import csr_matrix
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import function_jets
 from fem_mbs.analysis.loading import Loading, chosen
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.eigen import Saddle, buckling_factors, symmetric_modes
+from fem_mbs.solvers.linear import LinearSolveError
 
 __all__ = ["BUCKLING_OPTIONS", "MODES_OPTIONS", "Linearised", "run_buckling", "run_modes"]
 
@@ -92,7 +93,12 @@ class Linearised:
 
     def respond(self, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Linear displacements (N,) and increments of the multipliers' unknowns under a force (N,)."""
-        u, y = Saddle(self.stiffness, self.constraints).solve(force[self.free])
+        try:
+            u, y = Saddle(self.stiffness, self.constraints).solve(force[self.free])
+        except LinearSolveError:
+            raise AnalysisError(
+                "Buckling: the model is loose; hold it, so that every motion strains something"
+            ) from None
         whole = np.zeros(self.system.n_dof)
         whole[self.free] = u
         return whole, y

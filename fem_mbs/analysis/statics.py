@@ -49,6 +49,7 @@ _SMALLEST = 2.0**-12  # of an increment's size
 _DIFFERENCE = 1e-5  # of the load factor, where motions follow it
 _PATH_RTOL = 1e-10
 _ROUND_OFF = 8.0 * 2.0**-52
+_SETTLING = 60  # iterations of a stiffened increment
 
 
 def check_options(owner: str, options: dict[str, Any], model: Model) -> None:
@@ -158,7 +159,11 @@ class _Static:
             self.set(target)
             multipliers = run.state.U.copy()
             try:
-                stepping.single(chunks.append)
+                try:
+                    stepping.single(chunks.append)
+                except AnalysisError:
+                    run.state.U[:] = multipliers
+                    chunks.append(self.settled(target))
             except AnalysisError as error:
                 run.state.U[:] = multipliers
                 cuts += 1
@@ -177,6 +182,36 @@ class _Static:
             "iterations": int(stepping.counter[S.TOTAL_ITERATIONS]),
             "strain_energy": float(self.chunk.ledger[-1, 1]),
         }  # fmt: skip
+
+    def settled(self, factor: float) -> Chunk:
+        """An increment with a tangent that is stiffened at first.
+
+        A mechanism under loads, such as a hanging pendulum, has no stiffness before the multipliers bear the loads: the
+        first tangents are singular, later ones are not (Levenberg 1944: K + mu W, mu shrinking with the residual).
+
+        Raises:
+            AnalysisError: no equilibrium was found.
+        """
+        problem = _Problem(self.run.compiled, self.stepping, self.set, self.motions)
+        token = problem.save()
+        stiffen = 1.0
+        for _ in range(_SETTLING):
+            _, small = problem.residual(factor)
+            if small:
+                problem.accept(factor)
+                return problem.chunk
+            try:
+                problem.factorise(factor, stiffen)
+                x = problem.solve(-problem.residual(factor)[0])
+            except AnalysisError:
+                break
+            if not np.isfinite(x).all():
+                break
+            problem.move(x)
+            stiffen *= 0.1 if stiffen > 1e-9 else 0.0
+        where = problem.blame()
+        problem.restore(token)
+        raise ConvergenceError(f"no equilibrium was found, worst residual at {where}")
 
     def progress(self, part: float) -> None:
         from fem_mbs.analysis.run import Progress
@@ -295,9 +330,14 @@ class _Problem:
         r = self.state.residual[self.unknown].copy()
         return r, bool(small or (np.abs(r) <= self._noise).all())
 
-    def factorise(self, factor: float) -> None:
+    def factorise(self, factor: float, stiffen: float = 0.0) -> None:
+        """Factor the tangent, with ``stiffen`` times the largest load per size of the model added to its diagonal."""
         self._assemble(C.TANGENT, factor)
         system = self.system
+        if stiffen > 0.0:
+            force = float(self.state.peak[S.POSITION]) or 1.0
+            values = stiffen * force * system.length * self.weight
+            self.state.values[system.diagonal] += values
         band, n = system.bandwidth, system.n_equations
         if system.banded:
             table = self.state.values[: n * (3 * band + 1)].reshape(n, 3 * band + 1)

@@ -1,0 +1,143 @@
+"""Eigenproblems with constraints against dense solutions, by the sparse and by the dense way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+from scipy.sparse import csr_matrix
+
+from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers import eigen
+
+
+@pytest.fixture(params=[10, 1000], ids=["sparse", "dense"])
+def way(request, monkeypatch):
+    monkeypatch.setattr(eigen, "DENSE", request.param)
+
+
+def problem(n=60, m=0, redundant=0, seed=1):
+    """K positive, M positive and G (m + redundant, n)."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, n))
+    K = A @ A.T / n + np.diag(np.linspace(1.0, 100.0, n))
+    M = np.diag(rng.uniform(0.5, 2.0, n))
+    G = rng.normal(size=(m, n))
+    return K, M, np.vstack((G, 2.0 * G[:redundant]))
+
+
+def null(G, n):
+    return scipy.linalg.null_space(G) if G.size else np.eye(n)
+
+
+def sparse(*matrices):
+    return tuple(csr_matrix(a) if a.size else csr_matrix(a.shape) for a in matrices)
+
+
+@pytest.mark.parametrize(("m", "redundant"), [(0, 0), (5, 0), (5, 3)])
+def test_modes(way, m, redundant):
+    K, M, G = problem(m=m, redundant=redundant)
+    Z = null(G, len(K))
+    exact = scipy.linalg.eigh(Z.T @ K @ Z, Z.T @ M @ Z, eigvals_only=True)[:6]
+    found = eigen.symmetric_modes(*sparse(K, M, G), 6)
+    assert found.values == pytest.approx(exact, rel=1e-10)
+    assert found.residuals.max() < 1e-10
+    assert found.rigid == 0
+    assert found.expected == 6
+    assert found.vectors.T @ M @ found.vectors == pytest.approx(np.eye(6), abs=1e-9)
+    assert np.abs(G @ found.vectors).max(initial=0.0) < 1e-9
+
+
+def chain(n):
+    """Free chain of unit springs."""
+    K = 2.0 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    K[0, 0] = K[-1, -1] = 1.0
+    return K
+
+
+def test_rigid_modes_are_counted_apart(way):
+    n = 40
+    K = scipy.linalg.block_diag(chain(n), 3.0 * chain(n))
+    found = eigen.symmetric_modes(*sparse(K, np.eye(2 * n), np.zeros((0, 2 * n))), 6)
+    one = 4.0 * np.sin(np.arange(n) * np.pi / (2 * n)) ** 2
+    exact = np.sort(np.concatenate((one, 3.0 * one)))[:6]
+    assert found.rigid == 2
+    assert (found.values[:2] == 0.0).all()
+    assert found.values[2:] == pytest.approx(exact[2:], rel=1e-9)
+
+
+def test_multiple_eigenvalues(way):
+    n = 40
+    K = scipy.linalg.block_diag(*[chain(n) + 0.1 * np.eye(n)] * 3)
+    found = eigen.symmetric_modes(*sparse(K, np.eye(3 * n), np.zeros((0, 3 * n))), 6)
+    one = 0.1 + 4.0 * np.sin(np.arange(2) * np.pi / (2 * n)) ** 2
+    assert found.values == pytest.approx(np.repeat(one, 3), rel=1e-9)
+    assert found.expected == 6
+
+
+def test_singular_mass(way):
+    """Massless unknowns are condensed, not modes."""
+    K, M, G = problem()
+    M[:20, :20] = 0.0
+    condensed = K[20:, 20:] - K[20:, :20] @ np.linalg.solve(K[:20, :20], K[:20, 20:])
+    exact = scipy.linalg.eigh(condensed, M[20:, 20:], eigvals_only=True)[:5]
+    assert eigen.symmetric_modes(*sparse(K, M, G), 5).values == pytest.approx(exact, rel=1e-9)
+
+
+def test_unstable_state_has_negative_squares(way):
+    K, M, G = problem()
+    exact = scipy.linalg.eigh(K, M, eigvals_only=True)
+    shifted = K - 0.5 * (exact[1] + exact[2]) * M
+    found = eigen.symmetric_modes(*sparse(shifted, M, G), 4)
+    assert found.values == pytest.approx(exact[:4] - 0.5 * (exact[1] + exact[2]), rel=1e-8)
+
+
+@pytest.mark.parametrize(("m", "redundant"), [(0, 0), (4, 2)])
+@pytest.mark.parametrize("below", [0, 1, 5])
+def test_negative_count(way, m, redundant, below):
+    K, _, G = problem(m=m, redundant=redundant, seed=3)
+    Z = null(G, len(K))
+    values = scipy.linalg.eigvalsh(Z.T @ K @ Z)
+    level = 0.5 * (values[below] + (values[below - 1] if below else 0.0))
+    assert eigen.negative_count(*sparse(K - level * np.eye(len(K)), G)) == below
+
+
+def test_negative_count_of_a_badly_scaled_matrix(way):
+    """One stiffness a billion times the other hides no soft negative one."""
+    K = np.diag(np.r_[np.full(30, 1e9), np.full(29, 1.0), -1e-4])
+    assert eigen.negative_count(*sparse(K, np.zeros((0, 60)))) == 1
+
+
+@pytest.mark.parametrize(("m", "redundant"), [(0, 0), (4, 2)])
+def test_buckling_of_both_signs(way, m, redundant):
+    K, _, G = problem(m=m, redundant=redundant)
+    B = np.random.default_rng(5).normal(size=K.shape)
+    B = B + B.T
+    Z = null(G, len(K))
+    inverse = scipy.linalg.eigh(-Z.T @ B @ Z, Z.T @ K @ Z, eigvals_only=True)
+    exact = 1.0 / inverse[np.argsort(-np.abs(inverse))][:5]
+    found = eigen.buckling_factors(*sparse(K, B, G), 5)
+    assert found.factors == pytest.approx(exact, rel=1e-8)
+    assert (found.factors > 0.0).any()
+    assert (found.factors < 0.0).any()
+    assert found.residuals.max() < 1e-8
+    assert np.abs(found.vectors).max(axis=0) == pytest.approx(1.0)
+
+
+def test_buckling_without_symmetry(way):
+    K, _, G = problem()
+    B = np.random.default_rng(6).normal(size=K.shape)
+    inverse = scipy.linalg.eigvals(-B, K)
+    real = inverse[np.abs(inverse.imag) < 1e-10].real
+    found = eigen.buckling_factors(*sparse(K, B, G), 20)
+    largest = real[np.abs(real).argmax()]
+    assert np.min(np.abs(found.factors - 1.0 / largest)) < 1e-7 / abs(largest)
+    assert found.residuals.max() < 1e-6
+
+
+def test_errors(way):
+    K, M, G = problem()
+    with pytest.raises(AnalysisError, match="nothing that can move has a mass"):
+        eigen.symmetric_modes(*sparse(K, 0.0 * M, G), 3)
+    with pytest.raises(AnalysisError, match="unstable already"):
+        eigen.buckling_factors(*sparse(K - 50.0 * np.eye(len(K)), M, G), 3)
