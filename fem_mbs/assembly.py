@@ -75,11 +75,15 @@ class Block:
 
 @dataclass
 class Driven:
-    """Prescribed dofs that move: dof = reference + f(t)."""
+    """Prescribed dofs that move: dof = reference + f(t); ``owners`` say what moves them (`Motion "crank"`)."""
 
     dofs: np.ndarray
     functions: np.ndarray
-    names: list[str]
+    owners: list[str]
+
+    @property
+    def names(self) -> list[str]:
+        return [owner.partition('"')[2].removesuffix('"') for owner in self.owners]
 
 
 @dataclass
@@ -133,9 +137,9 @@ class Compiled:
 
     def function_owner(self, index: int) -> str:
         """What a time function moves or loads, for a message."""
-        for name, function in zip(self.driven.names, self.driven.functions, strict=True):
+        for name, function in zip(self.driven.owners, self.driven.functions, strict=True):
             if function == index:
-                return f'Motion "{name}"'
+                return name
         for block in self.blocks:
             if "function" in block.type.par:
                 rows = np.flatnonzero(block.par[:, block.type.column("function")] == index)
@@ -342,7 +346,7 @@ def compile_system(
 
     Args:
         fixed: (n, 2) pairs (node, component) held where they are.
-        driven: (node, component, time function, name) of dofs that follow reference + f(t).
+        driven: (node, component, time function, what moves it) of dofs that follow reference + f(t).
 
     Raises:
         ModelError: nothing is free to move, or a dof is both fixed and driven.
@@ -364,13 +368,13 @@ def compile_system(
         if dof in fixed_dofs:
             node = int(np.searchsorted(offset, dof, side="right") - 1)
             raise ModelError(
-                f'Motion "{name}": node "{nodes.names[node]}" is already held in this direction; '
+                f'{name}: node "{nodes.names[node]}" is already held in this direction; '
                 "remove the support or the motion"
             )
         if np.count_nonzero(driven_dofs == dof) > 1:
             node = int(np.searchsorted(offset, dof, side="right") - 1)
             raise ModelError(
-                f'Motion "{name}": node "{nodes.names[node]}" is already driven in this direction by another motion; '
+                f'{name}: node "{nodes.names[node]}" is already driven in this direction by another motion; '
                 "keep one of them"
             )
     free = np.ones(N, bool)

@@ -119,7 +119,7 @@ def run(
 ) -> None:
     """Simulate a model and write its results."""
     from fem_mbs.analysis.run import run as run_model
-    from fem_mbs.cli_progress import make_progress
+    from fem_mbs.cli_progress import interruptible, make_progress
     from fem_mbs.cli_report import print_report
     from fem_mbs.modelfile import load_model, locate_error
 
@@ -131,8 +131,8 @@ def run(
         console.print(f"{loaded.title or model.stem}: {loaded.n_nodes} nodes", markup=False, soft_wrap=True)
     progress = make_progress(console, quiet)
     try:
-        with progress:
-            results = run_model(loaded, folder, progress=progress, restart=restart, skipped=skipped)
+        with interruptible(progress) as report:
+            results = run_model(loaded, folder, progress=report, restart=restart, skipped=skipped)
     except KeyboardInterrupt:
         at = f" at t = {progress.last.time:.5g} s" if progress.last else ""
         kept = f"; the results so far are in {folder}" if (folder / "summary.json").exists() else ""

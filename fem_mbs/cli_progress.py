@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Callable
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -11,7 +14,7 @@ if TYPE_CHECKING:
 
     from fem_mbs.analysis.run import Progress
 
-__all__ = ["LiveProgress", "PlainProgress", "make_progress"]
+__all__ = ["LiveProgress", "PlainProgress", "interruptible", "make_progress"]
 
 _PLAIN_SECONDS = 10.0  # between two plain lines, at most
 
@@ -106,3 +109,42 @@ def make_progress(console: Console, quiet: bool) -> LiveProgress | PlainProgress
     if quiet:
         return PlainProgress(None)
     return LiveProgress(console) if console.is_terminal else PlainProgress(console)
+
+
+class interruptible:
+    """Shows ``display`` what a run reports, and ends the run at a report after Ctrl-C.
+
+    An exception from a signal handler can land in a callback that swallows it, or half-way into writing results; so the
+    handler only notes the first signal once a run has begun to report.  A second one interrupts at once.
+    """
+
+    def __init__(self, display: LiveProgress | PlainProgress) -> None:
+        self.display = display
+        self._wanted = False
+        self._before: Callable | int | None = None
+
+    def _note(self, *args) -> None:
+        at_once = self._wanted or self.display.last is None
+        self._wanted = True
+        if at_once:
+            raise KeyboardInterrupt
+
+    def __enter__(self) -> interruptible:
+        self.display.__enter__()
+        # whoever started us with the signal ignored, as a shell does for background jobs, meant it
+        listening = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if listening and threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __call__(self, p: Progress) -> None:
+        self.display(p)
+        if self._wanted:
+            raise KeyboardInterrupt
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+        self.display.__exit__(kind, error, trace)

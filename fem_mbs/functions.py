@@ -549,8 +549,9 @@ class DoubleIntegral(TimeFunction):
         """Integrals of g and of (b - t) g over [a, b], shape (n,)."""
         half = 0.5 * (b - a)
         t = a[:, None] + half[:, None] * (self._POINTS + 1.0)
-        g = np.asarray(self.function(t), float)
-        return half * (g @ self._WEIGHTS), half * (((b[:, None] - t) * g) @ self._WEIGHTS)
+        g = self._WEIGHTS * np.asarray(self.function(t), float)
+        # summed point by point: a product of matrices would round differently with the number of times
+        return half * sum(g.T), half * sum(((b[:, None] - t) * g).T)
 
     def _append(self, a: float, b: float, depth: int = 0) -> None:
         ends = np.array([a]), np.array([b])

@@ -16,7 +16,7 @@ __all__ = ["Frames"]
 
 
 @dataclass(frozen=True)
-class _Turning:
+class _Rotating:
     """A frame that turns about an axis; ``function`` is the index of the square of its speed."""
 
     name: str
@@ -34,18 +34,23 @@ class _Shaking:
     functions: dict[int, int]
 
 
+#: What would have to move along with the ground, by the first part of the names of the element types.
+_PLACED = ("point", "position", "offset", "slide", "spring")
+
+
 class Frames(ModelBase):
     """Centrifugal loads and base excitation."""
 
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
-        self._turning_frames: list[_Turning] = []
+        self._rotating: _Rotating | None = None
         self._shaken: list[_Shaking] = []
 
     def centrifugal(self, name: str, speed, axis=None, point=None) -> None:
         """Centrifugal forces on every mass of the model, seen from a frame that turns at constant speed.
 
         For static, modal and buckling steps; the load factor multiplies the force, so the square of the speed.
+        Coriolis forces are not among them: modes are right for motions that the spin does not couple, such as flapping.
 
         Args:
             speed: [rad/s], a number or a function of time.
@@ -53,6 +58,11 @@ class Frames(ModelBase):
             point: of the axis, (dimension,); None: the origin.
         """
         owner = self._label("Centrifugal load", name)
+        if self._rotating is not None:
+            raise ModelError(
+                f'{owner}: the frame turns by "{self._rotating.name}" already; '
+                "a model has one speed and axis, remove one"
+            )
         if self.dimension == 2:
             if axis is not None:
                 raise ModelError(f"{owner}: in the plane the axis is across it; remove axis")
@@ -62,7 +72,7 @@ class Frames(ModelBase):
         place = np.zeros(self.dimension) if point is None else self._vector(point, owner, "point")
         law = make_function(speed, name=owner, functions=self.functions)
         squared = make_function({"kind": "product", "functions": [law, law]}, name=owner, functions=self.functions)
-        self._turning_frames.append(_Turning(name, direction, place, self._function(squared, owner, load=True)))
+        self._rotating = _Rotating(name, direction, place, self._function(squared, owner, load=True))
 
     def base_excitation(self, name: str, direction, displacement=None, acceleration=None, on=None) -> None:
         """Held positions that move together: direction * s(t), in inertial coordinates.
@@ -92,40 +102,62 @@ class Frames(ModelBase):
 
     # --- to arrays -------------------------------------------------------------------------------------------------
     def _centrifugal_blocks(self, blocks: list[Block]) -> list[Block]:
-        """One block of centrifugal elements per inertia block and turning frame."""
+        """One block of centrifugal elements per inertia block."""
+        frame, dim = self._rotating, self.dimension
+        if frame is None:
+            return []
         made = []
-        dim = self.dimension
-        for frame in self._turning_frames:
-            columns = {"function": float(frame.function)}
-            columns |= {f"c{c}": v for c, v in zip("xyz", frame.point, strict=False)}
-            columns |= {f"n{c}": v for c, v in zip("xyz", frame.axis, strict=False)}
-            for block in blocks:
-                found = constant_mass(block)
-                if found is None:
-                    continue
-                nodes, M, axes = found
-                size = M.shape[1]
-                entries = {f"M{i + 1}{j + 1}": M[:, i, j] for i in range(size) for j in range(i, size)}
-                if dim == 2:
-                    entries |= {"ex": axes[:, 0], "ey": axes[:, 1]}
-                made.append(make_block(frame.name, f"centrifugal{dim}", nodes, **columns, **entries))
+        columns = {"function": float(frame.function)}
+        columns |= {f"c{c}": v for c, v in zip("xyz", frame.point, strict=False)}
+        columns |= {f"n{c}": v for c, v in zip("xyz", frame.axis, strict=False)}
+        for block in blocks:
+            found = constant_mass(block)
+            if found is None:
+                continue
+            nodes, M, axes = found
+            size = M.shape[1]
+            entries = {f"M{i + 1}{j + 1}": M[:, i, j] for i in range(size) for j in range(i, size)}
+            if dim == 2:
+                entries |= {"ex": axes[:, 0], "ey": axes[:, 1]}
+            made.append(make_block(frame.name, f"centrifugal{dim}", nodes, **columns, **entries))
+        if not made:
+            raise ModelError(
+                f'Centrifugal load "{frame.name}": the model has no mass for it to act on; give densities or masses'
+            )
         return made
 
     def _shake(self, fixed: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[tuple[int, int, int, str]]]:
         """Held dofs without those that move, and the driven ones they become."""
-        driven = []
+        driven: list[tuple[int, int, int, str]] = []
+        moved_by: dict[tuple[int, int], str] = {}
         for base in self._shaken:
             owner = f'Base excitation "{base.name}"'
-            if any(b.type.multipliers and (b.nodes == GROUND).any() for b in self._blocks):
-                raise ModelError(
-                    f"{owner}: joints to the ground do not move with it; hold a node by a support and join to that"
-                )
+            if base.nodes is None:
+                self._refuse_grounded(owner)
             among = None if base.nodes is None else set(base.nodes.tolist())
-            moved = [(i, k) for i, k in fixed if k in base.functions and (among is None or i in among)]
+            moved = [(i, k) for i, k in dict.fromkeys(fixed) if k in base.functions and (among is None or i in among)]
             if not moved:
                 raise ModelError(
                     f"{owner}: no support holds a position in this direction; add one, or change direction"
                 )
-            fixed = [entry for entry in fixed if entry not in set(moved)]
-            driven += [(i, k, base.functions[k], base.name) for i, k in dict.fromkeys(moved)]
-        return fixed, driven
+            for i, k in moved:
+                if (i, k) in moved_by:
+                    raise ModelError(
+                        f'{owner}: node "{self.node_name(i)}" is moved in {"xyz"[k]} by "{moved_by[i, k]}" already; '
+                        "keep one of them, with the sum of both"
+                    )
+                moved_by[i, k] = base.name
+                driven.append((i, k, base.functions[k], owner))
+        return [entry for entry in fixed if entry not in moved_by], driven
+
+    def _refuse_grounded(self, owner: str) -> None:
+        """Where all supports move, nothing may be left behind at the ground."""
+        for block in self._blocks:
+            if not block.type.name.startswith(_PLACED):
+                continue
+            grounded = (block.nodes == GROUND).any(axis=1) | (block.type.ends == 1)
+            if grounded.any():
+                raise ModelError(
+                    f'{owner}: "{block.label(int(np.argmax(grounded)))}" ends at the ground, which does not move '
+                    "along; let it end at a node that a support holds, or name the places that move (on)"
+                )

@@ -75,7 +75,7 @@ class Joints(ModelBase):
         for node in self.nodes_of(on, owner):
             if component == "rotation":
                 self._welded_rotation.append((owner, int(node)))
-            self._driven.append((int(node), k, index, name))
+            self._driven.append((int(node), k, index, owner))
 
     def joint(
         self, name: str, kind: str, a: str, b: str = "ground", point=None, axis=None, function=None,

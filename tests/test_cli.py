@@ -217,14 +217,17 @@ def test_interrupted(tmp_path):
     listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code = f"{listen}; from fem_mbs.cli import main; main()"
     command = [sys.executable, "-c", code, "run", str(path), "-o", str(folder), "-q"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    end = time.monotonic() + 200.0
-    while process.poll() is None and time.monotonic() < end:
-        if (folder / "segments").is_dir() and len(list((folder / "segments").iterdir())) > 6:
-            break
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        end = time.monotonic() + 200.0
+        while process.poll() is None and time.monotonic() < end:
+            if (folder / "segments").is_dir() and len(list((folder / "segments").iterdir())) > 6:
+                break
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert re.search(rf"interrupted at t = .* s; the results so far are in {re.escape(str(folder))}", err)
     assert "Traceback" not in err

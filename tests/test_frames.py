@@ -180,10 +180,64 @@ def test_wrong_excitation(options, text):
         model.base_excitation("shake", **options)
 
 
-def test_ground_joints_do_not_shake():
-    model = rod("beam", 2, "hermite")
-    model.joint("pin", "pin", "rod:end", "ground", point=(1.0, 0.0))
-    model.base_excitation("shake", direction=(0.0, 1.0), displacement="0.01*sin(t)")
-    model.transient_step(0.1, 0.01)
-    with pytest.raises(ModelError, match="joints to the ground"):
+@pytest.mark.parametrize("kind", ["pin", "slider", "position", "spring"])
+def test_the_ground_does_not_move_along(kind):
+    """Whatever else ends at the ground is refused, or stays where it is if places are named."""
+    for on in (None, "rod:start"):
+        model = rod("beam", 2, "hermite")
+        if kind == "spring":
+            model.spring("held", "rod:end", "ground", 1.0, point_b=(2.0, 1.0))
+        else:
+            options = {"pin": {}, "slider": {"axis": (1, 0)}, "position": {"axis": (1, 0), "function": 0.0}}[kind]
+            model.joint("held", kind, "rod:end", **options)
+        model.base_excitation("shake", direction=(0.0, 1.0), displacement="0.01*t**2", on=on)
+        model.transient_step(0.1, 0.01)
+        if on is None:
+            with pytest.raises(ModelError, match='Base excitation "shake": "held" ends at the ground'):
+                solve(model)
+        else:
+            assert energy_error(solve(model).steps[0]) < 1e-11
+
+
+def test_wrong_excitations_as_a_whole():
+    def shaken(**options):
+        model = rod("beam", 2, "hermite")
+        model.base_excitation("shake", **{"direction": (0.0, 1.0), "displacement": "t**2", **options})
+        model.transient_step(0.1, 0.01)
+        return model
+
+    with pytest.raises(ModelError, match='Base excitation "shake": no support holds a position'):
+        solve(shaken(on="rod:end"))
+    with pytest.raises(ModelError, match='Base excitation "shake": it asks for 1 at t = 0 s'):
+        solve(shaken(displacement="cos(t)"))
+    model = shaken()
+    model.base_excitation("more", direction=(0.0, 1.0), displacement="t**2", on="rod:start")
+    with pytest.raises(ModelError, match=r'"more": node "rod .*" is moved in y by "shake" already'):
         solve(model)
+
+
+def test_one_frame_turns():
+    model = rod("beam", 2, "hermite")
+    model.centrifugal("spin", 1.0)
+    with pytest.raises(ModelError, match='the frame turns by "spin" already'):
+        model.centrifugal("more", 1.0)
+    model.modes_step(count=1)
+    assert any("Coriolis" in text for text in solve(model).steps[0].summary["warnings"])
+    model = Model(2)
+    for name, x in (("a", 0.0), ("b", 1.0)):
+        model.node(name, (x, 0.0))
+    model.spring("k", "a", "b", 1.0)
+    model.fix("a")
+    model.centrifugal("spin", 1.0)
+    model.static_step()
+    with pytest.raises(ModelError, match='Centrifugal load "spin": the model has no mass'):
+        solve(model)
+
+
+def test_double_integrals_do_not_depend_on_the_company():
+    """A continued run gives the same bits."""
+    law = make_function("sin(5*t)")
+    t = np.linspace(0.0, 7.0, 101)
+    whole = DoubleIntegral(law)(t)
+    one_by_one = DoubleIntegral(law)
+    assert [float(one_by_one(t[k : k + 1])[0]) for k in range(t.size)] == whole.tolist()

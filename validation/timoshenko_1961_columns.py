@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import Findings
+from fem_mbs.validation.case import Curve, Findings
 
 CASES = {
     "B-EULER": "Euler's columns, linear and on the nonlinear path",
@@ -46,7 +46,7 @@ def beam(strains: str, n: int, EIz: float = 1e4, GJ: float = 1.0) -> Model:
     return model
 
 
-def column(ends: str, strains: str = "generalised", n: int = 16) -> Model:
+def build(ends: str, strains: str = "generalised", n: int = 16) -> Model:
     """A column that is soft in the x-z plane."""
     model = beam(strains, n)
     first, second = ends.split("-")
@@ -88,15 +88,17 @@ def _positive(model: Model, step: int = 0) -> float:
 
 def check(f: Findings) -> None:
     known = reference()
+    thrusts = np.array([-0.8, -0.4, 0.0, 0.4, 0.8])
+    curves = [Curve(np.linspace(-1.0, 1.0, 101), 2.0 * np.sqrt(1.0 - np.linspace(-1.0, 1.0, 101)), "Greenhill")]
     for strains in ("generalised", "corotational"):
         for ends, exact in known["euler"].items():
-            model = column(ends, strains)
+            model = build(ends, strains)
             model.buckling_step(count=2)
             f.row(
                 "B-EULER", f"{ends}, {strains} strains, linear, 16 elements", _positive(model), exact, "1e-4",
                 relative=1e-4,
             )  # fmt: skip
-            model = column(ends, strains)
+            model = build(ends, strains)
             model.static_step(increments=4, until=1.3 * exact, stability=True)
             found = solve(model).steps[0].summary["critical_points"]
             f.row(
@@ -128,3 +130,6 @@ def check(f: Findings) -> None:
                 "B-STRIP", f"end force over sqrt(EI GJ)/L2, GJ/EI = {ratio:g}, {strains} strains, 32 elements",
                 _positive(model) / np.sqrt(ratio), known["strip"], "5e-4", relative=5e-4,
             )  # fmt: skip
+        torques = [_positive(shaft(strains, p * np.pi**2, 16), int(p != 0.0)) / np.pi for p in thrusts]
+        curves.append(Curve(thrusts, np.array(torques), f"{strains} strains, 16 elements", style="o"))
+    f.figure("Torque that buckles a pinned shaft under thrust", curves, "Thrust / (pi^2 EI/L^2)", "Torque / (pi EI/L)")

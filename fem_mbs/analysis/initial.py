@@ -86,7 +86,7 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
     gap = system.system.driven_reference + jets[driven.functions, 0] - state.Q[0, driven.dofs]
     for i in np.flatnonzero(np.abs(gap) > tolerance * max(1.0, system.length)):
         raise ModelError(
-            f'Motion "{driven.names[i]}": it asks for {gap[i]:g} at t = {t:g} s, but the model stands at 0 there; '
+            f"{driven.owners[i]}: it asks for {gap[i]:g} at t = {t:g} s, but the model stands at 0 there; "
             "use a function that is zero at the start"
         )
     rows = _rows(compiled, state, jets[:, 0])

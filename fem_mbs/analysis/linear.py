@@ -220,6 +220,11 @@ def run_modes(linear: Linearised, options: dict[str, Any]) -> tuple[dict[str, An
             f"the stiffness is unsymmetric by {linear.asymmetry:.2g} (loads without a potential, or a state out of "
             "balance); its symmetric part was taken"
         )
+    if any(b.type.name.startswith("centrifugal") for b in linear.compiled.system.blocks):
+        warnings.append(
+            "Coriolis forces of the turning frame are left out; they couple motions to and from the axis with those "
+            "around it"
+        )
     if found.expected is not None and found.expected > len(w):
         warnings.append(
             f"{found.expected} modes lie below the highest found, but only {len(w)} were found; ask for more"

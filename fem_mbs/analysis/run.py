@@ -261,7 +261,12 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         )
     components = ["x", "y", "z"][: model.dimension]
     supports: dict[int, list[str]] = {}
-    for dof in system.fixed:
+    shaken = [
+        dof
+        for dof, owner in zip(system.driven.dofs, system.driven.owners, strict=True)
+        if owner.startswith("Base excitation")
+    ]
+    for dof in [*system.fixed, *shaken]:
         node = int(np.searchsorted(system.offset, dof, side="right") - 1)
         k = int(dof - system.offset[node])
         supports.setdefault(node, []).append(components[k] if k < model.dimension else "rotation")
