@@ -75,7 +75,7 @@ def _findings(step: Any) -> Iterator[Table]:
     s = step.summary
     name = _plain(step.name)
     if "frequencies_hz" in s:
-        table = _table(f"{name}: mode", "frequency [Hz]", "[rad/s]", "residual")
+        table = _table(f"{name}: mode", "frequency [Hz]", "(rad/s)", "residual")
         rigid = s["rigid_body_modes"]
         if rigid:
             table.add_row(f"1 to {rigid}" if rigid > 1 else "1", "rigid-body", "", f"{max(s['residuals'][:rigid]):.1e}")

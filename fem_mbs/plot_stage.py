@@ -49,6 +49,7 @@ class Stage:
         low, high = scene.extent([None, *frames] if self._near_reference(frames) else frames)  # type: ignore[list-item]
         size = float(np.max(high - low)) or 1.0
         self._size = size
+        alone = place == (1, 1, 1)
         middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.1 * size) + 0.07 * size
         if scene.flat:
             width, height = figure.get_size_inches() / np.array(place[1::-1])
@@ -72,13 +73,15 @@ class Stage:
             for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
                 axis.set_pane_color((1, 1, 1, 1))
                 axis._axinfo["grid"].update(color="#e8e8e8", linewidth=0.6)
-            axes.set_zlabel("z [m]")
+            if alone:
+                axes.set_zlabel("z [m]")
         axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         self._ticks(2 * half)
-        axes.set_xlabel("x [m]")
-        axes.set_ylabel("y [m]")
-        if scene.flat or place != (1, 1, 1):
+        if scene.flat or alone:  # small axes in space have no room for more than their numbers
+            axes.set_xlabel("x [m]")
+            axes.set_ylabel("y [m]")
+        if scene.flat or not alone:
             axes.set_title(title)
         else:
             figure.suptitle(title, x=0.02, ha="left", fontsize=10.0, fontweight="bold")

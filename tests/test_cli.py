@@ -412,6 +412,24 @@ def test_demo(checkout, tmp_path, fem_mbs):
     assert summary["steps"][0]["energy"]["closing_error_relative"] < 1e-11
 
 
+def test_example_of_a_path(checkout, tmp_path, fem_mbs):
+    code, out, err = fem_mbs("run", checkout / "examples" / "lee_frame" / "model.toml", "-o", tmp_path / "out")
+    assert (code, err) == (0, "")
+    assert "limit" in out
+    points = Results.open(tmp_path / "out").summary["steps"][1]["critical_points"]
+    assert [p["load_factor"] for p in points] == pytest.approx([1.8556, -0.9414], rel=1e-3)
+
+
+def test_example_of_a_mast(checkout, tmp_path, fem_mbs):
+    """Buckling about the loaded state lies where the path begins to bend; the table has all its headers."""
+    code, out, err = fem_mbs("run", checkout / "examples" / "mast" / "model.toml", "-o", tmp_path / "out")
+    assert (code, err) == (0, "")
+    assert "(rad/s)" in out
+    steps = Results.open(tmp_path / "out").summary["steps"]
+    assert len(steps[1]["frequencies_hz"]) == 6
+    assert max(steps[1]["residuals"] + steps[2]["residuals"]) < 1e-8
+
+
 @pytest.mark.long
 def test_cable_example(checkout, tmp_path):
     script = checkout / "examples" / "cable_whip" / "compare.py"
