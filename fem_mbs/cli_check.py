@@ -95,6 +95,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "torsion_spring",
         "motion",
         "joint",
+        "gear",
         "joint_spring",
         "force",
         "moment",

@@ -11,7 +11,8 @@ import numpy as np
 
 from fem_mbs.assembly import GROUND
 from fem_mbs.errors import ModelError
-from fem_mbs.model_base import Joint, JointCoordinate, ModelBase
+from fem_mbs.model_base import Joint, JointCoordinate
+from fem_mbs.model_joints_special import SpecialJoints
 
 __all__ = ["Joints"]
 
@@ -29,6 +30,8 @@ class _Request:
     function: Any
     displacement: Any
     axis_b: Any
+    point_b: Any
+    lead: Any
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class _Ends:
     offsets: tuple[np.ndarray, np.ndarray]
 
 
-class Joints(ModelBase):
+class Joints(SpecialJoints):
     """Supports, motions, joints."""
 
     # --- supports, motions, joints ---------------------------------------------------------------------------------
@@ -79,7 +82,7 @@ class Joints(ModelBase):
 
     def joint(
         self, name: str, kind: str, a: str, b: str = "ground", point=None, axis=None, function=None,
-        displacement=None, axis_b=None,
+        displacement=None, axis_b=None, point_b=None, lead=None,
     ) -> None:  # fmt: skip
         """A joint between two places.
 
@@ -92,12 +95,19 @@ class Joints(ModelBase):
                 slide.
             "prismatic": b slides along ``axis`` of a without turning; function: drives the slide.
             "planar": b slides and turns on the plane of a with the normal ``axis``; function: drives the angle.
+            "screw": "cylindrical", and b slides by ``lead`` [m] per turn; function: drives the angle.
+            "constant_velocity": the shafts, along ``axis`` in a and ``axis_b`` in b (None: the same), turn by the same
+                angle through any bend.
+            "point_on_line": the point of b runs along ``axis`` of a; function: drives its way.
+            "point_on_plane": the point of b stays on the plane of a with the normal ``axis``.
+            "distance": the points ``point`` of a and ``point_b`` of b keep their distance; function: changes it [m].
             "slider": the point of a moves along ``axis`` through its place at the start (b must be "ground").
             "position": the point of a moves by f(t) along ``axis`` (b must be "ground").
             "angle": b turns by f(t) more than a (in space about ``axis``).
 
         Args:
             point: where the joint is, in global coordinates of the start; None: the node of a or b.
+            point_b: of "distance": where it ends on b.
             function, displacement: angle [rad] or displacement [m] since the start; any number of turns.
         """
         owner = self._label("Joint", name)
@@ -110,6 +120,11 @@ class Joints(ModelBase):
             "cylindrical": (self._cylindrical, ("point", "axis", "function", "displacement")),
             "prismatic": (self._prismatic, ("point", "axis", "function")),
             "planar": (self._planar, ("point", "axis", "function")),
+            "screw": (self._screw, ("point", "axis", "function", "lead")),
+            "constant_velocity": (self._constant_velocity, ("point", "axis", "axis_b")),
+            "point_on_line": (self._point_on_line, ("point", "axis", "function")),
+            "point_on_plane": (self._point_on_plane, ("point", "axis")),
+            "distance": (self._distance, ("point", "point_b", "function")),
             "slider": (self._slider, ("point", "axis")),
             "position": (self._driven_position, ("point", "axis", "function")),
             "angle": (self._driven_angle, ("axis", "function")),
@@ -120,13 +135,17 @@ class Joints(ModelBase):
             raise ModelError(f"{owner}: unknown type {kind!r}{hint}; there are {', '.join(kinds)}")
         build, known = kinds[kind]
         if self.dimension == 2:
-            if kind in ("universal", "cylindrical", "planar"):
+            if kind in ("universal", "cylindrical", "planar", "screw", "constant_velocity", "point_on_plane"):
                 raise ModelError(
-                    f'{owner}: a "{kind}" joint is one of space; in the plane there are pin, weld, prismatic, slider'
+                    f'{owner}: a "{kind}" joint is one of space; in the plane there are pin, weld, prismatic, slider, '
+                    "point_on_line, distance"
                 )
             if kind == "revolute":
                 known = ("point", "function")
-        given = {"point": point, "axis": axis, "function": function, "displacement": displacement, "axis_b": axis_b}
+        given = {
+            "point": point, "axis": axis, "function": function, "displacement": displacement, "axis_b": axis_b,
+            "point_b": point_b, "lead": lead,
+        }  # fmt: skip
         for key, value in given.items():
             if value is not None and key not in known:
                 raise ModelError(f'{owner}: a "{kind}" joint has no {key}; remove it')

@@ -549,8 +549,9 @@ Joint = _table(
     name=Key(NAME, "", shows='"joint 1", ...'),
     type=Key(
         TEXT,
-        '"pin" or "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "slider", '
-        '"position" (driven), "angle" (driven)',
+        '"pin" or "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "screw", '
+        '"constant_velocity", "point_on_line", "point_on_plane", "distance", "slider", "position" (driven), '
+        '"angle" (driven)',
         required=True,
     ),
     a=Key(PLACE, "one part", required=True),
@@ -558,13 +559,16 @@ Joint = _table(
     point=Key(VECTOR, "where, in global coordinates of the start [m]", shows="the node of a or b"),
     axis=Key(
         VECTOR,
-        "at the start: of rotation or sliding; of a universal joint the one in a; of a planar one its normal",
+        "at the start: of rotation or sliding; of a universal or constant-velocity joint the one in a; of a planar one "
+        "or a plane its normal",
     ),
-    axis_b=Key(VECTOR, "of a universal joint: the axis in b"),
+    axis_b=Key(VECTOR, "of a universal or constant-velocity joint: the axis in b"),
+    point_b=Key(VECTOR, "of a distance: where it ends on b [m]", shows="the node of b"),
+    lead=Key(NUMBER, "of a screw: slide per turn [m]"),
     function=Key(
         FUNCTION,
-        "drives the angle [rad] (revolute, cylindrical, planar, angle) or the displacement [m] (prismatic, position), "
-        "since the start",
+        "drives the angle [rad] (revolute, cylindrical, planar, screw, angle), the displacement [m] (prismatic, "
+        "position, point_on_line) or the distance [m], since the start",
     ),
     displacement=Key(FUNCTION, "drives the displacement of a cylindrical joint [m], since the start"),
 )
@@ -582,6 +586,17 @@ JointSpring = _table(
         '"angle", "displacement"; of a universal joint "angle" (about its axis in a), "angle_b"',
         shows="the first",
     ),
+)
+
+
+Gear = _table(
+    "Gear",
+    name=Key(NAME, "", shows='"gear 1", ...'),
+    a=Key(TEXT, "name of a joint", required=True),
+    b=Key(TEXT, "name of a joint", required=True),
+    ratio=Key(NUMBER, "what b's coordinate moves over what a's moves: [-], [m/rad] (rack) or [rad/m]", required=True),
+    coordinate_a=Key(TEXT, '"angle" or "displacement" of a', shows="the first"),
+    coordinate_b=Key(TEXT, '"angle" or "displacement" of b', shows="the first"),
 )
 
 
@@ -735,6 +750,7 @@ TABLES: Sequence[TableType] = (
     TableType("support", "list", Support, "Support", "Nodes that do not move."),
     TableType("motion", "list", Motion, "Motion", "Coordinates that follow a function of time."),
     TableType("joint", "list", Joint, "Joint", "Joints between two parts, or a part and the ground."),
+    TableType("gear", "list", Gear, "Gear", "Gears, racks and pulleys: coordinates of two joints in a fixed ratio."),
     TableType("joint_spring", "list", JointSpring, "Joint spring", "Spring-dampers on the coordinate of a joint."),
     TableType("force", "list", Force, "Force", "Forces."),
     TableType("moment", "list", Moment, "Moment", "Moments."),

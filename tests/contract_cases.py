@@ -213,6 +213,22 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "": Case(lambda rng: (1.7, 0, *_torsion3(rng)[2:])),
         "fixed": Case(lambda rng: (1.7, -1, *_torsion3(rng)[2:])),
     },
+    "distance2": Case(lambda rng: (1.7, 0, 1.3, *_off(rng, 4))),
+    "distance3": {
+        "": Case(lambda rng: (1.7, 0, 1.3, *_off(rng, 6))),
+        "rigid": Case(lambda rng: (1.7, -1, 1.3, *_off(rng, 6))),
+    },
+    "constant_velocity3": Case(lambda rng: (1.7, *_off(rng, 12))),
+    "coupling2": {
+        "gear": Case(lambda rng: (1.7, 1, 1, 1.0, -0.4, 0.3, *_off(rng, 12))),
+        "rack": Case(lambda rng: (1.7, 1, 0, 1.0, -0.4, 0.3, *_off(rng, 12))),
+    },
+    "coupling3": {
+        "gear": Case(lambda rng: (1.7, 1, 1, 1.0, -0.4, 0.3, *_torsion3(rng)[3:], *_torsion3(rng)[3:])),
+        "rack": Case(lambda rng: (1.7, 1, 0, 1.0, -0.4, 0.3, *_torsion3(rng)[3:], *_off(rng, 9))),
+    },
+    "pulley2": Case(lambda rng: (1.7, 0, 0, 1.0, -0.4, 0.3, *_off(rng, 12))),
+    "pulley3": Case(lambda rng: (1.7, 0, 0, 1.0, -0.4, 0.3, *_off(rng, 18))),
     "force2": Case(lambda rng: (0, *_off(rng, 4)), isolated=False),
     "force3": {
         "": Case(lambda rng: (0, *_off(rng, 6)), isolated=False),

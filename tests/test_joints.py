@@ -21,12 +21,20 @@ SPACE = [
     pytest.param("cylindrical", {"axis": (1, 2, 2)}, 4, id="cylindrical"),
     pytest.param("prismatic", {"axis": (1, 2, 2)}, 5, id="prismatic"),
     pytest.param("planar", {"axis": (1, 2, 2)}, 3, id="planar"),
+    pytest.param("screw", {"axis": (1, 2, 2), "lead": 0.3}, 5, id="screw"),
+    pytest.param("constant_velocity", {"axis": (1, 2, 2)}, 4, id="constant-velocity"),
+    pytest.param("constant_velocity", {"axis": (1, 2, 2), "axis_b": (1, 1, 3)}, 4, id="constant-velocity-bent"),
+    pytest.param("point_on_line", {"axis": (1, 2, 2)}, 2, id="point-on-line"),
+    pytest.param("point_on_plane", {"axis": (1, 2, 2)}, 1, id="point-on-plane"),
+    pytest.param("distance", {"point_b": (1.3, 0.9, 0.3)}, 1, id="distance"),
 ]
 PLANE = [
     pytest.param("pin", {}, 2, id="pin"),
     pytest.param("weld", {}, 3, id="weld"),
     pytest.param("revolute", {}, 2, id="revolute"),
     pytest.param("prismatic", {"axis": (3, 4)}, 2, id="prismatic"),
+    pytest.param("point_on_line", {"axis": (3, 4)}, 1, id="point-on-line"),
+    pytest.param("distance", {"point_b": (1.3, 0.9)}, 1, id="distance"),
 ]
 POINT = {2: (0.6, 0.2), 3: (0.6, 0.2, 0.1)}
 

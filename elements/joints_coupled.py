@@ -1,0 +1,154 @@
+"""Two joint coordinates in a fixed ratio, with a multiplier: `coupling2/3` (angles among them), `pulley2/3` (none).
+
+    p s_a + q s_b - c = 0
+
+between a coordinate s_a of the ends a, b and a coordinate s_b of the ends c, d, each an angle or a displacement
+(`fem_mbs.elements.coordinates`): gears, a rack and its pinion, a screw (both coordinates on the same two ends), a rope
+over pulleys.  The constraint holds at the end of the step, its multiplier acts along both exact quotients, so that it
+does no work; each coordinate's forces have neither resultant nor moment.  Angles count their turns (space: `hist`).
+Couplings are constraints in radians, pulleys in metres.
+
+Outputs: the force or moment that works on each coordinate, and both coordinates at the end of the step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fem_mbs.contract import COMMIT, FORCE, LEDGER, ONE_STATE, RULE, SF, START, TANGENT, inner, kernel
+from fem_mbs.elements.coordinates import angle_rows, angle_vectors, constraint_rows, nearest_angle, offset_rows
+from fem_mbs.elements.kinematics import relative_angle
+from fem_mbs.elements.registry import ElementType
+
+__all__ = ["TYPES"]
+
+_KIND, _FACTOR, _VALUE, _FIRST = 1, 3, 5, 6  # parameter columns: two kinds, two factors, value, then the coordinates
+
+
+@inner
+def _split(par, dof, rot, e, pp, pd, pr):
+    """Rows 0 and 1 of pp, pd, pr: the parameters, dofs and rotations of either coordinate's two ends."""
+    m, nd = pp.shape[1], pd.shape[1]
+    for k in range(2):
+        for i in range(m):
+            pp[k, i] = par[e, _FIRST + k * m + i]
+        for i in range(nd):
+            pd[k, i] = dof[e, k * nd + i]
+        for i in range(2):
+            pr[k, i] = rot[e, 2 * k + i]
+
+
+@inner
+def _plane_angle(job, Q, U, dof, k, row, row1, G):
+    """Coordinate theta_b - theta_a in the plane; returns it at the end of the step."""
+    a, b = dof[k, 2], dof[k, 5]
+    dphi, kappa, by_b, by_a = relative_angle(U[b], U[a])
+    for i in range(6):
+        row[i] = row1[i] = 0.0
+    row[2], row[5] = -kappa, kappa
+    if job == TANGENT:
+        for i in range(6):
+            for j in range(6):
+                G[i, j] = 0.0
+        row1[2], row1[5] = -1 / (1 + 0.25 * U[a] * U[a]), 1 / (1 + 0.25 * U[b] * U[b])
+        G[2, 2], G[2, 5], G[5, 2], G[5, 5] = -by_a, -by_b, by_a, by_b
+    return Q[0, b] - Q[0, a] + dphi
+
+
+@inner
+def _value(job, ctl, angular, turned, Q, D, U, dof, rot, par, k, P, B, J, W, T, Z, row, row1, G):
+    """One coordinate at the end of the step, and its rows; ``turned`` is its angle at the start of the step."""
+    if angular == 0:
+        _, s1 = offset_rows(job, Q, D, U, dof, rot, k, par, 0, P, B, J, row, row1, G)
+        return s1
+    if D.shape[2] == 2:
+        return _plane_angle(job, Q, U, dof, k, row, row1, G)
+    dphi, c1, s1 = angle_rows(job, D, U, dof, rot, k, par, 0, W, T, Z, row, row1, G)
+    return nearest_angle(c1, s1, turned) if ctl[RULE] == ONE_STATE else turned + dphi
+
+
+@kernel
+def _coupling(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    dim = 2 if D.shape[2] == 2 else 3
+    n = 3 * (dim - 1)
+    pp, pd, pr = np.empty((2, 3 * dim)), np.empty((2, 2 * n), np.int32), np.empty((2, 2), np.int32)
+    P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
+    W, T, Z = np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6))
+    r, r1, g = np.empty(2 * n), np.empty(2 * n), np.empty((2 * n, 2 * n))
+    row, row1, G = np.empty(4 * n), np.empty(4 * n), np.zeros((4 * n, 4 * n))
+    for e in range(e0, e1):
+        _split(par, dof, rot, e, pp, pd, pr)
+        error = -par[e, _VALUE]
+        for k in range(2):
+            angular, factor = par[e, _KIND + k], par[e, _FACTOR + k]
+            error += factor * _value(job, ctl, angular, hist[e, k], Q, D, U, pd, pr, pp, k, P, B, J, W, T, Z, r, r1, g)
+            at = 2 * n * k
+            for i in range(2 * n):
+                row[at + i] = factor * r[i]
+                if job == TANGENT:
+                    row1[at + i] = factor * r1[i]
+                    for j in range(2 * n):
+                        G[at + i, at + j] = factor * g[i, j]
+        constraint_rows(job, ctl, par[e, 0], U[dof[e, 4 * n]], error, row, row1, G, fe, ke, e - e0)
+
+
+@kernel
+def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job == LEDGER:  # workless: nothing to book
+        return
+    dim = 2 if D.shape[2] == 2 else 3
+    n = 3 * (dim - 1)
+    pp, pd, pr = np.empty((2, 3 * dim)), np.empty((2, 2 * n), np.int32), np.empty((2, 2), np.int32)
+    P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
+    W, T, Z = np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6))
+    r, r1, g = np.empty(2 * n), np.empty(2 * n), np.empty((2 * n, 2 * n))
+    for e in range(e0, e1):
+        _split(par, dof, rot, e, pp, pd, pr)
+        for k in range(2):
+            angular = par[e, _KIND + k]
+            counted = angular != 0 and dim == 3
+            if (job == START or job == COMMIT) and not counted:
+                continue
+            if job == START:
+                _, _, c1, s1 = angle_vectors(D, pr, pp, k, 0, W)
+                hist[e, k] = nearest_angle(c1, s1, hist[e, k])  # turns of an earlier analysis count on
+                continue
+            value = _value(FORCE, ctl, angular, hist[e, k], Q, D, U, pd, pr, pp, k, P, B, J, W, T, Z, r, r1, g)
+            if job == COMMIT:
+                _, _, c1, s1 = angle_vectors(D, pr, pp, k, 0, W)
+                hist[e, k] = nearest_angle(c1, s1, value)  # not the sum: round-off must not add up
+            else:
+                fe[e - e0, k] = -par[e, 0] / ctl[SF] * U[dof[e, 4 * n]] * par[e, _FACTOR + k]
+                fe[e - e0, 2 + k] = value
+
+
+def _type(dimension):
+    columns = tuple(f"{'uvb'[i]}{c}" for i in range(3) for c in "xyz"[:dimension])
+    return ElementType(
+        name=f"coupling{dimension}",
+        dimension=dimension,
+        ends=4,
+        rotational=True,
+        # a coordinate's columns are those of an angle (u, v, b) or of a displacement (direction, both offsets)
+        par=(
+            *("scale", "angular_a", "angular_b", "factor_a", "factor_b", "value"),
+            *(f"{c}_a" for c in columns),
+            *(f"{c}_b" for c in columns),
+        ),
+        hist=2,
+        multipliers=1,
+        scale=0,
+        angular=True,
+        outputs=("work a [N m]", "work b [N m]", "coordinate a", "coordinate b"),
+        force=_coupling,
+        report=_report,
+    )
+
+
+_COUPLINGS = (_type(2), _type(3))
+
+TYPES = {
+    t.name: t for t in (*_COUPLINGS, *(replace(t, name=f"pulley{t.dimension}", angular=False) for t in _COUPLINGS))
+}

@@ -1,0 +1,302 @@
+"""Guided points, links, constant velocity, screws, gears: what they couple, drive and keep."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fem_mbs import Model, ModelError, load_model, solve
+from fem_mbs.validation.case import constancy, energy_error
+
+X, Y, Z = np.eye(3)
+
+
+def two_wheels(axis_b=Z, **spins) -> Model:
+    """Two wheels on axles in the ground, along z and along ``axis_b``."""
+    model = Model(3)
+    model.body("a", (0.0, 0.0, 0.0), mass=2.0, inertia=(0.2, 0.2, 0.3))
+    model.body("b", (1.0, 0.0, 0.0), mass=1.0, inertia=(0.2, 0.25, 0.08))
+    model.joint("axle a", "revolute", "ground", "a", point=(0.0, 0.0, 0.0), axis=Z)
+    model.joint("axle b", "revolute", "ground", "b", point=(1.0, 0.0, 0.0), axis=axis_b)
+    for name, joint in (("angle a", "axle a"), ("angle b", "axle b")):
+        model.sensor(name, "joint", on=joint)
+    return model
+
+
+@pytest.mark.parametrize(("ratio", "axis_b"), [(-0.4, Z), (2.5, Y)])
+def test_gears_share_a_torque(ratio, axis_b):
+    """J_a + ratio^2 J_b turns under the torque on a, over many turns."""
+    model = two_wheels(axis_b)
+    model.gear("gear", "axle a", "axle b", ratio)
+    model.moment("M", "a", (0.0, 0.0, 2.0))
+    model.sensor("teeth", "reaction", on="axle b")
+    model.transient_step(4.0, 0.002, frames=0)
+    solution = solve(model)
+    step = solution.steps[0]
+    inertia = 0.3 + ratio**2 * (0.08 if axis_b is Z else 0.25)
+    a, b = solution.sensor("angle a")[:, 0], solution.sensor("angle b")[:, 0]
+    assert a == pytest.approx(step.time**2 / inertia, rel=3e-4)
+    assert max(a[-1], abs(b[-1])) > 2.0 * np.pi
+    assert b == pytest.approx(ratio * a, rel=1e-11, abs=1e-12)
+    assert energy_error(step) < 1e-11
+
+
+def test_rack_and_pinion():
+    """A pinion of radius r drives a rack: acceleration M/r/(m + J/r^2)."""
+    model = Model(3)
+    model.body("pinion", (0.0, 0.0, 0.0), mass=2.0, inertia=(0.2, 0.2, 0.3))
+    model.body("rack", (0.0, 0.2, 0.0), mass=1.5, inertia=(0.1, 0.1, 0.1))
+    model.joint("axle", "revolute", "ground", "pinion", point=(0.0, 0.0, 0.0), axis=Z)
+    model.joint("rail", "prismatic", "ground", "rack", point=(0.0, 0.2, 0.0), axis=X)
+    model.gear("teeth", "axle", "rail", -0.2)
+    model.moment("M", "pinion", (0.0, 0.0, 0.7))
+    model.sensor("way", "joint", on="rail")
+    model.transient_step(3.0, 0.01, frames=0)
+    solution = solve(model)
+    t = solution.steps[0].time
+    assert solution.sensor("way")[:, 0] == pytest.approx(-0.5 * 0.7 / 0.2 / (1.5 + 0.3 / 0.04) * t**2, rel=2e-4)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_rope_over_a_pulley(dimension):
+    """Atwood's machine: (m2 - m1) g/(m1 + m2)."""
+    down = -np.eye(dimension)[1]
+    model = Model(dimension, gravity=9.81 * down)
+    inertia = 0.1 if dimension == 2 else (0.1, 0.1, 0.1)
+    for k, mass in enumerate((1.0, 1.5)):
+        model.body(f"{k}", np.eye(dimension)[0] * k, mass=mass, inertia=inertia)
+        model.joint(f"rail {k}", "prismatic", "ground", f"{k}", point=np.eye(dimension)[0] * k, axis=-down)
+    model.gear("rope", "rail 0", "rail 1", -1.0)
+    model.sensor("way", "joint", on="rail 0")
+    model.transient_step(2.0, 0.01, frames=0)
+    solution = solve(model)
+    t = solution.steps[0].time
+    assert solution.sensor("way")[:, 0] == pytest.approx(0.5 * 9.81 * 0.2 * t**2, rel=1e-9, abs=1e-13)
+
+
+def test_gears_in_the_plane():
+    model = Model(2)
+    for name, x, J in (("a", 0.0, 0.3), ("b", 1.0, 0.08)):
+        model.body(name, (x, 0.0), mass=1.0, inertia=J)
+        model.joint(f"axle {name}", "revolute", "ground", name, point=(x, 0.0))
+        model.sensor(name, "joint", on=f"axle {name}")
+    model.gear("gear", "axle a", "axle b", -2.5)
+    model.moment("M", "a", 2.0)
+    model.transient_step(4.0, 0.002, frames=0)
+    solution = solve(model)
+    t = solution.steps[0].time
+    assert solution.sensor("a")[:, 0] == pytest.approx(t**2 / (0.3 + 6.25 * 0.08), rel=3e-4)
+    assert solution.sensor("b") == pytest.approx(-2.5 * solution.sensor("a"), rel=1e-12, abs=1e-13)
+    assert energy_error(solution.steps[0]) < 1e-11
+
+
+def test_planets_keep_momentum():
+    """Gears between bodies that move freely: energy and both momenta."""
+    model = Model(3)
+    model.body("carrier", (0.0, 0.0, 0.0), mass=2.0, inertia=(0.3, 0.4, 0.5))
+    for name, x, axis in (("sun", 0.0, Z), ("planet", 0.7, (0.0, 0.3, 1.0))):
+        model.body(name, (x, 0.0, 0.1), mass=1.0, inertia=(0.1, 0.12, 0.2))
+        model.joint(f"axle {name}", "revolute", "carrier", name, point=(x, 0.0, 0.1), axis=axis)
+    model.gear("teeth", "axle sun", "axle planet", -1.7)
+    model.initial("all", velocity=(0.1, 0.2, -0.1), spin=(0.4, -0.3, 0.8))
+    model.initial_speed("sun", "rotation", 3.0, against="carrier", axis=Z)
+    model.sensor("sun", "joint", on="axle sun")
+    model.sensor("planet", "joint", on="axle planet")
+    model.transient_step(20.0, 0.02, frames=0)
+    solution = solve(model)
+    step = solution.steps[0]
+    assert energy_error(step, constant=True) < 1e-11
+    assert constancy(step, "linear momentum") < 1e-11
+    assert constancy(step, "angular momentum") < 1e-11
+    assert solution.sensor("planet") == pytest.approx(-1.7 * solution.sensor("sun"), abs=1e-10)
+    assert abs(solution.sensor("sun")[-1, 0]) > 6.0 * np.pi
+
+
+def test_a_nut_on_a_screw():
+    """Under its weight along the axis: m g = (m + J (2 pi/lead)^2) s''."""
+    model = Model(3, gravity=(0.0, 0.0, -9.81))
+    model.body("nut", (0.0, 0.0, 0.0), mass=2.0, inertia=(0.1, 0.1, 0.004))
+    model.joint("screw", "screw", "ground", "nut", point=(0.0, 0.0, 0.0), axis=Z, lead=0.1)
+    model.sensor("way", "joint", on="screw", quantity="displacement")
+    model.sensor("angle", "joint", on="screw", quantity="angle")
+    model.transient_step(2.0, 0.001, frames=0)
+    solution = solve(model)
+    t = solution.steps[0].time
+    way = -0.5 * 9.81 * 2.0 / (2.0 + 0.004 * (20.0 * np.pi) ** 2) * t**2
+    assert solution.sensor("way")[:, 0] == pytest.approx(way, rel=1e-3)
+    assert solution.sensor("angle") == pytest.approx(20.0 * np.pi * solution.sensor("way"), rel=1e-11, abs=1e-12)
+
+
+def test_shafts_of_a_constant_velocity_joint_turn_alike():
+    """Through a bend of 50 degrees, where a universal joint swings by tan^2/2."""
+    bend = np.radians(50.0)
+    other = np.array((np.cos(bend), np.sin(bend), 0.0))
+    angles = {}
+    for kind in ("constant_velocity", "universal"):
+        model = Model(3)
+        model.body("in", (-1.0, 0.0, 0.0), mass=1.0, inertia=(0.2, 0.3, 0.3))
+        model.body("out", tuple(other), mass=1.0, inertia=(0.2, 0.2, 0.2))
+        model.joint("drive", "revolute", "ground", "in", point=(-1.0, 0.0, 0.0), axis=X, function="5*t**2")
+        # the joint holds one point of the shaft, a ring another: no bearing says anything twice
+        model.joint("ring", "point_on_line", "ground", "out", point=other, axis=other)
+        if kind == "universal":
+            options = {"axis": Z, "axis_b": np.cross(Z, other)}
+        else:
+            options = {"axis": X, "axis_b": other}
+        model.joint("joint", kind, "in", "out", point=(0.0, 0.0, 0.0), **options)
+        model.sensor("in", "joint", on="drive")
+        model.sensor("out", "rotation", on="out")
+        model.transient_step(2.0, 0.005, frames=0)
+        solution = solve(model)
+        angles[kind] = solution.sensor("in")[:, 0], np.unwrap(solution.sensor("out") @ other)
+        assert energy_error(solution.steps[0]) < 1e-10
+    a, b = angles["constant_velocity"]
+    assert a[-1] == pytest.approx(20.0, rel=1e-12)
+    assert b == pytest.approx(a, abs=1e-10)
+    a, b = angles["universal"]
+    assert np.abs(b - a).max() > 0.1
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_rod_without_mass_is_a_pendulum(dimension):
+    """A point mass on a rigid link: period of small swings, and the tension at rest."""
+    e = np.eye(dimension)
+    model = Model(dimension, gravity=-9.81 * e[1])
+    model.node("bob", np.sin(0.05) * 2.0 * e[0] - np.cos(0.05) * 2.0 * e[1])
+    model.point_mass("m", "bob", 3.0)
+    model.joint("rod", "distance", "ground", "bob", point=0.0 * e[0])
+    model.sensor("bob", "position", on="bob")
+    model.sensor("force", "reaction", on="rod")
+    period = 2.0 * np.pi * np.sqrt(2.0 / 9.81)
+    model.transient_step(period, period / 400, frames=0)
+    solution = solve(model)
+    x = solution.sensor("bob")
+    assert np.linalg.norm(x, axis=1) == pytest.approx(2.0, abs=1e-13)
+    assert x[-1, 0] == pytest.approx(x[0, 0], rel=1e-4)
+    assert solution.sensor("force")[100, 0] == pytest.approx(3.0 * 9.81, rel=3e-3)
+    assert energy_error(solution.steps[0]) < 1e-11
+
+
+def test_a_link_that_is_drawn_in_does_work():
+    """A skater: the angular momentum m l^2 w stays while the rope is drawn in; the drive's work is the energy."""
+    model = Model(3)
+    model.node("m", (1.0, 0.0, 0.0))
+    model.point_mass("mass", "m", 2.0)
+    model.joint("rope", "distance", "ground", "m", point=(0.0, 0.0, 0.0), function="-0.5*sin(t)**2")
+    model.initial("m", velocity=(0.0, 1.0, 0.0))
+    model.sensor("v", "velocity", on="m")
+    model.transient_step(0.5 * np.pi, np.pi / 2000, frames=0)
+    solution = solve(model)
+    step = solution.steps[0]
+    assert np.linalg.norm(solution.sensor("v")[-1]) == pytest.approx(2.0, rel=1e-4)
+    assert step.ledger("driver work")[-1] == pytest.approx(3.0, rel=2e-4)
+    assert energy_error(step) < 1e-11
+    assert constancy(step, "angular momentum") < 1e-11
+
+
+def test_a_bead_on_a_turning_wire():
+    """Driven along the line of a body, and free on it: r'' = w^2 r."""
+    model = Model(3)
+    model.body("wire", (0.0, 0.0, 0.0), mass=1.0, inertia=(1.0, 1.0, 1.0))
+    model.node("bead", (0.5, 0.0, 0.0))
+    model.point_mass("mass", "bead", 1.0)
+    model.joint("axle", "revolute", "ground", "wire", point=(0.0, 0.0, 0.0), axis=Z, function="2*t")
+    model.joint("bore", "point_on_line", "wire", "bead", axis=X)
+    model.sensor("way", "joint", on="bore")
+    model.initial("bead", velocity=(0.0, 1.0, 0.0))
+    model.transient_step(1.0, 0.001, frames=0)
+    solution = solve(model)
+    t = solution.steps[0].time
+    assert solution.sensor("way")[:, 0] == pytest.approx(0.5 * np.cosh(2.0 * t) - 0.5, rel=1e-4, abs=1e-6)
+    assert energy_error(solution.steps[0]) < 1e-11
+
+
+WRONG = {
+    "lead missing": ("screw", {"axis": Z, "point": (0, 0, 0)}, "a screw needs its lead"),
+    "lead zero": ("screw", {"axis": Z, "point": (0, 0, 0), "lead": 0.0}, "lead = 0 lets it turn without sliding"),
+    "no length": ("distance", {"point": (0, 0, 1), "point_b": (0, 0, 1)}, "its points are 0 m apart"),
+    "against": (
+        "constant_velocity",
+        {"axis": Z, "axis_b": -Z, "point": (0, 0, 0)},
+        "axis and axis_b point against each other",
+    ),
+    "axis": ("point_on_plane", {"axis": (0, 0, 0), "point": (0, 0, 0)}, "has no length"),
+    "key": ("point_on_plane", {"axis": Z, "point": (0, 0, 0), "lead": 1.0}, "has no lead; remove it"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_joints(name):
+    kind, options, text = WRONG[name]
+    with pytest.raises(ModelError, match=f'Joint "j": .*{text}'):
+        two_wheels().joint("j", kind, "a", "b", **options)
+
+
+def test_wrong_gears():
+    model = two_wheels()
+    for args, text in (
+        (("axle a", "axle c", 1.0), 'no joint "axle c"'),
+        (("axle a", "axle a", 1.0), 'both coordinates are the angle of "axle a"'),
+        (("axle a", "axle b", 0.0), "ratio = 0"),
+        (("axle a", "axle b", 1.0, "displacement"), "coordinate = 'displacement'"),
+    ):
+        with pytest.raises(ModelError, match=f"Gear .*{text}"):
+            model.gear(f"gear {text}", *args)
+    plane = Model(2)
+    plane.body("a", (0.0, 0.0), 1.0, 1.0)
+    with pytest.raises(ModelError, match=r'a "screw" joint is one of space'):
+        plane.joint("j", "screw", "ground", "a", point=(0.0, 0.0), lead=0.1)
+
+
+FILE = """
+[[body]]
+name = "a"
+position = [0.0, 0.0, 0.0]
+mass = 2.0
+inertia = [0.2, 0.2, 0.3]
+[[body]]
+name = "b"
+position = [1.0, 0.0, 0.0]
+mass = 1.0
+inertia = [0.2, 0.2, 0.1]
+[[joint]]
+name = "axle"
+type = "revolute"
+a = "ground"
+b = "a"
+point = [0.0, 0.0, 0.0]
+axis = [0.0, 0.0, 1.0]
+[[joint]]
+name = "nut"
+type = "screw"
+a = "ground"
+b = "b"
+point = [1.0, 0.0, 0.0]
+axis = [0.0, 0.0, 1.0]
+lead = 0.2
+[[joint]]
+name = "link"
+type = "point_on_plane"
+a = "a"
+b = "b"
+point = [1.0, 0.0, 0.0]
+axis = [0.0, 1.0, 0.0]
+[[gear]]
+a = "axle"
+b = "nut"
+ratio = 2.0
+coordinate_b = "angle"
+[[step]]
+type = "transient"
+duration = 0.1
+h = 0.01
+"""
+
+
+def test_model_file(tmp_path):
+    path = tmp_path / "model.toml"
+    path.write_text(FILE)
+    model = load_model(path)
+    kinds = sorted(b.type.name for b in model.compile().system.blocks)
+    assert "coupling3" in kinds
+    assert model.joints["nut"].kind == "screw"
