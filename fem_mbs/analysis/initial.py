@@ -16,7 +16,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["check_start", "consistent_velocities", "function_jets", "initial_accelerations"]
+__all__ = ["check_start", "consistent_velocities", "constraint_error", "function_jets", "initial_accelerations"]
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _EPS_CONSTRAINT = 1e-13  # keeps redundant constraints solvable; taken out again by refinement
@@ -103,6 +103,24 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
                 f'Joint "{block.label(k)}": it is open by {error[k]:g} {what} at the start; move its parts together, '
                 "or let its function start at zero"
             )
+
+
+def constraint_error(compiled: CompiledModel, state: S.State, t: float) -> float:
+    """Largest error of a constraint at the present state: lengths over the model's size, angles in radians."""
+    system = compiled.system
+    if not any(block.type.multipliers for block in system.blocks):
+        return 0.0
+    now = np.float64(t)
+    trial = state._replace(U=np.zeros_like(state.U))
+    for a in (trial.Q, trial.D):
+        a[1] = a[0]
+    rows = _rows(compiled, trial, np.array([f(now) for f in compiled.functions]))
+    largest = 0.0
+    for block in system.blocks:
+        if block.type.multipliers:
+            unit = 1.0 if block.type.angular else system.length
+            largest = max(largest, float(np.abs(rows[block.dof[:, block.type.node_dofs :]]).max(initial=0.0)) / unit)
+    return largest
 
 
 def _constraints(compiled: CompiledModel, state: S.State):
