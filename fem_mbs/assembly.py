@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
-from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
 from fem_mbs import contract as C
 from fem_mbs.elements.registry import ElementType, element_type
@@ -147,6 +147,14 @@ class Compiled:
                     kind = "Joint" if block.type.multipliers else block.type.name[:-1].capitalize()
                     return f'{kind} "{block.label(int(rows[0]))}"'
         return f"Function {index + 1}"
+
+    def sharing(self) -> csr_matrix:
+        """Rows (n, N) that are zero where dofs that share an unknown move alike."""
+        shared = self.system.shared
+        n = len(shared)
+        rows = np.tile(np.arange(n), 2)
+        values = np.repeat((1.0, -1.0), n)
+        return csr_matrix((values, (rows, shared.T.ravel())), shape=(n, self.n_dof))
 
     @property
     def first_multiplier(self) -> int:
@@ -340,13 +348,15 @@ def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
 
 
 def compile_system(
-    dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, str]]
-) -> Compiled:
+    dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, str]],
+    shared: np.ndarray | None = None,
+) -> Compiled:  # fmt: skip
     """Number the dofs and build pattern, slots and tables.
 
     Args:
         fixed: (n, 2) pairs (node, component) held where they are.
         driven: (node, component, time function, what moves it) of dofs that follow reference + f(t).
+        shared: (m, 3) nodes a, b and 0 (they share displacements) or 1 (rotations), all free; see `elimination`.
 
     Raises:
         ModelError: nothing is free to move, or a dof is both fixed and driven.
@@ -381,13 +391,17 @@ def compile_system(
     free[sink] = False
     free[fixed_dofs] = False
     free[driven_dofs] = False
+    followers = _followers(shared, offset, dimension, nrot, N)
+    free[followers[:, 0]] = False
     n_eq = int(free.sum())
     if n_eq == 0 and len(driven_dofs) == 0:
         raise ModelError("Model: every degree of freedom is held, nothing can move; remove a support")
     equation = np.full(N, -1, np.int32)
     equation[free] = np.arange(n_eq)
+    equation[followers[:, 0]] = equation[followers[:, 1]]
     place, band = _order(equation, blocks, n_eq)
     equation[free] = place
+    equation[followers[:, 0]] = equation[followers[:, 1]]
     unknown = np.empty(n_eq, np.int32)
     unknown[place] = np.flatnonzero(free)
     banded = band <= BAND_LIMIT or n_eq <= BAND_LIMIT
@@ -471,6 +485,7 @@ def compile_system(
         driver=np.array([d[2] for d in driven], np.int32),
         driven_reference=initial[driven_dofs] if len(driven) else np.zeros(0),
         row_scale=np.ones(N),
+        shared=followers.astype(np.int32),
         record=np.zeros((0, 2), np.int32),
     )
     return Compiled(
@@ -489,6 +504,25 @@ def compile_system(
         driven=Driven(driven_dofs, system.driver, [d[3] for d in driven]),
         fixed=fixed_dofs,
     )
+
+
+def _followers(shared: np.ndarray | None, offset, dimension: int, nrot: int, N: int) -> np.ndarray:
+    """Dofs (n, 2) that share an unknown: the one without an equation, and the one that has it."""
+    if shared is None or not len(shared):
+        return np.zeros((0, 2), np.int64)
+    a, b = [], []
+    for kind, first, count in ((0, 0, dimension), (1, dimension, nrot)):
+        pairs = shared[shared[:, 2] == kind]
+        for i in range(first, first + count):
+            a.append(offset[pairs[:, 0]] + i)
+            b.append(offset[pairs[:, 1]] + i)
+    rows, cols = np.concatenate(a), np.concatenate(b)
+    _, part = connected_components(coo_matrix((np.ones(rows.size), (rows, cols)), shape=(N, N)), directed=False)
+    touched = np.unique(np.concatenate((rows, cols)))
+    leader = np.full(N, N, np.int64)
+    np.minimum.at(leader, part[touched], touched)
+    lead = leader[part[touched]]
+    return np.column_stack((touched, lead))[touched != lead]
 
 
 def make_block(label: str, type_name: str, nodes, **columns) -> Block:

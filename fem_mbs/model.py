@@ -14,6 +14,7 @@ import numpy as np
 
 from fem_mbs.assembly import GROUND, Compiled, Nodes, compile_system, merge_blocks
 from fem_mbs.checks import Check
+from fem_mbs.elimination import shared_coordinates
 from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction
@@ -29,13 +30,15 @@ __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", 
 
 @dataclass
 class CompiledModel:
-    """A model ready to run: arrays for the solvers, time functions and what to look at."""
+    """A model ready to run: arrays for the solvers, time functions and what to look at; ``merged_joints`` are those
+    whose nodes share their unknowns, with one of the nodes."""
 
     model: Model
     system: Compiled
     functions: list[TimeFunction]
     loads: np.ndarray
     sensors: list[Sensor]
+    merged_joints: list[tuple[str, int]]
 
 
 class Model(Parts, Joints, Loads, Frames):
@@ -45,6 +48,8 @@ class Model(Parts, Joints, Loads, Frames):
         dimension: 2 (plane; x, y and a rotation) or 3.
         title: for reports.
         gravity: acceleration of gravity, (dimension,) [m/s^2].
+        elimination: joints of coinciding nodes let these share their unknowns where that is exact, instead of adding
+            multipliers.
 
     Raises:
         ModelError: from every call, naming the thing, the value and the remedy.
@@ -212,12 +217,20 @@ class Model(Parts, Joints, Loads, Frames):
         for node, value in self._rotation.items():
             rotation[node] = value
         nodes = Nodes(self.positions, rotational, rotation, self._names)
-        system = compile_system(
-            self.dimension, nodes, blocks, np.array(fixed, np.int64).reshape(-1, 2), self._driven + shaken
-        )
+        held = np.array(fixed, np.int64).reshape(-1, 2)
+        driven = self._driven + shaken
+        shared, merged = None, []
+        if self.elimination:
+            taken = np.zeros((n, self.dimension + (1 if self.dimension == 2 else 3)), bool)
+            taken[held[:, 0], held[:, 1]] = True
+            for node, component, _, _ in driven:
+                taken[node, component] = True
+            kept = {sensor.on for sensor in self.sensors if sensor.kind in ("reaction", "joint")}
+            blocks, shared, merged = shared_coordinates(blocks, self.positions, rotational, taken, kept)
+        system = compile_system(self.dimension, nodes, blocks, held, driven, shared)
         functions = [f for f, _ in self._used_functions]
         loads = np.array([load for _, load in self._used_functions], bool)
-        compiled = CompiledModel(self, system, functions, loads, list(self.sensors))
+        compiled = CompiledModel(self, system, functions, loads, list(self.sensors), merged)
         record = []
         for sensor in self.sensors:
             sensor.first = len(record)

@@ -111,10 +111,12 @@ class _Names(Sequence):
 class ModelBase:
     """Names, places and what they stand for; see `fem_mbs.model.Model`."""
 
-    def __init__(self, dimension: int = 3, title: str = "", gravity: Sequence[float] | None = None):
+    def __init__(
+        self, dimension: int = 3, title: str = "", gravity: Sequence[float] | None = None, elimination: bool = True
+    ):
         if dimension not in (2, 3):
             raise ModelError(f"Model: dimension = {dimension!r} is neither 2 (plane) nor 3 (space)")
-        self.dimension, self.title = dimension, title
+        self.dimension, self.title, self.elimination = dimension, title, bool(elimination)
         self.gravity = np.zeros(dimension) if gravity is None else self._vector(gravity, "Model", "gravity")
         self.materials: dict[str, Material] = {}
         self.sections: dict[str, Section] = {}

@@ -309,6 +309,7 @@ Document = _table(
     title=Key(ANY_TEXT, "for reports and figures", ""),
     dimension=Key(DIMENSION, "2: x, y and one rotation; 3: space", 3),
     gravity=Key(VECTOR, "acceleration of gravity [m/s^2]", shows="none"),
+    elimination=Key(FLAG, "nodes that a joint makes coincide share their unknowns where that is exact", True),
 )
 
 

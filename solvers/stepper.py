@@ -97,6 +97,7 @@ class System(NamedTuple):
     driver: np.ndarray  # their time functions, int32
     driven_reference: np.ndarray  # value of the dof where the function is zero
     row_scale: np.ndarray  # (N,) scale of constraint rows
+    shared: np.ndarray  # (n, 2) int32: dofs without an equation of their own, and those whose unknown they share
     record: np.ndarray  # (n_record, 2) int32: source and index of the recorded values
 
 
@@ -188,6 +189,17 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
                 for e in range(e0, e1):
                     for i in range(m * m):
                         values[slot[e, i]] += flat[e - e0, i]
+    for i in range(system.shared.shape[0]):
+        a, b = system.shared[i, 0], system.shared[i, 1]
+        r[b] += r[a]
+        r[a] = 0.0
+
+
+@inline
+def share(system, U):
+    """Dofs that share an unknown move alike."""
+    for i in range(system.shared.shape[0]):
+        U[system.shared[i, 0]] = U[system.shared[i, 1]]
 
 
 @kernel
@@ -395,6 +407,7 @@ def predict(system, state, ctl, fun, counter):
         k = system.driven[i]
         step = system.driven_reference[i] + fun[system.driver[i], C.T1] - Q[0, k]
         U[k] = step if system.kind[k] == POSITION else 2.0 * np.tan(0.5 * step)
+    share(system, U)
 
 
 @inline
@@ -440,6 +453,7 @@ def update(system, state, one_state):
                 U[ka] = f * (a + p + 0.5 * (b * r - c * q))
                 U[kb] = f * (b + q + 0.5 * (c * p - a * r))
                 U[kc] = f * (c + r + 0.5 * (a * q - b * p))
+    share(system, U)
     return size_x, size_t
 
 
@@ -554,6 +568,7 @@ def equilibrium(job, kernels, system, ctl, fun, state, real, counter):
         k = system.driven[i]
         step = system.driven_reference[i] + fun[system.driver[i], C.T1] - Q[0, k]
         U[k] = step if system.kind[k] == POSITION else 2.0 * np.tan(0.5 * step)
+    share(system, U)
     configure(system, state, True)
     for row in range(2):
         copy(Q[1], state.Qw[row])

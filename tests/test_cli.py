@@ -253,7 +253,7 @@ def test_check_explains(tmp_path):
         "1 rigid body: crank",
         "4 joints: axle (pin), joint 2 (angle), joint 3 (pin), joint 4 (pin)",
         "held: hook (all)",
-        "mobility: 26 free dofs - 7 constraints = 19",
+        "mobility: 24 free dofs - 5 constraints = 19",
         "it can move in 3 independent ways without straining anything",
         "projection",
         "20 steps of 0.005 s to t = 0.1 s",

@@ -374,7 +374,7 @@ WRONG = {
     "unknown top key": ("titel = 'x'\n" + MINIMAL, r': unknown key "titel"; did you mean "title"\?'),
     "unknown table": (added("[[joints]]\na = 'm:end'"), r': unknown key "joints"; did you mean \[\[joint\]\]\?'),
     "unknown named table": (added("[materials.steel]\nE = 1"), r'"materials"; did you mean \[material\.NAME\]\?'),
-    "nothing near": (added("[xyz]\n"), r': unknown key "xyz"; there are title, dimension, gravity, material'),
+    "nothing near": (added("[xyz]\n"), r': unknown key "xyz"; there are title, dimension, gravity, elimination'),
     "top key below": (
         added("gravity = [0, 0]"),
         r'\[\[step\]\] number 1: unknown key "gravity" here; .* top of the file',

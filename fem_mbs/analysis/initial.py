@@ -124,7 +124,8 @@ def constraint_error(compiled: CompiledModel, state: S.State, t: float) -> float
 
 
 def _constraints(compiled: CompiledModel, state: S.State):
-    """Constraint Jacobian over all dofs (n_mult, N), unscaled, with spins for rotations."""
+    """Constraint Jacobian over all dofs (n_mult, N), unscaled, with spins for rotations; below the multipliers' rows
+    those of dofs that share an unknown."""
     system = compiled.system
     fun = _functions_at(compiled, function_jets(compiled, 0.0)[:, 0])
     ctl = _control(compiled.model.gravity)
@@ -141,8 +142,9 @@ def _constraints(compiled: CompiledModel, state: S.State):
         values.append(G.ravel())
     shape = (system.n_dof - 1 - first, system.n_dof)
     if not rows:
-        return csr_matrix(shape)
-    return csr_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(cols))), shape=shape)
+        return vstack((csr_matrix(shape), system.sharing())).tocsr()
+    G = csr_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(cols))), shape=shape)
+    return vstack((G, system.sharing())).tocsr()
 
 
 def _node_part(compiled: CompiledModel, state: S.State, ctl) -> csr_matrix:
@@ -264,6 +266,7 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
         _rows(compiled, state, jets[:, 0] + step * jets[:, 1]) - _rows(compiled, state, jets[:, 0] - step * jets[:, 1])
     )[first:-1] / (2.0 * step)
     G = _constraints(compiled, state)[:, :first]
+    g_t = np.concatenate((g_t, np.zeros(G.shape[0] - g_t.size)))
     if model.initial_speeds:
         rows, values = _speed_rows(compiled, first)
         G, g_t = vstack((G, rows)).tocsr(), np.concatenate((g_t, -values))
@@ -367,6 +370,7 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float) -> 
             - 2.0 * _displaced_rows(compiled, state, jets, 0.0)
             + _displaced_rows(compiled, state, jets, -step)
         )[first:-1] / step**2
+        gamma = np.concatenate((gamma, np.zeros(G.shape[0] - gamma.size)))
     free, h = np.flatnonzero(~held), np.flatnonzero(held)
     b = -r[:first][free] - M[free][:, h] @ given[h]
     a = given.copy()

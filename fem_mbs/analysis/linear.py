@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import function_jets
@@ -48,7 +48,8 @@ class Linearised:
         self.state.U[self.multipliers] = state.Q[0, self.multipliers]
         self.ctl = self._control(2.0, 0.0)
         self.residual, self.tangent = self._tangent(self.ctl, self._fun())
-        self.constraints = self.tangent[self.multipliers][:, self.free].tocsr()
+        constraints = self.tangent[self.multipliers][:, self.free]
+        self.constraints = vstack((constraints, system.sharing()[:, self.free])).tocsr()
         K = self.tangent[self.free][:, self.free]
         skew = abs(K - K.T)
         self.asymmetry = float(skew.max() / max(abs(K).max(), 1e-300)) if K.nnz else 0.0
@@ -101,7 +102,7 @@ class Linearised:
             ) from None
         whole = np.zeros(self.system.n_dof)
         whole[self.free] = u
-        return whole, y
+        return whole, y[: self.multipliers.size]
 
     def moved(self, u: np.ndarray) -> S.State:
         """The state moved by increments u (N,): positions, and rotations by their Cayley vectors."""

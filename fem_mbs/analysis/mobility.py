@@ -33,15 +33,16 @@ def mobility(compiled: CompiledModel, state: S.State) -> Mobility:
     first = system.first_multiplier
     free = np.flatnonzero(system.system.equation[:first] >= 0)
     m = system.n_dof - 1 - first
+    independent = free.size - len(system.system.shared)
     if free.size > _LARGEST or m > _LARGEST:
-        return Mobility(free.size, m, None, None)
+        return Mobility(independent, m, None, None)
     K = _node_part(compiled, state, _control(compiled.model.gravity, stiffness=2.0))[free][:, free].toarray()
     d = np.sqrt(np.abs(np.diag(K)))
     d[d == 0.0] = 1.0
     G = _constraints(compiled, state)[:, free].toarray() / d
     norm = np.linalg.norm(G, axis=1, keepdims=True)
     norm[norm == 0.0] = 1.0
-    rank = int(np.linalg.matrix_rank(G / norm, tol=_ZERO * max(1.0, m))) if m else 0
+    rank = int(np.linalg.matrix_rank(G / norm, tol=_ZERO * max(1.0, m))) if len(G) else 0
     rows = np.vstack((K / np.outer(d, d), G / norm))
     stiff = int(np.linalg.matrix_rank(rows, tol=_ZERO * np.linalg.norm(rows, 2))) if free.size else 0
-    return Mobility(free.size, m, m - rank, free.size - stiff)
+    return Mobility(independent, m, len(G) - rank, free.size - stiff)

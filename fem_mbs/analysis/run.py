@@ -321,6 +321,8 @@ def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[
                 normal = np.abs(block.par[first, [block.type.column(f"n{c}") for c in "xyz"[:dim]]])
                 if normal.max() > 0.999:
                     supports.append({**place, "components": ["xyz"[int(normal.argmax())]]})
+    for name, node in compiled.merged_joints:
+        joints.setdefault(name, {"name": name, "type": model.joints[name].kind, "node": node, "point": [0.0] * dim})
     return list(joints.values()), supports
 
 
@@ -610,6 +612,9 @@ class _Run:
             nd = block.type.node_dofs
             np.add.at(diagonal, block.dof, np.abs(np.einsum("eii->ei", ke)))
             np.add.at(diagonal, block.dof[:, :nd], np.abs(ke[:, :nd, nd:]).sum(axis=2))
+        shared = system.system.shared
+        np.add.at(diagonal, shared[:, 1], diagonal[shared[:, 0]])
+        diagonal[shared[:, 0]] = diagonal[shared[:, 1]]
         first = system.first_multiplier
         lost = np.flatnonzero((system.system.equation[:first] >= 0) & (diagonal[:first] == 0.0))
         if lost.size:
