@@ -628,7 +628,7 @@ def prestress(par, outputs, factor):
     return par
 
 
-def twist(par, rot, D):
+def twist(par, dof, rot, Q, D):
     """|twist| [rad] of each element (n,) for directors D (nr, 9), from the relative rotation of its sections."""
     R = D.reshape(-1, 3, 3)
     A_p, A_q = (par[:, TRIAD + 9 * k : TRIAD + 9 * k + 9].reshape(-1, 3, 3) for k in range(2))

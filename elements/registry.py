@@ -11,14 +11,16 @@ __all__ = ["ElementType", "Watch", "element_type", "element_types"]
 
 @dataclass(frozen=True)
 class Watch:
-    """A quantity beyond which an element is no longer valid: ``values(par, rot, D)`` (n,) at a state, with the bounds
-    to warn at and to refuse, what it is and what helps."""
+    """A quantity beyond which an element is no longer valid: ``values(par, dof, rot, Q, D)`` (n,) at a state Q (N,),
+    D (nr, ..), with the bounds to warn at and to refuse, what it is and what helps."""
 
     values: Any
     warn: float
     limit: float
     what: str
     remedy: str
+    kind: str = "Beam"
+    unit: str = "rad"
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ _MODULES = {
     "coupling3": "joints_coupled",
     "pulley2": "joints_coupled",
     "pulley3": "joints_coupled",
+    "beam_slide2": "beam_slide",
+    "beam_slide3": "beam_slide",
     "slide2": "slide",
     "slide3": "slide",
     "force2": "loads",

@@ -48,7 +48,8 @@ class Nodes:
 class Block:
     """Equal elements: their type, end nodes (n, ends) and parameters (n, n_par).
 
-    ``groups`` names runs of elements as the user did: (label, first, past the last).
+    ``groups`` names runs of elements as the user did: (label, first, past the last).  ``joint`` (n,): elements with the
+    same number have their multipliers in common; None: each has its own.
     """
 
     groups: list[tuple[str, int, int]]
@@ -56,6 +57,7 @@ class Block:
     nodes: np.ndarray
     par: np.ndarray
     watched: bool = False
+    joint: np.ndarray | None = None
     dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     first_element: int = 0
@@ -64,6 +66,11 @@ class Block:
     @property
     def size(self) -> int:
         return self.nodes.shape[0]
+
+    @property
+    def n_multipliers(self) -> int:
+        joints = self.size if self.joint is None else int(self.joint.max(initial=-1)) + 1
+        return joints * self.type.multipliers
 
     def label(self, element: int) -> str:
         """The user's name of the group that an element belongs to."""
@@ -158,7 +165,7 @@ class Compiled:
 
     @property
     def first_multiplier(self) -> int:
-        return self.n_dof - 1 - sum(b.size * b.type.multipliers for b in self.blocks)
+        return self.n_dof - 1 - sum(b.n_multipliers for b in self.blocks)
 
     def watch(self, block: Block) -> None:
         """Evaluate the outputs of a block in every step, not only for frames."""
@@ -277,6 +284,10 @@ class Compiled:
             nd = block.type.node_dofs
             G = ke[:, nd:, :nd]
             c = np.einsum("emj,ej->em", G * G, flexibility[block.dof[:, :nd]]).max(axis=1)
+            if block.joint is not None:  # one scale for what has its multipliers in common
+                largest = np.zeros(int(block.joint.max()) + 1)
+                np.maximum.at(largest, block.joint, c)
+                c = largest[block.joint]
             scale = np.where(c > 0.0, 1.0 / np.where(c > 0.0, c, 1.0), 1.0)
             block.par[:, block.type.scale] = scale
             unit = 1.0 if block.type.angular else self.length
@@ -293,7 +304,7 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
     rot_row = np.full(n, int(nodes.rotational.sum()), np.int64)
     rot_row[nodes.rotational] = np.arange(nodes.rotational.sum())
     count = int(offset[-1])
-    multipliers = sum(b.size * b.type.multipliers for b in blocks)
+    multipliers = sum(b.n_multipliers for b in blocks)
     N = count + multipliers + 1
     sink = N - 1
     first_element = first_output = 0
@@ -314,9 +325,9 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
                     dof[turning, a * t.end_dofs + dimension + i] = base + i
                 rot[turning, a] = rot_row[node[turning]]
         if t.multipliers:
-            new = np.arange(block.size * t.multipliers).reshape(block.size, t.multipliers)
-            dof[:, t.node_dofs :] = count + new
-            count += block.size * t.multipliers
+            joint = np.arange(block.size) if block.joint is None else block.joint
+            dof[:, t.node_dofs :] = count + joint[:, None] * t.multipliers + np.arange(t.multipliers)
+            count += block.n_multipliers
         block.dof, block.rot = dof, rot
         block.first_element, block.first_output = first_element, first_output
         first_element += block.size
@@ -549,5 +560,10 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
             groups += [(name, first + at, last + at) for name, first, last in part.groups]
             at += part.size
         nodes, par = np.concatenate([p.nodes for p in parts]), np.concatenate([p.par for p in parts])
-        merged.append(Block(groups, parts[0].type, nodes, par))
+        joint = None
+        if any(p.joint is not None for p in parts):
+            own = [np.arange(p.size) if p.joint is None else p.joint for p in parts]
+            before = np.cumsum([0] + [int(j.max(initial=-1)) + 1 for j in own])
+            joint = np.concatenate([j + first for j, first in zip(own, before, strict=False)])
+        merged.append(Block(groups, parts[0].type, nodes, par, joint=joint))
     return merged

@@ -288,8 +288,9 @@ class ModelBase:
         self._labels.add(self._new(kind, name, self._labels))
         return f'{kind} "{name}"'
 
-    def _add(self, label: str, type_name: str, nodes, **columns) -> None:
+    def _add(self, label: str, type_name: str, nodes, **columns) -> Block:
         self._blocks.append(make_block(label, type_name, nodes, **columns))
+        return self._blocks[-1]
 
     # --- materials, sections, functions ----------------------------------------------------------------------------
     def material(

@@ -100,6 +100,8 @@ class Joints(SpecialJoints):
                 angle through any bend.
             "point_on_line": the point of b runs along ``axis`` of a; function: drives its way.
             "point_on_plane": the point of b stays on the plane of a with the normal ``axis``.
+            "along_beam": the point of b slides along the elastic line of a, the name of a beam or truss; function:
+                drives its way along it.
             "distance": the points ``point`` of a and ``point_b`` of b keep their distance; function: changes it [m].
             "slider": the point of a moves along ``axis`` through its place at the start (b must be "ground").
             "position": the point of a moves by f(t) along ``axis`` (b must be "ground").
@@ -125,6 +127,7 @@ class Joints(SpecialJoints):
             "point_on_line": (self._point_on_line, ("point", "axis", "function")),
             "point_on_plane": (self._point_on_plane, ("point", "axis")),
             "distance": (self._distance, ("point", "point_b", "function")),
+            "along_beam": (self._along_beam, ("point", "function")),
             "slider": (self._slider, ("point", "axis")),
             "position": (self._driven_position, ("point", "axis", "function")),
             "angle": (self._driven_angle, ("axis", "function")),

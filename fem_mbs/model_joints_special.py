@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.model_base import Joint, JointCoordinate, ModelBase
+from fem_mbs.model_base import Joint, JointCoordinate
+from fem_mbs.model_sliding import Sliding
 
 __all__ = ["SpecialJoints"]
 
 
-class SpecialJoints(ModelBase):
+class SpecialJoints(Sliding):
     """Kinds of `Model.joint` that are made of the parts of the others, and couplings of two joints."""
 
     def _guided_ends(self, j: Any):

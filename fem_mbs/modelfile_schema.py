@@ -551,11 +551,11 @@ Joint = _table(
     type=Key(
         TEXT,
         '"pin" or "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "screw", '
-        '"constant_velocity", "point_on_line", "point_on_plane", "distance", "slider", "position" (driven), '
-        '"angle" (driven)',
+        '"constant_velocity", "point_on_line", "point_on_plane", "along_beam", "distance", "slider", '
+        '"position" (driven), "angle" (driven)',
         required=True,
     ),
-    a=Key(PLACE, "one part", required=True),
+    a=Key(PLACE, "one part (along_beam: the name of a beam or truss)", required=True),
     b=Key(PLACE, "other part", "ground"),
     point=Key(VECTOR, "where, in global coordinates of the start [m]", shows="the node of a or b"),
     axis=Key(

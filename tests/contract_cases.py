@@ -229,6 +229,12 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     "pulley2": Case(lambda rng: (1.7, 0, 0, 1.0, -0.4, 0.3, *_off(rng, 12))),
     "pulley3": Case(lambda rng: (1.7, 0, 0, 1.0, -0.4, 0.3, *_off(rng, 18))),
+    # the way along the line is a coordinate, not a place in space
+    "beam_slide2": {
+        "cubic": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, *_off(rng, 10)), isolated=False),
+        "linear": Case(lambda rng: (1.7, -0.3, 1.3, 0, 1, 1, *_off(rng, 10)), isolated=False),
+    },
+    "beam_slide3": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, *_off(rng, 15)), isolated=False),
     "force2": Case(lambda rng: (0, *_off(rng, 4)), isolated=False),
     "force3": {
         "": Case(lambda rng: (0, *_off(rng, 6)), isolated=False),

@@ -66,7 +66,7 @@ def _rows(compiled: CompiledModel, state: S.State, values: np.ndarray) -> np.nda
     blocks = [b for b in system.blocks if b.type.multipliers]
     for block, fe, _ke in system.element_arrays(C.FORCE, ctl, _functions_at(compiled, values), state, blocks):
         nd = block.type.node_dofs
-        r[block.dof[:, nd:]] = fe[:, nd:] / block.par[:, [block.type.scale]]
+        np.add.at(r, block.dof[:, nd:], fe[:, nd:] / block.par[:, [block.type.scale]])
     return r
 
 
@@ -160,7 +160,8 @@ class _Saddle:
 
     def __init__(self, W: csr_matrix, G: csr_matrix):
         d = np.sqrt(np.abs(W.diagonal()))
-        d[d == 0.0] = d.max(initial=0.0) * 1e-3 or 1.0
+        # what has next to no weight, such as a way along a beam, must not outweigh all else in the rows of G
+        d = np.maximum(d, d.max(initial=0.0) * 1e-4) if d.any() else np.ones_like(d)
         D = diags(1.0 / d)
         Ws, Gs = D @ W @ D, G @ D
         norm = np.sqrt(np.asarray(Gs.multiply(Gs).sum(axis=1)).ravel())

@@ -332,7 +332,7 @@ def count_model(compiled: CompiledModel) -> dict[str, Any]:
     return {
         "nodes": int(system.nodes.x.shape[0]),
         "unknowns": int(system.n_equations),
-        "multipliers": int(sum(b.size * b.type.multipliers for b in system.blocks)),
+        "multipliers": sum(b.n_multipliers for b in system.blocks),
         "elements": {b.type.name: b.size for b in system.blocks},
         "solver": f"banded (half-bandwidth {system.bandwidth})" if system.banded else "sparse",
     }

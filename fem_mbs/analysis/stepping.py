@@ -297,7 +297,7 @@ class Stepping:
 
     def _take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
         rows = output.ledger[:n]
-        self.watcher.look(self.state.D[0], float(t1[n - 1]))
+        self.watcher.look(self.state.Q[0], self.state.D[0], float(t1[n - 1]))
         # a running sum that does not depend on the chunks
         works = np.cumsum(np.vstack((self.works, rows[:, _WORKS])), axis=0)[1:]
         self.works = works[-1].copy()

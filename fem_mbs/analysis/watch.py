@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.assembly import Compiled
+from fem_mbs.elements.registry import Watch
 from fem_mbs.errors import AnalysisError
 
 __all__ = ["Watcher"]
@@ -15,17 +16,17 @@ class Watcher:
 
     def __init__(self, compiled: Compiled):
         self.blocks = [b for b in compiled.blocks if b.type.watch is not None]
-        self.worst: dict[tuple[str, str], tuple[float, int, float, str]] = {}
+        self.worst: dict[tuple[str, str], tuple[float, int, float, Watch]] = {}
 
-    def look(self, D: np.ndarray, time: float) -> None:
-        """Judge the directors D (nr, ..) at a time.
+    def look(self, Q: np.ndarray, D: np.ndarray, time: float) -> None:
+        """Judge the coordinates Q (N,) and directors D (nr, ..) at a time.
 
         Raises:
             AnalysisError: an element is beyond its limit, naming the group and the element.
         """
         for block in self.blocks:
             watch = block.type.watch
-            values = watch.values(block.par, block.rot, D)
+            values = watch.values(block.par, block.dof, block.rot, Q, D)
             i = int(values.argmax())
             value = float(values[i])
             if not value > watch.warn:
@@ -34,16 +35,17 @@ class Watcher:
             first = next(first for group, first, last in block.groups if first <= i < last)
             if value >= watch.limit:
                 raise AnalysisError(
-                    f'Beam "{name}": {watch.what} of element {i - first + 1} is {value:.3g} at t = {time:.6g} s, the '
-                    f"limit is {watch.limit:.3g}; {watch.remedy}"
+                    f'{watch.kind} "{name}": {watch.what} of element {i - first + 1} is {value:.3g} {watch.unit} at '
+                    f"t = {time:.6g} s, the limit is {watch.limit:.3g} {watch.unit}; {watch.remedy}"
                 )
             if value > self.worst.get((name, watch.what), (0.0,))[0]:
-                self.worst[name, watch.what] = value, i - first + 1, time, watch.remedy
+                self.worst[name, watch.what] = value, i - first + 1, time, watch
 
     @property
     def warnings(self) -> list[str]:
         """Plain sentences for the summary."""
         return [
-            f'Beam "{name}": {what} reached {value:.3g} rad in element {element} at t = {time:.6g} s; {remedy}'
-            for (name, what), (value, element, time, remedy) in self.worst.items()
+            f'{watch.kind} "{name}": {what} reached {value:.3g} {watch.unit} in element {element} at t = {time:.6g} s; '
+            f"{watch.remedy}"
+            for (name, what), (value, element, time, watch) in self.worst.items()
         ]

@@ -1,0 +1,218 @@
+"""A point that slides along a line of beams or trusses: `beam_slide2` (plane), `beam_slide3` (space).
+
+The elastic line of all beams together is r(s) = sum_j c_j(s) y_j, with the cubic (Hermite) shape functions c_j of the
+place s [m] along the undeformed line and y = (P_p, d_p, P_q, d_q) of each beam: ends and directors along its axis
+(trusses: linear functions of the ends).  The point P_b of another part stays on it, P_b - r(s) = 0 at the end of the
+step.  One element stands for one beam; s and the multipliers belong to all of a joint, and s0, s1 may lie in
+different elements: with mean shape functions c_av and divided differences,
+
+    r1 - r0 = c_av (y1 - y0) + (c(s1) - c(s0))/(s1 - s0) y_m (s1 - s0)
+
+is exact, so that the multiplier does no work: it acts on y by -c_av, and on s by -(c1 - c0)/(s1 - s0) y_m, which must
+vanish (no friction).  An element between has the share of its part of the way.  Energy and linear momentum are exact;
+angular momentum to O(h^2), since the point at mid-step is not the mean of the line's.  Beyond the ends the first and
+the last beam go on along their cubics.
+
+Ends: b (the point), p, q (the beam), and a node whose first coordinate is s.  Outputs: the force that the joint exerts
+on the beam, where the point is on it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import OUTPUT, SF, TANGENT, TWO, inner, kernel
+from fem_mbs.elements.common import add_arm_tangent, add_force, clear
+from fem_mbs.elements.kinematics import P0, P1, R0, R1, point
+from fem_mbs.elements.registry import ElementType, Watch
+
+__all__ = ["TYPES"]
+
+_START, _LENGTH, _CUBIC, _FIRST, _LAST, _VECTORS = range(1, 7)
+# vectors: point on b, then of the beam's ends p and q the points and the axes; the end each belongs to
+_ENDS = (0, 1, 1, 2, 2)
+
+
+@inner
+def _polynomials(length, cubic, c):
+    """c (4, 4): coefficients of 1, xi, xi^2, xi^3 of the functions of P_p, d_p, P_q, d_q."""
+    for i in range(4):
+        for j in range(4):
+            c[i, j] = 0.0
+    c[0, 0] = 1.0
+    if cubic == 0.0:
+        c[0, 1], c[2, 1] = -1.0, 1.0
+        return
+    c[0, 2], c[0, 3] = -3.0, 2.0
+    c[1, 1], c[1, 2], c[1, 3] = length, -2.0 * length, length
+    c[2, 2], c[2, 3] = 3.0, -2.0
+    c[3, 2], c[3, 3] = -length, length
+
+
+@inner
+def _value(c, x):
+    return c[0] + x * (c[1] + x * (c[2] + x * c[3]))
+
+
+@inner
+def _divided(c, x0, x1):
+    """(c(x1) - c(x0))/(x1 - x0), and its derivative by x1."""
+    return c[1] + c[2] * (x0 + x1) + c[3] * (x0 * x0 + x0 * x1 + x1 * x1), c[2] + c[3] * (x0 + 2.0 * x1)
+
+
+@inner
+def _place(par, e, s0, s1, ds, where):
+    """where (7,): weights of the element at both ends of the step, both places in it (xi), its part of the way and the
+    places (xi) between which this lies."""
+    a, length = par[e, _START], par[e, _LENGTH]
+    low, high = a, a + length
+    if par[e, _FIRST] != 0.0:
+        low = -np.inf
+    if par[e, _LAST] != 0.0:
+        high = np.inf
+    where[0] = 1.0 if low <= s0 < high else 0.0
+    where[1] = 1.0 if low <= s1 < high else 0.0
+    where[2], where[3] = (s0 - a) / length, (s1 - a) / length
+    c0, c1 = min(max(s0, low), high), min(max(s1, low), high)
+    if where[0] == 1.0 and where[1] == 1.0:
+        where[4] = 1.0
+    elif c0 == c1 or ds == 0.0:
+        where[4] = 0.0
+        c0 = c1 = min(max(s1, a), a + length)
+    else:
+        where[4] = (c1 - c0) / ds
+    where[5], where[6] = (c0 - a) / length, (c1 - a) / length
+
+
+@kernel
+def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    dim = 2 if D.shape[2] == 2 else 3
+    n = 3 * (dim - 1)
+    s_at, first = 3 * n, 4 * n  # local unknowns: s, multipliers
+    P, B, J = np.empty((5, 5, dim)), np.empty((5, dim, n)), np.empty((5, dim, n))
+    c, where = np.empty((4, 4)), np.empty(7)
+    mean, end, slope = np.empty(4), np.empty(4), np.empty(4)  # c_av, c(s1), dc/ds at s1
+    way, bend = np.empty(4), np.empty(4)  # divided differences of c by s, and their derivative by s1
+    force = np.empty(dim)
+    clear(fe, e1 - e0)
+    if job == TANGENT:
+        clear(ke, e1 - e0)
+    for e in range(e0, e1):
+        f = fe[e - e0]
+        scale, length = par[e, 0], par[e, _LENGTH]
+        k = dof[e, s_at]
+        ds = U[k]
+        if ds == 0.0:
+            ds = Q[1, k] - Q[0, k]
+        _place(par, e, Q[0, k], Q[1, k], ds, where)
+        here = where[1]
+        if here == 0.0 and where[0] == 0.0 and where[4] == 0.0:
+            continue
+        _polynomials(length, par[e, _CUBIC], c)
+        for i in range(dim):
+            force[i] = U[dof[e, first + i]]
+        for v in range(5):
+            owner = _ENDS[v]
+            point(Q, D, U, dof, rot, e, owner, par, _VECTORS + dim * v, P[v], B[v], J[v])
+            if v == 2 or v == 4:  # a direction: an arm without its end
+                for i in range(dim):
+                    P[v, P0, i], P[v, P1, i] = P[v, R0, i], P[v, R1, i]
+                    for j in range(dim):
+                        B[v, i, j] = J[v, i, j] = 0.0
+        for j in range(4):
+            end[j] = here * _value(c[j], where[3])
+            mean[j] = 0.5 * (where[0] * _value(c[j], where[2]) + end[j])
+            slope[j] = here * _divided(c[j], where[3], where[3])[0] / length
+            quotient, change = _divided(c[j], where[5], where[6])
+            way[j] = where[4] * quotient / length
+            if where[0] == 1.0 and here == 1.0:
+                bend[j] = change / (length * length)
+            else:
+                bend[j] = (slope[j] - way[j]) / ds
+        # the point of b
+        add_force(f, here * scale, force, B[0], 0)
+        for i in range(dim):
+            g = here * P[0, P1, i]
+            for j in range(4):
+                g -= end[j] * P[j + 1, P1, i]
+            f[first + i] = scale * g
+        # the line, and the way along it
+        for j in range(4):
+            v = j + 1
+            add_force(f, -scale * mean[j], force, B[v], _ENDS[v])
+            for i in range(dim):
+                f[s_at] -= scale * way[j] * force[i] * 0.5 * (P[v, P0, i] + P[v, P1, i])
+        if job != TANGENT:
+            continue
+        K = ke[e - e0]
+        two = ctl[TWO] * scale
+        add_arm_tangent(K, two * here, force, J[0], 0)
+        for i in range(dim):
+            for m in range(n):
+                K[m, first + i] += scale * here * B[0, i, m]
+                K[first + i, m] += scale * here * J[0, i, m]
+        for j in range(4):
+            v = j + 1
+            at = n * _ENDS[v]
+            add_arm_tangent(K, -two * mean[j], force, J[v], _ENDS[v])
+            for i in range(dim):
+                middle = 0.5 * (P[v, P0, i] + P[v, P1, i])
+                K[first + i, s_at] -= scale * slope[j] * P[v, P1, i]
+                K[s_at, first + i] -= scale * way[j] * middle
+                K[s_at, s_at] -= two * bend[j] * force[i] * middle
+                for m in range(n):
+                    K[at + m, first + i] -= scale * mean[j] * B[v, i, m]
+                    K[first + i, at + m] -= scale * end[j] * J[v, i, m]
+                    K[at + m, s_at] -= 0.5 * two * slope[j] * force[i] * B[v, i, m]
+                    K[s_at, at + m] -= 0.5 * two * way[j] * force[i] * J[v, i, m]
+
+
+@kernel
+def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job != OUTPUT:  # workless: nothing to book
+        return
+    dim = 2 if D.shape[2] == 2 else 3
+    n = 3 * (dim - 1)
+    where = np.empty(7)
+    for e in range(e0, e1):
+        k = dof[e, 3 * n]
+        _place(par, e, Q[0, k], Q[1, k], Q[1, k] - Q[0, k], where)
+        for i in range(dim):
+            fe[e - e0, i] = where[1] * par[e, 0] / ctl[SF] * U[dof[e, 4 * n + i]]
+
+
+def _beyond(par, dof, rot, Q, D):
+    """How far the point is beyond the line's end (n,) [m]; negative elsewhere."""
+    s = Q[dof[:, 9 if D.shape[1] == 2 else 18]]
+    start, end = par[:, _START], par[:, _START] + par[:, _LENGTH]
+    return np.maximum(np.where(par[:, _FIRST] != 0.0, start - s, -1.0), np.where(par[:, _LAST] != 0.0, s - end, -1.0))
+
+
+_OFF = Watch(
+    _beyond, 0.0, 0.0, "way beyond the end", "end the run before, hold the point by a stop, or make the line longer",
+    kind="Joint", unit="m",
+)  # fmt: skip
+
+
+def _type(dimension):
+    axes = "xyz"[:dimension]
+    vectors = ("a{}_b [m]", "a{}_p [m]", "e{}_p", "a{}_q [m]", "e{}_q")
+    return ElementType(
+        name=f"beam_slide{dimension}",
+        dimension=dimension,
+        ends=4,
+        rotational=True,
+        par=(
+            *("scale", "start [m]", "length [m]", "cubic", "first", "last"),
+            *(v.format(c) for v in vectors for c in axes),
+        ),
+        multipliers=dimension,
+        scale=0,
+        outputs=tuple(f"force {c} [N]" for c in axes),
+        force=_force,
+        report=_report,
+        watch=_OFF,
+    )
+
+
+TYPES = {t.name: t for t in (_type(2), _type(3))}
