@@ -144,7 +144,7 @@ def same_bits(a: Results, b: Results) -> None:
             assert one[key] == other[key], key
 
 
-@pytest.mark.parametrize("rule", ["midpoint", "newmark"])
+@pytest.mark.parametrize("rule", ["midpoint", "newmark", "generalised-alpha", "decaying"])
 @pytest.mark.parametrize("kind", ["banded", "sparse"])
 def test_from_every_restart_point(tmp_path, kind, rule):
     model = (lambda: load_model(write(tmp_path, rule))) if kind == "banded" else (lambda: net(rule))

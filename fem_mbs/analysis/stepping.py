@@ -13,6 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.rules import RULES, Weights, weights
 from fem_mbs.analysis.watch import Watcher
 from fem_mbs.assembly import Compiled
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
@@ -21,7 +22,6 @@ from fem_mbs.solvers.linear import SingularMatrixError, make_solver
 
 __all__ = ["LEDGER_COLUMNS", "Chunk", "Settings", "Stepping"]
 
-RULES = {"midpoint": S.MIDPOINT, "newmark": S.NEWMARK, "static": S.STATIC}
 PREDICTORS = {"none": 0, "velocity": 1, "increment": 2, "extrapolation": 3}
 
 #: Columns of the ledger that a run keeps: energies [J], works since the start [J], closing error [J], momenta.
@@ -45,7 +45,8 @@ class Settings:
     ``rtol`` largest residual against the largest element contribution of its kind; ``ctol`` constraint error against
     the model's length; ``newton`` "chord" (one tangent per step while it contracts well) or "full"; ``predictor``
     "none", "velocity", "increment" or "extrapolation"; ``halvings`` how often a step that fails is halved; ``solver``
-    "auto", "banded", "cholmod" or "superlu"; ``beta``, ``gamma`` Newmark's parameters.
+    "auto", "banded", "cholmod" or "superlu"; ``beta``, ``gamma`` Newmark's parameters, ``alpha`` that of HHT,
+    ``rho_inf`` that of the generalised-alpha rule, ``decay`` that of the decaying mid-point rule.
     """
 
     rtol: float = 1e-12
@@ -57,6 +58,9 @@ class Settings:
     solver: str = "auto"
     beta: float = 0.25
     gamma: float = 0.5
+    alpha: float = -0.1
+    rho_inf: float = 0.8
+    decay: float = 0.1
 
 
 @dataclass
@@ -107,12 +111,15 @@ class Stepping:
         c[S.KL] = c[S.KU] = compiled.bandwidth
         c[S.FULL] = settings.newton == "full"
         c[S.MAX_ITERATIONS] = settings.max_iterations
-        c[S.RULE_KIND] = RULES[rule]
+        static = rule == "static"
+        self.two_state = not static and RULES[rule].two_state
+        self.weights = Weights() if static else weights(rule, settings)
+        c[S.RULE_KIND] = S.STATIC if static else RULES[rule].kind
         c[S.PREDICTOR] = PREDICTORS[settings.predictor]
         c[S.RESTART_EVERY] = restart_every
         self.real = np.zeros(S.N_REAL)
         self.real[S.RTOL], self.real[S.CTOL] = settings.rtol, settings.ctol
-        self.real[S.BETA], self.real[S.GAMMA] = settings.beta, settings.gamma
+        self.real[[S.BETA, S.GAMMA, S.ALPHA_M, S.ALPHA_F]] = self.weights[:4]
         self.real[S.LENGTH] = compiled.length
         self.solver = None
         if not compiled.banded:
@@ -129,17 +136,19 @@ class Stepping:
     # --- controls --------------------------------------------------------------------------------------------------
     def control(self, h: float) -> np.ndarray:
         """The control values of a step of length h."""
-        s = self.settings
+        w = self.weights
         ctl = np.zeros(C.N_CTL)
         ctl[C.H] = h
         static = self.rule == "static"
         ctl[C.SF] = 1.0 if static else 0.5 * h * h
-        one = self.rule != "midpoint"
+        one = not self.two_state
         ctl[C.RULE] = C.ONE_STATE if one else C.TWO_STATE
         ctl[C.TWO] = 2.0 if one else 1.0
         ctl[C.SK] = ctl[C.SF] * ctl[C.TWO]
         if one and not static:
-            ctl[C.WV], ctl[C.WA] = s.gamma / (s.beta * h), 1.0 / (s.beta * h * h)
+            ctl[C.WV] = w.gamma / (w.beta * h)
+            ctl[C.WA] = (1.0 - w.am) / ((1.0 - w.af) * w.beta * h * h)
+        ctl[C.DECAY] = w.decay * h  # sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0] is damping by a h S de/dt
         ctl[C.GX : C.GZ + 1] = self.gravity
         return ctl
 
@@ -149,7 +158,7 @@ class Stepping:
         for i, f in enumerate(self.functions):
             funs[:, i, C.T0], funs[:, i, C.T1] = f(t0), f(t1)
             # a one-state rule takes the loads at the end of the step
-            funs[:, i, C.TM] = f(tm) if self.rule == "midpoint" else funs[:, i, C.T1]
+            funs[:, i, C.TM] = f(tm) if self.two_state else funs[:, i, C.T1]
             bad = np.argwhere(~np.isfinite(funs[:, i]))
             if bad.size:
                 step, column = bad[0]
