@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem_mbs import Model, ModelError, solve
+from fem_mbs import ConvergenceError, Model, ModelError, solve
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.rules import RULES, weights
@@ -255,3 +255,92 @@ def test_every_rule_runs_and_tells_its_name():
     for name in RULES:
         solution = solve(oscillator(0.1, 3, name))
         assert solution.summary["steps"][0]["rule"] == name
+
+
+# --- the explicit rule -----------------------------------------------------------------------------------------------
+def test_explicit_projectile_has_the_error_of_its_formulas():
+    """x_n = v0 t + g t (t + h)/2 by v1 = v0 + h g, x1 = x0 + h v1; the spin about a principal axis is exact."""
+    h, n, w = 0.05, 40, 7.0
+    m = Model(3, gravity=(0, 0, -9.81))
+    m.body("b", (0, 0, 0), mass=2.0, inertia=(1.0, 2.0, 2.5))
+    m.initial("b", velocity=(1.0, 0.0, 3.0), spin=(0.0, w, 0.0))
+    m.sensor("c", "position", on="b")
+    m.sensor("p", "position", on="b", point=(1.0, 0.0, 0.0))
+    m.transient_step(n * h, h, rule="explicit", frames=0)
+    solution = solve(m)
+    t = solution.steps[0].time
+    exact = np.column_stack((t, 0 * t, 3.0 * t - 9.81 * t * (t + h) / 2))
+    assert np.allclose(solution.sensor("c"), exact, rtol=0.0, atol=1e-12)
+    arm = np.column_stack((np.cos(w * t), 0 * t, -np.sin(w * t)))
+    assert np.allclose(solution.sensor("p") - solution.sensor("c"), arm, rtol=0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_explicit_bodies_on_a_spring(dimension):
+    """First order against the mid-point rule, for eccentric points and a follower force."""
+
+    def run(h, rule):
+        m = free_model(f"spring{dimension}", None, h, round(0.4 / h))
+        m.force("f", "a", (0.0, 3.0, 1.0)[:dimension], follower=True)
+        m.sensor("x", "position", on="b", point=(1.0, 1.0, 0.0)[:dimension])
+        m.steps[0].options["rule"] = rule
+        return solve(m)
+
+    exact = run(1e-3, "midpoint").sensor("x")[-1]
+    error = [np.linalg.norm(run(h, "explicit").sensor("x")[-1] - exact) for h in (4e-3, 2e-3)]
+    assert np.log2(error[0] / error[1]) == pytest.approx(1.0, abs=0.1)
+    assert error[0] < 0.02
+    p = run(2e-3, "explicit").steps[0].series["linear momentum"]
+    assert np.linalg.norm(p[-1] - p[0]) < 0.4 * 3.2
+
+
+@pytest.mark.parametrize("n", [4, 24])
+def test_explicit_net_with_supports(n):
+    """Lumped masses on trusses, narrow (banded) and wide (sparse); reactions of the held nodes."""
+    from fem_mbs.meshes.generate import grid2d
+
+    def run(rule, h):
+        m = Model(3, gravity=(0, 0, -9.81))
+        m.section("rope", "stiffness", EA=100.0, rhoA=0.1)
+        m.mesh("net", grid2d((1.0, 1.0), (n, n)))
+        m.trusses("net", "net", "rope", mass="lumped")
+        m.fix(["net:left", "net:right"])
+        m.sensor("R", "reaction", on="net:left")
+        m.transient_step(0.05, h, rule=rule, frames=1)
+        assert m.compile().system.banded == (n == 4)
+        return solve(m)
+
+    a, b = run("explicit", 2.5e-4), run("generalised-alpha", 1e-3)
+    assert a.summary["steps"][0]["iterations"] == 0
+    u, v = (s.steps[0].frames["displacement"][-1] for s in (a, b))
+    assert u[:, 2].min() < -0.01
+    assert np.abs(u - v).max() < 0.01 * np.abs(u).max()
+    assert a.sensor("R")[1, 2] > 0.0
+    assert a.sensor("R")[-1] == pytest.approx(b.sensor("R")[-1], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda m: m.joint("hinge", "pin", "a", "ground", point=(0, 0)),
+            '"hinge" .point2. has them; use rule = "midpoint"',
+        ),
+        (lambda m: m.motion("push", "a", "x", "0.1*t"), "does not know driven motions"),
+        (lambda m: m.spring("far", "a", "c", 1.0), "needs a mass everywhere"),
+    ],
+)
+def test_what_the_explicit_rule_refuses(change, words):
+    m = Model(2)
+    m.body("a", (0, 0), mass=1.0, inertia=1.0)
+    if "mass everywhere" in words:
+        m.node("c", (1, 0))
+    change(m)
+    m.transient_step(0.1, 0.01, rule="explicit")
+    with pytest.raises(ModelError, match=words):
+        solve(m)
+
+
+def test_explicit_rule_says_when_it_is_unstable():
+    with pytest.raises(ConvergenceError, match="explicit rule is stable only for h below 2/w"):
+        solve(oscillator(1.0, 2000, "explicit", w=3.0))

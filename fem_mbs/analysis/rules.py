@@ -9,6 +9,8 @@ relative).  The one-state rules are the family of Newmark's formulas with an alg
 (Arnold & Bruels 2007, doi:10.1007/s11044-007-9084-0, eqs 6-12): Newmark's rule is am = af = 0, that of Hilber, Hughes &
 Taylor (1977, doi:10.1002/eqe.4290050306) am = 0 and af = -alpha, the generalised-alpha rule of Chung & Hulbert (1993,
 doi:10.1115/1.2900803, eqs 17, 18 and 25) follows from its spectral radius at infinite frequency, rho_inf.
+
+The explicit rule (`fem_mbs.solvers.explicit`) takes forces at the start of the step.
 """
 
 from __future__ import annotations
@@ -17,10 +19,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["OPTIONS", "RULES", "Rule", "Weights", "check_rule", "weights"]
+__all__ = ["OPTIONS", "RULES", "Rule", "Weights", "check_explicit", "check_rule", "weights"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ RULES: dict[str, Rule] = {
         Rule("generalised-alpha", S.NEWMARK, ("rho_inf",), "second order, damps what steps do not resolve"),
         Rule("hht", S.NEWMARK, ("alpha",), "Hilber, Hughes & Taylor: likewise"),
         Rule("newmark", S.NEWMARK, ("beta", "gamma"), "average acceleration, to compare with"),
+        Rule("explicit", S.EXPLICIT, (), "Newton-Euler with incremental rotations, first order, free bodies only"),
     )
 }
 
@@ -105,3 +110,30 @@ def check_rule(owner: str, options: Mapping[str, Any], given: Mapping[str, Any])
             if key == "decay":
                 words = "a number of at least 0 (0 is the mid-point rule)"
             raise ModelError(f"{owner}: {key} = {v!r} must be {words}")
+
+
+def check_explicit(owner: str, system: Any) -> None:
+    """Whether the explicit rule can treat a compiled `System`.
+
+    Raises:
+        ModelError: naming what has a multiplier, is driven, or has no mass.
+    """
+    other = 'use rule = "midpoint"'
+    for block in system.blocks:
+        if block.type.multipliers:
+            raise ModelError(
+                f'{owner}: rule = "explicit" is for free bodies and knows no constraints with multipliers, but '
+                f'"{block.label(0)}" ({block.type.name}) has them; {other}'
+            )
+    if system.driven.dofs.size:
+        raise ModelError(f'{owner}: rule = "explicit" does not know driven motions; {system.driven.owners[0]}: {other}')
+    massive = np.zeros(system.n_dof, bool)
+    for block in system.blocks:
+        if block.type.inertia:
+            massive[block.dof.ravel()] = True
+    lost = np.flatnonzero((system.system.equation >= 0) & ~massive)
+    if lost.size:
+        raise ModelError(
+            f'{owner}: rule = "explicit" needs a mass everywhere; {system.name_of(int(lost[0]))} has none; give it a '
+            f"mass or inertia, hold it, or {other}"
+        )

@@ -19,7 +19,7 @@ from fem_mbs.analysis.initial import check_start, consistent_velocities, initial
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
-from fem_mbs.analysis.rules import RULES, check_rule
+from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
 from fem_mbs.analysis.statics import STATIC_OPTIONS, check_options, run_static
 from fem_mbs.analysis.stepping import LEDGER_COLUMNS, Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
@@ -397,6 +397,8 @@ class _Run:
         for step, options, _ in self.plan:
             if step.kind == "transient":
                 _count_steps(step.name, options)
+                if RULES[options["rule"]].kind == S.EXPLICIT:
+                    check_explicit(f'Step "{step.name}"', self.system)
                 if any(b.type.name.startswith("centrifugal") for b in self.system.blocks):
                     raise ModelError(
                         f'Step "{step.name}": centrifugal loads belong to static, modal and buckling steps; in a '
