@@ -10,6 +10,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.rules import RULES, weights
 from fem_mbs.analysis.stepping import Settings
+from fem_mbs.analysis.tangent import tangent_check
 
 FAMILY = [
     ("newmark", {}),
@@ -205,6 +206,13 @@ def test_decaying_rule_dissipates_and_keeps_the_momenta(kind):
     for name in ("linear momentum", "angular momentum"):
         values = step.series[name]
         assert np.abs(values - values[0]).max() < 1e-11 * np.abs(values).max(), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tangent_of_the_decaying_rule(kind):
+    model = free_model(kind, 0.4)
+    errors = [tangent_check(model, 0.05, decay=decay).error for decay in (0.0, 0.4)]
+    assert max(errors) < 1e-8
 
 
 @pytest.mark.parametrize("kind", ["beam2", "spring3", "cable3"])
