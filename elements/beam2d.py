@@ -39,6 +39,7 @@ import numpy as np
 
 from fem_mbs.contract import (
     COMMIT,
+    DECAY,
     DISSIPATED,
     LEDGER,
     ONE_STATE,
@@ -189,7 +190,7 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
         ga1, gb1 = second * length * (4.0 * ta1 - tb1) / 30.0, second * length * (4.0 * tb1 - ta1) / 30.0
         strain0 = axial_strain(a2, length, ta0, tb0, second)
         strain1 = axial_strain(b2, length, ta1, tb1, second)
-        beta = par[e, DAMPING]
+        beta = par[e, DAMPING] + ctl[DECAY]
         rate = 0.0 if one_state else beta / h
         if inextensible:
             scale = par[e, SCALE]
@@ -329,10 +330,11 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         if job == LEDGER:
             fe[r, STRAIN] = 0.5 * (k_axial * strain * strain + s11 * (ta * ta + tb * tb)) + s12 * ta * tb
             fe[r, STRAIN] += tb * par[e, M0_Q] - ta * par[e, M0_P] + (0.0 if inextensible else strain * par[e, N0])
-            if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
+            beta = par[e, DAMPING] + ctl[DECAY]
+            if beta != 0.0 and ctl[H] > 0.0:
                 da, db, de = ta - ta0, tb - tb0, strain - strain0
                 fe[r, DISSIPATED] = (
-                    par[e, DAMPING] * (k_axial * de * de + s11 * (da * da + db * db) + 2.0 * s12 * da * db) / ctl[H]
+                    beta * (k_axial * de * de + s11 * (da * da + db * db) + 2.0 * s12 * da * db) / ctl[H]
                 )
         elif job == OUTPUT:
             # mean of both ends of the step, or the end for one-state rules

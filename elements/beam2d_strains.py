@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.contract import (
+    DECAY,
     DISSIPATED,
     LEDGER,
     ONE_STATE,
@@ -95,7 +96,7 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
         g5, g6 = f * (4.0 * e5 + e6), f * (4.0 * e6 + e5)
         h5, h6 = f * (4.0 * e51 + e61), f * (4.0 * e61 + e51)
         strain0, strain1 = axial(a2, length, e50, e60, second), axial(b2, length, e51, e61, second)
-        beta = par[e, DAMPING]
+        beta = par[e, DAMPING] + ctl[DECAY]
         rate = 0.0 if one_state else beta / h
         b1, b0 = 0.5 + rate, 0.5 - rate
         r5, r6 = b1 * e51 + b0 * e50, b1 * e61 + b0 * e60
@@ -207,10 +208,11 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             fe[r, STRAIN] += (e5 * par[e, M0_P] + e6 * par[e, M0_Q]) / length + (
                 0.0 if inextensible else e1_ * par[e, N0]
             )
-            if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
+            beta = par[e, DAMPING] + ctl[DECAY]
+            if beta != 0.0 and ctl[H] > 0.0:
                 e1_, e5, e6 = s[1, 0] - s[0, 0], s[1, 1] - s[0, 1], s[1, 2] - s[0, 2]
                 loss = k_axial * e1_ * e1_ + k55 * (e5 * e5 + e6 * e6) + 2.0 * k56 * e5 * e6
-                fe[r, DISSIPATED] = par[e, DAMPING] * loss / ctl[H]
+                fe[r, DISSIPATED] = beta * loss / ctl[H]
         else:
             # mean of both ends of the step, or the end for one-state rules
             f = 0.0 if one_state else 0.5

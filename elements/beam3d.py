@@ -36,6 +36,7 @@ import math
 import numpy as np
 
 from fem_mbs.contract import (
+    DECAY,
     DISSIPATED,
     LEDGER,
     ONE_STATE,
@@ -396,7 +397,7 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
         else:
             _rows(EM, lm, w, length, B)
         # mean stresses
-        beta = par[e, DAMPING]
+        beta = par[e, DAMPING] + ctl[DECAY]
         rate = 0.0 if one_state else beta / h
         f1, f0 = 0.5 + rate, 0.5 - rate
         for i in range(6):
@@ -580,8 +581,9 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
                     energy += 0.5 * d[i] * S[i, j] * d[j]
                     loss += (es[1, i] - es[0, i]) * S[i, j] * (es[1, j] - es[0, j])
             f[STRAIN] = energy
-            if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
-                f[DISSIPATED] = par[e, DAMPING] * loss / ctl[H]
+            beta = par[e, DAMPING] + ctl[DECAY]
+            if beta != 0.0 and ctl[H] > 0.0:
+                f[DISSIPATED] = beta * loss / ctl[H]
             continue
         # mean of both ends of the step, or the end for one-state rules
         g = 0.0 if one_state else 0.5

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.contract import (
+    DECAY,
     DISSIPATED,
     FORCE,
     LEDGER,
@@ -38,7 +39,8 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     row, row1, vel = np.empty(2 * n), np.empty(2 * n), np.empty(2 * n)
     G = np.empty((2 * n, 2 * n))
     for e in range(e0, e1):
-        stiffness, damping, free = par[e, 0], par[e, 1], par[e, 2]
+        stiffness, free = par[e, 0], par[e, 2]
+        damping = par[e, 1] + ctl[DECAY] * stiffness
         s0, s1 = offset_rows(job, Q, D, U, dof, rot, e, par, 3, P, B, J, row, row1, G)
         if ctl[RULE] == ONE_STATE:
             end_velocities(V, D, dof, rot, 1, e, vel)
@@ -63,7 +65,8 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     G = np.empty((2 * n, 2 * n))
     for e in range(e0, e1):
         f = fe[e - e0]
-        stiffness, damping, free = par[e, 0], par[e, 1], par[e, 2]
+        stiffness, free = par[e, 0], par[e, 2]
+        damping = par[e, 1] + ctl[DECAY] * stiffness
         s0, s1 = offset_rows(FORCE, Q, D, U, dof, rot, e, par, 3, P, B, J, row, row1, G)
         if ctl[RULE] == ONE_STATE:  # the force of the end; work by the trapezoidal rule
             s, ds = s1, s1 - s0

@@ -21,6 +21,7 @@ import math
 import numpy as np
 
 from fem_mbs.contract import (
+    DECAY,
     DISSIPATED,
     LEDGER,
     ONE_STATE,
@@ -83,7 +84,8 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        stiffness, damping, rest = par[e, 0], par[e, 1], par[e, 2]
+        stiffness, rest = par[e, 0], par[e, 2]
+        damping = par[e, 1] + ctl[DECAY] * stiffness
         point(Q, D, U, dof, rot, e, 0, par, 3, P[0], B[0], J[0])
         point(Q, D, U, dof, rot, e, 1, par, 3 + dim, P[1], B[1], J[1])
         n0 = _length(P, P0, d0)
@@ -189,7 +191,8 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     c = np.empty((2, dim))
     for e in range(e0, e1):
         f = fe[e - e0]
-        stiffness, damping, rest = par[e, 0], par[e, 1], par[e, 2]
+        stiffness, rest = par[e, 0], par[e, 2]
+        damping = par[e, 1] + ctl[DECAY] * stiffness
         point(Q, D, U, dof, rot, e, 0, par, 3, P[0], B[0], J[0])
         point(Q, D, U, dof, rot, e, 1, par, 3 + dim, P[1], B[1], J[1])
         n0 = _length(P, P0, d0)

@@ -18,6 +18,7 @@ import numpy as np
 
 from fem_mbs.contract import (
     COMMIT,
+    DECAY,
     DISSIPATED,
     FORCE,
     LEDGER,
@@ -60,7 +61,8 @@ def _force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        stiffness, damping, rest = par[e, 0], par[e, 1], par[e, 2]
+        stiffness, rest = par[e, 0], par[e, 2]
+        damping = par[e, 1] + ctl[DECAY] * stiffness
         a, b = dof[e, 2], dof[e, 5]
         dphi, kappa, by_b, by_a = relative_angle(U[b], U[a])
         moment = stiffness * (Q[0, b] - Q[0, a] + 0.5 * dphi - rest)
@@ -87,7 +89,8 @@ def _report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
         return
     for e in range(e0, e1):
         f = fe[e - e0]
-        stiffness, damping, rest = par[e, 0], par[e, 1], par[e, 2]
+        stiffness, rest = par[e, 0], par[e, 2]
+        damping = par[e, 1] + ctl[DECAY] * stiffness
         a, b = dof[e, 2], dof[e, 5]
         phi0 = Q[0, b] - Q[0, a]
         if ctl[RULE] == ONE_STATE:
@@ -115,7 +118,8 @@ def _force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     row, row1, vel = np.empty(12), np.empty(12), np.empty(12)
     G = np.empty((12, 12))
     for e in range(e0, e1):
-        stiffness, damping, rest = par[e, 0], par[e, 1], par[e, 2]
+        stiffness, rest = par[e, 0], par[e, 2]
+        damping = par[e, 1] + ctl[DECAY] * stiffness
         dphi, c1, s1 = angle_rows(job, D, U, dof, rot, e, par, 3, W, T, Z, row, row1, G)
         if one_state:
             end_velocities(V, D, dof, rot, 1, e, vel)
@@ -143,7 +147,8 @@ def _report3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
     G = np.empty((12, 12))
     x, y = np.empty(3), np.empty(3)
     for e in range(e0, e1):
-        stiffness, damping, rest = par[e, 0], par[e, 1], par[e, 2]
+        stiffness, rest = par[e, 0], par[e, 2]
+        damping = par[e, 1] + ctl[DECAY] * stiffness
         c0, s0, c1, s1 = angle_vectors(D, rot, par, e, 3, W)
         if job == START:
             hist[e, 0] = nearest_angle(c1, s1, hist[e, 0])  # turns of an earlier analysis count on

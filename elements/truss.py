@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.contract import (
+    DECAY,
     DISSIPATED,
     LEDGER,
     ONE_STATE,
@@ -67,6 +68,15 @@ def axial_force(s0, s1, k, n0, tension_only):
     return -0.5 * k * a * a / q, 0.5 * k * a * a / (q * q)
 
 
+@inner
+def force_change(s0, s1, k, n0, tension_only):
+    """Change of the axial force between s0 and s1 and its derivative d/ds1: what a decaying rule's damping acts on."""
+    if not tension_only:
+        return k * (s1 - s0), k
+    a, b = k * s0 + n0, k * s1 + n0
+    return max(b, 0.0) - max(a, 0.0), k if b > 0.0 else 0.0
+
+
 @kernel
 def force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
@@ -82,6 +92,10 @@ def force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         green = kind == GREEN
         s0, s1 = elongation(a2, length, green), elongation(b2, length, green)
         N, dN = axial_force(s0, s1, par[e, EA] / length, par[e, PRESTRESS], par[e, TENSION_ONLY] != 0.0)
+        if ctl[DECAY] != 0.0:
+            change, slope = force_change(s0, s1, par[e, EA] / length, par[e, PRESTRESS], par[e, TENSION_ONLY] != 0.0)
+            N += ctl[DECAY] / h * change
+            dN += ctl[DECAY] / h * slope
         # w and its derivative: dw = (I - w r^T) / g  with r the derivative of the denominator
         ux, uy = bx / n1, by / n1
         if kind == CO_ROTATIONAL:
@@ -147,6 +161,10 @@ def force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         green = kind == GREEN
         s0, s1 = elongation(a2, length, green), elongation(b2, length, green)
         N, dN = axial_force(s0, s1, par[e, EA] / length, par[e, PRESTRESS], par[e, TENSION_ONLY] != 0.0)
+        if ctl[DECAY] != 0.0:
+            change, slope = force_change(s0, s1, par[e, EA] / length, par[e, PRESTRESS], par[e, TENSION_ONLY] != 0.0)
+            N += ctl[DECAY] / h * change
+            dN += ctl[DECAY] / h * slope
         # dw = (I - p u^T) / g with p = w (co-rotational), 0 (Green) or u (averaged unit vectors)
         g = n0 + n1 if kind == CO_ROTATIONAL else (2.0 * length if green else 2.0 * n1)
         for i in range(3):
@@ -211,13 +229,14 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 fe[r, STRAIN] = 0.5 * k * max(t, 0.0) ** 2
             else:
                 fe[r, STRAIN] = pre * s1 + 0.5 * k * s1 * s1
-            if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
+            if (par[e, DAMPING] != 0.0 or ctl[DECAY] != 0.0) and ctl[H] > 0.0:
                 # the damper's force acts along w: its path is w.(L1 - L0)
                 kind = int(par[e, STRAIN_KIND])
                 path = dn if kind == CO_ROTATIONAL else (da + db) / (2.0 * length)
                 if kind == AVERAGE:
                     path = 0.5 * (da / n0 + db / n1)
-                fe[r, DISSIPATED] = par[e, DAMPING] * dn * path / ctl[H]
+                change = force_change(s0, s1, k, pre, tension_only)[0]
+                fe[r, DISSIPATED] = (par[e, DAMPING] * dn + ctl[DECAY] * change) * path / ctl[H]
         else:
             start = s1 if ctl[RULE] == ONE_STATE else s0
             fe[r, 0] = axial_force(start, s1, k, pre, tension_only)[0]

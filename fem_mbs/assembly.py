@@ -199,7 +199,7 @@ class Compiled:
             V=V,
             DD=np.zeros_like(D),
             U=np.zeros(N),
-            past=np.zeros((2, N)),
+            past=np.zeros((4, N)),
             reaction=np.zeros((2, N)),
             residual=np.zeros(N),
             values=np.zeros(self.n_values + 1),

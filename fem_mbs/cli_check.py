@@ -317,6 +317,7 @@ def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
 
 def inventory() -> Iterator[str]:
     """What there is, by name; nothing is compiled."""
+    from fem_mbs.analysis.rules import RULES
     from fem_mbs.analysis.run import STEP_OPTIONS
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions import FUNCTION_KINDS
@@ -347,8 +348,8 @@ def inventory() -> Iterator[str]:
     for name, options in STEP_OPTIONS.items():
         yield f"  {name:20} {', '.join(options)}"
     yield "integration rules:"
-    yield f"  {'midpoint':20} energy and momenta exact (default)"
-    yield f"  {'newmark':20} average acceleration, to compare with"
+    for name, rule in RULES.items():
+        yield f"  {name:20} {rule.text}"
     yield "linear solvers:"
     yield f"  {'banded':20} inside the compiled step, for narrow models"
     there, text = cholmod_status()

@@ -72,7 +72,8 @@ WV = 4  # one-state rules: dv1/du
 WA = 5  # one-state rules: da1/du (0 in statics: no inertia)
 GX, GY, GZ = 6, 7, 8  # gravity [m/s^2]
 TWO = 9  # 1 (two-state) or 2 (one-state): factor of the node-node block of constraint tangents
-N_CTL = 10
+DECAY = 10  # damping beta [s] of the rule, which every elastic element adds to its own: sigma += beta S de/dt
+N_CTL = 11
 
 TWO_STATE = 0.0
 ONE_STATE = 1.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
+from fem_mbs.analysis.rules import RULES
 from fem_mbs.analysis.run import STEP_OPTIONS
 from fem_mbs.checks import QUANTITIES
 from fem_mbs.expressions import FUNCTIONS
@@ -87,7 +88,7 @@ _SENSOR_TEXTS = {
 _STEP_TEXTS = {
     "duration": "[s]",
     "h": "time step [s]; the duration is a whole number of them",
-    "rule": '"midpoint" (energy and momenta exact) or "newmark" (average acceleration)',
+    "rule": "; ".join(f'"{name}" ({rule.text})' for name, rule in RULES.items()),
     "frames": "states kept for pictures and ParaView, evenly spread; 0: none",
     "restarts": "points from which `fem-mbs run --restart` can continue, evenly spread",
     "increments": "of load or displacement control, cut where Newton-Raphson does not converge; of arc length: so many "
@@ -120,6 +121,9 @@ _STEP_TEXTS = {
     "solver": '"auto", "banded", "cholmod" or "superlu"',
     "beta": "of Newmark's rule",
     "gamma": "of Newmark's rule",
+    "alpha": 'of `rule = "hht"`: -1/3 (most damping) to 0 (none: Newmark\'s average acceleration)',
+    "rho_inf": 'of `rule = "generalised-alpha"`: spectral radius at infinite frequency, 0 (most damping) to 1',
+    "decay": 'of `rule = "decaying"`: a in sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0]; 0: the mid-point rule',
 }
 
 

@@ -42,7 +42,8 @@ POSITION, ROTATION, MULTIPLIER, SINK = 0, 1, 2, 3
 N_TABLE = 15
 
 # --- rules ---------------------------------------------------------------------------------------------------------
-MIDPOINT, NEWMARK, STATIC = 0, 1, 2
+# NEWMARK is the family of the generalised-alpha rule, of which Newmark's and HHT's are members by their weights
+MIDPOINT, NEWMARK, STATIC, EXPLICIT = 0, 1, 2, 3
 
 # --- integer settings and counters of a run ------------------------------------------------------------------------
 (
@@ -55,7 +56,7 @@ MIDPOINT, NEWMARK, STATIC = 0, 1, 2
     FULL,  # 1: a new tangent in every iteration
     MAX_ITERATIONS,
     WORST,  # dof or equation to blame
-    RULE_KIND,  # MIDPOINT, NEWMARK or STATIC
+    RULE_KIND,  # MIDPOINT, NEWMARK, STATIC or EXPLICIT
     PREDICTOR,  # 0: none, 1: h v0, 2: last increment, 3: linear extrapolation of the increments
     HISTORY,  # number of stored increments (0, 1, 2)
     FRAME_EVERY,
@@ -71,8 +72,8 @@ MIDPOINT, NEWMARK, STATIC = 0, 1, 2
 N_COUNTER = 21
 
 # --- real settings and results -------------------------------------------------------------------------------------
-(RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH) = range(9)
-N_REAL = 9
+(RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH, ALPHA_M, ALPHA_F) = range(11)
+N_REAL = 11
 
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
@@ -109,7 +110,7 @@ class State(NamedTuple):
     V: np.ndarray
     DD: np.ndarray
     U: np.ndarray
-    past: np.ndarray  # (2, N) last increments, for the predictor
+    past: np.ndarray  # (4, N) the last two increments, for the predictor; of Newmark's family a and dv/dt at the start
     reaction: np.ndarray  # (2, N) residual of the prescribed dofs over sf
     residual: np.ndarray
     values: np.ndarray  # matrix values, the last one a dump
@@ -291,18 +292,27 @@ def configure(system, state, one_state):
 
 
 @inner
-def velocities(system, state, h, beta, gamma, newmark):
-    """Velocities (and Newmark's accelerations) at the end of the step."""
+def velocities(system, state, h, real, newmark):
+    """Velocities (and accelerations of Newmark's family) at the end of the step.
+
+    u = h v0 + h^2 ((1/2 - beta) a0 + beta a1) and v1 = v0 + h ((1 - gamma) a0 + gamma a1) with the algorithmic
+    acceleration a of (1 - am) a1 + am a0 = (1 - af) dv/dt_1 + af dv/dt_0 (Arnold & Bruels 2007, eqs 9-11).
+    """
     D, V, U = state.D, state.V, state.U
+    beta, gamma = real[BETA], real[GAMMA]
     # mid-point: v1 = 2 u/h - v0, which is Newmark's formula with gamma/beta = 2
     f = gamma / (beta * h)
     g = 1.0 - gamma / beta
     ga = h * (1.0 - 0.5 * gamma / beta) if newmark else 0.0
+    fa = (1.0 - real[ALPHA_M]) / (1.0 - real[ALPHA_F])
+    f0 = real[ALPHA_M] / (1.0 - real[ALPHA_F])
+    fv = real[ALPHA_F] / (1.0 - real[ALPHA_F])
     for k in system.positions:
         if newmark:
-            a = U[k] / (beta * h * h) - V[0, k] / (beta * h) - (0.5 / beta - 1.0) * state.past[1, k]
-            V[1, k] = f * U[k] + g * V[0, k] + ga * state.past[1, k]
-            V[2, k] = a
+            a0 = state.past[2, k]
+            a = U[k] / (beta * h * h) - V[0, k] / (beta * h) - (0.5 / beta - 1.0) * a0
+            V[1, k] = f * U[k] + g * V[0, k] + ga * a0
+            V[2, k] = fa * a + f0 * a0 - fv * state.past[3, k]
         else:
             V[1, k] = f * U[k] + g * V[0, k]
     nr = system.rotations.shape[1]
@@ -319,8 +329,10 @@ def velocities(system, state, h, beta, gamma, newmark):
                 )
             V[1, k] = f * u + g * V[0, k]
             if newmark:
-                V[1, k] += ga * state.past[1, k]
-                V[2, k] = u / (beta * h * h) - V[0, k] / (beta * h) - (0.5 / beta - 1.0) * state.past[1, k]
+                a0 = state.past[2, k]
+                a = u / (beta * h * h) - V[0, k] / (beta * h) - (0.5 / beta - 1.0) * a0
+                V[1, k] += ga * a0
+                V[2, k] = fa * a + f0 * a0 - fv * state.past[3, k]
 
 
 @kernel
@@ -383,12 +395,12 @@ def predict(system, state, ctl, fun, counter):
         kind = 1
     elif kind == 3 and history == 1:
         kind = 2
-    newmark = counter[RULE_KIND] != MIDPOINT
+    still = counter[RULE_KIND] == STATIC
     for k in system.unknown:
         if system.kind[k] == MULTIPLIER:
             U[k] = ctl[C.SF] * Q[0, k]  # the last multipliers are the best guess
             continue
-        if newmark or kind == 0:
+        if still or kind == 0:
             U[k] = 0.0
         elif kind == 2:
             U[k] = past[0, k]
@@ -396,7 +408,7 @@ def predict(system, state, ctl, fun, counter):
             U[k] = 2.0 * past[0, k] - past[1, k]
         else:
             U[k] = h * V[0, k]
-    if kind == 1 and not newmark and system.rotations.shape[1] == 3:
+    if kind == 1 and not still and system.rotations.shape[1] == 3:
         for i in range(system.rotations.shape[0]):
             a, b, c = system.rotations[i, 0], system.rotations[i, 1], system.rotations[i, 2]
             for j in range(3):
@@ -497,9 +509,10 @@ def commit(reports, system, state, output, ctl, fun, counter, real):
         # no accumulated round-off in what is prescribed
         k = system.driven[i]
         Q[1, k] = system.driven_reference[i] + fun[system.driver[i], C.T1]
+    if rule == MIDPOINT or newmark:
+        velocities(system, state, h, real, newmark)
     if rule != STATIC:
-        velocities(system, state, h, real[BETA], real[GAMMA], newmark)
-        director_velocities(system, state, h, newmark)
+        director_velocities(system, state, h, rule != MIDPOINT)
     for k in range(Q.shape[1]):
         if system.kind[k] == MULTIPLIER:
             Q[1, k] = U[k] / sf
@@ -542,9 +555,12 @@ def commit(reports, system, state, output, ctl, fun, counter, real):
         output.frame_step[n] = number
         counter[N_FRAMES] = n + 1
     if newmark:
+        am, af = real[ALPHA_M], real[ALPHA_F]
         for k in range(V.shape[1]):
-            state.past[1, k] = V[2, k]
-    elif rule == MIDPOINT:
+            a = (1.0 - af) * V[2, k] + af * state.past[3, k] - am * state.past[2, k]
+            state.past[2, k] = a / (1.0 - am)
+            state.past[3, k] = V[2, k]
+    if newmark or rule == MIDPOINT:
         for k in range(U.size):
             state.past[1, k] = state.past[0, k]
             state.past[0, k] = U[k]
@@ -633,7 +649,7 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
             job = C.TANGENT if tangent else C.FORCE
             if one_state:
                 if counter[RULE_KIND] == NEWMARK:
-                    velocities(system, state, h, real[BETA], real[GAMMA], one_state)
+                    velocities(system, state, h, real, one_state)
                 copy(Q[1], state.Qw[0])
                 copy(Q[1], state.Qw[1])
                 copy(D[1], state.Dw[0])

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fem_mbs.analysis.rules import RULES
 from fem_mbs.analysis.run import run
 from fem_mbs.errors import ModelError, ResultsError
 from fem_mbs.meshes.generate import grid2d
@@ -144,8 +145,13 @@ def same_bits(a: Results, b: Results) -> None:
             assert one[key] == other[key], key
 
 
-@pytest.mark.parametrize("rule", ["midpoint", "newmark"])
-@pytest.mark.parametrize("kind", ["banded", "sparse"])
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [
+        *((kind, rule) for kind in ("banded", "sparse") for rule in RULES if rule != "explicit"),
+        ("sparse", "explicit"),  # it knows no joints
+    ],
+)
 def test_from_every_restart_point(tmp_path, kind, rule):
     model = (lambda: load_model(write(tmp_path, rule))) if kind == "banded" else (lambda: net(rule))
     assert model().compile().system.banded == (kind == "banded")

@@ -23,7 +23,7 @@ PROMISED = {
     *(f"C{i}" for i in range(1, 15)),
     *(f"M{i}" for i in range(8, 15)),
     *(f"R{i}" for i in range(1, 5)),
-    *("B-SPIN", "B-SPAG", "B-FREE", "B-CABLE", "B-MIX", "B-NEWTON", "B-ORDER"),
+    *("B-SPIN", "B-SPAG", "B-FREE", "B-CABLE", "B-MIX", "B-NEWTON", "B-ORDER", "B-RULES"),
     *("B-SPAG3", "B-PEND2", "B-ROBOT", "B-4BAR", "M15", "M3", "M4", "M5", "M6", "M7", "D6", "B-LINKS"),
     *(
         "B-ELASTICA",

@@ -1,4 +1,4 @@
-"""Consistent starts: positions checked, velocities that joints and motions allow, accelerations for Newmark's rule.
+"""Consistent starts: positions checked, velocities that joints and motions allow, accelerations for one-state rules.
 
 Before the first step G v + g_t = 0 and d' = omega x d must hold to round-off, or the multipliers alternate for ever
 with an amplitude of 2 eps/h (docs/theory.md, section 3).  Velocities come from the least strain rates, min v.K v +
@@ -357,7 +357,10 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float) -> 
     state.U[:] = 0.0
     fun = _functions_at(compiled, jets[:, 0])
     r, _ = system.full_matrix(ctl, fun, state)
-    M = _node_part(compiled, state, ctl)
+    # the mass alone: at rest and without weight no turning of inertia forces is in the tangent
+    state.V[1] = 0.0
+    M = _node_part(compiled, state, _control(np.zeros(len(model.gravity)), mass=1.0))
+    state.V[1] = state.V[0]
     held = s.equation[:first] < 0
     given = np.zeros(first)
     given[system.driven.dofs] = jets[system.driven.functions, 2]

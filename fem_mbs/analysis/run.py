@@ -18,6 +18,8 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.initial import check_start, consistent_velocities, constraint_error, initial_accelerations
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
 from fem_mbs.analysis.loading import Loading, chosen
+from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
+from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
 from fem_mbs.analysis.statics import STATIC_OPTIONS, check_options, run_static
 from fem_mbs.analysis.stepping import LEDGER_COLUMNS, Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
@@ -43,13 +45,13 @@ _SETTINGS = {f.name: f.default for f in fields(Settings)}
 TRANSIENT_OPTIONS: dict[str, Any] = {
     "duration": None,  # [s]
     "h": None,  # step [s]
-    "rule": "midpoint",  # or "newmark"
+    "rule": "midpoint",  # or another one of fem_mbs.analysis.rules
     "frames": 100,  # states kept for pictures and ParaView, evenly spread; 0: none
     "restarts": 0,  # restart points, evenly spread
     **_SETTINGS,
 }
 #: Options of a static step and their defaults.
-_STATIC: dict[str, Any] = {**STATIC_OPTIONS, **_SETTINGS}
+_STATIC: dict[str, Any] = {**STATIC_OPTIONS, **{k: v for k, v in _SETTINGS.items() if k not in RULE_OPTIONS}}
 #: Options of all types of steps.
 STEP_OPTIONS = {
     "transient": TRANSIENT_OPTIONS,
@@ -351,7 +353,7 @@ def _options(step: Step, known: dict[str, Any]) -> tuple[dict[str, Any], Setting
             raise ModelError(f'{owner}: unknown key "{key}"{hint}')
     options = {**known, **step.options}
     choices = {
-        "rule": ("midpoint", "newmark"),
+        "rule": tuple(RULES),
         "newton": ("chord", "full"),
         "predictor": ("none", "velocity", "increment", "extrapolation"),
         "solver": ("auto", "cholmod", "superlu"),
@@ -366,7 +368,9 @@ def _options(step: Step, known: dict[str, Any]) -> tuple[dict[str, Any], Setting
                 raise ModelError(f"{owner}: {key} = {v!r} must be a whole number of at least {low}")
             if key == "halvings" and v > 20:
                 raise ModelError(f"{owner}: halvings = {v!r} would cut a step into {2**20} parts and more; at most 20")
-    for key in ("rtol", "ctol", "beta", "gamma"):
+    if "rule" in options:
+        check_rule(owner, options, step.options)
+    for key in ("rtol", "ctol"):
         v = options.get(key, 1.0)
         if isinstance(v, bool) or not isinstance(v, (int, float)) or not 0.0 < v < np.inf:
             raise ModelError(f"{owner}: {key} = {v!r} must be a positive number")
@@ -395,6 +399,8 @@ class _Run:
         for step, options, _ in self.plan:
             if step.kind == "transient":
                 _count_steps(step.name, options)
+                if RULES[options["rule"]].kind == S.EXPLICIT:
+                    check_explicit(f'Step "{step.name}"', self.system)
                 if any(b.type.name.startswith("centrifugal") for b in self.system.blocks):
                     raise ModelError(
                         f'Step "{step.name}": centrifugal loads belong to static, modal and buckling steps; in a '
@@ -548,8 +554,8 @@ class _Run:
         else:
             if not self.started:
                 self.start_report = consistent_velocities(self.compiled, self.state, self.t)
-            if options["rule"] == "newmark":
-                self.state.past[1] = initial_accelerations(self.compiled, self.state, self.t)
+            if RULES[options["rule"]].kind == S.NEWMARK:
+                self.state.past[2:] = initial_accelerations(self.compiled, self.state, self.t)
             stepping.begin()
             self._check_inertia(stepping)
             self._first_rows(stepping)
@@ -656,7 +662,7 @@ def _count_steps(name: str, options: dict[str, Any]) -> int:
 def _step_info(options: dict[str, Any]) -> dict[str, Any]:
     """What readers must know of a step: of the mid-point rule, forces belong to the middle of its steps."""
     rule = options.get("rule", "static")
-    return {"rule": rule, "mid_step": rule == "midpoint"}
+    return {"rule": rule, "mid_step": rule in RULES and RULES[rule].two_state}
 
 
 def _update_totals(totals: dict[str, Any], chunk: Chunk) -> None:

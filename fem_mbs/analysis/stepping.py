@@ -13,15 +13,16 @@ from time import perf_counter
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.rules import RULES, Weights, weights
 from fem_mbs.analysis.watch import Watcher
 from fem_mbs.assembly import Compiled
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
+from fem_mbs.solvers import explicit
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.linear import SingularMatrixError, make_solver
 
 __all__ = ["LEDGER_COLUMNS", "Chunk", "Settings", "Stepping"]
 
-RULES = {"midpoint": S.MIDPOINT, "newmark": S.NEWMARK, "static": S.STATIC}
 PREDICTORS = {"none": 0, "velocity": 1, "increment": 2, "extrapolation": 3}
 
 #: Columns of the ledger that a run keeps: energies [J], works since the start [J], closing error [J], momenta.
@@ -45,7 +46,8 @@ class Settings:
     ``rtol`` largest residual against the largest element contribution of its kind; ``ctol`` constraint error against
     the model's length; ``newton`` "chord" (one tangent per step while it contracts well) or "full"; ``predictor``
     "none", "velocity", "increment" or "extrapolation"; ``halvings`` how often a step that fails is halved; ``solver``
-    "auto", "banded", "cholmod" or "superlu"; ``beta``, ``gamma`` Newmark's parameters.
+    "auto", "banded", "cholmod" or "superlu"; ``beta``, ``gamma`` Newmark's parameters, ``alpha`` that of HHT,
+    ``rho_inf`` that of the generalised-alpha rule, ``decay`` that of the decaying mid-point rule.
     """
 
     rtol: float = 1e-12
@@ -57,6 +59,9 @@ class Settings:
     solver: str = "auto"
     beta: float = 0.25
     gamma: float = 0.5
+    alpha: float = -0.1
+    rho_inf: float = 0.8
+    decay: float = 0.1
 
 
 @dataclass
@@ -107,12 +112,16 @@ class Stepping:
         c[S.KL] = c[S.KU] = compiled.bandwidth
         c[S.FULL] = settings.newton == "full"
         c[S.MAX_ITERATIONS] = settings.max_iterations
-        c[S.RULE_KIND] = RULES[rule]
+        static = rule == "static"
+        self.two_state = not static and RULES[rule].two_state
+        self.weights = Weights() if static else weights(rule, settings)
+        c[S.RULE_KIND] = S.STATIC if static else RULES[rule].kind
+        self.explicit = c[S.RULE_KIND] == S.EXPLICIT
         c[S.PREDICTOR] = PREDICTORS[settings.predictor]
         c[S.RESTART_EVERY] = restart_every
         self.real = np.zeros(S.N_REAL)
         self.real[S.RTOL], self.real[S.CTOL] = settings.rtol, settings.ctol
-        self.real[S.BETA], self.real[S.GAMMA] = settings.beta, settings.gamma
+        self.real[[S.BETA, S.GAMMA, S.ALPHA_M, S.ALPHA_F]] = self.weights[:4]
         self.real[S.LENGTH] = compiled.length
         self.solver = None
         if not compiled.banded:
@@ -129,17 +138,21 @@ class Stepping:
     # --- controls --------------------------------------------------------------------------------------------------
     def control(self, h: float) -> np.ndarray:
         """The control values of a step of length h."""
-        s = self.settings
+        w = self.weights
         ctl = np.zeros(C.N_CTL)
         ctl[C.H] = h
         static = self.rule == "static"
         ctl[C.SF] = 1.0 if static else 0.5 * h * h
-        one = self.rule != "midpoint"
+        one = not self.two_state
         ctl[C.RULE] = C.ONE_STATE if one else C.TWO_STATE
         ctl[C.TWO] = 2.0 if one else 1.0
         ctl[C.SK] = ctl[C.SF] * ctl[C.TWO]
-        if one and not static:
-            ctl[C.WV], ctl[C.WA] = s.gamma / (s.beta * h), 1.0 / (s.beta * h * h)
+        if self.explicit:
+            ctl[C.SF], ctl[C.SK], ctl[C.WA] = 1.0, 0.0, 1.0  # a tangent is the mass
+        elif one and not static:
+            ctl[C.WV] = w.gamma / (w.beta * h)
+            ctl[C.WA] = (1.0 - w.am) / ((1.0 - w.af) * w.beta * h * h)
+        ctl[C.DECAY] = w.decay * h  # sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0] is damping by a h S de/dt
         ctl[C.GX : C.GZ + 1] = self.gravity
         return ctl
 
@@ -148,8 +161,9 @@ class Stepping:
         funs = np.empty((t0.size, max(len(self.functions), 1), 3))
         for i, f in enumerate(self.functions):
             funs[:, i, C.T0], funs[:, i, C.T1] = f(t0), f(t1)
-            # a one-state rule takes the loads at the end of the step
-            funs[:, i, C.TM] = f(tm) if self.rule == "midpoint" else funs[:, i, C.T1]
+            # a one-state rule takes the loads at the end of the step, the explicit one at its start
+            sampled = funs[:, i, C.T0 if self.explicit else C.T1]
+            funs[:, i, C.TM] = f(tm) if self.two_state else sampled
             bad = np.argwhere(~np.isfinite(funs[:, i]))
             if bad.size:
                 step, column = bad[0]
@@ -249,6 +263,8 @@ class Stepping:
             if done:
                 on_chunk(chunk)
                 pace = (perf_counter() - started) / done
+            if problem and self.explicit:
+                self._fail(problem)
             if problem:
                 on_chunk(self._halved_step(problem))
 
@@ -277,8 +293,9 @@ class Stepping:
     def _advance(self, output: S.Output, ctl, funs) -> int:
         """Run the compiled loop, serving its requests for the sparse solver; 0 or what went wrong."""
         state = self.state
+        advance = explicit.advance if self.explicit else S.advance
         while True:
-            answer = S.advance(
+            answer = advance(
                 self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter, self.real
             )
             if answer in (S.NEED_FACTOR, S.NEED_SOLVE):
@@ -388,6 +405,11 @@ class Stepping:
             raise AnalysisError(
                 f"{step}: the system matrix is singular at {where}; it has no mass, stiffness or support there, "
                 "or constraints contradict or repeat each other"
+            )
+        if self.explicit:
+            raise ConvergenceError(
+                f"{step}: the accelerations are not finite; the explicit rule is stable only for h below 2/w of the "
+                'highest frequency: take a smaller h, or rule = "midpoint"'
             )
         raise ConvergenceError(
             f"{step}: Newton-Raphson did not converge in {self.settings.max_iterations} iterations, also not with the "

@@ -23,11 +23,12 @@ class TangentCheck(NamedTuple):
     asymmetry: float
 
 
-def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1) -> TangentCheck:
+def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1, decay: float = 0.0) -> TangentCheck:
     """Compare the tangent of a step of length h with central differences of order 4, at a random increment.
 
     Args:
         size: of the random increment: displacements over the model's length, rotations in radians.
+        decay: that of the decaying rule; 0: the mid-point rule.
 
     Raises:
         ModelError: the model is wrong, or too large for dense differences.
@@ -39,9 +40,8 @@ def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1) -> T
             f"Tangent check: {system.n_dof} unknowns are too many for dense differences; take at most {_LARGEST}"
         )
     state = system.initial_state()
-    stepping = Stepping(
-        system, list(compiled.functions), state, model.gravity, rule="midpoint", t0=0.0, h=h, settings=Settings()
-    )
+    functions, settings = list(compiled.functions), Settings(decay=decay)
+    stepping = Stepping(system, functions, state, model.gravity, rule="decaying", t0=0.0, h=h, settings=settings)
     stepping.begin()
     now = np.zeros(1)
     fun = stepping.evaluate(now, now + 0.5 * h, now + h)[0]

@@ -1,0 +1,139 @@
+"""Integration rules as data: what a step samples, its weights, its options.
+
+The two-state rules sample forces between the ends of the step (the mid-point rule, and with `decay` its decaying
+relative).  The one-state rules are the family of Newmark's formulas with an algorithmic acceleration a,
+
+    u = h v0 + h^2 ((1/2 - beta) a0 + beta a1),     v1 = v0 + h ((1 - gamma) a0 + gamma a1),
+    (1 - am) a1 + am a0 = (1 - af) dv/dt_1 + af dv/dt_0,       M dv/dt_1 + f_1 + G_1^T lambda_1 = 0,  g_1 = 0
+
+(Arnold & Bruels 2007, doi:10.1007/s11044-007-9084-0, eqs 6-12): Newmark's rule is am = af = 0, that of Hilber, Hughes &
+Taylor (1977, doi:10.1002/eqe.4290050306) am = 0 and af = -alpha, the generalised-alpha rule of Chung & Hulbert (1993,
+doi:10.1115/1.2900803, eqs 17, 18 and 25) follows from its spectral radius at infinite frequency, rho_inf.
+
+The explicit rule (`fem_mbs.solvers.explicit`) takes forces at the start of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem_mbs.errors import ModelError
+from fem_mbs.solvers import stepper as S
+
+__all__ = ["OPTIONS", "RULES", "Rule", "Weights", "check_explicit", "check_rule", "weights"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An integration rule: its kind in the stepper, the options it alone knows, and what it is for."""
+
+    name: str
+    kind: int
+    options: tuple[str, ...]
+    text: str
+
+    @property
+    def two_state(self) -> bool:
+        """Forces, strains and reactions belong to the middle of its steps."""
+        return self.kind == S.MIDPOINT
+
+
+class Weights(NamedTuple):
+    """Newmark's beta and gamma, the weights am and af of the algorithmic acceleration, and the decay."""
+
+    beta: float = 0.25
+    gamma: float = 0.5
+    am: float = 0.0
+    af: float = 0.0
+    decay: float = 0.0
+
+
+RULES: dict[str, Rule] = {
+    r.name: r
+    for r in (
+        Rule("midpoint", S.MIDPOINT, (), "energy and momenta exact (default)"),
+        Rule("decaying", S.MIDPOINT, ("decay",), "momenta exact, elastic energy decays; first order"),
+        Rule("generalised-alpha", S.NEWMARK, ("rho_inf",), "second order, damps what steps do not resolve"),
+        Rule("hht", S.NEWMARK, ("alpha",), "Hilber, Hughes & Taylor: likewise"),
+        Rule("newmark", S.NEWMARK, ("beta", "gamma"), "average acceleration, to compare with"),
+        Rule("explicit", S.EXPLICIT, (), "Newton-Euler with incremental rotations, first order, free bodies only"),
+    )
+}
+
+#: Options of rules: (lowest, highest) allowed value, default.
+OPTIONS: dict[str, tuple[float, float, float]] = {
+    "beta": (0.0, float("inf"), 0.25),
+    "gamma": (0.0, float("inf"), 0.5),
+    "alpha": (-1.0 / 3.0, 0.0, -0.1),
+    "rho_inf": (0.0, 1.0, 0.8),
+    "decay": (0.0, float("inf"), 0.1),
+}
+
+
+def weights(rule: str, settings: Any) -> Weights:
+    """Weights of a rule (a name of RULES, or "static") for settings with the attributes of OPTIONS."""
+    if rule == "newmark":
+        return Weights(settings.beta, settings.gamma)
+    if rule == "hht":
+        return Weights(0.25 * (1.0 - settings.alpha) ** 2, 0.5 - settings.alpha, 0.0, -settings.alpha)
+    if rule == "generalised-alpha":
+        rho = settings.rho_inf
+        am, af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
+        gamma = 0.5 + af - am
+        return Weights(0.25 * (gamma + 0.5) ** 2, gamma, am, af)
+    return Weights(decay=settings.decay if rule == "decaying" else 0.0)
+
+
+def check_rule(owner: str, options: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Judge the rule of a transient step and its options: all of them, and those that the user has given.
+
+    Raises:
+        ModelError: a value out of its range, or an option that belongs to another rule.
+    """
+    rule = RULES[options["rule"]]
+    for key, (low, high, _default) in OPTIONS.items():
+        if key not in given:
+            continue
+        if key not in rule.options:
+            owners = " or ".join(f'"{r.name}"' for r in RULES.values() if key in r.options)
+            raise ModelError(
+                f'{owner}: {key} belongs to rule = {owners}, not to "{rule.name}"; leave it out or change the rule'
+            )
+        v = given[key]
+        number = isinstance(v, (int, float)) and not isinstance(v, bool)
+        if not number or not low <= v <= high or v == float("inf") or (key in ("beta", "gamma") and v == 0.0):
+            words = f"{low:.6g} to {high:.6g}" if high < float("inf") else "a positive number"
+            if key == "decay":
+                words = "a number of at least 0 (0 is the mid-point rule)"
+            raise ModelError(f"{owner}: {key} = {v!r} must be {words}")
+
+
+def check_explicit(owner: str, system: Any) -> None:
+    """Whether the explicit rule can treat a compiled `System`.
+
+    Raises:
+        ModelError: naming what has a multiplier, is driven, or has no mass.
+    """
+    other = 'use rule = "midpoint"'
+    for block in system.blocks:
+        if block.type.multipliers:
+            raise ModelError(
+                f'{owner}: rule = "explicit" is for free bodies and knows no constraints with multipliers, but '
+                f'"{block.label(0)}" ({block.type.name}) has them; {other}'
+            )
+    if system.driven.dofs.size:
+        raise ModelError(f'{owner}: rule = "explicit" does not know driven motions; {system.driven.owners[0]}: {other}')
+    massive = np.zeros(system.n_dof, bool)
+    for block in system.blocks:
+        if block.type.inertia:
+            massive[block.dof.ravel()] = True
+    lost = np.flatnonzero((system.system.equation >= 0) & ~massive)
+    if lost.size:
+        raise ModelError(
+            f'{owner}: rule = "explicit" needs a mass everywhere; {system.name_of(int(lost[0]))} has none; give it a '
+            f"mass or inertia, hold it, or {other}"
+        )

@@ -1,0 +1,354 @@
+"""Integration rules behind one interface: weights, what they remember, what they keep and what they dissipate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fem_mbs import ConvergenceError, Model, ModelError, solve
+from fem_mbs import contract as C
+from fem_mbs.analysis.initial import consistent_velocities, initial_accelerations
+from fem_mbs.analysis.rules import RULES, weights
+from fem_mbs.analysis.stepping import Settings
+from fem_mbs.analysis.tangent import tangent_check
+
+FAMILY = [
+    ("newmark", {}),
+    ("newmark", {"beta": 0.3025, "gamma": 0.6}),
+    ("hht", {}),
+    ("hht", {"alpha": -1 / 3}),
+    ("generalised-alpha", {}),
+    ("generalised-alpha", {"rho_inf": 0.0}),
+    ("generalised-alpha", {"rho_inf": 1.0}),
+]
+
+
+def oscillator(h: float, n: int, rule: str, w: float = 3.0, **options) -> Model:
+    """A mass on a weightless bar with axial frequency w, let go from rest stretched by 0.1 m."""
+    m = Model(2)
+    m.section("bar", "stiffness", EA=10 * w * w, rhoA=0.0)
+    m.line("bar", (0, 0), (10, 0), 1)
+    m.trusses("bar", "bar", "bar", prestress=0.1 * w * w)
+    m.point_mass("m", "bar:end", 1.0)
+    m.fix("bar:start")
+    m.fix("bar:end", ["y"])
+    m.sensor("u", "displacement", on="bar:end")
+    m.sensor("v", "velocity", on="bar:end")
+    m.transient_step(n * h, h, rule=rule, frames=0, **options)
+    return m
+
+
+def chung_hulbert(h: float, n: int, w: float, beta, gamma, am, af) -> np.ndarray:
+    """(d, v) of d'' + w^2 d = 0 by Chung & Hulbert 1993, eqs 4-9: balance of weighted forces."""
+    d, v = 0.1, 0.0
+    a = -w * w * d
+    rows = [(d, v)]
+    for _ in range(n):
+        free = d + h * v + h * h * (0.5 - beta) * a
+        a1 = -(am * a + w * w * ((1 - af) * free + af * d)) / (1 - am + w * w * (1 - af) * h * h * beta)
+        d, v, a = free + h * h * beta * a1, v + h * ((1 - gamma) * a + gamma * a1), a1
+        rows.append((d, v))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize(("rule", "options"), FAMILY)
+@pytest.mark.parametrize("wh", [0.3, 40.0])
+def test_linear_oscillator_is_that_of_chung_and_hulbert(rule, options, wh):
+    w, n = 3.0, 40
+    solution = solve(oscillator(wh / w, n, rule, w, **options))
+    expected = chung_hulbert(wh / w, n, w, *weights(rule, Settings(**options))[:4])
+    assert np.allclose(solution.sensor("u")[:, 0] + 0.1, expected[:, 0], rtol=0.0, atol=1e-11)
+    assert np.allclose(solution.sensor("v")[:, 0], expected[:, 1], rtol=0.0, atol=1e-11 * w)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.8, 1.0])
+def test_weights_of_generalised_alpha(rho):
+    """Chung & Hulbert 1993: second order, and the roots at infinite frequency are -rho_inf."""
+    _, _, am, af, _ = w = weights("generalised-alpha", Settings(rho_inf=rho))
+    assert w.gamma == pytest.approx(0.5 - am + af)
+    # amplification of (d, h v, h^2 a) as (w h)^2 -> inf: d_{n+1-af} = 0
+    d = np.array([-af / (1 - af), 0.0, 0.0])
+    a = (d - np.array([1.0, 1.0, 0.5 - w.beta])) / w.beta
+    v = np.array([0.0, 1.0, 1.0 - w.gamma]) + w.gamma * a
+    assert np.abs(np.linalg.eigvals(np.array([d, v, a]))).max() == pytest.approx(rho, abs=1e-4)
+
+
+def test_members_of_the_family_coincide():
+    last = [
+        solve(oscillator(0.1, 50, rule, **options)).sensor("u")[-1, 0]
+        for rule, options in (("newmark", {}), ("hht", {"alpha": 0.0}), ("generalised-alpha", {"rho_inf": 1.0}))
+    ]
+    assert np.allclose(last, last[0], rtol=1e-10)
+
+
+def rod(dimension: int, h: float, duration: float, rule: str, **options) -> Model:
+    """A soft rod that swings on a pin, with a consistent (Hermite) mass."""
+    m = Model(dimension, gravity=(0.0, -9.81, 0.0)[:dimension])
+    m.section("rod", "circle", diameter=0.02)
+    m.material("rubber", E=5e6, nu=0.3, density=1100)
+    m.line("rod", (0, 0, 0)[:dimension], (1, 0, 0)[:dimension], 2)
+    m.beams("rod", "rod", "rod", material="rubber")
+    m.fix("rod:start", ["x", "y", "z"][:dimension])
+    if dimension == 2:
+        m.initial("rod", velocity=("0", "2*x"), spin=2.0)
+    else:
+        m.initial("rod", velocity=("0", "2*x", "-x"), spin=(0.0, 1.0, 2.0))
+    m.sensor("end", "position", on="rod:end")
+    m.transient_step(duration, h, rule=rule, frames=0, **options)
+    return m
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("rule", ["generalised-alpha", "hht", "newmark"])
+def test_second_order_of_beams(rule, dimension):
+    end = [solve(rod(dimension, h, 0.2, rule)).sensor("end")[-1] for h in (1e-3, 5e-4, 2.5e-4)]
+    assert np.log2(np.linalg.norm(end[0] - end[1]) / np.linalg.norm(end[1] - end[2])) == pytest.approx(2.0, abs=0.15)
+    exact = solve(rod(dimension, 2.5e-4, 0.2, "midpoint")).sensor("end")[-1]
+    assert np.linalg.norm(end[-1] - exact) < 2e-6
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_accelerations_of_the_start(dimension):
+    """M a + c(v) = f to round-off for a beam that turns fast under gravity, its mass on directors."""
+    m = Model(dimension, gravity=(0.0, -9.81, 0.0)[:dimension])
+    m.section("rod", "circle", diameter=0.02)
+    m.material("steel", E=2e11, nu=0.3, density=7850)
+    m.line("rod", (0, 0, 0)[:dimension], (1, 0.5, 0)[:dimension], 2)
+    m.beams("rod", "rod", "rod", material="steel")
+    spin = 30.0 if dimension == 2 else (5.0, 3.0, 30.0)
+    m.initial("rod", velocity=("-30*y", "30*x", "0")[:dimension], spin=spin)
+    m.transient_step(0.1, 0.01)
+    compiled = m.compile()
+    state = compiled.system.initial_state()
+    consistent_velocities(compiled, state, 0.0)
+    a = initial_accelerations(compiled, state, 0.0)
+    for rows in (state.Q, state.D, state.V):
+        rows[1] = rows[0]
+    ctl = np.zeros(C.N_CTL)
+    ctl[C.H] = ctl[C.SF] = ctl[C.WA] = 1.0
+    ctl[C.RULE] = C.ONE_STATE
+    ctl[C.GX : C.GX + dimension] = m.gravity
+    fun = np.zeros((1, 3))
+    state.V[2] = 0.0
+    before = compiled.system.full_matrix(ctl, fun, state)[0]
+    state.V[2] = a
+    after = compiled.system.full_matrix(ctl, fun, state)[0]
+    assert np.abs(before).max() > 1.0
+    assert np.abs(after[:-1]).max() < 1e-9 * np.abs(before).max()
+
+
+def test_generalised_alpha_damps_what_steps_do_not_resolve():
+    """Bathe's stiff pendulum at the step size where Newmark's rule gains energy until it locks."""
+    from fem_mbs.validation import crisfield_shi_1993_pendulum as bathe
+
+    step = solve(bathe.build(0.1, 60.0, rule="generalised-alpha", rho_inf=0.5)).steps[0]
+    kinetic = 0.5 * bathe.MASS * bathe.SPEED**2
+    error = step.ledger("closing error") / kinetic
+    assert error.max() < 0.01
+    assert -0.25 < error[-1] < 0.0
+    # the axial vibration of the unstretched start, a thousandth of the energy, is gone after some steps
+    strain = step.ledger("strain")[200:]
+    assert strain.max() < 1.2 * (3 * bathe.MASS * bathe.GRAVITY) ** 2 * bathe.LENGTH / (2 * bathe.EA)
+
+
+# --- the decaying rule -----------------------------------------------------------------------------------------------
+def free_model(kind: str, decay: float | None, h: float = 0.02, n: int = 60) -> Model:
+    """A free elastic thing that flies, turns and vibrates."""
+    dimension = 3 if kind.endswith("3") else 2
+    rule = {"rule": "midpoint"} if decay is None else {"rule": "decaying", "decay": decay}
+    m = Model(dimension)
+    pad = (lambda *x: x) if dimension == 3 else (lambda *x: x[:2])
+    spin = (1.0, 0.5, 2.0) if dimension == 3 else 2.0
+    wave = pad("0.3 - 2*y", "0.1 + 2*x + 0.8*sin(3*x)", "0.5*x*x")
+    if kind.startswith(("beam", "strain")):
+        m.section("s", "circle", diameter=0.03)
+        m.material("soft", E=2e7, nu=0.3, density=1000)
+        m.line("l", pad(0, 0, 0), pad(1, 0.2, 0), 2)
+        strains = "generalised" if kind.startswith("strain") else "corotational"
+        m.beams("l", "l", "s", material="soft", strains=strains)
+        m.initial("l", velocity=wave, spin=spin)
+    elif kind.startswith(("truss", "cable", "green")):
+        m.section("s", "stiffness", EA=200.0, rhoA=0.5)
+        m.line("l", pad(0, 0, 0), pad(1, 0.2, 0), 3)
+        m.trusses(
+            "l", "l", "s", tension_only=kind.startswith("cable"), strain="green" if "green" in kind else "corotational"
+        )
+        m.initial("l", velocity=wave)
+    else:
+        inertia = (0.1, 0.2, 0.25) if dimension == 3 else 0.2
+        m.body("a", pad(0, 0, 0), mass=1.0, inertia=inertia)
+        m.body("b", pad(1, 0, 0), mass=2.0, inertia=inertia)
+        m.initial("a", velocity=pad(0.5, 1.0, 0.2), spin=spin)
+        if kind.startswith("spring"):
+            m.spring("k", "a", "b", 30.0, length=0.7, point_a=pad(0.1, 0.2, 0.1), point_b=pad(0.9, 0.3, 0.0))
+        elif kind.startswith("torsion"):
+            axis = {"axis": (0, 0, 1)} if dimension == 3 else {}
+            m.joint("j", "revolute" if dimension == 3 else "pin", "a", "b", point=pad(0.4, 0.1, 0), **axis)
+            m.torsion_spring("k", "a", "b", 20.0, angle=0.5, **axis)
+        else:
+            m.joint("j", "prismatic", "a", "b", point=pad(0.5, 0, 0), axis=pad(1, 0, 0))
+            m.joint_spring("k", "j", 30.0, free=0.2)
+    m.transient_step(n * h, h, frames=0, **rule)
+    return m
+
+
+KINDS = [f"{k}{d}" for k in ("beam", "strain", "truss", "cable", "green", "spring", "torsion", "slide") for d in "23"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_decaying_rule_dissipates_and_keeps_the_momenta(kind):
+    step = solve(free_model(kind, 0.3)).steps[0]
+    energy = step.ledger("kinetic") + step.ledger("strain") + step.ledger("potential")
+    scale = energy[0]
+    assert np.diff(energy).max() <= 1e-12 * scale
+    assert energy[-1] < energy[0] - 1e-4 * scale, "nothing has decayed"
+    assert np.abs(step.ledger("closing error")).max() < 1e-11 * scale
+    for name in ("linear momentum", "angular momentum"):
+        values = step.series[name]
+        assert np.abs(values - values[0]).max() < 1e-11 * np.abs(values).max(), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tangent_of_the_decaying_rule(kind):
+    model = free_model(kind, 0.4)
+    errors = [tangent_check(model, 0.05, decay=decay).error for decay in (0.0, 0.4)]
+    assert max(errors) < 1e-8
+
+
+@pytest.mark.parametrize("kind", ["beam2", "spring3", "cable3"])
+def test_decay_of_zero_is_the_midpoint_rule(kind):
+    a, b = (solve(free_model(kind, decay)).steps[0] for decay in (0.0, None))
+    assert np.array_equal(a.series["ledger"], b.series["ledger"])
+
+
+@pytest.mark.parametrize("decay", [0.1, 0.5])
+def test_decrement_of_the_decaying_rule(decay):
+    """The root of (v1 - v0)/h = -w^2 (x_m + a dx), v_m = dx/h; to first order in h the damping ratio a w h/2."""
+    w, h, n = 3.0, 0.05, 60
+    # (z - 1)^2 + (w h)^2/2 (z + 1) ((z + 1)/2 + a (z - 1)) = 0
+    g = w * w * h * h / 2
+    root = np.roots([1 + g * (0.5 + decay), -2 + g, 1 + g * (0.5 - decay)])
+    solution = solve(oscillator(h, n, "decaying", w, decay=decay))
+    x, v = solution.sensor("u")[:, 0] + 0.1, solution.sensor("v")[:, 0]
+    # x_n = Re(c z^n) with both first values
+    c = np.linalg.solve(np.array([[1, 1], root]), x[:2].astype(complex))
+    expected = (c[None, :] * root[None, :] ** np.arange(n + 1)[:, None]).sum(axis=1).real
+    assert np.allclose(x, expected, rtol=0.0, atol=1e-12)
+    size = np.sqrt(x[-1] ** 2 + (v[-1] / w) ** 2) / 0.1
+    assert np.log(size) / (n * h) == pytest.approx(-decay * h * w * w / 2, rel=0.05)
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rule": "leapfrog"}, "must be one of midpoint, decaying"),
+        ({"rule": "hht", "alpha": 0.1}, "alpha = 0.1 must be -0.333333 to 0"),
+        ({"rule": "hht", "alpha": -0.5}, "alpha = -0.5 must be -0.333333 to 0"),
+        ({"rule": "generalised-alpha", "rho_inf": 1.2}, "rho_inf = 1.2 must be 0 to 1"),
+        ({"rule": "generalised-alpha", "rho_inf": True}, "rho_inf = True must be 0 to 1"),
+        ({"rule": "decaying", "decay": -0.1}, "decay = -0.1 must be a number of at least 0"),
+        ({"rule": "decaying", "decay": float("nan")}, "decay = nan must be"),
+        ({"rule": "midpoint", "rho_inf": 0.5}, 'rho_inf belongs to rule = "generalised-alpha", not to "midpoint"'),
+        ({"rule": "newmark", "beta": 0.0}, "beta = 0.0 must be a positive number"),
+    ],
+)
+def test_wrong_rules(options, words):
+    options = dict(options)
+    with pytest.raises(ModelError, match=words):
+        solve(oscillator(0.1, 2, **options))
+
+
+def test_every_rule_runs_and_tells_its_name():
+    for name in RULES:
+        solution = solve(oscillator(0.1, 3, name))
+        assert solution.summary["steps"][0]["rule"] == name
+
+
+# --- the explicit rule -----------------------------------------------------------------------------------------------
+def test_explicit_projectile_has_the_error_of_its_formulas():
+    """x_n = v0 t + g t (t + h)/2 by v1 = v0 + h g, x1 = x0 + h v1; the spin about a principal axis is exact."""
+    h, n, w = 0.05, 40, 7.0
+    m = Model(3, gravity=(0, 0, -9.81))
+    m.body("b", (0, 0, 0), mass=2.0, inertia=(1.0, 2.0, 2.5))
+    m.initial("b", velocity=(1.0, 0.0, 3.0), spin=(0.0, w, 0.0))
+    m.sensor("c", "position", on="b")
+    m.sensor("p", "position", on="b", point=(1.0, 0.0, 0.0))
+    m.transient_step(n * h, h, rule="explicit", frames=0)
+    solution = solve(m)
+    t = solution.steps[0].time
+    exact = np.column_stack((t, 0 * t, 3.0 * t - 9.81 * t * (t + h) / 2))
+    assert np.allclose(solution.sensor("c"), exact, rtol=0.0, atol=1e-12)
+    arm = np.column_stack((np.cos(w * t), 0 * t, -np.sin(w * t)))
+    assert np.allclose(solution.sensor("p") - solution.sensor("c"), arm, rtol=0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_explicit_bodies_on_a_spring(dimension):
+    """First order against the mid-point rule, for eccentric points and a follower force."""
+
+    def run(h, rule):
+        m = free_model(f"spring{dimension}", None, h, round(0.4 / h))
+        m.force("f", "a", (0.0, 3.0, 1.0)[:dimension], follower=True)
+        m.sensor("x", "position", on="b", point=(1.0, 1.0, 0.0)[:dimension])
+        m.steps[0].options["rule"] = rule
+        return solve(m)
+
+    exact = run(1e-3, "midpoint").sensor("x")[-1]
+    error = [np.linalg.norm(run(h, "explicit").sensor("x")[-1] - exact) for h in (4e-3, 2e-3)]
+    assert np.log2(error[0] / error[1]) == pytest.approx(1.0, abs=0.1)
+    assert error[0] < 0.02
+    p = run(2e-3, "explicit").steps[0].series["linear momentum"]
+    assert np.linalg.norm(p[-1] - p[0]) < 0.4 * 3.2
+
+
+@pytest.mark.parametrize("n", [4, 24])
+def test_explicit_net_with_supports(n):
+    """Lumped masses on trusses, narrow (banded) and wide (sparse); reactions of the held nodes."""
+    from fem_mbs.meshes.generate import grid2d
+
+    def run(rule, h):
+        m = Model(3, gravity=(0, 0, -9.81))
+        m.section("rope", "stiffness", EA=100.0, rhoA=0.1)
+        m.mesh("net", grid2d((1.0, 1.0), (n, n)))
+        m.trusses("net", "net", "rope", mass="lumped")
+        m.fix(["net:left", "net:right"])
+        m.sensor("R", "reaction", on="net:left")
+        m.transient_step(0.05, h, rule=rule, frames=1)
+        assert m.compile().system.banded == (n == 4)
+        return solve(m)
+
+    a, b = run("explicit", 2.5e-4), run("generalised-alpha", 1e-3)
+    assert a.summary["steps"][0]["iterations"] == 0
+    u, v = (s.steps[0].frames["displacement"][-1] for s in (a, b))
+    assert u[:, 2].min() < -0.01
+    assert np.abs(u - v).max() < 0.01 * np.abs(u).max()
+    assert a.sensor("R")[1, 2] > 0.0
+    assert a.sensor("R")[-1] == pytest.approx(b.sensor("R")[-1], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda m: m.joint("hinge", "pin", "a", "ground", point=(0, 0)),
+            '"hinge" .point2. has them; use rule = "midpoint"',
+        ),
+        (lambda m: m.motion("push", "a", "x", "0.1*t"), "does not know driven motions"),
+        (lambda m: m.spring("far", "a", "c", 1.0), "needs a mass everywhere"),
+    ],
+)
+def test_what_the_explicit_rule_refuses(change, words):
+    m = Model(2)
+    m.body("a", (0, 0), mass=1.0, inertia=1.0)
+    if "mass everywhere" in words:
+        m.node("c", (1, 0))
+    change(m)
+    m.transient_step(0.1, 0.01, rule="explicit")
+    with pytest.raises(ModelError, match=words):
+        solve(m)
+
+
+def test_explicit_rule_says_when_it_is_unstable():
+    with pytest.raises(ConvergenceError, match="explicit rule is stable only for h below 2/w"):
+        solve(oscillator(1.0, 2000, "explicit", w=3.0))
