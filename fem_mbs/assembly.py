@@ -491,8 +491,8 @@ def compile_system(
     )
 
 
-def make_block(label: str, type_name: str, nodes, **columns) -> Block:
-    """A block of one group from parameter columns by name (scalars are repeated)."""
+def make_block(label: str, type_name: str, nodes, table=(), **columns) -> Block:
+    """A block of one group from parameter columns by name (scalars are repeated); ``table`` follows them in each row."""
     t = element_type(type_name)
     nodes = np.asarray(nodes, np.int64).reshape(-1, t.ends)
     par = np.zeros((nodes.shape[0], len(t.par)))
@@ -500,6 +500,7 @@ def make_block(label: str, type_name: str, nodes, **columns) -> Block:
         par[:, t.column(name)] = value
     if t.scale >= 0:
         par[:, t.scale] = 1.0
+    par = np.hstack((par, np.tile(np.asarray(table, float).ravel(), (nodes.shape[0], 1))))
     return Block([(label, 0, nodes.shape[0])], t, nodes, par)
 
 
@@ -514,6 +515,8 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         for part in parts:
             groups += [(name, first + at, last + at) for name, first, last in part.groups]
             at += part.size
-        nodes, par = np.concatenate([p.nodes for p in parts]), np.concatenate([p.par for p in parts])
+        nodes = np.concatenate([p.nodes for p in parts])
+        width = max(p.par.shape[1] for p in parts)  # types with tables have rows of different lengths
+        par = np.concatenate([np.pad(p.par, ((0, 0), (0, width - p.par.shape[1]))) for p in parts])
         merged.append(Block(groups, parts[0].type, nodes, par))
     return merged

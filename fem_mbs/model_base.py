@@ -277,6 +277,17 @@ class ModelBase:
         self._used_functions.append((function, load))
         return len(self._used_functions) - 1
 
+    @property
+    def single_elements(self) -> dict[str, str]:
+        """Names of springs, motors and other single elements with outputs, that are no joints: their types."""
+        return {
+            name: block.type.name
+            for block in self._blocks
+            if block.type.outputs and not block.type.multipliers
+            for name, first, last in block.groups
+            if last - first == 1 and name in self._labels and name not in self.groups
+        }
+
     def _add_nodes(self, x: np.ndarray) -> int:
         first = sum(len(p) for p in self._x)
         self._x.append(np.ascontiguousarray(x[:, : self.dimension], float))
@@ -286,8 +297,8 @@ class ModelBase:
         self._labels.add(self._new(kind, name, self._labels))
         return f'{kind} "{name}"'
 
-    def _add(self, label: str, type_name: str, nodes, **columns) -> None:
-        self._blocks.append(make_block(label, type_name, nodes, **columns))
+    def _add(self, label: str, type_name: str, nodes, table=(), **columns) -> None:
+        self._blocks.append(make_block(label, type_name, nodes, table, **columns))
 
     # --- materials, sections, functions ----------------------------------------------------------------------------
     def material(

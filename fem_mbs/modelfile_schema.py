@@ -235,6 +235,23 @@ def _number_or_pair(value: Any) -> Any:
     return _numbers(value, what) if isinstance(value, list) else _number(value, what)
 
 
+def _table_points(value: Any) -> list[list[float]]:
+    what = "a list of points [x, force]"
+    if not isinstance(value, list) or not all(isinstance(v, list) and len(v) == 2 for v in value):
+        raise ValueError(f"must be {what}")
+    return [_numbers(v, what) for v in value]
+
+
+def _stops(value: Any) -> list[float]:
+    what = "a list of two numbers, -inf or inf where there is no stop"
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"must be {what}")
+    for item in value:
+        if not (isinstance(item, float) and math.isinf(item)):
+            _number(item, what)
+    return value
+
+
 NUMBER = Kind("number", _number)
 NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True))
 WHOLE = Kind("whole number", _whole(0, 2**31 - 1))
@@ -262,6 +279,8 @@ ORIENTATION = Kind("list of numbers or expressions", _orientation)
 WORDS = Kind("text or list", _words)
 RELEASE_WORDS = Kind("table", _releases)
 NUMBER_OR_PAIR = Kind("number or list of two", _number_or_pair)
+TABLE_POINTS = Kind("list of points", _table_points)
+STOPS = Kind("list of two numbers", _stops)
 
 
 @dataclass(frozen=True)
@@ -503,16 +522,31 @@ PointMass = _table(
 )
 
 
+def _law_keys(x: str, stops: str, length: str, force: str) -> dict[str, Key]:
+    """Keys of a spring's law, which all kinds of springs share; stiffness and damping add to what they say."""
+    return {
+        "cubic": Key(NUMBER, f"k of a force k x^3 [{force}/{length}^3], x {x}", 0.0),
+        "preload": Key(NUMBER, f"force at x = 0 [{force}]", 0.0),
+        "table": Key(TABLE_POINTS, f"[x, force] [{length}], [{force}]; goes on along its last slopes", shows="none"),
+        "interpolation": Key(TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear"),
+        "damping_table": Key(TABLE_POINTS, f"[rate, force] [{length}/s], [{force}], linear in between", shows="none"),
+        "stops": Key(STOPS, f"{stops} [{length}]", shows="none"),
+        "stop_stiffness": Key(NUMBER, f"of the stops [{force}/{length}]", shows="required by stops"),
+        "stop_damping": Key(NUMBER, f"b of the stops' force k y (1 + b y') with the overlap y [s/{length}]", 0.0),
+    }
+
+
 Spring = _table(
     "Spring",
     name=Key(NAME, "", shows='"spring 1", ...'),
     a=Key(PLACE, "one end", required=True),
     b=Key(PLACE, "other end", required=True),
-    stiffness=Key(NUMBER, "[N/m]", required=True),
+    stiffness=Key(NUMBER, "[N/m]", shows="0"),
     damping=Key(NUMBER, "[N s/m]", 0.0),
     length=Key(NUMBER, "free length [m]", shows="that of the start"),
     point_a=Key(VECTOR, "where on a, in global coordinates of the start [m]", shows="its node"),
     point_b=Key(VECTOR, "where on b [m]", shows="its node"),
+    **_law_keys("the length less the free length", "least and largest length, inf for none", "m", "N"),
 )
 
 
@@ -521,10 +555,11 @@ TorsionSpring = _table(
     name=Key(NAME, "", shows='"torsion_spring 1", ...'),
     a=Key(PLACE, "one end", required=True),
     b=Key(PLACE, "other end, whose angle against a counts", required=True),
-    stiffness=Key(NUMBER, "[N m/rad]", required=True),
+    stiffness=Key(NUMBER, "[N m/rad]", shows="0"),
     damping=Key(NUMBER, "[N m s/rad]", 0.0),
     angle=Key(NUMBER, "relative angle since the start at which it is free [rad]", 0.0),
     axis=Key(VECTOR, "space: its axis at the start", shows="required in space"),
+    **_law_keys("the angle less the free angle", "least and largest angle since the start, inf for none", "rad", "N m"),
 )
 
 
@@ -574,7 +609,7 @@ JointSpring = _table(
     "JointSpring",
     name=Key(NAME, "", shows='"joint_spring 1", ...'),
     joint=Key(TEXT, "name of a joint", required=True),
-    stiffness=Key(NUMBER, "[N m/rad] on an angle, [N/m] on a displacement", required=True),
+    stiffness=Key(NUMBER, "[N m/rad] on an angle, [N/m] on a displacement", shows="0"),
     damping=Key(NUMBER, "[N m s/rad] or [N s/m]", 0.0),
     free=Key(NUMBER, "coordinate since the start at which it is free [rad] or [m]", 0.0),
     coordinate=Key(
@@ -582,7 +617,11 @@ JointSpring = _table(
         '"angle", "displacement"; of a universal joint "angle" (about its axis in a), "angle_b"',
         shows="the first",
     ),
-)
+    **_law_keys(
+        "the coordinate less its free value (on an angle: N m, rad)",
+        "least and largest coordinate since the start, inf for none", "m", "N",
+    ),
+)  # fmt: skip
 
 
 Force = _table(

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fem_mbs.elements.laws import piecewise
+
 
 @dataclass(frozen=True)
 class Case:
@@ -56,6 +58,26 @@ def _torsion3(rng):
     axes = triad(rng)
     b = triad(rng)[:, 0]
     return (3.0, 0.4, 0.2, *axes[:, 0], *axes[:, 1], *b)
+
+
+def _coordinate(kind, dimension, rng):
+    """The first parameters of an element on a coordinate."""
+    if kind == "torsion":
+        return (2, *(_torsion3(rng)[3:] if dimension == 3 else ()))
+    return (0, *_off(rng, 2 * dimension)) if kind == "spring" else (1, *_off(rng, 3 * dimension))
+
+
+def _nonlinear(kind, dimension, interpolation, damped=True, stops=False):
+    """See `fem_mbs.elements.nonlinear`; knots and stops where random states lie on both sides of them."""
+    table = ((-2.1, -9.0), (-0.4, -1.0), (0.3, 0.5), (1.7, 1.2), (2.9, 7.0))
+    def par(rng):
+        rows = piecewise(table, interpolation) if interpolation else piecewise((), "linear", 3.0, 0.4)
+        rate_rows = piecewise((), "linear", 0.7, 0.02) if damped else np.zeros((0, 6))  # (smooth, for differences)
+        interval = (0.21, 1.13, 7.0, 0.05) if stops else (-np.inf, np.inf, 0.0, 0.0)
+        first = _coordinate(kind, dimension, rng)
+        return (*first, 0.17, 0.6, *interval, len(rows), len(rate_rows), *rows.ravel(), *rate_rows.ravel())
+
+    return par
 
 
 def _beam2(second_order, damping=0.0):
@@ -190,6 +212,16 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "unloaded": Case(lambda rng: (0.0, 0.0, 0.0, *_off(rng, 6))),
     },
     "slide3": Case(lambda rng: (5.0, 0.7, 0.4, *_off(rng, 9))),
+    **{
+        f"nonlinear_{kind}{d}": {
+            "table": Case(_nonlinear(kind, d, "linear")),
+            "spline": Case(_nonlinear(kind, d, "spline", damped=False)),
+            "polynomial": Case(_nonlinear(kind, d, None)),
+            "stops": Case(_nonlinear(kind, d, None, stops=True)),
+        }
+        for kind in ("spring", "slide", "torsion")
+        for d in (2, 3)
+    },
     "rigid3": Case(lambda rng: (2.5, *inertia(rng))),
     "point2": Case(lambda rng: (1.7, *_off(rng, 4)), vector_multipliers=True),
     "point3": Case(lambda rng: (1.7, *_off(rng, 6)), vector_multipliers=True),
