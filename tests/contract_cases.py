@@ -25,6 +25,7 @@ class Case:
                      follow it to first order only
     ``reference``    positions of the ends, shape (ends, dim) [m], where the element is unstrained; None: fully random
                      states are meaningful.  Otherwise both states are rigid motions of the reference plus a deformation
+    ``memory``       of n numbers: what `hist` holds after its first, turns, if that comes from outside
     ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
     """
 
@@ -36,6 +37,7 @@ class Case:
     short_step: float = 1e-4
     reference: Sequence[Sequence[float]] | None = None
     deformation: float = 0.3
+    memory: Callable[[np.random.Generator, int], Sequence[float]] | None = None
 
 
 def triad(rng):
@@ -78,6 +80,12 @@ def _nonlinear(kind, dimension, interpolation, damped=True, stops=False):
         return (*first, 0.17, 0.6, *interval, len(rows), len(rate_rows), *rows.ravel(), *rate_rows.ravel())
 
     return par
+
+
+def _motor(kind, dimension, numbers, start=0.3):
+    """A motor or a user's force on a coordinate: its start, then numbers."""
+    kind = {"length": "spring", "offset": "slide", "angle": "torsion"}[kind]
+    return lambda rng: (*_coordinate(kind, dimension, rng), start, *numbers)
 
 
 def _beam2(second_order, damping=0.0):
@@ -220,6 +228,27 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "stops": Case(_nonlinear(kind, d, None, stops=True)),
         }
         for kind in ("spring", "slide", "torsion")
+        for d in (2, 3)
+    },
+    **{
+        f"motor_{kind}{d}": {
+            "": Case(_motor(kind, d, (0, 0, 0, 3.0, 0.4, np.inf))),
+            "force": Case(_motor(kind, d, (0, -1, -1, 0.0, 0.0, np.inf))),
+            "cut_off": Case(_motor(kind, d, (0, 0, 0, 3.0, 0.4, 0.01))),
+        }
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"user_{kind}{d}": Case(_motor(kind, d, (0, 0), 0.3), memory=lambda rng, n: rng.normal(size=n))
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"user_point{d}": Case(
+            lambda rng, d=d: (*_off(rng, d), 0, 0),
+            isolated=False, potential=False, memory=lambda rng, n: rng.normal(size=n),
+        )
         for d in (2, 3)
     },
     "rigid3": Case(lambda rng: (2.5, *inertia(rng))),

@@ -284,7 +284,11 @@ def make_state(type_name, case, rng, n=1, h=0.3, turn=150.0) -> State:
         close(s, U)
     s.advance(U)
     s.Q[1, mult] = U[mult] / ctl[SF]
-    return s.start()
+    s.start()
+    if case.memory is not None:
+        turns = 1 if t.ends == 2 else 0
+        s.hist[:, turns:] = case.memory(rng, s.hist[:, turns:].size).reshape(n, -1)
+    return s
 
 
 def close(s, U):
