@@ -16,6 +16,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from fem_mbs import contract as C
+from fem_mbs.callbacks import Callback, serve
 from fem_mbs.elements.registry import ElementType, element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers import stepper as S
@@ -104,6 +105,7 @@ class Compiled:
     length: float
     driven: Driven
     fixed: np.ndarray
+    callbacks: list[Callback] = field(default_factory=list)
 
     @property
     def sink(self) -> int:
@@ -141,10 +143,11 @@ class Compiled:
             if function == index:
                 return name
         for block in self.blocks:
-            if "function" in block.type.par:
-                rows = np.flatnonzero(block.par[:, block.type.column("function")] == index)
+            for column in {"function", "reference", "reference rate"} & set(block.type.par):
+                rows = np.flatnonzero(block.par[:, block.type.column(column)] == index)
                 if rows.size:
                     kind = "Joint" if block.type.multipliers else block.type.name[:-1].capitalize()
+                    kind = "Motor" if kind.startswith("Motor") else kind
                     return f'{kind} "{block.label(int(rows[0]))}"'
         return f"Function {index + 1}"
 
@@ -221,6 +224,8 @@ class Compiled:
             n, m = block.size, block.type.local_dofs
             fe, ke = np.zeros((n, m)), np.zeros((n, m, m))
             hist = self.block_history(block)
+            if "callback" in block.type.par:
+                serve(block, hist, self.callbacks, ctl, fun, state)
             block.type.force(
                 job, 0, n, ctl, block.par, block.dof, block.rot, hist, fun,
                 state.Q, state.D, state.V, state.DD, state.U, fe, ke,
@@ -230,6 +235,12 @@ class Compiled:
     def block_history(self, block: Block) -> np.ndarray:
         start = sum(b.size * b.type.hist for b in self.blocks[: self.blocks.index(block)])
         return self.system.hist[start : start + block.size * block.type.hist].reshape(block.size, block.type.hist)
+
+    def serve(self, ctl, fun, state: S.State, slopes: bool = True) -> None:
+        """Ask the users' functions at the iterate of ``state``; see `fem_mbs.callbacks.serve`."""
+        for block in self.blocks:
+            if "callback" in block.type.par:
+                serve(block, self.block_history(block), self.callbacks, ctl, fun, state, slopes)
 
     def full_matrix(self, ctl, fun, state: S.State):
         """Residual (N,) and tangent (N, N) over all dofs, prescribed ones included, as CSR."""

@@ -18,6 +18,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction
 from fem_mbs.model_base import Body, InitialSpeed, InitialVelocity, Step
+from fem_mbs.model_forces import Forces
 from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
@@ -38,7 +39,7 @@ class CompiledModel:
     sensors: list[Sensor]
 
 
-class Model(Parts, Joints, Loads, Frames):
+class Model(Parts, Joints, Loads, Frames, Forces):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -215,6 +216,7 @@ class Model(Parts, Joints, Loads, Frames):
         system = compile_system(
             self.dimension, nodes, blocks, np.array(fixed, np.int64).reshape(-1, 2), self._driven + shaken
         )
+        system.callbacks = list(self._callbacks)
         functions = [f for f, _ in self._used_functions]
         loads = np.array([load for _, load in self._used_functions], bool)
         compiled = CompiledModel(self, system, functions, loads, list(self.sensors))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.assembly import GROUND, Block, make_block
+from fem_mbs.callbacks import Callback
 from fem_mbs.checks import Check
 from fem_mbs.errors import ModelError
 from fem_mbs.functions import TimeFunction, make_function
@@ -71,11 +72,13 @@ class JointCoordinate:
 
 @dataclass
 class Joint:
-    """A joint by its name: the elements that bear the name make it; ``measured`` are coordinates with a sensor."""
+    """A joint by its name: the elements that bear the name make it; ``measured`` are coordinates with a sensor,
+    ``driven`` those that follow a function."""
 
     kind: str
     coordinates: dict[str, JointCoordinate] = field(default_factory=dict)
     measured: set[str] = field(default_factory=set)
+    driven: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,8 @@ class ModelBase:
         self._fixed: list[tuple[int, int]] = []
         self._driven: list[tuple[int, int, int, str]] = []
         self._used_functions: list[tuple[TimeFunction, bool]] = []
+        self._callbacks: list[Callback] = []
+        self._time: TimeFunction | None = None
         self._droppable: list[tuple[int, int]] = []
         self._welded_rotation: list[tuple[str, int]] = []
 

@@ -110,6 +110,7 @@ class Stepping:
         c[S.RULE_KIND] = RULES[rule]
         c[S.PREDICTOR] = PREDICTORS[settings.predictor]
         c[S.RESTART_EVERY] = restart_every
+        c[S.USER] = bool(compiled.callbacks)
         self.real = np.zeros(S.N_REAL)
         self.real[S.RTOL], self.real[S.CTOL] = settings.rtol, settings.ctol
         self.real[S.BETA], self.real[S.GAMMA] = settings.beta, settings.gamma
@@ -281,7 +282,10 @@ class Stepping:
             answer = S.advance(
                 self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter, self.real
             )
-            if answer in (S.NEED_FACTOR, S.NEED_SOLVE):
+            if answer == S.NEED_USER:
+                slopes = bool(self.counter[S.REFACTOR] or self.counter[S.FULL])
+                self.compiled.serve(ctl, funs[self.counter[S.STEP]], state, slopes)
+            elif answer in (S.NEED_FACTOR, S.NEED_SOLVE):
                 try:
                     if answer == S.NEED_FACTOR:
                         self.solver.factor(state.values[:-1])
