@@ -117,6 +117,8 @@ _MODULES = {
     "centrifugal2": "centrifugal",
     "centrifugal3": "centrifugal",
     **{f"nonlinear_{kind}{d}": "nonlinear" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    "bushing2": "bushing",
+    "bushing3": "bushing",
     **{f"motor_{kind}{d}": "motor" for kind in ("length", "offset", "angle") for d in (2, 3)},
     **{f"user_{kind}{d}": "user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
 }

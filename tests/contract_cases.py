@@ -88,6 +88,24 @@ def _motor(kind, dimension, numbers, start=0.3):
     return lambda rng: (*_coordinate(kind, dimension, rng), start, *numbers)
 
 
+def _bushing(dimension, weight, damping=1.0):
+    """Random positive matrices between random frames."""
+    n = 3 * (dimension - 1)
+
+    def par(rng):
+        axes = [triad(rng).T if dimension == 3 else _turn(rng.uniform(0, 6)) for _ in range(2)]
+        return (
+            weight, *_off(rng, 2 * dimension), *axes[0].ravel(), *axes[1].ravel(), *_off(rng, 2 * n), *symmetric(rng, n),
+            *(damping * np.array(symmetric(rng, n))),
+        )  # fmt: skip
+
+    return par
+
+
+def _turn(angle):
+    return np.array(((np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))))
+
+
 def _beam2(second_order, damping=0.0):
     """EA, S11, S12, length, chord direction, second order, rule, damping, scale; the chord lies at 0.3 rad."""
     return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, 0, damping, 1.7, 0.3, -0.2, 0.4)
@@ -228,6 +246,10 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "stops": Case(_nonlinear(kind, d, None, stops=True)),
         }
         for kind in ("spring", "slide", "torsion")
+        for d in (2, 3)
+    },
+    **{
+        f"bushing{d}": {"": Case(_bushing(d, 0.0)), "mean_frame": Case(_bushing(d, 0.5)), "stiff": Case(_bushing(d, 0.5, 0))}
         for d in (2, 3)
     },
     **{
