@@ -117,6 +117,8 @@ _MODULES = {
     "centrifugal2": "centrifugal",
     "centrifugal3": "centrifugal",
     **{f"nonlinear_{kind}{d}": "nonlinear" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    "nodal_mass2": "nodal_mass",
+    "nodal_mass3": "nodal_mass",
     "bushing2": "bushing",
     "bushing3": "bushing",
     **{f"motor_{kind}{d}": "motor" for kind in ("length", "offset", "angle") for d in (2, 3)},

@@ -25,6 +25,7 @@ class Case:
                      follow it to first order only
     ``reference``    positions of the ends, shape (ends, dim) [m], where the element is unstrained; None: fully random
                      states are meaningful.  Otherwise both states are rigid motions of the reference plus a deformation
+    ``rigid``        its inertia is that of masses in space: the same in all directions, with a centre
     ``memory``       of n numbers: what `hist` holds after its first, turns, if that comes from outside
     ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
     """
@@ -37,6 +38,7 @@ class Case:
     short_step: float = 1e-4
     reference: Sequence[Sequence[float]] | None = None
     deformation: float = 0.3
+    rigid: bool = True
     memory: Callable[[np.random.Generator, int], Sequence[float]] | None = None
 
 
@@ -246,6 +248,12 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "stops": Case(_nonlinear(kind, d, None, stops=True)),
         }
         for kind in ("spring", "slide", "torsion")
+        for d in (2, 3)
+    },
+    **{
+        f"nodal_mass{d}": Case(
+            lambda rng, d=d: (0.7, *_off(rng, d), *symmetric(rng, 3 * (d - 1))), rigid=False, short_step=1e-3
+        )
         for d in (2, 3)
     },
     **{

@@ -612,6 +612,8 @@ def test_contract_rigid_velocity(subject, seed):
     s = make_state(*subject, rng)
     if not s.type.inertia:
         pytest.skip("no inertia")
+    if not s.case.rigid:
+        pytest.skip("masses that depend on the direction have no centre")
 
     def ledger(v, w):
         t = s.copy()
