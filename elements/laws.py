@@ -1,7 +1,8 @@
 """Laws of a force over one coordinate or over its rate: piecewise cubics, stops; means over a step that do not cancel.
 
-A piecewise cubic is n rows (a, c0, c1, c2, c3, V) of a parameter table: F = c0 + c1 z + c2 z^2 + c3 z^3, z = x - a, from
-x = a to the a of the next row; the first row also serves everything before it.  F is continuous; V is its integral at a.
+A piecewise cubic is n rows (a, c0, c1, c2, c3, V) of a parameter table: F = c0 + c1 z + c2 z^2 + c3 z^3, z = x - a,
+from x = a to the a of the next row; the first row also serves everything before it.  F is continuous; V is its integral
+at a.
 
 The discrete force of a potential V(x) is the mean of F over the step, (V(x1) - V(x0))/(x1 - x0) = int F dx/(x1 - x0).
 Simpson's rule gives it exactly for a cubic, and piece by piece as a weighted mean, with no difference of energies that

@@ -67,7 +67,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 @kernel
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
-    P, B, J, W, T, Z, X, row, row1, vel, G = workspace(dim)
+    P, B, J, W, T, Z, X, row, row1, _, G = workspace(dim)
     for e in range(e0, e1):
         if job == START or job == COMMIT:
             coordinate_turns(job == START, D, U, dof, rot, hist, e, par, W, T, Z, row, row1, G, ctl)

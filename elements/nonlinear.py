@@ -5,7 +5,7 @@ On a coordinate s of two ends (`fem_mbs.elements.joint_coordinate`), x = s - fre
     F = preload + mean F(x) + D(r) + k (mean <s - upper>) <1 + b r> - k (mean <lower - s>) <1 - b r>,   <y> = max(y, 0)
 
 against its growth, means over the step (exact difference quotients of the potentials, `fem_mbs.elements.laws`), r =
-(s1 - s0)/h; one-state rules: the values at the state.  F(x) and D(r) are piecewise cubics: tables, splines, polynomials.
+(s1 - s0)/h; one-state rules: the values at the state.  F(x), D(r) are piecewise cubics: tables, splines, polynomials.
 The stops are penalties, with the damping of Hunt & Crossley (1975), F = k y (1 + b y'), which starts and ends at zero
 and, cut off at zero, never pulls.  The work over a step is V1 - V0 plus the dissipation; resultant and moment vanish.
 
@@ -87,7 +87,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 @kernel
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
-    P, B, J, W, T, Z, X, row, row1, vel, G = workspace(dim)
+    P, B, J, W, T, Z, X, row, row1, _, G = workspace(dim)
     for e in range(e0, e1):
         if job == START or job == COMMIT:
             coordinate_turns(job == START, D, U, dof, rot, hist, e, par, W, T, Z, row, row1, G, ctl)

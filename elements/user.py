@@ -10,8 +10,8 @@ and the time.  Its answer comes back in `hist`, as a linear law about the point 
 so that kernels, tangents and ledger see one and the same smooth force, and the converged iterate the function's own.
 Its work F (q1 - q0), F.(P1 - P0) of a point, is booked as that of loads.
 
-Ends as in `fem_mbs.elements.joint_coordinate`; a point is eccentric in its end.  Outputs: the force on the coordinate or
-point; the coordinate at the end of the step.
+Ends as in `fem_mbs.elements.joint_coordinate`; a point is eccentric in its end.  Outputs: the force on the coordinate
+or point; the coordinate at the end of the step.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 @kernel
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
-    P, B, J, W, T, Z, X, row, row1, vel, G = workspace(dim)
+    P, B, J, W, T, Z, X, row, row1, _, G = workspace(dim)
     for e in range(e0, e1):
         if job == START or job == COMMIT:
             coordinate_turns(job == START, D, U, dof, rot, hist, e, par, W, T, Z, row, row1, G, ctl)

@@ -503,7 +503,7 @@ def compile_system(
 
 
 def make_block(label: str, type_name: str, nodes, table=(), **columns) -> Block:
-    """A block of one group from parameter columns by name (scalars are repeated); ``table`` follows them in each row."""
+    """A block of one group from parameter columns by name (scalars are repeated); ``table`` ends each row."""
     t = element_type(type_name)
     nodes = np.asarray(nodes, np.int64).reshape(-1, t.ends)
     par = np.zeros((nodes.shape[0], len(t.par)))

@@ -96,6 +96,9 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "motion",
         "joint",
         "joint_spring",
+        "nodal_mass",
+        "motor",
+        "bushing",
         "force",
         "moment",
     ):

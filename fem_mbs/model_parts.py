@@ -144,8 +144,15 @@ class Parts(Beams):
         if not arm.any():
             self._add(name, "rigid3", nodes, mass=mass, **_inertia_columns(J))
             return
-        # mass centre x + R a, Euler tensor of the directors; the other end is the ground, which takes no part
-        a = np.array([self._rotation_matrix(int(node)).T @ arm for node in nodes])
+        self._add_eccentric(
+            name, nodes, mass, np.array([self._rotation_matrix(int(node)).T @ arm for node in nodes]), J
+        )
+
+    def _add_eccentric(self, name: str, nodes, mass: float, a: np.ndarray, J: np.ndarray) -> None:
+        """Masses at the offsets a (n, 3) (body axes), with the inertia J about them.
+
+        Mass centre x + R a, Euler tensor of the directors; the other end is the ground, which takes no part.
+        """
         M = np.zeros((len(nodes), 8, 8))
         place = np.concatenate([np.ones((len(nodes), 1)), a], axis=1)
         M[:, :4, :4] = mass * place[:, :, None] * place[:, None, :]
@@ -203,4 +210,6 @@ class Parts(Beams):
         if nodes[0] == nodes[1]:
             raise ModelError(f'{owner}: both ends are "{a}"; join two different places')
         turn = self._angle(owner, nodes, axis)
-        self._spring(name, turn, self._law(owner, stiffness, damping, law, turn.start), self._number(angle, owner, "angle"))
+        self._spring(
+            name, turn, self._law(owner, stiffness, damping, law, turn.start), self._number(angle, owner, "angle")
+        )

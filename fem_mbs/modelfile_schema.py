@@ -235,6 +235,13 @@ def _number_or_pair(value: Any) -> Any:
     return _numbers(value, what) if isinstance(value, list) else _number(value, what)
 
 
+def _square(value: Any) -> Any:
+    what = "a list of 6 numbers or 6x6 numbers, in the plane 3 or 3x3"
+    if isinstance(value, list) and value and all(isinstance(v, list) for v in value):
+        return [_numbers(v, what) for v in value]
+    return _numbers(value, what)
+
+
 def _table_points(value: Any) -> list[list[float]]:
     what = "a list of points [x, force]"
     if not isinstance(value, list) or not all(isinstance(v, list) and len(v) == 2 for v in value):
@@ -280,6 +287,8 @@ WORDS = Kind("text or list", _words)
 RELEASE_WORDS = Kind("table", _releases)
 NUMBER_OR_PAIR = Kind("number or list of two", _number_or_pair)
 TABLE_POINTS = Kind("list of points", _table_points)
+VECTOR_ANY = Kind("list of numbers", lambda v: _numbers(v, "a list of numbers"))
+SQUARE = Kind("list of numbers or of lists", _square)
 STOPS = Kind("list of two numbers", _stops)
 
 
@@ -522,6 +531,19 @@ PointMass = _table(
 )
 
 
+NodalMass = _table(
+    "NodalMass",
+    name=Key(NAME, "", shows='"nodal_mass 1", ...'),
+    at=Key(PLACES, "on each node of it", required=True),
+    matrix=Key(
+        SQUARE,
+        "6x6 over velocity and angular velocity in the node's axes, in the plane 3x3; symmetric, positive "
+        "[kg, kg m, kg m^2]",
+        required=True,
+    ),
+)
+
+
 def _law_keys(x: str, stops: str, length: str, force: str) -> dict[str, Key]:
     """Keys of a spring's law, which all kinds of springs share; stiffness and damping add to what they say."""
     return {
@@ -622,6 +644,47 @@ JointSpring = _table(
         "least and largest coordinate since the start, inf for none", "m", "N",
     ),
 )  # fmt: skip
+
+
+Motor = _table(
+    "Motor",
+    name=Key(NAME, "", shows='"motor 1", ...'),
+    joint=Key(TEXT, "name of a joint; or a and b", shows="none"),
+    coordinate=Key(TEXT, "of the joint, as of a joint_spring", shows="the first"),
+    a=Key(PLACE, "instead of joint: one end of a distance", shows="none"),
+    b=Key(PLACE, "its other end", shows="none"),
+    point_a=Key(VECTOR, "where on a, in global coordinates of the start [m]", shows="its node"),
+    point_b=Key(VECTOR, "where on b [m]", shows="its node"),
+    force=Key(FUNCTION, "force [N] or moment [N m] in the direction in which the coordinate grows", shows="none"),
+    speed=Key(FUNCTION, "instead: rate of the coordinate [m/s] or [rad/s], whatever force that takes", shows="none"),
+    position=Key(FUNCTION, "a controller's reference r of the coordinate since the start [m], [rad]", shows="0"),
+    kp=Key(NUMBER, "gain of r - q [N/m] or [N m/rad]", 0.0),
+    kd=Key(NUMBER, "gain of r' - q' [N s/m] or [N m s/rad]", 0.0),
+    limit=Key(NUMBER_OR_INF, "largest magnitude of force and controller together", shows="inf"),
+)
+
+
+Bushing = _table(
+    "Bushing",
+    name=Key(NAME, "", shows='"bushing 1", ...'),
+    a=Key(PLACE, "one part", required=True),
+    b=Key(PLACE, "other part", "ground"),
+    stiffness=Key(
+        SQUARE,
+        "diagonal or matrix over displacements and rotations, 6 or 6x6, in the plane 3 or 3x3 (x, y, rotation) "
+        "[N/m, N/rad, N m/rad]",
+        shows="none",
+    ),
+    damping=Key(SQUARE, "likewise, over their rates", shows="none"),
+    point=Key(VECTOR, "where both frames are, in global coordinates of the start [m]", shows="the nodes"),
+    point_a=Key(VECTOR, "where on a [m]", shows="point"),
+    point_b=Key(VECTOR, "where on b [m]", shows="point"),
+    rotation=Key(
+        NUMBER_OR_VECTOR, "of the axes at the start: angle; space: axis times angle [rad]", shows="global axes"
+    ),
+    frame=Key(TEXT, 'of the displacements: "first" (moves with a) or "mean" of both', "first"),
+    preload=Key(VECTOR_ANY, "forces and moments at the start, in the frame [N, N m]", shows="none"),
+)
 
 
 Force = _table(
@@ -769,12 +832,15 @@ TABLES: Sequence[TableType] = (
     TableType("beam", "list", Beam, "Beam", "Beams on the line cells of a mesh."),
     TableType("truss", "list", Truss, "Truss", "Trusses and cables on the line cells of a mesh."),
     TableType("point_mass", "list", PointMass, "Point mass", "Masses at nodes."),
+    TableType("nodal_mass", "list", NodalMass, "Nodal mass", "Dense mass matrices that turn with their nodes."),
     TableType("spring", "list", Spring, "Spring", "Spring-dampers between two points."),
     TableType("torsion_spring", "list", TorsionSpring, "Torsion spring", "Torsional spring-dampers between two parts."),
     TableType("support", "list", Support, "Support", "Nodes that do not move."),
     TableType("motion", "list", Motion, "Motion", "Coordinates that follow a function of time."),
     TableType("joint", "list", Joint, "Joint", "Joints between two parts, or a part and the ground."),
     TableType("joint_spring", "list", JointSpring, "Joint spring", "Spring-dampers on the coordinate of a joint."),
+    TableType("motor", "list", Motor, "Motor", "Motors and controllers on coordinates of joints, or between points."),
+    TableType("bushing", "list", Bushing, "Bushing", "Elastic mounts: matrices between frames of two parts."),
     TableType("force", "list", Force, "Force", "Forces."),
     TableType("moment", "list", Moment, "Moment", "Moments."),
     TableType("line_load", "list", LineLoad, "Line load", "Distributed loads on beams and trusses."),

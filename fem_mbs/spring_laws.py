@@ -78,7 +78,11 @@ def spring_law(
         ModelError: naming ``owner``, key, value and remedy.
     """
     number = model._number
-    if stiffness is None and all(v is None for v in (table, damping_table, stops)) and not (cubic or preload or damping):
+    if (
+        stiffness is None
+        and all(v is None for v in (table, damping_table, stops))
+        and not (cubic or preload or damping)
+    ):
         raise ModelError(f"{owner}: it has no force; give stiffness, table, cubic, preload, damping or stops")
     law = SpringLaw(
         0.0 if stiffness is None else number(stiffness, owner, "stiffness", 0.0),
@@ -96,7 +100,9 @@ def spring_law(
         try:
             lower, upper = (float(v) for v in stops)
         except (TypeError, ValueError):
-            raise ModelError(f"{owner}: stops = {stops!r} must be two numbers, -inf or inf where there is none") from None
+            raise ModelError(
+                f"{owner}: stops = {stops!r} must be two numbers, -inf or inf where there is none"
+            ) from None
         if not lower < upper:
             raise ModelError(f"{owner}: stops = [{lower:g}, {upper:g}]: the lower one must be less than the upper one")
         if stop_stiffness is None:

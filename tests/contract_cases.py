@@ -74,6 +74,7 @@ def _coordinate(kind, dimension, rng):
 def _nonlinear(kind, dimension, interpolation, damped=True, stops=False):
     """See `fem_mbs.elements.nonlinear`; knots and stops where random states lie on both sides of them."""
     table = ((-2.1, -9.0), (-0.4, -1.0), (0.3, 0.5), (1.7, 1.2), (2.9, 7.0))
+
     def par(rng):
         rows = piecewise(table, interpolation) if interpolation else piecewise((), "linear", 3.0, 0.4)
         rate_rows = piecewise((), "linear", 0.7, 0.02) if damped else np.zeros((0, 6))  # (smooth, for differences)
@@ -97,7 +98,8 @@ def _bushing(dimension, weight, damping=1.0):
     def par(rng):
         axes = [triad(rng).T if dimension == 3 else _turn(rng.uniform(0, 6)) for _ in range(2)]
         return (
-            weight, *_off(rng, 2 * dimension), *axes[0].ravel(), *axes[1].ravel(), *_off(rng, 2 * n), *symmetric(rng, n),
+            weight, *_off(rng, 2 * dimension), *axes[0].ravel(), *axes[1].ravel(), *_off(rng, 2 * n),
+            *symmetric(rng, n),
             *(damping * np.array(symmetric(rng, n))),
         )  # fmt: skip
 
@@ -257,7 +259,11 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for d in (2, 3)
     },
     **{
-        f"bushing{d}": {"": Case(_bushing(d, 0.0)), "mean_frame": Case(_bushing(d, 0.5)), "stiff": Case(_bushing(d, 0.5, 0))}
+        f"bushing{d}": {
+            "": Case(_bushing(d, 0.0)),
+            "mean_frame": Case(_bushing(d, 0.5)),
+            "stiff": Case(_bushing(d, 0.5, 0)),
+        }
         for d in (2, 3)
     },
     **{
@@ -277,7 +283,9 @@ CASES: dict[str, Case | dict[str, Case]] = {
     **{
         f"user_point{d}": Case(
             lambda rng, d=d: (*_off(rng, d), 0, 0),
-            isolated=False, potential=False, memory=lambda rng, n: rng.normal(size=n),
+            isolated=False,
+            potential=False,
+            memory=lambda rng, n: rng.normal(size=n),
         )
         for d in (2, 3)
     },

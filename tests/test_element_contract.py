@@ -255,7 +255,9 @@ def make_state(type_name, case, rng, n=1, h=0.3, turn=150.0) -> State:
         DD=np.zeros((2, nr, len(identity))),
         U=np.zeros(N),
     )
-    assert s.par.shape[1] == len(t.par) or (t.tables and s.par.shape[1] > len(t.par)), f"{type_name}: contract_cases must give {len(t.par)} parameters"
+    assert s.par.shape[1] == len(t.par) or (t.tables and s.par.shape[1] > len(t.par)), (
+        f"{type_name}: contract_cases must give {len(t.par)} parameters"
+    )
     U = np.zeros(N)
     ends = list(s.ends())
     for e in range(n):

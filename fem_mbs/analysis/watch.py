@@ -10,6 +10,10 @@ from fem_mbs.errors import AnalysisError
 __all__ = ["Watcher"]
 
 
+def _kind(block) -> str:
+    return "Bushing" if block.type.name.startswith("bushing") else "Beam"
+
+
 class Watcher:
     """Looks at the states of a run; see `fem_mbs.elements.registry.Watch`."""
 
@@ -34,16 +38,17 @@ class Watcher:
             first = next(first for group, first, last in block.groups if first <= i < last)
             if value >= watch.limit:
                 raise AnalysisError(
-                    f'Beam "{name}": {watch.what} of element {i - first + 1} is {value:.3g} at t = {time:.6g} s, the '
-                    f"limit is {watch.limit:.3g}; {watch.remedy}"
+                    f'{_kind(block)} "{name}": {watch.what} of element {i - first + 1} is {value:.3g} '
+                    f"at t = {time:.6g} s, the limit is {watch.limit:.3g}; {watch.remedy}"
                 )
-            if value > self.worst.get((name, watch.what), (0.0,))[0]:
-                self.worst[name, watch.what] = value, i - first + 1, time, watch.remedy
+            owner = f'{_kind(block)} "{name}"'
+            if value > self.worst.get((owner, watch.what), (0.0,))[0]:
+                self.worst[owner, watch.what] = value, i - first + 1, time, watch.remedy
 
     @property
     def warnings(self) -> list[str]:
         """Plain sentences for the summary."""
         return [
-            f'Beam "{name}": {what} reached {value:.3g} rad in element {element} at t = {time:.6g} s; {remedy}'
-            for (name, what), (value, element, time, remedy) in self.worst.items()
+            f"{owner}: {what} reached {value:.3g} rad in element {element} at t = {time:.6g} s; {remedy}"
+            for (owner, what), (value, element, time, remedy) in self.worst.items()
         ]
