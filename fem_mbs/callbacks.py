@@ -56,7 +56,11 @@ class Callback:
         answers = (answer,) if len(shapes) == 1 else answer
         try:
             values = [np.array(a, float) for a in answers]
-            good = len(values) == len(shapes) and all(a.shape == s for a, s in zip(values, shapes, strict=True))
+            good = (
+                answer is not None
+                and len(values) == len(shapes)
+                and all(a.shape == s for a, s in zip(values, shapes, strict=True))
+            )
         except (TypeError, ValueError):
             good, values = False, []
         if not good:
