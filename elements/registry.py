@@ -31,7 +31,8 @@ class ElementType:
     brackets; ``multipliers`` counts the constraint rows after the node dofs; ``scale`` is the parameter column that
     holds the scale of the multipliers (joints only, else -1); ``angular`` says that its constraints are angles, not
     lengths.  ``prestress(par, outputs, factor)`` returns parameters with the stresses of an OUTPUT table times a factor
-    added, for linear buckling; ``watch`` is what limits its use.
+    added, for linear buckling; ``watch`` is what limits its use; ``tables`` says that the parameters may go on with
+    tables, longer than ``par`` names.
     """
 
     name: str
@@ -49,6 +50,7 @@ class ElementType:
     angular: bool = False
     prestress: Any = None
     watch: Watch | None = None
+    tables: bool = False
 
     @property
     def end_dofs(self) -> int:
@@ -125,6 +127,13 @@ _MODULES = {
     "line_load3": "loads",
     "centrifugal2": "centrifugal",
     "centrifugal3": "centrifugal",
+    **{f"nonlinear_{kind}{d}": "nonlinear" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    "nodal_mass2": "nodal_mass",
+    "nodal_mass3": "nodal_mass",
+    "bushing2": "bushing",
+    "bushing3": "bushing",
+    **{f"motor_{kind}{d}": "motor" for kind in ("length", "offset", "angle") for d in (2, 3)},
+    **{f"user_{kind}{d}": "user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
 }
 
 

@@ -16,6 +16,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
 from fem_mbs import contract as C
+from fem_mbs.callbacks import Callback, serve
 from fem_mbs.elements.registry import ElementType, element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers import stepper as S
@@ -111,6 +112,7 @@ class Compiled:
     length: float
     driven: Driven
     fixed: np.ndarray
+    callbacks: list[Callback] = field(default_factory=list)
 
     @property
     def sink(self) -> int:
@@ -148,10 +150,11 @@ class Compiled:
             if function == index:
                 return name
         for block in self.blocks:
-            if "function" in block.type.par:
-                rows = np.flatnonzero(block.par[:, block.type.column("function")] == index)
+            for column in {"function", "reference", "reference rate"} & set(block.type.par):
+                rows = np.flatnonzero(block.par[:, block.type.column(column)] == index)
                 if rows.size:
                     kind = "Joint" if block.type.multipliers else block.type.name[:-1].capitalize()
+                    kind = "Motor" if kind.startswith("Motor") else kind
                     return f'{kind} "{block.label(int(rows[0]))}"'
         return f"Function {index + 1}"
 
@@ -236,6 +239,8 @@ class Compiled:
             n, m = block.size, block.type.local_dofs
             fe, ke = np.zeros((n, m)), np.zeros((n, m, m))
             hist = self.block_history(block)
+            if "callback" in block.type.par:
+                serve(block, hist, self.callbacks, ctl, fun, state)
             block.type.force(
                 job, 0, n, ctl, block.par, block.dof, block.rot, hist, fun,
                 state.Q, state.D, state.V, state.DD, state.U, fe, ke,
@@ -245,6 +250,12 @@ class Compiled:
     def block_history(self, block: Block) -> np.ndarray:
         start = sum(b.size * b.type.hist for b in self.blocks[: self.blocks.index(block)])
         return self.system.hist[start : start + block.size * block.type.hist].reshape(block.size, block.type.hist)
+
+    def serve(self, ctl, fun, state: S.State, slopes: bool = True) -> None:
+        """Ask the users' functions at the iterate of ``state``; see `fem_mbs.callbacks.serve`."""
+        for block in self.blocks:
+            if "callback" in block.type.par:
+                serve(block, self.block_history(block), self.callbacks, ctl, fun, state, slopes)
 
     def full_matrix(self, ctl, fun, state: S.State):
         """Residual (N,) and tangent (N, N) over all dofs, prescribed ones included, as CSR."""
@@ -536,8 +547,8 @@ def _followers(shared: np.ndarray | None, offset, dimension: int, nrot: int, N: 
     return np.column_stack((touched, lead))[touched != lead]
 
 
-def make_block(label: str, type_name: str, nodes, **columns) -> Block:
-    """A block of one group from parameter columns by name (scalars are repeated)."""
+def make_block(label: str, type_name: str, nodes, table=(), **columns) -> Block:
+    """A block of one group from parameter columns by name (scalars are repeated); ``table`` ends each row."""
     t = element_type(type_name)
     nodes = np.asarray(nodes, np.int64).reshape(-1, t.ends)
     par = np.zeros((nodes.shape[0], len(t.par)))
@@ -545,6 +556,7 @@ def make_block(label: str, type_name: str, nodes, **columns) -> Block:
         par[:, t.column(name)] = value
     if t.scale >= 0:
         par[:, t.scale] = 1.0
+    par = np.hstack((par, np.tile(np.asarray(table, float).ravel(), (nodes.shape[0], 1))))
     return Block([(label, 0, nodes.shape[0])], t, nodes, par)
 
 
@@ -559,7 +571,9 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         for part in parts:
             groups += [(name, first + at, last + at) for name, first, last in part.groups]
             at += part.size
-        nodes, par = np.concatenate([p.nodes for p in parts]), np.concatenate([p.par for p in parts])
+        nodes = np.concatenate([p.nodes for p in parts])
+        width = max(p.par.shape[1] for p in parts)  # types with tables have rows of different lengths
+        par = np.concatenate([np.pad(p.par, ((0, 0), (0, width - p.par.shape[1]))) for p in parts])
         joint = None
         if any(p.joint is not None for p in parts):
             own = [np.arange(p.size) if p.joint is None else p.joint for p in parts]

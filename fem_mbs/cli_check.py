@@ -97,6 +97,9 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "joint",
         "gear",
         "joint_spring",
+        "nodal_mass",
+        "motor",
+        "bushing",
         "force",
         "moment",
     ):

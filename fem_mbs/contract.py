@@ -87,6 +87,7 @@ LEDGER = 0  # fe[:, :N_LEDGER] = energies and momenta at state 1, works over the
 OUTPUT = 1  # fe[:, :n_out] = output quantities (section forces, strains) of the step
 COMMIT = 2  # state 1 has been accepted: update hist (called after LEDGER and OUTPUT)
 START = 3  # both rows hold the initial state: fill hist
+SAMPLE = 4  # users' forces only: what their functions are asked with at the present iterate, to fe
 
 # --- columns of the ledger -----------------------------------------------------------------------------------------
 KINETIC, STRAIN, POTENTIAL = 0, 1, 2  # [J] at state 1

@@ -593,6 +593,42 @@ class DoubleIntegral(TimeFunction):
         return self._at(t)[1], np.where(t >= 0.0, self.function(t), 0.0)
 
 
+class Integral(DoubleIntegral):
+    """f with f' = g and f(0) = 0, for t >= 0 (f = 0 before), by the same panels."""
+
+    def _value(self, t: np.ndarray) -> Any:
+        return self._at(t)[1]
+
+    def _slopes(self, t: np.ndarray) -> Slopes:
+        before = t < 0.0
+        first, second = np.asarray(self.function(t), float), self.function._slopes(t)[0]
+        return np.where(before, 0.0, first), np.where(before, 0.0, second)
+
+
+class Derivative(TimeFunction):
+    """The first derivative of another function; its own second derivative is a difference, and rough."""
+
+    _STEP = 1e-4  # [s]
+
+    def __init__(self, function: TimeFunction) -> None:
+        self.function = function
+
+    @property
+    def kinks(self) -> np.ndarray:
+        return self.function.kinks
+
+    def kinks_between(self, start: float, end: float) -> np.ndarray:
+        return self.function.kinks_between(start, end)
+
+    def _value(self, t: np.ndarray) -> Any:
+        return self.function._slopes(t)[0]
+
+    def _slopes(self, t: np.ndarray) -> Slopes:
+        e = self._STEP
+        after, before = (np.asarray(self.function._slopes(s)[1], float) for s in (t + e, t - e))
+        return self.function._slopes(t)[1], (after - before) / (2.0 * e)
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # From a model file.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from fem_mbs.assembly import GROUND, Block
 from fem_mbs.elements.hermite import mass_matrix
+from fem_mbs.errors import ModelError
 
 __all__ = ["constant_mass"]
 
@@ -19,6 +20,11 @@ def constant_mass(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray] | N
     name, n = block.type.name, block.size
     if not block.type.inertia:
         return None
+    if name.startswith("nodal_mass"):
+        raise ModelError(
+            f'Nodal mass "{block.label(0)}": centrifugal loads act on masses with a centre only; describe it by a body '
+            "or a point mass with offset"
+        )
     nodes = block.nodes if block.type.ends == 2 else np.column_stack((block.nodes[:, 0], np.full(n, GROUND)))
     size = 8 if block.type.dimension == 3 else 4
     M = np.zeros((n, size, size))

@@ -19,6 +19,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction
 from fem_mbs.model_base import Body, InitialSpeed, InitialVelocity, Step
+from fem_mbs.model_forces import Forces
 from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
@@ -41,7 +42,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames):
+class Model(Parts, Joints, Loads, Frames, Forces):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -229,6 +230,7 @@ class Model(Parts, Joints, Loads, Frames):
             kept = {sensor.on for sensor in self.sensors if sensor.kind in ("reaction", "joint")}
             blocks, shared, merged = shared_coordinates(blocks, self.positions, rotational, taken, kept)
         system = compile_system(self.dimension, nodes, blocks, held, driven, shared)
+        system.callbacks = list(self._callbacks)
         functions = [f for f, _ in self._used_functions]
         loads = np.array([load for _, load in self._used_functions], bool)
         compiled = CompiledModel(self, system, functions, loads, list(self.sensors), merged)

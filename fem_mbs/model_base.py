@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.assembly import GROUND, Block, make_block
+from fem_mbs.callbacks import Callback
 from fem_mbs.checks import Check
 from fem_mbs.errors import ModelError
 from fem_mbs.functions import TimeFunction, make_function
@@ -71,11 +72,13 @@ class JointCoordinate:
 
 @dataclass
 class Joint:
-    """A joint by its name: the elements that bear the name make it; ``measured`` are coordinates with a sensor."""
+    """A joint by its name: the elements that bear the name make it; ``measured`` are coordinates with a sensor,
+    ``driven`` those that follow a function."""
 
     kind: str
     coordinates: dict[str, JointCoordinate] = field(default_factory=dict)
     measured: set[str] = field(default_factory=set)
+    driven: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,8 @@ class ModelBase:
         self._fixed: list[tuple[int, int]] = []
         self._driven: list[tuple[int, int, int, str]] = []
         self._used_functions: list[tuple[TimeFunction, bool]] = []
+        self._callbacks: list[Callback] = []
+        self._time: TimeFunction | None = None
         self._droppable: list[tuple[int, int]] = []
         self._welded_rotation: list[tuple[str, int]] = []
 
@@ -279,6 +284,17 @@ class ModelBase:
         self._used_functions.append((function, load))
         return len(self._used_functions) - 1
 
+    @property
+    def single_elements(self) -> dict[str, str]:
+        """Names of springs, motors and other single elements with outputs, that are no joints: their types."""
+        return {
+            name: block.type.name
+            for block in self._blocks
+            if block.type.outputs and not block.type.multipliers
+            for name, first, last in block.groups
+            if last - first == 1 and name in self._labels and name not in self.groups
+        }
+
     def _add_nodes(self, x: np.ndarray) -> int:
         first = sum(len(p) for p in self._x)
         self._x.append(np.ascontiguousarray(x[:, : self.dimension], float))
@@ -288,8 +304,8 @@ class ModelBase:
         self._labels.add(self._new(kind, name, self._labels))
         return f'{kind} "{name}"'
 
-    def _add(self, label: str, type_name: str, nodes, **columns) -> Block:
-        self._blocks.append(make_block(label, type_name, nodes, **columns))
+    def _add(self, label: str, type_name: str, nodes, table=(), **columns) -> Block:
+        self._blocks.append(make_block(label, type_name, nodes, table, **columns))
         return self._blocks[-1]
 
     # --- materials, sections, functions ----------------------------------------------------------------------------

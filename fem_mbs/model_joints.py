@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.assembly import GROUND
+from fem_mbs.elements.joint_coordinate import ANGLE, OFFSET
 from fem_mbs.errors import ModelError
 from fem_mbs.model_base import Joint, JointCoordinate
 from fem_mbs.model_joints_special import SpecialJoints
+from fem_mbs.spring_laws import SpringLaw, spring_law
 
 __all__ = ["Joints"]
 
@@ -234,6 +237,7 @@ class Joints(SpecialJoints):
             raise ModelError(f'{j.owner}: an "angle" joint needs the function of its angle; add function = ...')
         nodes = self._relative_rotation(j, j.axis, self._function(j.function, j.owner, load=False))
         self._coordinate(j, "angle", self._angle(j.owner, nodes, j.axis))
+        self.joints[j.name].driven.add("angle")
 
     # --- what they are made of -------------------------------------------------------------------------------------
     def _meeting_point(self, owner: str, a: str, b: str, point):
@@ -321,6 +325,7 @@ class Joints(SpecialJoints):
         """A coordinate of the joint, driven if there is a function."""
         self.joints[j.name].coordinates[key] = coordinate
         if function is not None:
+            self.joints[j.name].driven.add(key)
             self._drive(j.name, coordinate, self._function(function, j.owner, load=False))
 
     def _drive(self, label: str, c: JointCoordinate, index: int) -> None:
@@ -370,25 +375,40 @@ class Joints(SpecialJoints):
         return key, c
 
     def joint_spring(
-        self, name: str, joint: str, stiffness: float, damping: float = 0.0, free: float = 0.0,
-        coordinate: str | None = None,
+        self, name: str, joint: str, stiffness: float | None = None, damping: float = 0.0, free: float = 0.0,
+        coordinate: str | None = None, **law,
     ) -> None:  # fmt: skip
         """A spring-damper on a coordinate of a joint: [N m/rad], [N m s/rad] on an angle, [N/m], [N s/m] on a slide.
 
         Args:
             free: value of the coordinate, zero at the start, at which the spring is free [rad] or [m].
             coordinate: "angle" or "displacement", of a universal joint also "angle_b"; None: the joint's first one.
+            law: nonlinear parts and stops as for `spring`, over the coordinate less ``free``; ``stops`` are values of
+                the coordinate.
         """
         owner = self._label("Joint spring", name)
         _, c = self._joint_coordinate(joint, coordinate, owner)
-        stiffness = self._number(stiffness, owner, "stiffness", 0.0)
-        damping = self._number(damping, owner, "damping", 0.0)
-        self._spring(name, c, stiffness, damping, self._number(free, owner, "free"))
+        found = self._law(owner, stiffness, damping, law, c.start)
+        self._spring(name, c, found, self._number(free, owner, "free"))
 
-    def _spring(self, label: str, c: JointCoordinate, stiffness: float, damping: float, free: float) -> None:
-        start = {"angle" if c.angular else "displacement": c.start + free}
+    def _law(self, owner: str, stiffness, damping, law: dict[str, Any], start: float = 0.0) -> SpringLaw:
+        known = [p for p in inspect.signature(spring_law).parameters if p not in ("model", "owner", "start")]
+        for key in law:
+            if key not in known:
+                close = difflib.get_close_matches(key, known, n=1)
+                hint = f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(known)}"
+                raise ModelError(f'{owner}: unknown key "{key}"{hint}')
+        return spring_law(self, owner, stiffness=stiffness, damping=damping, start=start, **law)
+
+    def _spring(self, label: str, c: JointCoordinate, law: SpringLaw, free: float) -> None:
         kind = f"{'torsion' if c.angular else 'slide'}{self.dimension}"
-        self._add(label, kind, [c.nodes], stiffness=stiffness, damping=damping, **start, **c.columns)
+        if law.linear:
+            start = {"angle" if c.angular else "displacement": c.start + free}
+            values = {"stiffness": law.stiffness, "damping": law.damping, **start}
+            self._add(label, kind, [c.nodes], **values, **c.columns)
+            return
+        values = {"coordinate": ANGLE if c.angular else OFFSET, "free": c.start + free, **law.columns}
+        self._add(label, f"nonlinear_{kind}", [c.nodes], law.table, **values, **c.columns)
 
     def _measure_joint(self, joint: str, key: str) -> str:
         """Have a coordinate of a joint among the outputs, by a spring without force; returns the label of that."""
@@ -396,5 +416,5 @@ class Joints(SpecialJoints):
         if key not in self.joints[joint].measured:
             self._label("Joint coordinate", label)
             self.joints[joint].measured.add(key)
-            self._spring(label, self.joints[joint].coordinates[key], 0.0, 0.0, 0.0)
+            self._spring(label, self.joints[joint].coordinates[key], SpringLaw(0.0, 0.0), 0.0)
         return label

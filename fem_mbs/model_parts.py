@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.assembly import GROUND
+from fem_mbs.elements.joint_coordinate import LENGTH
 from fem_mbs.errors import ModelError
 from fem_mbs.model_base import Body
 from fem_mbs.model_beams import Beams, director_columns
@@ -143,8 +144,15 @@ class Parts(Beams):
         if not arm.any():
             self._add(name, "rigid3", nodes, mass=mass, **_inertia_columns(J))
             return
-        # mass centre x + R a, Euler tensor of the directors; the other end is the ground, which takes no part
-        a = np.array([self._rotation_matrix(int(node)).T @ arm for node in nodes])
+        self._add_eccentric(
+            name, nodes, mass, np.array([self._rotation_matrix(int(node)).T @ arm for node in nodes]), J
+        )
+
+    def _add_eccentric(self, name: str, nodes, mass: float, a: np.ndarray, J: np.ndarray) -> None:
+        """Masses at the offsets a (n, 3) (body axes), with the inertia J about them.
+
+        Mass centre x + R a, Euler tensor of the directors; the other end is the ground, which takes no part.
+        """
         M = np.zeros((len(nodes), 8, 8))
         place = np.concatenate([np.ones((len(nodes), 1)), a], axis=1)
         M[:, :4, :4] = mass * place[:, :, None] * place[:, None, :]
@@ -153,11 +161,18 @@ class Parts(Beams):
         self._add(name, "director_mass3", ends, mass=mass, **director_columns(M))
 
     def spring(
-        self, name: str, a: str, b: str, stiffness: float, damping: float = 0.0, length: float | None = None,
-        point_a=None, point_b=None,
+        self, name: str, a: str, b: str, stiffness: float | None = None, damping: float = 0.0,
+        length: float | None = None, point_a=None, point_b=None, **law,
     ) -> None:  # fmt: skip
-        """A spring-damper between two points: stiffness [N/m], damping [N s/m], free length (None: that of the
-        start)."""
+        """A spring-damper between two points: stiffness [N/m], damping [N s/m], free length (None: that of the start).
+
+        Args:
+            law: nonlinear parts, which add up with stiffness and damping; x is length - free length:
+                ``cubic`` k3 [N/m^3] of the force k3 x^3; ``preload`` [N] at x = 0, tension positive; ``table`` (k, 2)
+                of x [m] and force [N] with ``interpolation`` "linear" or "spline"; ``damping_table`` (k, 2) of rate
+                [m/s] and force [N]; ``stops`` [least, largest] length with ``stop_stiffness`` [N/m] and
+                ``stop_damping`` [s/m] (Hunt & Crossley 1975).
+        """
         owner = self._label("Spring", name)
         node_a, off_a = self._point(a, point_a, owner)
         node_b, off_b = self._point(b, point_b, owner)
@@ -165,36 +180,36 @@ class Parts(Beams):
             raise ModelError(f'{owner}: both ends are the same point of "{a}"')
         if length is None:
             length = float(np.linalg.norm(self._global(node_b, off_b) - self._global(node_a, off_a)))
+        length = self._number(length, owner, "length", 0.0)
         names = "xyz"[: self.dimension]
-        self._add(
-            name,
-            f"spring{self.dimension}",
-            [[node_a, node_b]],
-            stiffness=self._number(stiffness, owner, "stiffness", 0.0),
-            damping=self._number(damping, owner, "damping", 0.0),
-            length=self._number(length, owner, "length", 0.0),
-            **{f"a{c}_a": v for c, v in zip(names, off_a, strict=True)},
-            **{f"a{c}_b": v for c, v in zip(names, off_b, strict=True)},
-        )
+        columns = {
+            f"a{c}_{end}": float(v)
+            for end, offset in (("a", off_a), ("b", off_b))
+            for c, v in zip(names, offset, strict=True)
+        }
+        found = self._law(owner, stiffness, damping, law)
+        nodes = [[node_a, node_b]]
+        if found.linear:
+            kind = f"spring{self.dimension}"
+            self._add(name, kind, nodes, stiffness=found.stiffness, damping=found.damping, length=length, **columns)
+            return
+        kind = f"nonlinear_spring{self.dimension}"
+        self._add(name, kind, nodes, found.table, coordinate=LENGTH, free=length, **columns, **found.columns)
 
     def torsion_spring(
-        self, name: str, a: str, b: str, stiffness: float, damping: float = 0.0, angle: float = 0.0, axis=None
-    ) -> None:
+        self, name: str, a: str, b: str, stiffness: float | None = None, damping: float = 0.0, angle: float = 0.0,
+        axis=None, **law,
+    ) -> None:  # fmt: skip
         """A torsional spring-damper [N m/rad], [N m s/rad] on the angle by which b turns more than a since the start.
 
-        ``angle`` is the relative angle at which it is free [rad]; ``axis`` (space only) its axis at the start.
+        ``angle`` is the relative angle at which it is free [rad]; ``axis`` (space only) its axis at the start; ``law``
+        as for `spring`, over the angle since the free one [rad], ``stops`` being angles since the start.
         """
         owner = self._label("Torsion spring", name)
         nodes = [self._turning(p, owner) for p in (a, b)]
         if nodes[0] == nodes[1]:
             raise ModelError(f'{owner}: both ends are "{a}"; join two different places')
         turn = self._angle(owner, nodes, axis)
-        self._add(
-            name,
-            f"torsion{self.dimension}",
-            [nodes],
-            stiffness=self._number(stiffness, owner, "stiffness", 0.0),
-            damping=self._number(damping, owner, "damping", 0.0),
-            angle=turn.start + self._number(angle, owner, "angle"),
-            **turn.columns,
+        self._spring(
+            name, turn, self._law(owner, stiffness, damping, law, turn.start), self._number(angle, owner, "angle")
         )

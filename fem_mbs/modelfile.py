@@ -326,6 +326,9 @@ def _function(model: Model, spec: Any, folder: Path) -> TimeFunction:
         raise ModelError(f"function{text}") from None
 
 
+_FUNCTION_KEYS = ("function", "displacement", "speed", "acceleration")
+
+
 def _add(model: Model, entry: Entry, folder: Path) -> None:
     table, name, keys = entry.type.name, entry.name, entry.keys
     if table == "function":
@@ -336,7 +339,8 @@ def _add(model: Model, entry: Entry, folder: Path) -> None:
         getattr(model, f"{kind}_step")(name=title, **options)
         return
     given = keys.given("name")
-    for key in ("function", "displacement", "speed", "acceleration"):
+    functions = ("force", "speed", "position") if table == "motor" else _FUNCTION_KEYS
+    for key in functions:
         if key in given:
             given[key] = _function(model, given[key], folder)
     if table == "mesh":

@@ -235,6 +235,30 @@ def _number_or_pair(value: Any) -> Any:
     return _numbers(value, what) if isinstance(value, list) else _number(value, what)
 
 
+def _square(value: Any) -> Any:
+    what = "a list of 6 numbers or 6x6 numbers, in the plane 3 or 3x3"
+    if isinstance(value, list) and value and all(isinstance(v, list) for v in value):
+        return [_numbers(v, what) for v in value]
+    return _numbers(value, what)
+
+
+def _table_points(value: Any) -> list[list[float]]:
+    what = "a list of points [x, force]"
+    if not isinstance(value, list) or not all(isinstance(v, list) and len(v) == 2 for v in value):
+        raise ValueError(f"must be {what}")
+    return [_numbers(v, what) for v in value]
+
+
+def _stops(value: Any) -> list[float]:
+    what = "a list of two numbers, -inf or inf where there is no stop"
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"must be {what}")
+    for item in value:
+        if not (isinstance(item, float) and math.isinf(item)):
+            _number(item, what)
+    return value
+
+
 NUMBER = Kind("number", _number)
 NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True))
 WHOLE = Kind("whole number", _whole(0, 2**31 - 1))
@@ -262,6 +286,10 @@ ORIENTATION = Kind("list of numbers or expressions", _orientation)
 WORDS = Kind("text or list", _words)
 RELEASE_WORDS = Kind("table", _releases)
 NUMBER_OR_PAIR = Kind("number or list of two", _number_or_pair)
+TABLE_POINTS = Kind("list of points", _table_points)
+VECTOR_ANY = Kind("list of numbers", lambda v: _numbers(v, "a list of numbers"))
+SQUARE = Kind("list of numbers or of lists", _square)
+STOPS = Kind("list of two numbers", _stops)
 
 
 @dataclass(frozen=True)
@@ -504,16 +532,44 @@ PointMass = _table(
 )
 
 
+NodalMass = _table(
+    "NodalMass",
+    name=Key(NAME, "", shows='"nodal_mass 1", ...'),
+    at=Key(PLACES, "on each node of it", required=True),
+    matrix=Key(
+        SQUARE,
+        "6x6 over velocity and angular velocity in the node's axes, in the plane 3x3; symmetric, positive "
+        "[kg, kg m, kg m^2]",
+        required=True,
+    ),
+)
+
+
+def _law_keys(x: str, stops: str, length: str, force: str) -> dict[str, Key]:
+    """Keys of a spring's law, which all kinds of springs share; stiffness and damping add to what they say."""
+    return {
+        "cubic": Key(NUMBER, f"k of a force k x^3 [{force}/{length}^3], x {x}", 0.0),
+        "preload": Key(NUMBER, f"force at x = 0 [{force}]", 0.0),
+        "table": Key(TABLE_POINTS, f"[x, force] [{length}], [{force}]; goes on along its last slopes", shows="none"),
+        "interpolation": Key(TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear"),
+        "damping_table": Key(TABLE_POINTS, f"[rate, force] [{length}/s], [{force}], linear in between", shows="none"),
+        "stops": Key(STOPS, f"{stops} [{length}]", shows="none"),
+        "stop_stiffness": Key(NUMBER, f"of the stops [{force}/{length}]", shows="required by stops"),
+        "stop_damping": Key(NUMBER, f"b of the stops' force k y (1 + b y') with the overlap y [s/{length}]", 0.0),
+    }
+
+
 Spring = _table(
     "Spring",
     name=Key(NAME, "", shows='"spring 1", ...'),
     a=Key(PLACE, "one end", required=True),
     b=Key(PLACE, "other end", required=True),
-    stiffness=Key(NUMBER, "[N/m]", required=True),
+    stiffness=Key(NUMBER, "[N/m]", shows="0"),
     damping=Key(NUMBER, "[N s/m]", 0.0),
     length=Key(NUMBER, "free length [m]", shows="that of the start"),
     point_a=Key(VECTOR, "where on a, in global coordinates of the start [m]", shows="its node"),
     point_b=Key(VECTOR, "where on b [m]", shows="its node"),
+    **_law_keys("the length less the free length", "least and largest length, inf for none", "m", "N"),
 )
 
 
@@ -522,10 +578,11 @@ TorsionSpring = _table(
     name=Key(NAME, "", shows='"torsion_spring 1", ...'),
     a=Key(PLACE, "one end", required=True),
     b=Key(PLACE, "other end, whose angle against a counts", required=True),
-    stiffness=Key(NUMBER, "[N m/rad]", required=True),
+    stiffness=Key(NUMBER, "[N m/rad]", shows="0"),
     damping=Key(NUMBER, "[N m s/rad]", 0.0),
     angle=Key(NUMBER, "relative angle since the start at which it is free [rad]", 0.0),
     axis=Key(VECTOR, "space: its axis at the start", shows="required in space"),
+    **_law_keys("the angle less the free angle", "least and largest angle since the start, inf for none", "rad", "N m"),
 )
 
 
@@ -579,7 +636,7 @@ JointSpring = _table(
     "JointSpring",
     name=Key(NAME, "", shows='"joint_spring 1", ...'),
     joint=Key(TEXT, "name of a joint", required=True),
-    stiffness=Key(NUMBER, "[N m/rad] on an angle, [N/m] on a displacement", required=True),
+    stiffness=Key(NUMBER, "[N m/rad] on an angle, [N/m] on a displacement", shows="0"),
     damping=Key(NUMBER, "[N m s/rad] or [N s/m]", 0.0),
     free=Key(NUMBER, "coordinate since the start at which it is free [rad] or [m]", 0.0),
     coordinate=Key(
@@ -587,6 +644,51 @@ JointSpring = _table(
         '"angle", "displacement"; of a universal joint "angle" (about its axis in a), "angle_b"',
         shows="the first",
     ),
+    **_law_keys(
+        "the coordinate less its free value (on an angle: N m, rad)",
+        "least and largest coordinate since the start, inf for none", "m", "N",
+    ),
+)  # fmt: skip
+
+
+Motor = _table(
+    "Motor",
+    name=Key(NAME, "", shows='"motor 1", ...'),
+    joint=Key(TEXT, "name of a joint; or a and b", shows="none"),
+    coordinate=Key(TEXT, "of the joint, as of a joint_spring", shows="the first"),
+    a=Key(PLACE, "instead of joint: one end of a distance", shows="none"),
+    b=Key(PLACE, "its other end", shows="none"),
+    point_a=Key(VECTOR, "where on a, in global coordinates of the start [m]", shows="its node"),
+    point_b=Key(VECTOR, "where on b [m]", shows="its node"),
+    force=Key(FUNCTION, "force [N] or moment [N m] in the direction in which the coordinate grows", shows="none"),
+    speed=Key(FUNCTION, "instead: rate of the coordinate [m/s] or [rad/s], whatever force that takes", shows="none"),
+    position=Key(FUNCTION, "a controller's reference r of the coordinate since the start [m], [rad]", shows="0"),
+    kp=Key(NUMBER, "gain of r - q [N/m] or [N m/rad]", 0.0),
+    kd=Key(NUMBER, "gain of r' - q' [N s/m] or [N m s/rad]", 0.0),
+    limit=Key(NUMBER_OR_INF, "largest magnitude of force and controller together", shows="inf"),
+)
+
+
+Bushing = _table(
+    "Bushing",
+    name=Key(NAME, "", shows='"bushing 1", ...'),
+    a=Key(PLACE, "one part", required=True),
+    b=Key(PLACE, "other part", "ground"),
+    stiffness=Key(
+        SQUARE,
+        "diagonal or matrix over displacements and rotations, 6 or 6x6, in the plane 3 or 3x3 (x, y, rotation) "
+        "[N/m, N/rad, N m/rad]",
+        shows="none",
+    ),
+    damping=Key(SQUARE, "likewise, over their rates", shows="none"),
+    point=Key(VECTOR, "where both frames are, in global coordinates of the start [m]", shows="the nodes"),
+    point_a=Key(VECTOR, "where on a [m]", shows="point"),
+    point_b=Key(VECTOR, "where on b [m]", shows="point"),
+    rotation=Key(
+        NUMBER_OR_VECTOR, "of the axes at the start: angle; space: axis times angle [rad]", shows="global axes"
+    ),
+    frame=Key(TEXT, 'of the displacements: "first" (moves with a) or "mean" of both', "first"),
+    preload=Key(VECTOR_ANY, "forces and moments at the start, in the frame [N, N m]", shows="none"),
 )
 
 
@@ -746,6 +848,7 @@ TABLES: Sequence[TableType] = (
     TableType("beam", "list", Beam, "Beam", "Beams on the line cells of a mesh."),
     TableType("truss", "list", Truss, "Truss", "Trusses and cables on the line cells of a mesh."),
     TableType("point_mass", "list", PointMass, "Point mass", "Masses at nodes."),
+    TableType("nodal_mass", "list", NodalMass, "Nodal mass", "Dense mass matrices that turn with their nodes."),
     TableType("spring", "list", Spring, "Spring", "Spring-dampers between two points."),
     TableType("torsion_spring", "list", TorsionSpring, "Torsion spring", "Torsional spring-dampers between two parts."),
     TableType("support", "list", Support, "Support", "Nodes that do not move."),
@@ -753,6 +856,8 @@ TABLES: Sequence[TableType] = (
     TableType("joint", "list", Joint, "Joint", "Joints between two parts, or a part and the ground."),
     TableType("gear", "list", Gear, "Gear", "Gears, racks and pulleys: coordinates of two joints in a fixed ratio."),
     TableType("joint_spring", "list", JointSpring, "Joint spring", "Spring-dampers on the coordinate of a joint."),
+    TableType("motor", "list", Motor, "Motor", "Motors and controllers on coordinates of joints, or between points."),
+    TableType("bushing", "list", Bushing, "Bushing", "Elastic mounts: matrices between frames of two parts."),
     TableType("force", "list", Force, "Force", "Forces."),
     TableType("moment", "list", Moment, "Moment", "Moments."),
     TableType("line_load", "list", LineLoad, "Line load", "Distributed loads on beams and trusses."),

@@ -8,7 +8,8 @@ Kinds and their options (places as in `fem_mbs.model`):
     angle                              a, b             [rad]: b against a, unwrapped; in space its absolute value
     deflection                         on, a, b, relative   distance of a point from the chord a-b [m], over |a-b| at
                                        the start if relative; signed in the plane (left of the chord is positive)
-    element                            on, element, quantity   an output of one element of a group (0 is the first)
+    element                            on, element, quantity   an output of one element of a group (0 is the first), or
+                                       of a spring, motor, bushing or user's force
     strain, force                      on, element      axial strain [-], axial force [N] of one element
     reaction                           on               force and moment of supports or prescribed motions of a place,
                                        or of a joint on its end a, about the joint's point
@@ -269,19 +270,20 @@ class _Element(Sensor):
     default = None
 
     def prepare(self, on, element=0, quantity=None):
-        if on not in self.model.groups:
-            self.model._find("group of elements", on, self.model.groups, self.owner)
-        count = len(self.model.groups[on])
+        singles = self.model.single_elements
+        if on not in self.model.groups and on not in singles:
+            self.model._find("group of elements", on, {**self.model.groups, **singles}, self.owner)
+        count = len(self.model.groups.get(on, [0]))
         if isinstance(element, bool) or not isinstance(element, int) or not 0 <= element < count:
             raise ModelError(f'{self.owner}: element = {element!r}; "{on}" has elements 0 to {count - 1}')
-        self.group, self.element = on, element
+        self.group, self.element, self.count = on, element, count
         self.quantity = quantity or self.default
 
     def bind(self, compiled):
         found = []
         for block in compiled.system.blocks:
             for name, first, last in block.groups:
-                if name == self.group and block.type.outputs and last - first == len(self.model.groups[self.group]):
+                if name == self.group and block.type.outputs and last - first == self.count:
                     found.append((block, first))
         block, first = found[0]
         names = [o.split(" [")[0] for o in block.type.outputs]

@@ -8,6 +8,7 @@ when
     NEED_FACTOR      the matrix is wide: factor ``values`` and solve for ``rhs`` outside, then call again
     NEED_SOLVE       the same with the factors at hand
     NOT_CONVERGED    Newton-Raphson failed at step ``counter[STEP]``; the state is that of its start
+    NEED_USER        forces of users' functions are to be found at the iterate: write them into ``hist``, call again
     SINGULAR         the banded matrix has no pivot in equation ``counter[WORST]``
 
 (reverse communication, as ARPACK does it).  The solver knows blocks of elements by their arrays and the addresses of
@@ -30,7 +31,7 @@ from fem_mbs.contract import inline, inner, kernel
 from fem_mbs.solvers.banded import band_factor, band_solve
 
 # --- answers of `advance` ------------------------------------------------------------------------------------------
-DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR = 0, 1, 2, 3, 4
+DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER = 0, 1, 2, 3, 4, 5
 
 # --- kinds of dofs -------------------------------------------------------------------------------------------------
 POSITION, ROTATION, MULTIPLIER, SINK = 0, 1, 2, 3
@@ -68,8 +69,9 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT = 0, 1, 2, 3
     KL,
     KU,
     SLOW,  # 1: chord iterations contracted badly of late
-) = range(21)
-N_COUNTER = 21
+    USER,  # 0: no users' forces; 1: they are asked for before an assembly; 2: their answers are there
+) = range(22)
+N_COUNTER = 22
 
 # --- real settings and results -------------------------------------------------------------------------------------
 (RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH, ALPHA_M, ALPHA_F) = range(11)
@@ -657,6 +659,11 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
                 for k in range(U.size):
                     # kernels of one-state rules see no increment, but the multipliers
                     state.Uw[k] = U[k] if system.kind[k] == MULTIPLIER else 0.0
+            if counter[USER] == 1:
+                counter[USER] = 2
+                return NEED_USER
+            if counter[USER] == 2:
+                counter[USER] = 1
             # one call for all rules, since every call of a compiled function may be compiled into the caller
             assemble(job, kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
             if small_residual(system, state, real, counter):

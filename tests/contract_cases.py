@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fem_mbs.elements.laws import piecewise
+
 
 @dataclass(frozen=True)
 class Case:
@@ -23,6 +25,8 @@ class Case:
                      follow it to first order only
     ``reference``    positions of the ends, shape (ends, dim) [m], where the element is unstrained; None: fully random
                      states are meaningful.  Otherwise both states are rigid motions of the reference plus a deformation
+    ``rigid``        its inertia is that of masses in space: the same in all directions, with a centre
+    ``memory``       of n numbers: what `hist` holds after its first, turns, if that comes from outside
     ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
     """
 
@@ -34,6 +38,8 @@ class Case:
     short_step: float = 1e-4
     reference: Sequence[Sequence[float]] | None = None
     deformation: float = 0.3
+    rigid: bool = True
+    memory: Callable[[np.random.Generator, int], Sequence[float]] | None = None
 
 
 def triad(rng):
@@ -56,6 +62,52 @@ def _torsion3(rng):
     axes = triad(rng)
     b = triad(rng)[:, 0]
     return (3.0, 0.4, 0.2, *axes[:, 0], *axes[:, 1], *b)
+
+
+def _coordinate(kind, dimension, rng):
+    """The first parameters of an element on a coordinate."""
+    if kind == "torsion":
+        return (2, *(_torsion3(rng)[3:] if dimension == 3 else ()))
+    return (0, *_off(rng, 2 * dimension)) if kind == "spring" else (1, *_off(rng, 3 * dimension))
+
+
+def _nonlinear(kind, dimension, interpolation, damped=True, stops=False):
+    """See `fem_mbs.elements.nonlinear`; knots and stops where random states lie on both sides of them."""
+    table = ((-2.1, -9.0), (-0.4, -1.0), (0.3, 0.5), (1.7, 1.2), (2.9, 7.0))
+
+    def par(rng):
+        rows = piecewise(table, interpolation) if interpolation else piecewise((), "linear", 3.0, 0.4)
+        rate_rows = piecewise((), "linear", 0.7, 0.02) if damped else np.zeros((0, 6))  # (smooth, for differences)
+        interval = (0.21, 1.13, 7.0, 0.05) if stops else (-np.inf, np.inf, 0.0, 0.0)
+        first = _coordinate(kind, dimension, rng)
+        return (*first, 0.17, 0.6, *interval, len(rows), len(rate_rows), *rows.ravel(), *rate_rows.ravel())
+
+    return par
+
+
+def _motor(kind, dimension, numbers, start=0.3):
+    """A motor or a user's force on a coordinate: its start, then numbers."""
+    kind = {"length": "spring", "offset": "slide", "angle": "torsion"}[kind]
+    return lambda rng: (*_coordinate(kind, dimension, rng), start, *numbers)
+
+
+def _bushing(dimension, weight, damping=1.0):
+    """Random positive matrices between random frames."""
+    n = 3 * (dimension - 1)
+
+    def par(rng):
+        axes = [triad(rng).T if dimension == 3 else _turn(rng.uniform(0, 6)) for _ in range(2)]
+        return (
+            weight, *_off(rng, 2 * dimension), *axes[0].ravel(), *axes[1].ravel(), *_off(rng, 2 * n),
+            *symmetric(rng, n),
+            *(damping * np.array(symmetric(rng, n))),
+        )  # fmt: skip
+
+    return par
+
+
+def _turn(angle):
+    return np.array(((np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))))
 
 
 def _beam2(second_order, damping=0.0):
@@ -190,6 +242,53 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "unloaded": Case(lambda rng: (0.0, 0.0, 0.0, *_off(rng, 6))),
     },
     "slide3": Case(lambda rng: (5.0, 0.7, 0.4, *_off(rng, 9))),
+    **{
+        f"nonlinear_{kind}{d}": {
+            "table": Case(_nonlinear(kind, d, "linear")),
+            "spline": Case(_nonlinear(kind, d, "spline", damped=False)),
+            "polynomial": Case(_nonlinear(kind, d, None)),
+            "stops": Case(_nonlinear(kind, d, None, stops=True)),
+        }
+        for kind in ("spring", "slide", "torsion")
+        for d in (2, 3)
+    },
+    **{
+        f"nodal_mass{d}": Case(
+            lambda rng, d=d: (0.7, *_off(rng, d), *symmetric(rng, 3 * (d - 1))), rigid=False, short_step=1e-3
+        )
+        for d in (2, 3)
+    },
+    **{
+        f"bushing{d}": {
+            "": Case(_bushing(d, 0.0)),
+            "mean_frame": Case(_bushing(d, 0.5)),
+            "stiff": Case(_bushing(d, 0.5, 0)),
+        }
+        for d in (2, 3)
+    },
+    **{
+        f"motor_{kind}{d}": {
+            "": Case(_motor(kind, d, (0, 0, 0, 3.0, 0.4, np.inf))),
+            "force": Case(_motor(kind, d, (0, -1, -1, 0.0, 0.0, np.inf))),
+            "cut_off": Case(_motor(kind, d, (0, 0, 0, 3.0, 0.4, 0.01))),
+        }
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"user_{kind}{d}": Case(_motor(kind, d, (0, 0), 0.3), memory=lambda rng, n: rng.normal(size=n))
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"user_point{d}": Case(
+            lambda rng, d=d: (*_off(rng, d), 0, 0),
+            isolated=False,
+            potential=False,
+            memory=lambda rng, n: rng.normal(size=n),
+        )
+        for d in (2, 3)
+    },
     "rigid3": Case(lambda rng: (2.5, *inertia(rng))),
     "point2": Case(lambda rng: (1.7, *_off(rng, 4)), vector_multipliers=True),
     "point3": Case(lambda rng: (1.7, *_off(rng, 6)), vector_multipliers=True),

@@ -31,6 +31,8 @@ LAYERS = {
     "fem_mbs.compiled": 3,
     "fem_mbs.functions": 3,
     "fem_mbs.expressions": 3,
+    "fem_mbs.callbacks": 3,
+    "fem_mbs.spring_laws": 3,
     "fem_mbs.sections": 3,
     "fem_mbs.inertia_coordinates": 3,
     "fem_mbs.elimination": 3,

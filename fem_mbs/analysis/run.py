@@ -244,6 +244,8 @@ def fingerprint(job: _Run) -> str:
         for array in (speed.nodes, speed.velocity, speed.spin):
             digest.update(np.ascontiguousarray(array).tobytes())
     digest.update(repr(job.model.initial_speeds).encode())
+    for callback in system.callbacks:
+        digest.update(callback.fingerprint())
     return digest.hexdigest()
 
 

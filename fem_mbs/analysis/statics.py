@@ -321,6 +321,11 @@ class _Problem:
         now = np.array([self.stepping.t0])
         self._funs = self.stepping.evaluate(now, now, now)
         s = self.stepping
+        if self.system.callbacks:  # they are asked at the configuration, which the first call makes
+            S.equilibrium(
+                C.FORCE, s.kernels, self.system.system, s.ctl, self._funs[0], self.state, s.real, s.counter
+            )  # fmt: skip
+            self.system.serve(s.ctl, self._funs[0], self.state, slopes=job == C.TANGENT)
         return S.equilibrium(
             job, s.kernels, self.system.system, s.ctl, self._funs[0], self.state, s.real, s.counter
         )  # fmt: skip

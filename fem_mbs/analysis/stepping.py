@@ -119,6 +119,7 @@ class Stepping:
         self.explicit = c[S.RULE_KIND] == S.EXPLICIT
         c[S.PREDICTOR] = PREDICTORS[settings.predictor]
         c[S.RESTART_EVERY] = restart_every
+        c[S.USER] = bool(compiled.callbacks)
         self.real = np.zeros(S.N_REAL)
         self.real[S.RTOL], self.real[S.CTOL] = settings.rtol, settings.ctol
         self.real[[S.BETA, S.GAMMA, S.ALPHA_M, S.ALPHA_F]] = self.weights[:4]
@@ -298,7 +299,10 @@ class Stepping:
             answer = advance(
                 self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter, self.real
             )
-            if answer in (S.NEED_FACTOR, S.NEED_SOLVE):
+            if answer == S.NEED_USER:
+                slopes = bool(self.counter[S.REFACTOR] or self.counter[S.FULL])
+                self.compiled.serve(ctl, funs[self.counter[S.STEP]], state, slopes)
+            elif answer in (S.NEED_FACTOR, S.NEED_SOLVE):
                 try:
                     if answer == S.NEED_FACTOR:
                         self.solver.factor(state.values[:-1])

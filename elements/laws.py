@@ -1,0 +1,151 @@
+"""Laws of a force over one coordinate or over its rate: piecewise cubics, stops; means over a step that do not cancel.
+
+A piecewise cubic is n rows (a, c0, c1, c2, c3, V) of a parameter table: F = c0 + c1 z + c2 z^2 + c3 z^3, z = x - a,
+from x = a to the a of the next row; the first row also serves everything before it.  F is continuous; V is its integral
+at a.
+
+The discrete force of a potential V(x) is the mean of F over the step, (V(x1) - V(x0))/(x1 - x0) = int F dx/(x1 - x0).
+Simpson's rule gives it exactly for a cubic, and piece by piece as a weighted mean, with no difference of energies that
+would cancel.  Its derivative by x1 is int (x - x0) F' dx/(x1 - x0)^2, cubic as well.  Where x0 = x1: F, and F'/2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import inner
+
+__all__ = ["ROW", "hinge_mean", "piecewise", "piecewise_at", "piecewise_energy", "piecewise_mean"]
+
+ROW = 6  # numbers of a piece
+
+
+# --- compiled --------------------------------------------------------------------------------------------------------
+@inner
+def _piece(par, e, first, n, x):
+    """Number of the piece that holds x."""
+    low, high = 0, n - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if x >= par[e, first + ROW * middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@inner
+def _value(par, e, row, x):
+    z = x - par[e, row]
+    return par[e, row + 1] + z * (par[e, row + 2] + z * (par[e, row + 3] + z * par[e, row + 4]))
+
+
+@inner
+def _slope(par, e, row, x):
+    z = x - par[e, row]
+    return par[e, row + 2] + z * (2 * par[e, row + 3] + z * 3 * par[e, row + 4])
+
+
+@inner
+def piecewise_at(par, e, first, n, x):
+    """F(x) and F'(x) of the n pieces at par[e, first:]; nothing for n = 0."""
+    if n == 0:
+        return 0.0, 0.0
+    row = first + ROW * _piece(par, e, first, n, x)
+    return _value(par, e, row, x), _slope(par, e, row, x)
+
+
+@inner
+def piecewise_energy(par, e, first, n, x):
+    """V(x)."""
+    if n == 0:
+        return 0.0
+    row = first + ROW * _piece(par, e, first, n, x)
+    z = x - par[e, row]
+    c = par[e, row + 2] / 2 + z * (par[e, row + 3] / 3 + z * par[e, row + 4] / 4)
+    return par[e, row + 5] + z * (par[e, row + 1] + z * c)
+
+
+@inner
+def piecewise_mean(par, e, first, n, x0, x1):
+    """Mean of F between x0 and x1, and its derivative by x1."""
+    if n == 0:
+        return 0.0, 0.0
+    low, high = (x0, x1) if x0 <= x1 else (x1, x0)
+    i0, i1 = _piece(par, e, first, n, low), _piece(par, e, first, n, high)
+    if i0 == i1:
+        row = first + ROW * i0
+        middle = 0.5 * (x0 + x1)
+        mean = (_value(par, e, row, x0) + 4 * _value(par, e, row, middle) + _value(par, e, row, x1)) / 6
+        return mean, (2 * _slope(par, e, row, middle) + _slope(par, e, row, x1)) / 6
+    mean = slope = 0.0
+    for i in range(i0, i1 + 1):
+        row = first + ROW * i
+        left = low if i == i0 else par[e, row]
+        right = high if i == i1 else par[e, row + ROW]
+        middle = 0.5 * (left + right)
+        part = (right - left) / (high - low)
+        mean += part / 6 * (_value(par, e, row, left) + 4 * _value(par, e, row, middle) + _value(par, e, row, right))
+        slope += part / 6 * (
+            abs(left - x0) * _slope(par, e, row, left)
+            + 4 * abs(middle - x0) * _slope(par, e, row, middle)
+            + abs(right - x0) * _slope(par, e, row, right)
+        )  # fmt: skip
+    return mean, slope / (high - low)
+
+
+@inner
+def hinge_mean(y0, y1):
+    """Mean of max(y, 0) between y0 and y1, and its derivative by y1."""
+    if y0 >= 0 and y1 >= 0:
+        return 0.5 * (y0 + y1), 0.5
+    if y0 <= 0 and y1 <= 0:
+        return 0.0, 0.0
+    width = abs(y1 - y0)
+    if y1 > 0:
+        q = y1 / width
+        return 0.5 * q * y1, q * (1 - 0.5 * q)
+    q = y0 / width
+    return 0.5 * q * y0, 0.5 * q * q
+
+
+# --- in numpy --------------------------------------------------------------------------------------------------------
+def piecewise(points, interpolation: str = "linear", stiffness: float = 0.0, cubic: float = 0.0) -> np.ndarray:
+    """Rows (n, 6) of a piecewise cubic: a table, plus stiffness x + cubic x^3.
+
+    Args:
+        points: (k, 2) of x, strictly rising, and F; beyond its ends the table goes on along its last slopes; an empty
+            one counts as zero.
+        interpolation: "linear", or "spline": natural cubic, twice continuously differentiable.
+
+    V is zero at x = 0.
+    """
+    points = np.asarray(points, float).reshape(-1, 2)
+    if len(points) == 0:
+        a, c = np.zeros(1), np.zeros((1, 4))
+    else:
+        x, f = points.T
+        if interpolation == "spline" and len(x) > 2:
+            from scipy.interpolate import CubicSpline
+
+            spline = CubicSpline(x, f, bc_type="natural")
+            inner_c = spline.c[::-1].T
+            slopes = spline(x[[0, -1]], 1)
+        else:
+            slope = np.diff(f) / np.diff(x)
+            inner_c = np.column_stack((f[:-1], slope, np.zeros((len(slope), 2))))
+            slopes = slope[[0, -1]]
+        a = np.concatenate((x[:1], x))
+        c = np.zeros((len(a), 4))
+        c[1:-1] = inner_c
+        c[0, :2], c[-1, :2] = (f[0], slopes[0]), (f[-1], slopes[1])
+    # k x + m x^3 about each a
+    c = c + np.column_stack(
+        (stiffness * a + cubic * a**3, stiffness + 3 * cubic * a**2, 3 * cubic * a, np.full_like(a, cubic))
+    )
+    z = np.diff(a)
+    parts = z * (c[:-1, 0] + z * (c[:-1, 1] / 2 + z * (c[:-1, 2] / 3 + z * c[:-1, 3] / 4)))
+    V = np.concatenate(([0.0], np.cumsum(parts)))
+    rows = np.ascontiguousarray(np.column_stack((a, c, V)))
+    rows[:, 5] -= piecewise_energy(rows.reshape(1, -1), 0, 0, len(rows), 0.0)
+    return rows

@@ -1,0 +1,258 @@
+"""Forces that a user's Python function gives: `user_length`, `user_offset`, `user_angle` on a coordinate of two ends,
+`user_point` on a point.
+
+The function is asked outside the compiled loop, for every iterate (`fem_mbs.analysis.callbacks`), with what the report
+job SAMPLE says: coordinate and rate, or position and velocity, of the middle of the step (one-state rules: of its end),
+and the time.  Its answer comes back in `hist`, as a linear law about the point q*, q'* where it was asked,
+
+    F = F* + Fq (q - q*) + Fv (q' - q'*),
+
+so that kernels, tangents and ledger see one and the same smooth force, and the converged iterate the function's own.
+Its work F (q1 - q0), F.(P1 - P0) of a point, is booked as that of loads.
+
+Ends as in `fem_mbs.elements.joint_coordinate`; a point is eccentric in its end.  Outputs: the force on the coordinate
+or point; the coordinate at the end of the step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import (
+    COMMIT,
+    LEDGER,
+    LOAD_WORK,
+    ONE_STATE,
+    OUTPUT,
+    RULE,
+    SAMPLE,
+    SF,
+    START,
+    T1,
+    TANGENT,
+    TM,
+    WV,
+    H,
+    inner,
+    kernel,
+)
+from fem_mbs.elements.common import add_arm_tangent, add_force, clear, time_value
+from fem_mbs.elements.coordinates import dot, end_velocities, spring_rows
+from fem_mbs.elements.joint_coordinate import (
+    ANGLE,
+    LENGTH,
+    OFFSET,
+    coordinate_columns,
+    coordinate_count,
+    coordinate_rate,
+    coordinate_rows,
+    coordinate_step,
+    coordinate_turns,
+    workspace,
+)
+from fem_mbs.elements.kinematics import DP, P0, P1, R0, R1, point, point_rate
+from fem_mbs.elements.registry import ElementType
+
+__all__ = ["CALLBACK", "FORCE_AT", "TYPES"]
+
+# columns after those of the coordinate
+_START, CALLBACK, _CLOCK = range(3)
+# hist: the angle at the start of the step, then F*, q*, q'*, Fq, Fv
+FORCE_AT = 1
+
+
+# --- on a coordinate -------------------------------------------------------------------------------------------------
+@inner
+def _law(hist, e, q, rate):
+    return hist[e, 1] + hist[e, 4] * (q - hist[e, 2]) + hist[e, 5] * (rate - hist[e, 3])
+
+
+@kernel
+def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    dim = 2 if D.shape[2] == 2 else 3
+    P, B, J, W, T, Z, X, row, row1, vel, G = workspace(dim)
+    for e in range(e0, e1):
+        c = coordinate_count(int(par[e, 0]), dim)
+        s0, s1, ds = coordinate_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G)
+        if ctl[RULE] == ONE_STATE:
+            end_velocities(V, D, dof, rot, 1, e, vel)
+            rate = dot(row, vel)
+        else:
+            rate = ds / ctl[H]
+        force = _law(hist, e, 0.5 * (s0 + s1) - par[e, c + _START], rate)
+        spring_rows(job, ctl, -hist[e, 4], -hist[e, 5], -force, row, row1, G, vel, fe, ke, e - e0)
+
+
+@kernel
+def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    dim = 2 if D.shape[2] == 2 else 3
+    P, B, J, W, T, Z, X, row, row1, _, G = workspace(dim)
+    for e in range(e0, e1):
+        if job == START or job == COMMIT:
+            coordinate_turns(job == START, D, U, dof, rot, hist, e, par, W, T, Z, row, row1, G, ctl)
+            continue
+        f = fe[e - e0]
+        c = coordinate_count(int(par[e, 0]), dim)
+        start = par[e, c + _START]
+        s0, s1, ds = coordinate_step(ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G)
+        before = 0.0
+        if ctl[RULE] == ONE_STATE:  # the force of the end; work by the trapezoidal rule
+            if job == LEDGER:
+                before = _law(hist, e, s0 - start, coordinate_rate(V, D, dof, rot, 0, e, par, P, W, Z, X))
+            q, rate = s1 - start, coordinate_rate(V, D, dof, rot, 1, e, par, P, W, Z, X)
+        else:
+            q, rate = 0.5 * (s0 + s1) - start, ds / ctl[H]
+        force = _law(hist, e, q, rate)
+        if job == LEDGER:
+            f[LOAD_WORK] = (0.5 * (before + force) if ctl[RULE] == ONE_STATE else force) * ds
+        elif job == OUTPUT:
+            f[0] = force
+            f[1] = s1
+        elif job == SAMPLE:
+            f[0], f[1] = q, rate
+            f[2] = time_value(fun, par[e, c + _CLOCK], T1 if ctl[RULE] == ONE_STATE else TM, 0.0)
+
+
+# --- on a point ------------------------------------------------------------------------------------------------------
+@inner
+def _point_law(hist, e, dim, x, v, out):
+    """out (dim,) = F* + Fx (x - x*) + Fv (v - v*)."""
+    for i in range(dim):
+        out[i] = hist[e, i]
+        for j in range(dim):
+            out[i] += hist[e, 3 * dim + i * dim + j] * (x[j] - hist[e, dim + j])
+            out[i] += hist[e, (3 + dim) * dim + i * dim + j] * (v[j] - hist[e, 2 * dim + j])
+
+
+@kernel
+def _force_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    dim = 2 if D.shape[2] == 2 else 3
+    n = 3 * (dim - 1)
+    one_state = ctl[RULE] == ONE_STATE
+    P, B, J = np.empty((5, dim)), np.empty((dim, n)), np.empty((dim, n))
+    x, v, w, F = np.empty(dim), np.empty(dim), np.empty(dim), np.empty(dim)
+    dv = np.empty((dim, n))
+    clear(fe, e1 - e0)
+    if job == TANGENT:
+        clear(ke, e1 - e0)
+    for e in range(e0, e1):
+        point(Q, D, U, dof, rot, e, 0, par, 0, P, B, J)
+        if one_state:
+            point_rate(V, D, dof, rot, 1, e, 0, P[R1], v, w)
+        for i in range(dim):
+            x[i] = 0.5 * (P[P0, i] + P[P1, i])
+            if not one_state:
+                v[i] = P[DP, i] / ctl[H]
+        _point_law(hist, e, dim, x, v, F)
+        add_force(fe[e - e0], -ctl[SF], F, B, 0)
+        if job != TANGENT:
+            continue
+        K = ke[e - e0]
+        # dx = J/2 (one-state: J), dv = J/h, or WV J + dtheta x (w x r) at a state
+        for i in range(dim):
+            for j in range(n):
+                dv[i, j] = (ctl[WV] if one_state else 1 / ctl[H]) * J[i, j]
+        if one_state:
+            if dim == 2:
+                dv[0, 2] -= w[1]
+                dv[1, 2] += w[0]
+            else:
+                dv[0, 4] += w[2]
+                dv[0, 5] -= w[1]
+                dv[1, 5] += w[0]
+                dv[1, 3] -= w[2]
+                dv[2, 3] += w[1]
+                dv[2, 4] -= w[0]
+        by_x = 1.0 if one_state else 0.5
+        for i in range(n):
+            for j in range(n):
+                total = 0.0
+                for p in range(dim):
+                    for r in range(dim):
+                        part = by_x * hist[e, 3 * dim + p * dim + r] * J[r, j]
+                        part += hist[e, (3 + dim) * dim + p * dim + r] * dv[r, j]
+                        total += B[p, i] * part
+                K[i, j] = -ctl[SF] * total
+        # of one-state rules the arm turns in full
+        add_arm_tangent(K, -ctl[SF] * (2.0 if one_state else 1.0), F, J, 0)
+
+
+@kernel
+def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job == START or job == COMMIT:
+        return
+    dim = 2 if D.shape[2] == 2 else 3
+    n = 3 * (dim - 1)
+    one_state = ctl[RULE] == ONE_STATE
+    P, B, J = np.empty((5, dim)), np.empty((dim, n)), np.empty((dim, n))
+    x, v, w, F, before = np.empty(dim), np.empty(dim), np.empty(dim), np.empty(dim), np.empty(dim)
+    for e in range(e0, e1):
+        f = fe[e - e0]
+        point(Q, D, U, dof, rot, e, 0, par, 0, P, B, J)
+        if one_state:
+            point_rate(V, D, dof, rot, 0, e, 0, P[R0], v, w)
+            _point_law(hist, e, dim, P[P0], v, before)
+            point_rate(V, D, dof, rot, 1, e, 0, P[R1], v, w)
+        for i in range(dim):
+            x[i] = P[P1, i] if one_state else 0.5 * (P[P0, i] + P[P1, i])
+            if not one_state:
+                v[i] = P[DP, i] / ctl[H]
+        _point_law(hist, e, dim, x, v, F)
+        if job == LEDGER:
+            for i in range(dim):
+                if one_state:
+                    f[LOAD_WORK] += 0.5 * (before[i] + F[i]) * (P[P1, i] - P[P0, i])
+                else:
+                    f[LOAD_WORK] += F[i] * P[DP, i]
+        elif job == OUTPUT:
+            for i in range(dim):
+                f[i] = F[i]
+        elif job == SAMPLE:
+            for i in range(dim):
+                f[i], f[dim + i] = x[i], v[i]
+            f[2 * dim] = time_value(fun, par[e, dim + 1], T1 if one_state else TM, 0.0)
+
+
+def _type(kind, dimension):
+    force, length = ("N m", "rad") if kind == ANGLE else ("N", "m")
+    name, coordinate = {
+        LENGTH: ("length", "length"),
+        OFFSET: ("offset", "displacement"),
+        ANGLE: ("angle", "angle"),
+    }[kind]
+    return ElementType(
+        name=f"user_{name}{dimension}",
+        dimension=dimension,
+        ends=2,
+        rotational=True,
+        par=(*coordinate_columns(kind, dimension), f"start [{length}]", "callback", "clock"),
+        hist=6,
+        outputs=(f"{'moment' if kind == ANGLE else 'force'} [{force}]", f"{coordinate} [{length}]"),
+        force=_force,
+        report=_report,
+    )
+
+
+def _point_type(dimension):
+    axes = "xyz"[:dimension]
+    return ElementType(
+        name=f"user_point{dimension}",
+        dimension=dimension,
+        ends=1,
+        rotational=True,
+        par=(*(f"a{c} [m]" for c in axes), "callback", "clock"),
+        hist=3 * dimension + 2 * dimension**2,
+        outputs=tuple(f"force {c} [N]" for c in axes),
+        force=_force_point,
+        report=_report_point,
+    )
+
+
+TYPES = {
+    t.name: t
+    for t in (
+        *(_type(kind, d) for kind in (LENGTH, OFFSET, ANGLE) for d in (2, 3)),
+        _point_type(2),
+        _point_type(3),
+    )
+}

@@ -1,0 +1,141 @@
+"""Forces from users' Python functions: asked for every iterate, handed to the compiled elements as a linear law.
+
+The elements (`fem_mbs.elements.user`) say by their job SAMPLE where their functions are to be asked; the answers and
+their derivatives, from the user's tangent or from central differences, go into the elements' history.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fem_mbs import contract as C
+from fem_mbs.elements.user import FORCE_AT
+from fem_mbs.errors import ModelError
+
+__all__ = ["Callback", "serve"]
+
+_STEP = 6e-6  # of central differences: the cube root of the round-off
+
+
+@dataclass(frozen=True)
+class Callback:
+    """A user's function and its tangent; ``dimension`` 0: on a coordinate, else on points of space."""
+
+    owner: str
+    function: Callable
+    tangent: Callable | None
+    dimension: int
+
+    def fingerprint(self) -> bytes:
+        """What tells two functions apart: their code and constants, where Python shows them."""
+        text = [self.owner]
+        for f in (self.function, self.tangent):
+            code = getattr(f, "__code__", None)
+            text += [getattr(f, "__qualname__", type(f).__name__), repr(getattr(f, "__defaults__", None))]
+            text += [code.co_code.hex(), repr([k for k in code.co_consts if not hasattr(k, "co_code")])] if code else []
+        return hashlib.sha256("\n".join(text).encode()).digest()
+
+    def _ask(self, what: str, function: Callable, q, v, t: float, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
+        """Call it, and see that the answers are finite numbers of the right shape."""
+        place = f"at t = {t:.6g} s"
+        if not self.dimension:
+            place += f", coordinate {float(q[0]):.6g}, rate {float(v[0]):.6g}"
+        try:
+            # copies: what the function does to its arguments is its own affair
+            arguments = (q.copy(), v.copy()) if self.dimension else (float(q[0]), float(v[0]))
+            answer = function(*arguments, t)
+        except Exception as error:
+            raise ModelError(
+                f"{self.owner}: its {what} failed {place}: {type(error).__name__}: {error}; mend the {what}"
+            ) from error
+        answers = (answer,) if len(shapes) == 1 else answer
+        try:
+            values = [np.array(a, float) for a in answers]
+            good = (
+                answer is not None
+                and len(values) == len(shapes)
+                and all(a.shape == s for a, s in zip(values, shapes, strict=True))
+            )
+        except (TypeError, ValueError):
+            good, values = False, []
+        if not good:
+            wanted = " and ".join(f"an array {s}" if s else "a number" for s in shapes)
+            raise ModelError(f"{self.owner}: its {what} returned {_short(answer)} {place}; it must return {wanted}")
+        if not all(np.isfinite(a).all() for a in values):
+            raise ModelError(
+                f"{self.owner}: its {what} returned {_short(answer)} {place}; it must be finite wherever it is asked"
+            )
+        return values
+
+    def force(self, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
+        """Force (1,) at coordinate and rate (1,), or (n, dim) at positions and velocities (n, dim)."""
+        shape = q.shape if self.dimension else ()
+        return self._ask("function", self.function, q, v, t, [shape])[0].reshape(q.shape)
+
+    def slopes(self, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives (1, 1, 1), or (n, dim, dim), of the force by coordinate or position, and by rate."""
+        d = max(self.dimension, 1)
+        shape = (len(q), d, d)
+        if self.tangent is not None:
+            wanted = shape if self.dimension else ()
+            return tuple(a.reshape(shape) for a in self._ask("tangent", self.tangent, q, v, t, [wanted, wanted]))
+        q, v = q.reshape(-1, d), v.reshape(-1, d)
+        by_q, by_v = np.empty(shape), np.empty(shape)
+        for j in range(d):
+            for x, out in ((q, by_q), (v, by_v)):
+                step = np.zeros_like(x)
+                step[:, j] = _STEP * np.maximum(1.0, np.abs(x[:, j]))
+                plus, minus = ((q + k * step, v) if x is q else (q, v + k * step) for k in (1.0, -1.0))
+                args = [tuple(a if self.dimension else a.ravel() for a in pair) for pair in (plus, minus)]
+                change = self.force(*args[0], t) - self.force(*args[1], t)
+                out[:, :, j] = change.reshape(-1, d) / (2.0 * step[:, j, None])
+        return by_q, by_v
+
+
+def _short(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:56] + " ..."
+
+
+def serve(block, hist: np.ndarray, callbacks: list[Callback], ctl, fun, state, slopes: bool = True) -> None:
+    """Ask the functions of a block of users' forces at the present iterate; the answers go to ``hist`` (n, n_hist).
+
+    Without ``slopes`` the derivatives stay what they were.
+
+    Raises:
+        ModelError: a function failed, or returned what is no force, naming it.
+    """
+    points = block.type.ends == 1
+    dim, n = block.type.dimension, block.size
+    d = dim if points else 1
+    sample = np.zeros((n, 2 * d + 1))
+    block.type.report(
+        C.SAMPLE, 0, n, ctl, block.par, block.dof, block.rot, hist, fun,
+        state.Q, state.D, state.V, state.DD, state.U, sample, np.zeros((0, 0, 0)),
+    )  # fmt: skip
+    if not np.isfinite(sample).all():
+        return  # an iterate that has gone astray: Newton-Raphson will find its residual so
+    which = block.par[:, block.type.column("callback")].astype(int)
+    q, v = sample[:, :d], sample[:, d : 2 * d]
+    if not points:
+        for e in range(n):
+            callback, t = callbacks[which[e]], float(sample[e, 2])
+            at = hist[e, FORCE_AT:]
+            at[0], at[1], at[2] = callback.force(q[e], v[e], t)[0], q[e, 0], v[e, 0]
+            if slopes:
+                at[3], at[4] = (float(a.ravel()[0]) for a in callback.slopes(q[e], v[e], t))
+        return
+    for i in np.unique(which):
+        rows = np.flatnonzero(which == i)
+        t = float(sample[rows[0], 2 * d])
+        hist[rows, :d] = callbacks[i].force(q[rows], v[rows], t)
+        hist[rows, d : 2 * d], hist[rows, 2 * d : 3 * d] = q[rows], v[rows]
+        if slopes:
+            by_q, by_v = callbacks[i].slopes(q[rows], v[rows], t)
+            hist[rows, 3 * d : 3 * d + d * d] = by_q.reshape(len(rows), -1)
+            hist[rows, 3 * d + d * d :] = by_v.reshape(len(rows), -1)

@@ -1,0 +1,126 @@
+"""Laws of springs as the builder hears them, checked: tables, polynomials, preload, stops, dampers over the rate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.elements.laws import ROW, piecewise
+from fem_mbs.errors import ModelError
+
+__all__ = ["SpringLaw", "spring_law"]
+
+
+class SpringLaw:
+    """What acts on a coordinate: ``linear`` if a stiffness and a damping say all; parameters of the element types
+    `nonlinear_*` by name in ``columns`` (but for "free"), and ``table``, the pieces that follow them."""
+
+    def __init__(self, stiffness: float, damping: float):
+        self.stiffness, self.damping = stiffness, damping
+        self.linear = True
+        self.columns: dict[str, float] = {}
+        self.table: np.ndarray = np.zeros(0)
+
+
+def _points(value, owner: str, key: str) -> np.ndarray:
+    try:
+        points = np.asarray(value, float)
+    except (TypeError, ValueError):
+        points = np.empty(0)
+    if points.ndim != 2 or points.shape[1:] != (2,) or len(points) < 2 or not np.isfinite(points).all():
+        raise ModelError(f"{owner}: {key} must be a list of at least two points [x, force], all finite numbers")
+    bad = np.flatnonzero(np.diff(points[:, 0]) <= 0.0)
+    if bad.size:
+        raise ModelError(
+            f"{owner}: {key}: x must rise from point to point, but {points[bad[0] + 1, 0]:g} follows "
+            f"{points[bad[0], 0]:g}; sort the points and leave out doubles"
+        )
+    return points
+
+
+def _damper(points: np.ndarray, owner: str) -> np.ndarray:
+    """A table of force over rate that takes energy at every rate."""
+    rate, force = points.T
+    wrong = np.flatnonzero(rate * force < 0.0)
+    if wrong.size:
+        raise ModelError(
+            f"{owner}: damping_table: force {force[wrong[0]]:g} at the rate {rate[wrong[0]]:g} drives instead of "
+            "damping; force and rate must have the same sign"
+        )
+    at_rest = _interpolate(points, 0.0)
+    if abs(at_rest) > 1e-12 * np.abs(force).max():
+        raise ModelError(
+            f"{owner}: damping_table gives the force {at_rest:g} at rest; put the point [0, 0] between its points"
+        )
+    slopes = np.diff(force) / np.diff(rate)
+    if min(slopes[0], slopes[-1]) < 0.0:
+        raise ModelError(
+            f"{owner}: damping_table falls at its ends, so that it would drive far beyond them; end it with points of "
+            "equal or growing force"
+        )
+    return piecewise(points)
+
+
+def _interpolate(points: np.ndarray, x: float) -> float:
+    at = int(np.clip(np.searchsorted(points[:, 0], x) - 1, 0, len(points) - 2))
+    (x0, f0), (x1, f1) = points[at : at + 2]
+    return float(f0 + (f1 - f0) / (x1 - x0) * (x - x0))
+
+
+def spring_law(
+    model: Any, owner: str, *, stiffness, damping, cubic=0.0, preload=0.0, table=None, interpolation="linear",
+    damping_table=None, stops=None, stop_stiffness=None, stop_damping=0.0, start: float = 0.0,
+) -> SpringLaw:  # fmt: skip
+    """The law that these arguments say; ``start`` is what the element measures where the user's coordinate is zero.
+
+    Raises:
+        ModelError: naming ``owner``, key, value and remedy.
+    """
+    number = model._number
+    if (
+        stiffness is None
+        and all(v is None for v in (table, damping_table, stops))
+        and not (cubic or preload or damping)
+    ):
+        raise ModelError(f"{owner}: it has no force; give stiffness, table, cubic, preload, damping or stops")
+    law = SpringLaw(
+        0.0 if stiffness is None else number(stiffness, owner, "stiffness", 0.0),
+        number(damping, owner, "damping", 0.0),
+    )
+    cubic, preload = number(cubic, owner, "cubic"), number(preload, owner, "preload")
+    if interpolation not in ("linear", "spline"):
+        raise ModelError(f'{owner}: interpolation = {interpolation!r} must be "linear" or "spline"')
+    stop_damping = number(stop_damping, owner, "stop_damping", 0.0)
+    if stops is None and (stop_stiffness is not None or stop_damping):
+        raise ModelError(f"{owner}: stop_stiffness and stop_damping belong to stops; add stops = [lower, upper]")
+    law.linear = table is None and damping_table is None and stops is None and not cubic and not preload
+    lower, upper = -np.inf, np.inf
+    if stops is not None:
+        try:
+            lower, upper = (float(v) for v in stops)
+        except (TypeError, ValueError):
+            raise ModelError(
+                f"{owner}: stops = {stops!r} must be two numbers, -inf or inf where there is none"
+            ) from None
+        if not lower < upper:
+            raise ModelError(f"{owner}: stops = [{lower:g}, {upper:g}]: the lower one must be less than the upper one")
+        if stop_stiffness is None:
+            raise ModelError(f"{owner}: stops need their stiffness; add stop_stiffness")
+        stop_stiffness = number(stop_stiffness, owner, "stop_stiffness", 0.0, strict=True)
+    points = np.zeros((0, 2)) if table is None else _points(table, owner, "table")
+    force = piecewise(points, interpolation, law.stiffness, cubic)
+    rate = np.zeros((0, ROW))
+    if damping_table is not None:
+        rate = _damper(_points(damping_table, owner, "damping_table"), owner)
+        rate[:, 1] += law.damping * rate[:, 0]
+        rate[:, 2] += law.damping
+    elif law.damping:
+        rate = piecewise((), stiffness=law.damping)
+    law.columns = {
+        "preload": preload, "lower": lower + start, "upper": upper + start,
+        "stop stiffness": stop_stiffness or 0.0, "stop damping": stop_damping,
+        "pieces": len(force), "rate pieces": len(rate),
+    }  # fmt: skip
+    law.table = np.concatenate((force.ravel(), rate.ravel()))
+    return law
