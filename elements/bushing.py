@@ -366,7 +366,7 @@ def _type(dimension):
         par[:, at : at + n] += factor * outputs[:, :n]
         return par
 
-    def angle(par, rot, D):
+    def angle(par, dof, rot, Q, D):
         """Relative rotation [rad] of both frames, (n,), for directors D (nr, 9)."""
         R = D.reshape(-1, 3, 3)
         A, B = (par[:, 7 + 9 * k : 16 + 9 * k].reshape(-1, 3, 3) for k in range(2))  # axes in rows
@@ -395,7 +395,7 @@ def _type(dimension):
         if dimension == 2
         else Watch(
             angle, 1.0, 0.5 * np.pi, "the relative rotation of the bushing",
-            "its rotations count by their sine; use a joint with springs for large ones",
+            "its rotations count by their sine; use a joint with springs for large ones", kind="Bushing",
         ),
     )  # fmt: skip
 
