@@ -115,7 +115,7 @@ def run_static(run, step: Step, options: dict[str, Any], settings: Settings) -> 
     summary = job.path() if path else job.increments()
     return {
         "type": "static", "name": step.name, **summary, "load_factor": float(job.factor),
-        "warnings": [*summary.get("warnings", []), *stepping.watcher.warnings],
+        "warnings": [*stepping.redundancy.warnings, *summary.get("warnings", []), *stepping.watcher.warnings],
     }  # fmt: skip
 
 

@@ -1,0 +1,131 @@
+"""Dependent rows of a sparse constraint matrix: which rows share a dependency, and which combinations vanish.
+
+Small pivots of L D L^T = R R^T + eps I, R being G with unit rows, give candidates at the cost of one sparse
+factorisation, whatever the size (the pivot of a row is the squared distance to the span of those eliminated before it).
+Inverse iteration with the same factors turns each candidate into the combination of rows that nearly vanishes; its
+non-zeros are the rows concerned.  Groups of candidates that share rows, *loops*, are then judged by singular values:
+of their own rows, dense, or for long loops of R^T on the span of the combinations (Rayleigh-Ritz).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse import csc_matrix, csr_matrix, diags, identity, vstack
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
+
+from fem_mbs.solvers.linear import one_blas_thread
+
+__all__ = ["DEPENDENT", "NEAR", "Loop", "dependencies"]
+
+#: Singular values of unit rows below this count as zero: round-off of coordinates, not of arithmetic alone.
+DEPENDENT = 1e-9
+#: Below this, rows are told as nearly dependent.
+NEAR = 1e-4
+_SHIFT = 1e-12  # of R R^T: keeps the factors of dependent rows harmless
+_PIVOT = 1e-7  # squared distance below which a row is a candidate; long chains have pivots of 1/n
+_SUPPORT = 1e-6  # entries of a combination below this are leakage
+_EMPTY = 1e-13  # size of a row, over the largest, that counts as no row at all
+_DENSE = 400  # rows of a loop up to which its rank is found from all of them
+_BATCH = 64  # candidates at a time
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Rows (r,) of G that share dependencies, their ``rank``, an orthonormal basis ``null`` (r, k) of the combinations
+    of the unit rows that vanish, k rows ``dependent`` (k,) whose removal leaves the others independent, and the
+    ``smallest`` singular value that does not count as zero (infinite if none is small).  k = 0: nearly dependent."""
+
+    rows: np.ndarray
+    rank: int
+    null: np.ndarray
+    dependent: np.ndarray
+    smallest: float
+
+
+def dependencies(G, weights: np.ndarray | None = None) -> list[Loop]:
+    """Loops of dependent, and of nearly dependent, rows of G (m, n), ordered by their first row.
+
+    Args:
+        weights: sizes (n,) by which the columns are divided first, such as the square roots of masses.
+    """
+    G = csr_matrix(G)
+    m, n = G.shape
+    if m == 0:
+        return []
+    if weights is not None:
+        G = csr_matrix(G @ diags(1.0 / weights))
+    size = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
+    empty = size <= _EMPTY * size.max(initial=0.0)
+    found = [Loop(np.array([i]), 0, np.ones((1, 1)), np.array([i]), np.inf) for i in np.flatnonzero(empty)]
+    rows = np.flatnonzero(~empty)
+    if rows.size:
+        R = csr_matrix(diags(1.0 / size[rows]) @ G[rows])
+        found += [
+            Loop(rows[loop.rows], loop.rank, loop.null, rows[loop.dependent], loop.smallest) for loop in _loops(R)
+        ]
+    return sorted(found, key=lambda loop: int(loop.rows[0]))
+
+
+def _loops(R: csr_matrix) -> Iterator[Loop]:
+    with one_blas_thread():
+        V = _combinations(R)
+    if V.shape[0] == 0:
+        return
+    # candidates that share rows belong together
+    number, of = connected_components(V @ V.T, directed=False)
+    for i in range(number):
+        own = V[np.flatnonzero(of == i)]
+        rows = np.unique(own.indices)
+        loop = _judge(csr_matrix(R[rows]), rows, own[:, rows].toarray().T)
+        if loop is not None:
+            yield loop
+
+
+def _combinations(R: csr_matrix) -> csr_matrix:
+    """Combinations of rows that nearly vanish, one per row of the result (c, m), without their leakage."""
+    m = R.shape[0]
+    S = csc_matrix(R @ R.T + _SHIFT * identity(m))
+    lu = splu(S, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    row = np.argsort(lu.perm_c)
+    candidates = np.sort(row[lu.U.diagonal() < _PIVOT])
+    parts = []
+    for first in range(0, len(candidates), _BATCH):
+        some = candidates[first : first + _BATCH]
+        x = np.zeros((m, len(some)))
+        x[some, np.arange(len(some))] = 1.0
+        for _ in range(3):
+            x = lu.solve(x)
+            x /= np.abs(x).max(axis=0)
+        x[np.abs(x) < _SUPPORT] = 0.0
+        parts.append(csr_matrix(x.T))
+    return csr_matrix(vstack(parts)) if parts else csr_matrix((0, m))
+
+
+def _judge(R: csr_matrix, rows: np.ndarray, V: np.ndarray) -> Loop | None:
+    """The loop of these rows, R (r, n) of G alone, with candidates V (r, c); None if it is far from dependent."""
+    R = R[:, np.unique(R.indices)]
+    if len(rows) <= _DENSE:
+        basis, values, _ = np.linalg.svd(R.toarray(), full_matrices=True)
+        values = np.concatenate((values, np.zeros(len(rows) - len(values))))
+    else:
+        Q = scipy.linalg.qr(V, mode="economic")[0]
+        _, values, turn = np.linalg.svd(R.T @ Q, full_matrices=False)
+        basis = Q @ turn.T
+    zero = values < DEPENDENT
+    k = int(zero.sum())
+    near = values[~zero]
+    smallest = float(near.min(initial=np.inf))
+    if k == 0:
+        if smallest >= NEAR:
+            return None
+        weak = np.abs(basis[:, int(values.argmin())])
+        return Loop(rows[weak > 0.03 * weak.max()], 0, np.zeros((0, 0)), np.zeros(0, int), smallest)
+    null = basis[:, zero]
+    # the pivots of a QR factorisation are rows that the combinations hold most of
+    _, _, order = scipy.linalg.qr(null.T, mode="economic", pivoting=True)
+    return Loop(rows, len(rows) - k, null, rows[np.sort(order[:k])], smallest if smallest < NEAR else np.inf)
