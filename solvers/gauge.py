@@ -19,7 +19,18 @@ import numpy as np
 
 from fem_mbs.contract import inner, kernel
 
-__all__ = ["DEPENDENT", "MODE", "NEAR", "PLAIN", "Rank", "balance", "lowest_pivot", "null_vector", "regularise"]
+__all__ = [
+    "DEPENDENT",
+    "MODE",
+    "NEAR",
+    "PLAIN",
+    "SLIGHT",
+    "Rank",
+    "balance",
+    "lowest_pivot",
+    "null_vector",
+    "regularise",
+]
 
 # --- flags -----------------------------------------------------------------------------------------------------------
 MODE, WATCHED, KNOWN, SMALL = 0, 1, 2, 3
@@ -27,7 +38,7 @@ N_FLAGS = 4
 #: Modes: the matrix as it is; dependent rows; all multipliers slightly regular.
 PLAIN, DEPENDENT, NEAR = 0, 1, 2
 
-_SLIGHT = 1e-8
+SLIGHT = 1e-8
 
 
 class Rank(NamedTuple):
@@ -57,7 +68,7 @@ def regularise(rank, values, first, stride):
     mode = rank.flags[MODE]
     for i in range(rank.weight.size):
         if mode == NEAR:
-            values[first + i * stride] -= _SLIGHT * rank.weight[i]
+            values[first + i * stride] -= SLIGHT * rank.weight[i]
         elif rank.dependent[i] >= 0:
             values[first + i * stride] -= rank.weight[i]
 

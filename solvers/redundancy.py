@@ -20,7 +20,7 @@ from scipy.sparse.linalg import splu
 
 from fem_mbs.solvers.linear import one_blas_thread
 
-__all__ = ["DEPENDENT", "NEAR", "Loop", "dependencies"]
+__all__ = ["DEPENDENT", "NEAR", "Loop", "dependencies", "independent_rows"]
 
 #: Singular values of unit rows below this count as zero: round-off of coordinates, not of arithmetic alone.
 DEPENDENT = 1e-9
@@ -54,7 +54,7 @@ def dependencies(G, weights: np.ndarray | None = None) -> list[Loop]:
         weights: sizes (n,) by which the columns are divided first, such as the square roots of masses.
     """
     G = csr_matrix(G)
-    m, n = G.shape
+    m = G.shape[0]
     if m == 0:
         return []
     if weights is not None:
@@ -69,6 +69,14 @@ def dependencies(G, weights: np.ndarray | None = None) -> list[Loop]:
             Loop(rows[loop.rows], loop.rank, loop.null, rows[loop.dependent], loop.smallest) for loop in _loops(R)
         ]
     return sorted(found, key=lambda loop: int(loop.rows[0]))
+
+
+def independent_rows(G, weights: np.ndarray | None = None) -> np.ndarray:
+    """Mask (m,) of rows of G (m, n) that have its full rank; ``weights`` as in `dependencies`."""
+    keep = np.ones(G.shape[0], bool)
+    for loop in dependencies(G, weights):
+        keep[loop.dependent] = False
+    return keep
 
 
 def _loops(R: csr_matrix) -> Iterator[Loop]:

@@ -7,7 +7,7 @@ pivots become small on the way; `fem_mbs.solvers.gauge` says how Newton-Raphson 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -207,20 +207,28 @@ class Redundancy:
         most = max((len(loop.dependent) for loop in loops), default=0)
         self.rank = rank._replace(null=np.zeros((most, rank.weight.size)), sums=np.zeros(max(len(loops), 1)))
 
-    # --- for the sparse solvers ------------------------------------------------------------------------------------
+    # --- for solvers outside of the compiled step ------------------------------------------------------------------
+    @property
+    def share(self) -> np.ndarray:
+        """What the mode subtracts from the diagonal (n,)."""
+        rank = self.rank
+        if self.mode == gauge.NEAR:
+            return gauge.SLIGHT * rank.weight
+        return np.where(rank.dependent >= 0, rank.weight, 0.0)
+
     def factor(self, solver: LinearSolver, values: np.ndarray) -> None:
         """Factor the step's matrix, of ``values`` (nnz,), as the mode asks for."""
-        rank = self.rank
-        if self.mode == gauge.PLAIN:
-            solver.factor(values)
-            return
-        values = values.copy()
-        share = 1e-8 * rank.weight if self.mode == gauge.NEAR else np.where(rank.dependent >= 0, rank.weight, 0.0)
-        values[self.compiled.diagonal] -= share
+        if self.mode != gauge.PLAIN:
+            values = values.copy()
+            values[self.compiled.diagonal] -= self.share
         solver.factor(values)
+        self.find_null(solver.solve)
+
+    def find_null(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Null vectors by the factors of the regular matrix."""
+        rank = self.rank
         for c in range(len(rank.null)):
-            z = solver.solve(np.where(rank.dependent == c, rank.weight, 0.0))
-            gauge.set_null(rank, c, z)
+            gauge.set_null(rank, c, solve(np.where(rank.dependent == c, rank.weight, 0.0)))
 
     def balance(self, U: np.ndarray, x: np.ndarray) -> None:
         """Take the null vectors' share out of the multipliers of U (N,) + x (n,), by changing the increment x."""
