@@ -50,6 +50,7 @@ class Rank(NamedTuple):
     loop: np.ndarray  # (n,) int32: loop of dependent constraints, or -1
     dependent: np.ndarray  # (n,) int32: null vector that begins in this row, or -1
     null: np.ndarray  # (k, n) null vectors; loops side by side in each
+    count: np.ndarray  # (number of loops,) int32: null vectors of each loop
     sums: np.ndarray  # (number of loops,) workspace
     pivots: np.ndarray  # (n,) pivots of the first tangent
 
@@ -58,7 +59,7 @@ class Rank(NamedTuple):
         """Nothing known yet of n equations."""
         return Rank(
             np.zeros(N_FLAGS, np.int64), np.zeros(1), np.zeros(n), np.full(n, -1, np.int32),
-            np.full(n, -1, np.int32), np.zeros((0, n)), np.zeros(0), np.zeros(n),
+            np.full(n, -1, np.int32), np.zeros((0, n)), np.zeros(0, np.int32), np.zeros(0), np.zeros(n),
         )  # fmt: skip
 
 
@@ -80,7 +81,7 @@ def null_vector(rank, c):
     n = z.size
     sums[:] = 0.0
     for i in range(n):
-        if rank.loop[i] < 0:
+        if rank.loop[i] < 0 or c >= rank.count[rank.loop[i]]:
             z[i] = 0.0
         else:
             sums[rank.loop[i]] += rank.weight[i] * z[i] * z[i]

@@ -10,7 +10,7 @@ of their own rows, dense, or for long loops of R^T on the span of the combinatio
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -30,21 +30,38 @@ _SHIFT = 1e-12  # of R R^T: keeps the factors of dependent rows harmless
 _PIVOT = 1e-7  # squared distance below which a row is a candidate; long chains have pivots of 1/n
 _SUPPORT = 1e-6  # entries of a combination below this are leakage
 _EMPTY = 1e-13  # size of a row, over the largest, that counts as no row at all
+_AGREE = 1e-6  # share of right sides beyond which they contradict each other
 _DENSE = 400  # rows of a loop up to which its rank is found from all of them
 _BATCH = 64  # candidates at a time
 
 
 @dataclass(frozen=True)
 class Loop:
-    """Rows (r,) of G that share dependencies, their ``rank``, an orthonormal basis ``null`` (r, k) of the combinations
-    of the unit rows that vanish, k rows ``dependent`` (k,) whose removal leaves the others independent, and the
-    ``smallest`` singular value that does not count as zero (infinite if none is small).  k = 0: nearly dependent."""
+    """Rows (r,) of G that share dependencies, with their ``size`` (r,).
+
+    ``rank`` of these rows; an orthonormal basis ``null`` (r, k) of the combinations of the unit rows that vanish; k
+    rows ``dependent`` (k,) whose removal leaves the others independent; the ``smallest`` singular value that does not
+    count as zero (infinite if none is small).  k = 0: nearly dependent.
+    """
 
     rows: np.ndarray
+    size: np.ndarray
     rank: int
     null: np.ndarray
     dependent: np.ndarray
     smallest: float
+
+    def clash(self, right: np.ndarray) -> np.ndarray:
+        """Rows that ask for contradictory things in G x = right (m,): those of the combination of rows that vanishes
+        while the same combination of right sides does not; none if all agree."""
+        if not self.null.size:
+            return self.rows
+        b = right[self.rows] / self.size
+        v = self.null @ (self.null.T @ b)
+        largest = np.abs(v).max()
+        if not largest > _AGREE * np.abs(b).max():
+            return self.rows[:0]
+        return self.rows[np.abs(v) > 0.03 * largest]
 
 
 def dependencies(G, weights: np.ndarray | None = None) -> list[Loop]:
@@ -61,12 +78,14 @@ def dependencies(G, weights: np.ndarray | None = None) -> list[Loop]:
         G = csr_matrix(G @ diags(1.0 / weights))
     size = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
     empty = size <= _EMPTY * size.max(initial=0.0)
-    found = [Loop(np.array([i]), 0, np.ones((1, 1)), np.array([i]), np.inf) for i in np.flatnonzero(empty)]
+    one = np.ones(1)
+    found = [Loop(np.array([i]), one, 0, one[:, None], np.array([i]), np.inf) for i in np.flatnonzero(empty)]
     rows = np.flatnonzero(~empty)
     if rows.size:
         R = csr_matrix(diags(1.0 / size[rows]) @ G[rows])
         found += [
-            Loop(rows[loop.rows], loop.rank, loop.null, rows[loop.dependent], loop.smallest) for loop in _loops(R)
+            replace(loop, rows=rows[loop.rows], size=size[rows[loop.rows]], dependent=rows[loop.dependent])
+            for loop in _loops(R)
         ]
     return sorted(found, key=lambda loop: int(loop.rows[0]))
 
@@ -132,8 +151,11 @@ def _judge(R: csr_matrix, rows: np.ndarray, V: np.ndarray) -> Loop | None:
         if smallest >= NEAR:
             return None
         weak = np.abs(basis[:, int(values.argmin())])
-        return Loop(rows[weak > 0.03 * weak.max()], 0, np.zeros((0, 0)), np.zeros(0, int), smallest)
+        rows = rows[weak > 0.03 * weak.max()]
+        return Loop(rows, np.ones(len(rows)), len(rows), np.zeros((0, 0)), np.zeros(0, int), smallest)
     null = basis[:, zero]
     # the pivots of a QR factorisation are rows that the combinations hold most of
     _, _, order = scipy.linalg.qr(null.T, mode="economic", pivoting=True)
-    return Loop(rows, len(rows) - k, null, rows[np.sort(order[:k])], smallest if smallest < NEAR else np.inf)
+    return Loop(
+        rows, np.ones(len(rows)), len(rows) - k, null, rows[np.sort(order[:k])], smallest if smallest < NEAR else np.inf
+    )

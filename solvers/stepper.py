@@ -621,8 +621,9 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 far = max(far, abs(Q[0, k]))
             real[FLOOR_X] = _ROUND_OFF * far
             real[FLOOR_T] = _ROUND_OFF
-            if banded or counter[HISTORY] == 0:
+            if banded or counter[HISTORY] == 0 or rank.flags[G.MODE] == G.DEPENDENT:
                 # narrow matrices cost less than a stale tangent's extra iterations; wide ones are kept while they serve
+                # (but null vectors must be those of the step)
                 counter[REFACTOR] = 1
             predict(system, state, ctl, fun, counter)
             counter[PHASE] = _ASSEMBLE

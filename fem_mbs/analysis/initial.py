@@ -287,12 +287,13 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
         for _ in range(2):
             v[free] += saddle.solve(np.zeros(free.size), c - Gf @ v[free])
     defect = np.abs(G @ v + g_t)
+    c = -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
     size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)))
     if not np.isfinite(v).all() or np.any(defect > 1e-6 * size * np.maximum(1.0, abs(G).max() if G.nnz else 1.0)):
         row = int(np.nanargmax(defect)) if defect.size else 0
+        names = _contradiction(compiled, G[:, np.flatnonzero(~held)], c, row)
         raise ModelError(
-            f"Initial velocity: {_contradiction(compiled, G[:, np.flatnonzero(~held)], row)} contradict each other by "
-            f"{defect[row]:g}; the mechanism cannot move as driven"
+            f"Initial velocity: {names} contradict each other by {defect[row]:g}; the mechanism cannot move as driven"
         )
     off = np.abs(v[held] - rates[held])
     if np.any(off > 1e-9 * size):
@@ -309,14 +310,14 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
     return {"method": method, "largest_change": change}
 
 
-def _contradiction(compiled: CompiledModel, G: csr_matrix, row: int) -> str:
-    """What takes part in the dependency of constraint rows G (m, n) that ``row`` belongs to, for a message."""
+def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int) -> str:
+    """What asks for contradictory speeds G v = c (m,), the worst in ``row``, for a message."""
     speeds = compiled.model.initial_speeds
     names = [f'joint "{name}"' for name in constraint_labels(compiled.system)]
     names += [f'the speed of "{speed.place}"' for speed in speeds]
     for loop in dependencies(G):
         if len(loop.dependent) and row in loop.rows:
-            found = list(dict.fromkeys(names[i] for i in loop.rows))
+            found = list(dict.fromkeys(names[i] for i in loop.clash(c)))
             if len(found) > 1:
                 return f"{', '.join(found[:-1])} and {found[-1]}"
     return f"{names[row]} and the other given speeds"

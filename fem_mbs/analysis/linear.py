@@ -184,7 +184,9 @@ class Linearised:
         """What is to be said of constraints that repeat others."""
         if not self.multipliers.size:
             return []
-        found = find_constraints(self.system, self.tangent[self.multipliers], self.tangent.diagonal())
+        diagonal = np.zeros(self.system.n_dof)
+        diagonal[self.free] = self.mass.diagonal()
+        found = find_constraints(self.system, self.tangent[self.multipliers], diagonal)
         return list(sentences(found, constraint_labels(self.system), "in this state").values()) if found.loops else []
 
     # --- shapes ----------------------------------------------------------------------------------------------------

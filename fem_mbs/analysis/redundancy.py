@@ -59,8 +59,8 @@ def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | N
     weights = None
     if diagonal is not None:
         size = np.abs(diagonal[free])
-        # massless parts: as if they were light
-        weights = np.sqrt(np.where(size > 0.0, size, 1e-6 * size.max(initial=0.0) or 1.0))
+        largest = size.max(initial=0.0) or 1.0
+        weights = np.sqrt(np.where(size > 1e-8 * largest, size, largest))  # massless parts do not decide
     return Constraints(free.size, G.shape[0], dependencies(csr_matrix(G)[:, free], weights))
 
 
@@ -204,8 +204,14 @@ class Redundancy:
         for number, loop in enumerate(loops):
             rank.loop[self.rows[loop.rows]] = number
             rank.dependent[self.rows[loop.dependent]] = np.arange(len(loop.dependent))
-        most = max((len(loop.dependent) for loop in loops), default=0)
-        self.rank = rank._replace(null=np.zeros((most, rank.weight.size)), sums=np.zeros(max(len(loops), 1)))
+        self._take(rank, [len(loop.dependent) for loop in loops])
+
+    def _take(self, rank: gauge.Rank, count: list[int]) -> None:
+        """Take arrays, with room for so many null vectors of each loop."""
+        n, loops = rank.weight.size, max(len(count), 1)
+        self.rank = rank._replace(
+            null=np.zeros((max(count, default=0), n)), count=np.array(count, np.int32), sums=np.zeros(loops)
+        )
 
     # --- for solvers outside of the compiled step ------------------------------------------------------------------
     @property
@@ -241,12 +247,17 @@ class Redundancy:
         a combination of rows that vanishes; None if it does not."""
         if self.found is None:
             return None
-        error = np.abs(residual[self.first : -1]) / row_scale[self.first : -1]
+        rows = residual[self.first : -1]
+        error = np.abs(rows) / row_scale[self.first : -1]
         labels = constraint_labels(self.compiled)
         for loop in self.found.loops:
-            rows = loop.rows
-            if error.size and error[rows].max() > 1e-10 and error[rows].max() >= 0.1 * error.max():
-                return _names(labels[rows])
+            # Newton-Raphson satisfies all rows but the dependent ones
+            others = np.setdiff1d(loop.rows, loop.dependent)
+            worst = error[loop.rows].max()
+            if worst > 1e-13 and worst >= 0.1 * error.max() and error[others].max(initial=0.0) <= 1e-3 * worst:
+                fighting = loop.clash(rows)
+                if fighting.size:
+                    return _names(labels[fighting])
         return None
 
     # --- restart ---------------------------------------------------------------------------------------------------
@@ -269,7 +280,6 @@ class Redundancy:
             rows = np.flatnonzero(loop == number)
             surplus = rows[dependent[rows] >= 0]
             surplus = surplus[np.argsort(dependent[surplus])]
-            loops.append(Loop(rows, len(rows) - len(surplus), np.zeros((0, 0)), surplus, np.inf))
+            loops.append(Loop(rows, np.ones(len(rows)), len(rows) - len(surplus), np.zeros((0, 0)), surplus, np.inf))
         self.found = Constraints(0, len(self.rows), loops)
-        null = np.zeros((int(dependent.max(initial=-1)) + 1, plain.weight.size))
-        self.rank = plain._replace(null=null, sums=np.zeros(max(len(loops), 1)))
+        self._take(plain, [len(loop.dependent) for loop in loops])

@@ -349,6 +349,7 @@ class Stepping:
         before = [a.copy() for a in (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction)]
         hist = self.compiled.system.hist.copy()
         worst = int(c[S.WORST]), float(self.real[S.WORST_VALUE])
+        fighting = redundancy.contradiction(state.residual, self.compiled.system.row_scale)
         modes = [redundancy.mode]
         if redundancy.diagonal is not None:
             start = np.array([self.time(self.step)])
@@ -402,7 +403,7 @@ class Stepping:
                     frames=chunk.frames,
                 )
         c[S.WORST], self.real[S.WORST_VALUE] = worst
-        self._fail(problem)
+        self._fail(problem, fighting)
 
     def _check_functions(self) -> None:
         """Raise ModelError if a time function is not finite in the step that failed."""
@@ -416,12 +417,12 @@ class Stepping:
                     "use one that is defined there, or end the step before"
                 )
 
-    def _fail(self, problem: int):
+    def _fail(self, problem: int, fighting: str | None = None):
         self._check_functions()
         worst = int(self.counter[S.WORST])
         where = self.compiled.name_of(worst) if worst >= 0 else "an unknown place"
         step = f"{self.rule} step {self.step + 1} at t = {self.time(self.step):.6g} s (h = {self.h:.3g} s)"
-        fighting = self.redundancy.contradiction(self.state.residual, self.compiled.system.row_scale)
+        fighting = fighting or self.redundancy.contradiction(self.state.residual, self.compiled.system.row_scale)
         if fighting:
             raise ConvergenceError(
                 f"{step}: the constraints of {fighting} contradict each other from here on; let drivers of one loop "
