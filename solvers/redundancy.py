@@ -2,9 +2,9 @@
 
 Small pivots of L D L^T = R R^T + eps I, R being G with unit rows, give candidates at the cost of one sparse
 factorisation, whatever the size (the pivot of a row is the squared distance to the span of those eliminated before it).
-Inverse iteration with the same factors turns each candidate into the combination of rows that nearly vanishes; its
-non-zeros are the rows concerned.  Groups of candidates that share rows, *loops*, are then judged by singular values:
-of their own rows, dense, or for long loops of R^T on the span of the combinations (Rayleigh-Ritz).
+The projection of each candidate on the other rows gives the combination that nearly vanishes; its non-zeros are the
+rows concerned.  Groups of candidates that share rows, *loops*, are then judged by singular values: of their own rows,
+dense, or for long loops of R^T on the span of the combinations (Rayleigh-Ritz).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from fem_mbs.solvers.linear import one_blas_thread
 
 __all__ = ["DEPENDENT", "NEAR", "Loop", "dependencies", "independent_rows"]
 
-#: Singular values of unit rows below this count as zero: round-off of coordinates, not of arithmetic alone.
-DEPENDENT = 1e-9
+#: Singular values of unit rows below this count as zero: round-off, and what is left of a singular configuration.
+DEPENDENT = 1e-7
 #: Below this, rows are told as nearly dependent.
 NEAR = 1e-4
 _SHIFT = 1e-12  # of R R^T: keeps the factors of dependent rows harmless
@@ -114,23 +114,33 @@ def _loops(R: csr_matrix) -> Iterator[Loop]:
 
 
 def _combinations(R: csr_matrix) -> csr_matrix:
-    """Combinations of rows that nearly vanish, one per row of the result (c, m), without their leakage."""
+    """Combinations of rows that nearly vanish, one per row of the result (c, m): each candidate less its projection on
+    the rows that are none."""
     m = R.shape[0]
-    S = csc_matrix(R @ R.T + _SHIFT * identity(m))
-    lu = splu(S, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    row = np.argsort(lu.perm_c)
-    candidates = np.sort(row[lu.U.diagonal() < _PIVOT])
+    S = csc_matrix(R @ R.T)
+    lu = _factors(S + csc_matrix(_SHIFT * identity(m)))
+    candidates = np.sort(np.argsort(lu.perm_c)[lu.U.diagonal() < _PIVOT])
+    if candidates.size == 0:
+        return csr_matrix((0, m))
+    others = np.setdiff1d(np.arange(m), candidates)
+    inner = csc_matrix(S[others][:, others])
+    lu = _factors(inner) if others.size else None
     parts = []
     for first in range(0, len(candidates), _BATCH):
         some = candidates[first : first + _BATCH]
-        x = np.zeros((m, len(some)))
-        x[some, np.arange(len(some))] = 1.0
-        for _ in range(3):
-            x = lu.solve(x)
-            x /= np.abs(x).max(axis=0)
-        x[np.abs(x) < _SUPPORT] = 0.0
-        parts.append(csr_matrix(x.T))
-    return csr_matrix(vstack(parts)) if parts else csr_matrix((0, m))
+        V = np.zeros((m, len(some)))
+        V[some, np.arange(len(some))] = 1.0
+        if lu is not None:
+            right = S[others][:, some].toarray()
+            y = lu.solve(right)
+            V[others] = -(y + lu.solve(right - inner @ y))
+        V[np.abs(V) < _SUPPORT * np.abs(V).max(axis=0)] = 0.0
+        parts.append(csr_matrix(V.T))
+    return csr_matrix(vstack(parts))
+
+
+def _factors(S: csc_matrix):
+    return splu(S, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 def _judge(R: csr_matrix, rows: np.ndarray, V: np.ndarray) -> Loop | None:
