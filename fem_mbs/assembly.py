@@ -273,15 +273,16 @@ class Compiled:
         matrix = coo_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(cols))), shape=shape)
         return r, matrix.tocsr()
 
-    def set_scales(self, ctl, fun, state: S.State) -> None:
+    def set_scales(self, ctl, fun, state: S.State) -> np.ndarray | None:
         """Scale every constraint with its effective mass, so that the saddle point's condition does not depend on h.
 
         With s = 1/(G diag(K)^-1 G^T) the blocks s G and K of the step's matrix are of one size (Bottasso, Bauchau &
-        Cardona 2007); the scale goes into the parameter column of the joint.
+        Cardona 2007); the scale goes into the parameter column of the joint.  Returns the diagonal of K (N,), None
+        without joints.
         """
         joints = [b for b in self.blocks if b.type.multipliers]
         if not joints:
-            return
+            return None
         for block in joints:
             block.par[:, block.type.scale] = 1.0
         diagonal = np.zeros(self.n_dof)
@@ -305,6 +306,7 @@ class Compiled:
             self.system.row_scale[block.dof[:, nd:]] = (scale * unit)[:, None]
         # the compiled step reads the flat copy
         self.system.par[:] = np.concatenate([b.par.ravel() for b in self.blocks])
+        return diagonal
 
 
 def _number(dimension: int, nodes: Nodes, blocks: list[Block]):

@@ -162,9 +162,10 @@ def _mobility(found: Any, notes: list[str]) -> Iterator[str]:
     if found.redundant:
         text += f" + {found.redundant} (constraints that repeat others)"
         notes.append(
-            f"{_count(found.redundant, 'constraint')} repeat others: their reactions are not determined; "
-            "a spherical joint or a slider instead of a pin or weld may say the same with less"
+            f"{_count(found.redundant, 'constraint')} repeat others: a spherical joint or a slider instead of a pin or "
+            "weld may say the same with less"
         )
+    notes += found.sentences
     yield text
     if found.strain_free is not None:
         if found.strain_free == 0:

@@ -20,12 +20,13 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, eigsh, splu
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear import LinearSolveError, make_solver, one_blas_thread
+from fem_mbs.solvers.redundancy import independent_rows
 
 __all__ = ["Buckling", "Modes", "Saddle", "buckling_factors", "negative_count", "symmetric_modes"]
 
 #: Unknowns up to which problems are solved dense.
 DENSE = 300
-_REGULAR = 1e-12  # keeps redundant constraints solvable; taken out again by refinement
+_REGULAR = 1e-12  # keeps nearly dependent constraints solvable; taken out again by refinement
 _RIGID = 1e-13  # strain energy of a rigid mode over the sum of the absolute values that it cancels from
 _SEED = 7
 
@@ -52,11 +53,16 @@ class Buckling:
 
 
 class Saddle:
-    """Factors of [[A, G^T], [G, 0]], A symmetric, with scaled rows; redundant constraints share their multipliers."""
+    """Factors of [[A, G^T], [G, 0]], A symmetric, with scaled rows.
+
+    Rows of G that depend on others are left out, their multipliers are zero: what these could add has no force.
+    """
 
     def __init__(self, A, G):
         d = np.sqrt(np.abs(A.diagonal()))
         d[d == 0.0] = d.max(initial=0.0) * 1e-3 or 1.0
+        self.keep = independent_rows(G, d)
+        G = csr_matrix(G)[np.flatnonzero(self.keep)]
         D = diags(1.0 / d)
         scaled, rows = D @ A @ D, G @ D
         norm = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
@@ -74,13 +80,15 @@ class Saddle:
 
     def solve(self, b: np.ndarray, c: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """x, y of A x + G^T y = b, G x = c (zero if None)."""
-        right = np.concatenate((b / self.d, np.zeros(self.m) if c is None else c / self.norm))
+        right = np.concatenate((b / self.d, np.zeros(self.m) if c is None else c[self.keep] / self.norm))
         x = self.solver.solve(right)
         if self.m:
             for _ in range(2):
                 x = x + self.solver.solve(right - self.A @ x)
         n = self.d.size
-        return x[:n] / self.d, x[n:] / self.norm
+        y = np.zeros(self.keep.size)
+        y[self.keep] = x[n:] / self.norm
+        return x[:n] / self.d, y
 
 
 def null_space(G) -> np.ndarray:

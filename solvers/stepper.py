@@ -28,6 +28,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.contract import inline, inner, kernel
+from fem_mbs.solvers import gauge as G
 from fem_mbs.solvers.banded import band_factor, band_solve
 
 # --- answers of `advance` ------------------------------------------------------------------------------------------
@@ -492,6 +493,16 @@ def small_residual(system, state, real, counter):
 
 
 @inner
+def constraints_met(system, state, real):
+    """Whether all constraints hold to some units of round-off at the last iterate: where they depend on each other, the
+    increments of the nodes tell nothing about those that contradict."""
+    for k in system.unknown:
+        if system.kind[k] == MULTIPLIER and not abs(state.residual[k]) <= 1e3 * real[CTOL] * system.row_scale[k]:
+            return False
+    return True
+
+
+@inner
 def commit(reports, system, state, output, ctl, fun, counter, real):
     """Accept the step: velocities, ledger, outputs, frame, then end becomes start."""
     Q, D, V, DD, U = state.Q, state.D, state.V, state.DD, state.U
@@ -610,9 +621,12 @@ def accept(reports, system, state, output, ctl, fun, counter, real):
 
 
 @kernel
-def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
-    """Make the steps of ``funs`` (n_steps, n_fun, 3); see the module's docstring for the answers."""
-    system, state, output = C.borrow(system), C.borrow(state), C.borrow(output)
+def advance(kernels, reports, system, state, output, ctl, funs, counter, real, rank):
+    """Make the steps of ``funs`` (n_steps, n_fun, 3); see the module's docstring for the answers.
+
+    With ``rank.flags[SMALL]`` set it comes back after the step in which a pivot has become small.
+    """
+    system, state, output, rank = C.borrow(system), C.borrow(state), C.borrow(output), C.borrow(rank)
     ctl, funs, counter, real = C.borrow(ctl), C.borrow(funs), C.borrow(counter), C.borrow(real)
     n_steps = funs.shape[0]
     one_state = counter[RULE_KIND] != MIDPOINT
@@ -624,7 +638,7 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
     banded = counter[BANDED] == 1
     kl, ku = counter[KL], counter[KU]
     width = 2 * kl + ku + 1
-    while counter[STEP] < n_steps:
+    while counter[STEP] < n_steps and not (counter[PHASE] == _BEGIN and rank.flags[G.SMALL] == 1):
         fun = funs[counter[STEP]]
         if counter[PHASE] == _BEGIN:
             counter[ITERATION] = 0
@@ -640,8 +654,9 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
                 far = max(far, abs(Q[0, k]))
             real[FLOOR_X] = _ROUND_OFF * far
             real[FLOOR_T] = _ROUND_OFF
-            if banded or counter[HISTORY] == 0:
+            if banded or counter[HISTORY] == 0 or rank.flags[G.MODE] == G.DEPENDENT:
                 # narrow matrices cost less than a stale tangent's extra iterations; wide ones are kept while they serve
+                # (but null vectors must be those of the step)
                 counter[REFACTOR] = 1
             predict(system, state, ctl, fun, counter)
             counter[PHASE] = _ASSEMBLE
@@ -683,13 +698,22 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
                 if banded:
                     ab = state.values[: n * width].reshape((n, width))
                     if tangent:
+                        if rank.flags[G.MODE] != G.PLAIN:
+                            G.regularise(rank, state.values, kl + ku, width)
                         bad = band_factor(n, kl, ku, ab, state.pivot)
                         if bad >= 0:
                             counter[WORST] = system.unknown[bad]
                             counter[PHASE] = _BEGIN
                             counter[REFACTOR] = 1
                             return SINGULAR
+                        for c in range(rank.null.shape[0]):
+                            G.start_vector(rank, c)
+                            band_solve(n, kl, ku, ab, state.pivot, rank.null[c])
+                            G.null_vector(rank, c)
+                        if rank.flags[G.WATCHED] == 1:
+                            G.lowest_pivot(rank, state.values, kl + ku, width)
                     band_solve(n, kl, ku, ab, state.pivot, state.rhs)
+                    G.balance(rank, system.unknown, U, state.rhs)
                 else:
                     return NEED_FACTOR if tangent else NEED_SOLVE
         if counter[PHASE] == _UPDATE:
@@ -709,7 +733,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
                 last > 0.0 and norm > 0.3 * last and size_x <= 1e3 * real[FLOOR_X] and size_t <= 1e3 * real[FLOOR_T]
             )
             # (a tangent formed anew in every iteration is never two iterations old)
-            if floor or (stalled and (counter[ITERATION] >= 3 or counter[ITERATION] - counter[FRESH] >= 2)):
+            met = rank.flags[G.MODE] == G.PLAIN or constraints_met(system, state, real)
+            if met and (floor or (stalled and (counter[ITERATION] >= 3 or counter[ITERATION] - counter[FRESH] >= 2))):
                 configure(system, state, one_state)
                 counter[PHASE] = _COMMIT
             else:

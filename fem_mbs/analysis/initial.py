@@ -12,14 +12,16 @@ from scipy.sparse import bmat, csr_matrix, diags, lil_matrix, vstack
 from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.redundancy import constraint_labels
 from fem_mbs.errors import ModelError
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.redundancy import dependencies, independent_rows
 
 __all__ = ["check_start", "consistent_velocities", "constraint_error", "function_jets", "initial_accelerations"]
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
-_EPS_CONSTRAINT = 1e-13  # keeps redundant constraints solvable; taken out again by refinement
+_EPS_CONSTRAINT = 1e-13  # keeps nearly dependent constraints solvable; taken out again by refinement
 
 
 def _control(gravity, stiffness: float = 0.0, mass: float = 0.0) -> np.ndarray:
@@ -156,12 +158,14 @@ def _node_part(compiled: CompiledModel, state: S.State, ctl) -> csr_matrix:
 
 
 class _Saddle:
-    """Factors of [[W, G^T], [G, 0]] with scaled rows; redundant constraints share their multipliers."""
+    """Factors of [[W, G^T], [G, 0]] with scaled rows, without those that depend on others."""
 
     def __init__(self, W: csr_matrix, G: csr_matrix):
         d = np.sqrt(np.abs(W.diagonal()))
         # what has next to no weight, such as a way along a beam, must not outweigh all else in the rows of G
         d = np.maximum(d, d.max(initial=0.0) * 1e-4) if d.any() else np.ones_like(d)
+        self.keep = independent_rows(G, d)
+        G = G[np.flatnonzero(self.keep)]
         D = diags(1.0 / d)
         Ws, Gs = D @ W @ D, G @ D
         norm = np.sqrt(np.asarray(Gs.multiply(Gs).sum(axis=1)).ravel())
@@ -181,7 +185,7 @@ class _Saddle:
 
     def solve(self, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         """x of W x + G^T y = b, G x = c."""
-        rhs = np.concatenate((b / self.d, c / self.norm))
+        rhs = np.concatenate((b / self.d, c[self.keep] / self.norm))
         x = self.lu.solve(rhs)
         for _ in range(3):
             x += self.lu.solve(rhs - self.A @ x)
@@ -305,14 +309,13 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
         for _ in range(2):
             v[free] += saddle.solve(np.zeros(free.size), c - Gf @ v[free])
     defect = np.abs(G @ v + g_t)
+    c = -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
     size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)))
     if not np.isfinite(v).all() or np.any(defect > 1e-6 * size * np.maximum(1.0, abs(G).max() if G.nnz else 1.0)):
         row = int(np.nanargmax(defect)) if defect.size else 0
-        extra = row - (G.shape[0] - len(model.initial_speeds))
-        name = f'the speed of "{model.initial_speeds[extra].place}"' if extra >= 0 else system.name_of(first + row)
+        names = _contradiction(compiled, G[:, np.flatnonzero(~held)], c, row)
         raise ModelError(
-            f"Initial velocity: {name} and the other given speeds contradict each other by "
-            f"{defect[row]:g}; the mechanism cannot move as driven"
+            f"Initial velocity: {names} contradict each other by {defect[row]:g}; the mechanism cannot move as driven"
         )
     off = np.abs(v[held] - rates[held])
     if np.any(off > 1e-9 * size):
@@ -327,6 +330,19 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
     _spins_to_body(system, state.D[0], state.V[0])
     _director_velocities(system, state)
     return {"method": method, "largest_change": change}
+
+
+def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int) -> str:
+    """What asks for contradictory speeds G v = c (m,), the worst in ``row``, for a message."""
+    speeds = compiled.model.initial_speeds
+    names = [f'joint "{name}"' for name in constraint_labels(compiled.system)]
+    names += [f'the speed of "{speed.place}"' for speed in speeds]
+    for loop in dependencies(G):
+        if len(loop.dependent) and row in loop.rows:
+            found = list(dict.fromkeys(names[i] for i in loop.clash(c)))
+            if len(found) > 1:
+                return f"{', '.join(found[:-1])} and {found[-1]}"
+    return f"{names[row]} and the other given speeds"
 
 
 def _spins_to_body(system, D: np.ndarray, v: np.ndarray) -> None:

@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix, vstack
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import function_jets
 from fem_mbs.analysis.loading import Loading, chosen
+from fem_mbs.analysis.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
@@ -179,6 +180,16 @@ class Linearised:
         rows, cols = np.concatenate((c, b, a, c, b, a)), np.concatenate((b, c, c, a, a, b))
         return csr_matrix((np.concatenate((x, -x, y, -y, z, -z)), (rows, cols)), shape=shape)
 
+    @property
+    def redundancy(self) -> list[str]:
+        """What is to be said of constraints that repeat others."""
+        if not self.multipliers.size:
+            return []
+        diagonal = np.zeros(self.system.n_dof)
+        diagonal[self.free] = self.mass.diagonal()
+        found = find_constraints(self.system, self.tangent[self.multipliers], diagonal)
+        return list(sentences(found, constraint_labels(self.system), "in this state").values()) if found.loops else []
+
     # --- shapes ----------------------------------------------------------------------------------------------------
     def shapes(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
         """States (k, ...) displaced by mode vectors (n, k), scaled so that the largest displacement is a tenth of the
@@ -209,7 +220,7 @@ def run_modes(linear: Linearised, options: dict[str, Any]) -> tuple[dict[str, An
     """Summary, series and vectors (n, k) of a modal step."""
     found = symmetric_modes(linear.stiffness, linear.mass, linear.constraints, options["count"])
     w = np.sign(found.values) * np.sqrt(np.abs(found.values))
-    warnings = []
+    warnings = linear.redundancy
     unstable = int((found.values < 0.0).sum())
     if unstable:
         warnings.append(
@@ -251,7 +262,7 @@ def run_buckling(
     Kg = linear.geometric_stiffness(mask, weight)
     skew = abs(Kg - Kg.T)
     asymmetry = float(skew.max() / max(abs(Kg).max(), 1e-300)) if Kg.nnz else 0.0
-    warnings = []
+    warnings = linear.redundancy
     if asymmetry > _ASYMMETRIC:
         warnings.append(
             f"the geometric stiffness is unsymmetric by {asymmetry:.2g}: loads without a potential; the factors are "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem_mbs.analysis.initial import _constraints, _control, _node_part
+from fem_mbs.analysis.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 
@@ -18,12 +19,13 @@ _ZERO = 1e-12  # of the largest singular value, in scaled variables
 
 @dataclass(frozen=True)
 class Mobility:
-    """Free dofs of the nodes, multipliers, and for small models (else None) the multipliers that repeat others and the
-    independent motions that joints allow and that strain no element."""
+    """Free dofs of the nodes, multipliers, those that repeat others, what is to be said of them (sentences), and for
+    small models (else None) the independent motions that joints allow and that strain no element."""
 
     free: int
     multipliers: int
-    redundant: int | None
+    redundant: int
+    sentences: tuple[str, ...]
     strain_free: int | None
 
 
@@ -32,17 +34,20 @@ def mobility(compiled: CompiledModel, state: S.State) -> Mobility:
     system = compiled.system
     first = system.first_multiplier
     free = np.flatnonzero(system.system.equation[:first] >= 0)
-    m = system.n_dof - 1 - first
-    independent = free.size - len(system.system.shared)
-    if free.size > _LARGEST or m > _LARGEST:
-        return Mobility(independent, m, None, None)
-    K = _node_part(compiled, state, _control(compiled.model.gravity, stiffness=2.0))[free][:, free].toarray()
+    K = _node_part(compiled, state, _control(compiled.model.gravity, stiffness=2.0))
+    mass = _node_part(compiled, state, _control(compiled.model.gravity, mass=1.0)).diagonal()
+    rows = _constraints(compiled, state)
+    # weighed by masses where there are any, as a step is
+    found = find_constraints(system, rows, mass if np.any(mass) else K.diagonal())
+    said = tuple(sentences(found, constraint_labels(system)).values()) if found.loops else ()
+    if free.size > _LARGEST or found.count > _LARGEST:
+        return Mobility(found.free, found.count, found.redundant, said, None)
+    K = K[free][:, free].toarray()
     d = np.sqrt(np.abs(np.diag(K)))
     d[d == 0.0] = 1.0
-    G = _constraints(compiled, state)[:, free].toarray() / d
+    G = rows[:, free].toarray() / d
     norm = np.linalg.norm(G, axis=1, keepdims=True)
     norm[norm == 0.0] = 1.0
-    rank = int(np.linalg.matrix_rank(G / norm, tol=_ZERO * max(1.0, m))) if len(G) else 0
-    rows = np.vstack((K / np.outer(d, d), G / norm))
-    stiff = int(np.linalg.matrix_rank(rows, tol=_ZERO * np.linalg.norm(rows, 2))) if free.size else 0
-    return Mobility(independent, m, len(G) - rank, free.size - stiff)
+    both = np.vstack((K / np.outer(d, d), G / norm))
+    stiff = int(np.linalg.matrix_rank(both, tol=_ZERO * np.linalg.norm(both, 2))) if free.size else 0
+    return Mobility(found.free, found.count, found.redundant, said, free.size - stiff)

@@ -553,6 +553,7 @@ class _Run:
             stepping.restore(resumed)
             story = json.loads(resumed["story"])
             self.start_report, totals = story["start"], story["totals"]
+            stepping.redundancy.earlier = story.get("redundancy", [])
         else:
             if not self.started:
                 self.start_report = consistent_velocities(self.compiled, self.state, self.t)
@@ -576,6 +577,7 @@ class _Run:
                 if stepping.solver is not None:
                     stepping.solver.reset()
                 story = {"summaries": self.summaries, "start": self.start_report, "totals": totals}
+                story["redundancy"] = stepping.redundancy.warnings
                 restart = {
                     "time": float(chunk.time[-1]),
                     "t0": t0,
@@ -598,7 +600,8 @@ class _Run:
             "type": "transient", "name": step.name, "rule": options["rule"], "n_steps": n_steps, "h": h,
             "t_start": t0, "t_end": self.t, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
-            "seconds": round(elapsed, 4), "start": self.start_report, "warnings": stepping.watcher.warnings,
+            "seconds": round(elapsed, 4), "start": self.start_report,
+            "warnings": [*stepping.redundancy.warnings, *stepping.watcher.warnings],
             "constraint_error": constraint_error(self.compiled, self.state, self.t),
             "energy": {
                 "range": scale, "closing_error": totals["error"],

@@ -115,7 +115,7 @@ def run_static(run, step: Step, options: dict[str, Any], settings: Settings) -> 
     summary = job.path() if path else job.increments()
     return {
         "type": "static", "name": step.name, **summary, "load_factor": float(job.factor),
-        "warnings": [*summary.get("warnings", []), *stepping.watcher.warnings],
+        "warnings": [*stepping.redundancy.warnings, *summary.get("warnings", []), *stepping.watcher.warnings],
     }  # fmt: skip
 
 
@@ -315,6 +315,7 @@ class _Problem:
         state.U[mult] = state.Q[0, mult]
         self._lu: Any = None
         self._noise = np.zeros(self.unknown.size)
+        self._none = np.zeros(self.system.n_dof)
 
     def _assemble(self, job: int, factor: float) -> bool:
         self.set(factor)
@@ -351,22 +352,30 @@ class _Problem:
             size = np.maximum.reduceat(np.abs(self.state.values[:-1]), system.pattern[0][:-1])
         # what round-off of the coordinates leaves: beyond it a residual has nothing to say
         self._noise = _ROUND_OFF * system.length * size
+        redundancy = self.stepping.redundancy
         if not system.banded:
             try:
-                self.stepping.solver.factor(self.state.values[:-1])
+                redundancy.factor(self.stepping.solver, self.state.values[:-1])
             except SingularMatrixError as error:
                 raise AnalysisError(str(error)) from None
             return
+        self.state.values[system.diagonal] -= redundancy.share
         lu, pivots, info = dgbtrf(np.array(table.T, order="F"), band, band)
         if info != 0:
             raise AnalysisError(f"the tangent is singular at {system.name_of(int(self.unknown[max(info - 1, 0)]))}")
         self._lu = lu, pivots, band
+        redundancy.find_null(self._solve)
 
-    def solve(self, b: np.ndarray) -> np.ndarray:
+    def _solve(self, b: np.ndarray) -> np.ndarray:
         if not self.system.banded:
             return self.stepping.solver.solve(b)
         lu, pivots, band = self._lu
         return dgbtrs(lu, band, band, b, pivots)[0]
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        x = self._solve(b)
+        self.stepping.redundancy.balance(self._none, x)  # least increments of multipliers that are not determined
+        return x
 
     def load(self, factor: float) -> np.ndarray:
         d = _DIFFERENCE if self.motions else 0.5

@@ -13,11 +13,12 @@ from time import perf_counter
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.redundancy import Redundancy
 from fem_mbs.analysis.rules import RULES, Weights, weights
 from fem_mbs.analysis.watch import Watcher
 from fem_mbs.assembly import Compiled
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
-from fem_mbs.solvers import explicit
+from fem_mbs.solvers import explicit, gauge
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.linear import SingularMatrixError, make_solver
 
@@ -135,6 +136,7 @@ class Stepping:
         self.initial_energy: float | None = None
         self.halved_steps = 0
         self.watcher = Watcher(compiled)
+        self.redundancy = Redundancy(compiled)
 
     # --- controls --------------------------------------------------------------------------------------------------
     def control(self, h: float) -> np.ndarray:
@@ -187,7 +189,8 @@ class Stepping:
         now = np.array([self.t0])
         fun = self.evaluate(now, now, now + self.h)[0]
         S.report(C.START, self.reports, compiled.system, self.ctl, fun, state, np.zeros(C.N_LEDGER), False)
-        compiled.set_scales(self.ctl, fun, state)
+        diagonal = compiled.set_scales(self.ctl, fun, state)
+        self.redundancy.start(diagonal, self.ctl, fun, state)
         row = self.energies(fun)
         self.initial_energy = float(row[_ENERGIES].sum())
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
@@ -285,6 +288,7 @@ class Stepping:
         c = self.counter
         c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, self.step
         c[S.FRAME_EVERY] = self.frame_every
+        self._ends = t1
         problem = self._advance(output, self.ctl, funs)
         done = int(c[S.STEP])
         chunk = self._take(output, done, t1) if done else None
@@ -293,28 +297,45 @@ class Stepping:
 
     def _advance(self, output: S.Output, ctl, funs) -> int:
         """Run the compiled loop, serving its requests for the sparse solver; 0 or what went wrong."""
-        state = self.state
-        advance = explicit.advance if self.explicit else S.advance
+        state, redundancy = self.state, self.redundancy
         while True:
-            answer = advance(
-                self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter, self.real
-            )
+            if self.explicit:
+                answer = explicit.advance(
+                    self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter, self.real
+                )
+            else:
+                answer = S.advance(
+                    self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter,
+                    self.real, redundancy.rank,
+                )  # fmt: skip
             if answer == S.NEED_USER:
                 slopes = bool(self.counter[S.REFACTOR] or self.counter[S.FULL])
                 self.compiled.serve(ctl, funs[self.counter[S.STEP]], state, slopes)
             elif answer in (S.NEED_FACTOR, S.NEED_SOLVE):
                 try:
                     if answer == S.NEED_FACTOR:
-                        self.solver.factor(state.values[:-1])
+                        redundancy.factor(self.solver, state.values[:-1])
                     state.rhs[:] = self.solver.solve(state.rhs, tolerance=_LINEAR_TOLERANCE)
+                    redundancy.balance(state.U, state.rhs)
                 except SingularMatrixError as error:
                     if error.index is not None and error.index >= 0:
                         self.counter[S.WORST] = self.compiled.system.unknown[error.index]
                     self.counter[S.PHASE] = 0
                     self.counter[S.REFACTOR] = 1
                     return S.SINGULAR
+            elif answer == S.DONE and redundancy.rank.flags[gauge.SMALL]:
+                self._look_again(funs[self.counter[S.STEP] - 1])
+                if self.counter[S.STEP] == len(funs):
+                    return 0
             else:
+                redundancy.rank.flags[gauge.SMALL] = 0
                 return 0 if answer == S.DONE else answer
+
+    def _look_again(self, fun: np.ndarray) -> None:
+        """Find the rank of the constraints at the end of a step, with its time functions (n_fun, 3)."""
+        end = self._ends[self.counter[S.STEP] - 1]
+        if self.redundancy.look(self.ctl, np.repeat(fun[:, [C.T1]], 3, axis=1), self.state, f"at t = {end:.6g} s"):
+            self.counter[S.REFACTOR] = 1
 
     def _take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
         rows = output.ledger[:n]
@@ -344,16 +365,31 @@ class Stepping:
 
         The results look like those of one step.
         """
-        c, state = self.counter, self.state
-        if problem == S.SINGULAR and c[S.ITERATION] == 0:  # later it is the iterate's fault, not the model's
+        c, state, redundancy = self.counter, self.state, self.redundancy
+        # a tangent that is singular at once is the model's fault, not the iterate's, unless joints are in question
+        at_once = problem == S.SINGULAR and c[S.ITERATION] == 0
+        if at_once and redundancy.diagonal is None:
             self._fail(problem)
         before = [a.copy() for a in (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction)]
         hist = self.compiled.system.hist.copy()
         worst = int(c[S.WORST]), float(self.real[S.WORST_VALUE])
+        fighting = redundancy.contradiction(state.residual, self.compiled.system.row_scale)
+        modes = [redundancy.mode]
+        if redundancy.diagonal is not None:
+            start = np.array([self.time(self.step)])
+            fun = self.evaluate(start, start, start)[0]
+            redundancy.look(self.ctl, fun, state, f"at t = {start[0]:.6g} s")
+            modes = list(dict.fromkeys((redundancy.mode, *modes, gauge.NEAR, gauge.PLAIN)))
+        first, others = modes[0], modes[1:]
         predictors = [p for p in ("velocity", "none") if p != self.settings.predictor]
-        attempts = [(p, 1) for p in predictors] + [("velocity", 2**k) for k in range(1, self.settings.halvings + 1)]
+        attempts = [(first, p, 1) for p in predictors]
+        attempts += [(m, p, 1) for m in others for p in ("velocity", self.settings.predictor)]
+        if not at_once:
+            attempts += [(first, "velocity", 2**k) for k in range(1, self.settings.halvings + 1)]
         c[S.FULL] = 1
-        for predictor, parts in attempts:
+        for mode, predictor, parts in attempts:
+            if mode != redundancy.mode:
+                redundancy.use(mode)
             ctl = self.control(self.h / parts)
             for a, b in zip(
                 (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction), before, strict=True
@@ -367,6 +403,7 @@ class Stepping:
             c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, 0
             c[S.FRAME_EVERY] = parts if due else 0
             c[S.HISTORY], c[S.PREDICTOR] = 0, PREDICTORS[predictor]
+            self._ends = t[1:]
             answer = self._advance(output, ctl, funs)
             c[S.PREDICTOR] = PREDICTORS[self.settings.predictor]
             if answer == 0:
@@ -374,6 +411,10 @@ class Stepping:
                 c[S.HISTORY] = 0
                 c[S.REFACTOR] = 1
                 chunk = self._take(output, parts, t[1:])
+                if mode != first:
+                    self._look_again(funs[-1])
+                    if redundancy.mode == first:
+                        redundancy.use(mode)  # what has just failed is not tried again
                 self.step += 1
                 self.halved_steps += parts > 1
                 return Chunk(
@@ -386,7 +427,7 @@ class Stepping:
                     frames=chunk.frames,
                 )
         c[S.WORST], self.real[S.WORST_VALUE] = worst
-        self._fail(problem)
+        self._fail(problem, fighting)
 
     def _check_functions(self) -> None:
         """Raise ModelError if a time function is not finite in the step that failed."""
@@ -400,11 +441,17 @@ class Stepping:
                     "use one that is defined there, or end the step before"
                 )
 
-    def _fail(self, problem: int):
+    def _fail(self, problem: int, fighting: str | None = None):
         self._check_functions()
         worst = int(self.counter[S.WORST])
         where = self.compiled.name_of(worst) if worst >= 0 else "an unknown place"
         step = f"{self.rule} step {self.step + 1} at t = {self.time(self.step):.6g} s (h = {self.h:.3g} s)"
+        fighting = fighting or self.redundancy.contradiction(self.state.residual, self.compiled.system.row_scale)
+        if fighting:
+            raise ConvergenceError(
+                f"{step}: the constraints of {fighting} contradict each other from here on; let drivers of one loop "
+                "agree, or remove one of these joints"
+            )
         if problem == S.SINGULAR:
             raise AnalysisError(
                 f"{step}: the system matrix is singular at {where}; it has no mass, stiffness or support there, "
@@ -441,6 +488,7 @@ class Stepping:
             "initial_energy": np.float64(self.initial_energy),
             "history": self.counter[[S.HISTORY, S.SLOW]].copy(),
             "halved_steps": np.int64(self.halved_steps),
+            **self.redundancy.snapshot(),
         }
 
     def restore(self, data: dict[str, np.ndarray]) -> None:
@@ -457,3 +505,4 @@ class Stepping:
         self.counter[[S.HISTORY, S.SLOW]] = data["history"]
         self.counter[S.REFACTOR] = 1
         self.halved_steps = int(data["halved_steps"])
+        self.redundancy.restore(data)

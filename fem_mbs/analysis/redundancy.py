@@ -1,0 +1,293 @@
+"""Joints that repeat each other: found, named, and made bearable for the solvers.
+
+Mechanisms such as Bricard's, or a plane linkage built of revolutes in space, move although they have too many
+constraints: some rows of G depend on others.  The rank is found at the start of every step of a model, and again where
+pivots become small on the way; `fem_mbs.solvers.gauge` says how Newton-Raphson goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from fem_mbs import contract as C
+from fem_mbs.assembly import Compiled
+from fem_mbs.solvers import gauge
+from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.linear import LinearSolver
+from fem_mbs.solvers.redundancy import Loop, dependencies
+
+__all__ = ["Constraints", "Redundancy", "constraint_labels", "find_constraints", "sentences"]
+
+#: Ratio of a pivot to its first value at which the rank is found anew.
+_SMALL = 1e-6
+_SHOWN = 8  # names in a message
+_GROUPS = 5  # messages
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Constraints of a model at a state: ``free`` unknowns of the nodes, ``count`` multipliers and the loops of
+    dependent ones, whose rows count from the first multiplier."""
+
+    free: int
+    count: int
+    loops: list[Loop]
+
+    @property
+    def redundant(self) -> int:
+        """Number of constraints that repeat others."""
+        return sum(len(loop.dependent) for loop in self.loops)
+
+    @property
+    def rank(self) -> int:
+        """Number of independent constraints."""
+        return self.count - self.redundant
+
+
+def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | None = None) -> Constraints:
+    """The rank of the multipliers' rows, the first ones of G (at least all node dofs), and their loops.
+
+    Args:
+        diagonal: of the stiffness or mass (N,), by which unknowns of different units are weighed.
+    """
+    first = compiled.first_multiplier
+    followers, leaders = compiled.system.shared.T
+    owns = compiled.system.equation[:first] >= 0
+    owns[followers] = False
+    free = np.flatnonzero(owns)
+    G = csr_matrix(G)[: compiled.n_dof - 1 - first, :first]
+    # dofs that share an unknown count together
+    fold = csr_matrix((np.ones(followers.size), (followers, leaders)), shape=(first, first))
+    G = csr_matrix(G + G @ fold)
+    weights = None
+    if diagonal is not None:
+        diagonal = diagonal[:first] + fold.T @ diagonal[:first]
+        size = np.abs(diagonal[free])
+        largest = size.max(initial=0.0) or 1.0
+        weights = np.sqrt(np.where(size > 1e-8 * largest, size, largest))  # massless parts do not decide
+    return Constraints(free.size, G.shape[0], dependencies(G[:, free], weights))
+
+
+def _joint_rows(compiled: Compiled, ctl, fun, state: S.State) -> csr_matrix:
+    """Constraint Jacobian (m, N) with respect to increments and spins at a state, scaled as the step's matrix."""
+    first = compiled.first_multiplier
+    blocks = [b for b in compiled.blocks if b.type.multipliers]
+    rows, cols, values = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
+    for block, _fe, ke in compiled.element_arrays(C.TANGENT, ctl, fun, state, blocks):
+        nd = block.type.node_dofs
+        m = block.dof[:, nd:] - first
+        rows.append(np.repeat(m, nd, axis=1).ravel())
+        cols.append(np.tile(block.dof[:, None, :nd], (1, m.shape[1], 1)).ravel())
+        values.append(ke[:, nd:, :nd].ravel())
+    place = np.concatenate(rows), np.concatenate(cols)
+    return csr_matrix((np.concatenate(values), place), shape=(compiled.n_dof - 1 - first, compiled.n_dof))
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+def constraint_labels(compiled: Compiled) -> np.ndarray:
+    """The user's name of the joint (or part) of every multiplier, (m,) of str."""
+    first = compiled.first_multiplier
+    labels = np.empty(compiled.n_dof - 1 - first, object)
+    for block in compiled.blocks:
+        if block.type.multipliers:
+            for name, start, end in block.groups:
+                labels[block.dof[start:end, block.type.node_dofs :].ravel() - first] = name
+    return labels
+
+
+def _names(labels: Sequence[str]) -> str:
+    known = list(dict.fromkeys(labels))
+    shown = ", ".join(f'"{name}"' for name in known[:_SHOWN])
+    return shown + (f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else "")
+
+
+def _groups(loops: list[Loop], labels: np.ndarray) -> list[tuple[list[str], int]]:
+    """Names of joints and number of surplus constraints, loops that share a joint together."""
+    groups: list[tuple[dict[str, None], int]] = []
+    for loop in loops:
+        names, k = dict.fromkeys(labels[loop.rows]), len(loop.dependent)
+        apart = []
+        for other, count in groups:
+            if names.keys().isdisjoint(other):
+                apart.append((other, count))
+            else:
+                names, k = {**other, **names}, k + count
+        groups = [*apart, (names, k)]
+    return [(list(names), k) for names, k in groups]
+
+
+def sentences(found: Constraints, labels: np.ndarray, when: str = "at the start") -> dict[tuple, str]:
+    """What is to be said of dependent constraints, one sentence per group of joints that share loops, by what it is
+    about."""
+    out: dict[tuple, str] = {}
+    groups = _groups([loop for loop in found.loops if len(loop.dependent)], labels)
+    total = f"in all {found.count} constraints of rank {found.rank} on {found.free} free dofs"
+    for names, k in groups[:_GROUPS]:
+        rows = int(np.isin(labels.astype(str), names).sum())
+        out[tuple(names), k] = (
+            f"{_names(names)}: {rows} constraints of rank {rows - k} {when}, {k} {'repeats' if k == 1 else 'repeat'} "
+            f"others ({total}); the motion is not affected, but how these joints share their reactions is not "
+            "determined (the least ones are reported)"
+        )
+    if len(groups) > _GROUPS:
+        out["more", len(groups)] = f"{len(groups) - _GROUPS} more groups of joints repeat each other {when} ({total})"
+    near = [loop for loop in found.loops if np.isfinite(loop.smallest)]
+    for loop in near[:_GROUPS]:
+        names = _names(labels[loop.rows])
+        out[names, "near"] = (
+            f"{names}: nearly dependent constraints {when} (singular value {loop.smallest:.1e}): near a singular "
+            "configuration, or parts that do not quite fit"
+        )
+    return out
+
+
+# --- what stepping keeps ---------------------------------------------------------------------------------------------
+class Redundancy:
+    """Rank of the constraints of a running analysis, and the arrays by which the compiled step knows it."""
+
+    def __init__(self, compiled: Compiled):
+        self.compiled = compiled
+        self.rank = gauge.Rank.plain(compiled.n_equations)
+        self.first = compiled.first_multiplier
+        self.rows = compiled.system.equation[self.first : -1]  # equation of every multiplier
+        self.found: Constraints | None = None
+        self.diagonal: np.ndarray | None = None
+        self.spoken: dict[tuple, str] = {}
+        self.earlier: list[str] = []  # sentences from before a restart
+
+    @property
+    def warnings(self) -> list[str]:
+        """Plain sentences for the summary."""
+        return list(dict.fromkeys((*self.earlier, *self.spoken.values())))
+
+    @property
+    def mode(self) -> int:
+        return int(self.rank.flags[gauge.MODE])
+
+    def start(self, diagonal: np.ndarray | None, ctl, fun, state: S.State) -> None:
+        """Find the rank at the start of an analysis, after the scales of the constraints are set."""
+        if diagonal is None:
+            return
+        self.diagonal = diagonal
+        self.rank.limit[0] = _SMALL
+        self.rank.flags[gauge.WATCHED] = self.compiled.banded
+        for block in self.compiled.blocks:
+            if block.type.multipliers:
+                equation = self.compiled.system.equation[block.dof[:, block.type.node_dofs :]]
+                self.rank.weight[equation] = block.par[:, [block.type.scale]]
+        self.look(ctl, fun, state, "at the start")
+
+    def look(self, ctl, fun, state: S.State, when: str) -> bool:
+        """Find the rank at the state in row 0; whether the loops differ from what is known."""
+        kept = [a[1].copy() for a in (state.Q, state.D)], state.U.copy()
+        state.Q[1], state.D[1] = state.Q[0], state.D[0]
+        state.U[:] = 0.0
+        G = _joint_rows(self.compiled, ctl, fun, state)
+        (state.Q[1], state.D[1]), state.U[:] = kept
+        found = find_constraints(self.compiled, G, self.diagonal)
+        before = self.found
+        self.found = found
+        self.rank.flags[gauge.SMALL] = 0
+        if found.loops:
+            for about, sentence in sentences(found, constraint_labels(self.compiled), when).items():
+                self.spoken.setdefault(about, sentence)  # said once, when it was first seen
+        old = [] if before is None else [loop.dependent.tolist() for loop in before.loops if len(loop.dependent)]
+        new = [loop.dependent.tolist() for loop in found.loops if len(loop.dependent)]
+        if old == new:
+            self.rank.limit[0] *= 1e-2  # nothing new: do not ask again at once
+            return False
+        self.use(gauge.DEPENDENT if new else gauge.PLAIN)
+        return True
+
+    def use(self, mode: int) -> None:
+        """Set how the matrix is treated; DEPENDENT takes the loops found last."""
+        rank = self.rank
+        rank.flags[gauge.MODE], rank.flags[gauge.KNOWN], rank.flags[gauge.SMALL] = mode, 0, 0
+        rank.loop[:], rank.dependent[:] = -1, -1
+        loops = [loop for loop in self.found.loops if len(loop.dependent)] if mode == gauge.DEPENDENT else []
+        for number, loop in enumerate(loops):
+            rank.loop[self.rows[loop.rows]] = number
+            rank.dependent[self.rows[loop.dependent]] = np.arange(len(loop.dependent))
+        self._take(rank, [len(loop.dependent) for loop in loops])
+
+    def _take(self, rank: gauge.Rank, count: list[int]) -> None:
+        """Take arrays, with room for so many null vectors of each loop."""
+        n, loops = rank.weight.size, max(len(count), 1)
+        self.rank = rank._replace(
+            null=np.zeros((max(count, default=0), n)), count=np.array(count, np.int32), sums=np.zeros(loops)
+        )
+
+    # --- for solvers outside of the compiled step ------------------------------------------------------------------
+    @property
+    def share(self) -> np.ndarray:
+        """What the mode subtracts from the diagonal (n,)."""
+        rank = self.rank
+        if self.mode == gauge.NEAR:
+            return gauge.SLIGHT * rank.weight
+        return np.where(rank.dependent >= 0, rank.weight, 0.0)
+
+    def factor(self, solver: LinearSolver, values: np.ndarray) -> None:
+        """Factor the step's matrix, of ``values`` (nnz,), as the mode asks for."""
+        if self.mode != gauge.PLAIN:
+            values = values.copy()
+            values[self.compiled.diagonal] -= self.share
+        solver.factor(values)
+        self.find_null(solver.solve)
+
+    def find_null(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Null vectors by the factors of the regular matrix."""
+        rank = self.rank
+        for c in range(len(rank.null)):
+            gauge.set_null(rank, c, solve(np.where(rank.dependent == c, rank.weight, 0.0)))
+
+    def balance(self, U: np.ndarray, x: np.ndarray) -> None:
+        """Take the null vectors' share out of the multipliers of U (N,) + x (n,), by changing the increment x."""
+        if len(self.rank.null):
+            gauge.balance_increment(self.rank, self.compiled.system.unknown, U, x)
+
+    # --- contradictions --------------------------------------------------------------------------------------------
+    def contradiction(self, residual: np.ndarray, row_scale: np.ndarray) -> str | None:
+        """Names of joints that cannot be satisfied together, if the constraint error (N,) of a failed step lies along
+        a combination of rows that vanishes; None if it does not."""
+        if self.found is None:
+            return None
+        rows = residual[self.first : -1]
+        error = np.abs(rows) / row_scale[self.first : -1]
+        labels = constraint_labels(self.compiled)
+        for loop in self.found.loops:
+            # Newton-Raphson satisfies all rows but the dependent ones
+            others = np.setdiff1d(loop.rows, loop.dependent)
+            worst = error[loop.rows].max()
+            if worst > 1e-13 and worst >= 0.1 * error.max() and error[others].max(initial=0.0) <= 1e-3 * worst:
+                fighting = loop.clash(rows)
+                if fighting.size:
+                    return _names(labels[fighting])
+        return None
+
+    # --- restart ---------------------------------------------------------------------------------------------------
+    def snapshot(self) -> dict[str, np.ndarray]:
+        """What the next step depends on."""
+        rank = self.rank
+        return {
+            "rank_flags": rank.flags.copy(), "rank_limit": rank.limit.copy(), "rank_weight": rank.weight.copy(),
+            "rank_loop": rank.loop.copy(), "rank_dependent": rank.dependent.copy(), "rank_pivots": rank.pivots.copy(),
+        }  # fmt: skip
+
+    def restore(self, data: dict[str, np.ndarray]) -> None:
+        """Continue from a snapshot."""
+        plain = self.rank
+        for name in ("flags", "limit", "weight", "loop", "dependent", "pivots"):
+            getattr(plain, name)[:] = data[f"rank_{name}"]
+        loop, dependent = plain.loop[self.rows], plain.dependent[self.rows]
+        loops = []
+        for number in range(int(loop.max(initial=-1)) + 1):
+            rows = np.flatnonzero(loop == number)
+            surplus = rows[dependent[rows] >= 0]
+            surplus = surplus[np.argsort(dependent[surplus])]
+            loops.append(Loop(rows, np.ones(len(rows)), len(rows) - len(surplus), np.zeros((0, 0)), surplus, np.inf))
+        self.found = Constraints(0, len(self.rows), loops)
+        self._take(plain, [len(loop.dependent) for loop in loops])

@@ -1,0 +1,157 @@
+"""Newton's matrix of a system whose constraints depend on each other, compiled.
+
+Where k rows of G depend on the others, [[K, H], [G, 0]] has k null vectors, multipliers without any force.  The same
+number of *dependent* rows i get -s_i on the diagonal, s_i being the scale of the row: the increment of a consistent
+system solves the regular matrix up to terms of second order, so that Newton-Raphson converges as without redundancy, on
+unchanged residuals.  The null vectors are the solutions of the regular matrix for the unit vectors of the dependent
+rows; taking their share out of the multipliers leaves those of least norm, sum s_i Lambda_i^2 (in one unit: energy),
+whichever rows are called dependent.  Loops without common rows share one right side.
+
+Near an isolated singular configuration nothing is redundant; there all multipliers get -1e-8 s_i, and Newton-Raphson
+corrects what this changes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fem_mbs.contract import inner, kernel
+
+__all__ = [
+    "DEPENDENT",
+    "MODE",
+    "NEAR",
+    "PLAIN",
+    "SLIGHT",
+    "Rank",
+    "balance",
+    "lowest_pivot",
+    "null_vector",
+    "regularise",
+]
+
+# --- flags -----------------------------------------------------------------------------------------------------------
+MODE, WATCHED, KNOWN, SMALL = 0, 1, 2, 3
+N_FLAGS = 4
+#: Modes: the matrix as it is; dependent rows; all multipliers slightly regular.
+PLAIN, DEPENDENT, NEAR = 0, 1, 2
+
+SLIGHT = 1e-8
+
+
+class Rank(NamedTuple):
+    """What is known of dependent constraints; arrays with one entry per equation but for the first two."""
+
+    flags: np.ndarray  # (4,) int64: mode; whether to watch pivots; whether they are known; a pivot has become small
+    limit: np.ndarray  # (1,) ratio of a pivot to its first value that counts as small
+    weight: np.ndarray  # (n,) scale s of a constraint, 0 for momentum rows
+    loop: np.ndarray  # (n,) int32: loop of dependent constraints, or -1
+    dependent: np.ndarray  # (n,) int32: null vector that begins in this row, or -1
+    null: np.ndarray  # (k, n) null vectors; loops side by side in each
+    count: np.ndarray  # (number of loops,) int32: null vectors of each loop
+    sums: np.ndarray  # (number of loops,) workspace
+    pivots: np.ndarray  # (n,) pivots of the first tangent
+
+    @staticmethod
+    def plain(n: int) -> Rank:
+        """Nothing known yet of n equations."""
+        return Rank(
+            np.zeros(N_FLAGS, np.int64), np.zeros(1), np.zeros(n), np.full(n, -1, np.int32),
+            np.full(n, -1, np.int32), np.zeros((0, n)), np.zeros(0, np.int32), np.zeros(0), np.zeros(n),
+        )  # fmt: skip
+
+
+@inner
+def regularise(rank, values, first, stride):
+    """Subtract from the diagonal, entry i at ``values[first + i * stride]``, what the mode asks for."""
+    mode = rank.flags[MODE]
+    for i in range(rank.weight.size):
+        if mode == NEAR:
+            values[first + i * stride] -= SLIGHT * rank.weight[i]
+        elif rank.dependent[i] >= 0:
+            values[first + i * stride] -= rank.weight[i]
+
+
+@inner
+def null_vector(rank, c):
+    """Make row c of ``null``, the solution for the unit vectors of its dependent rows, orthonormal loop by loop."""
+    z, sums = rank.null[c], rank.sums
+    n = z.size
+    sums[:] = 0.0
+    for i in range(n):
+        if rank.loop[i] < 0 or c >= rank.count[rank.loop[i]]:
+            z[i] = 0.0
+        else:
+            sums[rank.loop[i]] += rank.weight[i] * z[i] * z[i]
+    for i in range(n):
+        if rank.dependent[i] == c and not sums[rank.loop[i]] * rank.limit[0] ** 2 < rank.weight[i]:
+            rank.flags[SMALL] = 1  # this row hardly depends on the others any more: choose another
+        if rank.loop[i] >= 0 and sums[rank.loop[i]] > 0.0:
+            z[i] /= np.sqrt(sums[rank.loop[i]])
+    for _ in range(2):  # twice is enough (Kahan)
+        for b in range(c):
+            y = rank.null[b]
+            sums[:] = 0.0
+            for i in range(n):
+                if rank.loop[i] >= 0:
+                    sums[rank.loop[i]] += rank.weight[i] * y[i] * z[i]
+            for i in range(n):
+                if rank.loop[i] >= 0:
+                    z[i] -= sums[rank.loop[i]] * y[i]
+        sums[:] = 0.0
+        for i in range(n):
+            if rank.loop[i] >= 0:
+                sums[rank.loop[i]] += rank.weight[i] * z[i] * z[i]
+        for i in range(n):
+            if rank.loop[i] >= 0 and sums[rank.loop[i]] > 0.0:
+                z[i] /= np.sqrt(sums[rank.loop[i]])
+
+
+@inner
+def start_vector(rank, c):
+    """Right side whose solution is null vector c."""
+    z = rank.null[c]
+    for i in range(z.size):
+        z[i] = 1.0 * rank.weight[i] if rank.dependent[i] == c else 0.0
+
+
+@inner
+def balance(rank, unknown, U, x):
+    """Take the null vectors' share out of the multipliers in U + x, by changing the increment x."""
+    for c in range(rank.null.shape[0]):
+        z, sums = rank.null[c], rank.sums
+        sums[:] = 0.0
+        for i in range(x.size):
+            if rank.loop[i] >= 0:
+                sums[rank.loop[i]] += rank.weight[i] * z[i] * (U[unknown[i]] + x[i])
+        for i in range(x.size):
+            if rank.loop[i] >= 0:
+                x[i] -= sums[rank.loop[i]] * z[i]
+
+
+@inner
+def lowest_pivot(rank, values, first, stride):
+    """Compare the pivots with those of the first tangent; flag it when one has become small."""
+    known = rank.flags[KNOWN] == 1
+    for i in range(rank.pivots.size):
+        p = abs(values[first + i * stride])
+        if not known:
+            rank.pivots[i] = p
+        elif p < rank.limit[0] * rank.pivots[i]:
+            rank.flags[SMALL] = 1
+    rank.flags[KNOWN] = 1
+
+
+@kernel
+def set_null(rank, c, z):
+    """Take a solution z (n,) of the sparse solver as null vector c."""
+    rank.null[c, :] = z
+    null_vector(rank, c)
+
+
+@kernel
+def balance_increment(rank, unknown, U, x):
+    """`balance`, for increments of the sparse solver."""
+    balance(rank, unknown, U, x)
