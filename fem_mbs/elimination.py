@@ -39,19 +39,17 @@ def shared_coordinates(
     """
     dim = x.shape[1]
     found: list[tuple[int, np.ndarray]] = []  # block, rows that could go
-    pairs = []
+    pairs, stays = [], []
     for number, block in enumerate(blocks):
         rows, rotation = _candidates(block, x, rotational)
-        if rows.size and kept:
-            labels = _labels(block)
-            rows = rows[~np.isin(labels[rows], list(kept))]
         if rows.size:
             found.append((number, rows))
             pairs.append(np.column_stack((block.nodes[rows], np.full(rows.size, rotation))))
+            stays.append(np.isin(_labels(block)[rows], list(kept)))
     if not found:
         return blocks, np.zeros((0, 3), np.int64), []
     all_pairs = np.concatenate(pairs)
-    free = _free_of_supports(all_pairs, held, dim)
+    free = _free_to_share(all_pairs, np.concatenate(stays), held, dim)
     at = 0
     left = list(blocks)
     gone: dict[str, int] = {}
@@ -87,8 +85,9 @@ def _candidates(block: Block, x: np.ndarray, rotational: np.ndarray) -> tuple[np
     return np.zeros(0, np.int64), 0
 
 
-def _free_of_supports(pairs: np.ndarray, held: np.ndarray, dim: int) -> np.ndarray:
-    """(m,) bool: the nodes that a pair ties together, over other pairs too, are all free in these unknowns."""
+def _free_to_share(pairs: np.ndarray, stays: np.ndarray, held: np.ndarray, dim: int) -> np.ndarray:
+    """(m,) bool: of the nodes that a pair ties together, over other pairs too, none is held in these unknowns, and no
+    joint between them must keep its multipliers (which shared unknowns would leave without a say)."""
     free = np.ones(len(pairs), bool)
     n = held.shape[0]
     for kind in (0, 1):
@@ -99,6 +98,7 @@ def _free_of_supports(pairs: np.ndarray, held: np.ndarray, dim: int) -> np.ndarr
         any_held = (held[:, :dim] if kind == 0 else held[:, dim:]).any(axis=1)
         bad = np.zeros(n, bool)
         np.logical_or.at(bad, part, any_held)
+        bad[part[a[stays[mine]]]] = True
         free[mine] = ~bad[part[a]]
     return free
 
