@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+from bisect import bisect_right
+from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,10 +107,10 @@ class _Names(Sequence):
         return self.size
 
     def __getitem__(self, index):
-        for start, name, ids in reversed(self.parts):
-            if index >= start:
-                return name if ids is None else f"{name} {ids[index - start]}"
-        raise IndexError(index)
+        if not 0 <= index < self.size:
+            raise IndexError(index)
+        start, name, ids = self.parts[bisect_right(self.parts, index, key=lambda part: part[0]) - 1]
+        return name if ids is None else f"{name} {ids[index - start]}"
 
 
 class ModelBase:
@@ -136,6 +138,7 @@ class ModelBase:
         self.initial_speeds: list[InitialSpeed] = []
         self.initial_method = "auto"
         self._x: list[np.ndarray] = []
+        self._first: list[int] = []  # node of each part of _x
         self._names = _Names()
         self._rotational: set[int] = set()
         self._rotation: dict[int, Any] = {}
@@ -160,12 +163,10 @@ class ModelBase:
         return np.concatenate(self._x) if self._x else np.zeros((0, self.dimension))
 
     def position(self, node: int) -> np.ndarray:
-        start = 0
-        for part in self._x:
-            if node < start + len(part):
-                return part[node - start]
-            start += len(part)
-        raise IndexError(node)
+        part = bisect_right(self._first, node) - 1
+        if part < 0:
+            raise IndexError(node)
+        return self._x[part][node - self._first[part]]
 
     def node_name(self, node: int) -> str:
         return self._names[node]
@@ -179,7 +180,7 @@ class ModelBase:
 
     def _place_name(self, kind: str, name: str) -> None:
         """A new name among those that a place may have."""
-        self._new(kind, name, {"ground", *self.bodies, *self.named_nodes, *self.meshes})
+        self._new(kind, name, ChainMap({"ground": None}, self.bodies, self.named_nodes, self.meshes))
         if ":" in name:
             raise ModelError(f'{kind} "{name}": a name must not hold ":", which separates a mesh from its set')
 
@@ -296,7 +297,8 @@ class ModelBase:
         }
 
     def _add_nodes(self, x: np.ndarray) -> int:
-        first = sum(len(p) for p in self._x)
+        first = self._first[-1] + len(self._x[-1]) if self._x else 0
+        self._first.append(first)
         self._x.append(np.ascontiguousarray(x[:, : self.dimension], float))
         return first
 
