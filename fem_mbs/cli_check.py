@@ -211,9 +211,11 @@ def _steps(file: Any, model: Any, compiled: Any, state: Any, notes: list[str]) -
             yield f'step "{step.name}": {_still(step.kind, options)}'
             continue
         n = round(options["duration"] / options["h"])
-        text = f"{_count(n, 'step')} of {options['h']:g} s to t = {time + options['duration']:g} s"
+        text = "adaptive steps, results every" if options["adaptive"] else f"{_count(n, 'step')} of"
+        text += f" {options['h']:g} s to t = {time + options['duration']:g} s"
         yield f'step "{step.name}": transient, rule {options["rule"]}, {text}'
-        notes += _coarse(file, model, time, options["duration"] / n, n)
+        if not options["adaptive"]:
+            notes += _coarse(file, model, time, options["duration"] / n, n)
         time += options["duration"]
     first = model.steps[0]
     if first.kind == "transient":

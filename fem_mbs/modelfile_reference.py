@@ -91,6 +91,8 @@ _STEP_TEXTS = {
     "rule": "; ".join(f'"{name}" ({rule.text})' for name, rule in RULES.items()),
     "frames": "states kept for pictures and ParaView, evenly spread; 0: none",
     "restarts": "points from which `fem-mbs run --restart` can continue, evenly spread",
+    "adaptive": "largest local error of a step: displacements over the model's length, rotations in radians; h is then "
+    "the first step, and the interval of the results; 0: all steps are h",
     "increments": "of load or displacement control, cut where Newton-Raphson does not converge; of arc length: so many "
     "steps at least to reach `until`",
     "ramp": "false: the loads act at once",

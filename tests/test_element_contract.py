@@ -14,6 +14,7 @@ from contract_cases import CASES, Case
 
 from fem_mbs.contract import (
     COMMIT,
+    DECAY,
     DISSIPATED,
     DRIVER_WORK,
     FORCE,
@@ -387,6 +388,25 @@ def test_contract_work(subject, seed):
     scale = np.abs(fe[s.nodes] * U[s.nodes]).sum() / s.ctl[SF] + np.abs(after[: POTENTIAL + 1]).max()
     small(work - energy.sum() - booked - constraint, scale, 1e-12)
     assert np.all(before[[DISSIPATED, LOAD_WORK, DRIVER_WORK]] == 0)
+
+
+@seeds()
+def test_contract_decay(subject, seed):
+    """The damping that a decaying rule asks for acts in every elastic element: booked, never gaining, tangent exact."""
+    s = make_state(*subject, np.random.default_rng(seed), turn=120)
+    plain, fe0 = s.report(LEDGER)[0], s.force()[0]
+    start = s.at_start()
+    # (with all six strains fixed there is no stiffness left, only initial stresses)
+    elastic = plain[STRAIN] != start.report(LEDGER)[0, STRAIN] and s.type.multipliers < 6
+    s.ctl[DECAY] = 0.3 * s.ctl[H]
+    fe, ke = (a[0] for a in s.force(TANGENT))
+    loss = s.report(LEDGER)[0, DISSIPATED] - plain[DISSIPATED]
+    scale = np.abs(fe[s.nodes] * s.U[s.dof[0, s.nodes]]).sum() / s.ctl[SF] + np.abs(plain[: POTENTIAL + 1]).max()
+    small((fe - fe0)[s.nodes] @ s.U[s.dof[0, s.nodes]] / s.ctl[SF] - loss, scale, 1e-12)
+    assert loss >= 0.0
+    assert not elastic or loss > 0.0, "the rule's damping is missing"
+    U = s.U.copy()
+    compare_blocks(ke, differences(lambda d: s.copy().advance(U + d).force()[0], s), s, 1e-7)
 
 
 @seeds()

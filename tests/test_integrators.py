@@ -352,3 +352,158 @@ def test_what_the_explicit_rule_refuses(change, words):
 def test_explicit_rule_says_when_it_is_unstable():
     with pytest.raises(ConvergenceError, match="explicit rule is stable only for h below 2/w"):
         solve(oscillator(1.0, 2000, "explicit", w=3.0))
+
+
+# --- adaptive steps --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("kind", "duration", "h"), [("pendulum", 4.0, 0.05), ("top", 0.2, 0.01)])
+def test_adaptive_steps_keep_the_tolerance_and_the_energy(kind, duration, h):
+    """Plane and space, with joints: error at the end as tol^(2/3), rows on an even grid, ledger closed."""
+    from fem_mbs.validation import arnold_bruls_2007_rules as cases
+
+    known = getattr(cases, kind)(duration)["positions"]
+    errors, steps = [], []
+    for tolerance in (1e-4, 1e-6):
+        solution = solve(cases.build(kind, h, duration, adaptive=tolerance))
+        step, summary = solution.steps[0], solution.summary["steps"][0]
+        names = ("x", "angle") if kind == "pendulum" else ("x", "X")
+        errors.append(np.linalg.norm(np.concatenate([solution.sensor(n)[-1] for n in names]) - known))
+        steps.append(summary["adaptive"]["accepted"])
+        assert np.allclose(step.time, h * np.arange(round(duration / h) + 1), rtol=0, atol=1e-12)
+        assert summary["energy"]["closing_error_relative"] < 1e-11
+        assert summary["adaptive"]["rejected"] <= 0.1 * steps[-1] + 2
+        assert summary["iterations"] < 15 * steps[-1]  # three steps each
+    ratio = errors[0] / errors[1]
+    assert 100 ** (2 / 3) / 1.7 < ratio < 100 ** (2 / 3) * 1.7
+    assert 100 ** (1 / 3) / 1.2 < steps[1] / steps[0] < 100 ** (1 / 3) * 1.2
+
+
+@pytest.mark.parametrize("kind", ["pendulum", "top"])
+def test_rows_between_steps(kind):
+    """What is sampled agrees with short equal steps as well as the ends do; forces of joints too."""
+    from fem_mbs.validation import arnold_bruls_2007_rules as cases
+
+    duration, h = (1.0, 0.01) if kind == "pendulum" else (0.1, 2e-4)
+    tolerance = 1e-5 if kind == "pendulum" else 1e-4
+    sampled = solve(cases.build(kind, h, duration, adaptive=tolerance))
+    exact = solve(cases.build(kind, h / 20, duration))
+    assert sampled.summary["steps"][0]["adaptive"]["largest_step"] > 2 * h
+    x, v = (sampled.sensor(n) - exact.sensor(n)[::20] for n in ("x", "v"))
+    speed = np.abs(exact.sensor("v")).max()
+    assert np.abs(x).max() < 3 * max(np.abs(x[-1]).max(), tolerance)
+    assert np.abs(v).max() < 0.01 * speed
+    force, fine = sampled.sensor("R")[2:], exact.sensor("R")
+    # row k holds what belongs to the middle of its interval
+    middle = 0.5 * (fine[10::20] + np.vstack((fine[11::20], fine[-1:]))[: len(fine[10::20])])[1:]
+    assert np.abs(force - middle).max() < 0.03 * np.abs(fine[1:]).max()
+
+
+def test_sampled_rotations_are_of_fourth_order():
+    from fem_mbs.analysis.adaptive import sample
+    from fem_mbs.validation import gonzalez_1996_order as free_body
+
+    compiled = free_body.build("tumbling", 0.1, 0.1).compile().system
+    system, N = compiled.system, compiled.n_dof
+    J = free_body.INERTIA
+
+    def state(t):
+        from scipy.integrate import solve_ivp
+
+        def rate(_t, y):
+            W, R = y[:3], y[3:].reshape(3, 3)
+            return np.concatenate((np.cross(J * W, W) / J, (R @ np.cross(np.eye(3), W)).ravel()))
+
+        start = np.concatenate((3.0 * free_body.SPIN, np.eye(3).ravel()))
+        y = solve_ivp(rate, (0.0, max(t, 1e-12)), start, "DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
+        Q, V, D = np.zeros(N), np.zeros(N), np.tile(np.eye(3).ravel(), (len(system.rotations) + 1, 1))
+        x = system.rotations[0, 0] - 3
+        Q[x : x + 3] = t**3, 2 * t, 1 - t * t
+        V[x : x + 3] = 3 * t * t, 2, -2 * t
+        V[system.rotations[0]], D[0] = y[:3], y[3:]
+        return Q, V, D
+
+    errors = []
+    for h in (0.05, 0.025):
+        Q, V, D = sample(system, 0.3, h, state(1.0), state(1.0 + h))
+        q, v, d = state(1.0 + 0.3 * h)
+        assert np.abs(Q - q).max() < 1e-14
+        assert np.allclose(V[system.positions], v[system.positions], atol=1e-13)
+        R = D[0].reshape(3, 3)
+        assert np.abs(R.T @ R - np.eye(3)).max() < 1e-14
+        errors.append((np.abs(D - d).max(), np.abs(V - v).max()))
+    order = np.log2(np.array(errors[0]) / np.array(errors[1]))
+    assert order == pytest.approx([4.0, 3.0], abs=0.3)
+    for x, known in ((0.0, state(1.0)), (1.0, state(1.1))):
+        for a, b in zip(sample(system, x, 0.1, state(1.0), state(1.1)), known, strict=True):
+            assert np.allclose(a, b, rtol=0, atol=1e-12)
+
+
+def test_adaptive_steps_land_on_kinks():
+    """A constant force that jumps at 0.123 s: exact by the mid-point rule if no step contains the jump."""
+    m = Model(2)
+    m.point_mass("m", m_node(m), 2.0)
+    m.force("f", "p", (6.0, 0.0), function="step(t - 0.123)")
+    m.sensor("x", "position", on="p")
+    m.transient_step(0.5, 0.01, frames=0, adaptive=1e-3)
+    solution = solve(m)
+    t = solution.steps[0].time
+    # sampled by cubics with the exact velocities of both ends: exact too
+    assert np.allclose(solution.sensor("x")[:, 0], 1.5 * np.maximum(t - 0.123, 0.0) ** 2, rtol=0.0, atol=1e-12)
+    assert solution.summary["steps"][0]["adaptive"]["accepted"] < 40
+    assert solution.summary["steps"][0]["energy"]["closing_error_relative"] < 1e-12
+
+
+def m_node(m: Model) -> str:
+    m.node("p", (0, 0))
+    return "p"
+
+
+def test_adaptive_decaying_rule():
+    """The decay is a velocity error of second order in a step, a displacement error of third: tol^(1/3) at the end."""
+    steps, size = [], []
+    for tolerance in (1e-6, 1e-8):
+        solution = solve(oscillator(0.01, 200, "decaying", decay=0.5, adaptive=tolerance))
+        steps.append(solution.summary["steps"][0]["adaptive"]["accepted"])
+        assert solution.summary["steps"][0]["energy"]["closing_error_relative"] < 1e-11
+        size.append(1.0 - np.hypot(solution.sensor("u")[-1, 0] + 0.1, solution.sensor("v")[-1, 0] / 3.0) / 0.1)
+    assert steps[1] / steps[0] == pytest.approx(100 ** (1 / 3), rel=0.15)
+    assert size[0] / size[1] == pytest.approx(100 ** (1 / 3), rel=0.15)
+
+
+def test_summary_of_adaptive_steps_fits_the_schema(tmp_path):
+    import json
+    from pathlib import Path
+
+    import jsonschema
+
+    from fem_mbs import run
+
+    m = oscillator(0.1, 10, "midpoint", adaptive=1e-3)
+    run(m, tmp_path / "out")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    schema = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(summary, schema)
+    assert summary["steps"][0]["adaptive"]["tolerance"] == 1e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rule": "hht", "adaptive": 1e-3}, 'adaptive steps belong to rule = "midpoint" or "decaying"; "hht"'),
+        ({"rule": "midpoint", "adaptive": -1e-3}, "adaptive = -0.001 must be the largest local error"),
+        ({"rule": "midpoint", "adaptive": 1e-15}, "adaptive = 1e-15 must be"),
+        ({"rule": "midpoint", "adaptive": True}, "adaptive = True must be"),
+    ],
+)
+def test_wrong_adaptive_steps(options, words):
+    with pytest.raises(ModelError, match=words):
+        solve(oscillator(0.1, 2, **options))
+
+
+def test_adaptive_steps_that_cannot_reach_the_tolerance():
+    """A force whose impulse has no end at 0.3037 s: no step across it is accurate."""
+    m = Model(2)
+    m.point_mass("m", m_node(m), 1.0)
+    m.force("f", "p", (1.0, 0.0), function="1/abs(t - 0.3037)**1.9")
+    m.transient_step(1.0, 0.1, adaptive=1e-6, frames=0)
+    with pytest.raises(ConvergenceError, match=r"t = 0.3037 s .*something jumps there, or the tolerance is too small"):
+        solve(m)

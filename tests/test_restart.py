@@ -164,6 +164,21 @@ def test_from_every_restart_point(tmp_path, kind, rule):
         same_bits(whole, again)
 
 
+def test_adaptive_from_every_restart_point(tmp_path):
+    """Steps of their own length land on the restart points, and what controls them is remembered."""
+    text = write(tmp_path).read_text(encoding="utf-8")
+    path = tmp_path / "adaptive.toml"
+    path.write_text(text.replace('rule = "midpoint"', "adaptive = 1e-5"), encoding="utf-8")
+    whole = run(load_model(path), tmp_path / "whole")
+    assert len(whole.restart_points) == 3
+    assert whole.summary["steps"][0]["adaptive"]["accepted"] > 30
+    for number in (0, 1, -1):
+        shutil.copytree(tmp_path / "whole", tmp_path / f"copy{number}")
+        again = run(load_model(path), tmp_path / f"copy{number}", restart=number)
+        same_bits(whole, again)
+        assert whole.summary["steps"][0]["adaptive"] == again.summary["steps"][0]["adaptive"]
+
+
 def test_after_a_static_step(tmp_path):
     """The second step of a model, and the load that the first one left."""
     text = write(tmp_path).read_text(encoding="utf-8")

@@ -95,6 +95,16 @@ def check_rule(owner: str, options: Mapping[str, Any], given: Mapping[str, Any])
         ModelError: a value out of its range, or an option that belongs to another rule.
     """
     rule = RULES[options["rule"]]
+    v = options["adaptive"]
+    if isinstance(v, bool) or not isinstance(v, (int, float)) or not (v == 0.0 or 1e-12 <= v < 1.0):
+        raise ModelError(
+            f"{owner}: adaptive = {v!r} must be the largest local error of a step, 1e-12 to 1 (0: equal steps)"
+        )
+    if v and not rule.two_state:
+        raise ModelError(
+            f'{owner}: adaptive steps belong to rule = "midpoint" or "decaying"; "{rule.name}" remembers accelerations '
+            "that change with the step"
+        )
     for key, (low, high, _default) in OPTIONS.items():
         if key not in given:
             continue

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.adaptive import AdaptiveStepping
 from fem_mbs.analysis.initial import check_start, consistent_velocities, constraint_error, initial_accelerations
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
 from fem_mbs.analysis.loading import Loading, chosen
@@ -48,6 +49,7 @@ TRANSIENT_OPTIONS: dict[str, Any] = {
     "rule": "midpoint",  # or another one of fem_mbs.analysis.rules
     "frames": 100,  # states kept for pictures and ParaView, evenly spread; 0: none
     "restarts": 0,  # restart points, evenly spread
+    "adaptive": 0.0,  # largest local error of a step; 0: all steps are h
     **_SETTINGS,
 }
 #: Options of a static step and their defaults.
@@ -537,7 +539,8 @@ class _Run:
         restart_every = max(1, n_steps // (options["restarts"] + 1)) if options["restarts"] else 0
         if resumed:
             self.t = float(resumed["t0"])
-        stepping = Stepping(
+        adaptive = {"tolerance": options["adaptive"], "duration": options["duration"]} if options["adaptive"] else {}
+        stepping = (AdaptiveStepping if adaptive else Stepping)(
             self.compiled.system,
             list(self.compiled.functions),
             self.state,
@@ -548,6 +551,7 @@ class _Run:
             settings=settings,
             frame_every=frame_every,
             restart_every=restart_every,
+            **adaptive,
         )
         if resumed:
             stepping.restore(resumed)
@@ -598,6 +602,7 @@ class _Run:
         scale = _energy_range(totals)
         return {
             "type": "transient", "name": step.name, "rule": options["rule"], "n_steps": n_steps, "h": h,
+            **({"adaptive": stepping.report()} if adaptive else {}),
             "t_start": t0, "t_end": self.t, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
             "seconds": round(elapsed, 4), "start": self.start_report,

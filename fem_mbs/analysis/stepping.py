@@ -429,9 +429,19 @@ class Stepping:
         c[S.WORST], self.real[S.WORST_VALUE] = worst
         self._fail(problem, fighting)
 
+    def span(self) -> tuple[float, float]:
+        """Start and length of the step to be made."""
+        return float(self.time(self.step)), self.h
+
+    def place(self) -> str:
+        """The step to be made, for messages."""
+        t, h = self.span()
+        return f"{self.rule} step {self.step + 1} at t = {t:.6g} s (h = {h:.3g} s)"
+
     def _check_functions(self) -> None:
         """Raise ModelError if a time function is not finite in the step that failed."""
-        t = self.time(self.step + np.array([0.0, 0.5, 1.0]))
+        start, h = self.span()
+        t = start + h * np.array([0.0, 0.5, 1.0])
         for i, f in enumerate(self.functions):
             values = np.asarray(f(t), float)
             bad = np.flatnonzero(~np.isfinite(values))
@@ -445,7 +455,7 @@ class Stepping:
         self._check_functions()
         worst = int(self.counter[S.WORST])
         where = self.compiled.name_of(worst) if worst >= 0 else "an unknown place"
-        step = f"{self.rule} step {self.step + 1} at t = {self.time(self.step):.6g} s (h = {self.h:.3g} s)"
+        step = self.place()
         fighting = fighting or self.redundancy.contradiction(self.state.residual, self.compiled.system.row_scale)
         if fighting:
             raise ConvergenceError(

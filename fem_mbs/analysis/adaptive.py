@@ -1,0 +1,302 @@
+"""Steps whose length follows the local error; results stay on an even grid of times.
+
+Every step is made once as a whole and once in two halves.  A third of the difference of the two places estimates the
+local error, which is of third order (that of the decaying rule too, whose velocities are worse); the halves are kept
+if it is within the tolerance, so that what is computed consists of plain steps of the rule, with its conservation laws
+and a ledger that closes.  The next length comes from a PI controller (Gustafsson, Lundh & Soederlind 1988,
+doi:10.1007/BF01934091):
+
+    h_new = h 0.9 (tol/err)^(0.7/3) (err_last/tol)^(0.4/3),   between h/5 and 5 h.
+
+Steps land on the kinks of the time functions, on restart points and on the end.  Rows in between are sampled: places by
+cubic Hermite polynomials with the velocities of both ends, rotations by one on the Cayley vector of the step (in body
+axes u' = (I + u~/2 + u u^T/4) W), energies and works linearly, what belongs to the middle of steps linearly between
+these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.analysis.rules import RULES
+from fem_mbs.analysis.stepping import _WORKS, Chunk, Stepping
+from fem_mbs.errors import ConvergenceError
+from fem_mbs.solvers import stepper as S
+
+__all__ = ["AdaptiveStepping", "sample"]
+
+_ORDER, _POWER = 2, 1.0 / 3.0
+_SAFETY, _LEAST, _MOST = 0.9, 0.2, 5.0
+_LARGEST = 0.1  # of the duration: a step must not jump over what it cannot see
+_SMALLEST = 2.0**-40  # of the first step
+_FLUSH_SECONDS = 0.2
+
+
+def sample(system: S.System, x: float, h: float, start: Any, end: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places (N,), velocities (N,) and directors (nr, ...) at the fraction x of a step of length h [s].
+
+    ``start`` and ``end`` hold Q (N,), V (N,) and D (nr, 2 or 9) of its ends.
+    """
+    Q0, V0, D0 = start
+    Q1, V1, D1 = end
+    Q, V, D = Q0 + x * (Q1 - Q0), V0 + x * (V1 - V0), D0.copy()
+    plane = system.rotations.shape[1] == 1
+    k = np.concatenate((system.positions, system.rotations[:, 0])) if plane else system.positions
+    Q[k], V[k] = _hermite(x, h, Q0[k], V0[k], Q1[k], V1[k])
+    n = len(system.rotations)
+    if plane and n:
+        angle = Q[system.rotations[:, 0]] - Q0[system.rotations[:, 0]]
+        c, s = np.cos(angle), np.sin(angle)
+        a, b = D0[:n, 0], D0[:n, 1]
+        D[:n] = np.column_stack((c * a - s * b, s * a + c * b))
+    elif n:
+        R0, R1 = D0[:n].reshape(-1, 3, 3), D1[:n].reshape(-1, 3, 3)
+        C = np.swapaxes(R0, 1, 2) @ R1
+        # C = cay(u1) has 1 + tr C = 4/(1 + |u1|^2/4) and the skew part u1~/(1 + |u1|^2/4)
+        trace = np.trace(C, axis1=1, axis2=2)[:, None]
+        skew = np.column_stack((C[:, 2, 1] - C[:, 1, 2], C[:, 0, 2] - C[:, 2, 0], C[:, 1, 0] - C[:, 0, 1]))
+        u1 = 2.0 * skew / (1.0 + trace)
+        W0, W1 = V0[system.rotations], V1[system.rotations]
+        rate1 = W1 + 0.5 * np.cross(u1, W1) + 0.25 * u1 * np.sum(u1 * W1, axis=1, keepdims=True)
+        u, rate = _hermite(x, h, np.zeros_like(u1), W0, u1, rate1)
+        f = 1.0 / (1.0 + 0.25 * np.sum(u * u, axis=1, keepdims=True))
+        V[system.rotations] = f * (rate - 0.5 * np.cross(u, rate))
+        turned = R0 + f[:, :, None] * (_cross_rows(R0, u) + 0.5 * _cross_rows(_cross_rows(R0, u), u))
+        D[:n] = turned.reshape(n, 9)
+    return Q, V, D
+
+
+def _cross_rows(R: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """R u~ (n, 3, 3): each row r of R becomes r x u."""
+    return np.cross(R, u[:, None, :])
+
+
+def _hermite(x: float, h: float, a, da, b, db):
+    """Value and rate at the fraction x of the cubic through a and b with the rates da and db."""
+    p, m = x * x * (3.0 - 2.0 * x), x * (1.0 - x)
+    value = a + p * (b - a) + h * m * ((1.0 - x) * da - x * db)
+    rate = 6.0 * m * (b - a) / h + (1.0 - x) * (1.0 - 3.0 * x) * da + x * (3.0 * x - 2.0) * db
+    return value, rate
+
+
+class AdaptiveStepping(Stepping):
+    """`Stepping` with a step control: rows every ``h``, which is also the first step, local errors of at most
+    ``tolerance`` (displacements over the model's length, rotations in radians)."""
+
+    def __init__(self, *args: Any, tolerance: float, duration: float, **options: Any):
+        super().__init__(*args, **options)
+        self.tolerance, self.duration = tolerance, duration
+        assert RULES[self.rule].two_state
+        self.t, self.size, self.last = self.t0, self.h, tolerance
+        self.accepted = self.rejected = 0
+        self.smallest, self.largest = np.inf, 0.0
+        self.middle: list[tuple[float, np.ndarray, np.ndarray]] = []
+        self.counter[S.RESTART_EVERY] = 0
+
+    def begin(self) -> None:
+        super().begin()
+        self.row = self.first_row.copy()
+        self.energy = self.state.energy.copy()
+
+    def span(self) -> tuple[float, float]:
+        return self.t, self.size
+
+    # --- one step --------------------------------------------------------------------------------------------------
+    def _make(self, h: float, parts: int) -> tuple[int, S.Output]:
+        """``parts`` steps that together have the length h, from where the state is; 0 or what went wrong."""
+        c = self.counter
+        t = self.t + h * np.arange(parts + 1) / parts
+        funs = self.evaluate(t[:-1], 0.5 * (t[:-1] + t[1:]), t[1:])
+        output = self.buffers(parts, parts)
+        c[S.STEP] = c[S.N_FRAMES] = c[S.STEP_OFFSET] = c[S.HISTORY] = c[S.PHASE] = c[S.SLOW] = 0
+        c[S.FRAME_EVERY] = 1
+        problem = self._advance(output, self.control(h / parts), funs)
+        self.used += int(output.iterations.sum())
+        return problem, output
+
+    def _error(self, Q: np.ndarray, D: np.ndarray) -> float:
+        """Estimate of the local error from the places of the whole step and those of the halves."""
+        s, system = self.state, self.compiled.system
+        error = float(np.abs(Q[system.positions] - s.Q[0, system.positions]).max(initial=0.0)) / self.compiled.length
+        if system.rotations.shape[1] == 1:
+            k = system.rotations[:, 0]
+            error = max(error, float(np.abs(Q[k] - s.Q[0, k]).max(initial=0.0)))
+        else:
+            change = np.linalg.norm(D - s.D[0], axis=1) / np.sqrt(2.0)
+            error = max(error, float(change.max(initial=0.0)))
+        return error / (2**_ORDER - 1)
+
+    def _step(self, limit: float) -> tuple[float, S.Output, Any]:
+        """One accepted step to ``limit`` at most: its length, the rows of its halves, the state of its start."""
+        state, c = self.state, self.counter
+        arrays = (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction, self.compiled.system.hist)
+        before = [a.copy() for a in arrays]
+        growth = _MOST
+        while True:
+            h = min(self.size, limit - self.t)
+            if self.t + 1.1 * h >= limit:
+                h = limit - self.t
+            problem, _ = self._make(h, 1)
+            worst = int(c[S.WORST]), float(self.real[S.WORST_VALUE])
+            error = np.inf
+            if not problem:
+                whole = state.Q[0].copy(), state.D[0].copy()
+                for a, b in zip(arrays, before, strict=True):
+                    a[:] = b
+                problem, output = self._make(h, 2)
+                error = np.inf if problem else self._error(*whole)
+            if problem == S.SINGULAR and c[S.ITERATION] == 0:
+                self._fail(problem)
+            if error <= self.tolerance:
+                break
+            for a, b in zip(arrays, before, strict=True):
+                a[:] = b
+            self.rejected += 1
+            self.size = h * (0.25 if problem else max(_LEAST, _SAFETY * (self.tolerance / error) ** _POWER))
+            growth = 1.0
+            if self.size < _SMALLEST * self.h:
+                if problem:
+                    c[S.WORST], self.real[S.WORST_VALUE] = worst
+                    self._fail(problem)
+                raise ConvergenceError(
+                    f"{self.place()}: the local error stays above adaptive = {self.tolerance:g} in ever shorter "
+                    "steps; something jumps there, or the tolerance is too small"
+                )
+        ratio = self.tolerance / max(error, 1e-6 * self.tolerance)
+        factor = _SAFETY * ratio ** (0.7 * _POWER) * (self.last / self.tolerance) ** (0.4 * _POWER)
+        full = h >= 0.5 * self.size  # a step that was cut to land somewhere says little about the next one
+        next_size = h * min(growth, max(_LEAST, factor))
+        self.size = min(next_size if full else max(next_size, self.size), _LARGEST * self.duration)
+        self.last = max(error, 1e-3 * self.tolerance)
+        self.accepted += 1
+        self.smallest, self.largest = min(self.smallest, h), max(self.largest, h)
+        return h, output, (before[0][0], before[2][0], before[1][0])
+
+    # --- rows ------------------------------------------------------------------------------------------------------
+    def _at_middle(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Recorded values and outputs that belong to the middle of steps, at the time t."""
+        times = [m[0] for m in self.middle]
+        j = int(np.searchsorted(times, t))
+        if j == 0 or j == len(times):
+            return self.middle[min(j, len(times) - 1)][1:]
+        del self.middle[: j - 1]
+        (ta, va, oa), (tb, vb, ob) = self.middle[:2]
+        x = (t - ta) / (tb - ta)
+        return va + x * (vb - va), oa + x * (ob - oa)
+
+    def _sample(self, t: float, ta: float, h: float, start: Any, end: Any, rows: np.ndarray, energy: Any) -> None:
+        """Add the row at the time t of the step of length h that starts at ta."""
+        x = min(max((t - ta) / h, 0.0), 1.0)
+        system = self.compiled.system
+        Q, V, D = sample(system, x, h, start, end)
+        values, out = self._at_middle(t - 0.5 * self.h)
+        values = values.copy()
+        for source, data in ((S.REC_Q, Q), (S.REC_V, V), (S.REC_D, D.ravel())):
+            chosen = system.record[:, 0] == source
+            values[chosen] = data[system.record[chosen, 1]]
+        self.rows["time"].append(t)
+        self.rows["ledger"].append(rows[0] + x * (rows[1] - rows[0]))
+        self.rows["iterations"].append(self.used)
+        self.rows["record"].append(values)
+        self.used = 0
+        self.step += 1
+        if self.frame_every and self.step % self.frame_every == 0:
+            self.frames["time"].append(t)
+            for name, value in zip("QVD", (Q, V, D), strict=True):
+                self.frames[name].append(value)
+            self.frames["out"].append(out)
+            self.frames["energy"].append(energy[0] + x * (energy[1] - energy[0]))
+
+    def _chunk_of_rows(self) -> Chunk:
+        rows, frames = self.rows, self.frames
+        chunk = Chunk(
+            time=np.array(rows["time"]),
+            ledger=np.array(rows["ledger"]),
+            iterations=np.array(rows["iterations"], np.int32),
+            residual=np.full(len(rows["time"]), self.real[S.WORST_VALUE]),
+            record=np.array(rows["record"]).reshape(len(rows["time"]), -1),
+            frame_time=np.array(frames["time"]),
+            frames={k: np.array(v) for k, v in frames.items() if k != "time"},
+        )
+        self._clear()
+        return chunk
+
+    def _clear(self) -> None:
+        self.rows: dict[str, list] = {k: [] for k in ("time", "ledger", "iterations", "record")}
+        self.frames: dict[str, list] = {k: [] for k in ("time", "Q", "V", "D", "out", "energy")}
+
+    def run(self, n_steps: int, on_chunk: Callable[[Chunk], None]) -> None:
+        """Make ``n_steps`` rows and hand over the results chunk by chunk.
+
+        Raises:
+            ConvergenceError: a step failed or missed the tolerance at any length.
+            AnalysisError: the system matrix is singular.
+        """
+        last_row = self.step + n_steps
+        end = float(self.time(last_row))
+        self._clear()
+        self.used = 0
+        flushed = perf_counter()
+        while self.step < last_row:
+            until = self.step - self.step % self.restart_every + self.restart_every if self.restart_every else last_row
+            until = min(until, last_row)
+            target = end if until == last_row else float(self.time(until))
+            limit = min([target, *(k for f in self.functions for k in self._kinks(f, target)[:1])])
+            h, output, start = self._step(limit)
+            ta, energy = self.t, self.energy
+            self.t = limit if h == limit - self.t else self.t + h
+            for i in range(2):
+                final = (output.frame_Q[i], output.frame_V[i], output.frame_D[i])
+                works = self.works + output.ledger[i, _WORKS]
+                row = self.pack(output.ledger[i : i + 1], works[None, :])[0]
+                now = output.frame_energy[i]
+                self.middle.append((ta + 0.25 * h, output.values[i].copy(), output.frame_out[i].copy()))
+                tb = self.t if i == 1 else ta + 0.5 * h
+                while self.step < until and self.time(self.step + 1) <= tb + 1e-9 * self.h:
+                    t = float(self.time(self.step + 1))
+                    self._sample(t, ta, tb - ta, start, final, (self.row, row), (energy, now))
+                self.works, self.row, start, energy, ta = works, row, final, now, tb
+            self.energy = energy.copy()
+            self.watcher.look(self.state.D[0], self.t)
+            landed = self.step == until
+            if landed:
+                self.middle.clear()  # what a restart point cannot know
+            if self.rows["time"] and (landed or perf_counter() - flushed > _FLUSH_SECONDS):
+                on_chunk(self._chunk_of_rows())
+                flushed = perf_counter()
+
+    def _kinks(self, function: Any, end: float) -> np.ndarray:
+        """Kinks ahead, without the one on which the step stands but for round-off."""
+        between = getattr(function, "kinks_between", None)
+        return between(self.t + 1e-9 * self.h, end) if between else np.empty(0)
+
+    # --- restart, summary ------------------------------------------------------------------------------------------
+    def snapshot(self) -> dict[str, np.ndarray]:
+        control = [self.t, self.size, self.last, self.accepted, self.rejected, self.smallest, self.largest]
+        return {
+            **super().snapshot(),
+            "adaptive": np.array(control),
+            "row": self.row.copy(),
+            "element energy": self.energy.copy(),
+        }
+
+    def restore(self, data: dict[str, np.ndarray]) -> None:
+        super().restore(data)
+        self.t, self.size, self.last, accepted, rejected, self.smallest, self.largest = map(float, data["adaptive"])
+        self.accepted, self.rejected = int(accepted), int(rejected)
+        self.row = np.array(data["row"])
+        self.energy = np.array(data["element energy"])
+
+    def report(self) -> dict[str, Any]:
+        """What the control did, for the summary."""
+        return {
+            "tolerance": self.tolerance,
+            "accepted": self.accepted,
+            "rejected": self.rejected,
+            "smallest_step": self.smallest,
+            "largest_step": self.largest,
+        }
