@@ -660,7 +660,7 @@ Motor = _table(
     position=Key(FUNCTION, "a controller's reference r of the coordinate since the start [m], [rad]", shows="0"),
     kp=Key(NUMBER, "gain of r - q [N/m] or [N m/rad]", 0.0),
     kd=Key(NUMBER, "gain of r' - q' [N s/m] or [N m s/rad]", 0.0),
-    limit=Key(NUMBER_OR_INF, "largest magnitude of force and controller together", shows="inf"),
+    limit=Key(NUMBER_OR_INF, "largest magnitude of force and controller together", shows="none"),
 )
 
 
