@@ -78,7 +78,7 @@ class Forces(ModelBase):
                 )
             if key in self.joints[joint].driven:
                 raise ModelError(f'{owner}: the {key} of joint "{joint}" is driven already; remove one of the drives')
-            self.joints[joint].driven.add(key)
+            self.joints[joint].driven[key] = name
             law = Integral(self._law_of_time(speed, owner))
             self._drive(name, c, self._function(law, owner, load=False))
             return

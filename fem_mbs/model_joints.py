@@ -214,7 +214,7 @@ class Joints(ModelBase):
             raise ModelError(f'{j.owner}: an "angle" joint needs the function of its angle; add function = ...')
         nodes = self._relative_rotation(j, j.axis, self._function(j.function, j.owner, load=False))
         self._coordinate(j, "angle", self._angle(j.owner, nodes, j.axis))
-        self.joints[j.name].driven.add("angle")
+        self.joints[j.name].driven["angle"] = j.name
 
     # --- what they are made of -------------------------------------------------------------------------------------
     def _meeting_point(self, owner: str, a: str, b: str, point):
@@ -302,7 +302,7 @@ class Joints(ModelBase):
         """A coordinate of the joint, driven if there is a function."""
         self.joints[j.name].coordinates[key] = coordinate
         if function is not None:
-            self.joints[j.name].driven.add(key)
+            self.joints[j.name].driven[key] = j.name
             self._drive(j.name, coordinate, self._function(function, j.owner, load=False))
 
     def _drive(self, label: str, c: JointCoordinate, index: int) -> None:

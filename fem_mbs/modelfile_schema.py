@@ -839,7 +839,14 @@ TABLES: Sequence[TableType] = (
     TableType("motion", "list", Motion, "Motion", "Coordinates that follow a function of time."),
     TableType("joint", "list", Joint, "Joint", "Joints between two parts, or a part and the ground."),
     TableType("joint_spring", "list", JointSpring, "Joint spring", "Spring-dampers on the coordinate of a joint."),
-    TableType("motor", "list", Motor, "Motor", "Motors and controllers on coordinates of joints, or between points."),
+    TableType(
+        "motor",
+        "list",
+        Motor,
+        "Motor",
+        "Motors and controllers on coordinates of joints, or between points (laws as Python functions: "
+        "`Model.user_force`).",
+    ),
     TableType("bushing", "list", Bushing, "Bushing", "Elastic mounts: matrices between frames of two parts."),
     TableType("force", "list", Force, "Force", "Forces."),
     TableType("moment", "list", Moment, "Moment", "Moments."),
