@@ -32,12 +32,17 @@ class Callback:
     dimension: int
 
     def fingerprint(self) -> bytes:
-        """What tells two functions apart: their code and constants, where Python shows them."""
+        """What tells two functions apart: code, constants, and numbers they were made with, where Python shows them.
+
+        Objects, global variables and whatever else a function reads are not looked at.
+        """
         text = [self.owner]
         for f in (self.function, self.tangent):
             code = getattr(f, "__code__", None)
-            text += [getattr(f, "__qualname__", type(f).__name__), repr(getattr(f, "__defaults__", None))]
-            text += [code.co_code.hex(), repr([k for k in code.co_consts if not hasattr(k, "co_code")])] if code else []
+            text += [getattr(f, "__qualname__", type(f).__name__), _plain(getattr(f, "__defaults__", None) or ())]
+            if code is not None:
+                text += [code.co_code.hex(), _plain(code.co_consts), repr(code.co_names)]
+                text += [_plain([c.cell_contents for c in f.__closure__ or ()])]
         return hashlib.sha256("\n".join(text).encode()).digest()
 
     def _ask(self, what: str, function: Callable, q, v, t: float, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
@@ -95,6 +100,12 @@ class Callback:
                 change = self.force(*args[0], t) - self.force(*args[1], t)
                 out[:, :, j] = change.reshape(-1, d) / (2.0 * step[:, j, None])
         return by_q, by_v
+
+
+def _plain(values) -> str:
+    """Those of the values that have a text of their own: no objects, whose texts are addresses."""
+    kinds = (bool, int, float, complex, str, np.ndarray, np.generic)
+    return repr([v.tolist() if isinstance(v, np.ndarray) else v for v in values if isinstance(v, kinds)])
 
 
 def _short(value: Any) -> str:

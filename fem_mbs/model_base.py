@@ -75,12 +75,12 @@ class JointCoordinate:
 @dataclass
 class Joint:
     """A joint by its name: the elements that bear the name make it; ``measured`` are coordinates with a sensor,
-    ``driven`` those that follow a function."""
+    ``driven`` those that follow a function, with the name of what drives them, the joint or a motor."""
 
     kind: str
     coordinates: dict[str, JointCoordinate] = field(default_factory=dict)
     measured: set[str] = field(default_factory=set)
-    driven: set[str] = field(default_factory=set)
+    driven: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class Forces(ModelBase):
     # --- motors ----------------------------------------------------------------------------------------------------
     def motor(
         self, name: str, joint: str | None = None, coordinate: str | None = None, *, force=None, speed=None,
-        position=None, kp: float = 0.0, kd: float = 0.0, limit: float = np.inf, a=None, b=None, point_a=None,
+        position=None, kp: float = 0.0, kd: float = 0.0, limit: float | None = None, a=None, b=None, point_a=None,
         point_b=None,
     ) -> None:  # fmt: skip
         """A motor on a coordinate of a joint, or (a, b) on the distance of two points; positive where it grows.
@@ -64,13 +64,13 @@ class Forces(ModelBase):
             position: a controller's reference r(t) for the coordinate, counted from the start [m], [rad]; it gives
                 kp (r - q) + kd (r' - q'); without it r = 0.
             kp, kd: gains [N/m], [N s/m] or [N m/rad], [N m s/rad].
-            limit: largest magnitude of the whole force.
+            limit: largest magnitude of the whole force; None: none.
         """
         owner = self._label("Motor", name)
         kind, c, key = self._worked_on(owner, joint, coordinate, a, b, point_a, point_b)
         kp, kd = self._number(kp, owner, "kp", 0.0), self._number(kd, owner, "kd", 0.0)
         if speed is not None:
-            if force is not None or position is not None or kp or kd or limit != np.inf:
+            if force is not None or position is not None or kp or kd or limit is not None:
                 raise ModelError(f"{owner}: a motor with a given speed takes any force; remove force, position, gains")
             if kind == LENGTH:
                 raise ModelError(
@@ -78,7 +78,7 @@ class Forces(ModelBase):
                 )
             if key in self.joints[joint].driven:
                 raise ModelError(f'{owner}: the {key} of joint "{joint}" is driven already; remove one of the drives')
-            self.joints[joint].driven.add(key)
+            self.joints[joint].driven[key] = name
             law = Integral(self._law_of_time(speed, owner))
             self._drive(name, c, self._function(law, owner, load=False))
             return
@@ -86,7 +86,8 @@ class Forces(ModelBase):
             raise ModelError(f"{owner}: position is a controller's reference; add its gain kp (and kd)")
         if force is None and not (kp or kd):
             raise ModelError(f"{owner}: it does nothing; give force, speed, or position with the gains kp and kd")
-        if np.isnan(limit) or not limit > 0.0:
+        limit = np.inf if limit is None else limit
+        if isinstance(limit, str) or not limit > 0.0:
             raise ModelError(f"{owner}: limit = {limit!r} must be a positive number")
         indices = {"function": -1, "reference": -1, "reference rate": -1}
         if force is not None:

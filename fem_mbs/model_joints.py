@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -237,7 +236,7 @@ class Joints(SpecialJoints):
             raise ModelError(f'{j.owner}: an "angle" joint needs the function of its angle; add function = ...')
         nodes = self._relative_rotation(j, j.axis, self._function(j.function, j.owner, load=False))
         self._coordinate(j, "angle", self._angle(j.owner, nodes, j.axis))
-        self.joints[j.name].driven.add("angle")
+        self.joints[j.name].driven["angle"] = j.name
 
     # --- what they are made of -------------------------------------------------------------------------------------
     def _meeting_point(self, owner: str, a: str, b: str, point):
@@ -325,7 +324,7 @@ class Joints(SpecialJoints):
         """A coordinate of the joint, driven if there is a function."""
         self.joints[j.name].coordinates[key] = coordinate
         if function is not None:
-            self.joints[j.name].driven.add(key)
+            self.joints[j.name].driven[key] = j.name
             self._drive(j.name, coordinate, self._function(function, j.owner, load=False))
 
     def _drive(self, label: str, c: JointCoordinate, index: int) -> None:
@@ -376,29 +375,25 @@ class Joints(SpecialJoints):
 
     def joint_spring(
         self, name: str, joint: str, stiffness: float | None = None, damping: float = 0.0, free: float = 0.0,
-        coordinate: str | None = None, **law,
+        coordinate: str | None = None,
+        *, cubic: float = 0.0, preload: float = 0.0, table=None, interpolation: str = "linear",
+        damping_table=None, stops=None, stop_stiffness: float | None = None, stop_damping: float = 0.0,
     ) -> None:  # fmt: skip
         """A spring-damper on a coordinate of a joint: [N m/rad], [N m s/rad] on an angle, [N/m], [N s/m] on a slide.
 
         Args:
             free: value of the coordinate, zero at the start, at which the spring is free [rad] or [m].
             coordinate: "angle" or "displacement", of a universal joint also "angle_b"; None: the joint's first one.
-            law: nonlinear parts and stops as for `spring`, over the coordinate less ``free``; ``stops`` are values of
-                the coordinate.
+            stops: values of the coordinate; they and the rest as for `spring`, over the coordinate less ``free``.
         """
         owner = self._label("Joint spring", name)
         _, c = self._joint_coordinate(joint, coordinate, owner)
-        found = self._law(owner, stiffness, damping, law, c.start)
+        found = spring_law(
+            self, owner, start=c.start, stiffness=stiffness, damping=damping,
+            cubic=cubic, preload=preload, table=table, interpolation=interpolation, damping_table=damping_table,
+            stops=stops, stop_stiffness=stop_stiffness, stop_damping=stop_damping,
+        )  # fmt: skip
         self._spring(name, c, found, self._number(free, owner, "free"))
-
-    def _law(self, owner: str, stiffness, damping, law: dict[str, Any], start: float = 0.0) -> SpringLaw:
-        known = [p for p in inspect.signature(spring_law).parameters if p not in ("model", "owner", "start")]
-        for key in law:
-            if key not in known:
-                close = difflib.get_close_matches(key, known, n=1)
-                hint = f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(known)}"
-                raise ModelError(f'{owner}: unknown key "{key}"{hint}')
-        return spring_law(self, owner, stiffness=stiffness, damping=damping, start=start, **law)
 
     def _spring(self, label: str, c: JointCoordinate, law: SpringLaw, free: float) -> None:
         kind = f"{'torsion' if c.angular else 'slide'}{self.dimension}"

@@ -9,6 +9,7 @@ from fem_mbs.elements.joint_coordinate import LENGTH
 from fem_mbs.errors import ModelError
 from fem_mbs.model_base import Body
 from fem_mbs.model_beams import Beams, director_columns
+from fem_mbs.spring_laws import spring_law
 
 __all__ = ["Parts"]
 
@@ -162,16 +163,21 @@ class Parts(Beams):
 
     def spring(
         self, name: str, a: str, b: str, stiffness: float | None = None, damping: float = 0.0,
-        length: float | None = None, point_a=None, point_b=None, **law,
+        length: float | None = None, point_a=None, point_b=None,
+        *, cubic: float = 0.0, preload: float = 0.0, table=None, interpolation: str = "linear",
+        damping_table=None, stops=None, stop_stiffness: float | None = None, stop_damping: float = 0.0,
     ) -> None:  # fmt: skip
         """A spring-damper between two points: stiffness [N/m], damping [N s/m], free length (None: that of the start).
 
         Args:
-            law: nonlinear parts, which add up with stiffness and damping; x is length - free length:
-                ``cubic`` k3 [N/m^3] of the force k3 x^3; ``preload`` [N] at x = 0, tension positive; ``table`` (k, 2)
-                of x [m] and force [N] with ``interpolation`` "linear" or "spline"; ``damping_table`` (k, 2) of rate
-                [m/s] and force [N]; ``stops`` [least, largest] length with ``stop_stiffness`` [N/m] and
-                ``stop_damping`` [s/m] (Hunt & Crossley 1975).
+            cubic: k3 [N/m^3] of a force k3 x^3, x = length - free length, which adds to the others.
+            preload: force at x = 0 [N], tension positive.
+            table: (k, 2), x [m], rising, and force [N]; beyond its ends it goes on along its last slopes.
+            interpolation: of the table, "linear" or "spline" (natural, cubic).
+            damping_table: (k, 2), rate [m/s] and force [N], linear in between.
+            stops: least and largest length [m], -inf or inf where there is none.
+            stop_stiffness: of the stops [N/m].
+            stop_damping: b [s/m] of their force k y (1 + b y'), y the overlap (Hunt & Crossley 1975); never below zero.
         """
         owner = self._label("Spring", name)
         node_a, off_a = self._point(a, point_a, owner)
@@ -187,7 +193,11 @@ class Parts(Beams):
             for end, offset in (("a", off_a), ("b", off_b))
             for c, v in zip(names, offset, strict=True)
         }
-        found = self._law(owner, stiffness, damping, law)
+        found = spring_law(
+            self, owner, stiffness=stiffness, damping=damping,
+            cubic=cubic, preload=preload, table=table, interpolation=interpolation, damping_table=damping_table,
+            stops=stops, stop_stiffness=stop_stiffness, stop_damping=stop_damping,
+        )  # fmt: skip
         nodes = [[node_a, node_b]]
         if found.linear:
             kind = f"spring{self.dimension}"
@@ -198,18 +208,23 @@ class Parts(Beams):
 
     def torsion_spring(
         self, name: str, a: str, b: str, stiffness: float | None = None, damping: float = 0.0, angle: float = 0.0,
-        axis=None, **law,
+        axis=None,
+        *, cubic: float = 0.0, preload: float = 0.0, table=None, interpolation: str = "linear",
+        damping_table=None, stops=None, stop_stiffness: float | None = None, stop_damping: float = 0.0,
     ) -> None:  # fmt: skip
         """A torsional spring-damper [N m/rad], [N m s/rad] on the angle by which b turns more than a since the start.
 
-        ``angle`` is the relative angle at which it is free [rad]; ``axis`` (space only) its axis at the start; ``law``
-        as for `spring`, over the angle since the free one [rad], ``stops`` being angles since the start.
+        ``angle`` is the relative angle at which it is free [rad]; ``axis`` (space only) its axis at the start; the
+        others as for `spring`, over the angle less the free one [rad]; ``stops`` are angles since the start.
         """
         owner = self._label("Torsion spring", name)
         nodes = [self._turning(p, owner) for p in (a, b)]
         if nodes[0] == nodes[1]:
             raise ModelError(f'{owner}: both ends are "{a}"; join two different places')
         turn = self._angle(owner, nodes, axis)
-        self._spring(
-            name, turn, self._law(owner, stiffness, damping, law, turn.start), self._number(angle, owner, "angle")
-        )
+        found = spring_law(
+            self, owner, start=turn.start, stiffness=stiffness, damping=damping,
+            cubic=cubic, preload=preload, table=table, interpolation=interpolation, damping_table=damping_table,
+            stops=stops, stop_stiffness=stop_stiffness, stop_damping=stop_damping,
+        )  # fmt: skip
+        self._spring(name, turn, found, self._number(angle, owner, "angle"))

@@ -665,7 +665,7 @@ Motor = _table(
     position=Key(FUNCTION, "a controller's reference r of the coordinate since the start [m], [rad]", shows="0"),
     kp=Key(NUMBER, "gain of r - q [N/m] or [N m/rad]", 0.0),
     kd=Key(NUMBER, "gain of r' - q' [N s/m] or [N m s/rad]", 0.0),
-    limit=Key(NUMBER_OR_INF, "largest magnitude of force and controller together", shows="inf"),
+    limit=Key(NUMBER_OR_INF, "largest magnitude of force and controller together", shows="none"),
 )
 
 
@@ -856,7 +856,14 @@ TABLES: Sequence[TableType] = (
     TableType("joint", "list", Joint, "Joint", "Joints between two parts, or a part and the ground."),
     TableType("gear", "list", Gear, "Gear", "Gears, racks and pulleys: coordinates of two joints in a fixed ratio."),
     TableType("joint_spring", "list", JointSpring, "Joint spring", "Spring-dampers on the coordinate of a joint."),
-    TableType("motor", "list", Motor, "Motor", "Motors and controllers on coordinates of joints, or between points."),
+    TableType(
+        "motor",
+        "list",
+        Motor,
+        "Motor",
+        "Motors and controllers on coordinates of joints, or between points (laws as Python functions: "
+        "`Model.user_force`).",
+    ),
     TableType("bushing", "list", Bushing, "Bushing", "Elastic mounts: matrices between frames of two parts."),
     TableType("force", "list", Force, "Force", "Forces."),
     TableType("moment", "list", Moment, "Moment", "Moments."),

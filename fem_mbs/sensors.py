@@ -390,13 +390,14 @@ class _Joint(Sensor):
     def bind(self, compiled):
         if self.plane is not None:
             return [r for n in self.plane.nodes if n >= 0 for r in _rotation_records(compiled.system, n)]
+        labels = {self.label, *(self.model.joints[self.on].driven.values() if self.mid_step else ())}
         for block in compiled.system.blocks:
             names = [o.split(" [")[0] for o in block.type.outputs]
             if self.quantity not in names:
                 continue
             for label, first, _ in block.groups:
                 driven = not self.mid_step or block.par[first, block.type.column("function")] >= 0.0
-                if label == self.label and driven:
+                if label in labels and driven:
                     compiled.system.watch(block)
                     return [(REC_OUT, block.first_output + first * len(names) + names.index(self.quantity))]
         raise ModelError(f'{self.owner}: "{self.on}" has no {self.quantity}; see its reaction')
