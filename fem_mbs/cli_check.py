@@ -170,7 +170,11 @@ def _mobility(found: Any, notes: list[str]) -> Iterator[str]:
 
 
 def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
-    if not start:
+    if "assembly" in start:
+        from fem_mbs.cli_report import assembly_sentences
+
+        yield from assembly_sentences(start["assembly"])
+    if not set(start) - {"assembly"}:
         yield "start: at rest, a static step comes first"
         return
     speed = float(np.abs(state.V[0]).max(initial=0.0))

@@ -17,7 +17,7 @@ from fem_mbs.checks import Check
 from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction
-from fem_mbs.model_base import Body, InitialSpeed, InitialVelocity, Step
+from fem_mbs.model_base import Assembling, Body, InitialSpeed, InitialVelocity, Step
 from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
@@ -49,6 +49,25 @@ class Model(Parts, Joints, Loads, Frames):
     Raises:
         ModelError: from every call, naming the thing, the value and the remedy.
     """
+
+    # --- assembly --------------------------------------------------------------------------------------------------
+    def assembly(self, hold=None) -> None:
+        """Before the first step, close joints that stand open and bring driven coordinates to where their functions
+        start, by the least change of positions and rotations (weighted with masses and inertias).
+
+        Parts of elements keep the shape that the model gives them and move as rigidly as they can; displacements,
+        rotations and joint coordinates count from the given positions.  Call it before joints between nodes that stand
+        apart.
+
+        Args:
+            hold: a place, or a list of places, that must not move beside what supports hold.
+        """
+        if self.assembling is not None:
+            raise ModelError("Assembly: it has been asked for already; keep one")
+        places = (hold,) if isinstance(hold, str) else tuple(hold or ())
+        for place in places:
+            self.nodes_of(place, "Assembly")
+        self.assembling = Assembling(places)
 
     # --- initial velocities ----------------------------------------------------------------------------------------
     def initial(self, on="all", velocity=None, spin=None, centre=None, method: str | None = None) -> None:

@@ -143,6 +143,8 @@ def _lines() -> Iterator[str]:
 def _title(table: TableType) -> str:
     if table.name == "initial":
         return "`[initial]` or `[[initial]]`"
+    if table.name == "assembly":
+        return "`[assembly]`"
     return f"`[{table.name}.NAME]`" if table.many == "named" else f"`[[{table.name}]]`"
 
 

@@ -560,13 +560,14 @@ Joint = _table(
         VECTOR,
         "at the start: of rotation or sliding; of a universal joint the one in a; of a planar one its normal",
     ),
-    axis_b=Key(VECTOR, "of a universal joint: the axis in b"),
+    axis_b=Key(VECTOR, "the axis in b: of a universal joint, or where parts stand askew and are to be assembled"),
     function=Key(
         FUNCTION,
         "drives the angle [rad] (revolute, cylindrical, planar, angle) or the displacement [m] (prismatic, position), "
         "since the start",
     ),
     displacement=Key(FUNCTION, "drives the displacement of a cylindrical joint [m], since the start"),
+    point_b=Key(VECTOR, "the point in b, where parts stand apart and are to be assembled", shows="point"),
 )
 
 
@@ -635,6 +636,12 @@ BaseExcitation = _table(
     displacement=Key(FUNCTION, "[m], starts at zero"),
     acceleration=Key(FUNCTION, "[m/s^2], instead of displacement; starts at rest"),
     on=Key(PLACES, "whose held positions move", shows="all supports"),
+)
+
+
+Assembly = _table(
+    "Assembly",
+    hold=Key(PLACES, "what must not move, beside what supports hold", shows="none"),
 )
 
 
@@ -734,6 +741,15 @@ TABLES: Sequence[TableType] = (
     TableType("torsion_spring", "list", TorsionSpring, "Torsion spring", "Torsional spring-dampers between two parts."),
     TableType("support", "list", Support, "Support", "Nodes that do not move."),
     TableType("motion", "list", Motion, "Motion", "Coordinates that follow a function of time."),
+    TableType(
+        "assembly",
+        "list",
+        Assembly,
+        "Assembly",
+        "Asks that joints which stand open be closed before the first step, by the least change of positions and "
+        "rotations, weighted with the masses. Parts of elements keep their shape; displacements, rotations and joint "
+        "coordinates count from the given positions.",
+    ),
     TableType("joint", "list", Joint, "Joint", "Joints between two parts, or a part and the ground."),
     TableType("joint_spring", "list", JointSpring, "Joint spring", "Spring-dampers on the coordinate of a joint."),
     TableType("force", "list", Force, "Force", "Forces."),

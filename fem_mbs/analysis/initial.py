@@ -87,7 +87,7 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
     for i in np.flatnonzero(np.abs(gap) > tolerance * max(1.0, system.length)):
         raise ModelError(
             f"{driven.owners[i]}: it asks for {gap[i]:g} at t = {t:g} s, but the model stands at 0 there; "
-            "use a function that is zero at the start"
+            "use a function that is zero at the start, or let an assembly move the model there"
         )
     rows = _rows(compiled, state, jets[:, 0])
     for block in system.blocks:
@@ -101,14 +101,15 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
             what = "rad" if block.type.angular else "m"
             raise ModelError(
                 f'Joint "{block.label(k)}": it is open by {error[k]:g} {what} at the start; move its parts together, '
-                "or let its function start at zero"
+                "let its function start at zero, or ask for an assembly"
             )
 
 
-def _constraints(compiled: CompiledModel, state: S.State):
-    """Constraint Jacobian over all dofs (n_mult, N), unscaled, with spins for rotations."""
+def _constraints(compiled: CompiledModel, state: S.State, values: np.ndarray | None = None):
+    """Constraint Jacobian over all dofs (n_mult, N), unscaled, with spins for rotations; for function ``values``, or
+    those of the start."""
     system = compiled.system
-    fun = _functions_at(compiled, function_jets(compiled, 0.0)[:, 0])
+    fun = _functions_at(compiled, function_jets(compiled, 0.0)[:, 0] if values is None else values)
     ctl = _control(compiled.model.gravity)
     rows, cols, values = [], [], []
     first = system.first_multiplier

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.assemble import assemble
 from fem_mbs.analysis.initial import check_start, consistent_velocities, initial_accelerations
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
 from fem_mbs.analysis.loading import Loading, chosen
@@ -202,7 +203,8 @@ def run(
 
 def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
     """Everything that `run` would look at before its first step: the compiled model, the state at the start with
-    velocities that fit joints and motions, and what was done to them (empty if the first step is static).
+    velocities that fit joints and motions, and what was done to them (empty if the first step is static), with what an
+    assembly has moved.
 
     Raises:
         ModelError: the model cannot be computed.
@@ -218,7 +220,8 @@ def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
         )  # fmt: skip
         stepping.begin()
         job._check_inertia(stepping)
-    return job.compiled, job.state, job.start_report
+    report = job.start_report if job.assembly is None else {**job.start_report, "assembly": job.assembly}
+    return job.compiled, job.state, report
 
 
 def fingerprint(job: _Run) -> str:
@@ -241,7 +244,7 @@ def fingerprint(job: _Run) -> str:
     for speed in job.model.initial_velocities:
         for array in (speed.nodes, speed.velocity, speed.spin):
             digest.update(np.ascontiguousarray(array).tobytes())
-    digest.update(repr(job.model.initial_speeds).encode())
+    digest.update(repr((job.model.initial_speeds, job.model.assembling)).encode())
     return digest.hexdigest()
 
 
@@ -386,6 +389,7 @@ class _Run:
         self.summaries: list[dict[str, Any]] = []
         self.start_report: dict[str, Any] = {}
         self.started = False
+        self.assembly: dict[str, Any] | None = None
         self.outcomes: Callable[[], list[Outcome]] = list
         if not model.steps:
             raise ModelError("Model: it has no steps; add a static or a transient step")
@@ -401,8 +405,14 @@ class _Run:
             elif step.kind == "static":
                 check_options(f'Step "{step.name}"', options, model)
 
+    def assemble(self) -> None:
+        """Close the joints, once, where the model asks for it."""
+        if self.model.assembling is not None and self.assembly is None:
+            self.assembly = assemble(self.compiled, self.state, 0.0, self._varied())
+
     def check(self) -> None:
         """Everything that can be said against the start before a results folder is touched."""
+        self.assemble()
         check_start(self.compiled, self.state, 0.0, self._varied())
 
     def _varied(self) -> np.ndarray:
@@ -416,6 +426,7 @@ class _Run:
         return varied & ~np.asarray(self.compiled.loads, bool)
 
     def run(self) -> None:
+        self.assemble()  # a continued run too: it tells of it
         if self.point is None:
             self.check()
         run_step = {
@@ -439,6 +450,7 @@ class _Run:
             "title": self.model.title,
             "version": metadata.version("fem-mbs"),
             "model": count_model(self.compiled),
+            **({"assembly": self.assembly} if self.assembly is not None else {}),
             "steps": self.summaries,
             "checks": [outcome.as_dict() for outcome in self.outcomes()],
             "skipped": self.skipped,
