@@ -93,7 +93,7 @@ def test_driven_coordinates_start_where_their_functions_do():
 
 @pytest.mark.parametrize("angle", [0.3, 2.0, 10.0])
 def test_flexible_parts_keep_their_shape(angle):
-    """Slider-crank of beams whose parts stand 0.07 m apart; the crank is wanted at an angle, more than a turn on too."""
+    """Slider-crank of beams whose parts are apart; the crank is wanted at an angle, and after more than a turn."""
     m = Model(2)
     m.assembly()
     m.material("steel", E=2.1e11, nu=0.3, density=7850)
