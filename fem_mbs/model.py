@@ -65,8 +65,6 @@ class Model(Parts, Joints, Loads, Frames):
         if self.assembling is not None:
             raise ModelError("Assembly: it has been asked for already; keep one")
         places = (hold,) if isinstance(hold, str) else tuple(hold or ())
-        for place in places:
-            self.nodes_of(place, "Assembly")
         self.assembling = Assembling(places)
 
     # --- initial velocities ----------------------------------------------------------------------------------------
