@@ -206,16 +206,21 @@ def _steps(file: Any, model: Any, compiled: Any, state: Any, notes: list[str]) -
     time = 0.0
     for step in model.steps:
         options = {**STEP_OPTIONS[step.kind], **step.options}
-        if step.kind != "transient":
+        if step.kind not in ("transient", "inverse"):
             yield f'step "{step.name}": {_still(step.kind, options)}'
             continue
         n = round(options["duration"] / options["h"])
         text = f"{_count(n, 'step')} of {options['h']:g} s to t = {time + options['duration']:g} s"
-        yield f'step "{step.name}": transient, rule {options["rule"]}, {text}'
+        how = (
+            f"rule {options['rule']}"
+            if step.kind == "transient"
+            else ("with inertia" if options["dynamic"] else "quasi-static")
+        )
+        yield f'step "{step.name}": {step.kind}, {how}, {text}'
         notes += _coarse(file, model, time, options["duration"] / n, n)
         time += options["duration"]
     first = model.steps[0]
-    if first.kind == "transient":
+    if first.kind in ("transient", "inverse"):
         turn = _largest_spin(compiled, state) * first.options["h"]
         if turn > _COARSE_ANGLE:
             notes.append(f"at the start something turns by {np.rad2deg(turn):.0f} degrees per step; take a smaller h")

@@ -170,6 +170,20 @@ class Model(Parts, Joints, Loads, Frames):
         h = self._number(h, owner, "h", 0.0, strict=True)
         self.steps.append(Step("transient", name, {"duration": duration, "h": h, **options}))
 
+    def inverse_step(self, duration: float, h: float, name: str = "inverse", **options) -> None:
+        """What motions and driven joints must do for the model to move as they say, over ``duration`` [s] in steps of
+        h; see `fem_mbs.analysis.run.INVERSE_OPTIONS`.  Every driver so far gets a sensor "drive NAME", unless one
+        looks at it already."""
+        owner = f'Step "{name}"'
+        duration = self._number(duration, owner, "duration", 0.0, strict=True)
+        h = self._number(h, owner, "h", 0.0, strict=True)
+        seen = {s.given["on"] for s in self.sensors if s.kind == "drive"}
+        names = {s.name for s in self.sensors}
+        for driver in self.drivers():
+            if driver not in seen and f"drive {driver}" not in names:
+                self.sensor(f"drive {driver}", "drive", on=driver)
+        self.steps.append(Step("inverse", name, {"duration": duration, "h": h, **options}))
+
     def static_step(self, increments: int = 1, name: str = "static", **options) -> None:
         """Static equilibrium at the present time, reached in load increments."""
         self.steps.append(Step("static", name, {"increments": increments, **options}))

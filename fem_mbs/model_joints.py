@@ -137,6 +137,15 @@ class Joints(ModelBase):
         self.joints[name] = Joint(kind)
         build(_Request(owner, name, a, b, **given))
 
+    def drivers(self) -> list[str]:
+        """Names of the motions and of the joints that functions drive, in the order in which they were made."""
+        names = [owner.partition('"')[2].removesuffix('"') for _, _, _, owner in self._driven]
+        for block in self._blocks:
+            t = block.type
+            if t.multipliers and "function" in t.par and (block.par[:, t.column("function")] >= 0.0).any():
+                names += [label for label, _, _ in block.groups if label in self.joints]
+        return list(dict.fromkeys(names))
+
     # --- the kinds -------------------------------------------------------------------------------------------------
     def _pin(self, j: _Request) -> None:
         ends = self._ends(j)

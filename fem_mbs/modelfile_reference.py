@@ -80,6 +80,7 @@ _SENSOR_TEXTS = {
     "reaction": "force and moment of supports or motions of a place, or of the joint called so [N], [N m]",
     "joint": 'of the joint called so: a coordinate since the start, "angle" or "angle_b" [rad], "displacement" [m] '
     '(the first, if there is no quantity), or what drives it, "drive moment" [N m], "drive force" [N]',
+    "drive": "what the motion or driven joint called so does on its coordinate [N], [N m]",
     "energy": '"total", "kinetic", "strain", "potential", "dissipated", "load work", "driver work" or "closing error" '
     "[J]",
 }
@@ -88,6 +89,7 @@ _STEP_TEXTS = {
     "duration": "[s]",
     "h": "time step [s]; the duration is a whole number of them",
     "rule": '"midpoint" (energy and momenta exact) or "newmark" (average acceleration)',
+    "dynamic": "false: quasi-static, an equilibrium at every time without inertia",
     "frames": "states kept for pictures and ParaView, evenly spread; 0: none",
     "restarts": "points from which `fem-mbs run --restart` can continue, evenly spread",
     "increments": "of load or displacement control, cut where Newton-Raphson does not converge; of arc length: so many "

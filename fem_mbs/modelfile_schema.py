@@ -687,7 +687,7 @@ Sensor = _table(
 
 Step = _table(
     "Step",
-    type=Key(TEXT, '"transient", "static", "modes" or "buckling"', required=True),
+    type=Key(TEXT, '"transient", "inverse", "static", "modes" or "buckling"', required=True),
     name=Key(NAME, "for reports", shows="the type"),
 )
 

@@ -17,16 +17,19 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.assemble import assemble
 from fem_mbs.analysis.initial import check_start, consistent_velocities, initial_accelerations
+from fem_mbs.analysis.inverse import check_drivers
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.statics import STATIC_OPTIONS, check_options, run_static
 from fem_mbs.analysis.stepping import LEDGER_COLUMNS, Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
-from fem_mbs.errors import ModelError, ResultsError
+from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
 from fem_mbs.model import CompiledModel, Model, Step
+from fem_mbs.sensors import node_values
 from fem_mbs.solvers import stepper as S
 
 __all__ = [
+    "INVERSE_OPTIONS",
     "STATIC_OPTIONS",
     "STEP_OPTIONS",
     "TRANSIENT_OPTIONS",
@@ -49,17 +52,28 @@ TRANSIENT_OPTIONS: dict[str, Any] = {
     "restarts": 0,  # restart points, evenly spread
     **_SETTINGS,
 }
+#: Options of an inverse step and their defaults.
+INVERSE_OPTIONS: dict[str, Any] = {
+    "duration": None,
+    "h": None,
+    "dynamic": True,  # false: quasi-static, without inertia
+    "frames": 100,
+    "restarts": 0,
+    **{k: v for k, v in _SETTINGS.items() if k not in ("beta", "gamma")},
+}
 #: Options of a static step and their defaults.
 _STATIC: dict[str, Any] = {**STATIC_OPTIONS, **_SETTINGS}
 #: Options of all types of steps.
 STEP_OPTIONS = {
     "transient": TRANSIENT_OPTIONS,
+    "inverse": INVERSE_OPTIONS,
     "static": _STATIC,
     "modes": MODES_OPTIONS,
     "buckling": BUCKLING_OPTIONS,
 }
 
 _ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
+_TIMED = ("transient", "inverse")  # types of steps that pass time
 
 
 @dataclass(frozen=True)
@@ -86,6 +100,7 @@ class StepResult:
     frames: dict[str, np.ndarray] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
     restarts: list[dict[str, Any]] = field(default_factory=list)
+    info: dict[str, Any] = field(default_factory=dict)
 
     @property
     def time(self) -> np.ndarray:
@@ -99,12 +114,14 @@ class StepResult:
 class Solution:
     """The results of a run kept in memory: the same rows that a results folder would hold."""
 
+    compiled: CompiledModel
+
     def __init__(self) -> None:
         self.steps: list[StepResult] = []
         self._parts: dict[str, dict[str, list[np.ndarray]]] = {}
 
     def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
-        self.steps.append(StepResult(name, type))
+        self.steps.append(StepResult(name, type, info=info or {}))
         self._parts = {"series": {}, "frames": {}}
 
     def append(self, series=None, frames=None, restart=None) -> None:
@@ -127,6 +144,18 @@ class Solution:
         if self.steps and not self.steps[-1].series and self._parts["series"]:
             self.end_step({"failed": message})
 
+    def drives(self, step: int = -1) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Times (n,) [s] of a step, and by the names of their sensors what motions and driven joints do then, (n,) or
+        (n, 2): forces [N] and moments [N m] at the ends of time steps, of second order; see
+        `fem_mbs.sensors.node_values`.  They can be given to loads as tables of time."""
+        found = self.steps[step]
+        table = {}
+        for sensor in self.compiled.sensors:
+            if sensor.kind == "drive":
+                values = node_values(found.time, found.series[f"sensor/{sensor.name}"], found.info["mid_step"])
+                table[sensor.name] = values[:, 0] if values.shape[1] == 1 else values
+        return found.time, table
+
     def sensor(self, name: str, step: int = -1) -> np.ndarray:
         """Values (n, k) of a sensor in a step; mid-step quantities as they are computed, the first row NaN."""
         return self.steps[step].series[f"sensor/{name}"]
@@ -140,7 +169,9 @@ def solve(model: Model, progress: Callable[[Progress], None] | None = None) -> S
         AnalysisError: a step has no valid result.
     """
     solution = Solution()
-    _Run(model, solution, progress).run()
+    job = _Run(model, solution, progress)
+    solution.compiled = job.compiled
+    job.run()
     return solution
 
 
@@ -198,6 +229,7 @@ def run(
         raise
     results = Results.open(directory)
     results.write_sensors_csv()
+    results.write_drives_csv()
     return results
 
 
@@ -212,11 +244,13 @@ def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
     job = _Run(model, None)
     job.check()
     step, options, settings = job.plan[0]
-    if step.kind == "transient":
+    if step.kind == "inverse":
+        check_drivers(job.compiled, job.state, step.name)
+    if step.kind in _TIMED and options.get("dynamic", True):
         job.start_report = consistent_velocities(job.compiled, job.state, 0.0)
         stepping = Stepping(
             job.system, list(job.compiled.functions), job.state, model.gravity,
-            rule=options["rule"], t0=0.0, h=options["duration"] / _count_steps(step.name, options), settings=settings,
+            rule=_rule(options), t0=0.0, h=options["duration"] / _count_steps(step.name, options), settings=settings,
         )  # fmt: skip
         stepping.begin()
         job._check_inertia(stepping)
@@ -235,7 +269,7 @@ def fingerprint(job: _Run) -> str:
     nodes, driven = system.nodes, system.driven
     for array in (nodes.x, nodes.rotation, system.fixed, driven.dofs, driven.functions, job.model.gravity):
         digest.update(np.ascontiguousarray(array).tobytes())
-    length = sum(options["duration"] for step, options, _ in job.plan if step.kind == "transient")
+    length = sum(options["duration"] for step, options, _ in job.plan if step.kind in _TIMED)
     for f in compiled.functions:
         digest.update(np.asarray(f(np.linspace(0.0, length, 9)), float).tobytes())
     steps = [[step.kind, step.name, step.options] for step, _, _ in job.plan]
@@ -395,7 +429,7 @@ class _Run:
             raise ModelError("Model: it has no steps; add a static or a transient step")
         self.plan = [(s, *_options(s, STEP_OPTIONS[s.kind])) for s in model.steps]
         for step, options, _ in self.plan:
-            if step.kind == "transient":
+            if step.kind in _TIMED:
                 _count_steps(step.name, options)
                 if any(b.type.name.startswith("centrifugal") for b in self.system.blocks):
                     raise ModelError(
@@ -419,7 +453,7 @@ class _Run:
         """Motions (n_fun,) bool that the static steps before the first transient bring in."""
         varied = np.zeros(len(self.compiled.functions), bool)
         for step, options, _ in self.plan:
-            if step.kind == "transient":
+            if step.kind in _TIMED:
                 break
             if step.kind == "static":
                 varied |= chosen(self.compiled, options["vary"], f'Step "{step.name}"', "vary", motions=True)[0]
@@ -430,7 +464,8 @@ class _Run:
         if self.point is None:
             self.check()
         run_step = {
-            "transient": self._transient, "static": self._static, "modes": self._linear, "buckling": self._linear,
+            "transient": self._transient, "inverse": self._inverse, "static": self._static,
+            "modes": self._linear, "buckling": self._linear,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
@@ -508,7 +543,7 @@ class _Run:
             out[f"{name}/energy [J]"] = energy
         return out
 
-    def _first_rows(self, stepping: Stepping, **extra: np.ndarray) -> None:
+    def _first_rows(self, stepping: Stepping, mid_step_valid: bool = False, **extra: np.ndarray) -> None:
         """The start of a step as row and frame number zero."""
         state, record = self.state, self.system.system.record
         sources = {
@@ -519,7 +554,7 @@ class _Run:
         }
         values = np.array([[sources.get(a, state.out)[k] for a, k in record]]).reshape(1, -1)
         t = np.array([stepping.t0])
-        series = self._series(t, stepping.first_row[None, :], np.zeros(1), np.zeros(1), values, mid_step_valid=False)
+        series = self._series(t, stepping.first_row[None, :], np.zeros(1), np.zeros(1), values, mid_step_valid)
         frames = {
             "Q": state.Q[:1],
             "V": state.V[:1],
@@ -533,6 +568,7 @@ class _Run:
     # --- transient -------------------------------------------------------------------------------------------------
     def _transient(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
         n_steps = _count_steps(step.name, options)
+        rule = _rule(options)
         self.loading.all_on()
         h = options["duration"] / n_steps
         frame_every = max(1, n_steps // options["frames"]) if options["frames"] else 0
@@ -544,7 +580,7 @@ class _Run:
             list(self.compiled.functions),
             self.state,
             self.model.gravity,
-            rule=options["rule"],
+            rule=rule,
             t0=self.t,
             h=h,
             settings=settings,
@@ -555,17 +591,23 @@ class _Run:
             stepping.restore(resumed)
             story = json.loads(resumed["story"])
             self.start_report, totals = story["start"], story["totals"]
+        elif rule == "static":
+            self.state.V[:] = 0.0
+            self.state.past[:] = 0.0
+            self._rest_at_start(step, settings)
+            stepping.begin()
+            self._first_rows(stepping, mid_step_valid=True)
+            totals = _new_totals(stepping)
         else:
             if not self.started:
                 self.start_report = consistent_velocities(self.compiled, self.state, self.t)
-            if options["rule"] == "newmark":
+            if rule == "newmark":
                 self.state.past[1] = initial_accelerations(self.compiled, self.state, self.t)
             stepping.begin()
             self._check_inertia(stepping)
             self._first_rows(stepping)
-            totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
-            totals["kinetic"] = float(stepping.first_row[0])
-        self.started = True
+            totals = _new_totals(stepping)
+        self.started = rule != "static"
         t0 = self.t
 
         def on_chunk(chunk: Chunk) -> None:
@@ -597,7 +639,7 @@ class _Run:
         self.t = float(stepping.time(n_steps))
         scale = _energy_range(totals)
         return {
-            "type": "transient", "name": step.name, "rule": options["rule"], "n_steps": n_steps, "h": h,
+            "type": step.kind, "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
             "t_start": t0, "t_end": self.t, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
             "seconds": round(elapsed, 4), "start": self.start_report, "warnings": stepping.watcher.warnings,
@@ -609,6 +651,26 @@ class _Run:
             "linear_momentum": totals["last"][7 : 7 + self.model.dimension],
             "angular_momentum": totals["last"][12:13] if self.model.dimension == 2 else totals["last"][10:13],
         }  # fmt: skip
+
+    def _inverse(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
+        """A transient, or equilibria one after the other, in which drivers move all that can move."""
+        counts = check_drivers(self.compiled, self.state, step.name)
+        return {**self._transient(number, step, options, settings, resumed), **counts, "dynamic": options["dynamic"]}
+
+    def _rest_at_start(self, step: Step, settings: Settings) -> None:
+        """Equilibrium at the time at which a quasi-static step begins."""
+        functions = list(self.compiled.functions)
+        first = Stepping(
+            self.system, functions, self.state, self.model.gravity, rule="static", t0=self.t, h=0.0, settings=settings
+        )  # fmt: skip
+        first.begin()
+        try:
+            first.single(lambda chunk: None)
+        except AnalysisError as error:
+            raise ConvergenceError(
+                f'Step "{step.name}": no equilibrium was found at its start ({error}); put a static step before it, '
+                "which brings the loads on in increments"
+            ) from None
 
     def _check_inertia(self, stepping: Stepping) -> None:
         """A free dof without mass, stiffness and constraint has no equation of motion."""
@@ -647,6 +709,17 @@ class _Run:
         return {"type": step.kind, "name": step.name, **summary}
 
 
+def _rule(options: dict[str, Any]) -> str:
+    """Integration rule of a step that passes time: an inverse step knows the mid-point rule and statics."""
+    return options.get("rule", "midpoint" if options.get("dynamic", True) else "static")
+
+
+def _new_totals(stepping: Stepping) -> dict[str, Any]:
+    totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
+    totals["kinetic"] = float(stepping.first_row[0])
+    return totals
+
+
 def _count_steps(name: str, options: dict[str, Any]) -> int:
     ratio = options["duration"] / options["h"]
     n = round(ratio)
@@ -661,7 +734,7 @@ def _count_steps(name: str, options: dict[str, Any]) -> int:
 
 def _step_info(options: dict[str, Any]) -> dict[str, Any]:
     """What readers must know of a step: of the mid-point rule, forces belong to the middle of its steps."""
-    rule = options.get("rule", "static")
+    rule = _rule(options) if "duration" in options else "static"
     return {"rule": rule, "mid_step": rule == "midpoint"}
 
 
