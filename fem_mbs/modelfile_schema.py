@@ -626,6 +626,7 @@ Centrifugal = _table(
     speed=Key(FUNCTION, "of the turning frame [rad/s]; the load factor multiplies its square", required=True),
     axis=Key(VECTOR, "space: direction of the axis"),
     point=Key(VECTOR, "of the axis [m]", shows="origin"),
+    spin=Key(FLAG, "a transient after a static step starts with this rotation, which goes on steadily", False),
 )
 
 
@@ -760,7 +761,8 @@ TABLES: Sequence[TableType] = (
         "list",
         Centrifugal,
         "Centrifugal load",
-        "Centrifugal forces in a frame that turns at constant speed, for static, modal and buckling steps.",
+        "Centrifugal forces in a frame that turns at constant speed, for static, modal and buckling steps, "
+        "or to trim a rotor whose transient follows.",
     ),
     TableType("base_excitation", "list", BaseExcitation, "Base excitation", "Supports that move together."),
     TableType("initial", "list", Initial, "Initial velocity", "Velocities at the start; several tables add up."),

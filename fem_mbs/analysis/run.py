@@ -16,7 +16,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.assemble import assemble
-from fem_mbs.analysis.initial import check_start, consistent_velocities, initial_accelerations
+from fem_mbs.analysis.initial import Spin, check_start, consistent_velocities, initial_accelerations
 from fem_mbs.analysis.inverse import check_drivers
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
 from fem_mbs.analysis.loading import Loading, chosen
@@ -247,9 +247,9 @@ def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
     if step.kind == "inverse":
         check_drivers(job.compiled, job.state, step.name)
     if step.kind in _TIMED and options.get("dynamic", True):
-        job.start_report = consistent_velocities(job.compiled, job.state, 0.0)
+        job.start_report = consistent_velocities(job.compiled, job.state, 0.0, job._spin(step, options, 0.0))
         stepping = Stepping(
-            job.system, list(job.compiled.functions), job.state, model.gravity,
+            job.system, job._transient_functions(), job.state, model.gravity,
             rule=_rule(options), t0=0.0, h=options["duration"] / _count_steps(step.name, options), settings=settings,
         )  # fmt: skip
         stepping.begin()
@@ -428,16 +428,51 @@ class _Run:
         if not model.steps:
             raise ModelError("Model: it has no steps; add a static or a transient step")
         self.plan = [(s, *_options(s, STEP_OPTIONS[s.kind])) for s in model.steps]
+        self.frame = model._rotating
         for step, options, _ in self.plan:
             if step.kind in _TIMED:
                 _count_steps(step.name, options)
-                if any(b.type.name.startswith("centrifugal") for b in self.system.blocks):
+                if self.frame is not None and not self.frame.spin:
                     raise ModelError(
                         f'Step "{step.name}": centrifugal loads belong to static, modal and buckling steps; in a '
-                        "transient the model itself turns (a driven joint, or initial velocities with spin)"
+                        "transient the model itself turns (a driven joint, or initial velocities with spin): with "
+                        "spin = true of the load it starts from the trimmed state"
                     )
             elif step.kind == "static":
                 check_options(f'Step "{step.name}"', options, model)
+
+        self._trim_for_steps()
+
+    def _trim_for_steps(self) -> None:
+        """Where a transient goes on with the rotation, the load is that of the speed which its steps have."""
+        frame = self.frame
+        if frame is None or not frame.spin:
+            return
+        first = next(((s, o) for s, o, _ in self.plan if s.kind in _TIMED), None)
+        if first is None:
+            return
+        step, options = first
+        spin = self._spin(step, options, 0.0)
+        if not abs(spin.speed * spin.h) < np.pi:
+            raise ModelError(
+                f'Step "{step.name}": h = {spin.h:g} s is more than half a turn of "{frame.name}"; take a smaller one'
+            )
+        self.compiled.functions[frame.function] = lambda t: spin.of_step(frame.law(t)) ** 2
+
+    def _spin(self, step: Step, options: dict[str, Any], t: float) -> Spin | None:
+        """The rotation with which a transient starts."""
+        frame = self.frame
+        if frame is None:
+            return None
+        h = options["duration"] / _count_steps(step.name, options) if _rule(options) == "midpoint" else 0.0
+        return Spin(f'Centrifugal load "{frame.name}"', float(frame.law(np.float64(t))), frame.axis, frame.point, h)
+
+    def _transient_functions(self) -> list[Callable]:
+        """Time functions of a transient, in which the model itself turns."""
+        functions = list(self.compiled.functions)
+        if self.frame is not None:
+            functions[self.frame.function] = np.zeros_like
+        return functions
 
     def assemble(self) -> None:
         """Close the joints, once, where the model asks for it."""
@@ -577,7 +612,7 @@ class _Run:
             self.t = float(resumed["t0"])
         stepping = Stepping(
             self.compiled.system,
-            list(self.compiled.functions),
+            self._transient_functions(),
             self.state,
             self.model.gravity,
             rule=rule,
@@ -600,7 +635,8 @@ class _Run:
             totals = _new_totals(stepping)
         else:
             if not self.started:
-                self.start_report = consistent_velocities(self.compiled, self.state, self.t)
+                spin = self._spin(step, options, self.t)
+                self.start_report = consistent_velocities(self.compiled, self.state, self.t, spin)
             if rule == "newmark":
                 self.state.past[1] = initial_accelerations(self.compiled, self.state, self.t)
             stepping.begin()
@@ -659,7 +695,7 @@ class _Run:
 
     def _rest_at_start(self, step: Step, settings: Settings) -> None:
         """Equilibrium at the time at which a quasi-static step begins."""
-        functions = list(self.compiled.functions)
+        functions = self._transient_functions()
         first = Stepping(
             self.system, functions, self.state, self.model.gravity, rule="static", t0=self.t, h=0.0, settings=settings
         )  # fmt: skip
