@@ -258,6 +258,24 @@ def _orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
                             K[9 + r, 3 + 6 * end + j] += entry
 
 
+@inner
+def _by_angle(A0, B0, A1, B1, f0, f1, i):
+    """Difference quotient of condition i = 1, 2 by the target angle alone (the first vector does not depend on it)."""
+    u = 0.5 * (f1 - f0)
+    half = math.sin(u) / u if abs(u) > 1e-8 else 1.0
+    dcos, dsin = -half * math.sin(0.5 * (f0 + f1)), half * math.cos(0.5 * (f0 + f1))
+    k = (i + 1) % 3
+    part = 0.0
+    for state in range(2):
+        A, B = (A1, B1) if state == 1 else (A0, B0)
+        for j in range(3):
+            if i == 1:
+                part += (dcos * A[1, j] + dsin * A[2, j]) * B[k, j]
+            else:
+                part += (dcos * A[2, j] - dsin * A[1, j]) * B[k, j]
+    return 0.5 * part
+
+
 @kernel
 def _report_orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER and job != OUTPUT:
@@ -273,21 +291,14 @@ def _report_orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD,
         _triads(D, rot, par, e, 1, A1, B1)
         if job == LEDGER:
             f0, f1 = time_value(fun, par[e, 1], T0, 0.0), time_value(fun, par[e, 1], T1, 0.0)
-            half = 2 * math.sin(0.5 * (f1 - f0))
-            dcos, dsin = -half * math.sin(0.5 * (f0 + f1)), half * math.cos(0.5 * (f0 + f1))
-            for i in range(1, 3):  # the first vector does not depend on time
-                k = (i + 1) % 3
-                part = 0.0
-                for state in range(2):
-                    A, B = (A1, B1) if state == 1 else (A0, B0)
-                    for j in range(3):
-                        if i == 1:
-                            part += (dcos * A[1, j] + dsin * A[2, j]) * B[k, j]
-                        else:
-                            part += (dcos * A[2, j] - dsin * A[1, j]) * B[k, j]
-                f[DRIVER_WORK] += 0.5 * step_multiplier(ctl, Q, U, scale, dof[e, 12 + i]) * part
+            for i in range(1, 3):
+                multiplier = step_multiplier(ctl, Q, U, scale, dof[e, 12 + i])
+                f[DRIVER_WORK] += multiplier * (f1 - f0) * _by_angle(A0, B0, A1, B1, f0, f1, i)
             continue
         f0, f1 = _target(ctl, fun, par[e, 1])
+        f[3] = 0.0
+        for i in range(1, 3):
+            f[3] += scale / ctl[SF] * U[dof[e, 12 + i]] * _by_angle(A0, B0, A1, B1, f0, f1, i)
         for i in range(3):
             f[i] = 0.0
             for j in range(3):
@@ -365,7 +376,7 @@ TYPES = {
             multipliers=3,
             scale=0,
             angular=True,
-            outputs=tuple(f"moment {c} [N m]" for c in "xyz"),
+            outputs=(*(f"moment {c} [N m]" for c in "xyz"), "drive moment [N m]"),
             force=_orientation,
             report=_report_orientation,
         ),

@@ -175,7 +175,11 @@ def _mobility(found: Any, notes: list[str]) -> Iterator[str]:
 
 
 def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
-    if not start:
+    if "assembly" in start:
+        from fem_mbs.cli_report import assembly_sentences
+
+        yield from assembly_sentences(start["assembly"])
+    if not set(start) - {"assembly"}:
         yield "start: at rest, a static step comes first"
         return
     speed = float(np.abs(state.V[0]).max(initial=0.0))
@@ -207,18 +211,23 @@ def _steps(file: Any, model: Any, compiled: Any, state: Any, notes: list[str]) -
     time = 0.0
     for step in model.steps:
         options = {**STEP_OPTIONS[step.kind], **step.options}
-        if step.kind != "transient":
+        if step.kind not in ("transient", "inverse"):
             yield f'step "{step.name}": {_still(step.kind, options)}'
             continue
         n = round(options["duration"] / options["h"])
-        text = "adaptive steps, results every" if options["adaptive"] else f"{_count(n, 'step')} of"
+        text = "adaptive steps, results every" if options.get("adaptive") else f"{_count(n, 'step')} of"
         text += f" {options['h']:g} s to t = {time + options['duration']:g} s"
-        yield f'step "{step.name}": transient, rule {options["rule"]}, {text}'
-        if not options["adaptive"]:
+        how = (
+            f"rule {options['rule']}"
+            if step.kind == "transient"
+            else ("with inertia" if options["dynamic"] else "quasi-static")
+        )
+        yield f'step "{step.name}": {step.kind}, {how}, {text}'
+        if not options.get("adaptive"):
             notes += _coarse(file, model, time, options["duration"] / n, n)
         time += options["duration"]
     first = model.steps[0]
-    if first.kind == "transient":
+    if first.kind in ("transient", "inverse"):
         turn = _largest_spin(compiled, state) * first.options["h"]
         if turn > _COARSE_ANGLE:
             notes.append(f"at the start something turns by {np.rad2deg(turn):.0f} degrees per step; take a smaller h")

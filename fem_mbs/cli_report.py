@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fem_mbs.results import Results
 
-__all__ = ["print_report"]
+__all__ = ["assembly_sentences", "print_report"]
 
 _MAX_ROWS = 24  # of sensors shown; all are in the tables on disk
 
@@ -21,6 +21,9 @@ _MAX_ROWS = 24  # of sensors shown; all are in the tables on disk
 def print_report(console: Console, results: Results) -> None:
     """Print steps, sensors, checks and where the results are."""
     console.print()
+    if "assembly" in results.summary:
+        for sentence in assembly_sentences(results.summary["assembly"]):
+            console.print(_plain(sentence), soft_wrap=True)
     console.print(_steps(results))
     for step in results.steps:
         for table in _findings(step):
@@ -41,6 +44,29 @@ def print_report(console: Console, results: Results) -> None:
     console.print(
         f"figures: fem-mbs plot {results.directory}; animation: fem-mbs animate {results.directory}", soft_wrap=True
     )
+
+
+def assembly_sentences(report: dict[str, Any]) -> Iterator[str]:
+    """What an assembly has closed and moved, in words."""
+    gaps = report["gaps"]
+    shown = ", ".join(f"{name} ({gap:.3g})" for name, gap in list(gaps.items())[:8])
+    more = f" and {len(gaps) - 8} more" if len(gaps) > 8 else ""
+    if not report["iterations"]:
+        yield "assembly: nothing to do, the joints are closed"
+        return
+    yield (
+        f"assembly: {report['iterations']} iterations; open were {shown or 'no joints'}{more}, "
+        f"now by at most {report['largest_gap']:.2g}"
+    )
+    for entry in report["moved"][:12]:
+        yield (
+            f"  {entry['place']} moved by up to {entry['displacement']:.4g} m, turned by up to "
+            f"{np.rad2deg(entry['rotation']):.4g} degrees"
+        )
+    if len(report["moved"]) > 12:
+        yield f"  and {len(report['moved']) - 12} more"
+    for sentence in report["warnings"]:
+        yield f"  warning: {sentence}"
 
 
 def _table(*columns: str) -> Table:

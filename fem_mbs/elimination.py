@@ -16,32 +16,33 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from fem_mbs.assembly import Block
+from fem_mbs.assembly import Block, Nodes
 
 __all__ = ["shared_coordinates"]
 
 _SAME_PLACE = 1e-13  # of the size of the model
+_ALIGNED = 1e-12  # [rad]
 
 
 def shared_coordinates(
-    blocks: list[Block], x: np.ndarray, rotational: np.ndarray, held: np.ndarray, kept: Collection[str]
+    blocks: list[Block], nodes: Nodes, held: np.ndarray, kept: Collection[str]
 ) -> tuple[list[Block], np.ndarray, list[tuple[str, int]]]:
     """Take the joints out that sharing unknowns can replace.
 
     Args:
         blocks: merged, one per element type.
-        x: positions (n, dim); ``rotational`` (n,) bool; ``held`` (n, dim + rotations) bool: supports and motions.
+        held: (n, dim + rotations) bool: supports and motions.
         kept: names of joints that must keep their multipliers.
 
     Returns:
         The blocks left, pairs (m, 3) of nodes a, b and 0 (they share displacements) or 1 (rotations), and for each
         joint without elements its name and a node where it is.
     """
-    dim = x.shape[1]
+    dim = nodes.x.shape[1]
     found: list[tuple[int, np.ndarray]] = []  # block, rows that could go
     pairs, stays = [], []
     for number, block in enumerate(blocks):
-        rows, rotation = _candidates(block, x, rotational)
+        rows, rotation = _candidates(block, nodes)
         if rows.size:
             found.append((number, rows))
             pairs.append(np.column_stack((block.nodes[rows], np.full(rows.size, rotation))))
@@ -68,9 +69,10 @@ def shared_coordinates(
     return left, all_pairs[free], [(name, node) for name, node in gone.items() if name not in still]
 
 
-def _candidates(block: Block, x: np.ndarray, rotational: np.ndarray) -> tuple[np.ndarray, int]:
-    """Rows of a block that equal unknowns could replace, and whether these are rotations (1) or displacements (0)."""
-    name = block.type.name
+def _candidates(block: Block, nodes: Nodes) -> tuple[np.ndarray, int]:
+    """Rows of a block that equal unknowns could replace, and whether these are rotations (1) or displacements (0); of
+    joints that stand open, for `Model.assembly` to close, none."""
+    name, x = block.type.name, nodes.x
     if name in ("point2", "point3"):
         good = (block.nodes >= 0).all(axis=1) & (block.par[:, 1:] == 0.0).all(axis=1)
         good[good] = (block.nodes[good, 0] != block.nodes[good, 1]) & (
@@ -80,8 +82,15 @@ def _candidates(block: Block, x: np.ndarray, rotational: np.ndarray) -> tuple[np
         return np.flatnonzero(good), 0
     if name in ("angle2", "orientation3"):
         good = (block.nodes >= 0).all(axis=1) & (block.par[:, block.type.column("function")] < 0.0)
-        good[good] = rotational[block.nodes[good]].all(axis=1)
-        return np.flatnonzero(good), 1
+        good[good] = nodes.rotational[block.nodes[good]].all(axis=1)
+        rows = np.flatnonzero(good)
+        a, b = (nodes.rotation[block.nodes[rows, k]] for k in range(2))
+        if name == "angle2":
+            error = np.abs(b - a - block.par[rows, block.type.column("angle")])
+        else:
+            triads = block.par[rows][:, 2:].reshape(-1, 2, 3, 3)
+            error = np.abs(a @ triads[:, 0] - b @ triads[:, 1]).max(axis=(1, 2))
+        return rows[error <= _ALIGNED], 1
     return np.zeros(0, np.int64), 0
 
 

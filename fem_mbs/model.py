@@ -18,7 +18,7 @@ from fem_mbs.elimination import shared_coordinates
 from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction
-from fem_mbs.model_base import Body, InitialSpeed, InitialVelocity, Step
+from fem_mbs.model_base import Assembling, Body, InitialSpeed, InitialVelocity, Step
 from fem_mbs.model_forces import Forces
 from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
@@ -55,6 +55,23 @@ class Model(Parts, Joints, Loads, Frames, Forces):
     Raises:
         ModelError: from every call, naming the thing, the value and the remedy.
     """
+
+    # --- assembly --------------------------------------------------------------------------------------------------
+    def assembly(self, hold=None) -> None:
+        """Before the first step, close joints that stand open and bring driven coordinates to where their functions
+        start, by the least change of positions and rotations (weighted with masses and inertias).
+
+        Parts of elements keep the shape that the model gives them and move as rigidly as they can; displacements,
+        rotations and joint coordinates count from the given positions.  Call it before joints between nodes that stand
+        apart.
+
+        Args:
+            hold: a place, or a list of places, that must not move beside what supports hold.
+        """
+        if self.assembling is not None:
+            raise ModelError("Assembly: it has been asked for already; keep one")
+        places = (hold,) if isinstance(hold, str) else tuple(hold or ())
+        self.assembling = Assembling(places)
 
     # --- initial velocities ----------------------------------------------------------------------------------------
     def initial(self, on="all", velocity=None, spin=None, centre=None, method: str | None = None) -> None:
@@ -160,6 +177,20 @@ class Model(Parts, Joints, Loads, Frames, Forces):
         h = self._number(h, owner, "h", 0.0, strict=True)
         self.steps.append(Step("transient", name, {"duration": duration, "h": h, **options}))
 
+    def inverse_step(self, duration: float, h: float, name: str = "inverse", **options) -> None:
+        """What motions and driven joints must do for the model to move as they say, over ``duration`` [s] in steps of
+        h; see `fem_mbs.analysis.run.INVERSE_OPTIONS`.  Every driver so far gets a sensor "drive NAME", unless one
+        looks at it already."""
+        owner = f'Step "{name}"'
+        duration = self._number(duration, owner, "duration", 0.0, strict=True)
+        h = self._number(h, owner, "h", 0.0, strict=True)
+        seen = {s.given["on"] for s in self.sensors if s.kind == "drive"}
+        names = {s.name for s in self.sensors}
+        for driver in self.drivers():
+            if driver not in seen and f"drive {driver}" not in names:
+                self.sensor(f"drive {driver}", "drive", on=driver)
+        self.steps.append(Step("inverse", name, {"duration": duration, "h": h, **options}))
+
     def static_step(self, increments: int = 1, name: str = "static", **options) -> None:
         """Static equilibrium at the present time, reached in load increments."""
         self.steps.append(Step("static", name, {"increments": increments, **options}))
@@ -228,7 +259,7 @@ class Model(Parts, Joints, Loads, Frames, Forces):
             for node, component, _, _ in driven:
                 taken[node, component] = True
             kept = {sensor.on for sensor in self.sensors if sensor.kind in ("reaction", "joint")}
-            blocks, shared, merged = shared_coordinates(blocks, self.positions, rotational, taken, kept)
+            blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
         system = compile_system(self.dimension, nodes, blocks, held, driven, shared)
         system.callbacks = list(self._callbacks)
         functions = [f for f, _ in self._used_functions]

@@ -59,6 +59,13 @@ class InitialSpeed:
 
 
 @dataclass(frozen=True)
+class Assembling:
+    """The wish that joints be closed before the first step, by the least change; ``hold``: places that stay."""
+
+    hold: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
 class JointCoordinate:
     """A coordinate on which a joint moves: an angle, or a displacement, of one node against another.
 
@@ -137,6 +144,7 @@ class ModelBase:
         self.initial_velocities: list[InitialVelocity] = []
         self.initial_speeds: list[InitialSpeed] = []
         self.initial_method = "auto"
+        self.assembling: Assembling | None = None
         self._x: list[np.ndarray] = []
         self._first: list[int] = []  # node of each part of _x
         self._names = _Names()
@@ -442,14 +450,16 @@ class ModelBase:
             raise ModelError(f"{owner}: {key} {tuple(float(x) for x in v)} has no length")
         return v / length
 
-    def _angle(self, owner: str, nodes, axis, pointer=None) -> JointCoordinate:
+    def _angle(self, owner: str, nodes, axis, pointer=None, turn=None) -> JointCoordinate:
         """The angle by which the second of two nodes turns more than the first, in space about an axis of the first.
 
         ``pointer`` (space) is the direction, fixed in the second node, whose angle counts; None: one across the axis.
+        ``turn`` is the rotation by which the second stands off the place where the angle is zero: an angle in the
+        plane, in space a matrix.
         """
         a, b = nodes
         if self.dimension == 2:
-            return JointCoordinate(True, (a, b), {}, self._start_angle(b) - self._start_angle(a))
+            return JointCoordinate(True, (a, b), {}, self._start_angle(b) - self._start_angle(a) + (turn or 0.0))
         u, v, n = self._triad(owner, axis).T
         if pointer is None:
             pointer = u
@@ -458,6 +468,8 @@ class ModelBase:
             u /= np.linalg.norm(u)
             v = np.cross(n, u)
         Ra, Rb = self._rotation_matrix(a), self._rotation_matrix(b)
+        if turn is not None:
+            Rb = turn @ Rb
         vectors = (("u", Ra.T @ u), ("v", Ra.T @ v), ("b", Rb.T @ pointer))
         columns = {f"{key}{c}": float(x) for key, w in vectors for c, x in zip("xyz", w, strict=True)}
         return JointCoordinate(True, (a, b), columns)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem_mbs.assembly import GROUND, Block, make_block
 from fem_mbs.errors import ModelError
-from fem_mbs.functions import DoubleIntegral, make_function
+from fem_mbs.functions import DoubleIntegral, TimeFunction, make_function
 from fem_mbs.inertia_coordinates import constant_mass
 from fem_mbs.model_base import ModelBase
 
@@ -17,12 +17,15 @@ __all__ = ["Frames"]
 
 @dataclass(frozen=True)
 class _Rotating:
-    """A frame that turns about an axis; ``function`` is the index of the square of its speed."""
+    """A frame that turns about an axis; ``function`` is the index of the square of its speed, ``law`` the speed;
+    ``spin``: transients start with this rotation."""
 
     name: str
     axis: np.ndarray
     point: np.ndarray
     function: int
+    law: TimeFunction
+    spin: bool
 
 
 @dataclass(frozen=True)
@@ -46,16 +49,19 @@ class Frames(ModelBase):
         self._rotating: _Rotating | None = None
         self._shaken: list[_Shaking] = []
 
-    def centrifugal(self, name: str, speed, axis=None, point=None) -> None:
+    def centrifugal(self, name: str, speed, axis=None, point=None, spin: bool = False) -> None:
         """Centrifugal forces on every mass of the model, seen from a frame that turns at constant speed.
 
         For static, modal and buckling steps; the load factor multiplies the force, so the square of the speed.
         Coriolis forces are not among them: modes are right for motions that the spin does not couple, such as flapping.
+        With ``spin`` a transient may follow a static step: the forces then end, and the model starts from its
+        equilibrium with the velocities of the rotation, omega x r, which goes on steadily (docs/theory.md, section 3).
 
         Args:
             speed: [rad/s], a number or a function of time.
             axis: in space the direction of the axis; in the plane the axis is across it.
             point: of the axis, (dimension,); None: the origin.
+            spin: the whole model turns at the start of the first transient; its joints and motions must allow it.
         """
         owner = self._label("Centrifugal load", name)
         if self._rotating is not None:
@@ -72,7 +78,7 @@ class Frames(ModelBase):
         place = np.zeros(self.dimension) if point is None else self._vector(point, owner, "point")
         law = make_function(speed, name=owner, functions=self.functions)
         squared = make_function({"kind": "product", "functions": [law, law]}, name=owner, functions=self.functions)
-        self._rotating = _Rotating(name, direction, place, self._function(squared, owner, load=True))
+        self._rotating = _Rotating(name, direction, place, self._function(squared, owner, load=True), law, bool(spin))
 
     def base_excitation(self, name: str, direction, displacement=None, acceleration=None, on=None) -> None:
         """Held positions that move together: direction * s(t), in inertial coordinates.

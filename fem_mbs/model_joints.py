@@ -111,27 +111,28 @@ class Joints(SpecialJoints):
 
         Args:
             point: where the joint is, in global coordinates of the start; None: the node of a or b.
-            point_b: of "distance": where it ends on b.
             function, displacement: angle [rad] or displacement [m] since the start; any number of turns.
+            point_b, axis_b: where point and axis are in b, for parts that stand apart or askew and that `assembly`
+                brings together (b as it stands in the model; of the ground where they shall be).
         """
         owner = self._label("Joint", name)
         kinds = {
-            "pin": (self._pin, ("point",)),
-            "spherical": (self._pin, ("point",)),
-            "weld": (self._weld, ("point",)),
-            "revolute": (self._revolute, ("point", "axis", "function")),
-            "universal": (self._universal, ("point", "axis", "axis_b")),
-            "cylindrical": (self._cylindrical, ("point", "axis", "function", "displacement")),
-            "prismatic": (self._prismatic, ("point", "axis", "function")),
-            "planar": (self._planar, ("point", "axis", "function")),
-            "screw": (self._screw, ("point", "axis", "function", "lead")),
-            "constant_velocity": (self._constant_velocity, ("point", "axis", "axis_b")),
-            "point_on_line": (self._point_on_line, ("point", "axis", "function")),
-            "point_on_plane": (self._point_on_plane, ("point", "axis")),
+            "pin": (self._pin, ("point", "point_b")),
+            "spherical": (self._pin, ("point", "point_b")),
+            "weld": (self._weld, ("point", "point_b")),
+            "revolute": (self._revolute, ("point", "axis", "function", "point_b", "axis_b")),
+            "universal": (self._universal, ("point", "axis", "axis_b", "point_b")),
+            "cylindrical": (self._cylindrical, ("point", "axis", "function", "displacement", "point_b", "axis_b")),
+            "prismatic": (self._prismatic, ("point", "axis", "function", "point_b", "axis_b")),
+            "planar": (self._planar, ("point", "axis", "function", "point_b", "axis_b")),
+            "screw": (self._screw, ("point", "axis", "function", "lead", "point_b", "axis_b")),
+            "constant_velocity": (self._constant_velocity, ("point", "axis", "axis_b", "point_b")),
+            "point_on_line": (self._point_on_line, ("point", "axis", "function", "point_b")),
+            "point_on_plane": (self._point_on_plane, ("point", "axis", "point_b")),
             "distance": (self._distance, ("point", "point_b", "function")),
             "along_beam": (self._along_beam, ("point", "function")),
-            "slider": (self._slider, ("point", "axis")),
-            "position": (self._driven_position, ("point", "axis", "function")),
+            "slider": (self._slider, ("point", "axis", "point_b")),
+            "position": (self._driven_position, ("point", "axis", "function", "point_b")),
             "angle": (self._driven_angle, ("axis", "function")),
         }
         if kind not in kinds:
@@ -146,7 +147,7 @@ class Joints(SpecialJoints):
                     "point_on_line, distance"
                 )
             if kind == "revolute":
-                known = ("point", "function")
+                known = ("point", "function", "point_b")
         given = {
             "point": point, "axis": axis, "function": function, "displacement": displacement, "axis_b": axis_b,
             "point_b": point_b, "lead": lead,
@@ -156,6 +157,15 @@ class Joints(SpecialJoints):
                 raise ModelError(f'{owner}: a "{kind}" joint has no {key}; remove it')
         self.joints[name] = Joint(kind)
         build(_Request(owner, name, a, b, **given))
+
+    def drivers(self) -> list[str]:
+        """Names of the motions and of the joints that functions drive, in the order in which they were made."""
+        names = [owner.partition('"')[2].removesuffix('"') for _, _, _, owner in self._driven]
+        for block in self._blocks:
+            t = block.type
+            if t.multipliers and "function" in t.par and (block.par[:, t.column("function")] >= 0.0).any():
+                names += [label for label, _, _ in block.groups if label in self.joints]
+        return list(dict.fromkeys(names))
 
     # --- the kinds -------------------------------------------------------------------------------------------------
     def _pin(self, j: _Request) -> None:
@@ -174,7 +184,7 @@ class Joints(SpecialJoints):
         nodes = self._turning_ends(j)
         if self.dimension == 3:
             self._align(j, nodes)
-        self._coordinate(j, "angle", self._angle(j.owner, nodes, j.axis), j.function)
+        self._coordinate(j, "angle", self._angle(j.owner, nodes, j.axis, turn=self._turn(j)), j.function)
 
     def _universal(self, j: _Request) -> None:
         a, b = self._axis(j.axis, j.owner), self._axis(j.axis_b, j.owner, "axis_b")
@@ -195,7 +205,7 @@ class Joints(SpecialJoints):
         u, v, n = self._triad(j.owner, j.axis).T
         self._guide(j, ends, (u, v))
         self._align(j, nodes)
-        self._coordinate(j, "angle", self._angle(j.owner, nodes, n), j.function)
+        self._coordinate(j, "angle", self._angle(j.owner, nodes, n, turn=self._turn(j)), j.function)
         self._coordinate(j, "displacement", self._displacement(ends, n), j.displacement)
 
     def _prismatic(self, j: _Request) -> None:
@@ -215,7 +225,7 @@ class Joints(SpecialJoints):
         n = self._axis(j.axis, j.owner)
         self._guide(j, ends, (n,))
         self._align(j, nodes)
-        self._coordinate(j, "angle", self._angle(j.owner, nodes, n), j.function)
+        self._coordinate(j, "angle", self._angle(j.owner, nodes, n, turn=self._turn(j)), j.function)
 
     def _slider(self, j: _Request) -> None:
         node, offset, n, x = self._along(j)
@@ -243,22 +253,45 @@ class Joints(SpecialJoints):
         """Where two places meet: the given point, or the node of a place that is not a body."""
         if point is not None:
             return self._vector(point, owner, "point")
-        found = [self.position(self.node_of(p, owner)) for p in (a, b) if p != "ground" and p not in self.bodies]
+        found = self._own_places(a, b, owner)
         if not found:
             raise ModelError(f"{owner}: rigid bodies have many points; say where the joint is with point = [...]")
-        if len(found) == 2:
+        if len(found) == 2 and self.assembling is None:
             gap = float(np.linalg.norm(found[1] - found[0]))
             if gap > 1e-9 * max(1.0, float(np.abs(found[0]).max())):
                 raise ModelError(
-                    f'{owner}: "{a}" and "{b}" are {gap:g} m apart; move one, or give the point of the joint'
+                    f'{owner}: "{a}" and "{b}" are {gap:g} m apart; move one, give the point of the joint, or ask for '
+                    "an assembly before it"
                 )
         return found[0]
+
+    def _own_places(self, a: str, b: str, owner: str = "Joint") -> list[np.ndarray]:
+        """Positions of those of two places that are nodes, not bodies."""
+        return [self.position(self.node_of(p, owner)) for p in (a, b) if p != "ground" and p not in self.bodies]
+
+    def _turn(self, j: _Request):
+        """Rotation that brings axis_b onto axis, the shortest; None: they are one."""
+        if j.axis_b is None or j.axis is None:
+            return None
+        a, b = self._axis(j.axis, j.owner), self._axis(j.axis_b, j.owner, "axis_b")
+        if self.dimension == 2:
+            return float(np.arctan2(b[0] * a[1] - b[1] * a[0], a @ b))
+        axis, cosine = np.cross(b, a), float(a @ b)
+        if np.linalg.norm(axis) < 1e-15:
+            if cosine < 0.0:
+                raise ModelError(f"{j.owner}: axis_b is opposite to axis; turn one of them round")
+            return None
+        S = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+        return np.eye(3) + S + S @ S / (1.0 + cosine)
 
     def _ends(self, j: _Request) -> _Ends:
         """Nodes of both places and where on them the joint is."""
         where = self._meeting_point(j.owner, j.a, j.b, j.point)
+        where_b = where if j.point_b is None else self._vector(j.point_b, j.owner, "point_b")
+        if j.point is None and self.assembling is not None and len(self._own_places(j.a, j.b)) == 2:
+            where, where_b = self._own_places(j.a, j.b)  # each its own node, wherever it stands
         node_a, off_a = self._point(j.a, where, j.owner)
-        node_b, off_b = self._point(j.b, where, j.owner)
+        node_b, off_b = self._point(j.b, where_b, j.owner)
         self._different(j, node_a, node_b)
         return _Ends((node_a, node_b), (off_a, off_b))
 
@@ -285,20 +318,21 @@ class Joints(SpecialJoints):
         columns = {f"e{c}": float(v) for c, v in zip("xyz"[: self.dimension], local, strict=True)}
         return JointCoordinate(False, ends.nodes, {**columns, **self._offsets(ends)})
 
-    def _direction(self, j: _Request, nodes, a: np.ndarray, b: np.ndarray) -> None:
-        """The angle between a direction of each end stays what it is."""
+    def _direction(self, j: _Request, nodes, a: np.ndarray, b: np.ndarray, cosine: float | None = None) -> None:
+        """The angle between a direction of each end stays what it is, or has a given cosine."""
         columns = {}
         for key, node, vector in zip("ab", nodes, (a, b), strict=True):
             local = self._rotation_matrix(node).T @ vector
             columns.update({f"{key}{c}": v for c, v in zip("xyz", local, strict=True)})
-        cosine = float(a @ b)
+        cosine = float(a @ b) if cosine is None else cosine
         self._add(j.name, "direction3", [nodes], cosine=cosine if abs(cosine) > 1e-15 else 0.0, **columns)
 
     def _align(self, j: _Request, nodes) -> None:
         """The joint's axis is one direction of both ends."""
         u, v, n = self._triad(j.owner, j.axis).T
+        turn = self._turn(j)
         for across in (u, v):
-            self._direction(j, nodes, n, across)
+            self._direction(j, nodes, n, across if turn is None else turn.T @ across, 0.0)
 
     def _guide(self, j: _Request, ends: _Ends, directions) -> None:
         """b's point does not leave a's along these directions of a."""
@@ -308,14 +342,16 @@ class Joints(SpecialJoints):
     def _relative_rotation(self, j: _Request, axis, index: int) -> tuple[int, int]:
         """No relative rotation but that of a function about the axis."""
         nodes = self._turning_ends(j)
+        turn = self._turn(j)
         if self.dimension == 2:
-            self._drive(j.name, self._angle(j.owner, nodes, None), index)
+            self._drive(j.name, self._angle(j.owner, nodes, None, turn=turn), index)
             return nodes
         u, v, n = self._triad(j.owner, axis).T
         triad = np.column_stack((n, u, v))  # the driven turn is about the first vector
         columns = {}
         for key, node in zip("ab", nodes, strict=True):
-            local = self._rotation_matrix(node).T @ triad
+            stands = triad if turn is None or key == "a" else turn.T @ triad
+            local = self._rotation_matrix(node).T @ stands
             columns.update({f"{key}{i + 1}{k + 1}": local[i, k] for i in range(3) for k in range(3)})
         self._add(j.name, "orientation3", [nodes], function=float(index), **columns)
         return nodes
@@ -340,7 +376,8 @@ class Joints(SpecialJoints):
             raise ModelError(f"{j.owner}: it needs its direction; add axis = [...]")
         node, offset = self._point(j.a, j.point, j.owner)
         self._different(j, node, GROUND)
-        return node, offset, self._axis(j.axis, j.owner), self._global(node, offset)
+        place = self._global(node, offset) if j.point_b is None else self._vector(j.point_b, j.owner, "point_b")
+        return node, offset, self._axis(j.axis, j.owner), place
 
     def _hold(self, name, node, offset, direction, x, index) -> None:
         names = "xyz"[: self.dimension]

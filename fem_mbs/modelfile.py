@@ -144,7 +144,7 @@ def _named_entries(file: ModelFile, table: TableType, value: Any) -> list[Entry]
 
 
 def _listed_entries(file: ModelFile, table: TableType, value: Any) -> list[Entry]:
-    if table.name == "initial" and isinstance(value, dict):
+    if table.name in ("initial", "assembly") and isinstance(value, dict):
         value = [value]
     if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
         raise file.error("", f"{table.name} must be a list of tables: write [[{table.name}]]")
@@ -154,8 +154,8 @@ def _listed_entries(file: ModelFile, table: TableType, value: Any) -> list[Entry
         name = keys.get("name")
         named = isinstance(name, str) and name.strip() and name.isprintable()
         place = table.place(name if named else number)
-        if table.name == "initial" and len(value) == 1:
-            place = "[initial]"
+        if table.name in ("initial", "assembly") and len(value) == 1:
+            place = f"[{table.name}]"
         if table.name == "step":
             checked = _checked_step(file, place, table.keys, keys)
         else:
@@ -347,7 +347,7 @@ def _add(model: Model, entry: Entry, folder: Path) -> None:
         _add_mesh(model, name, keys, folder)
     elif table == "support":
         model.fix(**given)
-    elif table in ("initial", "initial_speed"):
+    elif table in ("assembly", "initial", "initial_speed"):
         getattr(model, table)(**given)
     elif table == "joint":
         model.joint(name, given.pop("type"), **given)

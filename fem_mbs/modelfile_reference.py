@@ -81,6 +81,7 @@ _SENSOR_TEXTS = {
     "reaction": "force and moment of supports or motions of a place, or of the joint called so [N], [N m]",
     "joint": 'of the joint called so: a coordinate since the start, "angle" or "angle_b" [rad], "displacement" [m] '
     '(the first, if there is no quantity), or what drives it, "drive moment" [N m], "drive force" [N]',
+    "drive": "what the motion or driven joint called so does on its coordinate [N], [N m]",
     "energy": '"total", "kinetic", "strain", "potential", "dissipated", "load work", "driver work" or "closing error" '
     "[J]",
 }
@@ -89,6 +90,7 @@ _STEP_TEXTS = {
     "duration": "[s]",
     "h": "time step [s]; the duration is a whole number of them",
     "rule": "; ".join(f'"{name}" ({rule.text})' for name, rule in RULES.items()),
+    "dynamic": "false: quasi-static, an equilibrium at every time without inertia",
     "frames": "states kept for pictures and ParaView, evenly spread; 0: none",
     "restarts": "points from which `fem-mbs run --restart` can continue, evenly spread",
     "adaptive": "largest local error of a step: displacements over the model's length, rotations in radians; h is then "
@@ -149,6 +151,8 @@ def _lines() -> Iterator[str]:
 def _title(table: TableType) -> str:
     if table.name == "initial":
         return "`[initial]` or `[[initial]]`"
+    if table.name == "assembly":
+        return "`[assembly]`"
     return f"`[{table.name}.NAME]`" if table.many == "named" else f"`[[{table.name}]]`"
 
 

@@ -620,8 +620,10 @@ Joint = _table(
         "at the start: of rotation or sliding; of a universal or constant-velocity joint the one in a; of a planar one "
         "or a plane its normal",
     ),
-    axis_b=Key(VECTOR, "of a universal or constant-velocity joint: the axis in b"),
-    point_b=Key(VECTOR, "of a distance: where it ends on b [m]", shows="the node of b"),
+    axis_b=Key(
+        VECTOR,
+        "the axis in b: of a universal or constant-velocity joint, or where parts stand askew and are to be assembled",
+    ),
     lead=Key(NUMBER, "of a screw: slide per turn [m]"),
     function=Key(
         FUNCTION,
@@ -629,6 +631,11 @@ Joint = _table(
         "position, point_on_line) or the distance [m], since the start",
     ),
     displacement=Key(FUNCTION, "drives the displacement of a cylindrical joint [m], since the start"),
+    point_b=Key(
+        VECTOR,
+        "the point in b: of a distance, or where parts stand apart and are to be assembled [m]",
+        shows="point; of a distance: the node of b",
+    ),
 )
 
 
@@ -743,6 +750,7 @@ Centrifugal = _table(
     speed=Key(FUNCTION, "of the turning frame [rad/s]; the load factor multiplies its square", required=True),
     axis=Key(VECTOR, "space: direction of the axis"),
     point=Key(VECTOR, "of the axis [m]", shows="origin"),
+    spin=Key(FLAG, "a transient after a static step starts with this rotation, which goes on steadily", False),
 )
 
 
@@ -753,6 +761,12 @@ BaseExcitation = _table(
     displacement=Key(FUNCTION, "[m], starts at zero"),
     acceleration=Key(FUNCTION, "[m/s^2], instead of displacement; starts at rest"),
     on=Key(PLACES, "whose held positions move", shows="all supports"),
+)
+
+
+Assembly = _table(
+    "Assembly",
+    hold=Key(PLACES, "what must not move, beside what supports hold", shows="none"),
 )
 
 
@@ -798,7 +812,7 @@ Sensor = _table(
 
 Step = _table(
     "Step",
-    type=Key(TEXT, '"transient", "static", "modes" or "buckling"', required=True),
+    type=Key(TEXT, '"transient", "inverse", "static", "modes" or "buckling"', required=True),
     name=Key(NAME, "for reports", shows="the type"),
 )
 
@@ -853,6 +867,15 @@ TABLES: Sequence[TableType] = (
     TableType("torsion_spring", "list", TorsionSpring, "Torsion spring", "Torsional spring-dampers between two parts."),
     TableType("support", "list", Support, "Support", "Nodes that do not move."),
     TableType("motion", "list", Motion, "Motion", "Coordinates that follow a function of time."),
+    TableType(
+        "assembly",
+        "list",
+        Assembly,
+        "Assembly",
+        "Asks that joints which stand open be closed before the first step, by the least change of positions and "
+        "rotations, weighted with the masses. Parts of elements keep their shape; displacements, rotations and joint "
+        "coordinates count from the given positions.",
+    ),
     TableType("joint", "list", Joint, "Joint", "Joints between two parts, or a part and the ground."),
     TableType("gear", "list", Gear, "Gear", "Gears, racks and pulleys: coordinates of two joints in a fixed ratio."),
     TableType("joint_spring", "list", JointSpring, "Joint spring", "Spring-dampers on the coordinate of a joint."),
@@ -873,7 +896,8 @@ TABLES: Sequence[TableType] = (
         "list",
         Centrifugal,
         "Centrifugal load",
-        "Centrifugal forces in a frame that turns at constant speed, for static, modal and buckling steps.",
+        "Centrifugal forces in a frame that turns at constant speed, for static, modal and buckling steps, "
+        "or to trim a rotor whose transient follows.",
     ),
     TableType("base_excitation", "list", BaseExcitation, "Base excitation", "Supports that move together."),
     TableType("initial", "list", Initial, "Initial velocity", "Velocities at the start; several tables add up."),

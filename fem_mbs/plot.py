@@ -309,7 +309,7 @@ def _step_with_frames(results: Results, step: int | None) -> Step:
             raise ResultsError(f'Results folder "{results.directory}": {len(results.steps)} steps, no number {step}')
         return results.steps[step]
     found = [item for item in results.steps if "displacement" in item.frames]
-    found = [item for item in found if item.type == "transient"] or found
+    found = [item for item in found if item.type in ("transient", "inverse")] or found
     if not found:
         raise ResultsError(
             f'Results folder "{results.directory}": no frames with displacements: store some during the run'
@@ -355,7 +355,7 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
     target = Path(directory) if directory is not None else results.directory / "figures"
     paths = []
     series = {name for step in results.steps for name in step.series}
-    moving = any(step.type == "transient" for step in results.steps)
+    moving = any(step.type in ("transient", "inverse") for step in results.steps)
     if "ledger" in series and moving:
         paths.append(plot_ledger(results, target / "ledger.png"))
     if series & {"linear momentum", "angular momentum"} and moving:

@@ -42,7 +42,7 @@ def split_unit(name: str) -> tuple[str, str]:
 
 def time_label(step: Step) -> str:
     """Return what the "time" of a step means."""
-    names = {"transient": "Time [s]", "static": "Load factor [-]"}
+    names = {"transient": "Time [s]", "inverse": "Time [s]", "static": "Load factor [-]"}
     if "path length" in step.series:
         return "Path length"
     return names.get(step.type, "Mode [-]" if "mode" in step.type or "buckling" in step.type else "Parameter [-]")

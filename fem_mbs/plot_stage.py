@@ -225,7 +225,7 @@ class Stage:
         time = self.scene.times[frame]
         span = float(self.scene.times[-1] - self.scene.times[0])
         digits = max(0, 2 - int(np.floor(np.log10(span)))) if span > 0 else 3
-        text = f"t = {time:.{digits}f} s" if self.scene.step.type == "transient" else f"{time:.{digits}f}"
+        text = f"t = {time:.{digits}f} s" if self.scene.step.type in ("transient", "inverse") else f"{time:.{digits}f}"
         if self.scene.flat:
             where = {"x": 0.99, "y": 1.02, "va": "bottom", "transform": self.axes.transAxes}
             self._drawn.append(self.axes.text(s=text, ha="right", family="DejaVu Sans Mono", **where))

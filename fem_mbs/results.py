@@ -23,6 +23,7 @@ from fem_mbs import results_store as store
 from fem_mbs.errors import ResultsError
 from fem_mbs.results_writer import ResultsWriter, finish
 from fem_mbs.results_xdmf import write_xdmf
+from fem_mbs.sensors import node_values
 
 __all__ = ["Column", "Columns", "Results", "ResultsWriter", "Step", "export"]
 
@@ -158,7 +159,7 @@ class Step:
     @property
     def mid_step(self) -> bool:
         """Whether the mid-step sensors of this step hold values of the middle of time steps."""
-        return bool(self.info.get("mid_step", self.type == "transient"))
+        return bool(self.info.get("mid_step", self.type in ("transient", "inverse")))
 
     def mid_times(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that end a time step, and the times of the middle of these time steps [s]."""
@@ -245,7 +246,7 @@ class Results:
             found = [self.steps[step]] if key in self.steps[step].series else []
         else:
             found = [item for item in self.steps if key in item.series]
-            found = [item for item in found if item.type == "transient"] or found
+            found = [item for item in found if item.type in ("transient", "inverse")] or found
         if not found:
             raise store.folder_error(self.directory, f'no step holds "{key}" yet')
         return found
@@ -312,6 +313,42 @@ class Results:
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
             path = target / f"sensors-{step.number + 1}-{label}.csv"
             store.write_atomic(path, _csv_lines(step, sensors))
+            paths.append(path)
+        return paths
+
+    def drives(self, step: int) -> tuple[np.ndarray, list[str], np.ndarray]:
+        """Return times (n,) [s] of a step, names of k columns and values (n, k): what motions and driven joints do.
+
+        Forces [N] and moments [N m] at the ends of time steps, of second order (`fem_mbs.sensors.node_values`), which
+        loads can take as tables of time.
+
+        Raises ResultsError for an unknown step.
+        """
+        (item,) = self.steps_with("time", step)
+        time = item.series["time"]
+        names, columns = ["time [s]"], []
+        for sensor in self.header["sensors"]:
+            if sensor["kind"] == "drive" and f"sensor/{sensor['name']}" in item.series:
+                raw = item.series[f"sensor/{sensor['name']}"].reshape(len(time), -1)
+                columns.append(node_values(time, raw, item.mid_step))
+                labels = sensor_columns(sensor, raw.shape[1])
+                units = sensor_units(sensor, raw.shape[1])
+                names += [f"{label} [{unit}]" for label, unit in zip(labels, units, strict=True)]
+        return time, names[1:], np.column_stack(columns) if columns else np.zeros((len(time), 0))
+
+    def write_drives_csv(self) -> list[Path]:
+        """Write one table per inverse step, drives-<number>-<step>.csv: time, and what drives at that time, in a form
+        that functions of the kind "csv" read; return their paths."""
+        paths = []
+        for step in self.steps:
+            if step.type != "inverse":
+                continue
+            time, names, values = self.drives(step.number)
+            label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
+            path = self.directory / f"drives-{step.number + 1}-{label}.csv"
+            head = ",".join(f'"{name}"' for name in ["time [s]", *names]) + "\n"
+            rows = (",".join(repr(float(v)) for v in row) + "\n" for row in np.column_stack((time, values)))
+            store.write_atomic(path, itertools.chain([head], rows))
             paths.append(path)
         return paths
 

@@ -15,6 +15,8 @@ Kinds and their options (places as in `fem_mbs.model`):
                                        or of a joint on its end a, about the joint's point
     joint                              on, quantity     a coordinate of a joint since the start, unwrapped: "angle"
                                        [rad], "displacement" [m]; or what drives it: "drive moment", "drive force"
+    drive                              on               [N m], [N] with which a motion or a driven joint drives its
+                                       coordinate
     energy                             quantity         a column of the ledger, or "total"
 
 Values that belong to the middle of a step (forces, strains, reactions) are marked ``mid_step``; readers average two
@@ -31,7 +33,26 @@ import numpy as np
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers.stepper import REC_D, REC_OUT, REC_Q, REC_REACTION, REC_V
 
-__all__ = ["Sensor", "make_sensor", "sensor_kinds"]
+__all__ = ["Sensor", "make_sensor", "node_values", "sensor_kinds"]
+
+
+def node_values(time: np.ndarray, values: np.ndarray, mid_step: bool) -> np.ndarray:
+    """Values (n, k) of a sensor at the times of its rows.
+
+    Those that belong to the middle of steps (row i: between row i - 1 and i) become means of two consecutive ones,
+    which takes out what alternates from step to step; at both ends the parabola through the next three means goes on
+    (the nearest one where there are fewer).  Second order in the time step.
+    """
+    if not mid_step:
+        return values
+    out = np.full(values.shape, np.nan)
+    out[1:-1] = 0.5 * (values[1:-1] + values[2:])
+    if len(out) >= 5:
+        out[0] = 3.0 * out[1] - 3.0 * out[2] + out[3]
+        out[-1] = 3.0 * out[-2] - 3.0 * out[-3] + out[-4]
+    else:
+        out[0], out[-1] = values[min(1, len(values) - 1)], values[-1]
+    return out
 
 
 class Sensor:
@@ -410,6 +431,51 @@ class _Joint(Sensor):
         return np.reshape(angle - self.plane.start, (-1, 1))
 
 
+class _Drive(Sensor):
+    """What works on the coordinate of a motion or a driven joint, in the sense of its growth."""
+
+    kind, mid_step, required = "drive", True, ("on",)
+
+    def prepare(self, on):
+        known = dict.fromkeys(self.model.drivers())
+        self.model._find("motion or driven joint", on, known, self.owner)
+        self.on = on
+
+    def bind(self, compiled):
+        system = compiled.system
+        parts: dict[str, list[tuple[int, int]]] = {}
+        for owner, dof in zip(system.driven.owners, system.driven.dofs, strict=True):
+            if owner == f'Motion "{self.on}"':
+                node = int(np.searchsorted(system.offset, dof, side="right") - 1)
+                angular = dof - system.offset[node] >= system.dimension
+                parts.setdefault("moment" if angular else "force", []).append((REC_REACTION, int(dof)))
+        for block in system.blocks:
+            names = [o.split(" [")[0] for o in block.type.outputs]
+            if not block.type.multipliers or "function" not in block.type.par:
+                continue
+            for label, first, last in block.groups:
+                for e in range(first, last if label == self.on else first):
+                    if block.par[e, block.type.column("function")] < 0.0:
+                        continue
+                    system.watch(block)
+                    moment = "drive moment" in names
+                    column = names.index(
+                        "drive moment" if moment else "drive force" if "drive force" in names else "force"
+                    )
+                    at = block.first_output + e * len(names) + column
+                    parts.setdefault("moment" if moment else "force", []).append((REC_OUT, at))
+        self.unit = ["N m" if key == "moment" else "N" for key in parts]
+        self.columns = [self.name] if len(parts) == 1 else [f"{self.name}.{key}" for key in parts]
+        self.groups, records = [], []
+        for found in parts.values():
+            self.groups.append((len(records), len(records) + len(found)))
+            records += found
+        return records
+
+    def evaluate(self, values, ledger):
+        return np.column_stack([values[:, a:b].sum(axis=1) for a, b in self.groups])
+
+
 class _Energy(Sensor):
     kind, unit, options = "energy", "J", ("quantity",)
 
@@ -431,7 +497,7 @@ _KINDS = {
     c.kind: c
     for c in (
         _Position, _Displacement, _Velocity, _Rotation, _Distance, _Deflection, _Angle, _Element, _Strain, _Force,
-        _Reaction, _Joint, _Energy,
+        _Reaction, _Joint, _Drive, _Energy,
     )
 }  # fmt: skip
 

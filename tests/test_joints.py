@@ -535,7 +535,7 @@ WRONG = [
     (("universal", "a", "b"), {"axis": (1, 0, 0), "axis_b": (-2, 0, 0)}, "axis and axis_b are parallel"),
     (("universal", "a", "b"), {"axis": (1, 0, 0), "axis_b": (0, 1, 0), "function": "t"}, "has no function; remove it"),
     (("revolute", "a", "b"), {"axis": (1, 0, 0), "displacement": "t"}, "has no displacement; remove it"),
-    (("revolute", "a", "b"), {"axis": (1, 0, 0), "axis_b": (1, 0, 0)}, "has no axis_b; remove it"),
+    (("spherical", "a", "b"), {"point": (1, 0, 0), "axis_b": (1, 0, 0)}, "has no axis_b; remove it"),
     (("revolute", "a", "a"), {"axis": (1, 0, 0)}, 'both ends are "a"; join two different places'),
     (("prismatic", "ground", "ground"), {"axis": (1, 0, 0)}, 'both ends are "ground"'),
     (("angle", "a", "a"), {"axis": (1, 0, 0), "function": "t", "point": None}, 'both ends are "a"'),

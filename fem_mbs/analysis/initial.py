@@ -7,6 +7,8 @@ eps v.M v, or from a mass-weighted projection of given ones, min (v - v*).M (v -
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import bmat, csr_matrix, diags, lil_matrix, vstack
 from scipy.sparse.linalg import splu
@@ -18,10 +20,35 @@ from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.redundancy import dependencies, independent_rows
 
-__all__ = ["check_start", "consistent_velocities", "constraint_error", "function_jets", "initial_accelerations"]
+__all__ = ["Spin", "check_start", "consistent_velocities", "constraint_error", "function_jets", "initial_accelerations"]
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _EPS_CONSTRAINT = 1e-13  # keeps nearly dependent constraints solvable; taken out again by refinement
+
+
+@dataclass(frozen=True)
+class Spin:
+    """A steady rotation of the whole model: what asks for it, ``speed`` [rad/s], axis (dimension,; empty in the plane),
+    a point of it, and the step ``h`` of the mid-point rule that shall keep it (0: another rule).
+
+    One step of the mid-point rule turns by the angle w h if the speeds are those of w' = 2 tan(w h/2)/h; with them, and
+    the centrifugal forces of w', the state repeats itself exactly.
+    """
+
+    owner: str
+    speed: float
+    axis: np.ndarray
+    point: np.ndarray
+    h: float
+
+    def of_step(self, rate):
+        """w' of an angular velocity w."""
+        return np.tan(0.5 * self.h * rate) * 2.0 / self.h if self.h > 0.0 else rate
+
+    @property
+    def vector(self) -> np.ndarray:
+        """Angular velocity w' (rotation dofs,)."""
+        return self.of_step(self.speed) * (self.axis if self.axis.size else np.ones(1))
 
 
 def _control(gravity, stiffness: float = 0.0, mass: float = 0.0) -> np.ndarray:
@@ -89,7 +116,7 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
     for i in np.flatnonzero(np.abs(gap) > tolerance * max(1.0, system.length)):
         raise ModelError(
             f"{driven.owners[i]}: it asks for {gap[i]:g} at t = {t:g} s, but the model stands at 0 there; "
-            "use a function that is zero at the start"
+            "use a function that is zero at the start, or let an assembly move the model there"
         )
     rows = _rows(compiled, state, jets[:, 0])
     for block in system.blocks:
@@ -103,7 +130,7 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
             what = "rad" if block.type.angular else "m"
             raise ModelError(
                 f'Joint "{block.label(k)}": it is open by {error[k]:g} {what} at the start; move its parts together, '
-                "or let its function start at zero"
+                "let its function start at zero, or ask for an assembly"
             )
 
 
@@ -125,11 +152,11 @@ def constraint_error(compiled: CompiledModel, state: S.State, t: float) -> float
     return largest
 
 
-def _constraints(compiled: CompiledModel, state: S.State):
-    """Constraint Jacobian over all dofs (n_mult, N), unscaled, with spins for rotations; below the multipliers' rows
-    those of dofs that share an unknown."""
+def _constraints(compiled: CompiledModel, state: S.State, values: np.ndarray | None = None):
+    """Constraint Jacobian over all dofs (n_mult, N), unscaled, with spins for rotations, for function ``values`` or
+    those of the start; below the multipliers' rows those of dofs that share an unknown."""
     system = compiled.system
-    fun = _functions_at(compiled, function_jets(compiled, 0.0)[:, 0])
+    fun = _functions_at(compiled, function_jets(compiled, 0.0)[:, 0] if values is None else values)
     ctl = _control(compiled.model.gravity)
     rows, cols, values = [], [], []
     first = system.first_multiplier
@@ -208,6 +235,32 @@ def _given(compiled: CompiledModel) -> np.ndarray:
     return v
 
 
+def _spinning(system, state: S.State, spin: Spin) -> np.ndarray:
+    """Velocities omega x r and spins omega, over all dofs, at the present positions."""
+    v = np.zeros(system.n_dof)
+    n, dim, w = len(system.nodes.x), system.dimension, spin.vector
+    place = system.offset[:n, None] + np.arange(dim)
+    arm = state.Q[0, place] - spin.point
+    v[place] = w * np.column_stack((-arm[:, 1], arm[:, 0])) if dim == 2 else np.cross(w, arm)
+    rows = system.system.rotations
+    if rows.size:
+        v[rows] = w
+    return v
+
+
+def _angular_functions(compiled: CompiledModel) -> np.ndarray:
+    """Time functions (n_fun,) bool that drive angles."""
+    system = compiled.system
+    out = np.zeros(len(compiled.functions), bool)
+    driven = system.driven
+    out[driven.functions[system.system.kind[driven.dofs] == S.ROTATION]] = True
+    for block in system.blocks:
+        if block.type.multipliers and block.type.angular and "function" in block.type.par:
+            index = block.par[:, block.type.column("function")].astype(int)
+            out[index[index >= 0]] = True
+    return out
+
+
 def _least_strain_rates(K, M, G, rates, c, free, held) -> np.ndarray | None:
     """Velocities of the free dofs with the least v.K v, and among those little kinetic energy.
 
@@ -250,18 +303,30 @@ def _speed_rows(compiled: CompiledModel, first: int):
     return rows.tocsr(), values
 
 
-def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> dict[str, float]:
+def consistent_velocities(
+    compiled: CompiledModel, state: S.State, t: float, spin: Spin | None = None
+) -> dict[str, object]:
     """Fill V[0] and DD[0] with velocities that satisfy joints and motions; returns what was done, for the summary.
+
+    ``spin``: a steady rotation on top of the given velocities.
 
     Raises:
         ModelError: joints and motions contradict each other (a mechanism that cannot move as driven), or velocities
-            given "as they are" do not fit.
+            given "as they are", or the rotation, do not fit.
     """
     model, system = compiled.model, compiled.system
     s = system.system
     first = system.first_multiplier
+    state.U[:] = 0.0  # kernels are asked at one state: no increment of an earlier static step
+    for a in (state.Q, state.D):
+        a[1] = a[0]
     jets = function_jets(compiled, t)
     wanted = _given(compiled)[:first]
+    if spin is not None:
+        wanted += _spinning(system, state, spin)[:first]
+        angular = _angular_functions(compiled)
+        jets[angular, 1] = spin.of_step(jets[angular, 1])
+    given = spin is not None or bool(model.initial_velocities)
     held = s.equation[:first] < 0
     rates = np.zeros(first)
     rates[system.driven.dofs] = jets[system.driven.functions, 1]
@@ -278,11 +343,11 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
     method = model.initial_method
     moving = bool(np.any(rates) or np.any(g_t))
     if method == "auto":
-        method = "projection" if model.initial_velocities else "strain-free"
+        method = "projection" if given else "strain-free"
     v = wanted.copy()
     if method == "given":
         v[held] = np.where(np.abs(v[held]) > 0.0, v[held], rates[held])
-    elif moving or model.initial_velocities:
+    elif moving or given:
         free = np.flatnonzero(~held)
         Gf, c = G[:, free], -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
         M = _node_part(compiled, state, _control(model.gravity, mass=1.0))
@@ -324,12 +389,22 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
             f"Initial velocity: {system.name_of(dof)} is held or driven with {rates[dof]:g}, but {v[dof]:g} is "
             "given there"
         )
-    change = float(np.abs(v - wanted).max(initial=0.0)) if model.initial_velocities else 0.0
+    change = float(np.abs(v - wanted).max(initial=0.0)) if given else 0.0
+    if spin is not None and change > 1e-6 * max(float(np.abs(wanted).max()), 1e-300):
+        dof = int(np.abs(v - wanted).argmax())
+        raise ModelError(
+            f"{spin.owner}: the model cannot turn as a whole: {system.name_of(dof)} would have the velocity "
+            f"{wanted[dof]:.6g}, but joints, supports and motions allow {v[dof]:.6g}; hold it by joints that turn "
+            "about the axis, free or driven with its speed"
+        )
     state.V[0, :first] = v
     state.V[1:] = 0.0
     _spins_to_body(system, state.D[0], state.V[0])
     _director_velocities(system, state)
-    return {"method": method, "largest_change": change}
+    report: dict[str, object] = {"method": method, "largest_change": change}
+    if spin is not None:
+        report["spin"] = {"speed": spin.speed, "speed_of_the_steps": float(spin.of_step(spin.speed))}
+    return report
 
 
 def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int) -> str:

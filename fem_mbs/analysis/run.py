@@ -16,7 +16,15 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.adaptive import AdaptiveStepping
-from fem_mbs.analysis.initial import check_start, consistent_velocities, constraint_error, initial_accelerations
+from fem_mbs.analysis.assemble import assemble
+from fem_mbs.analysis.initial import (
+    Spin,
+    check_start,
+    consistent_velocities,
+    constraint_error,
+    initial_accelerations,
+)
+from fem_mbs.analysis.inverse import check_drivers
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
@@ -24,11 +32,13 @@ from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
 from fem_mbs.analysis.statics import STATIC_OPTIONS, check_options, run_static
 from fem_mbs.analysis.stepping import LEDGER_COLUMNS, Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
-from fem_mbs.errors import ModelError, ResultsError
+from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
 from fem_mbs.model import CompiledModel, Model, Step
+from fem_mbs.sensors import node_values
 from fem_mbs.solvers import stepper as S
 
 __all__ = [
+    "INVERSE_OPTIONS",
     "STATIC_OPTIONS",
     "STEP_OPTIONS",
     "TRANSIENT_OPTIONS",
@@ -52,17 +62,28 @@ TRANSIENT_OPTIONS: dict[str, Any] = {
     "adaptive": 0.0,  # largest local error of a step; 0: all steps are h
     **_SETTINGS,
 }
+#: Options of an inverse step and their defaults.
+INVERSE_OPTIONS: dict[str, Any] = {
+    "duration": None,
+    "h": None,
+    "dynamic": True,  # false: quasi-static, without inertia
+    "frames": 100,
+    "restarts": 0,
+    **{k: v for k, v in _SETTINGS.items() if k not in ("beta", "gamma")},
+}
 #: Options of a static step and their defaults.
 _STATIC: dict[str, Any] = {**STATIC_OPTIONS, **{k: v for k, v in _SETTINGS.items() if k not in RULE_OPTIONS}}
 #: Options of all types of steps.
 STEP_OPTIONS = {
     "transient": TRANSIENT_OPTIONS,
+    "inverse": INVERSE_OPTIONS,
     "static": _STATIC,
     "modes": MODES_OPTIONS,
     "buckling": BUCKLING_OPTIONS,
 }
 
 _ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
+_TIMED = ("transient", "inverse")  # types of steps that pass time
 
 
 @dataclass(frozen=True)
@@ -89,6 +110,7 @@ class StepResult:
     frames: dict[str, np.ndarray] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
     restarts: list[dict[str, Any]] = field(default_factory=list)
+    info: dict[str, Any] = field(default_factory=dict)
 
     @property
     def time(self) -> np.ndarray:
@@ -102,12 +124,14 @@ class StepResult:
 class Solution:
     """The results of a run kept in memory: the same rows that a results folder would hold."""
 
+    compiled: CompiledModel
+
     def __init__(self) -> None:
         self.steps: list[StepResult] = []
         self._parts: dict[str, dict[str, list[np.ndarray]]] = {}
 
     def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
-        self.steps.append(StepResult(name, type))
+        self.steps.append(StepResult(name, type, info=info or {}))
         self._parts = {"series": {}, "frames": {}}
 
     def append(self, series=None, frames=None, restart=None) -> None:
@@ -130,6 +154,18 @@ class Solution:
         if self.steps and not self.steps[-1].series and self._parts["series"]:
             self.end_step({"failed": message})
 
+    def drives(self, step: int = -1) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Times (n,) [s] of a step, and by the names of their sensors what motions and driven joints do then, (n,) or
+        (n, 2): forces [N] and moments [N m] at the ends of time steps, of second order; see
+        `fem_mbs.sensors.node_values`.  They can be given to loads as tables of time."""
+        found = self.steps[step]
+        table = {}
+        for sensor in self.compiled.sensors:
+            if sensor.kind == "drive":
+                values = node_values(found.time, found.series[f"sensor/{sensor.name}"], found.info["mid_step"])
+                table[sensor.name] = values[:, 0] if values.shape[1] == 1 else values
+        return found.time, table
+
     def sensor(self, name: str, step: int = -1) -> np.ndarray:
         """Values (n, k) of a sensor in a step; mid-step quantities as they are computed, the first row NaN."""
         return self.steps[step].series[f"sensor/{name}"]
@@ -143,7 +179,9 @@ def solve(model: Model, progress: Callable[[Progress], None] | None = None) -> S
         AnalysisError: a step has no valid result.
     """
     solution = Solution()
-    _Run(model, solution, progress).run()
+    job = _Run(model, solution, progress)
+    solution.compiled = job.compiled
+    job.run()
     return solution
 
 
@@ -201,12 +239,14 @@ def run(
         raise
     results = Results.open(directory)
     results.write_sensors_csv()
+    results.write_drives_csv()
     return results
 
 
 def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
     """Everything that `run` would look at before its first step: the compiled model, the state at the start with
-    velocities that fit joints and motions, and what was done to them (empty if the first step is static).
+    velocities that fit joints and motions, and what was done to them (empty if the first step is static), with what an
+    assembly has moved.
 
     Raises:
         ModelError: the model cannot be computed.
@@ -214,15 +254,18 @@ def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
     job = _Run(model, None)
     job.check()
     step, options, settings = job.plan[0]
-    if step.kind == "transient":
-        job.start_report = consistent_velocities(job.compiled, job.state, 0.0)
+    if step.kind == "inverse":
+        check_drivers(job.compiled, job.state, step.name)
+    if step.kind in _TIMED and options.get("dynamic", True):
+        job.start_report = consistent_velocities(job.compiled, job.state, 0.0, job._spin(step, options, 0.0))
         stepping = Stepping(
-            job.system, list(job.compiled.functions), job.state, model.gravity,
-            rule=options["rule"], t0=0.0, h=options["duration"] / _count_steps(step.name, options), settings=settings,
+            job.system, job._transient_functions(), job.state, model.gravity,
+            rule=_rule(options), t0=0.0, h=options["duration"] / _count_steps(step.name, options), settings=settings,
         )  # fmt: skip
         stepping.begin()
         job._check_inertia(stepping)
-    return job.compiled, job.state, job.start_report
+    report = job.start_report if job.assembly is None else {**job.start_report, "assembly": job.assembly}
+    return job.compiled, job.state, report
 
 
 def fingerprint(job: _Run) -> str:
@@ -236,7 +279,7 @@ def fingerprint(job: _Run) -> str:
     nodes, driven = system.nodes, system.driven
     for array in (nodes.x, nodes.rotation, system.fixed, driven.dofs, driven.functions, job.model.gravity):
         digest.update(np.ascontiguousarray(array).tobytes())
-    length = sum(options["duration"] for step, options, _ in job.plan if step.kind == "transient")
+    length = sum(options["duration"] for step, options, _ in job.plan if step.kind in _TIMED)
     for f in compiled.functions:
         digest.update(np.asarray(f(np.linspace(0.0, length, 9)), float).tobytes())
     steps = [[step.kind, step.name, step.options] for step, _, _ in job.plan]
@@ -245,7 +288,7 @@ def fingerprint(job: _Run) -> str:
     for speed in job.model.initial_velocities:
         for array in (speed.nodes, speed.velocity, speed.spin):
             digest.update(np.ascontiguousarray(array).tobytes())
-    digest.update(repr(job.model.initial_speeds).encode())
+    digest.update(repr((job.model.initial_speeds, job.model.assembling)).encode())
     for callback in system.callbacks:
         digest.update(callback.fingerprint())
     return digest.hexdigest()
@@ -396,42 +439,86 @@ class _Run:
         self.summaries: list[dict[str, Any]] = []
         self.start_report: dict[str, Any] = {}
         self.started = False
+        self.assembly: dict[str, Any] | None = None
         self.outcomes: Callable[[], list[Outcome]] = list
         if not model.steps:
             raise ModelError("Model: it has no steps; add a static or a transient step")
         self.plan = [(s, *_options(s, STEP_OPTIONS[s.kind])) for s in model.steps]
+        self.frame = model._rotating
         for step, options, _ in self.plan:
-            if step.kind == "transient":
+            if step.kind in _TIMED:
                 _count_steps(step.name, options)
-                if RULES[options["rule"]].kind == S.EXPLICIT:
+                if RULES[_rule(options)].kind == S.EXPLICIT:
                     check_explicit(f'Step "{step.name}"', self.system)
-                if any(b.type.name.startswith("centrifugal") for b in self.system.blocks):
+                if self.frame is not None and not self.frame.spin:
                     raise ModelError(
                         f'Step "{step.name}": centrifugal loads belong to static, modal and buckling steps; in a '
-                        "transient the model itself turns (a driven joint, or initial velocities with spin)"
+                        "transient the model itself turns (a driven joint, or initial velocities with spin): with "
+                        "spin = true of the load it starts from the trimmed state"
                     )
             elif step.kind == "static":
                 check_options(f'Step "{step.name}"', options, model)
 
+        self._trim_for_steps()
+
+    def _trim_for_steps(self) -> None:
+        """Where a transient goes on with the rotation, the load is that of the speed which its steps have."""
+        frame = self.frame
+        if frame is None or not frame.spin:
+            return
+        first = next(((s, o) for s, o, _ in self.plan if s.kind in _TIMED), None)
+        if first is None:
+            return
+        step, options = first
+        spin = self._spin(step, options, 0.0)
+        if not abs(spin.speed * spin.h) < np.pi:
+            raise ModelError(
+                f'Step "{step.name}": h = {spin.h:g} s is more than half a turn of "{frame.name}"; take a smaller one'
+            )
+        self.compiled.functions[frame.function] = lambda t: spin.of_step(frame.law(t)) ** 2
+
+    def _spin(self, step: Step, options: dict[str, Any], t: float) -> Spin | None:
+        """The rotation with which a transient starts."""
+        frame = self.frame
+        if frame is None:
+            return None
+        h = options["duration"] / _count_steps(step.name, options) if _rule(options) == "midpoint" else 0.0
+        return Spin(f'Centrifugal load "{frame.name}"', float(frame.law(np.float64(t))), frame.axis, frame.point, h)
+
+    def _transient_functions(self) -> list[Callable]:
+        """Time functions of a transient, in which the model itself turns."""
+        functions = list(self.compiled.functions)
+        if self.frame is not None:
+            functions[self.frame.function] = np.zeros_like
+        return functions
+
+    def assemble(self) -> None:
+        """Close the joints, once, where the model asks for it."""
+        if self.model.assembling is not None and self.assembly is None:
+            self.assembly = assemble(self.compiled, self.state, 0.0, self._varied())
+
     def check(self) -> None:
         """Everything that can be said against the start before a results folder is touched."""
+        self.assemble()
         check_start(self.compiled, self.state, 0.0, self._varied())
 
     def _varied(self) -> np.ndarray:
         """Motions (n_fun,) bool that the static steps before the first transient bring in."""
         varied = np.zeros(len(self.compiled.functions), bool)
         for step, options, _ in self.plan:
-            if step.kind == "transient":
+            if step.kind in _TIMED:
                 break
             if step.kind == "static":
                 varied |= chosen(self.compiled, options["vary"], f'Step "{step.name}"', "vary", motions=True)[0]
         return varied & ~np.asarray(self.compiled.loads, bool)
 
     def run(self) -> None:
+        self.assemble()  # a continued run too: it tells of it
         if self.point is None:
             self.check()
         run_step = {
-            "transient": self._transient, "static": self._static, "modes": self._linear, "buckling": self._linear,
+            "transient": self._transient, "inverse": self._inverse, "static": self._static,
+            "modes": self._linear, "buckling": self._linear,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
@@ -451,6 +538,7 @@ class _Run:
             "title": self.model.title,
             "version": metadata.version("fem-mbs"),
             "model": count_model(self.compiled),
+            **({"assembly": self.assembly} if self.assembly is not None else {}),
             "steps": self.summaries,
             "checks": [outcome.as_dict() for outcome in self.outcomes()],
             "skipped": self.skipped,
@@ -508,7 +596,7 @@ class _Run:
             out[f"{name}/energy [J]"] = energy
         return out
 
-    def _first_rows(self, stepping: Stepping, **extra: np.ndarray) -> None:
+    def _first_rows(self, stepping: Stepping, mid_step_valid: bool = False, **extra: np.ndarray) -> None:
         """The start of a step as row and frame number zero."""
         state, record = self.state, self.system.system.record
         sources = {
@@ -519,7 +607,7 @@ class _Run:
         }
         values = np.array([[sources.get(a, state.out)[k] for a, k in record]]).reshape(1, -1)
         t = np.array([stepping.t0])
-        series = self._series(t, stepping.first_row[None, :], np.zeros(1), np.zeros(1), values, mid_step_valid=False)
+        series = self._series(t, stepping.first_row[None, :], np.zeros(1), np.zeros(1), values, mid_step_valid)
         frames = {
             "Q": state.Q[:1],
             "V": state.V[:1],
@@ -533,6 +621,7 @@ class _Run:
     # --- transient -------------------------------------------------------------------------------------------------
     def _transient(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
         n_steps = _count_steps(step.name, options)
+        rule = _rule(options)
         self.loading.all_on()
         h = options["duration"] / n_steps
         frame_every = max(1, n_steps // options["frames"]) if options["frames"] else 0
@@ -542,10 +631,10 @@ class _Run:
         adaptive = {"tolerance": options["adaptive"], "duration": options["duration"]} if options["adaptive"] else {}
         stepping = (AdaptiveStepping if adaptive else Stepping)(
             self.compiled.system,
-            list(self.compiled.functions),
+            self._transient_functions(),
             self.state,
             self.model.gravity,
-            rule=options["rule"],
+            rule=rule,
             t0=self.t,
             h=h,
             settings=settings,
@@ -558,17 +647,24 @@ class _Run:
             story = json.loads(resumed["story"])
             self.start_report, totals = story["start"], story["totals"]
             stepping.redundancy.earlier = story.get("redundancy", [])
+        elif rule == "static":
+            self.state.V[:] = 0.0
+            self.state.past[:] = 0.0
+            self._rest_at_start(step, settings)
+            stepping.begin()
+            self._first_rows(stepping, mid_step_valid=True)
+            totals = _new_totals(stepping)
         else:
             if not self.started:
-                self.start_report = consistent_velocities(self.compiled, self.state, self.t)
-            if RULES[options["rule"]].kind == S.NEWMARK:
+                spin = self._spin(step, options, self.t)
+                self.start_report = consistent_velocities(self.compiled, self.state, self.t, spin)
+            if RULES[rule].kind == S.NEWMARK:
                 self.state.past[2:] = initial_accelerations(self.compiled, self.state, self.t)
             stepping.begin()
             self._check_inertia(stepping)
             self._first_rows(stepping)
-            totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
-            totals["kinetic"] = float(stepping.first_row[0])
-        self.started = True
+            totals = _new_totals(stepping)
+        self.started = rule != "static"
         t0 = self.t
 
         def on_chunk(chunk: Chunk) -> None:
@@ -601,7 +697,7 @@ class _Run:
         self.t = float(stepping.time(n_steps))
         scale = _energy_range(totals)
         return {
-            "type": "transient", "name": step.name, "rule": options["rule"], "n_steps": n_steps, "h": h,
+            "type": step.kind, "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
             **({"adaptive": stepping.report()} if adaptive else {}),
             "t_start": t0, "t_end": self.t, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
@@ -616,6 +712,26 @@ class _Run:
             "linear_momentum": totals["last"][7 : 7 + self.model.dimension],
             "angular_momentum": totals["last"][12:13] if self.model.dimension == 2 else totals["last"][10:13],
         }  # fmt: skip
+
+    def _inverse(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
+        """A transient, or equilibria one after the other, in which drivers move all that can move."""
+        counts = check_drivers(self.compiled, self.state, step.name)
+        return {**self._transient(number, step, options, settings, resumed), **counts, "dynamic": options["dynamic"]}
+
+    def _rest_at_start(self, step: Step, settings: Settings) -> None:
+        """Equilibrium at the time at which a quasi-static step begins."""
+        functions = self._transient_functions()
+        first = Stepping(
+            self.system, functions, self.state, self.model.gravity, rule="static", t0=self.t, h=0.0, settings=settings
+        )  # fmt: skip
+        first.begin()
+        try:
+            first.single(lambda chunk: None)
+        except AnalysisError as error:
+            raise ConvergenceError(
+                f'Step "{step.name}": no equilibrium was found at its start ({error}); put a static step before it, '
+                "which brings the loads on in increments"
+            ) from None
 
     def _check_inertia(self, stepping: Stepping) -> None:
         """A free dof without mass, stiffness and constraint has no equation of motion."""
@@ -657,6 +773,17 @@ class _Run:
         return {"type": step.kind, "name": step.name, **summary}
 
 
+def _rule(options: dict[str, Any]) -> str:
+    """Integration rule of a step that passes time: an inverse step knows the mid-point rule and statics."""
+    return options.get("rule", "midpoint" if options.get("dynamic", True) else "static")
+
+
+def _new_totals(stepping: Stepping) -> dict[str, Any]:
+    totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
+    totals["kinetic"] = float(stepping.first_row[0])
+    return totals
+
+
 def _count_steps(name: str, options: dict[str, Any]) -> int:
     ratio = options["duration"] / options["h"]
     n = round(ratio)
@@ -671,7 +798,7 @@ def _count_steps(name: str, options: dict[str, Any]) -> int:
 
 def _step_info(options: dict[str, Any]) -> dict[str, Any]:
     """What readers must know of a step: of the mid-point rule, forces belong to the middle of its steps."""
-    rule = options.get("rule", "static")
+    rule = _rule(options) if "duration" in options else "static"
     return {"rule": rule, "mid_step": rule in RULES and RULES[rule].two_state}
 
 

@@ -1,0 +1,345 @@
+"""Assembly: bring a mechanism from approximate positions to where its joints are closed and its motions start.
+
+Asked for is the least change of positions and rotations, sum m |dx|^2 + j |phi|^2 with m and j the diagonal of the mass
+matrix, subject to every constraint and driven coordinate; parts of finite elements keep their given shape, since their
+strain energy counts more than any change (least strain first).  Gauss-Newton (Nikravesh 1988, chapter 3, without the
+strains) with damped steps, each of them one saddle point
+
+    [K + w W   G^T ] [dx]   [-f_el - w W (x - x_0)]
+    [  G    -delta ] [ y] = [         -g          ]
+
+whose delta falls with the square of the gap (Levenberg-Marquardt after Yamashita & Fukushima 2001): it keeps redundant
+joints and passages through singular positions solvable, and the last steps quadratic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import bmat, csr_matrix, diags
+from scipy.sparse.linalg import splu
+from scipy.spatial.transform import Rotation
+
+from fem_mbs import contract as C
+from fem_mbs.analysis.initial import _constraints, _control, _functions_at, _node_part, _rows, _Saddle, function_jets
+from fem_mbs.errors import ModelError
+from fem_mbs.model import CompiledModel
+from fem_mbs.solvers import stepper as S
+
+__all__ = ["assemble"]
+
+_TURN = 0.15  # largest rotation of an iteration [rad]; larger ones would stretch what only turns
+_MOVE = 0.25  # largest displacement of an iteration over the size of the model
+_CLOSED = 1e-8  # gap over the size of the model, or in radians, that counts as closed: as `check_start` has it
+_SMALL = 1e-9  # increments that end the search; constraints are then closed to round-off
+_WEIGHT = 1e-8  # of changes against strains
+_ITERATIONS = 400
+_STRAINED = 1e-9  # strain energy that is reported, over (stiffness x size^2)
+
+
+@dataclass
+class _Gap:
+    """How far a joint is open: ``value`` [m] or [rad], ``size`` over the length of the model or in radians."""
+
+    name: str
+    value: float
+    size: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f'"{self.name}" by {self.value:.4g} {self.unit}'
+
+
+class _Assembler:
+    def __init__(self, compiled: CompiledModel, state: S.State, t: float, varied: np.ndarray | None):
+        self.compiled, self.system, self.state = compiled, compiled.system, state
+        system = self.system
+        self.first = system.first_multiplier
+        self.values = function_jets(compiled, t)[:, 0]
+        if varied is not None:
+            self.values[varied] = 0.0
+        arrays = system.system
+        still = arrays.equation[: self.first] < 0
+        for place in compiled.model.assembling.hold:
+            for node in compiled.model.nodes_of(place, "Assembly"):
+                still[system.offset[node] : system.offset[node + 1]] = True
+        self.free, self.held = np.flatnonzero(~still), np.flatnonzero(still)
+        self.target = np.zeros(self.first)
+        self.driven = arrays.driven
+        self.target[self.driven] = arrays.driven_reference + self.values[arrays.driver]
+        self.parts = [
+            b for b in system.blocks if any(name in compiled.model.groups for name, _, _ in b.groups)
+        ]  # fmt: skip
+        self.Q0, self.D0 = state.Q[0].copy(), state.D[0].copy()
+        self._follow_angles()
+        self.W = self._weights()
+        K = self._stiffness()[1]
+        stiff = float(K.diagonal().max(initial=0.0))
+        self.scale = stiff * system.length**2
+        self.w = _WEIGHT * stiff / float(self.W.max()) if stiff > 0.0 else 1.0
+
+    def _follow_angles(self) -> None:
+        """Angles of joints count their turns on the way, as in the plane."""
+        ctl, s = _control(0.0 * self.compiled.model.gravity), self.state
+        fun = _functions_at(self.compiled, self.values)
+        for block in self.system.blocks:
+            if block.type.name in ("hinge3", "torsion3"):
+                n, m = block.size, block.type.local_dofs
+                fe, ke = np.zeros((n, m)), np.zeros((1, m, m))
+                hist = self.system.block_history(block)
+                block.type.report(
+                    C.START, 0, n, ctl, block.par, block.dof, block.rot, hist, fun, s.Q, s.D, s.V, s.DD, s.U, fe, ke
+                )
+
+    def _weights(self) -> np.ndarray:
+        """Mass and mean moment of inertia of each dof (first,); small ones where a node has none."""
+        system, first = self.system, self.first
+        M = _node_part(self.compiled, self.state, _control(self.compiled.model.gravity, mass=1.0)).diagonal()
+        W = np.zeros(first)
+        dim = system.dimension
+        position = system.offset[:-1, None] + np.arange(dim)
+        W[position] = M[position].mean(axis=1, keepdims=True)
+        least = 1e-3 * (W[position].mean() if W.any() else 0.0) or 1.0
+        W[position] = np.maximum(W[position], least)
+        rows = system.system.rotations
+        if len(rows):
+            W[rows] = np.maximum(M[rows].mean(axis=1, keepdims=True), 1e-3 * least * system.length**2)
+        return W
+
+    # --- at the present positions ----------------------------------------------------------------------------------
+    def _stiffness(self) -> tuple[np.ndarray, csr_matrix]:
+        """Forces (first,) and stiffness of the parts' strains."""
+        fun = _functions_at(self.compiled, 0.0 * self.values)
+        ctl = _control(0.0 * self.compiled.model.gravity, stiffness=2.0)
+        force = np.zeros(self.system.n_dof)
+        rows, cols, entries = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
+        for block, fe, ke in self.system.element_arrays(C.TANGENT, ctl, fun, self.state, self.parts):
+            nd = block.type.node_dofs
+            dof = block.dof[:, :nd]
+            np.add.at(force, dof, fe[:, :nd])
+            rows.append(np.repeat(dof, nd, axis=1).ravel())
+            cols.append(np.tile(dof, (1, nd)).ravel())
+            entries.append(ke[:, :nd, :nd].ravel())
+        n = self.system.n_dof
+        K = csr_matrix((np.concatenate(entries), (np.concatenate(rows), np.concatenate(cols))), shape=(n, n))
+        K = K[: self.first, : self.first]
+        return force[: self.first], (0.5 * (K + K.T)).tocsr()
+
+    def gap(self) -> np.ndarray:
+        """Constraint rows (n_mult,) [m], [rad] or without unit."""
+        return _rows(self.compiled, self.state, self.values)[self.first : -1]
+
+    def sizes(self, g: np.ndarray) -> np.ndarray:
+        """Gaps over the size of the model, angles as they are."""
+        unit = np.ones(g.size)
+        for block in self.system.blocks:
+            if block.type.multipliers and not block.type.angular:
+                unit[block.dof[:, block.type.node_dofs :] - self.first] = self.system.length
+        return np.abs(g) / unit
+
+    def change(self) -> np.ndarray:
+        """Displacements and rotation vectors (first,) since the given positions."""
+        out = (self.state.Q[0] - self.Q0)[: self.first]
+        rows = self.system.system.rotations
+        if self.system.dimension == 3 and len(rows):
+            R, R0 = (D[: len(rows)].reshape(-1, 3, 3) for D in (self.state.D[0], self.D0))
+            out[rows] = Rotation.from_matrix(R @ np.swapaxes(R0, 1, 2)).as_rotvec()
+        return out
+
+    def move(self, d: np.ndarray) -> None:
+        """Displacements and rotation vectors (first,) on top of the present positions."""
+        state, rows = self.state, self.system.system.rotations
+        n = len(rows)
+        if self.system.dimension == 2:
+            state.Q[:, : self.first] += d
+            state.D[:, :n, 0], state.D[:, :n, 1] = np.cos(state.Q[0, rows[:, 0]]), np.sin(state.Q[0, rows[:, 0]])
+            return
+        position = self.system.system.positions
+        state.Q[:, position] += d[position]
+        if n:
+            turned = Rotation.from_rotvec(d[rows]).as_matrix() @ state.D[0, :n].reshape(-1, 3, 3)
+            state.D[:, :n] = turned.reshape(n, 9)
+        self._follow_angles()
+
+    def limit(self, d: np.ndarray) -> float:
+        """Share of an increment that may be made at once."""
+        s = self.system.system
+        turn = float(np.abs(d[s.rotations]).max(initial=0.0))
+        far = float(np.abs(d[s.positions]).max(initial=0.0)) / self.system.length
+        return min(1.0, _TURN / max(turn, 1e-300), _MOVE / max(far, 1e-300))
+
+    # --- the search ------------------------------------------------------------------------------------------------
+    def step(self, pull: np.ndarray) -> tuple[float, float]:
+        """One iteration; ``pull`` (first,) is the gradient of the changes.  Largest increment and the share made."""
+        force, K = self._stiffness()
+        A = (K + diags(self.w * self.W)).tocsr()
+        G = _constraints(self.compiled, self.state, self.values)[:, : self.first]
+        g = self.gap()
+        d = np.zeros(self.first)
+        d[self.driven] = (self.target - self.state.Q[0, : self.first])[self.driven]
+        rest = self.limit(d)
+        d *= rest
+        free, held = self.free, self.held
+        b = -(force + pull)[free] - A[free][:, held] @ d[held]
+        c = -rest * g - G[:, held] @ d[held]
+        worst = max(float(self.sizes(g).max(initial=0.0)), float(np.abs(d).max(initial=0.0)))
+        d[free] = self._solve(A[free][:, free], G[:, free], b, c, float(np.clip(worst**2, 1e-13, 1e-4)))
+        share = self.limit(d)
+        self.move(share * d)
+        unit = np.ones(self.first)
+        unit[self.system.system.positions] = 1.0 / self.system.length
+        return float(np.abs(unit * d).max(initial=0.0)) / max(rest, 1e-3), rest * share
+
+    def _solve(self, A, G, b, c, delta: float) -> np.ndarray:
+        if A.shape[0] == 0:
+            return np.zeros(0)
+        s = 1.0 / np.sqrt(A.diagonal())
+        A, G = diags(s) @ A @ diags(s), G @ diags(s)
+        norm = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
+        norm[norm == 0.0] = 1.0
+        G = diags(1.0 / norm) @ G
+        saddle = bmat([[A, G.T], [G, -delta * diags(np.ones(c.size))]], format="csc") if c.size else A.tocsc()
+        rhs = np.concatenate((s * b, c / norm))
+        lu = splu(saddle)
+        x = lu.solve(rhs)
+        x += lu.solve(rhs - saddle @ x)
+        return s * x[: b.size]
+
+    def search(self) -> int:
+        """Least change first, then (from where that leads) no strain that can be avoided; iterations made."""
+        best, stale = np.inf, 0
+        count = 0
+        while count < _ITERATIONS:
+            count += 1
+            size, share = self.step(self.w * self.W * self.change())
+            if size <= _SMALL:
+                break
+            stale = 0 if size < 0.9 * best or share < 0.5 else stale + 1
+            best = min(best, size)
+            if stale > 30:  # far moves on curved ways: go on from here, which always closes what can be closed
+                break
+        for _ in range(40 if self.parts else 1):
+            count += 1
+            if self.step(np.zeros(self.first))[0] <= _SMALL:
+                break
+        return count
+
+    def polish(self) -> None:
+        """The last digits of the constraints."""
+        for _ in range(4):
+            g = self.gap()
+            if self.sizes(g).max(initial=0.0) <= 1e-15:
+                return
+            _force, K = self._stiffness()
+            A = (K + diags(self.w * self.W)).tocsr()[self.free][:, self.free]
+            G = _constraints(self.compiled, self.state, self.values)[:, self.free]
+            d = np.zeros(self.first)
+            d[self.free] = _Saddle(A, G).solve(np.zeros(self.free.size), -g)
+            self.move(d)
+            if self.sizes(self.gap()).max(initial=0.0) > self.sizes(g).max():
+                self.move(-d)
+                return
+
+    # --- reports ---------------------------------------------------------------------------------------------------
+    def open_joints(self, tolerance: float) -> list[_Gap]:
+        """Joints open by more than a tolerance, the widest first."""
+        g = self.gap()
+        size = self.sizes(g)
+        found: dict[str, _Gap] = {}
+        for block in self.system.blocks:
+            if not block.type.multipliers:
+                continue
+            rows = block.dof[:, block.type.node_dofs :] - self.first
+            for e in np.flatnonzero(size[rows].max(axis=1) > tolerance):
+                value, worst = float(np.abs(g[rows[e]]).max()), float(size[rows[e]].max())
+                gap = _Gap(block.label(int(e)), value, worst, "rad" if block.type.angular else "m")
+                if gap.name not in found or found[gap.name].size < worst:
+                    found[gap.name] = gap
+        return sorted(found.values(), key=lambda gap: -gap.size)
+
+    def strain_energy(self) -> tuple[float, str]:
+        """Energy of the strains [J], and the part with most of it."""
+        ctl = _control(0.0 * self.compiled.model.gravity)
+        fun = _functions_at(self.compiled, 0.0 * self.values)
+        total, most, name = 0.0, 0.0, ""
+        s = self.state
+        for block in self.parts:
+            n, m = block.size, block.type.local_dofs
+            fe, ke = np.zeros((n, max(m, C.N_LEDGER))), np.zeros((1, m, m))
+            hist = self.system.block_history(block).copy()
+            block.type.report(
+                C.LEDGER, 0, n, ctl, block.par, block.dof, block.rot, hist, fun, s.Q, s.D, s.V, s.DD, s.U, fe, ke
+            )
+            total += float(fe[:, C.STRAIN].sum())
+            for label, a, b in block.groups:
+                energy = float(fe[a:b, C.STRAIN].sum())
+                if energy > most:
+                    most, name = energy, label
+        return total, name
+
+    def moved(self) -> list[dict[str, Any]]:
+        """Largest displacement [m] and rotation [rad] of every body, node and mesh that moved."""
+        system, model = self.system, self.compiled.model
+        change = self.change()
+        n = len(system.nodes.x)
+        shift = np.linalg.norm(change[system.offset[:n, None] + np.arange(system.dimension)], axis=1)
+        turn = np.zeros(n)
+        rows = system.system.rotations
+        turn[system.nodes.rotational] = np.linalg.norm(change[rows], axis=1) if len(rows) else 0.0
+        places = {b.name: np.array([b.node]) for b in model.bodies.values()}
+        places |= {name: np.array([node]) for name, node in model.named_nodes.items()}
+        places |= {name: first + np.arange(len(mesh.points)) for name, (mesh, first) in model.meshes.items()}
+        out = []
+        for name, nodes in places.items():
+            a, b = float(shift[nodes].max(initial=0.0)), float(turn[nodes].max(initial=0.0))
+            if a > 1e-12 * system.length or b > 1e-12:
+                out.append({"place": name, "displacement": a, "rotation": b})
+        return sorted(out, key=lambda entry: -entry["displacement"])
+
+
+def assemble(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarray | None = None) -> dict[str, Any]:
+    """Move Q and D of ``state`` (both rows) to where joints are closed and driven coordinates at their values at ``t``;
+    ``varied`` (n_fun,) bool: functions that count as zero, as `check_start` has it.
+
+    Returns what was done, for the summary: gaps at first and at last, what moved by how much, the strain energy left.
+
+    Raises:
+        ModelError: joints or motions contradict each other, or no position near the given one closes them; it names
+            those that stay open, and by how much.
+    """
+    job = _Assembler(compiled, state, t, varied)
+    before = job.open_joints(_CLOSED)
+    start = {gap.name: gap.value for gap in before}
+    off = np.abs(job.target - state.Q[0, : job.first])[job.driven]
+    iterations = 0
+    if before or np.any(off > _CLOSED * max(1.0, compiled.system.length)):
+        iterations = job.search()
+        job.polish()
+        left = job.open_joints(_CLOSED)
+        if left or not np.isfinite(state.Q).all():
+            names = ", ".join(str(gap) for gap in left[:3]) or "positions that are not finite"
+            more = f" and {len(left) - 3} more" if len(left) > 3 else ""
+            plural = "s" if len(left) > 1 else ""
+            raise ModelError(
+                f"Assembly: {len(left)} joint{plural} cannot be closed near the given positions: {names}{more} "
+                "stay open; their parts are too short or held, motions contradict each other, or the mechanism must be "
+                "given nearer to its place"
+            )
+    energy, part = job.strain_energy()
+    out: dict[str, Any] = {
+        "iterations": iterations,
+        "gaps": start,
+        "largest_gap": float(np.abs(job.gap()).max(initial=0.0)),
+        "moved": job.moved(),
+        "strain_energy": energy,
+        "warnings": [],
+    }
+    if iterations and energy > _STRAINED * max(job.scale, 1e-300):
+        out["warnings"].append(
+            f'"{part}" and others had to be strained to close the joints, {energy:.4g} J in all: elements keep the '
+            "shape that the model gives them"
+        )
+    state.U[:] = 0.0
+    return out

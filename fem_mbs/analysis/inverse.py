@@ -1,0 +1,39 @@
+"""Inverse dynamics: the forces and torques with which motions and driven joints make a model move as they say.
+
+A transient with every motion of the mechanism prescribed is one: the multipliers of the drivers are their forces, and
+what deforms is solved by the same implicit rule.  Positions are then exact at the ends of steps; forces belong to the
+middle of steps and alternate about the truth by O(h), as velocities do by O(h^2), v_1 = 2 dx/h - v_0; the mean of two
+consecutive ones is of second order (docs/theory.md, section 3).  Quasi-static, without inertia, they are those of an
+equilibrium at every time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fem_mbs.analysis.mobility import mobility
+from fem_mbs.errors import ModelError
+from fem_mbs.model import CompiledModel
+from fem_mbs.solvers import stepper as S
+
+__all__ = ["check_drivers"]
+
+
+def check_drivers(compiled: CompiledModel, state: S.State, name: str) -> dict[str, Any]:
+    """See that drivers leave nothing free but what deforms; counts for the summary.
+
+    Raises:
+        ModelError: nothing is driven, or the model can move in other ways than its drivers say without strain.
+    """
+    owner = f'Step "{name}"'
+    drivers = compiled.model.drivers()
+    if not drivers:
+        raise ModelError(f"{owner}: nothing is driven; add motions, or functions to joints")
+    found = mobility(compiled, state)
+    if found.strain_free:
+        ways = f"{found.strain_free} way" + ("s" if found.strain_free > 1 else "")
+        raise ModelError(
+            f"{owner}: beside what is driven ({', '.join(drivers)}) the model can move in {ways} without strain; "
+            "drive these too, or take a transient step"
+        )
+    return {"drivers": drivers, "redundant_constraints": found.redundant}

@@ -1,0 +1,123 @@
+"""Inverse dynamics of flexible chains, open and closed, run forward again.
+
+Slender links of one metre with a mass at the end, in a plane without gravity.  The joints of an open chain of two links
+and the crank of a closed chain of three are driven; the torques that this takes are applied to the same chains without
+drivers, which must then repeat the motion.  All errors fall with h^2.
+
+        o========O=======*            links: 1 m, 1 cm x 1 cm, E = 40 GPa, rho = 2715 kg/m^3; mass 0.1 kg
+     shoulder  elbow    tip           shoulder: 0.5 rad, elbow: -1 rad on a cycloid in 1 s
+
+        O===============O
+        |    coupler    |
+        | crank         | rocker      four joints, 1 m apart; the crank makes 0.5 rad on a cycloid in 1 s
+        o               o
+
+Source: R. Ledesma, E. Bayo, "Non-recursive methods for the solution of the inverse dynamics of flexible multibody
+systems", Computer Aided Analysis of Rigid and Flexible Mechanical Systems, NATO ASI, Troia 1993, Vol. II, 403-421: the
+links and the check by a forward run; their end-points follow a given path, here it is the joints.  Their curves have no
+numbers; a rigid link of these data needs the torque J 2 pi A/T^2 = 0.598473 N m at most.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import Model, solve
+from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
+
+CASES = {"B-INVERSE": "torques of driven flexible chains, open and closed, give the motion back when applied as loads"}
+
+AREA, INERTIA_2 = 1e-4, 1e-8 / 12.0
+E, DENSITY, TIP = 40e9, 2715.0, 0.1
+CYCLOID = "(t - sin(2*pi*t)/(2*pi))"
+
+
+def rigid(h: float) -> Model:
+    """One rigid link with its mass at the end, driven."""
+    model = Model(2, "rigid link")
+    mass = DENSITY * AREA + TIP
+    centre = (0.5 * DENSITY * AREA + TIP) / mass
+    model.body("link", (centre, 0.0), mass=mass, inertia=reference()["inertia"] - mass * centre**2)
+    model.joint("shoulder", "revolute", "ground", "link", point=(0.0, 0.0), function=f"0.5*{CYCLOID}")
+    model.inverse_step(1.0, h, frames=0)
+    return model
+
+
+def build(chain: str, h: float, tables=None, n: int = 4) -> Model:
+    """The "open" or the "closed" chain, driven, or with moments of time ``tables`` (by joint)."""
+    model = Model(2, f"{chain} chain")
+    model.section("link", "stiffness", EA=E * AREA, EI=E * INERTIA_2, rhoA=DENSITY * AREA, rhoI=DENSITY * INERTIA_2)
+    corners = {
+        "open": [(0, 0), (1, 0), (2, 0)],
+        "closed": [(0, 0), (0, 1), (1, 1), (1, 0)],
+    }[chain]
+    links = [f"link {k + 1}" for k in range(len(corners) - 1)]
+    for name, start, end in zip(links, corners[:-1], corners[1:], strict=True):
+        model.line(name, start, end, n)
+        model.beams(name, name, "link")
+    model.point_mass("tip", f"{links[-1] if chain != 'closed' else links[1]}:end", TIP)
+    turns = {"shoulder": (0.5, "ground", "link 1:start")}
+    if chain == "open":
+        turns["elbow"] = (-1.0, "link 1:end", "link 2:start")
+    for name, (angle, a, b) in turns.items():
+        place = (0.0, 0.0) if a == "ground" else None
+        law = None if tables else f"{angle}*{CYCLOID}"
+        model.joint(name, "revolute", a, b, point=place, function=law)
+        model.sensor(name, "joint", on=name)
+        if tables:
+            model.moment(f"on {name}", b, 1.0, function=tables[name])
+            if a != "ground":
+                model.moment(f"back {name}", a, -1.0, function=tables[name])
+    if chain == "closed":
+        model.joint("B", "pin", "link 1:end", "link 2:start")
+        model.joint("C", "pin", "link 2:end", "link 3:start")
+        model.joint("D", "pin", "link 3:end", "ground", point=(1, 0))
+    model.sensor("tip", "position", on=f"{links[min(len(links), 2) - 1]}:end")
+    if tables:
+        model.transient_step(1.0, h, frames=0)
+    else:
+        model.inverse_step(1.0, h, frames=0)
+    return model
+
+
+def reference() -> dict:
+    inertia = DENSITY * (AREA + 3.0 * INERTIA_2) / 3.0 + TIP
+    return {"inertia": inertia, "rigid torque": inertia * 0.5 * 2.0 * np.pi, "rigid torque, printed": 0.598473}
+
+
+def check(f: Findings) -> None:
+    known = reference()
+    found = solve(rigid(1e-3)).drives()[1]["drive shoulder"]
+    f.row(
+        "B-INVERSE", "one rigid link: largest torque [N m]", np.abs(found).max(), known["rigid torque"],
+        "(2 pi h)^2/2 and the place of the maximum: 3e-5", relative=3e-5,
+    )  # fmt: skip
+    f.row(
+        "B-INVERSE", "rigid link, closed form against the printed value [N m]", known["rigid torque"],
+        known["rigid torque, printed"], "the rotary inertia of the section is 5e-5 of it", relative=1e-4,
+    )  # fmt: skip
+    sizes = (4e-3, 2e-3, 1e-3)
+    for chain, limit in (("open", 2e-6), ("closed", 2e-6)):
+        off = []
+        for h in sizes:
+            inverse = solve(build(chain, h))
+            t, drives = inverse.drives()
+            names = [name.removeprefix("drive ") for name in drives]
+            tables = {k: {"kind": "spline", "times": t, "values": drives[f"drive {k}"]} for k in names}
+            forward = solve(build(chain, h, tables))
+            off.append(np.linalg.norm(forward.sensor("tip") - inverse.sensor("tip"), axis=1).max())
+        f.zero(
+            "B-INVERSE", f"{chain} chain run forward: largest distance of the tip [m], h = 1 ms", off[-1], limit,
+            "second order in h; links of 1 m",
+        )  # fmt: skip
+        f.row(
+            "B-INVERSE", f"{chain} chain: order of that distance, h = 2 to 1 ms", np.log2(off[-2] / off[-1]), 2.0,
+            "second order: 0.2", tolerance=0.2,
+        )  # fmt: skip
+        error = max(energy_error(inverse.steps[0]), energy_error(forward.steps[0]))
+        f.zero("B-INVERSE", f"{chain} chain: closing error of the energy", error, CONSERVED, "drivers and loads booked")
+        f.figure(
+            f"Torques of the {chain} chain",
+            [Curve(t, values, name.removeprefix("drive ")) for name, values in drives.items()],
+            "Time [s]", "Torque [N m]", "4 elements per link, h = 1 ms.",
+        )  # fmt: skip
