@@ -4,7 +4,8 @@ A pin or spherical joint between two nodes at one place makes their displacement
 nodes from turning against each other) their rotations: theta_b = theta_a turns any two sets of directors alike,
 whatever the angle between them.  Over every step this is the same motion as with multipliers, with fewer unknowns;
 only the reaction of the joint is not known.  Eccentric points depend on the rotation and keep their multipliers; so do
-joints with a sensor, and those that touch a support or motion, whose nodes have no unknowns to share.
+joints with a sensor, those that touch a support or motion, whose nodes have no unknowns to share, and all of a model
+that is assembled first.
 """
 
 from __future__ import annotations

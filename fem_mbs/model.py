@@ -253,7 +253,7 @@ class Model(Parts, Joints, Loads, Frames, Forces):
         held = np.array(fixed, np.int64).reshape(-1, 2)
         driven = self._driven + shaken
         shared, merged = None, []
-        if self.elimination:
+        if self.elimination and not self.assembling:
             taken = np.zeros((n, self.dimension + (1 if self.dimension == 2 else 3)), bool)
             taken[held[:, 0], held[:, 1]] = True
             for node, component, _, _ in driven:

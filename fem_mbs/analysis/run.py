@@ -448,7 +448,7 @@ class _Run:
         for step, options, _ in self.plan:
             if step.kind in _TIMED:
                 _count_steps(step.name, options)
-                if RULES[_rule(options)].kind == S.EXPLICIT:
+                if step.kind == "transient" and RULES[options["rule"]].kind == S.EXPLICIT:
                     check_explicit(f'Step "{step.name}"', self.system)
                 if self.frame is not None and not self.frame.spin:
                     raise ModelError(
@@ -628,7 +628,9 @@ class _Run:
         restart_every = max(1, n_steps // (options["restarts"] + 1)) if options["restarts"] else 0
         if resumed:
             self.t = float(resumed["t0"])
-        adaptive = {"tolerance": options["adaptive"], "duration": options["duration"]} if options["adaptive"] else {}
+        adaptive = (
+            {"tolerance": options["adaptive"], "duration": options["duration"]} if options.get("adaptive") else {}
+        )
         stepping = (AdaptiveStepping if adaptive else Stepping)(
             self.compiled.system,
             self._transient_functions(),
