@@ -16,7 +16,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.adaptive import AdaptiveStepping
-from fem_mbs.analysis.initial import check_start, consistent_velocities, initial_accelerations
+from fem_mbs.analysis.initial import check_start, consistent_velocities, start_rule
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
@@ -556,11 +556,11 @@ class _Run:
         else:
             if not self.started:
                 self.start_report = consistent_velocities(self.compiled, self.state, self.t)
-            if RULES[options["rule"]].kind == S.NEWMARK:
-                self.state.past[2:] = initial_accelerations(self.compiled, self.state, self.t)
             stepping.begin()
             self._check_inertia(stepping)
             self._first_rows(stepping)
+            if RULES[options["rule"]].kind == S.NEWMARK:
+                start_rule(self.compiled, self.state, self.t, h, stepping.weights)
             totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
             totals["kinetic"] = float(stepping.first_row[0])
         self.started = True
