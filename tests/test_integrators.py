@@ -356,6 +356,24 @@ def test_explicit_bodies_on_a_spring(dimension):
     assert np.linalg.norm(p[-1] - p[0]) < 0.4 * 3.2
 
 
+@pytest.mark.parametrize("kind", ["beam2", "strain3"])
+def test_explicit_free_beam(kind):
+    """A consistent mass on directors: not a body, but without multipliers; first order."""
+
+    def run(h, rule):
+        m = free_model(kind, None, h, round(0.02 / h))
+        m.sensor("x", "position", on="l:end")
+        m.sensor("v", "velocity", on="l:end")
+        m.steps[0].options["rule"] = rule
+        solution = solve(m)
+        return np.concatenate((solution.sensor("x")[-1], 1e-2 * solution.sensor("v")[-1]))
+
+    exact = run(1e-5, "midpoint")
+    error = [np.linalg.norm(run(h, "explicit") - exact) for h in (2e-5, 1e-5)]
+    assert np.log2(error[0] / error[1]) == pytest.approx(1.0, abs=0.1)
+    assert error[0] < 1e-3 * np.linalg.norm(exact)
+
+
 @pytest.mark.parametrize("n", [4, 24])
 def test_explicit_net_with_supports(n):
     """Lumped masses on trusses, narrow (banded) and wide (sparse); reactions of the held nodes."""
