@@ -20,7 +20,7 @@ from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.redundancy import dependencies, independent_rows
 
-__all__ = ["Spin", "check_start", "consistent_velocities", "constraint_error", "function_jets", "initial_accelerations"]
+__all__ = ["Spin", "check_start", "consistent_velocities", "constraint_error", "function_jets", "start_rule"]
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _EPS_CONSTRAINT = 1e-13  # keeps nearly dependent constraints solvable; taken out again by refinement
@@ -448,10 +448,7 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float) -> 
     state.U[:] = 0.0
     fun = _functions_at(compiled, jets[:, 0])
     r, _ = system.full_matrix(ctl, fun, state)
-    # the mass alone: at rest and without weight no turning of inertia forces is in the tangent
-    state.V[1] = 0.0
-    M = _node_part(compiled, state, _control(np.zeros(len(model.gravity)), mass=1.0))
-    state.V[1] = state.V[0]
+    M = _mass(compiled, state)
     held = s.equation[:first] < 0
     given = np.zeros(first)
     given[system.driven.dofs] = jets[system.driven.functions, 2]
@@ -476,23 +473,94 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float) -> 
     return out
 
 
-def _displaced_rows(compiled: CompiledModel, state: S.State, jets: np.ndarray, step: float) -> np.ndarray:
-    """Constraint rows after a motion of constant velocity and spin over ``step``."""
+def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weights) -> None:
+    """Fill past[2:] with what Newmark's family remembers, and shift the velocities of its damped members by O(h^2).
+
+    The algorithmic acceleration is dv/dt at a time (am - af) h later.  Constraints at the end of the steps bind the
+    velocities to values that differ from true ones by the O(h^2) of Newmark's formulas; a start with true ones makes
+    the multipliers oscillate with O(h) until the rule has damped that (Arnold, Bruels & Cardona 2015,
+    doi:10.1007/s00211-014-0633-1).  So the normal part of the velocities is shifted at the start, by what the first
+    step would miss its constraints, computed from the step itself.  Only where the start is smooth: if the acceleration
+    changes by more than itself in a step (vibrations that steps do not resolve), and for Newmark's rule itself, nothing
+    is shifted.
+    """
     system = compiled.system
-    trial = state._replace(Q=state.Q.copy(), D=state.D.copy(), U=np.zeros_like(state.U))
     s = system.system
-    trial.U[s.positions] = step * state.V[0, s.positions]
+    first = system.first_multiplier
+    a = initial_accelerations(compiled, state, t)
+    state.past[2:] = a
+    if weights.am == weights.af:
+        return
+    tiny = 0.05 * h  # longer than the differences in which accelerations are taken
+    jerk = (initial_accelerations(compiled, _displaced(compiled, state, tiny, a), t + tiny) - a) / tiny
+    if not h * np.abs(jerk).max() <= np.abs(a).max():
+        return
+    state.past[2] += (weights.am - weights.af) * h * jerk
+    u = h * state.V[0] + h * h * (0.5 * state.past[2] + weights.beta * h * jerk)
+    trial = _turned(compiled, state, u)
+    values = function_jets(compiled, t + h)[:, 0]
+    missed = _rows(compiled, trial, values)[first:-1]
+    held = s.equation[:first] < 0
+    shift = np.zeros(first)
+    driven = system.driven
+    step = s.driven_reference + values[driven.functions] - state.Q[0, driven.dofs]
+    step = np.where(s.kind[driven.dofs] == S.POSITION, step, 2.0 * np.tan(0.5 * step))
+    shift[driven.dofs] = (step - u[driven.dofs]) / h
+    free, fixed = np.flatnonzero(~held), np.flatnonzero(held)
+    G = _constraints(compiled, state)[:, :first]
+    M = _mass(compiled, state)
+    shift[free] = _Saddle(M[free][:, free], G[:, free]).solve(
+        -M[free][:, fixed] @ shift[fixed], -missed / h - G[:, fixed] @ shift[fixed]
+    )
+    whole = np.zeros(system.n_dof)
+    whole[:first] = shift
+    _spins_to_body(system, state.D[0], whole)
+    state.V[0] += whole
+    _director_velocities(system, state)
+
+
+def _mass(compiled: CompiledModel, state: S.State) -> csr_matrix:
+    """The mass alone: at rest and without weight no turning of inertia forces is in the tangent."""
+    kept = state.V.copy()
+    state.V[1:] = 0.0
+    M = _node_part(compiled, state, _control(np.zeros(len(compiled.model.gravity)), mass=1.0))
+    state.V[:] = kept
+    return M
+
+
+def _turned(compiled: CompiledModel, state: S.State, u: np.ndarray) -> S.State:
+    """A copy of a state with displacements and Cayley vectors in body axes u (N,) added."""
+    s = compiled.system.system
+    trial = state._replace(**{name: getattr(state, name).copy() for name in ("Q", "D", "V", "DD", "U")})
+    trial.U[:] = 0.0
+    trial.U[s.positions] = u[s.positions]
     rows = s.rotations
     if rows.size:
-        w = state.V[0, rows]
-        if system.dimension == 3:
-            w = np.einsum("nij,nj->ni", state.D[0, : len(rows)].reshape(-1, 3, 3), w)
-        size = np.linalg.norm(w, axis=1, keepdims=True)
-        half = 0.5 * step * size
-        # the Cayley vector of a rotation by step * w
-        trial.U[rows] = step * w * np.where(half != 0.0, np.tan(half) / np.where(half != 0.0, half, 1.0), 1.0)
+        turn = u[rows]
+        if compiled.system.dimension == 3:
+            turn = np.einsum("nij,nj->ni", state.D[0, : len(rows)].reshape(-1, 3, 3), turn)
+        trial.U[rows] = turn
     S.configure(s, trial, True)
     trial.Q[0], trial.D[0] = trial.Q[1], trial.D[1]
     trial.U[:] = 0.0
+    return trial
+
+
+def _displaced(compiled: CompiledModel, state: S.State, step: float, a: np.ndarray) -> S.State:
+    """A copy of a state after ``step`` [s] of constant accelerations a (N,), rotations in body axes."""
+    rows = compiled.system.system.rotations
+    u = step * (state.V[0] + 0.5 * step * a)
+    if rows.size:
+        half = 0.5 * np.linalg.norm(u[rows], axis=1, keepdims=True)
+        # the Cayley vector of this rotation
+        u[rows] *= np.where(half != 0.0, np.tan(half) / np.where(half != 0.0, half, 1.0), 1.0)
+    trial = _turned(compiled, state, u)
+    trial.V[0] += step * a
+    return trial
+
+
+def _displaced_rows(compiled: CompiledModel, state: S.State, jets: np.ndarray, step: float) -> np.ndarray:
+    """Constraint rows after a motion of constant velocity and spin over ``step``."""
+    trial = _displaced(compiled, state, step, np.zeros(compiled.system.n_dof))
     values = jets[:, 0] + step * jets[:, 1] + 0.5 * step**2 * jets[:, 2]
     return _rows(compiled, trial, values)

@@ -17,13 +17,7 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.adaptive import AdaptiveStepping
 from fem_mbs.analysis.assemble import assemble
-from fem_mbs.analysis.initial import (
-    Spin,
-    check_start,
-    consistent_velocities,
-    constraint_error,
-    initial_accelerations,
-)
+from fem_mbs.analysis.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.inverse import check_drivers
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
 from fem_mbs.analysis.loading import Loading, chosen
@@ -660,11 +654,11 @@ class _Run:
             if not self.started:
                 spin = self._spin(step, options, self.t)
                 self.start_report = consistent_velocities(self.compiled, self.state, self.t, spin)
-            if RULES[rule].kind == S.NEWMARK:
-                self.state.past[2:] = initial_accelerations(self.compiled, self.state, self.t)
             stepping.begin()
             self._check_inertia(stepping)
             self._first_rows(stepping)
+            if RULES[rule].kind == S.NEWMARK:
+                start_rule(self.compiled, self.state, self.t, h, stepping.weights)
             totals = _new_totals(stepping)
         self.started = rule != "static"
         t0 = self.t
