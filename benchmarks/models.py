@@ -92,6 +92,30 @@ def long_beam(n: int, steps: int, h: float = 0.01) -> Model:
     return model
 
 
+def links(n: int, closed: bool, dimension: int, steps: int = 100, h: float = 0.01) -> Model:
+    """Chain of n rigid rods of 1 m and 1 kg: open, let go from the horizontal; closed, as a V between two points
+    (n - 1)/3 apart.  Pins in the plane, spherical joints in space, with some gravity across."""
+    s = np.arange(n + 1.0)
+    cosine = (n - 1) / (3.0 * n) if closed else 1.0
+    down = -np.sqrt(1.0 - cosine**2) * np.minimum(s, n - s)
+    points = np.column_stack((cosine * s, down, 0.0 * s))[:, :dimension]
+    model = Model(dimension, "links", gravity=(0.0, -GRAVITY, 3.0)[:dimension])
+    space = dimension == 3
+    for i in range(n):
+        d = points[i + 1] - points[i]
+        angle = float(np.arctan2(d[1], d[0]))
+        inertia = (1e-3, 1.0 / 12.0, 1.0 / 12.0) if space else 1.0 / 12.0
+        middle = 0.5 * (points[i] + points[i + 1])
+        model.body(f"rod {i}", middle, 1.0, inertia, rotation=(0.0, 0.0, angle) if space else angle)
+    for i in range(n + closed):
+        a, b = "ground" if i == 0 else f"rod {i - 1}", "ground" if i == n else f"rod {i}"
+        model.joint(f"joint {i}", "spherical" if space else "pin", a, b, point=points[i])
+    tip = n // 2 if closed else n
+    model.sensor("tip", "position", on=f"rod {tip - 1}", point=points[tip])
+    model.transient_step(steps * h, h, frames=0)
+    return model
+
+
 def lattice(n: int) -> Model:
     """Square lattice of n x n cells of trusses with one diagonal each, held at the bottom: too wide for a band."""
     node = np.arange((n + 1) ** 2).reshape(n + 1, n + 1)  # row by row, bottom first

@@ -1,7 +1,7 @@
 """Timings: the pieces of a step, and whole analyses beside other programs where those are installed.
 
     python benchmarks/run.py                                 everything
-    python benchmarks/run.py kernel spin                     some cases of: kernel, spin, chain, crank, elbow, memory
+    python benchmarks/run.py kernel spin                     kernel, spin, elbow, chain, crank, links, memory
     python benchmarks/run.py spin --peers venv/bin/python --peer-scripts scripts
 
 The other programs run from scripts ``case1_exudyn.py``, ``case1_opensees.py`` ..., which print one line ``JSON {...}``
@@ -16,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,12 @@ def elbow_runs(n: int, slow: bool) -> list[Run]:
             Run("Kratos", "case3_kratos.py", f"--n {n} --scheme bdf2rot --crit residual --rtol 1e-6 --atol 1e-6")
         )
     return runs
+
+
+def links_runs(n: int, slow: bool, case: str) -> list[Run]:
+    if n > 1000 and not slow:
+        return []
+    return [Run("Exudyn", "case9_exudyn.py", f"--n {n} --case {case} --rtol 1e-6 --atol 1e-4 --reuse 1")]
 
 
 class Bench:
@@ -195,6 +202,20 @@ class Bench:
         title = "Right-angle elbow in space, n elements per leg, h = .02 s, 1500 steps; largest deflection of the tip"
         self._compared("elbow", title, rows, "tip_uz_max", ".3f")
 
+    def links(self) -> None:
+        for case in ("open", "closed", "open-space", "closed-space"):
+            rows = []
+            for n in self.options.links_sizes:
+                runs = links_runs(n, self.options.slow, case)
+                rows += self.compare(f"links-{case}", n, runs, self.options.duration)
+            for row in rows:
+                if row.get("us_per_step"):
+                    row["us_per_step_body"] = row["us_per_step"] / row["n"]
+            title = (
+                f"Chain of rigid rods, {case.replace('-', ', ')}, h = .01 s, 100 steps; height of the tip at the end"
+            )
+            self._compared(f"links {case}", title, rows, "tip_y", ".5f", [("us_per_step_body", 17, ".2f")])
+
     def memory(self) -> None:
         rows = []
         for case in ("long-beam", "long-chain"):
@@ -213,7 +234,9 @@ class Bench:
         )  # fmt: skip
 
     # --- output ----------------------------------------------------------------------------------------------------
-    def _compared(self, key: str, title: str, rows: list[dict], result: str, form: str = ".4f") -> None:
+    def _compared(
+        self, key: str, title: str, rows: list[dict], result: str, form: str = ".4f", more: Sequence = ()
+    ) -> None:
         for row in rows:
             row[result] = row.get("results", {}).get(result)
             stopped = row.get("stopped")
@@ -222,7 +245,7 @@ class Bench:
             key, title + (" (ratio: our time over theirs)" if self.peers else ""),
             rows,
             [("n", 6, "d"), ("who", 15, "s"), ("wall_s", 9, ".4f"), ("us_per_step", 12, ".1f"), ("ratio", 7, ".2f"),
-             (result, 14, form), ("note", 1, "s")],
+             *more, (result, 14, form), ("note", 1, "s")],
         )  # fmt: skip
 
     def _table(self, key: str, title: str, rows: list[dict], columns) -> None:
@@ -240,7 +263,7 @@ class Bench:
         sys.stdout.flush()
 
 
-CASES = ("kernel", "spin", "chain", "crank", "elbow", "memory")
+CASES = ("kernel", "spin", "chain", "crank", "elbow", "links", "memory")
 
 
 def _sizes(text: str) -> list[int]:
@@ -275,6 +298,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--chain-sizes", type=_sizes, default=[100, 1000, 10_000])
     parser.add_argument("--crank-sizes", type=_sizes, default=[2, 4, 16, 64])
     parser.add_argument("--elbow-sizes", type=_sizes, default=[10, 20, 50, 100, 200])
+    parser.add_argument("--links-sizes", type=_sizes, default=[10, 100, 1000, 10_000])
     parser.add_argument("--memory-sizes", type=_sizes, default=[1000, 10_000, 100_000])
     options = parser.parse_args(arguments)
     for case in options.cases:

@@ -57,6 +57,17 @@ def elbow(n: int, duration: float):
     return lambda short: models.elbow(n, 0.2 if short else duration), results
 
 
+def links(closed: bool, dimension: int):
+    def case(n: int, duration: float):
+        def results(solution):
+            return {"tip_y": float(solution.sensor("tip")[-1, 1])}
+
+        steps = round(duration / 0.01)
+        return lambda short: models.links(10 if short else n, closed, dimension, 3 if short else steps), results
+
+    return case
+
+
 def long_beam(n: int, duration: float):
     return lambda short: models.long_beam(10 if short else n, round(duration / 0.01)), lambda solution: {}
 
@@ -71,6 +82,10 @@ CASES = {
     "chain": (chain, 4.0),
     "crank": (crank, 1282 * 5e-5),
     "elbow": (elbow, 30.0),
+    "links-open": (links(False, 2), 1.0),
+    "links-closed": (links(True, 2), 1.0),
+    "links-open-space": (links(False, 3), 1.0),
+    "links-closed-space": (links(True, 3), 1.0),
     "long-beam": (long_beam, 0.1),
     "long-chain": (long_chain, 0.1),
 }

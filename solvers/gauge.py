@@ -5,7 +5,9 @@ number of *dependent* rows i get -s_i on the diagonal, s_i being the scale of th
 system solves the regular matrix up to terms of second order, so that Newton-Raphson converges as without redundancy, on
 unchanged residuals.  The null vectors are the solutions of the regular matrix for the unit vectors of the dependent
 rows; taking their share out of the multipliers leaves those of least norm, sum s_i Lambda_i^2 (in one unit: energy),
-whichever rows are called dependent.  Loops without common rows share one right side.
+whichever rows are called dependent.  Loops without common rows share one right side.  Where a loop has too many of
+them for that, the multipliers of its dependent rows are kept at zero instead: their equations become those of -s_i
+(Lambda_i + dLambda_i), which the others make vanish.
 
 Near an isolated singular configuration nothing is redundant; there all multipliers get -1e-8 s_i, and Newton-Raphson
 corrects what this changes.
@@ -39,6 +41,8 @@ N_FLAGS = 4
 PLAIN, DEPENDENT, NEAR = 0, 1, 2
 
 SLIGHT = 1e-8
+#: Number of the null vector, for dependent rows whose multipliers stay zero.
+NONE = 2**30
 
 
 class Rank(NamedTuple):
@@ -48,7 +52,7 @@ class Rank(NamedTuple):
     limit: np.ndarray  # (1,) ratio of a pivot to its first value that counts as small
     weight: np.ndarray  # (n,) scale s of a constraint, 0 for momentum rows
     loop: np.ndarray  # (n,) int32: loop of dependent constraints, or -1
-    dependent: np.ndarray  # (n,) int32: null vector that begins in this row, or -1
+    dependent: np.ndarray  # (n,) int32: null vector that begins in this row, NONE, or -1
     null: np.ndarray  # (k, n) null vectors; loops side by side in each
     count: np.ndarray  # (number of loops,) int32: null vectors of each loop
     sums: np.ndarray  # (number of loops,) workspace
@@ -115,6 +119,14 @@ def start_vector(rank, c):
     z = rank.null[c]
     for i in range(z.size):
         z[i] = 1.0 * rank.weight[i] if rank.dependent[i] == c else 0.0
+
+
+@inner
+def release(rank, unknown, U, b):
+    """Have the multipliers without null vectors end at zero, by changing the right side b of an increment."""
+    for i in range(b.size):
+        if rank.dependent[i] == NONE:
+            b[i] += rank.weight[i] * U[unknown[i]]
 
 
 @inner

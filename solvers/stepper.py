@@ -690,6 +690,8 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                     return NOT_CONVERGED
                 for i in range(n):
                     state.rhs[i] = -state.residual[system.unknown[i]]
+                if rank.flags[G.MODE] == G.DEPENDENT:
+                    G.release(rank, system.unknown, U, state.rhs)
                 counter[PHASE] = _UPDATE
                 if tangent:
                     counter[FRESH] = counter[ITERATION]

@@ -24,6 +24,7 @@ ARGUMENTS = {
     "spin": ["--spin-sizes", "2", "--duration", "0.05"],
     "chain": ["--chain-sizes", "3", "--duration", "0.05"],
     "crank": ["--crank-sizes", "2", "--duration", "0.0005"],
+    "links": ["--links-sizes", "4", "--duration", "0.03"],
     "memory": ["--memory-sizes", "20"],
 }
 
@@ -38,7 +39,7 @@ def rows(checkout, tmp_path_factory):
     return json.loads(file.read_text())
 
 
-@pytest.mark.parametrize("case", ["spin", "chain", "crank"])
+@pytest.mark.parametrize("case", ["spin", "chain", "crank", "links"])
 def test_case_runs_without_other_programs(checkout, tmp_path, case):
     file = tmp_path / "rows.json"
     command = [sys.executable, str(checkout / "benchmarks" / "run.py"), case, *ARGUMENTS[case]]

@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix, lil_matrix
 
 import fem_mbs.assembly
 from fem_mbs import ConvergenceError, Model, ModelError, solve
+from fem_mbs.analysis import redundancy
 from fem_mbs.analysis.mobility import mobility
 from fem_mbs.analysis.redundancy import _joint_rows
 from fem_mbs.analysis.run import run
@@ -150,17 +151,32 @@ def test_multipliers_are_those_of_least_norm():
     )  # fmt: skip
     stepping.begin()
     stepping.run(200, lambda chunk: None)
-    redundancy = stepping.redundancy
-    assert redundancy.mode == gauge.DEPENDENT
-    multipliers = state.U[redundancy.first : -1].copy()
+    known = stepping.redundancy
+    assert known.mode == gauge.DEPENDENT
+    multipliers = state.U[known.first : -1].copy()
     state.U[:] = 0.0
     state.Q[1], state.D[1] = state.Q[0], state.D[0]
     G = _joint_rows(compiled.system, stepping.ctl, np.zeros((1, 3)), state).toarray()
     w = np.linalg.svd(G)[0][:, -1]
     assert np.abs(w @ G).max() < 1e-12
-    s = redundancy.rank.weight[redundancy.rows]
+    s = known.rank.weight[known.rows]
     share = abs(w @ (s * multipliers)) / np.sqrt((w @ (s * w)) * (multipliers @ (s * multipliers)))
     assert share < 5e-3  # the null vector of mid-step differs from that of the end by O(h)
+
+
+def test_many_surplus_constraints_of_one_loop(monkeypatch):
+    """Beyond a limit the dependent multipliers are zero, not least: same motion, and the drivers do their work."""
+    least = solve(driven("t**2/2", "t**2/2"))
+    monkeypatch.setattr(redundancy, "MOST", 0)
+    zero = solve(driven("t**2/2", "t**2/2"))
+    np.testing.assert_allclose(zero.sensor("P3"), least.sensor("P3"), atol=1e-12)
+    M = [zero.sensor(name)[1:, 1] for name in ("M1", "M2")]
+    both = least.sensor("M1")[1:, 1] + least.sensor("M2")[1:, 1]
+    np.testing.assert_allclose(M[0] + M[1], both, atol=1e-5 * np.abs(both).max())
+    assert min(np.abs(m).max() for m in M) < 1e-9 * np.abs(both).max()
+    assert summary(zero)["energy"]["closing_error_relative"] < 1e-12
+    assert summary(zero)["iterations"] <= summary(least)["iterations"] + 5
+    assert "some are taken as zero" in summary(zero)["warnings"][0]
 
 
 def test_newmarks_rule_too():

@@ -508,6 +508,7 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     shift[driven.dofs] = (step - u[driven.dofs]) / h
     free, fixed = np.flatnonzero(~held), np.flatnonzero(held)
     G = _constraints(compiled, state)[:, :first]
+    missed = np.concatenate((missed, np.zeros(G.shape[0] - missed.size)))
     M = _mass(compiled, state)
     shift[free] = _Saddle(M[free][:, free], G[:, free]).solve(
         -M[free][:, fixed] @ shift[fixed], -missed / h - G[:, fixed] @ shift[fixed]

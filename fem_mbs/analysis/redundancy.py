@@ -24,6 +24,8 @@ __all__ = ["Constraints", "Redundancy", "constraint_labels", "find_constraints",
 
 #: Ratio of a pivot to its first value at which the rank is found anew.
 _SMALL = 1e-6
+#: Surplus constraints of a loop up to which their multipliers are those of least norm; a null vector costs a solution.
+MOST = 24
 _SHOWN = 8  # names in a message
 _GROUPS = 5  # messages
 
@@ -131,7 +133,7 @@ def sentences(found: Constraints, labels: np.ndarray, when: str = "at the start"
         out[tuple(names), k] = (
             f"{_names(names)}: {rows} constraints of rank {rows - k} {when}, {k} {'repeats' if k == 1 else 'repeat'} "
             f"others ({total}); the motion is not affected, but how these joints share their reactions is not "
-            "determined (the least ones are reported)"
+            f"determined ({'the least ones are reported' if k <= MOST else 'some are taken as zero'})"
         )
     if len(groups) > _GROUPS:
         out["more", len(groups)] = f"{len(groups) - _GROUPS} more groups of joints repeat each other {when} ({total})"
@@ -211,11 +213,13 @@ class Redundancy:
         loops = [loop for loop in self.found.loops if len(loop.dependent)] if mode == gauge.DEPENDENT else []
         for number, loop in enumerate(loops):
             rank.loop[self.rows[loop.rows]] = number
-            rank.dependent[self.rows[loop.dependent]] = np.arange(len(loop.dependent))
-        self._take(rank, [len(loop.dependent) for loop in loops])
+            k = len(loop.dependent)
+            rank.dependent[self.rows[loop.dependent]] = np.arange(k) if k <= MOST else gauge.NONE
+        self._take(rank, loops)
 
-    def _take(self, rank: gauge.Rank, count: list[int]) -> None:
-        """Take arrays, with room for so many null vectors of each loop."""
+    def _take(self, rank: gauge.Rank, found: list[Loop]) -> None:
+        """Take arrays, with room for the null vectors of the loops."""
+        count = [len(loop.dependent) if len(loop.dependent) <= MOST else 0 for loop in found]
         n, loops = rank.weight.size, max(len(count), 1)
         self.rank = rank._replace(
             null=np.zeros((max(count, default=0), n)), count=np.array(count, np.int32), sums=np.zeros(loops)
@@ -290,4 +294,4 @@ class Redundancy:
             surplus = surplus[np.argsort(dependent[surplus])]
             loops.append(Loop(rows, np.ones(len(rows)), len(rows) - len(surplus), np.zeros((0, 0)), surplus, np.inf))
         self.found = Constraints(0, len(self.rows), loops)
-        self._take(plain, [len(loop.dependent) for loop in loops])
+        self._take(plain, loops)
