@@ -135,6 +135,11 @@ def _node_part(compiled: CompiledModel, state: S.State, ctl) -> csr_matrix:
     return 0.5 * (A + A.T)
 
 
+def _mass(compiled: CompiledModel, state: S.State) -> csr_matrix:
+    """Mass matrix over all dofs: at rest and without weight, since moments of weight and spin turn with the nodes."""
+    return _node_part(compiled, state._replace(V=np.zeros_like(state.V)), _control((), mass=1.0))
+
+
 class _Saddle:
     """Factors of [[W, G^T], [G, 0]] with scaled rows; redundant constraints share their multipliers."""
 
@@ -259,7 +264,7 @@ def consistent_velocities(compiled: CompiledModel, state: S.State, t: float) -> 
     elif moving or model.initial_velocities:
         free = np.flatnonzero(~held)
         Gf, c = G[:, free], -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
-        M = _node_part(compiled, state, _control(model.gravity, mass=1.0))
+        M = _mass(compiled, state)
         scale = M.diagonal().max(initial=0.0) or 1.0
         K = _node_part(compiled, state, _control(model.gravity, stiffness=2.0))
         stiff = K.diagonal().max(initial=0.0)
@@ -335,7 +340,7 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float) -> 
     state.U[:] = 0.0
     fun = _functions_at(compiled, jets[:, 0])
     r, _ = system.full_matrix(ctl, fun, state)
-    M = _node_part(compiled, state, ctl)
+    M = _mass(compiled, state)
     held = s.equation[:first] < 0
     given = np.zeros(first)
     given[system.driven.dofs] = jets[system.driven.functions, 2]
