@@ -1,4 +1,4 @@
-"""Bushings: full stiffness and damping matrices between frames of two ends, `bushing2` (3x3), `bushing3` (6x6).
+"""Bushings with full stiffness and damping matrices between frames of two ends: `bushing2` (3x3), `bushing3` (6x6).
 
 Frames: a point and axes e_i in end a, a point and axes f_i in end b, alike at the start.  Strains, with d = P_b - P_a:
 

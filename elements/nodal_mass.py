@@ -16,7 +16,7 @@ Two-state rule: Vb is state of its own (`hist`), as director velocities are, wit
 The rows add up to the change of p and of x x p + j.  Since (I - theta~/2) R1 = (I + theta~/2) R0 for the Cayley map,
 dx.(p1 - p0) + theta.(dx x (p0 + p1)/2) = h Vb_m.(pb1 - pb0) with the mean body velocity Vb_m, and theta.(j1 - j0) =
 h W_m.(hb1 - hb0): their work is T1 - T0.  So energy and both momenta are kept exactly at any step; Vb agrees with
-R^T v to O(h^2).
+R^T v, with which every analysis starts, to O(h^2).
 
 Weight: a mass m at the offset c (A = m I only).  Parameters: m, c, upper triangle of the matrix (v before omega).
 """

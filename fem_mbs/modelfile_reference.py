@@ -75,7 +75,8 @@ _SENSOR_TEXTS = {
     "deflection": "distance of a point from the chord between a and b, in the plane positive to its left [m]; "
     "relative = true: over the length of the chord at the start",
     "angle": "by which b has turned more than a [rad]",
-    "element": "an output of one element of a group, by name: `N`, `M_p`, `M_q`, `Q`, `strain`",
+    "element": "an output of one element of a group, by name: `N`, `M_p`, `M_q`, `Q`, `strain`; of a spring, motor or "
+    "bushing: `force` or `moment`, of a bushing `force x`, `displacement x` ...",
     "strain": "axial strain of one element",
     "force": "axial force of one element [N]",
     "reaction": "force and moment of supports or motions of a place, or of the joint called so [N], [N m]",

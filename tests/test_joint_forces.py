@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
+from fem_mbs.analysis.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.run import run, solve
 from fem_mbs.analysis.tangent import tangent_check
 from fem_mbs.elements.laws import hinge_mean, piecewise, piecewise_at, piecewise_energy, piecewise_mean
@@ -619,6 +620,45 @@ def test_dense_mass_obeys_kirchhoff():
     ]
     assert np.log2(np.array(deviation[:-1]) / deviation[1:]) == pytest.approx(2.0, abs=0.1)
     assert deviation[-1] < 1e-3
+
+
+def eccentric(m, kind, c, J, mass=2.0):
+    m.node("n", (0.0, 0.0, 0.0))
+    if kind == "director":
+        m._rotational.add(0)
+        m.point_mass("m", "n", mass, inertia=J, offset=c)
+    else:
+        dense(m, rigid_matrix(mass, c, J), c, mass)
+
+
+@pytest.mark.parametrize("kind", ["director", "dense"])
+def test_modes_of_an_eccentric_mass_under_its_weight(kind):
+    """A physical pendulum, w^2 = m g c/(J + m c^2): its weight is no part of the mass matrix."""
+    c, mass, J = 0.3, 2.0, np.diag([0.1, 0.2, 0.15])
+    model = Model(3, gravity=(0.0, -9.81, 0.0))
+    eccentric(model, kind, np.array((0.0, -c, 0.0)), J)
+    model.joint("pin", "revolute", "ground", "n", point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
+    model.static_step()
+    model.modes_step(1)
+    exact = np.sqrt(mass * 9.81 * c / (0.15 + mass * c * c)) / (2 * np.pi)
+    assert solve(model).steps[1].series["frequency"] == pytest.approx([exact], rel=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["director", "dense"])
+def test_newmark_starts_an_eccentric_spinning_mass(kind):
+    """First accelerations in flight: the centre falls with g, the spin obeys Euler's equations."""
+    c, J, w = np.array((0.1, 0.2, -0.1)), np.diag([0.1, 0.2, 0.15]), np.array((3.0, 1.0, -2.0))
+    model = Model(3, gravity=(0.0, -9.81, 0.0))
+    eccentric(model, kind, c, J)
+    model.initial(velocity=(1.0, 2.0, 3.0), spin=w)
+    model.transient_step(1.0, 0.01, rule="newmark")
+    compiled = model.compile()
+    state = compiled.system.initial_state()
+    consistent_velocities(compiled, state, 0.0)
+    a = initial_accelerations(compiled, state, 0.0)
+    centre = a[:3] + np.cross(a[3:6], c) + np.cross(w, np.cross(w, c))
+    assert centre == pytest.approx((0.0, -9.81, 0.0), abs=1e-10)
+    assert J @ a[3:6] + np.cross(w, J @ w) == pytest.approx(np.zeros(3), abs=1e-10)
 
 
 def test_modes_of_a_dense_mass_on_a_bushing():

@@ -184,6 +184,11 @@ def _node_part(compiled: CompiledModel, state: S.State, ctl) -> csr_matrix:
     return 0.5 * (A + A.T)
 
 
+def _mass(compiled: CompiledModel, state: S.State) -> csr_matrix:
+    """Mass matrix over all dofs: at rest and without weight, since moments of weight and spin turn with the nodes."""
+    return _node_part(compiled, state._replace(V=np.zeros_like(state.V)), _control((), mass=1.0))
+
+
 class _Saddle:
     """Factors of [[W, G^T], [G, 0]] with scaled rows, without those that depend on others."""
 
@@ -350,7 +355,7 @@ def consistent_velocities(
     elif moving or given:
         free = np.flatnonzero(~held)
         Gf, c = G[:, free], -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
-        M = _node_part(compiled, state, _control(model.gravity, mass=1.0))
+        M = _mass(compiled, state)
         scale = M.diagonal().max(initial=0.0) or 1.0
         K = _node_part(compiled, state, _control(model.gravity, stiffness=2.0))
         stiff = K.diagonal().max(initial=0.0)

@@ -80,7 +80,9 @@ class Linearised:
     def mass(self):
         """Mass matrix over the free unknowns."""
         fun = np.zeros((max(len(self.compiled.functions), 1), 3))
-        M = self.system.full_matrix(self._control(0.0, 1.0), fun, self.state)[1][self.free][:, self.free]
+        ctl = self._control(0.0, 1.0)
+        ctl[C.GX : C.GZ + 1] = 0.0  # the weight of an eccentric mass turns with it: that is stiffness
+        M = self.system.full_matrix(ctl, fun, self.state)[1][self.free][:, self.free]
         return (0.5 * (M + M.T)).tocsr()
 
     # --- linear response -------------------------------------------------------------------------------------------
