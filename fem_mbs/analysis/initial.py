@@ -211,6 +211,15 @@ def _given(compiled: CompiledModel) -> np.ndarray:
     return v
 
 
+def _present(system, state: S.State) -> np.ndarray:
+    """Velocities of row 0 over all dofs, rotations as spatial spins."""
+    v = state.V[0].copy()
+    rows = system.system.rotations
+    if system.dimension == 3 and rows.size:
+        v[rows] = np.einsum("nij,nj->ni", state.D[0, : len(rows)].reshape(-1, 3, 3), v[rows])
+    return v
+
+
 def _spinning(system, state: S.State, spin: Spin) -> np.ndarray:
     """Velocities omega x r and spins omega, over all dofs, at the present positions."""
     v = np.zeros(system.n_dof)
@@ -280,11 +289,12 @@ def _speed_rows(compiled: CompiledModel, first: int):
 
 
 def consistent_velocities(
-    compiled: CompiledModel, state: S.State, t: float, spin: Spin | None = None
+    compiled: CompiledModel, state: S.State, t: float, spin: Spin | None = None, current: bool = False
 ) -> dict[str, object]:
     """Fill V[0] and DD[0] with velocities that satisfy joints and motions; returns what was done, for the summary.
 
-    ``spin``: a steady rotation on top of the given velocities.
+    ``spin``: a steady rotation on top of the given velocities; ``current``: those of the state are projected, not those
+    that the model gives for its start.
 
     Raises:
         ModelError: joints and motions contradict each other (a mechanism that cannot move as driven), or velocities
@@ -297,12 +307,12 @@ def consistent_velocities(
     for a in (state.Q, state.D):
         a[1] = a[0]
     jets = function_jets(compiled, t)
-    wanted = _given(compiled)[:first]
+    wanted = _present(system, state)[:first] if current else _given(compiled)[:first]
     if spin is not None:
         wanted += _spinning(system, state, spin)[:first]
         angular = _angular_functions(compiled)
         jets[angular, 1] = spin.of_step(jets[angular, 1])
-    given = spin is not None or bool(model.initial_velocities)
+    given = spin is not None or current or bool(model.initial_velocities)
     held = s.equation[:first] < 0
     rates = np.zeros(first)
     rates[system.driven.dofs] = jets[system.driven.functions, 1]
@@ -312,10 +322,10 @@ def consistent_velocities(
         _rows(compiled, state, jets[:, 0] + step * jets[:, 1]) - _rows(compiled, state, jets[:, 0] - step * jets[:, 1])
     )[first:-1] / (2.0 * step)
     G = _constraints(compiled, state)[:, :first]
-    if model.initial_speeds:
+    if model.initial_speeds and not current:
         rows, values = _speed_rows(compiled, first)
         G, g_t = vstack((G, rows)).tocsr(), np.concatenate((g_t, -values))
-    method = model.initial_method
+    method = "projection" if current else model.initial_method
     moving = bool(np.any(rates) or np.any(g_t))
     if method == "auto":
         method = "projection" if given else "strain-free"
@@ -352,7 +362,7 @@ def consistent_velocities(
     size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)))
     if not np.isfinite(v).all() or np.any(defect > 1e-6 * size * np.maximum(1.0, abs(G).max() if G.nnz else 1.0)):
         row = int(np.nanargmax(defect)) if defect.size else 0
-        extra = row - (G.shape[0] - len(model.initial_speeds))
+        extra = row - (G.shape[0] - (0 if current else len(model.initial_speeds)))
         name = f'the speed of "{model.initial_speeds[extra].place}"' if extra >= 0 else system.name_of(first + row)
         raise ModelError(
             f"Initial velocity: {name} and the other given speeds contradict each other by "
