@@ -1,9 +1,9 @@
 """A whirling bar: stretched by its own rotation, and steady for a hundred turns.
 
 A straight elastic bar turns about one of its ends, across its length.  In the rotating frame its stretch follows
-EA u'' = -rho A w^2 (x + u), so that the end moves outwards by tan(k L)/k - L with k = w sqrt(rho/E).  A static step with
-the centrifugal load finds it; the transient after it starts from there with the velocities of the rotation, and nothing
-but the rotation may be seen for a hundred turns, whether the end is driven or free to turn.
+EA u'' = -rho A w^2 (x + u), so that the end moves outwards by tan(k L)/k - L with k = w sqrt(rho/E).  A static step
+with the centrifugal load finds it; the transient after it starts from there with the velocities of the rotation, and
+nothing but the rotation may be seen for a hundred turns, whether the end is driven or free to turn.
 
         w
        (o)===============================>  u(L) = tan(k L)/k - L
@@ -11,9 +11,10 @@ but the rotation may be seen for a hundred turns, whether the end is driven or f
 
 A second rotor in space has a blade that stands askew on a sprung flapping hinge and droops under its weight.
 
-Source: P.G. Bhuta, J.P. Jones, "On axial vibrations of a whirling bar", J. Acoust. Soc. Am. 35 (1963), 217-221: the
-equation and its steady solution.  That the mid-point rule has exact steady rotations, with w' = 2 tan(w h/2)/h in place
-of w, is shown in docs/theory.md, section 3.
+Source: the problem is that of P.G. Bhuta, J.P. Jones, "On axial vibrations of a whirling bar", J. Acoust. Soc. Am. 35
+(1963), 217-221; the paper was not at hand, the reference is the solution of the equation above with u(0) = 0 and
+u'(L) = 0, worked out here.  That the mid-point rule has exact steady rotations, with w' = 2 tan(w h/2)/h in place of w,
+is shown in docs/theory.md, section 3.
 """
 
 from __future__ import annotations
