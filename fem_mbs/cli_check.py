@@ -276,6 +276,10 @@ def _coarse(file: Any, model: Any, start: float, h: float, n: int) -> Iterator[s
 def _watched(model: Any) -> Iterator[str]:
     if model.sensors:
         yield "sensors: " + ", ".join(f"{s.name} ({s.kind})" for s in model.sensors)
+    for e in model.events:
+        what = f"{e.action} {', '.join(e.target)}".strip()
+        way = "passes" if e.direction == "both" else e.direction + " through"
+        yield f'event "{e.name}": {e.sensor} {way} {e.value:g}: {what}'
     if model.checks:
         yield "checks: " + ", ".join(c.name for c in model.checks)
 

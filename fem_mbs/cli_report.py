@@ -29,6 +29,12 @@ def print_report(console: Console, results: Results) -> None:
         for table in _findings(step):
             console.print(table)
     for step in results.steps:
+        happened = step.summary.get("events", [])
+        for event in happened[:_MAX_ROWS]:
+            console.print(f'event "{_plain(event["name"])}" at t = {event["time"]:.9g} s: {event["action"]}')
+        if len(happened) > _MAX_ROWS:
+            console.print(f"and {len(happened) - _MAX_ROWS} more events, see summary.json")
+    for step in results.steps:
         for sentence in step.summary.get("warnings", []):
             console.print(f'[yellow]step "{_plain(step.name)}":[/] {_plain(sentence)}', soft_wrap=True)
     if results.header["sensors"]:

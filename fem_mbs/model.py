@@ -17,8 +17,8 @@ from fem_mbs.checks import Check
 from fem_mbs.elimination import shared_coordinates
 from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
-from fem_mbs.functions import TimeFunction
-from fem_mbs.model_base import Assembling, Body, InitialSpeed, InitialVelocity, Step
+from fem_mbs.functions import TimeFunction, make_function
+from fem_mbs.model_base import Assembling, Body, Event, InitialSpeed, InitialVelocity, Step
 from fem_mbs.model_forces import Forces
 from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
@@ -168,6 +168,50 @@ class Model(Parts, Joints, Loads, Frames, Forces):
         if not any(str(sensor) == s.name or str(sensor).startswith(f"{s.name}.") for s in self.sensors):
             self._find("sensor", sensor, {s.name: s for s in self.sensors}, f'Check "{name}"')
         self.checks.append(Check(name, sensor, reference, tolerance, quantity, at, source))
+
+    def event(
+        self, name: str, sensor: str, value: float = 0.0, direction: str = "both", action: str = "stop", target=None,
+        function=None,
+    ) -> None:  # fmt: skip
+        """What happens in a transient when a sensor passes a value; its time is found to round-off.
+
+        Args:
+            sensor: a sensor of positions, velocities, joint coordinates, energies ..., or one of its columns ("tip.y").
+            value, direction: what is passed, "rising", "falling" or "both" ways.
+            action: "stop" ends the step; "on" and "off" let loads act, or not (what is to be turned on does not act
+                before); "switch" gives loads and drivers another function, of the time since the event (drivers go on
+                from where they are; a jump of their speed acts on the model as a blow).
+            target: name, or list of names, of loads, motions and driven joints.
+            function: of "switch".
+        """
+        owner = f'Event "{self._new("Event", name, {e.name for e in self.events})}"'
+        found = next((s for s in self.sensors if str(sensor) == s.name or str(sensor).startswith(f"{s.name}.")), None)
+        if found is None:
+            self._find("sensor", sensor, {s.name: s for s in self.sensors}, owner)
+        elif found.mid_step:
+            raise ModelError(
+                f'{owner}: "{sensor}" belongs to the middle of time steps, where no step can end; look at a position, '
+                "velocity, joint coordinate or energy"
+            )
+        words = {
+            "direction": (direction, ("rising", "falling", "both")),
+            "action": (action, ("stop", "on", "off", "switch")),
+        }
+        for key, (given, allowed) in words.items():
+            if given not in allowed:
+                raise ModelError(f"{owner}: {key} = {given!r} must be one of {', '.join(allowed)}")
+        targets = (target,) if isinstance(target, str) else tuple(target or ())
+        if (action == "stop") == bool(targets):
+            raise ModelError(
+                f'{owner}: "stop" has no target; remove it'
+                if targets
+                else f'{owner}: action = "{action}" needs a target'
+            )
+        if (action == "switch") != (function is not None):
+            raise ModelError(f'{owner}: function belongs to the action "switch", which needs one')
+        law = None if function is None else make_function(function, name=owner, functions=self.functions)
+        value = self._number(value, owner, "value")
+        self.events.append(Event(name, str(sensor), value, direction, action, targets, law))
 
     def transient_step(self, duration: float, h: float, name: str = "transient", **options) -> None:
         """A transient of ``duration`` [s] in steps of h; see `fem_mbs.analysis.run.TRANSIENT_OPTIONS`, and

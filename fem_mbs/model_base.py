@@ -59,6 +59,19 @@ class InitialSpeed:
 
 
 @dataclass(frozen=True)
+class Event:
+    """A sensor passes a value in a transient: in which direction, what then happens, and to which loads or drivers."""
+
+    name: str
+    sensor: str
+    value: float
+    direction: str
+    action: str
+    target: tuple[str, ...]
+    function: TimeFunction | None
+
+
+@dataclass(frozen=True)
 class Assembling:
     """The wish that joints be closed before the first step, by the least change; ``hold``: places that stay."""
 
@@ -145,6 +158,7 @@ class ModelBase:
         self.initial_speeds: list[InitialSpeed] = []
         self.initial_method = "auto"
         self.assembling: Assembling | None = None
+        self.events: list[Event] = []
         self._x: list[np.ndarray] = []
         self._first: list[int] = []  # node of each part of _x
         self._names = _Names()

@@ -810,6 +810,23 @@ Sensor = _table(
 )
 
 
+Event = _table(
+    "Event",
+    name=Key(NAME, "for reports", shows='"event 1", ...'),
+    sensor=Key(TEXT, 'a sensor, or one of its columns ("tip.y")', required=True),
+    value=Key(NUMBER, "that it passes", 0.0),
+    direction=Key(TEXT, '"rising", "falling" or "both"', "both"),
+    action=Key(
+        TEXT,
+        '"stop" (ends the step), "on", "off" (loads; what is to be turned on does not act before) or "switch" (loads '
+        "and drivers get another function)",
+        "stop",
+    ),
+    target=Key(PLACES, "names of loads, motions and driven joints", shows="none"),
+    function=Key(FUNCTION, 'of "switch": of the time since the event', shows="none"),
+)
+
+
 Step = _table(
     "Step",
     type=Key(TEXT, '"transient", "inverse", "static", "modes" or "buckling"', required=True),
@@ -903,6 +920,7 @@ TABLES: Sequence[TableType] = (
     TableType("initial", "list", Initial, "Initial velocity", "Velocities at the start; several tables add up."),
     TableType("initial_speed", "list", InitialSpeed, "Initial speed", "Given speeds at the start, as of a joint."),
     TableType("sensor", "list", Sensor, "Sensor", "Quantities written at every time step."),
+    TableType("event", "list", Event, "Event", "What happens in a transient when a sensor passes a value."),
     TableType("step", "list", Step, "Step", "What is computed, one after the other."),
     TableType("check", "list", Check, "Check", "Values that the results are compared with after a run."),
 )

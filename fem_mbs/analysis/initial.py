@@ -240,6 +240,15 @@ def _given(compiled: CompiledModel) -> np.ndarray:
     return v
 
 
+def _present(system, state: S.State) -> np.ndarray:
+    """Velocities of row 0 over all dofs, rotations as spatial spins."""
+    v = state.V[0].copy()
+    rows = system.system.rotations
+    if system.dimension == 3 and rows.size:
+        v[rows] = np.einsum("nij,nj->ni", state.D[0, : len(rows)].reshape(-1, 3, 3), v[rows])
+    return v
+
+
 def _spinning(system, state: S.State, spin: Spin) -> np.ndarray:
     """Velocities omega x r and spins omega, over all dofs, at the present positions."""
     v = np.zeros(system.n_dof)
@@ -309,11 +318,12 @@ def _speed_rows(compiled: CompiledModel, first: int):
 
 
 def consistent_velocities(
-    compiled: CompiledModel, state: S.State, t: float, spin: Spin | None = None
+    compiled: CompiledModel, state: S.State, t: float, spin: Spin | None = None, current: bool = False
 ) -> dict[str, object]:
     """Fill V[0] and DD[0] with velocities that satisfy joints and motions; returns what was done, for the summary.
 
-    ``spin``: a steady rotation on top of the given velocities.
+    ``spin``: a steady rotation on top of the given velocities; ``current``: those of the state are projected, not those
+    that the model gives for its start.
 
     Raises:
         ModelError: joints and motions contradict each other (a mechanism that cannot move as driven), or velocities
@@ -326,12 +336,12 @@ def consistent_velocities(
     for a in (state.Q, state.D):
         a[1] = a[0]
     jets = function_jets(compiled, t)
-    wanted = _given(compiled)[:first]
+    wanted = _present(system, state)[:first] if current else _given(compiled)[:first]
     if spin is not None:
         wanted += _spinning(system, state, spin)[:first]
         angular = _angular_functions(compiled)
         jets[angular, 1] = spin.of_step(jets[angular, 1])
-    given = spin is not None or bool(model.initial_velocities)
+    given = spin is not None or current or bool(model.initial_velocities)
     held = s.equation[:first] < 0
     rates = np.zeros(first)
     rates[system.driven.dofs] = jets[system.driven.functions, 1]
@@ -342,10 +352,10 @@ def consistent_velocities(
     )[first:-1] / (2.0 * step)
     G = _constraints(compiled, state)[:, :first]
     g_t = np.concatenate((g_t, np.zeros(G.shape[0] - g_t.size)))
-    if model.initial_speeds:
+    if model.initial_speeds and not current:
         rows, values = _speed_rows(compiled, first)
         G, g_t = vstack((G, rows)).tocsr(), np.concatenate((g_t, -values))
-    method = model.initial_method
+    method = "projection" if current else model.initial_method
     moving = bool(np.any(rates) or np.any(g_t))
     if method == "auto":
         method = "projection" if given else "strain-free"

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib import metadata
 from pathlib import Path
 from time import perf_counter
@@ -17,6 +17,7 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.adaptive import AdaptiveStepping
 from fem_mbs.analysis.assemble import assemble
+from fem_mbs.analysis.events import Events, run_events
 from fem_mbs.analysis.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.inverse import check_drivers
 from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
@@ -282,7 +283,11 @@ def fingerprint(job: _Run) -> str:
     for speed in job.model.initial_velocities:
         for array in (speed.nodes, speed.velocity, speed.spin):
             digest.update(np.ascontiguousarray(array).tobytes())
-    digest.update(repr((job.model.initial_speeds, job.model.assembling)).encode())
+    told = [job.model.initial_speeds, job.model.assembling, [replace(e, function=None) for e in job.model.events]]
+    digest.update(repr(told).encode())
+    for event in job.model.events:
+        if event.function is not None:
+            digest.update(np.asarray(event.function(np.linspace(0.0, length, 9)), float).tobytes())
     for callback in system.callbacks:
         digest.update(callback.fingerprint())
     return digest.hexdigest()
@@ -454,6 +459,15 @@ class _Run:
                 check_options(f'Step "{step.name}"', options, model)
 
         self._trim_for_steps()
+        self.events = Events(self.compiled) if model.events else None
+        for step, options, _ in self.plan if self.events else ():
+            if step.kind == "transient" and options["restarts"]:
+                raise ModelError(
+                    f'Step "{step.name}": restarts = {options["restarts"]}: a transient with events has no restart '
+                    "points; take restarts = 0"
+                )
+            if options.get("rule") == "newmark" and any(e.action != "stop" for e in model.events):
+                raise ModelError(f'Step "{step.name}": with rule = "newmark" events can only stop the step')
 
     def _trim_for_steps(self) -> None:
         """Where a transient goes on with the rotation, the load is that of the speed which its steps have."""
@@ -484,7 +498,7 @@ class _Run:
         functions = list(self.compiled.functions)
         if self.frame is not None:
             functions[self.frame.function] = np.zeros_like
-        return functions
+        return functions if self.events is None else self.events.functions(functions)
 
     def assemble(self) -> None:
         """Close the joints, once, where the model asks for it."""
@@ -590,8 +604,8 @@ class _Run:
             out[f"{name}/energy [J]"] = energy
         return out
 
-    def _first_rows(self, stepping: Stepping, mid_step_valid: bool = False, **extra: np.ndarray) -> None:
-        """The start of a step as row and frame number zero."""
+    def _present_row(self, stepping: Stepping) -> tuple[np.ndarray, np.ndarray]:
+        """Recorded values (1, k) and ledger (1, 13) of the start of a step."""
         state, record = self.state, self.system.system.record
         sources = {
             S.REC_Q: state.Q[0],
@@ -600,8 +614,14 @@ class _Run:
             S.REC_REACTION: state.reaction[0],
         }
         values = np.array([[sources.get(a, state.out)[k] for a, k in record]]).reshape(1, -1)
+        return values, stepping.first_row[None, :]
+
+    def _first_rows(self, stepping: Stepping, mid_step_valid: bool = False, **extra: np.ndarray) -> None:
+        """The start of a step as row and frame number zero."""
+        state = self.state
+        values, ledger = self._present_row(stepping)
         t = np.array([stepping.t0])
-        series = self._series(t, stepping.first_row[None, :], np.zeros(1), np.zeros(1), values, mid_step_valid)
+        series = self._series(t, ledger, np.zeros(1), np.zeros(1), values, mid_step_valid)
         frames = {
             "Q": state.Q[:1],
             "V": state.V[:1],
@@ -622,22 +642,20 @@ class _Run:
         restart_every = max(1, n_steps // (options["restarts"] + 1)) if options["restarts"] else 0
         if resumed:
             self.t = float(resumed["t0"])
-        adaptive = (
-            {"tolerance": options["adaptive"], "duration": options["duration"]} if options.get("adaptive") else {}
-        )
-        stepping = (AdaptiveStepping if adaptive else Stepping)(
-            self.compiled.system,
-            self._transient_functions(),
-            self.state,
-            self.model.gravity,
-            rule=rule,
-            t0=self.t,
-            h=h,
-            settings=settings,
-            frame_every=frame_every,
-            restart_every=restart_every,
-            **adaptive,
-        )
+        tolerance = options.get("adaptive")
+        adaptive = {"tolerance": tolerance, "duration": options["duration"]} if tolerance else {}
+        if adaptive and self.events is not None:
+            raise ModelError(
+                f'Step "{step.name}": events are located within equal steps; remove adaptive, or the events'
+            )
+
+        def begun(t: float, h: float) -> Stepping:
+            return (AdaptiveStepping if adaptive else Stepping)(
+                self.compiled.system, self._transient_functions(), self.state, self.model.gravity, rule=rule, t0=t, h=h,
+                settings=settings, frame_every=frame_every, restart_every=restart_every, **adaptive,
+            )  # fmt: skip
+
+        stepping = begun(self.t, h)
         if resumed:
             stepping.restore(resumed)
             story = json.loads(resumed["story"])
@@ -685,19 +703,28 @@ class _Run:
             if self.progress:
                 error = totals["error"] / (_energy_range(totals) or 1.0)
                 iterations = float(chunk.iterations.mean())
-                self.progress(Progress(step.name, stepping.step, n_steps, float(chunk.time[-1]), iterations, error))
+                done = round((float(chunk.time[-1]) - t0) / h)
+                self.progress(Progress(step.name, done, n_steps, float(chunk.time[-1]), iterations, error))
 
         started = perf_counter()
-        stepping.run(n_steps - stepping.step, on_chunk)
+        events: dict[str, Any] = {}
+        if self.events is not None and step.kind == "transient":
+            before = len(self.events.happened)
+            self.events.start(*self._present_row(stepping))
+            stepping, self.t = run_events(self.events, stepping, t0 + options["duration"], on_chunk, begun)
+            events["events"] = self.events.happened[before:]
+            n_steps = int(totals["rows"])
+        else:
+            stepping.run(n_steps - stepping.step, on_chunk)
+            self.t = float(stepping.time(n_steps))
         elapsed = perf_counter() - started
-        self.t = float(stepping.time(n_steps))
         scale = _energy_range(totals)
         return {
             "type": step.kind, "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
             **({"adaptive": stepping.report()} if adaptive else {}),
             "t_start": t0, "t_end": self.t, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
-            "seconds": round(elapsed, 4), "start": self.start_report,
+            "seconds": round(elapsed, 4), "start": self.start_report, **events,
             "warnings": [*stepping.redundancy.warnings, *stepping.watcher.warnings],
             "constraint_error": constraint_error(self.compiled, self.state, self.t),
             "energy": {
@@ -777,6 +804,7 @@ def _rule(options: dict[str, Any]) -> str:
 def _new_totals(stepping: Stepping) -> dict[str, Any]:
     totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
     totals["kinetic"] = float(stepping.first_row[0])
+    totals["rows"] = 0
     return totals
 
 
@@ -804,6 +832,7 @@ def _update_totals(totals: dict[str, Any], chunk: Chunk) -> None:
     totals["high"] = max(totals["high"], float(energy.max()))
     totals["kinetic"] = max(totals["kinetic"], float(chunk.ledger[:, 0].max()))
     totals["error"] = max(totals["error"], float(np.abs(chunk.ledger[:, 6]).max()))
+    totals["rows"] += len(chunk.time)
     totals["iterations"] += int(chunk.iterations.sum())
     totals["last"] = chunk.ledger[-1].tolist()
 

@@ -1,0 +1,268 @@
+"""Events: a sensor passes a value within a step of a transient; the step ends there, or loads and drivers change.
+
+The rows of a chunk of steps are looked at when it is made.  Where a sensor has passed, the state before that step comes
+back, and steps of a part of h are tried until the part is known to round-off (Brent 1973).  So an event lies at the end
+of a step, and what follows starts there: loads change forces only, which leaves positions and velocities as they are;
+another law of a driver may want other velocities, and a mass-weighted projection gives them at once, as a blow would;
+its energy counts as the driver's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from fem_mbs.analysis.initial import consistent_velocities, start_rule
+from fem_mbs.analysis.loading import chosen
+from fem_mbs.analysis.rules import RULES
+from fem_mbs.analysis.stepping import Chunk, Stepping
+from fem_mbs.checks import Check
+from fem_mbs.errors import ModelError
+from fem_mbs.functions import make_function
+from fem_mbs.model import CompiledModel
+from fem_mbs.model_base import Event
+from fem_mbs.solvers import stepper as S
+
+__all__ = ["Events", "run_events"]
+
+_SAME = 1e-12  # a sensor that starts so near to the value does not pass it at the start
+_EARLY = 1e-10  # part of a step below which an event lies at its start
+_ROUND_OFF = 4.0 * 2.0**-52
+
+
+@dataclass
+class _Watched:
+    """An event with the columns of its sensor in the records, what it changes, and the side on which the sensor is."""
+
+    event: Event
+    sensor: Any
+    column: int
+    last: int
+    mask: np.ndarray
+    side: int = 0
+    value: float = 0.0
+
+    def values(self, record: np.ndarray, ledger: np.ndarray) -> np.ndarray:
+        """How far (n,) the sensor is beyond the value."""
+        rows = self.sensor.evaluate(record[:, self.sensor.first : self.last], ledger)
+        return np.asarray(rows, float)[:, self.column] - self.event.value
+
+    def passes(self, values: np.ndarray) -> int:
+        """First row in which the value is passed in the wanted direction, or -1."""
+        sides = np.concatenate(([self.side], np.where(values >= 0.0, 1, -1)))
+        if sides[0] == 0:
+            sides[0] = sides[1]
+        up, down = (sides[1:] > sides[:-1]), (sides[1:] < sides[:-1])
+        hit = {"rising": up, "falling": down, "both": up | down}[self.event.direction]
+        return int(hit.argmax()) if hit.any() else -1
+
+    def stand(self, values: np.ndarray) -> None:
+        """Remember the side after these rows."""
+        if values.size:
+            self.value = float(values[-1])
+            self.side = 1 if self.value >= 0.0 else -1
+
+
+class Events:
+    """The events of a model during a run: which loads act, which laws drivers follow, and what has happened.
+
+    Raises:
+        ModelError: a sensor of several columns, a name that is no load or driver, a driver that is to be turned off.
+    """
+
+    def __init__(self, compiled: CompiledModel):
+        self.compiled = compiled
+        self.acting = np.ones(len(compiled.functions), bool)
+        self.happened: list[dict[str, Any]] = []
+        self.watched: list[_Watched] = []
+        loads = np.asarray(compiled.loads, bool)
+        sensors, width = compiled.sensors, compiled.system.system.record.shape[0]
+        for event in compiled.model.events:
+            owner = f'Event "{event.name}"'
+            try:
+                name, column = Check(event.name, event.sensor, 0.0, 1.0, "final").column([s.header for s in sensors])
+            except ModelError as error:
+                raise ModelError(str(error).replace("Check", "Event", 1)) from None
+            i = next(i for i, s in enumerate(sensors) if s.name == name)
+            last = sensors[i + 1].first if i + 1 < len(sensors) else width
+            mask = np.zeros(loads.size, bool)
+            if event.action != "stop":
+                mask, weight = chosen(compiled, event.target, owner, "target", motions=event.action == "switch")
+                if weight:
+                    raise ModelError(f"{owner}: target: gravity cannot be switched; name loads")
+            if event.action == "on":
+                self.acting &= ~mask
+            self.watched.append(_Watched(event, sensors[i], column, last, mask))
+
+    def start(self, record: np.ndarray, ledger: np.ndarray) -> None:
+        """Where the sensors stand in the first row; not known of what is measured within steps only."""
+        kinds = self.compiled.system.system.record[:, 0]
+        for w in self.watched:
+            value = float(w.values(record, ledger)[0])
+            inside = np.isin(kinds[w.sensor.first : w.last], (S.REC_OUT, S.REC_REACTION)).any()
+            near = not abs(value) > _SAME * max(1.0, abs(w.event.value))
+            w.value, w.side = value, 0 if inside or near else (1 if value > 0.0 else -1)
+
+    def functions(self, given: list[Callable]) -> list[Callable]:
+        """Time functions with what does not act set to zero."""
+        return [f if acts else np.zeros_like for f, acts in zip(given, self.acting, strict=True)]
+
+    def first(self, chunk: Chunk) -> int:
+        """First row of a chunk in which an event happens, or -1."""
+        rows = [w.passes(w.values(chunk.record, chunk.ledger)) for w in self.watched]
+        rows = [row for row in rows if row >= 0]
+        return min(rows) if rows else -1
+
+    def stand(self, chunk: Chunk) -> None:
+        for w in self.watched:
+            w.stand(w.values(chunk.record, chunk.ledger))
+
+    def fire(self, hits: list[_Watched], t: float) -> tuple[bool, bool]:
+        """Carry events out; whether the step ends, and whether drivers have changed."""
+        stop = moved = False
+        loads = np.asarray(self.compiled.loads, bool)
+        for w in hits:
+            event = w.event
+            self.happened.append({"name": event.name, "time": t, "action": event.action})
+            stop |= event.action == "stop"
+            if event.action in ("on", "off"):
+                self.acting[w.mask] = event.action == "on"
+            elif event.action == "switch":
+                self.acting[w.mask] = True
+                for i in np.flatnonzero(w.mask):
+                    self.compiled.functions[i] = self._law(event, int(i), bool(loads[i]), t)
+                moved |= bool((w.mask & ~loads).any())
+        return stop, moved
+
+    def _law(self, event: Event, index: int, load: bool, t: float):
+        """The event's function of the time since the event; of drivers on top of where they are."""
+        delayed = {"kind": "scaled", "function": event.function, "delay": t}
+        if load:
+            return make_function(delayed, name=event.name)
+        here = float(self.compiled.functions[index](np.float64(t))) - float(event.function(np.float64(0.0)))
+        constant = {"kind": "constant", "value": here}
+        return make_function({"kind": "sum", "functions": [delayed, constant]}, name=event.name)
+
+
+def run_events(
+    events: Events,
+    stepping: Stepping,
+    t_end: float,
+    on_chunk: Callable[[Chunk], None],
+    anew: Callable[[float, float], Stepping],
+) -> tuple[Stepping, float]:
+    """Make steps to ``t_end`` or to an event that stops them; the last stepping and the time reached.
+
+    ``anew(t0, h)`` makes the stepping after an event, not yet begun.
+    """
+    h, remaining = stepping.h, round((t_end - stepping.t0) / stepping.h)
+    while remaining > 0:
+        chunks: list[Chunk] = []
+        token = stepping.snapshot()
+        n = stepping.chunk_length(0.0, remaining) * 16
+        stepping.run(min(n, remaining), chunks.append)
+        whole = _joined(chunks)
+        row = events.first(whole)
+        if row < 0:
+            events.stand(whole)
+            for chunk in chunks:
+                on_chunk(chunk)
+            remaining -= len(whole.time)
+            continue
+        stepping.restore(token)
+        if row > 0:
+            before: list[Chunk] = []
+            stepping.run(row, before.append)
+            for chunk in before:
+                events.stand(chunk)
+                on_chunk(chunk)
+            remaining -= row
+        part, hits, chunk = _locate(events, stepping)
+        if not hits:  # round-off decided otherwise this time
+            events.stand(chunk)
+            on_chunk(chunk)
+            stepping.step += 1
+            remaining -= 1
+            continue
+        t = float(stepping.time(stepping.step + part))
+        events.stand(chunk)
+        if part > _EARLY:
+            on_chunk(chunk)
+        stop, moved = events.fire(hits, t)
+        left = t_end - t
+        if stop or left <= 1e-9 * h:
+            return stepping, t
+        remaining = max(1, int(np.ceil(left / h - 1e-9)))
+        stepping = _go_on(events, stepping, anew(t, left / remaining), moved)
+    return stepping, t_end
+
+
+def _joined(chunks: list[Chunk]) -> Chunk:
+    first = chunks[0]
+    if len(chunks) == 1:
+        return first
+    rows = {k: np.concatenate([getattr(c, k) for c in chunks]) for k in ("time", "ledger", "record")}
+    return Chunk(**rows, iterations=first.iterations, residual=first.residual, frame_time=first.frame_time)
+
+
+def _locate(events: Events, stepping: Stepping) -> tuple[float, list[_Watched], Chunk]:
+    """The part of the next step at whose end the first event happens, the events there, and that part's rows.
+
+    The state is that of this end, just beyond the event; of its start where that is nearer than 1e-10 h.
+    """
+    token = stepping.snapshot()
+
+    def attempt(part: float) -> Chunk:
+        stepping.restore(token)
+        return stepping.partial(part)
+
+    chunk = attempt(1.0)
+    found = [w for w in events.watched if w.passes(w.values(chunk.record, chunk.ledger)) == 0]
+    best = 1.0
+    for w in found:
+
+        def distance(part: float, w: _Watched = w) -> float:
+            tried = attempt(part)
+            return float(w.values(tried.record, tried.ledger)[0])
+
+        here = float(w.values(chunk.record, chunk.ledger)[0])
+        ends = {0.0: w.value, 1.0: here}
+        root = brentq(lambda x, d=distance, e=ends: e[x] if x in e else d(x), 0.0, 1.0, xtol=1e-15, rtol=_ROUND_OFF)
+        # to the far side of it, which the sensor has reached
+        beyond = (root + k * 1e-15 for k in (0, 1, 4, 16, 100, 1e4, 1e8))
+        part = next((x for x in beyond if 0.0 < x < 1.0 and w.passes(np.array([distance(x)])) == 0), 1.0)
+        best = min(best, part)
+    chunk = attempt(best)
+    hits = [w for w in found if w.passes(w.values(chunk.record, chunk.ledger)) == 0]
+    if best <= _EARLY and hits:
+        stepping.restore(token)
+    return best, hits, chunk
+
+
+def _go_on(events: Events, old: Stepping, new: Stepping, moved: bool) -> Stepping:
+    """Begin the stepping after an event with the ledger of the one before."""
+    energy = float(old.energies(old.evaluate(*[np.array([new.t0])] * 3)[0])[:3].sum())
+    report = None
+    if moved:
+        report = consistent_velocities(events.compiled, new.state, new.t0, current=True)
+    new.state.past[:] = 0.0
+    new.begin()
+    if RULES[new.rule].kind == S.NEWMARK:
+        silent = make_function(0.0)
+        laws = [f if acts else silent for f, acts in zip(events.compiled.functions, events.acting, strict=True)]
+        start_rule(replace(events.compiled, functions=laws), new.state, new.t0, new.h, new.weights)
+    new.works = old.works.copy()
+    if moved:
+        # what the blow of a driver gives or takes
+        new.works[2] += new.initial_energy - energy
+        events.happened[-1]["velocity_change"] = report["largest_change"]
+    new.initial_energy = old.initial_energy
+    new.watcher, new.halved_steps = old.watcher, old.halved_steps
+    new.redundancy.earlier = old.redundancy.warnings
+    for k in (S.TOTAL_ITERATIONS, S.FACTORISATIONS):
+        new.counter[k] = old.counter[k]
+    return new
