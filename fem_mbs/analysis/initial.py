@@ -426,6 +426,7 @@ def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: i
     """What asks for contradictory speeds G v = c (m,), the worst in ``row``, for a message."""
     speeds = compiled.model.initial_speeds
     names = [f'joint "{name}"' for name in constraint_labels(compiled.system)]
+    names += ["coinciding nodes"] * len(compiled.system.system.shared)
     names += [f'the speed of "{speed.place}"' for speed in speeds]
     for loop in dependencies(G):
         if len(loop.dependent) and row in loop.rows:
