@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fem_mbs import Model, ModelError, load_model, solve
+from fem_mbs.analysis.initial import consistent_velocities, initial_accelerations
 from fem_mbs.validation.case import constancy, energy_error
 
 X, Y, Z = np.eye(3)
@@ -300,3 +301,28 @@ def test_model_file(tmp_path):
     kinds = sorted(b.type.name for b in model.compile().system.blocks)
     assert "coupling3" in kinds
     assert model.joints["nut"].kind == "screw"
+
+
+def test_accelerations_of_a_driven_double_pendulum():
+    """The saddle point of masses and joints against the eliminated equation (Russell & Willmert, eqs 28, 31)."""
+    g, speed, angle, spin, m, tip = 9.81, 4.0, 0.7, 2.5, 0.3, 0.2
+    model = Model(2, gravity=(0.0, -g))
+    model.body("1", (0.0, -0.5), mass=m, inertia=m / 12.0)
+    centre = np.array((0.5 * np.sin(angle), -1.0 - 0.5 * np.cos(angle)))
+    model.body("2", centre, mass=m, inertia=m / 12.0)
+    end = np.array((np.sin(angle), -1.0 - np.cos(angle)))
+    model.node("tip", end)
+    model.point_mass("tip mass", "tip", tip)
+    model.joint("axis", "revolute", "ground", "1", point=(0.0, 0.0), function={"kind": "constant_speed", "rate": speed})
+    model.joint("elbow", "pin", "1", "2", point=(0.0, -1.0))
+    model.joint("end", "pin", "2", "tip", point=end)
+    model.initial_speed("1", "rotation", speed)
+    model.initial_speed("2", "rotation", spin)
+    model.transient_step(0.1, 0.1)
+    compiled = model.compile()
+    state = compiled.system.initial_state()
+    consistent_velocities(compiled, state, 0.0)
+    a = initial_accelerations(compiled, state, 0.0)
+    expected = -(0.5 * m + tip) * (np.sin(angle) * speed**2 + g * np.sin(angle)) / (m / 3.0 + tip)
+    node = model.bodies["2"].node
+    assert a[compiled.system.offset[node] + 2] == pytest.approx(expected, rel=1e-7)
