@@ -11,6 +11,7 @@ from fem_mbs.analysis.initial import consistent_velocities, initial_acceleration
 from fem_mbs.analysis.rules import RULES, weights
 from fem_mbs.analysis.stepping import Settings
 from fem_mbs.analysis.tangent import tangent_check
+from fem_mbs.modelfile import load_model
 
 FAMILY = [
     ("newmark", {}),
@@ -203,6 +204,58 @@ def test_stiff_starts_are_not_shifted():
         consistent_velocities(compiled, state, 0.0)
         start_rule(compiled, state, 0.0, h, weights("generalised-alpha", Settings()))
         assert np.any(state.past[2] != state.past[3]) == shifted
+
+
+@pytest.mark.parametrize(
+    ("lines", "options"),
+    [
+        ('rule = "generalised-alpha"\nrho_inf = 0', {"rule": "generalised-alpha", "rho_inf": 0.0}),
+        ('rule = "hht"\nalpha = -0.2', {"rule": "hht", "alpha": -0.2}),
+        ('rule = "decaying"\ndecay = 0.4', {"rule": "decaying", "decay": 0.4}),
+        ("adaptive = 1e-4", {"adaptive": 1e-4}),
+    ],
+)
+def test_model_file_and_builder_agree(tmp_path, lines, options):
+    path = tmp_path / "model.toml"
+    path.write_text(
+        """dimension = 2
+gravity = [0, -9.81]
+[section.bar]
+shape = "stiffness"
+EA = 100.0
+rhoA = 1.0
+[mesh.bar]
+line = { start = [0, 0], end = [1, 0], n = 2 }
+[[truss]]
+name = "bar"
+on = "bar"
+section = "bar"
+[[support]]
+on = "bar:start"
+[[sensor]]
+name = "end"
+kind = "position"
+on = "bar:end"
+[[step]]
+type = "transient"
+duration = 0.5
+h = 0.01
+"""
+        + lines,
+        encoding="utf-8",
+    )
+    m = Model(2, gravity=(0, -9.81))
+    m.section("bar", "stiffness", EA=100.0, rhoA=1.0)
+    m.line("bar", (0, 0), (1, 0), 2)
+    m.trusses("bar", "bar", "bar")
+    m.fix("bar:start")
+    m.sensor("end", "position", on="bar:end")
+    m.transient_step(0.5, 0.01, **options)
+    plain = solve(load_model(path)).sensor("end")
+    assert np.array_equal(plain, solve(m).sensor("end"))
+    for key in options:
+        del m.steps[0].options[key]
+    assert np.abs(plain[-1] - solve(m).sensor("end")[-1]).max() > 1e-9
 
 
 # --- the decaying rule -----------------------------------------------------------------------------------------------

@@ -297,6 +297,6 @@ class AdaptiveStepping(Stepping):
             "tolerance": self.tolerance,
             "accepted": self.accepted,
             "rejected": self.rejected,
-            "smallest_step": self.smallest,
-            "largest_step": self.largest,
+            "smallest_step": float(self.smallest),
+            "largest_step": float(self.largest),
         }

@@ -60,7 +60,12 @@ RULES: dict[str, Rule] = {
         Rule("generalised-alpha", S.NEWMARK, ("rho_inf",), "second order, damps what steps do not resolve"),
         Rule("hht", S.NEWMARK, ("alpha",), "Hilber, Hughes & Taylor: likewise"),
         Rule("newmark", S.NEWMARK, ("beta", "gamma"), "average acceleration, to compare with"),
-        Rule("explicit", S.EXPLICIT, (), "Newton-Euler with incremental rotations, first order, free bodies only"),
+        Rule(
+            "explicit",
+            S.EXPLICIT,
+            (),
+            "Newton-Euler with incremental rotations, first order, free bodies without joints",
+        ),
     )
 }
 
