@@ -311,3 +311,28 @@ def test_without_an_assembly_open_joints_are_refused():
     m.static_step()
     with pytest.raises(ModelError, match=r'Joint "A": it is open by 0\.1 m at the start; .*assembly'):
         _Run(m, None).check()
+
+
+def test_a_nearly_straight_chain_that_must_fold():
+    """Four flexible links, 0.97 m each, between points too near for a straight line; the first turned by a driver."""
+    m = Model(3)
+    m.assembly()
+    m.material("steel", E=2.1e11, nu=0.3, density=7850)
+    m.section("rod", "circle", diameter=0.02)
+    links = [f"link {k}" for k in range(4)]
+    for k, name in enumerate(links):
+        m.line(name, (k, 0.02 * (k % 3), 0.03 * (k % 2)), (k + 0.97, 0.1, 0.05), n=4)
+        m.beams(name, on=name, section="rod", material="steel")
+    m.joint("first", "revolute", "ground", "link 0:start", point=(0, 0, 0), axis=(0, 0, 1), function=0.2)
+    for a, b in zip(links[:-1], links[1:], strict=True):
+        m.joint(f"{a} - {b}", "spherical", f"{a}:end", f"{b}:start")
+    m.joint("last", "spherical", "link 3:end", "ground", point=(3.97, 0.1, 0.05), point_b=(3.8, 0.5, 0.2))
+    m.static_step()
+    compiled, state, report = closed(m)
+    x = state.Q[0][compiled.system.offset[: m.n_nodes, None] + np.arange(3)].reshape(4, 5, 3)
+    assert np.abs(x - np.linspace(x[:, 0], x[:, -1], 5, axis=1)).max() < 1e-9  # straight links
+    assert np.abs(x[:-1, -1] - x[1:, 0]).max() < 1e-13
+    assert x[3, -1] == pytest.approx([3.8, 0.5, 0.2], abs=1e-13)
+    assert report["strain_energy"] < 1e-12
+    assert report["iterations"] < 250
+    assert max(entry["rotation"] for entry in report["moved"]) < 0.3

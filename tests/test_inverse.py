@@ -206,6 +206,15 @@ def test_drivers_that_contradict():
         solve(m)
 
 
+def test_a_quasi_static_step_goes_on_from_a_restart_point(tmp_path):
+    m = two_link(0.01, dynamic=False)
+    m.steps[0].options["restarts"] = 1
+    whole = run(m, tmp_path / "out").drives(0)[2]
+    m = two_link(0.01, dynamic=False)
+    m.steps[0].options["restarts"] = 1
+    assert np.array_equal(run(m, tmp_path / "out", restart=0).drives(0)[2], whole)
+
+
 def test_drive_sensor_of_something_else():
     m = two_link()
     with pytest.raises(ModelError, match='no motion or driven joint "c"; there are a, b'):

@@ -52,6 +52,13 @@ class _Gap:
         return f'"{self.name}" by {self.value:.4g} {self.unit}'
 
 
+def _semidefinite(K: np.ndarray) -> np.ndarray:
+    """Symmetric element matrices (n, m, m) without their negative eigenvalues: what a strained part has too much of on
+    the way must not drive it further."""
+    values, vectors = np.linalg.eigh(0.5 * (K + np.swapaxes(K, 1, 2)))
+    return np.einsum("eij,ej,ekj->eik", vectors, np.maximum(values, 0.0), vectors)
+
+
 class _Assembler:
     def __init__(self, compiled: CompiledModel, state: S.State, t: float, varied: np.ndarray | None):
         self.compiled, self.system, self.state = compiled, compiled.system, state
@@ -78,6 +85,7 @@ class _Assembler:
         K = self._stiffness()[1]
         stiff = float(K.diagonal().max(initial=0.0))
         self.scale = stiff * system.length**2
+        self.near = 0.0
         self.w = _WEIGHT * stiff / float(self.W.max()) if stiff > 0.0 else 1.0
 
     def _follow_angles(self) -> None:
@@ -121,7 +129,7 @@ class _Assembler:
             np.add.at(force, dof, fe[:, :nd])
             rows.append(np.repeat(dof, nd, axis=1).ravel())
             cols.append(np.tile(dof, (1, nd)).ravel())
-            entries.append(ke[:, :nd, :nd].ravel())
+            entries.append(_semidefinite(ke[:, :nd, :nd]).ravel())
         n = self.system.n_dof
         K = csr_matrix((np.concatenate(entries), (np.concatenate(rows), np.concatenate(cols))), shape=(n, n))
         K = K[: self.first, : self.first]
@@ -174,7 +182,7 @@ class _Assembler:
     def step(self, pull: np.ndarray) -> tuple[float, float]:
         """One iteration; ``pull`` (first,) is the gradient of the changes.  Largest increment and the share made."""
         force, K = self._stiffness()
-        A = (K + diags(self.w * self.W)).tocsr()
+        A = (K + diags((self.w + self.near) * self.W)).tocsr()
         G = _constraints(self.compiled, self.state, self.values)[:, : self.first]
         g = self.gap()
         d = np.zeros(self.first)
@@ -188,6 +196,11 @@ class _Assembler:
         d[free] = self._solve(A[free][:, free], G[:, free], b, c, float(np.clip(worst**2, 1e-13, 1e-4)))
         share = self.limit(d)
         self.move(share * d)
+        # what hardly anything resists must not hold up the rest: stay nearer to the last positions for a while
+        if share < 0.3:
+            self.near = max(10.0 * self.near, self.w)
+        elif share > 0.9:
+            self.near = 0.1 * self.near if self.near > 1e-3 * self.w else 0.0
         unit = np.ones(self.first)
         unit[self.system.system.positions] = 1.0 / self.system.length
         return float(np.abs(unit * d).max(initial=0.0)) / max(rest, 1e-3), rest * share
