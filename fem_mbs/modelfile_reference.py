@@ -126,13 +126,13 @@ _STEP_TEXTS = {
 
 
 _STEP_NOTES = {
-    "transient": "It starts where the step before has left the model: from the static equilibrium, if that was a static "
-    "step,\nwith velocities made consistent at the first transient; with a centrifugal load of `spin = true`, in steady "
-    "rotation.",
-    "inverse": "Motions and driven joints must leave nothing free but what deforms. Every driver gets a sensor "
-    '"drive NAME"; the run\nalso writes `drives-<number>-<step>.csv`, time and forces at the ends of time steps, which '
-    'functions of the kind\n`csv` read (`interpolation = "spline"`), so that forces and moments of another model follow '
-    "them.",
+    "transient": """\
+It starts where the step before has left the model: from the static equilibrium, if that was a static step, with
+velocities made consistent at the first transient; with a centrifugal load of `spin = true`, in steady rotation.""",
+    "inverse": """\
+Motions and driven joints must leave nothing free but what deforms. Every driver gets a sensor "drive NAME"; the run
+also writes `drives-<number>-<step>.csv`, time and forces at the ends of time steps, which functions of the kind `csv`
+read (`interpolation = "spline"`), so that forces and moments of another model follow them.""",
 }
 
 
