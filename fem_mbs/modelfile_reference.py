@@ -132,6 +132,17 @@ _STEP_TEXTS = {
 }
 
 
+_STEP_NOTES = {
+    "transient": """\
+It starts where the step before has left the model: from the static equilibrium, if that was a static step, with
+velocities made consistent at the first transient; with a centrifugal load of `spin = true`, in steady rotation.""",
+    "inverse": """\
+Motions and driven joints must leave nothing free but what deforms. Every driver gets a sensor "drive NAME"; the run
+also writes `drives-<number>-<step>.csv`, time and forces at the ends of time steps, which functions of the kind `csv`
+read (`interpolation = "spline"`), so that forces and moments of another model follow them.""",
+}
+
+
 def reference() -> str:
     """The text of docs/model-file.md."""
     return "\n".join(_lines())
@@ -229,6 +240,8 @@ def _steps() -> Iterator[str]:
         for name, default in options.items():
             rows.append((f"`{name}`", "**required**" if default is None else shown(default), _STEP_TEXTS[name]))
         yield from _rows(*rows)
+        if kind in _STEP_NOTES:
+            yield f"{_STEP_NOTES[kind]}\n"
 
 
 def _checks() -> Iterator[str]:
