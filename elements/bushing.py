@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.contract import (
+    DECAY,
     DISSIPATED,
     LEDGER,
     ONE_STATE,
@@ -232,6 +233,9 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         f = fe[e - e0]
         _matrix(par, e, stiff, S)
         _matrix(par, e, damp, C)
+        for i in range(n):
+            for j in range(n):
+                C[i, j] += ctl[DECAY] * S[i, j]
         _vectors(Q, D, U, dof, rot, e, par, P, B, J)
         _strains(par, e, P, 0, s0)
         _strains(par, e, P, 1, s1)
@@ -316,6 +320,9 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         f = fe[e - e0]
         _matrix(par, e, stiff, S)
         _matrix(par, e, damp, C)
+        for i in range(n):
+            for j in range(n):
+                C[i, j] += ctl[DECAY] * S[i, j]
         _vectors(Q, D, U, dof, rot, e, par, P, B, J)
         _strains(par, e, P, 0, s0)
         _strains(par, e, P, 1, s1)

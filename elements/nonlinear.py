@@ -14,7 +14,7 @@ Parameters go on with the pieces of F and of D, 6 numbers each.  Outputs: F, and
 
 from __future__ import annotations
 
-from fem_mbs.contract import COMMIT, DISSIPATED, LEDGER, ONE_STATE, OUTPUT, RULE, START, STRAIN, H, inner, kernel
+from fem_mbs.contract import COMMIT, DECAY, DISSIPATED, LEDGER, ONE_STATE, OUTPUT, RULE, START, STRAIN, H, inner, kernel
 from fem_mbs.elements.coordinates import dot, end_velocities, spring_rows
 from fem_mbs.elements.joint_coordinate import (
     ANGLE,
@@ -65,6 +65,30 @@ def _loss(par, e, c, up, low, rate):
     return force + up * (up_factor - 1) - low * (low_factor - 1), by_rate, up_factor, low_factor
 
 
+@inner
+def _elastic(par, e, c, s):
+    """Force of spring and stops at s, and its slope."""
+    force, slope = piecewise_at(par, e, c + _TABLE, int(par[e, c + _N_FORCE]), s - par[e, c + _FREE])
+    k = par[e, c + _STIFF]
+    up, low = s - par[e, c + _UPPER], par[e, c + _LOWER] - s
+    if up > 0:
+        force, slope = force + k * up, slope + k
+    if low > 0:
+        force, slope = force - k * low, slope + k
+    return force, slope
+
+
+@inner
+def _decay(ctl, par, e, c, s0, s1, ds):
+    """What a decaying rule adds, a (F1 - F0), and its slope; nothing where the law falls, since that would gain."""
+    if ctl[DECAY] == 0:
+        return 0.0, 0.0
+    a = ctl[DECAY] / ctl[H]
+    after, slope = _elastic(par, e, c, s1)
+    change = after - _elastic(par, e, c, s0)[0]
+    return (a * change, a * slope) if change * ds > 0 else (0.0, 0.0)
+
+
 @kernel
 def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
@@ -79,8 +103,9 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             rate = ds / ctl[H]
         force, up, low, slope, by_up, by_low = _conservative(par, e, c, s0, s1)
         loss, by_rate, up_factor, low_factor = _loss(par, e, c, up, low, rate)
-        slope += by_up * up_factor + by_low * low_factor
-        force += up - low + loss
+        extra, by_extra = _decay(ctl, par, e, c, s0, s1, ds)
+        slope += by_up * up_factor + by_low * low_factor + by_extra
+        force += up - low + loss + extra
         spring_rows(job, ctl, 2 * slope, by_rate, force, row, row1, G, vel, fe, ke, e - e0)
 
 
@@ -106,7 +131,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         else:
             rate = ds / ctl[H]
             force, up, low, _, _, _ = _conservative(par, e, c, s0, s1)
-            loss = _loss(par, e, c, up, low, rate)[0]
+            loss = _loss(par, e, c, up, low, rate)[0] + _decay(ctl, par, e, c, s0, s1, ds)[0]
             dissipated = loss * ds
         if job == LEDGER:
             x = s1 - par[e, c + _FREE]

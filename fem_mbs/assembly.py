@@ -290,7 +290,7 @@ class Compiled:
             nd = block.type.node_dofs
             np.add.at(diagonal, block.dof[:, :nd], np.einsum("eii->ei", ke)[:, :nd])
         flexibility = np.zeros(self.n_dof)
-        free = (self.system.equation >= 0) & (diagonal > 0.0)
+        free = (self.system.equation >= 0) & (diagonal > 1e-150)  # next to nothing has no reciprocal
         flexibility[free] = 1.0 / diagonal[free]
         for block, _fe, ke in self.element_arrays(C.TANGENT, ctl, fun, state, joints):
             nd = block.type.node_dofs

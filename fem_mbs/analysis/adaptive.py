@@ -261,7 +261,7 @@ class AdaptiveStepping(Stepping):
                     self._sample(t, ta, tb - ta, start, final, (self.row, row), (energy, now))
                 self.works, self.row, start, energy, ta = works, row, final, now, tb
             self.energy = energy.copy()
-            self.watcher.look(self.state.D[0], self.t)
+            self.watcher.look(self.state.Q[0], self.state.D[0], self.t)
             landed = self.step == until
             if landed:
                 self.middle.clear()  # what a restart point cannot know

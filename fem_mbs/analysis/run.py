@@ -466,8 +466,10 @@ class _Run:
                     f'Step "{step.name}": restarts = {options["restarts"]}: a transient with events has no restart '
                     "points; take restarts = 0"
                 )
-            if options.get("rule") == "newmark" and any(e.action != "stop" for e in model.events):
-                raise ModelError(f'Step "{step.name}": with rule = "newmark" events can only stop the step')
+            if options.get("adaptive"):
+                raise ModelError(
+                    f'Step "{step.name}": events are located within equal steps; remove adaptive, or the events'
+                )
 
     def _trim_for_steps(self) -> None:
         """Where a transient goes on with the rotation, the load is that of the speed which its steps have."""
@@ -644,10 +646,6 @@ class _Run:
             self.t = float(resumed["t0"])
         tolerance = options.get("adaptive")
         adaptive = {"tolerance": tolerance, "duration": options["duration"]} if tolerance else {}
-        if adaptive and self.events is not None:
-            raise ModelError(
-                f'Step "{step.name}": events are located within equal steps; remove adaptive, or the events'
-            )
 
         def begun(t: float, h: float) -> Stepping:
             return (AdaptiveStepping if adaptive else Stepping)(
