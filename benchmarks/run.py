@@ -83,7 +83,7 @@ def elbow_runs(n: int, slow: bool) -> list[Run]:
 def links_runs(n: int, slow: bool, case: str) -> list[Run]:
     if n > 1000 and not slow:
         return []
-    return [Run("Exudyn", "case9_exudyn.py", f"--n {n} --case {case} --rtol 1e-6 --atol 1e-4 --reuse 1")]
+    return [Run("Exudyn", str(HERE / "peer_links_exudyn.py"), f"--n {n} --case {case}")]
 
 
 class Bench:

@@ -247,7 +247,8 @@ def test_killed_at_random(tmp_path, rule):
         assert left.status in ("incomplete", "done")
         points = len(left.restart_points)
         for step in left.steps:
-            assert len(step.series["time"]) == 0 or np.isfinite(step.series["ledger"]).all()
+            # (killed before the first rows: there are no series yet)
+            assert "time" not in step.series or np.isfinite(step.series["ledger"]).all()
     finished = Results.open(folder)
     assert finished.complete
     same_bits(whole, finished)
