@@ -210,6 +210,7 @@ class Compiled:
             pivot=np.zeros(n_eq, np.int64),
             out=np.zeros(outputs),
             energy=np.zeros(elements),
+            work=np.zeros(elements + self.driven.dofs.size),
             fe=np.zeros(S._TILE * widest),
             ke=np.zeros(S._TILE * widest * widest),
             peak=np.zeros(4),

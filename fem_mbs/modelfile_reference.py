@@ -83,6 +83,8 @@ _SENSOR_TEXTS = {
     "joint": 'of the joint called so: a coordinate since the start, "angle" or "angle_b" [rad], "displacement" [m] '
     '(the first, if there is no quantity), or what drives it, "drive moment" [N m], "drive force" [N]',
     "drive": "what the motion or driven joint called so does on its coordinate [N], [N m]",
+    "work": "what the load, motor, driven joint or motion called so has given to the model since the start of the "
+    "step; a damper's is negative, an ideal joint's zero [J]",
     "energy": '"total", "kinetic", "strain", "potential", "dissipated", "load work", "driver work" or "closing error" '
     "[J]",
 }

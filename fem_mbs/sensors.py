@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.solvers.stepper import REC_D, REC_OUT, REC_Q, REC_REACTION, REC_V
+from fem_mbs.solvers.stepper import REC_D, REC_OUT, REC_Q, REC_REACTION, REC_V, REC_WORK
 
 __all__ = ["Sensor", "make_sensor", "node_values", "sensor_kinds"]
 
@@ -476,6 +476,30 @@ class _Drive(Sensor):
         return np.column_stack([values[:, a:b].sum(axis=1) for a, b in self.groups])
 
 
+class _Work(Sensor):
+    kind, unit, required = "work", "J", ("on",)
+
+    def prepare(self, on):
+        self.on = on
+        motions = {name for *_, name in self.model._driven}
+        if on not in self.model._labels and f'Motion "{on}"' not in motions:
+            raise ModelError(f'{self.owner}: "{on}" is no load, motor, spring, motion or joint; name one')
+
+    def bind(self, compiled):
+        system = compiled.system
+        records = []
+        for block in system.blocks:
+            for name, first, last in block.groups:
+                if name == self.on:
+                    records += [(REC_WORK, block.first_element + e) for e in range(first, last)]
+        elements = sum(block.size for block in system.blocks)
+        records += [(REC_WORK, elements + i) for i, name in enumerate(system.driven.names) if name == self.on]
+        return records
+
+    def evaluate(self, values, ledger):
+        return values.sum(axis=1, keepdims=True)
+
+
 class _Energy(Sensor):
     kind, unit, options = "energy", "J", ("quantity",)
 
@@ -497,7 +521,7 @@ _KINDS = {
     c.kind: c
     for c in (
         _Position, _Displacement, _Velocity, _Rotation, _Distance, _Deflection, _Angle, _Element, _Strain, _Force,
-        _Reaction, _Joint, _Drive, _Energy,
+        _Reaction, _Joint, _Drive, _Work, _Energy,
     )
 }  # fmt: skip
 

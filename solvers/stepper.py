@@ -121,6 +121,7 @@ class State(NamedTuple):
     pivot: np.ndarray
     out: np.ndarray  # element outputs of the last step, flat
     energy: np.ndarray  # element energies of the last step, flat
+    work: np.ndarray  # what elements, then driven dofs, have given to the model since the start of the analysis [J]
     fe: np.ndarray
     ke: np.ndarray
     peak: np.ndarray  # largest element contribution per kind of dof
@@ -145,7 +146,7 @@ class Output(NamedTuple):
 
 
 # --- what is recorded ----------------------------------------------------------------------------------------------
-REC_Q, REC_V, REC_D, REC_REACTION, REC_OUT = 0, 1, 2, 3, 4
+REC_Q, REC_V, REC_D, REC_REACTION, REC_OUT, REC_WORK = 0, 1, 2, 3, 4, 5
 
 
 @inline
@@ -255,6 +256,7 @@ def report(job, reports, system, ctl, fun, state, ledger, keep):
                 for e in range(e1 - e0):
                     for i in range(C.N_LEDGER):
                         ledger[i] += fe[e, i]
+                    state.work[t[O_EL] + e0 + e] += fe[e, C.LOAD_WORK] + fe[e, C.DRIVER_WORK] - fe[e, C.DISSIPATED]
                 if keep:
                     for e in range(e1 - e0):
                         state.energy[t[O_EL] + e0 + e] = fe[e, C.KINETIC] + fe[e, C.STRAIN]
@@ -542,7 +544,9 @@ def commit(reports, system, state, output, ctl, fun, counter, real):
         f = state.reaction[1, k]
         if newmark:
             f = 0.5 * (f + state.reaction[0, k])
-        row[C.DRIVER_WORK] += f * (Q[1, k] - Q[0, k] if newmark else U[k])
+        work = f * (Q[1, k] - Q[0, k] if newmark else U[k])
+        row[C.DRIVER_WORK] += work
+        state.work[state.energy.size + i] += work
     output.iterations[step] = counter[ITERATION]
     output.residuals[step] = real[WORST_VALUE]
     for i in range(system.record.shape[0]):
@@ -555,6 +559,8 @@ def commit(reports, system, state, output, ctl, fun, counter, real):
             v = D[1].reshape(D.shape[1] * D.shape[2])[k]
         elif source == REC_REACTION:
             v = state.reaction[1, k]
+        elif source == REC_WORK:
+            v = state.work[k]
         else:
             v = state.out[k]
         output.values[step, i] = v

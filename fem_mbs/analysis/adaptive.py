@@ -101,6 +101,7 @@ class AdaptiveStepping(Stepping):
         super().begin()
         self.row = self.first_row.copy()
         self.energy = self.state.energy.copy()
+        self.taken = np.zeros(self.compiled.system.record.shape[0])
 
     def span(self) -> tuple[float, float]:
         return self.t, self.size
@@ -133,7 +134,8 @@ class AdaptiveStepping(Stepping):
     def _step(self, limit: float) -> tuple[float, S.Output, Any]:
         """One accepted step to ``limit`` at most: its length, the rows of its halves, the state of its start."""
         state, c = self.state, self.counter
-        arrays = (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction, self.compiled.system.hist)
+        arrays = (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction, state.work)
+        arrays += (self.compiled.system.hist,)
         before = [a.copy() for a in arrays]
         growth = _MOST
         while True:
@@ -188,7 +190,7 @@ class AdaptiveStepping(Stepping):
         x = (t - ta) / (tb - ta)
         return va + x * (vb - va), oa + x * (ob - oa)
 
-    def _sample(self, t: float, ta: float, h: float, start: Any, end: Any, rows: np.ndarray, energy: Any) -> None:
+    def _sample(self, t: float, ta: float, h: float, start: Any, end: Any, rows: Any, energy: Any, taken: Any) -> None:
         """Add the row at the time t of the step of length h that starts at ta."""
         x = min(max((t - ta) / h, 0.0), 1.0)
         system = self.compiled.system
@@ -198,6 +200,8 @@ class AdaptiveStepping(Stepping):
         for source, data in ((S.REC_Q, Q), (S.REC_V, V), (S.REC_D, D.ravel())):
             chosen = system.record[:, 0] == source
             values[chosen] = data[system.record[chosen, 1]]
+        chosen = system.record[:, 0] == S.REC_WORK
+        values[chosen] = taken[0][chosen] + x * (taken[1] - taken[0])[chosen]
         self.rows["time"].append(t)
         self.rows["ledger"].append(rows[0] + x * (rows[1] - rows[0]))
         self.rows["iterations"].append(self.used)
@@ -258,8 +262,10 @@ class AdaptiveStepping(Stepping):
                 tb = self.t if i == 1 else ta + 0.5 * h
                 while self.step < until and self.time(self.step + 1) <= tb + 1e-9 * self.h:
                     t = float(self.time(self.step + 1))
-                    self._sample(t, ta, tb - ta, start, final, (self.row, row), (energy, now))
+                    taken = self.taken, output.values[i]
+                    self._sample(t, ta, tb - ta, start, final, (self.row, row), (energy, now), taken)
                 self.works, self.row, start, energy, ta = works, row, final, now, tb
+                self.taken = output.values[i].copy()
             self.energy = energy.copy()
             self.watcher.look(self.state.Q[0], self.state.D[0], self.t)
             landed = self.step == until
@@ -282,6 +288,7 @@ class AdaptiveStepping(Stepping):
             "adaptive": np.array(control),
             "row": self.row.copy(),
             "element energy": self.energy.copy(),
+            "last record": self.taken.copy(),
         }
 
     def restore(self, data: dict[str, np.ndarray]) -> None:
@@ -289,7 +296,7 @@ class AdaptiveStepping(Stepping):
         self.t, self.size, self.last, accepted, rejected, self.smallest, self.largest = map(float, data["adaptive"])
         self.accepted, self.rejected = int(accepted), int(rejected)
         self.row = np.array(data["row"])
-        self.energy = np.array(data["element energy"])
+        self.energy, self.taken = np.array(data["element energy"]), np.array(data["last record"])
 
     def report(self) -> dict[str, Any]:
         """What the control did, for the summary."""

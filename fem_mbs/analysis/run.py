@@ -614,6 +614,7 @@ class _Run:
             S.REC_V: state.V[0],
             S.REC_D: state.D[0].ravel(),
             S.REC_REACTION: state.reaction[0],
+            S.REC_WORK: state.work,
         }
         values = np.array([[sources.get(a, state.out)[k] for a, k in record]]).reshape(1, -1)
         return values, stepping.first_row[None, :]

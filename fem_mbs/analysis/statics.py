@@ -394,11 +394,11 @@ class _Problem:
 
     def save(self) -> Any:
         s = self.state
-        return [a.copy() for a in (s.Q, s.D, s.U, s.past, s.reaction, self.system.system.hist)]
+        return [a.copy() for a in (s.Q, s.D, s.U, s.past, s.reaction, s.work, self.system.system.hist)]
 
     def restore(self, token: Any) -> None:
         s = self.state
-        for a, b in zip((s.Q, s.D, s.U, s.past, s.reaction, self.system.system.hist), token, strict=True):
+        for a, b in zip((s.Q, s.D, s.U, s.past, s.reaction, s.work, self.system.system.hist), token, strict=True):
             a[:] = b
 
     def accept(self, factor: float) -> None:

@@ -185,7 +185,7 @@ class Stepping:
         compiled, state = self.compiled, self.state
         for a in (state.Q, state.D, state.V, state.DD):
             a[1] = a[0]
-        state.U[:] = 0.0
+        state.U[:], state.work[:] = 0.0, 0.0
         now = np.array([self.t0])
         fun = self.evaluate(now, now, now + self.h)[0]
         S.report(C.START, self.reports, compiled.system, self.ctl, fun, state, np.zeros(C.N_LEDGER), False)
@@ -201,9 +201,9 @@ class Stepping:
         for a in (state.Q, state.D, state.V, state.DD):
             a[1] = a[0]
         state.U[self.compiled.system.kind != S.MULTIPLIER] = 0.0
-        row = np.zeros(C.N_LEDGER)
+        row, work = np.zeros(C.N_LEDGER), state.work.copy()
         S.report(C.LEDGER, self.reports, self.compiled.system, self.ctl, fun, state, row, True)
-        row[_WORKS] = 0.0
+        row[_WORKS], state.work[:] = 0.0, work
         return row
 
     def pack(self, rows: np.ndarray, works: np.ndarray) -> np.ndarray:
@@ -390,7 +390,8 @@ class Stepping:
         at_once = problem == S.SINGULAR and c[S.ITERATION] == 0
         if at_once and redundancy.diagonal is None:
             self._fail(problem)
-        before = [a.copy() for a in (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction)]
+        changed = (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction, state.work)
+        before = [a.copy() for a in changed]
         hist = self.compiled.system.hist.copy()
         worst = int(c[S.WORST]), float(self.real[S.WORST_VALUE])
         fighting = redundancy.contradiction(state.residual, self.compiled.system.row_scale)
@@ -411,9 +412,7 @@ class Stepping:
             if mode != redundancy.mode:
                 redundancy.use(mode)
             ctl = self.control(self.h / parts)
-            for a, b in zip(
-                (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction), before, strict=True
-            ):
+            for a, b in zip(changed, before, strict=True):
                 a[:] = b
             self.compiled.system.hist[:] = hist
             t = self.time(self.step + np.arange(parts + 1) / parts)
@@ -511,6 +510,7 @@ class Stepping:
             "U": s.U.copy(),
             "past": s.past.copy(),
             "reaction": s.reaction[0].copy(),
+            "work": s.work.copy(),
             "hist": self.compiled.system.hist.copy(),
             "par": self.compiled.system.par.copy(),
             "row_scale": self.compiled.system.row_scale.copy(),
@@ -526,7 +526,7 @@ class Stepping:
         s = self.state
         self.step = int(data["step"])
         s.Q[0], s.D[0], s.DD[0], s.reaction[0] = data["Q"], data["D"], data["DD"], data["reaction"]
-        s.V[:], s.U[:], s.past[:] = data["V"], data["U"], data["past"]
+        s.V[:], s.U[:], s.past[:], s.work[:] = data["V"], data["U"], data["past"], data["work"]
         self.compiled.system.hist[:] = data["hist"]
         self.compiled.system.par[:] = data["par"]
         self.compiled.system.row_scale[:] = data["row_scale"]
