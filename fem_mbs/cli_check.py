@@ -150,7 +150,7 @@ def _length(model: Any, group: str) -> float:
 
 
 def _size(compiled: Any) -> Iterator[str]:
-    from fem_mbs.analysis.run import count_model
+    from fem_mbs.analysis.header import count_model
 
     counts = count_model(compiled)
     elements = ", ".join(f"{n} {name}" for name, n in counts["elements"].items())
@@ -206,7 +206,7 @@ def _still(kind: str, options: dict[str, Any]) -> str:
 
 
 def _steps(file: Any, model: Any, compiled: Any, state: Any, notes: list[str]) -> Iterator[str]:
-    from fem_mbs.analysis.run import STEP_OPTIONS
+    from fem_mbs.analysis.options import STEP_OPTIONS
 
     time = 0.0
     for step in model.steps:
@@ -336,8 +336,8 @@ def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
 
 def inventory() -> Iterator[str]:
     """What there is, by name; nothing is compiled."""
+    from fem_mbs.analysis.options import STEP_OPTIONS
     from fem_mbs.analysis.rules import RULES
-    from fem_mbs.analysis.run import STEP_OPTIONS
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions import FUNCTION_KINDS
     from fem_mbs.sections import SECTION_SHAPES

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fem_mbs.analysis.run import Progress
+    from fem_mbs.analysis.solution import Progress
 
 __all__ = ["LiveProgress", "PlainProgress", "interruptible", "make_progress"]
 

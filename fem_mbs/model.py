@@ -214,7 +214,7 @@ class Model(Parts, Joints, Loads, Frames, Forces):
         self.events.append(Event(name, str(sensor), value, direction, action, targets, law))
 
     def transient_step(self, duration: float, h: float, name: str = "transient", **options) -> None:
-        """A transient of ``duration`` [s] in steps of h; see `fem_mbs.analysis.run.TRANSIENT_OPTIONS`, and
+        """A transient of ``duration`` [s] in steps of h; see `fem_mbs.analysis.options.TRANSIENT_OPTIONS`, and
         `fem_mbs.analysis.rules` for ``rule`` ("midpoint", "decaying", "generalised-alpha", "hht", ...)."""
         owner = f'Step "{name}"'
         duration = self._number(duration, owner, "duration", 0.0, strict=True)
@@ -223,7 +223,7 @@ class Model(Parts, Joints, Loads, Frames, Forces):
 
     def inverse_step(self, duration: float, h: float, name: str = "inverse", **options) -> None:
         """What motions and driven joints must do for the model to move as they say, over ``duration`` [s] in steps of
-        h; see `fem_mbs.analysis.run.INVERSE_OPTIONS`.  Every driver so far gets a sensor "drive NAME", unless one
+        h; see `fem_mbs.analysis.options.INVERSE_OPTIONS`.  Every driver so far gets a sensor "drive NAME", unless one
         looks at it already."""
         owner = f'Step "{name}"'
         duration = self._number(duration, owner, "duration", 0.0, strict=True)

@@ -105,7 +105,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Step:
-    """An analysis step; ``options`` are the keyword arguments of `fem_mbs.analysis.run`'s settings."""
+    """An analysis step; ``options`` are the keyword arguments in `fem_mbs.analysis.options`."""
 
     kind: str
     name: str

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from fem_mbs.analysis.run import STEP_OPTIONS
+from fem_mbs.analysis.options import STEP_OPTIONS
 from fem_mbs.errors import InputError, MeshError, ModelError
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.meshes.generate import arc, line, polyline

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
+from fem_mbs.analysis.options import STEP_OPTIONS
 from fem_mbs.analysis.rules import RULES
-from fem_mbs.analysis.run import STEP_OPTIONS
 from fem_mbs.checks import QUANTITIES
 from fem_mbs.expressions import FUNCTIONS
 from fem_mbs.functions import FUNCTION_KINDS

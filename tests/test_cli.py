@@ -15,7 +15,7 @@ import pytest
 from test_modelfile import MINIMAL, PLANE, write
 
 from fem_mbs import cli
-from fem_mbs.analysis.run import Progress
+from fem_mbs.analysis.solution import Progress
 from fem_mbs.cli_check import explain
 from fem_mbs.cli_progress import LiveProgress, PlainProgress, make_progress
 from fem_mbs.errors import MeshError

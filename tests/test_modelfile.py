@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem_mbs.analysis.run import STEP_OPTIONS, Solution, solve
+from fem_mbs.analysis.options import STEP_OPTIONS
+from fem_mbs.analysis.run import solve
+from fem_mbs.analysis.solution import Solution
 from fem_mbs.checks import QUANTITIES, measure
 from fem_mbs.errors import InputError, MeshError, ModelError
 from fem_mbs.meshes.generate import line as line_mesh

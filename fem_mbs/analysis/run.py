@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
 from importlib import metadata
 from pathlib import Path
 from time import perf_counter
@@ -18,152 +15,22 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.adaptive import AdaptiveStepping
 from fem_mbs.analysis.assemble import assemble
 from fem_mbs.analysis.events import Events, run_events
+from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_header
 from fem_mbs.analysis.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.inverse import check_drivers
-from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS, Linearised, run_buckling, run_modes
+from fem_mbs.analysis.linear import Linearised, run_buckling, run_modes
 from fem_mbs.analysis.loading import Loading, chosen
-from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
-from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
-from fem_mbs.analysis.statics import STATIC_OPTIONS, check_options, run_static
-from fem_mbs.analysis.stepping import LEDGER_COLUMNS, Chunk, Settings, Stepping
+from fem_mbs.analysis.options import STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
+from fem_mbs.analysis.rules import RULES, check_explicit
+from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution
+from fem_mbs.analysis.statics import check_options, run_static
+from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
 from fem_mbs.model import CompiledModel, Model, Step
-from fem_mbs.sensors import node_values
 from fem_mbs.solvers import stepper as S
 
-__all__ = [
-    "INVERSE_OPTIONS",
-    "STATIC_OPTIONS",
-    "STEP_OPTIONS",
-    "TRANSIENT_OPTIONS",
-    "Progress",
-    "Solution",
-    "StepResult",
-    "inspect",
-    "run",
-    "solve",
-]
-
-_SETTINGS = {f.name: f.default for f in fields(Settings)}
-
-#: Options of a transient step and their defaults.
-TRANSIENT_OPTIONS: dict[str, Any] = {
-    "duration": None,  # [s]
-    "h": None,  # step [s]
-    "rule": "midpoint",  # or another one of fem_mbs.analysis.rules
-    "frames": 100,  # states kept for pictures and ParaView, evenly spread; 0: none
-    "restarts": 0,  # restart points, evenly spread
-    "adaptive": 0.0,  # largest local error of a step; 0: all steps are h
-    **_SETTINGS,
-}
-#: Options of an inverse step and their defaults.
-INVERSE_OPTIONS: dict[str, Any] = {
-    "duration": None,
-    "h": None,
-    "dynamic": True,  # false: quasi-static, without inertia
-    "frames": 100,
-    "restarts": 0,
-    **{k: v for k, v in _SETTINGS.items() if k not in ("beta", "gamma")},
-}
-#: Options of a static step and their defaults.
-_STATIC: dict[str, Any] = {**STATIC_OPTIONS, **{k: v for k, v in _SETTINGS.items() if k not in RULE_OPTIONS}}
-#: Options of all types of steps.
-STEP_OPTIONS = {
-    "transient": TRANSIENT_OPTIONS,
-    "inverse": INVERSE_OPTIONS,
-    "static": _STATIC,
-    "modes": MODES_OPTIONS,
-    "buckling": BUCKLING_OPTIONS,
-}
-
-_ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
-_TIMED = ("transient", "inverse")  # types of steps that pass time
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a running analysis tells: step of the model, steps made and wanted, time, Newton iterations per step, energy
-    error (closing error over the range of the energies), and the load factor of a static step (else None)."""
-
-    step: str
-    done: int
-    total: int
-    time: float
-    iterations: float
-    energy_error: float
-    load_factor: float | None = None
-
-
-@dataclass
-class StepResult:
-    """Series of one analysis step in memory: arrays with one row per time step, the first row being the start."""
-
-    name: str
-    type: str
-    series: dict[str, np.ndarray] = field(default_factory=dict)
-    frames: dict[str, np.ndarray] = field(default_factory=dict)
-    summary: dict[str, Any] = field(default_factory=dict)
-    restarts: list[dict[str, Any]] = field(default_factory=list)
-    info: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def time(self) -> np.ndarray:
-        return self.series["time"]
-
-    def ledger(self, column: str) -> np.ndarray:
-        """A column of the energy ledger [J], by its name in LEDGER_COLUMNS."""
-        return self.series["ledger"][:, _ENERGY_COLUMNS.index(column)]
-
-
-class Solution:
-    """The results of a run kept in memory: the same rows that a results folder would hold."""
-
-    compiled: CompiledModel
-
-    def __init__(self) -> None:
-        self.steps: list[StepResult] = []
-        self._parts: dict[str, dict[str, list[np.ndarray]]] = {}
-
-    def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
-        self.steps.append(StepResult(name, type, info=info or {}))
-        self._parts = {"series": {}, "frames": {}}
-
-    def append(self, series=None, frames=None, restart=None) -> None:
-        for kind, given in (("series", series), ("frames", frames)):
-            for name, value in (given or {}).items():
-                self._parts[kind].setdefault(name, []).append(np.array(value))
-        if restart is not None:
-            self.steps[-1].restarts.append(restart)
-
-    def end_step(self, summary: dict[str, Any] | None = None) -> None:
-        step = self.steps[-1]
-        step.series = {k: np.concatenate(v) for k, v in self._parts["series"].items()}
-        step.frames = {k: np.concatenate(v) for k, v in self._parts["frames"].items()}
-        step.summary = summary or {}
-
-    def close(self, summary: dict[str, Any] | None = None) -> None:
-        self.summary = summary or {}
-
-    def fail(self, message: str) -> None:
-        if self.steps and not self.steps[-1].series and self._parts["series"]:
-            self.end_step({"failed": message})
-
-    def drives(self, step: int = -1) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Times (n,) [s] of a step, and by the names of their sensors what motions and driven joints do then, (n,) or
-        (n, 2): forces [N] and moments [N m] at the ends of time steps, of second order; see
-        `fem_mbs.sensors.node_values`.  They can be given to loads as tables of time."""
-        found = self.steps[step]
-        table = {}
-        for sensor in self.compiled.sensors:
-            if sensor.kind == "drive":
-                values = node_values(found.time, found.series[f"sensor/{sensor.name}"], found.info["mid_step"])
-                table[sensor.name] = values[:, 0] if values.shape[1] == 1 else values
-        return found.time, table
-
-    def sensor(self, name: str, step: int = -1) -> np.ndarray:
-        """Values (n, k) of a sensor in a step; mid-step quantities as they are computed, the first row NaN."""
-        return self.steps[step].series[f"sensor/{name}"]
+__all__ = ["inspect", "run", "solve"]
 
 
 def solve(model: Model, progress: Callable[[Progress], None] | None = None) -> Solution:
@@ -251,176 +118,16 @@ def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
     step, options, settings = job.plan[0]
     if step.kind == "inverse":
         check_drivers(job.compiled, job.state, step.name)
-    if step.kind in _TIMED and options.get("dynamic", True):
+    if step.kind in TIMED and options.get("dynamic", True):
         job.start_report = consistent_velocities(job.compiled, job.state, 0.0, job._spin(step, options, 0.0))
         stepping = Stepping(
             job.system, job._transient_functions(), job.state, model.gravity,
-            rule=_rule(options), t0=0.0, h=options["duration"] / _count_steps(step.name, options), settings=settings,
+            rule=rule_of(options), t0=0.0, h=options["duration"] / count_steps(step.name, options), settings=settings,
         )  # fmt: skip
         stepping.begin()
         job._check_inertia(stepping)
     report = job.start_report if job.assembly is None else {**job.start_report, "assembly": job.assembly}
     return job.compiled, job.state, report
-
-
-def fingerprint(job: _Run) -> str:
-    """A text that differs where the results of two models, or of two versions of the program, would differ."""
-    compiled, system = job.compiled, job.system
-    digest = hashlib.sha256(metadata.version("fem-mbs").encode())
-    for block in system.blocks:
-        digest.update(block.type.name.encode())
-        for array in (block.nodes, block.par):
-            digest.update(np.ascontiguousarray(array).tobytes())
-    nodes, driven = system.nodes, system.driven
-    for array in (nodes.x, nodes.rotation, system.fixed, driven.dofs, driven.functions, job.model.gravity):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    length = sum(options["duration"] for step, options, _ in job.plan if step.kind in _TIMED)
-    for f in compiled.functions:
-        digest.update(np.asarray(f(np.linspace(0.0, length, 9)), float).tobytes())
-    steps = [[step.kind, step.name, step.options] for step, _, _ in job.plan]
-    words = [steps, [s.header for s in compiled.sensors], list(job.model.groups), job.model.initial_method]
-    digest.update(json.dumps(words, sort_keys=True, default=str).encode())
-    for speed in job.model.initial_velocities:
-        for array in (speed.nodes, speed.velocity, speed.spin):
-            digest.update(np.ascontiguousarray(array).tobytes())
-    told = [job.model.initial_speeds, job.model.assembling, [replace(e, function=None) for e in job.model.events]]
-    digest.update(repr(told).encode())
-    for event in job.model.events:
-        if event.function is not None:
-            digest.update(np.asarray(event.function(np.linspace(0.0, length, 9)), float).tobytes())
-    for callback in system.callbacks:
-        digest.update(callback.fingerprint())
-    return digest.hexdigest()
-
-
-def make_header(compiled: CompiledModel) -> dict[str, Any]:
-    """What a results folder says of the model."""
-    model, system = compiled.model, compiled.system
-    names = {**model.named_nodes, **{b.name: b.node for b in model.bodies.values()}}
-    for mesh_name, (mesh, first) in model.meshes.items():
-        for set_name, nodes in mesh.node_sets.items():
-            if len(nodes) == 1:
-                names[f"{mesh_name}:{set_name}"] = int(first + nodes[0])
-    blocks = []
-    for name, cells in model.groups.items():
-        block = next(b for b, _ in _find_group(system, name) if b.type.outputs)
-        blocks.append(
-            {"name": name, "type": block.type.name, "connectivity": cells, "outputs": list(block.type.outputs)}
-        )
-    components = ["x", "y", "z"][: model.dimension]
-    supports: dict[int, list[str]] = {}
-    shaken = [
-        dof
-        for dof, owner in zip(system.driven.dofs, system.driven.owners, strict=True)
-        if owner.startswith("Base excitation")
-    ]
-    for dof in [*system.fixed, *shaken]:
-        node = int(np.searchsorted(system.offset, dof, side="right") - 1)
-        k = int(dof - system.offset[node])
-        supports.setdefault(node, []).append(components[k] if k < model.dimension else "rotation")
-    joints, held = _joint_symbols(compiled)
-
-    def padded(point) -> list[float]:
-        return [*np.asarray(point, float).tolist(), *[0.0] * (3 - model.dimension)]
-
-    bodies = []
-    for body in model.bodies.values():
-        R = np.eye(3)
-        R[: model.dimension, : model.dimension] = model._rotation_matrix(body.node)
-        points = [padded(p) for p in body.points]
-        bodies.append({"name": body.name, "node": body.node, "points": points, "rotation": R.tolist()})
-    return {
-        "title": model.title,
-        "version": metadata.version("fem-mbs"),
-        "dimension": model.dimension,
-        "nodes": model.positions,
-        "node_names": names,
-        "blocks": blocks,
-        "bodies": bodies,
-        "sensors": [s.header for s in compiled.sensors],
-        "ledger": list(_ENERGY_COLUMNS),
-        "supports": [{"node": n, "components": c} for n, c in supports.items()] + held,
-        "joints": joints,
-        "model": count_model(compiled),
-    }
-
-
-def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Joints, and supports that joints to the ground amount to, for figures: node, and point in its body's axes."""
-    model, dim = compiled.model, compiled.model.dimension
-    joints: dict[str, dict[str, Any]] = {}
-    supports = []
-    for block in compiled.system.blocks:
-        kind = block.type.name
-        if not block.type.multipliers or block.type.angular:
-            continue
-        for name, first, _ in block.groups:
-            if name not in model.joints:
-                continue
-            end = int(block.nodes[first].argmax())
-            suffix = f"_{'ab'[end]}" if block.type.ends == 2 else ""
-            column = [block.type.column(f"a{c}{suffix}") for c in "xyz"[:dim]]
-            place = {"name": name, "type": model.joints[name].kind, "node": int(block.nodes[first, end])}
-            place["point"] = block.par[first, column].tolist()
-            joints.setdefault(name, place)  # one symbol, whatever the joint is made of
-            if kind == f"point{dim}" and block.nodes[first].min() < 0:
-                supports.append({**place, "components": list("xyz"[:dim])})
-            elif kind == f"position{dim}" and block.par[first, block.type.column("function")] < 0.0:
-                normal = np.abs(block.par[first, [block.type.column(f"n{c}") for c in "xyz"[:dim]]])
-                if normal.max() > 0.999:
-                    supports.append({**place, "components": ["xyz"[int(normal.argmax())]]})
-    for name, node in compiled.merged_joints:
-        joints.setdefault(name, {"name": name, "type": model.joints[name].kind, "node": node, "point": [0.0] * dim})
-    return list(joints.values()), supports
-
-
-def count_model(compiled: CompiledModel) -> dict[str, Any]:
-    """Counts for reports: nodes, elements by type, unknowns, solver."""
-    system = compiled.system
-    return {
-        "nodes": int(system.nodes.x.shape[0]),
-        "unknowns": int(system.n_equations),
-        "multipliers": sum(b.n_multipliers for b in system.blocks),
-        "elements": {b.type.name: b.size for b in system.blocks},
-        "solver": f"banded (half-bandwidth {system.bandwidth})" if system.banded else "sparse",
-    }
-
-
-def _find_group(system, name: str):
-    return [(b, first) for b in system.blocks for n, first, _ in b.groups if n == name]
-
-
-def _options(step: Step, known: dict[str, Any]) -> tuple[dict[str, Any], Settings]:
-    owner = f'Step "{step.name}"'
-    for key in step.options:
-        if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f'; did you mean "{close[0]}"?' if close else f"; it takes {', '.join(known)}"
-            raise ModelError(f'{owner}: unknown key "{key}"{hint}')
-    options = {**known, **step.options}
-    choices = {
-        "rule": tuple(RULES),
-        "newton": ("chord", "full"),
-        "predictor": ("none", "velocity", "increment", "extrapolation"),
-        "solver": ("auto", "cholmod", "superlu"),
-    }
-    for key, allowed in choices.items():
-        if key in options and options[key] not in allowed:
-            raise ModelError(f"{owner}: {key} = {options[key]!r} must be one of {', '.join(allowed)}")
-    for key in ("frames", "restarts", "increments", "max_iterations", "halvings", "count", "points", "branch"):
-        if key in options:
-            v, low = options[key], 1 if key in ("increments", "max_iterations", "count", "points") else 0
-            if isinstance(v, bool) or not isinstance(v, int) or v < low:
-                raise ModelError(f"{owner}: {key} = {v!r} must be a whole number of at least {low}")
-            if key == "halvings" and v > 20:
-                raise ModelError(f"{owner}: halvings = {v!r} would cut a step into {2**20} parts and more; at most 20")
-    if "rule" in options:
-        check_rule(owner, options, step.options)
-    for key in ("rtol", "ctol"):
-        v = options.get(key, 1.0)
-        if isinstance(v, bool) or not isinstance(v, (int, float)) or not 0.0 < v < np.inf:
-            raise ModelError(f"{owner}: {key} = {v!r} must be a positive number")
-    return options, Settings(**{k: options[k] for k in _SETTINGS if k in options})
 
 
 class _Run:
@@ -442,11 +149,11 @@ class _Run:
         self.outcomes: Callable[[], list[Outcome]] = list
         if not model.steps:
             raise ModelError("Model: it has no steps; add a static or a transient step")
-        self.plan = [(s, *_options(s, STEP_OPTIONS[s.kind])) for s in model.steps]
+        self.plan = [(s, *read_options(s, STEP_OPTIONS[s.kind])) for s in model.steps]
         self.frame = model._rotating
         for step, options, _ in self.plan:
-            if step.kind in _TIMED:
-                _count_steps(step.name, options)
+            if step.kind in TIMED:
+                count_steps(step.name, options)
                 if step.kind == "transient" and RULES[options["rule"]].kind == S.EXPLICIT:
                     check_explicit(f'Step "{step.name}"', self.system)
                 if self.frame is not None and not self.frame.spin:
@@ -476,7 +183,7 @@ class _Run:
         frame = self.frame
         if frame is None or not frame.spin:
             return
-        first = next(((s, o) for s, o, _ in self.plan if s.kind in _TIMED), None)
+        first = next(((s, o) for s, o, _ in self.plan if s.kind in TIMED), None)
         if first is None:
             return
         step, options = first
@@ -492,7 +199,7 @@ class _Run:
         frame = self.frame
         if frame is None:
             return None
-        h = options["duration"] / _count_steps(step.name, options) if _rule(options) == "midpoint" else 0.0
+        h = options["duration"] / count_steps(step.name, options) if rule_of(options) == "midpoint" else 0.0
         return Spin(f'Centrifugal load "{frame.name}"', float(frame.law(np.float64(t))), frame.axis, frame.point, h)
 
     def _transient_functions(self) -> list[Callable]:
@@ -516,7 +223,7 @@ class _Run:
         """Motions (n_fun,) bool that the static steps before the first transient bring in."""
         varied = np.zeros(len(self.compiled.functions), bool)
         for step, options, _ in self.plan:
-            if step.kind in _TIMED:
+            if step.kind in TIMED:
                 break
             if step.kind == "static":
                 varied |= chosen(self.compiled, options["vary"], f'Step "{step.name}"', "vary", motions=True)[0]
@@ -537,7 +244,7 @@ class _Run:
                 continue
             resumed = self.point if self.point is not None and number == first else None
             if resumed is None:
-                self.recorder.begin_step(step.name, step.kind, _step_info(options))
+                self.recorder.begin_step(step.name, step.kind, step_info(options))
             summary = run_step[step.kind](number, step, options, settings, resumed)
             self.summaries.append(summary)
             self.recorder.end_step(summary)
@@ -593,7 +300,7 @@ class _Run:
         out = {"time": time, "displacement": displacement, "rotation": rotation, "velocity": velocity}
         for name, cells in self.model.groups.items():
             energy = np.zeros((nf, len(cells)))
-            for block, first in _find_group(system, name):
+            for block, first in find_group(system, name):
                 k = len(block.type.outputs)
                 if k:
                     at = block.first_output + first * k
@@ -637,8 +344,8 @@ class _Run:
 
     # --- transient -------------------------------------------------------------------------------------------------
     def _transient(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
-        n_steps = _count_steps(step.name, options)
-        rule = _rule(options)
+        n_steps = count_steps(step.name, options)
+        rule = rule_of(options)
         self.loading.all_on()
         h = options["duration"] / n_steps
         frame_every = max(1, n_steps // options["frames"]) if options["frames"] else 0
@@ -729,7 +436,7 @@ class _Run:
             "energy": {
                 "range": scale, "closing_error": totals["error"],
                 "closing_error_relative": totals["error"] / scale if scale else 0.0,
-                "final": {c: float(v) for c, v in zip(_ENERGY_COLUMNS, totals["last"][:7], strict=True)},
+                "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
             },
             "linear_momentum": totals["last"][7 : 7 + self.model.dimension],
             "angular_momentum": totals["last"][12:13] if self.model.dimension == 2 else totals["last"][10:13],
@@ -795,34 +502,11 @@ class _Run:
         return {"type": step.kind, "name": step.name, **summary}
 
 
-def _rule(options: dict[str, Any]) -> str:
-    """Integration rule of a step that passes time: an inverse step knows the mid-point rule and statics."""
-    return options.get("rule", "midpoint" if options.get("dynamic", True) else "static")
-
-
 def _new_totals(stepping: Stepping) -> dict[str, Any]:
     totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
     totals["kinetic"] = float(stepping.first_row[0])
     totals["rows"] = 0
     return totals
-
-
-def _count_steps(name: str, options: dict[str, Any]) -> int:
-    ratio = options["duration"] / options["h"]
-    n = round(ratio)
-    if n < 1 or abs(ratio - n) > 1e-6 * max(1.0, ratio):
-        whole = max(1, int(np.ceil(ratio)))
-        raise ModelError(
-            f'Step "{name}": duration = {options["duration"]:g} s is not a whole number of steps '
-            f"h = {options['h']:g} s; take h = {options['duration'] / whole:.9g}"
-        )
-    return n
-
-
-def _step_info(options: dict[str, Any]) -> dict[str, Any]:
-    """What readers must know of a step: of the mid-point rule, forces belong to the middle of its steps."""
-    rule = _rule(options) if "duration" in options else "static"
-    return {"rule": rule, "mid_step": rule in RULES and RULES[rule].two_state}
 
 
 def _update_totals(totals: dict[str, Any], chunk: Chunk) -> None:

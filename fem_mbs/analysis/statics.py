@@ -214,7 +214,7 @@ class _Static:
         raise ConvergenceError(f"no equilibrium was found, worst residual at {where}")
 
     def progress(self, part: float) -> None:
-        from fem_mbs.analysis.run import Progress
+        from fem_mbs.analysis.solution import Progress
 
         if self.run.progress:
             iterations = float(self.chunk.iterations[-1])

@@ -1,0 +1,144 @@
+"""What a results folder says of the model behind it: names, blocks, supports, joints; and what tells models apart."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.analysis.options import TIMED
+from fem_mbs.analysis.solution import ENERGY_COLUMNS
+from fem_mbs.model import CompiledModel
+
+__all__ = ["count_model", "find_group", "fingerprint", "make_header"]
+
+
+def fingerprint(job: Any) -> str:
+    """A text that differs where the results of two models, or of two versions of the program, would differ."""
+    compiled, system = job.compiled, job.system
+    digest = hashlib.sha256(metadata.version("fem-mbs").encode())
+    for block in system.blocks:
+        digest.update(block.type.name.encode())
+        for array in (block.nodes, block.par):
+            digest.update(np.ascontiguousarray(array).tobytes())
+    nodes, driven = system.nodes, system.driven
+    for array in (nodes.x, nodes.rotation, system.fixed, driven.dofs, driven.functions, job.model.gravity):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    length = sum(options["duration"] for step, options, _ in job.plan if step.kind in TIMED)
+    for f in compiled.functions:
+        digest.update(np.asarray(f(np.linspace(0.0, length, 9)), float).tobytes())
+    steps = [[step.kind, step.name, step.options] for step, _, _ in job.plan]
+    words = [steps, [s.header for s in compiled.sensors], list(job.model.groups), job.model.initial_method]
+    digest.update(json.dumps(words, sort_keys=True, default=str).encode())
+    for speed in job.model.initial_velocities:
+        for array in (speed.nodes, speed.velocity, speed.spin):
+            digest.update(np.ascontiguousarray(array).tobytes())
+    told = [job.model.initial_speeds, job.model.assembling, [replace(e, function=None) for e in job.model.events]]
+    digest.update(repr(told).encode())
+    for event in job.model.events:
+        if event.function is not None:
+            digest.update(np.asarray(event.function(np.linspace(0.0, length, 9)), float).tobytes())
+    for callback in system.callbacks:
+        digest.update(callback.fingerprint())
+    return digest.hexdigest()
+
+
+def make_header(compiled: CompiledModel) -> dict[str, Any]:
+    """What a results folder says of the model."""
+    model, system = compiled.model, compiled.system
+    names = {**model.named_nodes, **{b.name: b.node for b in model.bodies.values()}}
+    for mesh_name, (mesh, first) in model.meshes.items():
+        for set_name, nodes in mesh.node_sets.items():
+            if len(nodes) == 1:
+                names[f"{mesh_name}:{set_name}"] = int(first + nodes[0])
+    blocks = []
+    for name, cells in model.groups.items():
+        block = next(b for b, _ in find_group(system, name) if b.type.outputs)
+        blocks.append(
+            {"name": name, "type": block.type.name, "connectivity": cells, "outputs": list(block.type.outputs)}
+        )
+    components = ["x", "y", "z"][: model.dimension]
+    supports: dict[int, list[str]] = {}
+    shaken = [
+        dof
+        for dof, owner in zip(system.driven.dofs, system.driven.owners, strict=True)
+        if owner.startswith("Base excitation")
+    ]
+    for dof in [*system.fixed, *shaken]:
+        node = int(np.searchsorted(system.offset, dof, side="right") - 1)
+        k = int(dof - system.offset[node])
+        supports.setdefault(node, []).append(components[k] if k < model.dimension else "rotation")
+    joints, held = _joint_symbols(compiled)
+
+    def padded(point) -> list[float]:
+        return [*np.asarray(point, float).tolist(), *[0.0] * (3 - model.dimension)]
+
+    bodies = []
+    for body in model.bodies.values():
+        R = np.eye(3)
+        R[: model.dimension, : model.dimension] = model._rotation_matrix(body.node)
+        points = [padded(p) for p in body.points]
+        bodies.append({"name": body.name, "node": body.node, "points": points, "rotation": R.tolist()})
+    return {
+        "title": model.title,
+        "version": metadata.version("fem-mbs"),
+        "dimension": model.dimension,
+        "nodes": model.positions,
+        "node_names": names,
+        "blocks": blocks,
+        "bodies": bodies,
+        "sensors": [s.header for s in compiled.sensors],
+        "ledger": list(ENERGY_COLUMNS),
+        "supports": [{"node": n, "components": c} for n, c in supports.items()] + held,
+        "joints": joints,
+        "model": count_model(compiled),
+    }
+
+
+def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Joints, and supports that joints to the ground amount to, for figures: node, and point in its body's axes."""
+    model, dim = compiled.model, compiled.model.dimension
+    joints: dict[str, dict[str, Any]] = {}
+    supports = []
+    for block in compiled.system.blocks:
+        kind = block.type.name
+        if not block.type.multipliers or block.type.angular:
+            continue
+        for name, first, _ in block.groups:
+            if name not in model.joints:
+                continue
+            end = int(block.nodes[first].argmax())
+            suffix = f"_{'ab'[end]}" if block.type.ends == 2 else ""
+            column = [block.type.column(f"a{c}{suffix}") for c in "xyz"[:dim]]
+            place = {"name": name, "type": model.joints[name].kind, "node": int(block.nodes[first, end])}
+            place["point"] = block.par[first, column].tolist()
+            joints.setdefault(name, place)  # one symbol, whatever the joint is made of
+            if kind == f"point{dim}" and block.nodes[first].min() < 0:
+                supports.append({**place, "components": list("xyz"[:dim])})
+            elif kind == f"position{dim}" and block.par[first, block.type.column("function")] < 0.0:
+                normal = np.abs(block.par[first, [block.type.column(f"n{c}") for c in "xyz"[:dim]]])
+                if normal.max() > 0.999:
+                    supports.append({**place, "components": ["xyz"[int(normal.argmax())]]})
+    for name, node in compiled.merged_joints:
+        joints.setdefault(name, {"name": name, "type": model.joints[name].kind, "node": node, "point": [0.0] * dim})
+    return list(joints.values()), supports
+
+
+def count_model(compiled: CompiledModel) -> dict[str, Any]:
+    """Counts for reports: nodes, elements by type, unknowns, solver."""
+    system = compiled.system
+    return {
+        "nodes": int(system.nodes.x.shape[0]),
+        "unknowns": int(system.n_equations),
+        "multipliers": sum(b.n_multipliers for b in system.blocks),
+        "elements": {b.type.name: b.size for b in system.blocks},
+        "solver": f"banded (half-bandwidth {system.bandwidth})" if system.banded else "sparse",
+    }
+
+
+def find_group(system, name: str):
+    return [(b, first) for b in system.blocks for n, first, _ in b.groups if n == name]
