@@ -8,7 +8,8 @@ over pulleys.  The constraint holds at the end of the step, its multiplier acts 
 does no work; each coordinate's forces have neither resultant nor moment.  Angles count their turns (space: `hist`).
 Couplings are constraints in radians, pulleys in metres.
 
-Outputs: the force or moment that works on each coordinate, and both coordinates at the end of the step.
+Outputs: the generalised force on each coordinate (a moment on an angle, a force on a displacement), and both
+coordinates at the end of the step.
 """
 
 from __future__ import annotations
@@ -141,14 +142,14 @@ def _type(dimension):
         multipliers=1,
         scale=0,
         angular=True,
-        outputs=("work a [N m]", "work b [N m]", "coordinate a", "coordinate b"),
+        outputs=("force a [N m]", "force b [N m]", "coordinate a", "coordinate b"),
         force=_coupling,
         report=_report,
     )
 
 
 _COUPLINGS = (_type(2), _type(3))
+_ROPES = ("force a [N]", "force b [N]", "coordinate a", "coordinate b")
+_PULLEYS = tuple(replace(t, name=f"pulley{t.dimension}", angular=False, outputs=_ROPES) for t in _COUPLINGS)
 
-TYPES = {
-    t.name: t for t in (*_COUPLINGS, *(replace(t, name=f"pulley{t.dimension}", angular=False) for t in _COUPLINGS))
-}
+TYPES = {t.name: t for t in (*_COUPLINGS, *_PULLEYS)}

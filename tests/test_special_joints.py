@@ -30,7 +30,7 @@ def test_gears_share_a_torque(ratio, axis_b):
     model = two_wheels(axis_b)
     model.gear("gear", "axle a", "axle b", ratio)
     model.moment("M", "a", (0.0, 0.0, 2.0))
-    model.sensor("teeth", "reaction", on="axle b")
+    model.sensor("teeth", "reaction", on="gear")
     model.transient_step(4.0, 0.002, frames=0)
     solution = solve(model)
     step = solution.steps[0]
@@ -40,6 +40,9 @@ def test_gears_share_a_torque(ratio, axis_b):
     assert max(a[-1], abs(b[-1])) > 2.0 * np.pi
     assert b == pytest.approx(ratio * a, rel=1e-11, abs=1e-12)
     assert energy_error(step) < 1e-11
+    on_a, on_b = solution.sensor("teeth")[100]  # moments on the wheels' coordinates
+    assert on_b == pytest.approx((inertia - 0.3) / ratio * 2.0 / inertia, rel=1e-4)
+    assert on_a == pytest.approx(-ratio * on_b, rel=1e-9)
 
 
 def test_rack_and_pinion():
