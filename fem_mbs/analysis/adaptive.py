@@ -205,6 +205,7 @@ class AdaptiveStepping(Stepping):
         self.rows["time"].append(t)
         self.rows["ledger"].append(rows[0] + x * (rows[1] - rows[0]))
         self.rows["iterations"].append(self.used)
+        self.rows["residual"].append(self.real[S.WORST_VALUE])
         self.rows["record"].append(values)
         self.used = 0
         self.step += 1
@@ -221,7 +222,7 @@ class AdaptiveStepping(Stepping):
             time=np.array(rows["time"]),
             ledger=np.array(rows["ledger"]),
             iterations=np.array(rows["iterations"], np.int32),
-            residual=np.full(len(rows["time"]), self.real[S.WORST_VALUE]),
+            residual=np.array(rows["residual"]),
             record=np.array(rows["record"]).reshape(len(rows["time"]), -1),
             frame_time=np.array(frames["time"]),
             frames={k: np.array(v) for k, v in frames.items() if k != "time"},
@@ -230,7 +231,7 @@ class AdaptiveStepping(Stepping):
         return chunk
 
     def _clear(self) -> None:
-        self.rows: dict[str, list] = {k: [] for k in ("time", "ledger", "iterations", "record")}
+        self.rows: dict[str, list] = {k: [] for k in ("time", "ledger", "iterations", "residual", "record")}
         self.frames: dict[str, list] = {k: [] for k in ("time", "Q", "V", "D", "out", "energy")}
 
     def run(self, n_steps: int, on_chunk: Callable[[Chunk], None]) -> None:
