@@ -199,7 +199,9 @@ def _mode_residuals(K, M, G, values, vectors, rigid) -> np.ndarray:
         saddle = Saddle(identity(K.shape[0], format="csr"), G)
         R = np.column_stack([saddle.solve(r)[0] for r in R.T])
     absolute = np.linalg.norm(abs(K) @ np.abs(vectors), axis=0)
-    return np.linalg.norm(R, axis=0) / np.where(rigid, absolute, size)
+    scale = np.where(rigid, absolute, size)
+    # where nothing resists at all, nothing is out of balance
+    return np.linalg.norm(R, axis=0) / np.where(scale > 0.0, scale, 1.0)
 
 
 def _dense_modes(K, M, G, count):

@@ -242,3 +242,14 @@ def test_wrong_options(step, options, text):
     getattr(model, f"{step}_step")(**options)
     with pytest.raises(ModelError, match=text):
         solve(model)
+
+
+def test_a_mechanism_without_stiffness():
+    """A body on a hinge: one rigid mode, with a residual."""
+    model = Model(2)
+    model.body("a", (0.0, 0.0), 1.0, 0.1)
+    model.joint("pin", "pin", "ground", "a", point=(0.0, 0.0))
+    model.modes_step(3)
+    summary = solve(model).steps[0].summary
+    assert summary["frequencies_hz"] == [0.0]
+    assert summary["residuals"] == [0.0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 
-from fem_mbs import Model, ModelError, solve
+from fem_mbs import Model, ModelError, run, solve
 from fem_mbs.errors import AnalysisError
 from fem_mbs.validation.case import constancy, energy_error
 
@@ -156,3 +158,17 @@ def test_curved_beams_are_found(strains):
     model.point_mass("m", "bead", 0.1)
     with pytest.raises(ModelError, match="off the line"):  # the cubics leave the circle by a little
         model.joint("bore", "along_beam", "wire", "bead")
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_results_folder(tmp_path, dimension):
+    """Figures have a symbol for the sliding joint; a continued run has the same bits."""
+    model = wire(dimension, gravity=False)
+    model.joint("bore", "along_beam", "wire", "bead")
+    model.initial("bead", velocity=np.eye(dimension)[0])
+    model.transient_step(0.2, 0.01, restarts=2)
+    whole = run(model, tmp_path / "a")
+    assert [j["name"] for j in whole.header["joints"]] == ["bore"]
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    again = run(model, tmp_path / "b", restart=0)
+    assert np.array_equal(whole.sensor("bead")[1], again.sensor("bead")[1])

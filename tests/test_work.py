@@ -73,3 +73,32 @@ def test_restart(tmp_path, step):
 def test_wrong_name():
     with pytest.raises(Exception, match='"engine" is no load, motor, spring, motion or joint'):
         machine().sensor("w", "work", on="engine")
+
+
+def test_works_go_on_through_events():
+    """A load that goes off, and a driver that changes its speed at once: the blow is its work."""
+    model = Model(2)
+    model.body("b", (0.0, 0.0), 1.0, 1.0)
+    model.force("F", "b", (1.0, 0.0))
+    model.force("G", "b", (0.0, 0.1))
+    model.spring("damper", "b", "ground", 0.0, damping=0.5, point_b=(-5.0, 0.0))
+    model.sensor("place", "position", on="b")
+    for name in ("F", "G", "damper"):
+        model.sensor(name, "work", on=name)
+    model.event("e", "place.x", value=0.1, action="off", target="G")
+    model.transient_step(1.0, 0.05)
+    solution = solve(model)
+    step = solution.steps[0]
+    assert solution.sensor("F")[:, 0] + solution.sensor("G")[:, 0] == pytest.approx(step.ledger("load work"), abs=1e-13)
+    assert solution.sensor("damper")[:, 0] == pytest.approx(-step.ledger("dissipated"), abs=1e-13)
+
+    model = Model(2)
+    model.body("b", (0.0, 0.0), 1.0, 1.0)
+    model.joint("axle", "revolute", "ground", "b", point=(0.0, 0.0), function="t")
+    model.sensor("work", "work", on="axle")
+    model.sensor("angle", "joint", on="axle")
+    model.event("faster", "angle", value=0.1, action="switch", target="axle", function="3*t")
+    model.transient_step(0.2, 0.01)
+    solution = solve(model)
+    assert solution.sensor("work")[-1, 0] == pytest.approx(0.5 * (9.0 - 1.0), rel=1e-9)
+    assert solution.steps[0].ledger("driver work")[-1] == pytest.approx(4.0, rel=1e-9)

@@ -121,9 +121,10 @@ class Events:
         for w in self.watched:
             w.stand(w.values(chunk.record, chunk.ledger))
 
-    def fire(self, hits: list[_Watched], t: float) -> tuple[bool, bool]:
-        """Carry events out; whether the step ends, and whether drivers have changed."""
-        stop = moved = False
+    def fire(self, hits: list[_Watched], t: float) -> tuple[bool, np.ndarray]:
+        """Carry events out; whether the step ends, and the drivers' functions (n_fun,) bool that have changed."""
+        stop = False
+        moved = np.zeros(len(self.acting), bool)
         loads = np.asarray(self.compiled.loads, bool)
         for w in hits:
             event = w.event
@@ -135,7 +136,7 @@ class Events:
                 self.acting[w.mask] = True
                 for i in np.flatnonzero(w.mask):
                     self.compiled.functions[i] = self._law(event, int(i), bool(loads[i]), t)
-                moved |= bool((w.mask & ~loads).any())
+                moved |= w.mask & ~loads
         return stop, moved
 
     def _law(self, event: Event, index: int, load: bool, t: float):
@@ -201,6 +202,18 @@ def run_events(
     return stepping, t_end
 
 
+def _entries(stepping: Stepping, mask: np.ndarray) -> list[int]:
+    """Places in `State.work` of what follows the functions of ``mask`` (n_fun,): joints, then motions."""
+    found = []
+    for block in stepping.compiled.blocks:
+        if block.type.multipliers and "function" in block.type.par:
+            index = block.par[:, block.type.column("function")].astype(int)
+            rows = np.flatnonzero((index >= 0) & mask[index])
+            found += (block.first_element + rows).tolist()
+    elements = stepping.state.energy.size
+    return found + (elements + np.flatnonzero(mask[stepping.compiled.driven.functions])).tolist()
+
+
 def _joined(chunks: list[Chunk]) -> Chunk:
     first = chunks[0]
     if len(chunks) == 1:
@@ -243,11 +256,13 @@ def _locate(events: Events, stepping: Stepping) -> tuple[float, list[_Watched], 
     return best, hits, chunk
 
 
-def _go_on(events: Events, old: Stepping, new: Stepping, moved: bool) -> Stepping:
-    """Begin the stepping after an event with the ledger of the one before."""
+def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> Stepping:
+    """Begin the stepping after an event with the ledger of the one before; ``moved`` (n_fun,): the drivers' functions
+    that have changed."""
+    work = new.state.work.copy()
     energy = float(old.energies(old.evaluate(*[np.array([new.t0])] * 3)[0])[:3].sum())
     report = None
-    if moved:
+    if moved.any():
         report = consistent_velocities(events.compiled, new.state, new.t0, current=True)
     new.state.past[:] = 0.0
     new.begin()
@@ -255,10 +270,12 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: bool) -> Steppin
         silent = make_function(0.0)
         laws = [f if acts else silent for f, acts in zip(events.compiled.functions, events.acting, strict=True)]
         start_rule(replace(events.compiled, functions=laws), new.state, new.t0, new.h, new.weights)
-    new.works = old.works.copy()
-    if moved:
-        # what the blow of a driver gives or takes
+    new.works, new.state.work[:] = old.works.copy(), work
+    if moved.any():
+        # what the blow of a driver gives or takes; of several drivers at once nothing tells the shares
         new.works[2] += new.initial_energy - energy
+        of = _entries(new, moved)
+        new.state.work[of] += (new.initial_energy - energy) / max(len(of), 1)
         events.happened[-1]["velocity_change"] = report["largest_change"]
     new.initial_energy = old.initial_energy
     new.watcher, new.halved_steps = old.watcher, old.halved_steps

@@ -111,8 +111,11 @@ def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[
         for name, first, _ in block.groups:
             if name not in model.joints:
                 continue
-            end = int(block.nodes[first].argmax())
-            suffix = f"_{'ab'[end]}" if block.type.ends == 2 else ""
+            if kind == f"pulley{dim}":
+                continue  # the joints that it couples have symbols
+            # (the first end of a sliding joint is its point)
+            end = 0 if kind == f"beam_slide{dim}" else int(block.nodes[first].argmax())
+            suffix = "_b" if kind == f"beam_slide{dim}" else f"_{'ab'[end]}" if block.type.ends == 2 else ""
             column = [block.type.column(f"a{c}{suffix}") for c in "xyz"[:dim]]
             place = {"name": name, "type": model.joints[name].kind, "node": int(block.nodes[first, end])}
             place["point"] = block.par[first, column].tolist()
