@@ -100,6 +100,8 @@ def _on(pattern, a) -> np.ndarray:
     """Values of ``a`` on a pattern that holds its own."""
     n = pattern.shape[0]
     a.sort_indices()
+    if a.nnz == pattern.nnz and np.array_equal(a.indices, pattern.indices):
+        return a.data
     keys = np.repeat(np.arange(n, dtype=np.int64), np.diff(pattern.indptr)) * n + pattern.indices
     own = np.repeat(np.arange(n, dtype=np.int64), np.diff(a.indptr)) * n + a.indices
     values = np.zeros(pattern.nnz)
@@ -136,8 +138,8 @@ class PositiveFactors:
 class IndefiniteFactors:
     """L D L^T of K - s M, without exchange of rows, and ``negative``: the number of its negative eigenvalues.
 
-    By Sylvester's law of inertia that is the number of modes below s (M positive semi-definite).  LinearSolveError where
-    a tiny pivot has spoilt the factors, as happens next to an eigenvalue: move the shift.
+    By Sylvester's law of inertia that is the number of modes below s (M positive semi-definite).  LinearSolveError
+    where a tiny pivot has spoilt the factors, as happens next to an eigenvalue: move the shift.
     """
 
     def __init__(self, pencil: Pencil, shift: float = 0.0):
@@ -154,7 +156,9 @@ class IndefiniteFactors:
         x = self._solve(b)
         error = np.abs(A @ x - b).max() / (abs(A) @ np.abs(x) + np.abs(b)).max()
         if not error < 1e-9:
-            raise LinearSolveError(f"The factors of K - s M lost their digits to a small pivot (backward error {error:.0e})")
+            raise LinearSolveError(
+                f"The factors of K - s M lost their digits to a small pivot (backward error {error:.0e})"
+            )
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """x of (K - s M) x = b, (n,) or (n, k)."""
@@ -250,4 +254,3 @@ def _cholmod(pencil: Pencil, shift: float, supernodal: bool):
             return factor.solve(b) if new else factor.solve_A(b)
 
     return solve, weakest, pivots
-

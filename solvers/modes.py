@@ -35,7 +35,9 @@ CHECKS = ("none", "probe", "inertia")
 _MOST = 60
 _PROBE = 10
 _SAME = 1e-7  # relative distance of equal eigenvalues
+_EDGE = 1e-9  # by which bands are widened, so that modes at their edges belong to them
 _RIGID = 1e-13  # strain energy of a rigid mode over the sum of the absolute values that it cancels from
+_DOUBTFUL = 1e-10  # smallest pivot of K, of unit diagonal, from which on it may be that of a free part
 _SEED = 7
 
 
@@ -67,7 +69,7 @@ def real_modes(
     free: bool | None = None,
     check: str = "probe",
 ) -> RealModes:
-    """The ``count`` lowest modes, those nearest to w^2 = ``near``, or all modes with a <= w^2 <= b of a ``band`` (a, b).
+    """The ``count`` lowest modes, those nearest to w^2 = ``near``, or all with a <= w^2 <= b of a ``band`` (a, b).
 
     Args:
         K, M: symmetric, sparse (n, n), M positive semi-definite.
@@ -119,16 +121,21 @@ class _Work:
                 factors = PositiveFactors(self.pencil)
             except NotPositiveDefinite:
                 factors = None
-        for _ in range(3):
-            if factors is None:
-                factors = self._below_all(shift)
+        if factors is None:
+            factors = self._below_all(shift)
+        values, vectors = self._lanczos(factors, count)
+        if factors.shift == 0.0 and factors.weakest < _DOUBTFUL and _rigid(self.K, vectors).any():
+            factors = self._below_all(shift)  # round-off had let it pass as held
             values, vectors = self._lanczos(factors, count)
-            if factors.shift == 0.0:
-                break
+        for _ in range(2):
             near = _lowest_elastic(values)
-            if not np.isfinite(near) or 1e-3 * near <= -factors.shift <= 1e2 * near:
+            if factors.shift == 0.0 or not np.isfinite(near) or values.min() < -1e-6 * np.abs(values).max():
+                break  # (an unstable part: the shift must stay below all)
+            if 1e-3 * near <= -factors.shift <= 1e2 * near:
                 break
-            shift, factors = -0.1 * near, None  # too far away: slow and inexact; too close: rigid modes drown the others
+            # too far away: slow and inexact; too close: rigid modes drown the others
+            factors = self._below_all(-0.1 * near)
+            values, vectors = self._lanczos(factors, count)
         expected = None
         if check == "probe":
             values, vectors = self._probe(factors, values, vectors, count)
@@ -162,6 +169,7 @@ class _Work:
         return self._result(values, vectors, expected)
 
     def band(self, a: float, b: float, most: int | None) -> RealModes:
+        a, b = a - _EDGE * abs(a), b + _EDGE * abs(b)
         low = min(a, -min(1e-9 * self.scale, 1e-3 * abs(b))) if a <= 0.0 else a
         below = None
         if a <= 0.0:
@@ -240,10 +248,10 @@ class _Work:
             raise AnalysisError(f"Modes: Lanczos iteration failed: {error}") from None
 
     def _probe(self, factors, values, vectors, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Add what a few steps from another vector, orthogonal to all modes, find nearer to the shift; ``count`` of all."""
+        """Add what a few steps from another vector, orthogonal to all, find nearer to the shift; ``count`` stay."""
         for _ in range(count):
             farthest = np.abs(values - factors.shift).max()
-            theta, _ = self._ritz(factors, vectors, _PROBE)
+            theta = self._ritz(factors, vectors, _PROBE)
             if not theta > (1.0 + _SAME) / farthest:
                 break
             new, x = self._lanczos(factors, max(count // 4, 1), vectors)
@@ -252,8 +260,8 @@ class _Work:
             values, vectors = values[keep], vectors[:, keep]
         return values, vectors
 
-    def _ritz(self, factors, known: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
-        """Largest |1/(w^2 - s)| seen by ``steps`` of Lanczos, M-orthogonal to ``known``, and the alphas."""
+    def _ritz(self, factors, known: np.ndarray, steps: int) -> float:
+        """Largest |1/(w^2 - s)| seen by ``steps`` of Lanczos, M-orthogonal to ``known``."""
         M = self.M
         image = M @ known
         V, alpha, beta = [], [], []
@@ -274,7 +282,7 @@ class _Work:
             x = factors.solve(Mv)
             alpha.append(float(Mv @ x))
         ritz = scipy.linalg.eigvalsh_tridiagonal(np.array(alpha), np.array(beta[: len(alpha) - 1]))
-        return float(np.abs(ritz).max()), ritz
+        return float(np.abs(ritz).max(initial=0.0))
 
     # --- answers ---------------------------------------------------------------------------------------------------
     def _result(self, values, vectors, expected: int | None) -> RealModes:
@@ -287,14 +295,20 @@ def _result(K, M, values, vectors, expected, shifts, effort) -> RealModes:
     norm = np.sqrt(np.where(mass > 0.0, mass, 1.0))
     vectors, KX, MX = vectors / norm, KX / norm, MX / norm
     values = np.einsum("ik,ik->k", vectors, KX)
-    absolute = abs(K) @ np.abs(vectors)
-    rigid = np.abs(values) <= _RIGID * np.einsum("ik,ik->k", np.abs(vectors), absolute)
+    rigid = _rigid(K, vectors)
     values = np.where(rigid, 0.0, values)
     size = np.linalg.norm(KX, axis=0) + np.linalg.norm(MX * values, axis=0)
-    size = np.where(rigid, np.linalg.norm(absolute, axis=0), size)
+    if rigid.any():
+        size[rigid] = np.linalg.norm(abs(K) @ np.abs(vectors[:, rigid]), axis=0)
     residuals = np.linalg.norm(KX - MX * values, axis=0) / np.where(size > 0.0, size, 1.0)
     order = np.argsort(values, kind="stable")
     return RealModes(values[order], vectors[:, order], residuals[order], int(rigid.sum()), expected, shifts, effort)
+
+
+def _rigid(K, vectors) -> np.ndarray:
+    """Which vectors (n, k) strain nothing, but for round-off."""
+    bound = np.einsum("ik,ik->k", np.abs(vectors), abs(K) @ np.abs(vectors))
+    return np.abs(np.einsum("ik,ik->k", vectors, K @ vectors)) <= _RIGID * bound
 
 
 def _dense(K, M, count, near, band) -> RealModes:
