@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_matrix, csc_matrix
 
-#: The six tetrahedra of a cube around its diagonal (Kuhn), corners as offsets along x, y, z.
+#: The six tetrahedra of a cube around its diagonal (Kuhn), corners as offsets along x, y, z; positive volumes.
 _KUHN = np.array(
     [
         [[0, 0, 0], np.eye(3, dtype=int)[a], np.eye(3, dtype=int)[a] + np.eye(3, dtype=int)[b], [1, 1, 1]]
         for a, b in ((0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2))
     ]
 )
+_KUHN[3:, 1:3] = _KUHN[3:, 2:0:-1]
 _EDGES = np.array([[0, 1], [1, 2], [2, 0], [0, 3], [1, 3], [2, 3]])
 
 
@@ -25,8 +26,10 @@ def _points(order: int = 4) -> tuple[np.ndarray, np.ndarray]:
     return np.column_stack((1.0 - a - y - z, a, y, z)), weight
 
 
-def tet10(x: np.ndarray, E: float, nu: float, rho: float) -> tuple[np.ndarray, np.ndarray]:
-    """K and M (t, 30, 30) of straight-sided tetrahedra with corners x (t, 4, 3); nodes: corners, then edges."""
+def tet10(x: np.ndarray, E: float, nu: float, rho: float, stress: np.ndarray) -> tuple[np.ndarray, ...]:
+    """K, M and K_g (t, 30, 30) of straight-sided tetrahedra with corners x (t, 4, 3) under a uniform stress (3, 3).
+
+    Nodes: corners, then edges.  K_g_(ar)(bs) = delta_rs integral of N_a,i sigma_ij N_b,j."""
     L, weight = _points()
     edges = np.concatenate((np.ones((len(x), 1, 4)), x.transpose(0, 2, 1)), axis=1)
     dL = np.linalg.inv(edges)[:, :, 1:]  # gradients of the volume coordinates (t, 4, 3)
@@ -46,37 +49,42 @@ def tet10(x: np.ndarray, E: float, nu: float, rho: float) -> tuple[np.ndarray, n
     K = lame * P + G * P.transpose(0, 1, 4, 3, 2)
     K += G * np.einsum("taibi,rs->tarbs", P, np.eye(3))
     M = rho * np.einsum("q,qa,qb,rs->arbs", weight, N, N, np.eye(3))
-    K = K * volume[:, None, None, None, None]
-    return K.reshape(-1, 30, 30), volume[:, None, None] * M.reshape(1, 30, 30)
+    Kg = np.einsum("taibj,ij,rs->tarbs", P, stress, np.eye(3))
+    v = volume[:, None, None]
+    return v * K.reshape(-1, 30, 30), v * M.reshape(1, 30, 30), v * Kg.reshape(-1, 30, 30)
 
 
-def box(
-    nx: int, ny: int, nz: int, size=(1.0, 0.1, 0.1), E: float = 2.1e11, nu: float = 0.3, rho: float = 7850.0
-) -> tuple[csc_matrix, csc_matrix, np.ndarray]:
-    """K, M (n, n) of a free box of nx x ny x nz cubes of six tetrahedra, and the places of its nodes (n/3, 3)."""
+def mesh(nx: int, ny: int, nz: int, size=(1.0, 0.1, 0.1)) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes (m, 3) of a box of nx x ny x nz cubes and their elements' nodes (cubes, 6, 10)."""
     shape = np.array([nx, ny, nz])
-    h = np.asarray(size, dtype=float) / shape
-    Ke, Me = tet10(_KUHN * h, E, nu, rho)
     corners = 2 * _KUHN  # on the grid of half cubes
     local = np.concatenate((corners, (corners[:, _EDGES[:, 0]] + corners[:, _EDGES[:, 1]]) // 2), axis=1)
     cubes = 2 * np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1).reshape(-1, 1, 1, 3)
     at = cubes + local
     grid = 2 * shape + 1
-    node = (at[..., 0] * grid[1] + at[..., 1]) * grid[2] + at[..., 2]  # (cubes, 6, 10)
-    dof = (3 * node[..., None] + np.arange(3)).reshape(len(cubes), 6, 30)
+    x = np.stack(np.meshgrid(*(np.arange(g) for g in grid), indexing="ij"), axis=-1).reshape(-1, 3)
+    return 0.5 * x * (np.asarray(size) / shape), (at[..., 0] * grid[1] + at[..., 1]) * grid[2] + at[..., 2]
+
+
+def box(nx: int, ny: int, nz: int, size=(1.0, 0.1, 0.1), E=2.1e11, nu=0.3, rho=7850.0, stress=None):
+    """K, M (n, n) of a free box of nx x ny x nz cubes of six tetrahedra, and the places of its nodes (n/3, 3); with a
+    uniform stress (3, 3) also K_g."""
+    x, nodes = mesh(nx, ny, nz, size)
+    given = np.zeros((3, 3)) if stress is None else np.asarray(stress, dtype=float)
+    elements = tet10(_KUHN * (np.asarray(size) / (nx, ny, nz)), E, nu, rho, given)
+    n = 3 * len(x)
+    dof = (3 * nodes[..., None] + np.arange(3)).reshape(len(nodes), 6, 30).astype(np.int32)
     rows = np.broadcast_to(dof[..., :, None], (*dof.shape, 30)).ravel()
     cols = np.broadcast_to(dof[..., None, :], (*dof.shape, 30)).ravel()
-    n = int(3 * grid.prod())
-    K, M = (
-        coo_matrix((np.broadcast_to(e, (len(cubes), 6, 30, 30)).ravel(), (rows, cols)), shape=(n, n)).tocsc()
-        for e in (Ke, Me)
-    )
-    x = np.stack(np.meshgrid(*(np.arange(g) for g in grid), indexing="ij"), axis=-1).reshape(-1, 3) * h / 2.0
-    return K, M, x
+    matrices = [
+        coo_matrix((np.broadcast_to(e, (len(nodes), 6, 30, 30)).ravel(), (rows, cols)), shape=(n, n)).tocsc()
+        for e in elements[: 2 if stress is None else 3]
+    ]
+    return (*matrices[:2], x, *matrices[2:])
 
 
-def cantilever(nx: int, n: int) -> tuple[csc_matrix, csc_matrix]:
-    """K, M of a steel bar of 1 x .1 x .1 m, nx x n x n cubes, clamped at x = 0."""
-    K, M, x = box(nx, n, n)
+def cantilever(nx: int, n: int, stress=None) -> tuple[csc_matrix, ...]:
+    """K, M (and K_g) of a steel bar of 1 x .1 x .1 m, nx x n x n cubes, clamped at x = 0."""
+    K, M, x, *more = box(nx, n, n, stress=stress)
     free = np.repeat(x[:, 0] > 0.0, 3)
-    return K[free][:, free].tocsc(), M[free][:, free].tocsc()
+    return tuple(a[free][:, free].tocsc() for a in (K, M, *more))

@@ -48,12 +48,15 @@ class RealModes:
     ``rigid``: how many are rigid-body modes (their values are zero); ``expected``: how many the inertia counts in the
     range they span (None: not asked for); ``shifts``: where K - s M was factored to iterate; ``effort``: counts.
 
-    A residual is |K x - w^2 M x| over |K x| + |w^2 M x|, for rigid modes over | |K| |x| |.
+    A residual is |K x - w^2 M x| over |K x| + |w^2 M x|, for rigid modes over | |K| |x| |.  Slender parts with fine
+    meshes cannot have small ones, since the strains of a low mode cancel from displacements rounded to 16 digits;
+    ``backward`` (k,), the same over | |K| |x| | + w^2 | |M| |x| |, tells whether an equation is solved to that round-off.
     """
 
     values: np.ndarray
     vectors: np.ndarray
     residuals: np.ndarray
+    backward: np.ndarray
     rigid: int
     expected: int | None
     shifts: tuple[float, ...]
@@ -295,14 +298,16 @@ def _result(K, M, values, vectors, expected, shifts, effort) -> RealModes:
     norm = np.sqrt(np.where(mass > 0.0, mass, 1.0))
     vectors, KX, MX = vectors / norm, KX / norm, MX / norm
     values = np.einsum("ik,ik->k", vectors, KX)
-    rigid = _rigid(K, vectors)
+    strained, moved = abs(K) @ np.abs(vectors), abs(M) @ np.abs(vectors)
+    rigid = np.abs(values) <= _RIGID * np.einsum("ik,ik->k", np.abs(vectors), strained)
     values = np.where(rigid, 0.0, values)
-    size = np.linalg.norm(KX, axis=0) + np.linalg.norm(MX * values, axis=0)
-    if rigid.any():
-        size[rigid] = np.linalg.norm(abs(K) @ np.abs(vectors[:, rigid]), axis=0)
-    residuals = np.linalg.norm(KX - MX * values, axis=0) / np.where(size > 0.0, size, 1.0)
-    order = np.argsort(values, kind="stable")
-    return RealModes(values[order], vectors[:, order], residuals[order], int(rigid.sum()), expected, shifts, effort)
+    left = np.linalg.norm(KX - MX * values, axis=0)
+    most = np.linalg.norm(strained, axis=0) + np.linalg.norm(moved * values, axis=0)
+    size = np.where(rigid, most, np.linalg.norm(KX, axis=0) + np.linalg.norm(MX * values, axis=0))
+    left_over = [left / np.where(a > 0.0, a, 1.0) for a in (size, most)]
+    k = np.argsort(values, kind="stable")
+    residuals, backward = (r[k] for r in left_over)
+    return RealModes(values[k], vectors[:, k], residuals, backward, int(rigid.sum()), expected, shifts, effort)
 
 
 def _rigid(K, vectors) -> np.ndarray:

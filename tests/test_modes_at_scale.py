@@ -68,6 +68,17 @@ def test_box_is_a_solid(solids):
     assert 0.5 * u @ K @ u == pytest.approx(energy, rel=1e-12)
 
 
+def test_tetrahedra_have_positive_volumes(solids):
+    x, nodes = solids.mesh(2, 2, 2)
+    corners = x[nodes.reshape(-1, 10)[:, :4]]
+    volumes = np.linalg.det(corners[:, 1:] - corners[:, :1]) / 6.0
+    assert volumes.min() > 0.0
+    assert volumes.sum() == pytest.approx(0.01)
+    i, j = np.array([[0, 1], [1, 2], [2, 0], [0, 3], [1, 3], [2, 3]]).T  # the order of C3D10
+    edges = x[nodes.reshape(-1, 10)[:, 4:]]
+    assert edges == pytest.approx(0.5 * (corners[:, i] + corners[:, j]), abs=1e-15)
+
+
 # --- modes -----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("check", ["none", "probe", "inertia"])
 def test_lowest(way, bar, check):
@@ -75,6 +86,7 @@ def test_lowest(way, bar, check):
     found = real_modes(K, M, 12, check=check)
     assert found.values == pytest.approx(exact[:12], rel=1e-9)
     assert found.residuals.max() < 1e-9
+    assert found.backward.max() < 1e-13
     assert found.rigid == 0
     assert found.expected == (12 if check == "inertia" else None)
     assert found.vectors.T @ (M @ found.vectors) == pytest.approx(np.eye(12), abs=1e-9)
