@@ -4,9 +4,9 @@
 
 The bar is 1 x .1 x .1 m of steel, clamped at one end, 10 n x n x n cubes of six quadratic tetrahedra.  Ours:
 ``fem-mbs`` (20 lowest modes, with the probe), ``fem-mbs-inertia`` (proved complete), ``fem-mbs-band`` (all up to 4 kHz,
-counted), ``fem-mbs-free`` (without the clamp), ``fem-mbs-buckling`` (the 4 lowest loads of axial compression).  Beside
-them the same library's bare calls, ``bare-cholmod`` and ``bare-superlu`` with ARPACK, and ``calculix`` (the whole run of
-ccx) where that is installed.  Timed is what follows the assembly, but for CalculiX.
+counted), ``fem-mbs-free`` (without the clamp), ``fem-mbs-buckling`` (the 4 lowest loads of axial compression).
+Beside them the same library's bare calls, ``bare-cholmod`` and ``bare-superlu`` with ARPACK, and ``calculix`` (a whole
+run of ccx) where that is installed.  Timed is what follows the assembly, but for CalculiX.
 """
 
 from __future__ import annotations

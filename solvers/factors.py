@@ -124,7 +124,10 @@ class PositiveFactors:
             if cholmod_status()[0]:
                 self._solve, self.weakest = _cholmod(pencil, shift, supernodal=True)[:2]
             else:
-                self._solve, pivots = _superlu(pencil, pencil.at(shift))
+                try:
+                    self._solve, pivots = _superlu(pencil, pencil.at(shift))
+                except LinearSolveError as error:
+                    raise NotPositiveDefinite(str(error)) from None
                 self.weakest = float(pivots.min())
         pencil.effort.factorisations += 1
         if not self.weakest > WEAK:

@@ -50,7 +50,7 @@ class RealModes:
 
     A residual is |K x - w^2 M x| over |K x| + |w^2 M x|, for rigid modes over | |K| |x| |.  Slender parts with fine
     meshes cannot have small ones, since the strains of a low mode cancel from displacements rounded to 16 digits;
-    ``backward`` (k,), the same over | |K| |x| | + w^2 | |M| |x| |, tells whether an equation is solved to that round-off.
+    ``backward`` (k,), the same over | |K| |x| | + w^2 | |M| |x| |, tells whether they are solved to that round-off.
     """
 
     values: np.ndarray
@@ -120,14 +120,12 @@ class _Work:
         if free is None:
             free = _translates(self.K)
         if not free:
-            try:
-                factors = PositiveFactors(self.pencil)
-            except NotPositiveDefinite:
-                factors = None
+            factors = self._positive(0.0)
         if factors is None:
             factors = self._below_all(shift)
         values, vectors = self._lanczos(factors, count)
         if factors.shift == 0.0 and factors.weakest < _DOUBTFUL and _rigid(self.K, vectors).any():
+            factors = None  # two would take much memory
             factors = self._below_all(shift)  # round-off had let it pass as held
             values, vectors = self._lanczos(factors, count)
         for _ in range(2):
@@ -137,12 +135,14 @@ class _Work:
             if 1e-3 * near <= -factors.shift <= 1e2 * near:
                 break
             # too far away: slow and inexact; too close: rigid modes drown the others
+            factors = None
             factors = self._below_all(-0.1 * near)
             values, vectors = self._lanczos(factors, count)
         expected = None
         if check == "probe":
             values, vectors = self._probe(factors, values, vectors, count)
         elif check == "inertia":
+            del factors
             top = values.max()
             expected = self._inertia(top + 1e-6 * max(abs(top), 1e-9 * self.scale), 1.0).negative
         return self._result(values, vectors, expected)
@@ -166,6 +166,7 @@ class _Work:
             values, vectors = self._probe(factors, values, vectors, count)
         expected = None
         if check == "inertia":
+            del factors
             gap = 1e-6 * max(np.abs(values).max(), 1e-9 * self.scale)
             expected = self._inertia(values.max() + gap, 1.0).negative
             expected -= self._inertia(values.min() - gap, -1.0).negative
@@ -173,32 +174,46 @@ class _Work:
 
     def band(self, a: float, b: float, most: int | None) -> RealModes:
         a, b = a - _EDGE * abs(a), b + _EDGE * abs(b)
-        low = min(a, -min(1e-9 * self.scale, 1e-3 * abs(b))) if a <= 0.0 else a
-        below = None
-        if a <= 0.0:
-            try:
-                PositiveFactors(self.pencil, low)
-                below = 0
-            except NotPositiveDefinite:
-                pass
-        if below is None:
-            factors = self._inertia(low, -1.0)
-            low, below = factors.shift, factors.negative
         factors = self._inertia(b, 1.0)
         high, above = factors.shift, factors.negative
+        del factors  # they take much memory
+        # a band that holds the lowest modes needs no other indefinite matrix: L L^T exists, so nothing lies below
+        lowest = self._positive(min(a, -1e-2 * abs(b))) if a <= 0.0 else None
+        if lowest is not None:
+            low, below = lowest.shift, 0
+        else:
+            factors = self._inertia(a, -1.0)
+            low, below = factors.shift, factors.negative
+            del factors
         if most is not None and above - below > most:
             raise AnalysisError(f"Modes: {above - below} lie in the band, more than {most}; take a narrower band")
-        found = self._part(low, below, high, above)
+        found = self._part(low, below, high, above, lowest)
         values = np.concatenate([f[0] for f in found]) if found else np.zeros(0)
         vectors = np.column_stack([f[1] for f in found]) if found else np.zeros((self.n, 0))
-        return self._result(values, vectors, above - below)
+        keep = values >= a
+        if not keep.all():  # between L L^T and the band: rigid modes at an edge of zero belong to it, unstable ones not
+            keep |= _rigid(self.K, vectors) & (a <= 0.0)
+        return self._result(values[keep], vectors[:, keep], above - below - int((~keep).sum()))
 
-    def _part(self, low: float, below: int, high: float, above: int) -> list:
-        """All modes between two shifts with known counts; halved while they are many."""
+    def _positive(self, shift: float) -> PositiveFactors | None:
+        """Factors, if all modes lie above the shift."""
+        try:
+            return PositiveFactors(self.pencil, shift)
+        except NotPositiveDefinite:
+            return None
+
+    def _part(self, low: float, below: int, high: float, above: int, lowest: PositiveFactors | None = None) -> list:
+        """All modes between two shifts with known counts; halved while they are many.
+
+        With factors at ``lowest``, below all modes, the iteration starts from there.
+        """
         inside = above - below
         if inside == 0:
             return []
-        factors = self._inertia(0.5 * (low + high), 1.0)
+        if lowest is not None and inside <= _MOST:
+            factors = lowest
+        else:
+            factors, lowest = self._inertia(0.5 * (low + high), 1.0), None
         middle = factors.shift
         if inside > _MOST and high - low > _SAME * max(abs(low), abs(high)):
             n = factors.negative

@@ -246,6 +246,22 @@ def test_unstable_stiffness_has_negative_values(way, bar):
     assert found.values == pytest.approx(exact[:6] - shift, rel=1e-8, abs=1e-8 * shift)
     band = real_modes(K - shift * M, M, band=(2.0 * (exact[0] - shift), 0.0))
     assert band.expected == band.values.size == 3
+    # an unstable mode just below a band from zero is not of it
+    close = K - exact[0] * (1.0 + 1e-3) * M
+    band = real_modes(close, M, band=(0.0, 0.5 * (exact[5] + exact[6]) - exact[0]))
+    assert band.expected == 5
+    assert band.values == pytest.approx(exact[1:6] - exact[0] * (1.0 + 1e-3), rel=1e-7)
+
+
+def test_free_chain_of_whole_numbers(way):
+    """Its last pivot is exactly zero."""
+    n = 400
+    K = diags([np.full(n - 1, -1.0), np.r_[1.0, np.full(n - 2, 2.0), 1.0], np.full(n - 1, -1.0)], [-1, 0, 1])
+    exact = 4.0 * np.sin(np.arange(6) * np.pi / (2 * n)) ** 2
+    found = real_modes(K, identity(n), 6, free=False)
+    assert found.rigid == 1
+    assert found.values == pytest.approx(exact, rel=1e-9)
+    assert real_modes(K, identity(n), band=(0.0, exact[5])).values == pytest.approx(exact, rel=1e-9)
 
 
 def test_small_problems_are_dense(bar):
