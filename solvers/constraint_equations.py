@@ -93,7 +93,7 @@ class Elimination:
         return self.T @ q + (self.u0 if q.ndim == 1 else self.u0[:, None])
 
     def reduce(self, K) -> csr_matrix:
-        """T^T K T (n_free, n_free) of K (n, n), in compressed sparse rows; symmetric to the last bit if K is."""
+        """T^T K T (n_free, n_free) of K (n, n), in compressed sparse rows; K need not be symmetric."""
         K = csr_matrix(K)
         rows, columns = K[self.free], self.dependent
         reduced = rows[:, self.free]

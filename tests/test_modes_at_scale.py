@@ -8,13 +8,15 @@ import time
 import numpy as np
 import pytest
 import scipy.linalg
-from scipy.sparse import block_diag, csr_matrix, diags, identity
+from scipy.sparse import block_diag, csr_matrix, diags, hstack, identity, vstack
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers import factors as F
 from fem_mbs.solvers import modes as modes_module
 from fem_mbs.solvers.buckling import linear_buckling
+from fem_mbs.solvers.constraint_equations import eliminate
+from fem_mbs.solvers.eigen import symmetric_modes
 from fem_mbs.solvers.linear import cholmod_status, one_blas_thread
 from fem_mbs.solvers.modal_quantities import mac, participation, rigid_body_motions
 from fem_mbs.solvers.modes import real_modes
@@ -454,3 +456,27 @@ def test_twenty_modes_of_a_hundred_thousand_dofs(solids):
     assert found.values == pytest.approx(coarse.values, rel=0.01)
     assert np.all(found.values < coarse.values)
     assert ours < 1.8 * theirs, f"{ours:.1f} s, bare {theirs:.1f} s"  # 1.2 to 1.3 measured; the machine may be busy
+
+
+def test_rigid_end_by_elimination_equals_multipliers(solids):
+    """A bar whose free face follows six dofs of their own, with a heavy mass on them."""
+    K, M, x = solids.box(8, 1, 1)
+    n = K.shape[0]
+    point = np.array([1.0, 0.05, 0.05])
+    face = np.flatnonzero(x[:, 0] == 1.0)
+    R = rigid_body_motions(x, np.arange(n).reshape(-1, 3), n, point)
+    rows = (3 * face[:, None] + np.arange(3)).ravel()
+    A = hstack((identity(n, format="csr")[rows], csr_matrix(-R[rows])))
+    K, M = block_diag((K, csr_matrix((6, 6)))), block_diag((M, diags([50.0] * 3 + [2.0] * 3)))
+    held = np.flatnonzero(np.repeat(x[:, 0] == 0.0, 3))
+    found = eliminate(A, preferred=rows, held=held)
+    k, m = found.reduce(K), found.reduce(M)
+    assert k.shape[0] > 300
+    ours = real_modes(k, m, 10, check="inertia")
+    G = vstack((A, identity(n + 6, format="csr")[held]))
+    theirs = symmetric_modes(K, M, G, 10)
+    assert ours.values == pytest.approx(theirs.values, rel=1e-7)
+    assert ours.expected == 10
+    shapes = found.T @ ours.vectors
+    assert np.diag(mac(shapes, theirs.vectors, csr_matrix(M)))[:1] == pytest.approx(1.0)
+    assert np.abs(A @ shapes).max() < 1e-13 * np.abs(shapes).max()
