@@ -318,6 +318,54 @@ def test_earlier_factors_stay(way, bar):
     assert pencil.effort.solves == 4
 
 
+class Factor05:
+    """The interface of scikit-sparse 0.5 as its sources give it, on 0.4."""
+
+    def __init__(self, A, *, lower=True, order=None, supernodal_mode=None):
+        from sksparse.cholmod import analyze
+
+        assert lower
+        assert order == "metis"  # its own default is to take the unknowns as they come
+        self.inner = analyze(A, mode=supernodal_mode, ordering_method=order, use_long=A.indices.dtype == np.int64)
+
+    def copy(self):
+        other = object.__new__(Factor05)
+        other.inner = self.inner.copy()
+        return other
+
+    def get_perm(self):
+        return self.inner.P()
+
+    def factorize(self, A, ldl=None):
+        assert isinstance(ldl, bool)
+        self.inner.cholesky_inplace(A)
+        pivots = np.abs(self.inner.D())
+        self.rcond = pivots.min() / pivots.max()
+        return self
+
+    def get_factor(self, kind):
+        assert kind == "LDL"
+        return None, diags(self.inner.D())
+
+    def solve(self, b):
+        return self.inner.solve_A(b)
+
+
+@pytest.mark.parametrize("most", [0, 10**6], ids=["ldl", "lu"])
+def test_other_interface_of_scikit_sparse(bar, monkeypatch, most):
+    cholmod = pytest.importorskip("sksparse.cholmod")
+    if not hasattr(cholmod, "analyze"):
+        pytest.skip("0.5 itself is installed")
+    monkeypatch.setattr(cholmod, "CholeskyFactor", Factor05, raising=False)
+    monkeypatch.setattr(F, "MOST_LU", most)
+    K, M, exact = bar
+    found = real_modes(K, M, 8, check="inertia")
+    assert found.values == pytest.approx(exact[:8], rel=1e-9)
+    assert found.expected == 8
+    with pytest.raises(F.NotPositiveDefinite):
+        F.PositiveFactors(F.Pencil(K, M), 2.0 * exact[0])
+
+
 # --- buckling --------------------------------------------------------------------------------------------------------
 def column(n, tension=0.0):
     """Bending and geometric stiffness of a pinned column of n beams, EI = L = 1, under a unit compression.
