@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import DENSE, symmetric_modes
@@ -34,11 +34,16 @@ CHECKS = ("none", "probe", "inertia")
 #: Modes that are sought from one shift.
 _MOST = 60
 _PROBE = 10
+_FEW, _MANY = 5, 300  # restarts of Lanczos: from a shift that may be too far away, and elsewhere
 _SAME = 1e-7  # relative distance of equal eigenvalues
 _EDGE = 1e-9  # by which bands are widened, so that modes at their edges belong to them
-_RIGID = 1e-13  # strain energy of a rigid mode over the sum of the absolute values that it cancels from
+_RIGID = 2e-15  # strain energy of a rigid mode over the sum of the absolute values it cancels from (5e-17 measured)
 _DOUBTFUL = 1e-10  # smallest pivot of K, of unit diagonal, from which on it may be that of a free part
 _SEED = 7
+
+
+class _SlowError(Exception):
+    """Lanczos has not converged in a few restarts."""
 
 
 @dataclass(frozen=True)
@@ -122,12 +127,12 @@ class _Work:
         if not free:
             factors = self._positive(0.0)
         if factors is None:
-            factors = self._below_all(shift)
-        values, vectors = self._lanczos(factors, count)
+            factors, values, vectors = self._approach(shift, count)
+        else:
+            values, vectors = self._lanczos(factors, count)
         if factors.shift == 0.0 and factors.weakest < _DOUBTFUL and _rigid(self.K, vectors).any():
             factors = None  # two would take much memory
-            factors = self._below_all(shift)  # round-off had let it pass as held
-            values, vectors = self._lanczos(factors, count)
+            factors, values, vectors = self._approach(shift, count)  # round-off had let it pass as held
         for _ in range(2):
             near = _lowest_elastic(values)
             if factors.shift == 0.0 or not np.isfinite(near) or values.min() < -1e-6 * np.abs(values).max():
@@ -146,6 +151,18 @@ class _Work:
             top = values.max()
             expected = self._inertia(top + 1e-6 * max(abs(top), 1e-9 * self.scale), 1.0).negative
         return self._result(values, vectors, expected)
+
+    def _approach(self, shift: float, count: int) -> tuple[PositiveFactors, np.ndarray, np.ndarray]:
+        """Factors and modes of a part whose lowest elastic value is not known: the shift comes nearer while Lanczos is
+        slow, since seen from far away all low modes look alike."""
+        for _ in range(4):
+            factors = self._below_all(shift)
+            try:
+                return factors, *self._lanczos(factors, count, restarts=_FEW)
+            except _SlowError:
+                shift, factors = 1e-2 * factors.shift, None
+        factors = self._below_all(shift)
+        return factors, *self._lanczos(factors, count)
 
     def _below_all(self, shift: float) -> PositiveFactors:
         """Factors at a shift below the lowest eigenvalue."""
@@ -245,8 +262,13 @@ class _Work:
         raise AnalysisError(f"Modes: K - s M cannot be factored near s = {shift:.6g}: {message}")
 
     # --- iteration -------------------------------------------------------------------------------------------------
-    def _lanczos(self, factors, count: int, known: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The modes nearest to the shift of the factors, M-orthogonal to ``known`` (n, j) ones."""
+    def _lanczos(
+        self, factors, count: int, known: np.ndarray | None = None, restarts: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The modes nearest to the shift of the factors, M-orthogonal to ``known`` (n, j) ones.
+
+        _SlowError after so many ``restarts``, if they are limited.
+        """
         self.shifts.append(factors.shift)
         M, n = self.M, self.n
         image = M @ known if known is not None and known.shape[1] else None
@@ -259,10 +281,12 @@ class _Work:
 
         start = solve(M @ self.rng.standard_normal(n))
         operator = LinearOperator((n, n), matvec=solve, dtype=float)
-        steps = min(n - 1, max(2 * count + 1, 20))
+        options = {"v0": start, "ncv": min(n - 1, max(2 * count + 1, 20)), "tol": 1e-13, "maxiter": restarts or _MANY}
         try:
-            return eigsh(self.K, count, M, sigma=factors.shift, OPinv=operator, v0=start, ncv=steps, tol=1e-13)
+            return eigsh(self.K, count, M, sigma=factors.shift, OPinv=operator, **options)
         except ArpackError as error:
+            if restarts is not None and isinstance(error, ArpackNoConvergence):
+                raise _SlowError from None
             raise AnalysisError(f"Modes: Lanczos iteration failed: {error}") from None
 
     def _probe(self, factors, values, vectors, count: int) -> tuple[np.ndarray, np.ndarray]:
