@@ -1,0 +1,511 @@
+"""Abaqus and CalculiX decks as text: keyword lines with their parameters and data lines, across included files.
+
+What counts as a line, a keyword or a number is taken from both programs (Abaqus Keywords Guide, "Input syntax rules";
+CalculiX 2.21 manual, chapter 7):
+
+- ``**`` starts a comment, ``*`` a keyword; blank lines mean nothing; upper and lower case are the same
+- blanks inside keywords, parameters and names mean nothing (``*NODEFILE`` is ``*NODE FILE``), except inside quotes
+- a keyword line that ends in a comma goes on in the next line, if that one looks like parameters
+- ``*INCLUDE, INPUT=file`` stands for the lines of the file, which may be data lines of the keyword before it
+- numbers may have Fortran's exponents: 1.5D3, 1.5+3
+
+Data lines stay bytes until somebody asks, so that large tables of nodes and elements are parsed in one go by numpy.
+All errors are MeshErrors that begin with file and line.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from fem_mbs.errors import MeshError
+
+__all__ = ["MAX_ID", "Card", "Piece", "label", "number", "read_cards", "split_fields", "whole"]
+
+MAX_ID = 2_147_483_647  # of nodes and elements: both programs use 32-bit integers
+MAX_LINE = 10_000  # characters; CalculiX reads 1320, Abaqus 256
+MAX_DEPTH = 9  # of includes, as in CalculiX
+
+# ---- fields ----------------------------------------------------------------------------------------------------------
+
+
+def split_fields(text: str) -> list[str]:
+    """Fields between commas, stripped; commas inside double quotes do not separate."""
+    if '"' not in text:
+        return [part.strip() for part in text.split(",")]
+    parts, quoted, start = [], False, 0
+    for i, c in enumerate(text):
+        if c == '"':
+            quoted = not quoted
+        elif c == "," and not quoted:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    return [*parts, text[start:].strip()]
+
+
+def label(text: str) -> str:
+    """A name as it is compared: upper case, without blanks; inside quotes blanks count."""
+    text = text.strip()
+    if text.startswith('"'):
+        return text.strip('"').upper()
+    return re.sub(r"\s+", "", text).upper()
+
+
+_BARE_EXPONENT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([+-]\d+)")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?")
+
+
+def number(text: str) -> float:
+    """A finite number in C's or Fortran's spelling (1.5e3, 1.5D3, 1.5+3); ValueError for anything else."""
+    if not _NUMBER.fullmatch(text):
+        bare = _BARE_EXPONENT.fullmatch(text)
+        if bare is None:
+            raise ValueError(text)
+        text = f"{bare[1]}e{bare[2]}"
+    value = float(text.replace("D", "e").replace("d", "e"))
+    if not np.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def whole(text: str) -> int:
+    """A whole number (also as 3. or 3.0); ValueError for anything else."""
+    value = number(text)
+    if value != int(value):
+        raise ValueError(text)
+    return int(value)
+
+
+# ---- keyword and data ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Consecutive lines of one file: ``data`` bytes, comments blanked out, the first line being ``line``."""
+
+    file: str
+    line: int
+    data: bytes
+
+
+@dataclass(eq=False)
+class Card:
+    """One keyword with its parameters and data lines.
+
+    ``keyword`` upper case with blanks as written by the table of known keywords; ``params`` name -> raw value, or None
+    for a parameter without "="; what `get` and `flag` hand out is ticked off in ``taken``.
+    """
+
+    keyword: str
+    params: dict[str, str | None]
+    file: str
+    line: int
+    pieces: list[Piece] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+
+    # -- parameters
+
+    def _find(self, name: str) -> str | None:
+        """The given parameter that means this one: itself, an abbreviation of 3 letters or more, or a longer word."""
+        key = name.replace(" ", "")
+        if key in self.params:
+            return key
+        for given in self.params:
+            if given not in self.taken and len(given) >= 3 and len(key) >= 4 and key.startswith(given):
+                return given
+        return None
+
+    def get(self, name: str, default: str | None = None) -> str | None:
+        """The parameter's value as a name (see `label`), or the default."""
+        key = self._find(name)
+        if key is None:
+            return default
+        self.taken.add(key)
+        value = self.params[key]
+        if value is None or not value.strip('" '):
+            self.fail(f"parameter {name} has no value; write {name}=...")
+        return label(value)
+
+    def need(self, name: str) -> str:
+        """The parameter's value as a name, or an error if it is not there."""
+        value = self.get(name)
+        if value is None:
+            self.fail(f"parameter {name} is missing; write *{self.keyword}, {name}=...")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Whether the parameter is given, and not as =NO."""
+        key = self._find(name)
+        if key is None:
+            return False
+        self.taken.add(key)
+        value = self.params[key]
+        return value is None or label(value) not in ("NO", "OFF")
+
+    def number(self, name: str, default: float) -> float:
+        """The parameter's value as a number."""
+        value = self.get(name)
+        if value is None:
+            return default
+        try:
+            return number(value)
+        except ValueError:
+            self.fail(f"{name}={value} is not a number")
+
+    def count(self, name: str, default: int) -> int:
+        """The parameter's value as a whole number >= 0."""
+        value = self.get(name)
+        if value is None:
+            return default
+        try:
+            found = whole(value)
+        except ValueError:
+            self.fail(f"{name}={value} is not a whole number")
+        if not 0 <= found <= MAX_ID:
+            self.fail(f"{name}={value} is out of range")
+        return found
+
+    def choice(self, name: str, options: dict[str, str], default: str) -> str:
+        """The value among options (beginning of the word -> meaning), as CalculiX compares them."""
+        value = self.get(name)
+        if value is None:
+            return default
+        for begin, meaning in options.items():
+            if value.startswith(begin):
+                return meaning
+        self.fail(f"{name}={value} is not known; known are {', '.join(options)}")
+
+    # -- data lines
+
+    def rows(self, blank: bool = False) -> Iterator[tuple[Row, list[str]]]:
+        """Place and fields of each data line; blank lines are passed over unless asked for."""
+        for piece in self.pieces:
+            for k, raw in enumerate(piece.data.split(b"\n")):
+                text = _text(raw).strip()
+                if text or blank:
+                    fields = split_fields(text)
+                    while len(fields) > 1 and not fields[-1]:
+                        fields.pop()
+                    yield Row(self, piece.file, piece.line + k), fields
+
+    def table(self) -> Numbers:
+        """All data as numbers, for large tables."""
+        return Numbers.of(self)
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise the MeshError of this keyword."""
+        raise MeshError(f"{self.file}, line {self.line}: *{self.keyword}: {message}")
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """The place of one data line, and how to read its fields with errors that name it."""
+
+    card: Card
+    file: str
+    line: int
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise the MeshError of this line."""
+        raise MeshError(f"{self.file}, line {self.line}: *{self.card.keyword}: {message}")
+
+    def number(self, fields: list[str], i: int, what: str, default: float | None = None) -> float:
+        """Field i as a number; an empty or missing field is the default, or an error without one."""
+        text = fields[i] if i < len(fields) else ""
+        if not text:
+            if default is None:
+                self.fail(f"entry {i + 1} ({what}) is missing")
+            return default
+        try:
+            return number(text)
+        except ValueError:
+            self.fail(f"entry {i + 1} ({what}) is {short(text)}, which is not a number")
+
+    def numbers(self, fields: list[str], what: str, least: int = 0, most: int | None = None) -> list[float]:
+        """All fields as numbers, empty ones as 0."""
+        if len(fields) < least:
+            self.fail(f"{len(fields)} entries; {what} needs {least}")
+        values = [self.number(fields, i, what, 0.0) for i in range(len(fields))]
+        if most is not None and len(values) > most:
+            self.fail(f"{len(values)} entries; {what} takes {most}")
+        return values
+
+    def whole(self, fields: list[str], i: int, what: str, default: int | None = None) -> int:
+        """Field i as a whole number."""
+        text = fields[i] if i < len(fields) else ""
+        if not text:
+            if default is None:
+                self.fail(f"entry {i + 1} ({what}) is missing")
+            return default
+        try:
+            value = whole(text)
+        except (ValueError, OverflowError):
+            self.fail(f"entry {i + 1} ({what}) is {short(text)}, which is not a whole number")
+        if abs(value) > MAX_ID:
+            self.fail(f"entry {i + 1} ({what}) is {value}, beyond {MAX_ID}")
+        return value
+
+    def identity(self, text: str) -> int | str:
+        """A node or element number, or the name of a set."""
+        if re.fullmatch(r"[+-]?\d+", text):
+            value = int(text) if len(text) < 12 else MAX_ID + 1
+            if not 1 <= value <= MAX_ID:
+                self.fail(f"the number {short(text)} is not between 1 and {MAX_ID}")
+            return value
+        return label(text)
+
+
+def short(text: str) -> str:
+    """Text in quotes, cut to what fits in a message."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+# ---- numbers in bulk -------------------------------------------------------------------------------------------------
+
+_BLANKS = bytes.maketrans(b",Dd\r\t", b" ee  ")
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The numbers of a card's data lines.
+
+    values (n,) float64 in reading order; counts (lines,) how many of each line that is not blank; lines (lines,) their
+    numbers in the file; files (lines,) index into names.
+    """
+
+    values: np.ndarray
+    counts: np.ndarray
+    lines: np.ndarray
+    files: np.ndarray
+    names: list[str]
+
+    @classmethod
+    def of(cls, card: Card) -> Numbers:
+        """Parse by numpy, and line by line only where a chunk has empty fields, other spellings or errors."""
+        values, counts, lines, files, names = [], [], [], [], []
+        for piece in card.pieces:
+            names.append(piece.file)
+            start, line = 0, piece.line
+            while start < len(piece.data):
+                stop = piece.data.find(b"\n", min(start + _CHUNK, len(piece.data)))
+                stop = len(piece.data) if stop < 0 else stop + 1
+                chunk = piece.data[start:stop]
+                part = _fast(chunk)
+                if part is None:
+                    part = _slow(Card(card.keyword, {}, card.file, card.line, [Piece(piece.file, line, chunk)]))
+                values.append(part[0])
+                at = np.flatnonzero(part[1])
+                counts.append(part[1][at])
+                lines.append(at + line)
+                files.append(np.full(len(at), len(names) - 1))
+                line += chunk.count(b"\n")
+                start = stop
+
+        def join(parts, dtype):
+            return np.concatenate(parts).astype(dtype) if parts else np.empty(0, dtype)
+
+        return cls(join(values, float), join(counts, int), join(lines, int), join(files, int), names)
+
+    def at(self, card: Card, row: int) -> Row:
+        """The place of the row-th line."""
+        return Row(card, self.names[self.files[row]], int(self.lines[row]))
+
+    def padded(self, width: int) -> np.ndarray:
+        """(lines, width): the first numbers of each line, zero where there are fewer."""
+        if len(self.counts) and (self.counts == width).all():
+            return self.values.reshape(-1, width)
+        out = np.zeros((len(self.counts), width))
+        ends = np.cumsum(self.counts)
+        row = np.repeat(np.arange(len(self.counts)), self.counts)
+        column = np.arange(len(self.values)) - np.repeat(ends - self.counts, self.counts)
+        keep = column < width
+        out[row[keep], column[keep]] = self.values[keep]
+        return out
+
+
+def _fast(chunk: bytes) -> tuple[np.ndarray, np.ndarray] | None:
+    """Numbers and how many on each line, or None if the chunk is not made of plain numbers between commas."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            values = np.fromstring(chunk.translate(_BLANKS), sep=" ")
+        except (ValueError, DeprecationWarning):
+            return None
+    if not np.isfinite(values).all():
+        return None
+    raw = np.frombuffer(chunk if chunk.endswith(b"\n") else chunk + b"\n", np.uint8)
+    ends = np.flatnonzero(raw == 10)
+    seen = np.flatnonzero(raw > 32)
+    last = np.searchsorted(seen, ends) - 1  # last character of the line that is not a blank
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    if not len(seen):
+        return np.empty(0), np.zeros(len(ends), int)
+    filled = (last >= 0) & (seen[np.maximum(last, 0)] >= starts)
+    commas = np.searchsorted(np.flatnonzero(raw == 44), np.concatenate([[0], ends]))
+    counts = np.where(filled, np.diff(commas) + 1 - (raw[seen[np.maximum(last, 0)]] == 44), 0)
+    # "1,,2" gives fewer numbers than fields, "1 2" more, and both at once is not likely enough to be mistaken for sound
+    # data: two numbers in one field need a blank between digits, looked for only where the sum could hide it
+    if counts.sum() != len(values) or b",," in chunk:
+        return None
+    if b" " in chunk and re.search(rb"[\d.][ \t]+[\d.+-]", chunk):
+        return None
+    return values, counts
+
+
+def _slow(card: Card) -> tuple[np.ndarray, np.ndarray]:
+    """The same, line by line with Python; here every error has its line."""
+    values: list[float] = []
+    counts: list[int] = []
+    for row, fields in card.rows(blank=True):
+        if fields == [""]:
+            counts.append(0)
+            continue
+        values += row.numbers(fields, "a table of numbers")
+        counts.append(len(fields))
+    return np.array(values, dtype=float), np.array(counts, dtype=int)
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+_COMMENT = re.compile(rb"(?m)^[ \t]*\*\*[^\n]*")
+_KEYWORD = re.compile(rb"(?m)^[ \t]*\*(?!\*)[^\n]*")
+_ODD = re.compile(rb"[\x00-\x08\x0b\x0e-\x19\x1b-\x1f\x7f]")
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def read_cards(path: str | Path, known: dict[str, str]) -> list[Card]:
+    """All keywords of the deck and of what it includes, in reading order.
+
+    ``known``: names of keywords without blanks -> as they are called.  Raises MeshError for files that cannot be read,
+    are not text, or include themselves or something outside the folder of the deck.
+    """
+    path = Path(path)
+    cards: list[Card] = []
+    _read_file(path, path.name, path.parent.resolve(), [], cards, known)
+    if not cards:
+        raise MeshError(f"{path.name}: no keyword found; this is not an Abaqus or CalculiX deck")
+    return cards
+
+
+def _load(path: Path, name: str) -> bytes:
+    try:
+        if not path.is_file():
+            raise MeshError(f"{name}: there is no such file ({path})")
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise MeshError(f"{name}: cannot be read ({error})") from error
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:]
+    if b"\r" in data and b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    odd = _ODD.search(data)
+    if odd:
+        line = data.count(b"\n", 0, odd.start()) + 1
+        raise MeshError(f"{name}, line {line}: byte {odd[0][0]:#04x} is not text; give a deck in plain text")
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == 10)
+    lengths = np.diff(np.concatenate([[-1], ends, [len(data)]])) - 1
+    if lengths.max(initial=0) > MAX_LINE:
+        k = int(lengths.argmax())
+        raise MeshError(f"{name}, line {k + 1}: {lengths[k]} characters; a line may have {MAX_LINE}")
+    return data
+
+
+def _read_file(path: Path, name: str, folder: Path, above: list[Path], cards: list[Card], known: dict) -> None:
+    """Append the cards of one file; data lines before its first keyword go to the last card."""
+    data = _load(path, name)
+    if b"**" in data:
+        data = _COMMENT.sub(b"", data)
+    line, at = 1, 0  # the line on which `at` lies
+    for match in [*_KEYWORD.finditer(data), None]:
+        start = len(data) if match is None else match.start()
+        body = data[at:start]
+        if cards and body.strip():
+            cards[-1].pieces.append(Piece(name, line, body))
+        elif body.strip():
+            first = line + len(body[: len(body) - len(body.lstrip())].split(b"\n")) - 1
+            raise MeshError(
+                f"{name}, line {first}: data before the first keyword ({short(_text(body.strip()[:60]))}); "
+                "a deck begins with a line like *HEADING or *NODE"
+            )
+        if match is None:
+            return
+        line += body.count(b"\n")
+        head = _text(match[0]).strip()
+        at, here = match.end() + 1, line
+        line += 1
+        while head.endswith(","):  # goes on in the next line
+            stop = data.find(b"\n", at)
+            stop = len(data) if stop < 0 else stop
+            more = _text(data[at:stop]).strip()
+            if at > len(data) or not _is_continuation(more):
+                break
+            head += more
+            at, line = stop + 1, line + 1
+        card = _card(head, name, here, known)
+        if card.keyword == "INCLUDE":
+            _include(card, folder, [*above, path.resolve()], cards, known)
+        else:
+            cards.append(card)
+            if "INPUT" in card.params:  # the data lines are in another file
+                card.taken.add("INPUT")
+                _include(card, folder, [*above, path.resolve()], cards, known)
+
+
+_FLAGS = {"GENERATE", "NLGEOM", "PERTURBATION", "DIRECT", "UNSORTED", "INTERNAL", "NONLINEAR", "FIXED", "EXPLICIT"}
+
+
+def _is_continuation(text: str) -> bool:
+    if not text or text.startswith("*"):
+        return False
+    return "=" in text or all(label(f) in _FLAGS for f in split_fields(text) if f)
+
+
+def _card(head: str, file: str, line: int, known: dict[str, str]) -> Card:
+    first, *rest = split_fields(head[1:])
+    word = re.sub(r"\s+", "", first).upper()
+    keyword = known.get(word)
+    if keyword is None and len(word) >= 4:
+        longer = [name for key, name in known.items() if key.startswith(word)]
+        keyword = longer[0] if len(longer) == 1 else known.get(word.removesuffix("S"))
+    params: dict[str, str | None] = {}
+    for part in rest:
+        if part:
+            name, sign, value = part.partition("=")
+            params[re.sub(r"\s+", "", name).upper()] = value.strip() if sign else None
+    return Card(keyword or " ".join(first.upper().split())[:80], params, file, line)
+
+
+def _include(card: Card, folder: Path, above: list[Path], cards: list[Card], known: dict) -> None:
+    value = card.params.get("INPUT")
+    if not value or not value.strip('"'):
+        card.fail("parameter INPUT is missing; write INPUT=file")
+    value = value.strip('"')
+    if len(value) > 1000:
+        card.fail(f"the file name has {len(value)} characters")
+    try:
+        path = (folder / value).resolve()
+        inside = path.is_relative_to(folder)
+    except (OSError, ValueError, RuntimeError) as error:
+        card.fail(f"{short(value)} is not a path ({error})")
+    if not inside:
+        card.fail(f"{short(value)} is outside the folder of the deck ({folder}); move the file beside the deck")
+    if path in above:
+        card.fail(f"{short(value)} includes itself; remove the line")
+    if len(above) > MAX_DEPTH:
+        card.fail(f"includes go deeper than {MAX_DEPTH} files")
+    if not path.is_file():
+        card.fail(f"there is no file {short(value)} in {folder}")
+    _read_file(path, value, folder, above, cards, known)
