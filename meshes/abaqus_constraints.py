@@ -26,7 +26,7 @@ _PAIRS = ("BEAM", "PIN", "TIE", "LINK", "ELBOW", "REVOLUTE", "UNIVERSAL")
 
 
 def equation(deck, card: Card) -> None:
-    """The number of terms on a line, then node, dof and coefficient of each, four terms to a line; sets term by term."""
+    """The number of terms on a line, then node, dof and coefficient of each, four to a line; sets term by term."""
     if card.flag("REMOVE"):
         card.fail("REMOVE is not read; leave out the equations that are to be removed")
     rows = iter(card.rows())

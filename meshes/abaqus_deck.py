@@ -1,9 +1,9 @@
 """What an Abaqus or CalculiX deck says, free of any solver: the result of `fem_mbs.meshes.abaqus.read_deck`.
 
-Everything keeps the deck's own numbers and units.  Nodes and elements are named by their ids; sets, faces and ranges are
-resolved to ids, in the order of the deck (which is the order in which CalculiX prints).  Names are upper case without
-blanks.  Directions are numbered 1, 2, 3 (translations) and 4, 5, 6 (rotations), in the axes of `Deck.transforms` where a
-node has one.  ``where`` says file and line, for messages.  Arrays are read-only.
+Everything keeps the deck's own numbers and units.  Nodes and elements are named by their ids; sets, faces and ranges
+are resolved to ids, in the order of the deck (which is the order in which CalculiX prints).  Names are upper case without
+blanks.  Directions are numbered 1, 2, 3 (translations) and 4, 5, 6 (rotations), in the axes of `Deck.transforms`
+where a node has one.  ``where`` says file and line, for messages.  Arrays are read-only.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 __all__ = [
     "Amplitude", "BeamSection", "Boundary", "Cload", "Coupling", "Dashpot", "Deck", "Dload", "Dsload", "ElementBlock",
     "Elastic", "Equation", "Expansion", "InitialCondition", "Layer", "Material", "MembraneSection", "Mpc", "Normal",
-    "Orientation", "OutputRequest", "PointMass", "RigidBody", "RotaryInertia", "Section", "ShellSection", "SolidSection", "Spring",
-    "Step", "Surface", "Temperature", "Tie", "Transform", "Unused",
+    "Orientation", "OutputRequest", "PointMass", "RigidBody", "RotaryInertia", "Section", "ShellSection", "SolidSection",
+    "Spring",     "Step", "Surface", "Temperature", "Tie", "Transform", "Unused",
 ]  # fmt: skip
 
 
@@ -144,8 +144,8 @@ class SolidSection(_Frozen):
 @dataclass(frozen=True, eq=False)
 class BeamSection(_Frozen):
     """shape and dimensions: RECT (width along local 1, height along 2), CIRC (radius; in CalculiX's decks with two
-    numbers the two thicknesses of an ellipse: as given), PIPE (outer radius, wall), BOX (a, b, t1..t4), I (l, h, b1, b2,
-    t1, t2, t3), L, TRAPEZOID, HEX, ARBITRARY: as given; GENERAL of *BEAM SECTION: area, I11, I12, I22, and of *BEAM
+    numbers the two thicknesses of an ellipse: as given), PIPE (outer radius, wall), BOX (a, b, t1..t4), I (l, h, b1,
+    b2, t1, t2, t3), L, TRAPEZOID, HEX, ARBITRARY: as given; GENERAL of *BEAM SECTION: area, I11, I12, I22, and of *BEAM
     GENERAL SECTION also J (``general`` tells them apart: it carries E, G, alpha or is None).
     n1 (3,) local direction 1, not normalised and not made normal to the axis, None where not given; offsets (of the
     beam's line in parts of the thickness along 1 and 2); density of a general section; poisson of a general section."""
@@ -275,8 +275,8 @@ class Equation(_Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Mpc(_Frozen):
-    """A multiple point constraint by name (BEAM, STRAIGHT, PLANE, PIN, TIE, LINK, MEANROT, ...) on the nodes (m,) in the
-    order of the deck; of pairs (BEAM, PIN, TIE, LINK) the first follows the second."""
+    """A multiple point constraint by name (BEAM, STRAIGHT, PLANE, PIN, TIE, LINK, MEANROT, ...) on the nodes (m,) in
+    the order of the deck; of pairs (BEAM, PIN, TIE, LINK) the first follows the second."""
 
     kind: str
     nodes: np.ndarray
@@ -312,7 +312,7 @@ class Coupling(_Frozen):
 
 @dataclass(frozen=True)
 class Tie:
-    """The surface ``slave`` is glued to ``master``; tolerance None: the program's own; adjust: move slave nodes first."""
+    """The surface ``slave`` is glued to ``master``; tolerance None: the program's own; adjust: slaves are moved first."""
 
     name: str
     slave: str
@@ -349,8 +349,8 @@ class InitialCondition(_Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Boundary(_Frozen):
-    """nodes (m,) in dofs get ``value`` (displacement, or the kind's: VELOCITY, ACCELERATION) times the amplitude; fixed:
-    stay where they are at the beginning of the step (value 0 has no meaning then)."""
+    """nodes (m,) in dofs get ``value`` (displacement, or the kind's: VELOCITY, ACCELERATION) times the amplitude;
+    fixed: stay where they are at the beginning of the step (value 0 has no meaning then)."""
 
     nodes: np.ndarray
     dofs: tuple[int, ...]
@@ -502,8 +502,8 @@ class Unused:
 class Deck(_Frozen):
     """A whole deck; see the module's docstring and the classes of its entries.
 
-    node_ids (n,) int64 in the order of the deck, x (n, 3) coordinates.  sections: all that gives properties to elements,
-    also masses, springs and dashpots, in the order of the deck; `section_of` says which one counts for an element.
+    node_ids (n,) int64 in the order of the deck, x (n, 3) coordinates.  sections: all that gives properties to
+    elements, also masses, springs and dashpots, in the order of the deck; `section_of` says which one counts for an element.
     """
 
     source: str
@@ -537,7 +537,7 @@ class Deck(_Frozen):
         return tuple(s for s in self.sections if isinstance(s, kind))
 
     def section_of(self, ids: np.ndarray) -> list[Section | None]:
-        """The entry of ``sections`` that counts for each of these elements: the last that names it; None without one."""
+        """The entry of ``sections`` that counts for each of these elements: the last that names it, or None."""
         winner: dict[int, Section] = {}
         for entry in self.sections:
             winner.update(dict.fromkeys(entry.elements.tolist(), entry))

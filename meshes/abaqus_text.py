@@ -341,20 +341,18 @@ def _fast(chunk: bytes) -> tuple[np.ndarray, np.ndarray] | None:
     if not np.isfinite(values).all():
         return None
     raw = np.frombuffer(chunk if chunk.endswith(b"\n") else chunk + b"\n", np.uint8)
-    ends = np.flatnonzero(raw == 10)
-    seen = np.flatnonzero(raw > 32)
-    last = np.searchsorted(seen, ends) - 1  # last character of the line that is not a blank
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    if not len(seen):
-        return np.empty(0), np.zeros(len(ends), int)
-    filled = (last >= 0) & (seen[np.maximum(last, 0)] >= starts)
-    commas = np.searchsorted(np.flatnonzero(raw == 44), np.concatenate([[0], ends]))
-    counts = np.where(filled, np.diff(commas) + 1 - (raw[seen[np.maximum(last, 0)]] == 44), 0)
-    # "1,,2" gives fewer numbers than fields, "1 2" more, and both at once is not likely enough to be mistaken for sound
-    # data: two numbers in one field need a blank between digits, looked for only where the sum could hide it
-    if counts.sum() != len(values) or b",," in chunk:
+    at = np.flatnonzero((raw > 32) | (raw == 10))
+    seen = raw[at]  # without blanks
+    ends = np.flatnonzero(seen == 10)
+    before = np.where(ends > 0, seen[ends - 1], 10)  # last character of each line
+    commas = np.diff(np.cumsum(seen == 44)[ends], prepend=0)
+    counts = np.where(before == 10, 0, commas + 1 - (before == 44))
+    # "1,,2" has fewer numbers than fields; of "1 2" the blank stands between two characters that are no separators
+    if counts.sum() != len(values):
         return None
-    if b" " in chunk and re.search(rb"[\d.][ \t]+[\d.+-]", chunk):
+    gap = np.flatnonzero(np.diff(at) > 1)
+    left, right = seen[gap], seen[gap + 1]
+    if ((left != 44) & (left != 10) & (right != 44) & (right != 10)).any():
         return None
     return values, counts
 
