@@ -54,6 +54,7 @@ _NOT_USED = (
     "MATRIX GENERATE", "NONSTRUCTURAL MASS", "STIFFNESS", "PARTICIPATION", "ADAPTIVE MESH",
     "INITIAL STRAIN INCREASE", "FREQUENCY RANGE", "GEOSTATIC", "SOILS", "TEMPERATURE FIELD",
 )  # fmt: skip
+_HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "CONVERTSDI", "EXTRAPOLATION", "SOLVER", "INTERNAL", "HEADING")
 # Without these the deck is not whole: it must be written in another way.
 _REFUSED = {
     **dict.fromkeys(
@@ -133,12 +134,13 @@ class _Reading:
                 continue
             given = [ids for k in keywords for ids in self._cover.get(k, [])] + self.covered
             bare = ~np.isin(block.ids, np.concatenate(given)) if given else np.ones(len(block.ids), bool)
-            if bare.any():
+            n = int(bare.sum())
+            if n:
                 element = int(block.ids[np.argmax(bare)])
                 sets = [name for name, ids in self.mesh.elsets.items() if element in ids]
                 named = f" (of the set {', '.join(sets[:3])})" if sets else ""
                 self.mesh.element_place(element).fail(
-                    f"{int(bare.sum())} element{'s' * (bare.sum() > 1)} of type {block.type} without properties, the "
+                    f"{n} element{'s' * (n > 1)} of type {block.type} without properties, the "
                     f"first is {element}{named}; add *{keywords[0]}, ELSET=..."
                 )
 
@@ -169,9 +171,7 @@ def read_deck(path: str | Path) -> Deck:
             continue
         for name in card.params:
             if name not in card.taken:
-                reading.log.add(
-                    "parameter", f"{card.keyword}, {name}", card, changes=name not in ("INSTANCE", "DEPENDENCIES")
-                )
+                reading.log.add("parameter", f"{card.keyword}, {name}", card, changes=name not in _HARMLESS_PARAMETERS)
     if reading.coupling is not None:
         reading.coupling[0].fail("no *KINEMATIC or *DISTRIBUTING follows")
     if reading.step is not None:

@@ -1,9 +1,9 @@
 """What an Abaqus or CalculiX deck says, free of any solver: the result of `fem_mbs.meshes.abaqus.read_deck`.
 
 Everything keeps the deck's own numbers and units.  Nodes and elements are named by their ids; sets, faces and ranges
-are resolved to ids, in the order of the deck (which is the order in which CalculiX prints).  Names are upper case without
-blanks.  Directions are numbered 1, 2, 3 (translations) and 4, 5, 6 (rotations), in the axes of `Deck.transforms`
-where a node has one.  ``where`` says file and line, for messages.  Arrays are read-only.
+are resolved to ids, in the order of the deck (which is the order in which CalculiX prints).  Names are upper case
+without blanks.  Directions are numbered 1, 2, 3 (translations) and 4, 5, 6 (rotations), in the axes of
+`Deck.transforms` where a node has one.  ``where`` says file and line, for messages.  Arrays are read-only.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TypeVar
 import numpy as np
 
 __all__ = [
-    "Amplitude", "BeamSection", "Boundary", "Cload", "Coupling", "Dashpot", "Deck", "Dload", "Dsload", "ElementBlock",
-    "Elastic", "Equation", "Expansion", "InitialCondition", "Layer", "Material", "MembraneSection", "Mpc", "Normal",
-    "Orientation", "OutputRequest", "PointMass", "RigidBody", "RotaryInertia", "Section", "ShellSection", "SolidSection",
-    "Spring",     "Step", "Surface", "Temperature", "Tie", "Transform", "Unused",
+    "Amplitude", "BeamSection", "Boundary", "Cload", "Coupling", "Dashpot", "Deck", "Dload", "Dsload", "Elastic",
+    "ElementBlock", "Equation", "Expansion", "InitialCondition", "Layer", "Material", "MembraneSection", "Mpc",
+    "Normal", "Orientation", "OutputRequest", "PointMass", "RigidBody", "RotaryInertia", "Section", "ShellSection",
+    "SolidSection", "Spring", "Step", "Surface", "Temperature", "Tie", "Transform", "Unused",
 ]  # fmt: skip
 
 
@@ -148,7 +148,8 @@ class BeamSection(_Frozen):
     b2, t1, t2, t3), L, TRAPEZOID, HEX, ARBITRARY: as given; GENERAL of *BEAM SECTION: area, I11, I12, I22, and of *BEAM
     GENERAL SECTION also J (``general`` tells them apart: it carries E, G, alpha or is None).
     n1 (3,) local direction 1, not normalised and not made normal to the axis, None where not given; offsets (of the
-    beam's line in parts of the thickness along 1 and 2); density of a general section; poisson of a general section."""
+    beam's line in parts of the thickness along 1 and 2); density of a general section; nodal: `Deck.nodal_thickness`
+    counts."""
 
     elset: str
     elements: np.ndarray
@@ -160,6 +161,7 @@ class BeamSection(_Frozen):
     orientation: str | None
     general: tuple[float, ...] | None
     density: float | None
+    nodal: bool
     where: str
 
 
@@ -175,7 +177,8 @@ class Layer:
 @dataclass(frozen=True, eq=False)
 class ShellSection(_Frozen):
     """thickness with offset (of the reference surface in parts of the thickness towards the normal: 0.5 is the positive
-    face); layers of a composite, then material is None and thickness their sum."""
+    face); layers of a composite, then material is None and thickness their sum; nodal:
+    `Deck.nodal_thickness` counts where it is given."""
 
     elset: str
     elements: np.ndarray
@@ -184,6 +187,7 @@ class ShellSection(_Frozen):
     offset: float
     orientation: str | None
     layers: tuple[Layer, ...]
+    nodal: bool
     where: str
 
 
@@ -312,7 +316,7 @@ class Coupling(_Frozen):
 
 @dataclass(frozen=True)
 class Tie:
-    """The surface ``slave`` is glued to ``master``; tolerance None: the program's own; adjust: slaves are moved first."""
+    """The surface ``slave`` is glued to ``master``; tolerance None: the program's own; adjust: move slaves first."""
 
     name: str
     slave: str
@@ -503,7 +507,8 @@ class Deck(_Frozen):
     """A whole deck; see the module's docstring and the classes of its entries.
 
     node_ids (n,) int64 in the order of the deck, x (n, 3) coordinates.  sections: all that gives properties to
-    elements, also masses, springs and dashpots, in the order of the deck; `section_of` says which one counts for an element.
+    elements, also masses, springs and dashpots, in the order of the deck; `section_of` says which one counts for an
+    element.
     """
 
     source: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -36,9 +37,11 @@ class Log:
 
 @dataclass(eq=False)
 class _RawSet:
-    """A set as written: ids, ranges, or names of other sets, with their place."""
+    """A set as written: ids, ranges, or names of other sets; with their place, or a function that tells it of each."""
 
-    parts: list[tuple[np.ndarray | tuple[int, int, int] | str, Row | Card]] = field(default_factory=list)
+    parts: list[tuple[np.ndarray | tuple[int, int, int] | str, Row | Card | Callable[[int], Row]]] = field(
+        default_factory=list
+    )
 
 
 @dataclass(eq=False)
@@ -291,7 +294,8 @@ class DeckMesh:
             if wrong.any():
                 k = int(np.argmax(wrong))
                 table.at(card, line[k]).fail(f"{values[k]:.17g} is not a {what} number from 1 to {MAX_ID}")
-            raw.parts.append((values[values > 0].astype(np.int64), card))
+            line = line[values > 0]
+            raw.parts.append((values[values > 0].astype(np.int64), lambda k: table.at(card, line[k])))
             return
         for row, fields in card.rows():
             for text in fields:
@@ -329,6 +333,8 @@ class DeckMesh:
                 here = _member(part, present)
                 if not here.all():
                     gone = part[~here]
+                    if callable(at):
+                        at = at(int(np.argmax(~here)))
                     self.log.add(
                         "set member",
                         f"{name}: {what} {', '.join(map(str, gone[:5].tolist()))}{' ...' if len(gone) > 5 else ''}",

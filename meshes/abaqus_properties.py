@@ -204,8 +204,8 @@ def solid_section(deck, card: Card) -> None:
     name, ids = _members(deck, card, _SOLIDS)
     value = None
     for row, fields in card.rows():
-        if value is None:
-            value = row.number(fields, 0, "area or thickness", 1.0)
+        if value is None and fields[0]:
+            value = row.number(fields, 0, "area or thickness")
             if value <= 0:
                 row.fail(f"the area or thickness is {value:g}; give a positive number")
     deck.sections.append(
@@ -229,10 +229,14 @@ def beam_section(deck, card: Card) -> None:
         card.fail(f"SECTION={given} is not known; known are {', '.join(_SHAPES)}")
     material_name = None if general else _material_of(deck, card)
     offsets = (card.number("OFFSET1", 0.0), card.number("OFFSET2", 0.0))
+    nodal = card.flag("NODAL THICKNESS")
+    if card.get("TEMPERATURE") is not None:
+        deck.log.add("parameter", f"{card.keyword}, TEMPERATURE", card, changes=False)
     orient = _orientation_of(deck, card)
     density_ = card.number("DENSITY", np.nan) if general else np.nan
     if general:
-        card.number("POISSON", 0.0)  # of the section's change under axial load: a matter of nonlinear beams
+        if card.number("POISSON", 0.0):
+            deck.log.add("parameter", f"{card.keyword}, POISSON", card, reason="the section keeps its size")
     rows = list(card.rows(blank=True))
     while rows and not any(rows[-1][1]):
         rows.pop()
@@ -278,6 +282,7 @@ def beam_section(deck, card: Card) -> None:
             orient,
             constants,
             None if np.isnan(density_) else density_,
+            nodal,
             where(card),
         )
     )
@@ -288,7 +293,7 @@ def shell_section(deck, card: Card) -> None:
     offset = card.get("OFFSET", "0")
     sides = {"SPOS": 0.5, "SNEG": -0.5}
     shift = sides[offset] if offset in sides else card.number("OFFSET", 0.0)
-    orient = _orientation_of(deck, card)
+    orient, nodal = _orientation_of(deck, card), card.flag("NODAL THICKNESS")
     rows = list(card.rows())
     if not rows:
         card.fail("no data; give the thickness")
@@ -307,7 +312,7 @@ def shell_section(deck, card: Card) -> None:
         material_name, t = _material_of(deck, card), _thickness(*rows[0])
         for row, _ in rows[1:]:
             row.fail("a shell section that is not COMPOSITE has one line")
-    deck.sections.append(ShellSection(name, ids, material_name, t, shift, orient, tuple(layers), where(card)))
+    deck.sections.append(ShellSection(name, ids, material_name, t, shift, orient, tuple(layers), nodal, where(card)))
 
 
 def _thickness(row: Row, fields: list[str]) -> float:

@@ -21,7 +21,7 @@ class StepDraft:
         self.card, self.number = card, number
         self.procedure: Card | None = None
         self.values = {
-            "title": " ".join(" ".join(fields) for _, fields in card.rows()).strip(),
+            "title": " ".join(" ".join(fields) for _, fields in card.rows()).strip() or card.get("NAME", ""),
             "perturbation": card.flag("PERTURBATION"),
             "nlgeom": card.flag("NLGEOM"),
             "max_increments": card.count("INC", 100),

@@ -332,6 +332,8 @@ class Numbers:
 
 def _fast(chunk: bytes) -> tuple[np.ndarray, np.ndarray] | None:
     """Numbers and how many on each line, or None if the chunk is not made of plain numbers between commas."""
+    if not chunk.strip(b" ,\t\r\n"):
+        return None  # of which numpy would make a -1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

@@ -1,8 +1,8 @@
 """Reads CalculiX's printed results (.dat): tables of prints, eigenvalues, buckling factors, participation.
 
 The layout is that of CalculiX 2.x (*NODE PRINT, *EL PRINT, *FREQUENCY, *BUCKLE, *COMPLEX FREQUENCY): a heading, then
-rows of numbers up to the next heading.  Rows begin with the node, the element, or the element and its integration point, as
-the heading says; sums have none of them.
+rows of numbers up to the next heading.  Rows begin with the node, the element, or the element and its integration
+point, as the heading says; sums have none of them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ class Print:
 
     quantity: the deck's name (U, RF, S, E, V, ENER, EVOL, ...), with T added for sums over the set (RFT, EVOLT, ...),
     or "" for headings that are not known; heading: as printed; set_name; time: total time; step, increment (0: none
-    printed); mode: the number of the mode that it shows, 0 for a state; columns: names of the values as printed, () where
-    none are; ids (n,) int64 nodes or elements (empty for sums), points (n,) integration points (empty where there are none); values (n, k).
+    printed); mode: the number of the mode that it shows, 0 for a state; columns: names of the values as printed, ()
+    where none are; ids (n,) int64 nodes or elements (empty for sums), points (n,) integration points (empty where there
+    are none); values (n, k).
     """
 
     quantity: str
@@ -134,6 +135,8 @@ _INCREMENT = re.compile(r"^\s*INCREMENT\s+(\d+)")
 def _value(text: str) -> float:
     if text.lower().strip("+-") in ("nan", "inf", "infinity"):
         return float(text)
+    if text.strip("*") == "":
+        return np.nan  # Fortran's way to say that the number is too wide
     return number(text)
 
 
@@ -175,6 +178,9 @@ class _Lines:
                 continue
             row = _row(line, leading)
             if row is None:
+                first, *more = line.split()
+                if more and re.fullmatch(r"[+-]?[\d.]+", first):
+                    self.fail(f"{short(more[0])} is not a number")
                 break
             if rows and len(row) != len(rows[0]):
                 self.fail(
