@@ -145,11 +145,11 @@ class SolidSection(_Frozen):
 class BeamSection(_Frozen):
     """shape and dimensions: RECT (width along local 1, height along 2), CIRC (radius; in CalculiX's decks with two
     numbers the two thicknesses of an ellipse: as given), PIPE (outer radius, wall), BOX (a, b, t1..t4), I (l, h, b1,
-    b2, t1, t2, t3), L, TRAPEZOID, HEX, ARBITRARY: as given; GENERAL of *BEAM SECTION: area, I11, I12, I22, and of *BEAM
-    GENERAL SECTION also J (``general`` tells them apart: it carries E, G, alpha or is None).
-    n1 (3,) local direction 1, not normalised and not made normal to the axis, None where not given; offsets (of the
-    beam's line in parts of the thickness along 1 and 2); density of a general section; nodal: `Deck.nodal_thickness`
-    counts."""
+    b2, t1, t2, t3), L, TRAPEZOID, HEX, ARBITRARY: as given; GENERAL of *BEAM SECTION: area, I11, I12, I22, shear
+    coefficient; of *BEAM GENERAL SECTION: area, I11, I12, I22, J, and warping constants (``general`` tells them apart:
+    it carries E, G, alpha or is None). n1 (3,) local direction 1, not normalised and not made normal to the axis, None
+    where not given; offsets (of the beam's line in parts of the thickness along 1 and 2); density of a general section;
+    nodal: `Deck.nodal_thickness` counts."""
 
     elset: str
     elements: np.ndarray

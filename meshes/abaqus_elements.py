@@ -7,7 +7,6 @@ name; which of them a solver can take over is for the reader of the description 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,14 +112,16 @@ SECTIONED: dict[str, tuple[str, ...]] = {
 
 def element_type(name: str, user: dict[str, int] | None = None) -> ElementType | None:
     """The type of this name (upper case), or None.  ``user``: nodes of the user elements that the deck declares."""
+    if name == "U1" and (user or {}).get(name, 2) == 2:  # CalculiX's beam that is not made of solids
+        return ElementType(name, "beam", 2, name)
     if user and name in user:
         return ElementType(name, "user", user[name], name)
     for stop in range(len(name), 0, -1):
         found = _TABLE.get(name[:stop])
         if found is not None and name[stop:] in _LETTERS and (name[:stop][-1].isdigit() or stop == len(name)):
             return ElementType(name, *found, name[:stop])
-    if re.fullmatch(r"U1|US3|US45", name):  # CalculiX's own user elements
-        return ElementType(name, "user", {"U1": 2, "US3": 3, "US45": 4}[name], name)
+    if name in ("US3", "US45"):  # CalculiX's own user elements
+        return ElementType(name, "user", {"US3": 3, "US45": 4}[name], name)
     return None
 
 

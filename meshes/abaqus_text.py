@@ -31,6 +31,7 @@ __all__ = ["MAX_ID", "Card", "Piece", "label", "number", "read_cards", "split_fi
 MAX_ID = 2_147_483_647  # of nodes and elements: both programs use 32-bit integers
 MAX_LINE = 10_000  # characters; CalculiX reads 1320, Abaqus 256
 MAX_DEPTH = 9  # of includes, as in CalculiX
+MAX_FILES = 10_000  # so that a few files that include each other many times do not fill the memory
 
 # ---- fields ----------------------------------------------------------------------------------------------------------
 
@@ -393,11 +394,11 @@ def read_cards(path: str | Path, known: dict[str, str]) -> list[Card]:
     are not text, or include themselves or something outside the folder of the deck.
     """
     path = Path(path)
-    cards: list[Card] = []
-    _read_file(path, path.name, path.parent.resolve(), [], cards, known)
-    if not cards:
+    files = _Files(path.parent.resolve(), known)
+    files.read(path, path.name, [])
+    if not files.cards:
         raise MeshError(f"{path.name}: no keyword found; this is not an Abaqus or CalculiX deck")
-    return cards
+    return files.cards
 
 
 def _load(path: Path, name: str) -> bytes:
@@ -423,45 +424,83 @@ def _load(path: Path, name: str) -> bytes:
     return data
 
 
-def _read_file(path: Path, name: str, folder: Path, above: list[Path], cards: list[Card], known: dict) -> None:
-    """Append the cards of one file; data lines before its first keyword go to the last card."""
-    data = _load(path, name)
-    if b"**" in data:
-        data = _COMMENT.sub(b"", data)
-    line, at = 1, 0  # the line on which `at` lies
-    for match in [*_KEYWORD.finditer(data), None]:
-        start = len(data) if match is None else match.start()
-        body = data[at:start]
-        if cards and body.strip():
-            cards[-1].pieces.append(Piece(name, line, body))
-        elif body.strip():
-            first = line + len(body[: len(body) - len(body.lstrip())].split(b"\n")) - 1
-            raise MeshError(
-                f"{name}, line {first}: data before the first keyword ({short(_text(body.strip()[:60]))}); "
-                "a deck begins with a line like *HEADING or *NODE"
+@dataclass(eq=False)
+class _Files:
+    """Reads the files of a deck one into the other; the folder is that of the deck, known as for `read_cards`."""
+
+    folder: Path
+    known: dict[str, str]
+    cards: list[Card] = field(default_factory=list)
+    count: int = 0
+
+    def read(self, path: Path, name: str, above: list[Path]) -> None:
+        """Append the cards of one file; data lines before its first keyword go to the last card."""
+        cards = self.cards
+        data = _load(path, name)
+        if b"**" in data:
+            data = _COMMENT.sub(b"", data)
+        line, at = 1, 0  # the line on which `at` lies
+        for match in [*_KEYWORD.finditer(data), None]:
+            start = len(data) if match is None else match.start()
+            body = data[at:start]
+            if cards and body.strip():
+                cards[-1].pieces.append(Piece(name, line, body))
+            elif body.strip():
+                first = line + len(body[: len(body) - len(body.lstrip())].split(b"\n")) - 1
+                raise MeshError(
+                    f"{name}, line {first}: data before the first keyword ({short(_text(body.strip()[:60]))}); "
+                    "a deck begins with a line like *HEADING or *NODE"
+                )
+            if match is None:
+                return
+            line += body.count(b"\n")
+            head = _text(match[0]).strip()
+            at, here = match.end() + 1, line
+            line += 1
+            while head.endswith(","):  # goes on in the next line
+                stop = data.find(b"\n", at)
+                stop = len(data) if stop < 0 else stop
+                more = _text(data[at:stop]).strip()
+                if at > len(data) or not _is_continuation(more):
+                    break
+                head += more
+                at, line = stop + 1, line + 1
+            card = _card(head, name, here, self.known)
+            if card.keyword == "INCLUDE":
+                self.include(card, [*above, path.resolve()])
+            else:
+                cards.append(card)
+                if "INPUT" in card.params:  # the data lines are in another file
+                    card.taken.add("INPUT")
+                    self.include(card, [*above, path.resolve()])
+
+    def include(self, card: Card, above: list[Path]) -> None:
+        """Append what the file of the parameter INPUT holds."""
+        value = card.params.get("INPUT")
+        if not value or not value.strip('"'):
+            card.fail("parameter INPUT is missing; write INPUT=file")
+        value = value.strip('"')
+        if len(value) > 1000:
+            card.fail(f"the file name has {len(value)} characters")
+        try:
+            path = (self.folder / value).resolve()
+            inside = path.is_relative_to(self.folder)
+        except (OSError, ValueError, RuntimeError) as error:
+            card.fail(f"{short(value)} is not a path ({error})")
+        if not inside:
+            card.fail(
+                f"{short(value)} is outside the folder of the deck ({self.folder}); move the file beside the deck"
             )
-        if match is None:
-            return
-        line += body.count(b"\n")
-        head = _text(match[0]).strip()
-        at, here = match.end() + 1, line
-        line += 1
-        while head.endswith(","):  # goes on in the next line
-            stop = data.find(b"\n", at)
-            stop = len(data) if stop < 0 else stop
-            more = _text(data[at:stop]).strip()
-            if at > len(data) or not _is_continuation(more):
-                break
-            head += more
-            at, line = stop + 1, line + 1
-        card = _card(head, name, here, known)
-        if card.keyword == "INCLUDE":
-            _include(card, folder, [*above, path.resolve()], cards, known)
-        else:
-            cards.append(card)
-            if "INPUT" in card.params:  # the data lines are in another file
-                card.taken.add("INPUT")
-                _include(card, folder, [*above, path.resolve()], cards, known)
+        if path in above:
+            card.fail(f"{short(value)} includes itself; remove the line")
+        if len(above) > MAX_DEPTH:
+            card.fail(f"includes go deeper than {MAX_DEPTH} files")
+        if not path.is_file():
+            card.fail(f"there is no file {short(value)} in {self.folder}")
+        self.count += 1
+        if self.count > MAX_FILES:
+            card.fail(f"more than {MAX_FILES} files are included")
+        self.read(path, value, above)
 
 
 _FLAGS = {"GENERATE", "NLGEOM", "PERTURBATION", "DIRECT", "UNSORTED", "INTERNAL", "NONLINEAR", "FIXED", "EXPLICIT"}
@@ -486,26 +525,3 @@ def _card(head: str, file: str, line: int, known: dict[str, str]) -> Card:
             name, sign, value = part.partition("=")
             params[re.sub(r"\s+", "", name).upper()] = value.strip() if sign else None
     return Card(keyword or " ".join(first.upper().split())[:80], params, file, line)
-
-
-def _include(card: Card, folder: Path, above: list[Path], cards: list[Card], known: dict) -> None:
-    value = card.params.get("INPUT")
-    if not value or not value.strip('"'):
-        card.fail("parameter INPUT is missing; write INPUT=file")
-    value = value.strip('"')
-    if len(value) > 1000:
-        card.fail(f"the file name has {len(value)} characters")
-    try:
-        path = (folder / value).resolve()
-        inside = path.is_relative_to(folder)
-    except (OSError, ValueError, RuntimeError) as error:
-        card.fail(f"{short(value)} is not a path ({error})")
-    if not inside:
-        card.fail(f"{short(value)} is outside the folder of the deck ({folder}); move the file beside the deck")
-    if path in above:
-        card.fail(f"{short(value)} includes itself; remove the line")
-    if len(above) > MAX_DEPTH:
-        card.fail(f"includes go deeper than {MAX_DEPTH} files")
-    if not path.is_file():
-        card.fail(f"there is no file {short(value)} in {folder}")
-    _read_file(path, value, folder, above, cards, known)

@@ -384,6 +384,7 @@ def test_mesh_without_a_model(tmp_path):
         ("CPS4R", "plane stress", 4, "CPS4"),
         ("T3D3", "truss", 3, "T3D3"),
         ("SPRINGA", "spring", 2, "SPRINGA"),
+        ("U1", "beam", 2, "U1"),
         ("MASS", "mass", 1, "MASS"),
         ("DCOUP3D", "distributing coupling", 1, "DCOUP3D"),
         ("SC8R", "continuum shell", 8, "SC8"),
@@ -558,6 +559,15 @@ def test_errors_of_included_files(tmp_path):
     write(tmp_path, "*INCLUDE, INPUT=a.inp\n", "b.inp")
     with pytest.raises(MeshError, match=r"^b\.inp, line 1: .*includes itself"):
         read_deck(write(tmp_path, "*INCLUDE, INPUT=a.inp\n" + TRUSS))
+
+
+def test_includes_that_multiply(tmp_path, monkeypatch):
+    monkeypatch.setattr(abaqus_text, "MAX_FILES", 500)
+    for k in range(1, 8):
+        write(tmp_path, f"*INCLUDE, INPUT=f{k + 1}.inp\n" * 10, f"f{k}.inp")
+    write(tmp_path, "", "f8.inp")
+    with pytest.raises(MeshError, match="more than 500 files"):
+        read_deck(write(tmp_path, "*NODE\n1, 0., 0., 0.\n*INCLUDE, INPUT=f1.inp\n"))
 
 
 def test_include_through_a_link(tmp_path):
