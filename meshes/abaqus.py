@@ -126,6 +126,20 @@ class _Reading:
         """Note which elements a section keyword gives properties to."""
         self._cover.setdefault(keyword, []).append(ids)
 
+    def surplus(self, row: Row, fields: list[str], n: int, changes: bool = True) -> None:
+        """Note entries after the n-th of a line, which are not used."""
+        if any(fields[n:]):
+            self.log.add("entry", f"{row.card.keyword}, entries after the first {n}", row, changes)
+
+    def only_line(self, card: Card, what: str) -> tuple[Row, list[str]]:
+        """The first data line; an error if there is none, a note if there are more."""
+        rows = list(card.rows())
+        if not rows:
+            card.fail(f"no data; give {what}")
+        for row, _ in rows[1:]:
+            self.log.add("entry", f"{card.keyword}, lines after the first", row)
+        return rows[0]
+
     def check_sections(self) -> None:
         """Every element of the mechanics of structures has its properties."""
         for block in self.mesh.blocks:

@@ -145,10 +145,12 @@ def _finish_coupling(deck, card: Card, kind: str) -> None:
     head, name, ref, surface, orient = deck.coupling
     deck.coupling = None
     nodes = deck.mesh.surfaces[surface].nodes
-    deck.couplings.append(Coupling(kind, name, ref, nodes, np.ones(len(nodes)), _dof_ranges(card), orient, where(head)))
+    deck.couplings.append(
+        Coupling(kind, name, ref, nodes, np.ones(len(nodes)), _dof_ranges(deck, card), orient, where(head))
+    )
 
 
-def _dof_ranges(card: Card) -> tuple[int, ...]:
+def _dof_ranges(deck, card: Card) -> tuple[int, ...]:
     dofs: set[int] = set()
     for row, fields in card.rows():
         first = dof_of(row, fields, 0)
@@ -156,6 +158,7 @@ def _dof_ranges(card: Card) -> tuple[int, ...]:
         if not first <= last <= 6:
             row.fail(f"the last direction is {last}; give {first} to 6")
         dofs.update(range(first, last + 1))
+        deck.surplus(row, fields, 2)
     return tuple(sorted(dofs)) or (1, 2, 3, 4, 5, 6)
 
 
@@ -174,6 +177,7 @@ def kinematic_coupling(deck, card: Card) -> None:
             if not first <= last <= 6:
                 row.fail(f"the last direction is {last}; give {first} to 6")
             dofs = tuple(range(first, last + 1))
+            deck.surplus(row, fields, 3)
         deck.couplings.append(Coupling("kinematic", "", ref, nodes, np.ones(len(nodes)), dofs, orient, where(row)))
 
 
@@ -189,6 +193,7 @@ def distributing_coupling(deck, card: Card) -> None:
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
         weight = row.number(fields, 1, "weight", 1.0)
+        deck.surplus(row, fields, 2)
         if weight <= 0:
             row.fail(f"the weight is {weight:g}; give a positive number")
         weights.update(dict.fromkeys(nodes.tolist(), weight))
@@ -212,6 +217,7 @@ def tie(deck, card: Card) -> None:
     for row, fields in card.rows():
         if len(fields) < 2:
             row.fail("give the slave and the master surface")
+        deck.surplus(row, fields, 2)
         slave, master = (deck.mesh.surface(row, label(f)) for f in fields[:2])
         deck.ties.append(Tie(name, slave, master, None if np.isnan(tolerance) else tolerance, adjust, where(card)))
 
@@ -271,6 +277,7 @@ def initial_conditions(deck, card: Card) -> None:
         nodes = deck.mesh.nodes(row, fields[0])
         dof = 0 if kind == "TEMPERATURE" else dof_of(row, fields, 1)
         value = row.number(fields, 1 if dof == 0 else 2, "value")
+        deck.surplus(row, fields, 2 if dof == 0 else 3)
         deck.initial_conditions.append(InitialCondition(kind, nodes, dof, value, where(row)))
 
 

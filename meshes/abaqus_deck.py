@@ -167,11 +167,12 @@ class BeamSection(_Frozen):
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer of a composite shell, from the negative side on."""
+    """A layer of a composite shell, from the negative side; angle [deg] about the normal, from the section's axes."""
 
     thickness: float
     material: str
     orientation: str | None
+    angle: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,6 +442,10 @@ class OutputRequest(_Frozen):
 @dataclass(frozen=True, eq=False)
 class Step(_Frozen):
     """One step.
+
+    What a deck says holds on in the steps after it: supports, loads and temperatures until the same node and direction
+    (or element and label) gets another value or the kind is in ``new``; prints until the next request of their kind.
+    This list has what the step itself says.
 
     procedure: STATIC, FREQUENCY, BUCKLE, DYNAMIC, COMPLEX FREQUENCY, ..., as the deck names it; supported: whether its
     data were read into the fields below (the others keep ``data``, the numbers of the procedure's lines).

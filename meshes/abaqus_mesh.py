@@ -105,6 +105,9 @@ class DeckMesh:
         if table.counts.size and (table.counts.max() > 7):
             k = int(table.counts.argmax())
             table.at(card, k).fail(f"{table.counts[k]} entries; a node is its number and 3 coordinates")
+        if table.counts.size and table.counts.max() > 4:
+            place = table.at(card, int(table.counts.argmax()))
+            self.log.add("entry", "NODE, direction of the normal", place, count=int((table.counts > 4).sum()))
         values = table.padded(4)
         ids = self._ids(values[:, 0], card, table, "node")
         if (table.counts < 2).any():
@@ -418,7 +421,11 @@ class DeckMesh:
         where = f"{card.file}, line {card.line}"
         empty = np.empty(0, np.int64)
         if kind == "NODE":
-            parts = [self.nodes(row, fields[0]) for row, fields in card.rows()]
+            parts = []
+            for row, fields in card.rows():
+                parts.append(self.nodes(row, fields[0]))
+                if any(fields[1:]):
+                    self.log.add("entry", "SURFACE, area of a node", row)
             nodes = np.unique(np.concatenate(parts)) if parts else empty
             return Surface(name, "node", empty, np.empty(0, "U4"), nodes, where)
         if kind != "ELEMENT":

@@ -25,7 +25,7 @@ from fem_mbs.meshes.abaqus_deck import (
     SolidSection,
     Spring,
 )
-from fem_mbs.meshes.abaqus_text import Card, Row, label
+from fem_mbs.meshes.abaqus_text import Card, Row, label, number
 
 __all__ = ["MATERIAL_KEYWORDS", "PROPERTY_KEYWORDS", "MaterialDraft"]
 
@@ -203,8 +203,10 @@ _SOLIDS = ("solid", "continuum shell", "plane stress", "plane strain", "axisymme
 def solid_section(deck, card: Card) -> None:
     name, ids = _members(deck, card, _SOLIDS)
     value = None
-    for row, fields in card.rows():
-        if value is None and fields[0]:
+    if any(any(fields) for _, fields in card.rows()):
+        row, fields = deck.only_line(card, "the area or thickness")
+        deck.surplus(row, fields, 1)
+        if fields[0]:
             value = row.number(fields, 0, "area or thickness")
             if value <= 0:
                 row.fail(f"the area or thickness is {value:g}; give a positive number")
@@ -304,15 +306,30 @@ def shell_section(deck, card: Card) -> None:
             if len(fields) < 3 or not fields[2]:
                 row.fail("the third entry (material of the layer) is missing")
             local = label(fields[3]) if len(fields) > 3 and fields[3] else None
-            if local is not None:
+            angle = 0.0
+            if local is not None and _is_number(fields[3]):  # Abaqus takes a turn about the normal as well
+                local, angle = None, row.number(fields, 3, "angle")
+            elif local is not None:
                 deck.refer(row, "orientation", local)
-            layers.append(Layer(t, deck.refer(row, "material", label(fields[2])), local))
+            if fields[1]:
+                deck.log.add("entry", f"{card.keyword}, integration points", row, changes=False)
+            deck.surplus(row, fields, 4, changes=False)
+            layers.append(Layer(t, deck.refer(row, "material", label(fields[2])), local, angle))
         material_name, t = None, sum(layer.thickness for layer in layers)
     else:
         material_name, t = _material_of(deck, card), _thickness(*rows[0])
+        deck.surplus(*rows[0], 1, changes=False)  # the number of points through the thickness
         for row, _ in rows[1:]:
             row.fail("a shell section that is not COMPOSITE has one line")
     deck.sections.append(ShellSection(name, ids, material_name, t, shift, orient, tuple(layers), nodal, where(card)))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        number(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _thickness(row: Row, fields: list[str]) -> float:
@@ -324,12 +341,11 @@ def _thickness(row: Row, fields: list[str]) -> float:
 
 def membrane_section(deck, card: Card) -> None:
     name, ids = _members(deck, card, ("membrane", "shell"))
-    rows = list(card.rows())
-    if not rows:
-        card.fail("no data; give the thickness")
+    row, fields = deck.only_line(card, "the thickness")
+    deck.surplus(row, fields, 1)
     deck.sections.append(
         MembraneSection(
-            name, ids, _material_of(deck, card), _thickness(*rows[0]), _orientation_of(deck, card), where(card)
+            name, ids, _material_of(deck, card), _thickness(row, fields), _orientation_of(deck, card), where(card)
         )
     )
 
@@ -346,21 +362,18 @@ def section_not_used(deck, card: Card) -> None:
 
 def mass(deck, card: Card) -> None:
     name, ids = _members(deck, card, ("mass",))
-    rows = list(card.rows())
-    if not rows:
-        card.fail("no data; give the mass")
-    value = rows[0][0].number(rows[0][1], 0, "mass")
+    row, fields = deck.only_line(card, "the mass")
+    deck.surplus(row, fields, 1)
+    value = row.number(fields, 0, "mass")
     if value < 0:
-        rows[0][0].fail(f"the mass is {value:g}; give a positive number")
+        row.fail(f"the mass is {value:g}; give a positive number")
     deck.sections.append(PointMass(name, ids, value, where(card)))
 
 
 def rotary_inertia(deck, card: Card) -> None:
     name, ids = _members(deck, card, ("rotary inertia",))
-    rows = list(card.rows())
-    if not rows:
-        card.fail("no data; give I11, I22, I33, I12, I13, I23")
-    values = np.array(rows[0][0].numbers(rows[0][1], "a rotary inertia", 3, 6) + [0.0] * 3)[:6]
+    row, fields = deck.only_line(card, "I11, I22, I33, I12, I13, I23")
+    values = np.array(row.numbers(fields, "a rotary inertia", 3, 6) + [0.0] * 3)[:6]
     deck.sections.append(RotaryInertia(name, ids, values, _orientation_of(deck, card), where(card)))
 
 
@@ -434,6 +447,7 @@ def normal(deck, card: Card) -> None:
     for row, fields in card.rows():
         if len(fields) < 5:
             row.fail(f"{len(fields)} entries; give element, node and three components")
+        deck.surplus(row, fields, 5)
         v = [row.number(fields, i, "component", 0.0) for i in (2, 3, 4)]
         if not any(v):
             row.fail("the normal has no length")

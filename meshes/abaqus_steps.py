@@ -98,6 +98,7 @@ def procedure(deck, card: Card) -> None:
         for extra, _ in rows[1:]:
             extra.fail("the procedure has one data line")
         _READ[card.keyword](card, row, fields, values)
+        deck.surplus(row, fields, {"FREQUENCY": 3, "BUCKLE": 2}.get(card.keyword, 4), changes=False)
     values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     for name in values["options"]:
         harmless = name in ("SOLVER", "STORAGE", "EIGENSOLVER", "NORMALIZATION", "HAFTOL", "NOHAF", "GLOBAL")
@@ -313,6 +314,8 @@ def dsload(deck, card: Card) -> None:
             row.fail(f"the load {short(name)} is not known; known are P and TRVEC")
         direction = np.zeros(3)
         value = row.number(fields, 2, "value", 0.0 if name.endswith("NU") else None)
+        if name == "P":
+            deck.surplus(row, fields, 3)
         if name == "TRVEC":
             direction = _direction(row, np.array(row.numbers(fields[2:], "a load")), 1)
         elif name != "P":

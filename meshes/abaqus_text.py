@@ -424,6 +424,27 @@ def _load(path: Path, name: str) -> bytes:
     return data
 
 
+_REPEATED = re.compile(rb"(?i)\*\s*(NODE|ELEMENT)\s*(,(?!.*INPUT).*[^,])?")
+
+
+def _merged(data: bytes) -> tuple[bytes, list[re.Match]]:
+    """The keyword lines; those of nodes and elements that repeat the one before are blanked out, to make one table.
+
+    Some programs write the keyword anew for every element.
+    """
+    kept: list[re.Match] = []
+    out, last = None, b""
+    for match in _KEYWORD.finditer(data):
+        text = match[0].strip()
+        if text == last and _REPEATED.fullmatch(text):
+            out = bytearray(data) if out is None else out
+            out[match.start() : match.end()] = b" " * len(match[0])
+        else:
+            kept.append(match)
+        last = text
+    return (data if out is None else bytes(out)), kept
+
+
 @dataclass(eq=False)
 class _Files:
     """Reads the files of a deck one into the other; the folder is that of the deck, known as for `read_cards`."""
@@ -439,8 +460,9 @@ class _Files:
         data = _load(path, name)
         if b"**" in data:
             data = _COMMENT.sub(b"", data)
+        data, matches = _merged(data)
         line, at = 1, 0  # the line on which `at` lies
-        for match in [*_KEYWORD.finditer(data), None]:
+        for match in [*matches, None]:
             start = len(data) if match is None else match.start()
             body = data[at:start]
             if cards and body.strip():

@@ -366,6 +366,32 @@ def test_nothing_is_dropped_silently(tmp_path, block, portal):
     assert found["set member", "S: node 77"].line == 9
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "name", "line"),
+    [
+        ("2, 1., 0., 0.\n", "2, 1., 0., 0., 0., 0., 1.\n", "NODE, direction of the normal", 3),
+        ("1.E-4\n", "1.E-4, 7.\n", "SOLID SECTION, entries after the first 1", 12),
+        ("1.E-4\n", "1.E-4\n7.\n", "SOLID SECTION, lines after the first", 13),
+        ("*STATIC\n0.1, 1.", "*FREQUENCY\n4, , , 1.E3", "FREQUENCY, entries after the first 3", 19),
+        ("*STATIC\n0.1, 1.", "*BUCKLE\n4, 0.01, 18, 30", "BUCKLE, entries after the first 2", 19),
+        ("*BOUNDARY\n1, 1, 3", "*BOUNDARY\n1, 1, 11", "BOUNDARY in directions other than 1 to 6", 16),
+        ("2, 1, 10.", "2, 11, 10.", "CLOAD in directions other than 1 to 6", 21),
+        ("EALL, GRAV", "EALL, CORIO", "DLOAD CORIO", 23),
+        ("*BOUND", "*AMPLITUDE, NAME=P, DEFINITION=PERIODIC\n1, 2.\n*BOUND", "AMPLITUDE, DEFINITION=PERIODIC", 15),
+        ("*STEP", "*INITIAL CONDITIONS, TYPE=VELOCITY\n1, 2, 3., 4.\n*STEP", "INITIAL CONDITIONS, entries after", 18),
+        ("*STEP", "*INITIAL CONDITIONS, TYPE=STRESS\n1, 1., 2.\n*STEP", "INITIAL CONDITIONS, TYPE=STRESS", 17),
+        ("*ELASTIC", "*ELASTIC, TYPE=TRACTION\n1., 2., 3.\n*ELASTIC", "ELASTIC, TYPE=TRACTION", 9),
+        ("*ELASTIC", "*ELASTIC, DEPENDENCIES=1", "ELASTIC, DEPENDENCIES", 9),
+    ],
+    ids=lambda v: str(v)[:30],
+)  # fmt: skip
+def test_surplus_is_listed(tmp_path, old, new, name, line):
+    assert old in TRUSS
+    (found,) = read_deck(write(tmp_path, TRUSS.replace(old, new, 1))).unused
+    assert found.name.startswith(name)
+    assert found.line == line
+
+
 def test_mesh_without_a_model(tmp_path):
     deck = read_deck(write(tmp_path, TRUSS[: TRUSS.index("*MATERIAL")]))
     assert deck.steps == ()
@@ -625,6 +651,22 @@ def test_large_tables_are_not_read_line_by_line(tmp_path, monkeypatch):
     assert len(calls) <= 2 + len(text) // (1 << 22)
     assert_allclose(deck.x[-1], [0.001 * n, -1.5, 2])
     assert_array_equal(deck.blocks[0].nodes, np.column_stack([i[:-1], i[1:]]))
+
+
+def test_one_keyword_for_each_element(tmp_path, monkeypatch):
+    """Some programs repeat the keyword for every element: it is read as one, and lines keep their numbers."""
+    n = 20_000
+    nodes = "\n".join(f"{k}, {k}., 0., 0." for k in range(1, n + 1))
+    head = "*ELEMENT, TYPE=T3D2, ELSET=EALL\n"
+    elements = head.join(f"{k}, {k}, {k + 1}\n" for k in range(1, n))
+    text = TRUSS.replace("1, 0., 0., 0.\n2, 1., 0., 0.\n3, 1., 1., 0.", nodes).replace("1, 1, 2\n2, 2, 3\n", elements)
+    calls = []
+    monkeypatch.setattr(abaqus_text, "_fast", lambda chunk, f=abaqus_text._fast: calls.append(len(chunk)) or f(chunk))
+    deck = read_deck(write(tmp_path, text))
+    assert_array_equal(deck.elsets["EALL"], np.arange(1, n))
+    assert len(calls) == 2
+    with pytest.raises(MeshError, match=rf"^deck\.inp, line {n + 15}: .*element 7: T3D2 has 2 nodes"):
+        read_deck(write(tmp_path, text.replace("\n7, 7, 8\n", "\n7, 7\n")))
 
 
 def test_comments_keep_the_line_numbers(tmp_path):
