@@ -9,7 +9,7 @@ without blanks.  Directions are numbered 1, 2, 3 (translations) and 4, 5, 6 (rot
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -29,8 +29,7 @@ class _Frozen:
     """Makes the arrays of a frozen dataclass read-only, and equality a matter of identity."""
 
     def __post_init__(self) -> None:
-        for item in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, item.name)
+        for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
 
@@ -546,12 +545,16 @@ class Deck(_Frozen):
         """The sections of one class, for example ``deck.of_type(BeamSection)``."""
         return tuple(s for s in self.sections if isinstance(s, kind))
 
+    def section_index(self, ids: np.ndarray) -> np.ndarray:
+        """For each of these elements the index (m,) into ``sections`` that counts: of the last that names it, or -1."""
+        out = np.full(len(ids), -1)
+        for k, entry in enumerate(self.sections):
+            out[np.isin(ids, entry.elements)] = k
+        return out
+
     def section_of(self, ids: np.ndarray) -> list[Section | None]:
-        """The entry of ``sections`` that counts for each of these elements: the last that names it, or None."""
-        winner: dict[int, Section] = {}
-        for entry in self.sections:
-            winner.update(dict.fromkeys(entry.elements.tolist(), entry))
-        return [winner.get(i) for i in np.asarray(ids).tolist()]
+        """The entries of ``sections`` that count for these elements, None for an element without one."""
+        return [self.sections[k] if k >= 0 else None for k in self.section_index(ids).tolist()]
 
     def nodes_in(self, ids: np.ndarray) -> np.ndarray:
         """Indices (m,) into node_ids and x of these node ids, all of which must exist."""

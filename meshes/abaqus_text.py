@@ -15,6 +15,7 @@ All errors are MeshErrors that begin with file and line.
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Iterator
@@ -69,14 +70,18 @@ def number(text: str) -> float:
         if bare is None:
             raise ValueError(text)
         text = f"{bare[1]}e{bare[2]}"
-    value = float(text.replace("D", "e").replace("d", "e"))
-    if not np.isfinite(value):
+    elif "D" in text or "d" in text:
+        text = text.replace("D", "e").replace("d", "e")
+    value = float(text)
+    if not math.isfinite(value):
         raise ValueError(text)
     return value
 
 
 def whole(text: str) -> int:
     """A whole number (also as 3. or 3.0); ValueError for anything else."""
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
     value = number(text)
     if value != int(value):
         raise ValueError(text)
@@ -254,7 +259,7 @@ class Row:
 
     def identity(self, text: str) -> int | str:
         """A node or element number, or the name of a set."""
-        if re.fullmatch(r"[+-]?\d+", text):
+        if text.isascii() and text.lstrip("+-").isdigit() and text.rfind("-") <= 0 and text.rfind("+") <= 0:
             value = int(text) if len(text) < 12 else MAX_ID + 1
             if not 1 <= value <= MAX_ID:
                 self.fail(f"the number {short(text)} is not between 1 and {MAX_ID}")
