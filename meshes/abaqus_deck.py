@@ -3,7 +3,8 @@
 Everything keeps the deck's own numbers and units.  Nodes and elements are named by their ids; sets, faces and ranges
 are resolved to ids, in the order of the deck (which is the order in which CalculiX prints).  Names are upper case
 without blanks.  Directions are numbered 1, 2, 3 (translations) and 4, 5, 6 (rotations), in the axes of
-`Deck.transforms` where a node has one.  ``where`` says file and line, for messages.  Arrays are read-only.
+`Deck.transforms` where a node has one.  ``where`` says file and line, for messages.  Data
+lines alike that follow each other may be one entry with many nodes.  Arrays are read-only.
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ from fem_mbs.meshes.abaqus_text import MAX_ID, Card, Row, label, short
 
 __all__ = ["DeckMesh", "Log"]
 
+_NAMES = re.compile(rb'[A-CF-Za-cf-z_"$]')  # what stands in names and not in numbers
+
 
 class Log:
     """What was not used, one entry per kind and name."""
@@ -399,6 +401,34 @@ class DeckMesh:
         if not _member(ids, self._sorted_nodes if what == "node" else self._sorted_elements)[0]:
             row.fail(f"{what} {item} is not defined")
         return ids
+
+    def runs(self, card: Card, least: int, width: int) -> list[tuple[Row, np.ndarray, np.ndarray]] | None:
+        """Data lines "node, numbers" of a table without names, read at once: runs of lines with the same numbers.
+
+        Each run as its first line, its nodes (m,) and the numbers after them (width - 1,), zero where left out.  None
+        if there are names, other numbers of entries than least to width, nodes that do not exist or stand twice in a
+        run: then the lines are to be read one by one, which finds the words for what is wrong.
+        """
+        if any(_NAMES.search(piece.data) for piece in card.pieces):
+            return None
+        try:
+            table = card.table()
+        except MeshError:
+            return None
+        if not len(table.counts) or table.counts.min() < least or table.counts.max() > width:
+            return None
+        values = table.padded(width)
+        nodes = values[:, 0]
+        if not (_member(nodes, self._sorted_nodes)).all():
+            return None
+        starts = np.flatnonzero(np.append(True, (np.diff(values[:, 1:], axis=0) != 0).any(axis=1)))
+        out = []
+        for a, b in zip(starts.tolist(), [*starts[1:].tolist(), len(nodes)]):
+            part = nodes[a:b].astype(np.int64)
+            if b - a > 1 and len(np.unique(part)) < b - a:
+                return None
+            out.append((table.at(card, a), part, values[a, 1:]))
+        return out
 
     def one_node(self, at: Card | Row, text: str) -> int:
         """A single node: its number, or a set of one."""

@@ -205,6 +205,12 @@ def boundary(deck, card: Card) -> None:
     if kind not in ("DISPLACEMENT", "VELOCITY", "ACCELERATION"):
         card.fail(f"TYPE={kind} is not known; known are DISPLACEMENT, VELOCITY and ACCELERATION")
     out = deck.boundaries if deck.step is None else deck.step.lists["boundaries"]
+    runs = deck.mesh.runs(card, 2, 4)
+    if runs is not None and all(_directions(v[0], v[1]) for _, _, v in runs):
+        for row, nodes, (first, last, value) in runs:
+            dofs = tuple(range(int(first), int(last or first) + 1))
+            out.append(Boundary(nodes, dofs, float(value), amplitude, kind, fixed, where(row)))
+        return
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
         if len(fields) < 2:
@@ -228,12 +234,22 @@ def boundary(deck, card: Card) -> None:
             out.append(Boundary(nodes, dofs, value, amplitude, kind, fixed, where(row)))
 
 
+def _directions(first: float, last: float) -> bool:
+    """Whether these are directions 1 to 6, or one of them and 0."""
+    return first in range(1, 7) and (last == 0 or (last in range(1, 7) and first <= last))
+
+
 def cload(deck, card: Card) -> None:
     draft = _inside(deck, card)
     _new(deck, card, "CLOAD")
     amplitude, follower = _amplitude(deck, card), card.flag("FOLLOWER")
     if card.flag("USER"):
         deck.log.add("keyword", "CLOAD, USER", card, reason="its values come from elsewhere")
+        return
+    runs = deck.mesh.runs(card, 3, 3)
+    if runs is not None and all(_directions(v[0], 0) for _, _, v in runs):
+        for row, nodes, (dof, value) in runs:
+            draft.lists["cloads"].append(Cload(nodes, int(dof), float(value), amplitude, follower, where(row)))
         return
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
@@ -330,6 +346,11 @@ def temperature(deck, card: Card) -> None:
     if "FILE" in card.params or "USER" in card.params:
         card.taken.update(card.params)
         deck.log.add("keyword", "TEMPERATURE, FILE or USER", card, reason="its values come from elsewhere")
+        return
+    runs = deck.mesh.runs(card, 2, 2)
+    for row, nodes, (value,) in runs or ():
+        draft.lists["temperatures"].append(Temperature(nodes, float(value), amplitude, where(row)))
+    if runs is not None:
         return
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])

@@ -26,6 +26,7 @@ from fem_mbs.meshes.abaqus_deck import (
     Spring,
 )
 from fem_mbs.meshes.abaqus_elements import element_type, faces
+from fem_mbs.meshes.abaqus_mesh import DeckMesh
 
 DECKS = Path(__file__).parent / "decks"
 # Decks that are not ours to keep: beside the checkout, or where the variable says.
@@ -392,6 +393,34 @@ def test_surplus_is_listed(tmp_path, old, new, name, line):
     assert found.line == line
 
 
+def test_long_tables_of_supports_and_loads(tmp_path, monkeypatch):
+    """Lines alike are one entry with many nodes, read at once; the result is that of reading line by line."""
+    text = TRUSS.replace("*BOUNDARY\n1, 1, 3\n", "*BOUNDARY\n1, 1, 3\n2, 1, 3\n3, 2\n1, 4, 4, 0.5\n")
+    text = text.replace("2, 1, 10.\n", "2, 1, 10.\n1, 1, 10.\n2, 3, -1.D0\n").replace(
+        "*NODE PRINT", "*TEMPERATURE\n1, 5.\n2, 5.\n3, 6.\n*NODE PRINT"
+    )
+
+    def flat(deck):
+        step = deck.steps[0]
+        return (
+            [(n, d, b.value) for b in deck.boundaries for n in b.nodes.tolist() for d in b.dofs],
+            [(n, c.dof, c.value) for c in step.cloads for n in c.nodes.tolist()],
+            [(n, t.value) for t in step.temperatures for n in t.nodes.tolist()],
+        )
+
+    deck = read_deck(write(tmp_path, text))
+    assert [b.nodes.tolist() for b in deck.boundaries] == [[1, 2], [3], [1]]
+    assert deck.boundaries[1].where == "deck.inp, line 18"
+    assert [c.nodes.tolist() for c in deck.steps[0].cloads] == [[2, 1], [2]]
+    assert [t.nodes.tolist() for t in deck.steps[0].temperatures] == [[1, 2], [3]]
+    monkeypatch.setattr(DeckMesh, "runs", lambda self, card, least, width: None)
+    assert flat(read_deck(write(tmp_path, text))) == flat(deck)
+    # twice the same load is two loads
+    monkeypatch.undo()
+    twice = read_deck(write(tmp_path, text.replace("1, 1, 10.\n", "2, 1, 10.\n")))
+    assert [c.nodes.tolist() for c in twice.steps[0].cloads] == [[2], [2], [2]]
+
+
 def test_mesh_without_a_model(tmp_path):
     deck = read_deck(write(tmp_path, TRUSS[: TRUSS.index("*MATERIAL")]))
     assert deck.steps == ()
@@ -648,7 +677,7 @@ def test_large_tables_are_not_read_line_by_line(tmp_path, monkeypatch):
     calls = []
     monkeypatch.setattr(abaqus_text, "_fast", lambda chunk, f=abaqus_text._fast: calls.append(len(chunk)) or f(chunk))
     deck = read_deck(write(tmp_path, text))
-    assert len(calls) <= 2 + len(text) // (1 << 22)
+    assert len(calls) <= 4 + len(text) // (1 << 22)  # nodes, elements, supports, loads
     assert_allclose(deck.x[-1], [0.001 * n, -1.5, 2])
     assert_array_equal(deck.blocks[0].nodes, np.column_stack([i[:-1], i[1:]]))
 
@@ -664,7 +693,7 @@ def test_one_keyword_for_each_element(tmp_path, monkeypatch):
     monkeypatch.setattr(abaqus_text, "_fast", lambda chunk, f=abaqus_text._fast: calls.append(len(chunk)) or f(chunk))
     deck = read_deck(write(tmp_path, text))
     assert_array_equal(deck.elsets["EALL"], np.arange(1, n))
-    assert len(calls) == 2
+    assert len(calls) == 4  # nodes, elements, supports, loads
     with pytest.raises(MeshError, match=rf"^deck\.inp, line {n + 15}: .*element 7: T3D2 has 2 nodes"):
         read_deck(write(tmp_path, text.replace("\n7, 7, 8\n", "\n7, 7\n")))
 
