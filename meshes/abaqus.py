@@ -20,10 +20,11 @@ from fem_mbs.errors import MeshError
 from fem_mbs.meshes.abaqus_constraints import CONSTRAINT_KEYWORDS
 from fem_mbs.meshes.abaqus_deck import Deck, Step
 from fem_mbs.meshes.abaqus_elements import SECTIONED
+from fem_mbs.meshes.abaqus_files import read_cards
 from fem_mbs.meshes.abaqus_mesh import DeckMesh, Log
 from fem_mbs.meshes.abaqus_properties import MATERIAL_KEYWORDS, PROPERTY_KEYWORDS, MaterialDraft
 from fem_mbs.meshes.abaqus_steps import STEP_KEYWORDS, StepDraft
-from fem_mbs.meshes.abaqus_text import Card, Row, read_cards
+from fem_mbs.meshes.abaqus_text import Card, Row
 
 __all__ = ["read_deck"]
 
