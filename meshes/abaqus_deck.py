@@ -449,6 +449,8 @@ class Step(_Frozen):
 
     procedure: STATIC, FREQUENCY, BUCKLE, DYNAMIC, COMPLEX FREQUENCY, ..., as the deck names it; supported: whether its
     data were read into the fields below (the others keep ``data``, the numbers of the procedure's lines).
+    nlgeom: as given, else that of the step before: in both programs it stays on.  amplitude of loads and supports that
+    name none: "RAMP" over the step, or "STEP" at once, which is the rule of dynamic steps.
     perturbation: linear about the state at the end of the last general step.  direct: fixed increments.  Increments and
     duration of STATIC and DYNAMIC; alpha of DYNAMIC (-1/3..0; the default of the programs is -0.05).  n_modes, lower,
     upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given), number of factors and
@@ -462,7 +464,7 @@ class Step(_Frozen):
     nlgeom: bool
     perturbation: bool
     max_increments: int
-    amplitude: str  # of loads without one: "RAMP" or "STEP"
+    amplitude: str
     direct: bool
     explicit: bool
     increment: float

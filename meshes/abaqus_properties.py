@@ -178,12 +178,16 @@ def _members(deck, card: Card, families: tuple[str, ...]) -> tuple[str, np.ndarr
     """The element set of a section, checked for families that cannot have it."""
     name = card.need("ELSET")
     ids = deck.mesh.elset(card, name)
-    deck.cover(card.keyword, ids)
     for block in deck.mesh.blocks:
         if block.family not in families:
             wrong = ids[np.isin(ids, block.ids)] if len(ids) else ids
-            if len(wrong):
+            if len(wrong) and block.family in _LUMPED:
+                # a set of everything may hold these too; they have keywords of their own
+                deck.log.add("entry", f"{card.keyword} of {block.type}", card, changes=False, count=len(wrong))
+                ids = ids[~np.isin(ids, wrong)]
+            elif len(wrong):
                 card.fail(f"element {wrong[0]} of the set {name} is of type {block.type} ({block.family})")
+    deck.cover(card.keyword, ids)
     return name, ids
 
 
@@ -197,6 +201,7 @@ def _orientation_of(deck, card: Card) -> str | None:
 
 
 _LEAVES = ("distributing coupling", "heat", "acoustic", "fluid", "network", "user", "cohesive", "gap", "surface")
+_LUMPED = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "gap", "connector")
 _SOLIDS = ("solid", "continuum shell", "plane stress", "plane strain", "axisymmetric", "truss", *_LEAVES)
 
 

@@ -17,15 +17,15 @@ __all__ = ["PROCEDURES", "STEP_KEYWORDS", "StepDraft"]
 class StepDraft:
     """A step while its keywords are read."""
 
-    def __init__(self, card: Card, number: int) -> None:
+    def __init__(self, card: Card, number: int, nlgeom: bool) -> None:
         self.card, self.number = card, number
         self.procedure: Card | None = None
         self.values = {
             "title": " ".join(" ".join(fields) for _, fields in card.rows()).strip() or card.get("NAME", ""),
             "perturbation": card.flag("PERTURBATION"),
-            "nlgeom": card.flag("NLGEOM"),
+            "nlgeom": card.flag("NLGEOM") if _has(card, "NLGEOM") else nlgeom,
             "max_increments": card.count("INC", 100),
-            "amplitude": card.choice("AMPLITUDE", {"STEP": "STEP", "RAMP": "RAMP"}, "RAMP"),
+            "amplitude": card.choice("AMPLITUDE", {"STEP": "STEP", "RAMP": "RAMP"}, ""),
         }
         self.defaults = {
             "direct": False, "explicit": False, "increment": 1.0, "duration": 1.0, "min_increment": 0.0,
@@ -39,6 +39,9 @@ class StepDraft:
         """The finished step."""
         if self.procedure is None:
             self.card.fail("the step has no procedure; add *STATIC, *FREQUENCY, *BUCKLE, *DYNAMIC ...")
+        if not self.values["amplitude"]:
+            at_once = self.procedure.keyword in ("DYNAMIC", "MODAL DYNAMIC", "STEADY STATE DYNAMICS")
+            self.values["amplitude"] = "STEP" if at_once else "RAMP"
         return Step(
             number=self.number,
             procedure=self.procedure.keyword,
@@ -56,7 +59,7 @@ _LISTS = ("boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs"
 def step(deck, card: Card) -> None:
     if deck.step is not None:
         card.fail(f"the step of {where(deck.step.card)} has no *END STEP")
-    deck.step = StepDraft(card, len(deck.steps) + 1)
+    deck.step = StepDraft(card, len(deck.steps) + 1, bool(deck.steps) and deck.steps[-1].nlgeom)
 
 
 def end_step(deck, card: Card) -> None:

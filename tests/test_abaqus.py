@@ -265,6 +265,8 @@ def test_steps(portal):
     assert (first.increment, first.duration, first.min_increment, first.max_increment) == (0.01, 0.5, 1e-6, 0.05)
     assert (first.alpha, first.direct) == (-0.1, False)
     assert second.direct
+    assert second.nlgeom  # stays on
+    assert second.amplitude == "STEP"  # loads of dynamic steps come at once
     assert second.number == 2
     assert second.new == {"BOUNDARY", "CLOAD", "DLOAD"}
     assert second.boundaries[0].fixed
@@ -304,7 +306,8 @@ def test_amplitudes_and_initial_conditions(portal):
 
 def test_procedures(block):
     static, modes, buckling, complex_modes = block.steps
-    assert (static.procedure, static.duration) == ("STATIC", 1.0)
+    assert (static.procedure, static.duration, static.amplitude) == ("STATIC", 1.0, "RAMP")
+    assert not any(step.nlgeom for step in block.steps)
     assert static.dsloads[0].value == 2.5
     spin, push = static.dloads
     assert spin.kind == "centrifugal"
@@ -419,6 +422,18 @@ def test_long_tables_of_supports_and_loads(tmp_path, monkeypatch):
     monkeypatch.undo()
     twice = read_deck(write(tmp_path, text.replace("1, 1, 10.\n", "2, 1, 10.\n")))
     assert [c.nodes.tolist() for c in twice.steps[0].cloads] == [[2], [2], [2]]
+
+
+def test_section_of_a_set_of_everything(tmp_path):
+    """Masses in the set of a solid section are left to their own keyword; beams in it are a mistake."""
+    text = TRUSS.replace("*MATERIAL", "*ELEMENT, TYPE=MASS, ELSET=EALL\n3, 3\n*ELSET, ELSET=M\n3\n*MATERIAL", 1)
+    with pytest.raises(MeshError, match=r"line 9: .*1 element of type MASS without properties.*add \*MASS"):
+        read_deck(write(tmp_path, text))
+    deck = read_deck(write(tmp_path, text.replace("*STEP", "*MASS, ELSET=M\n2.\n*STEP", 1)))
+    assert_array_equal(deck.of_type(SolidSection)[0].elements, [1, 2])
+    assert isinstance(deck.section_of(np.array([3]))[0], PointMass)
+    with pytest.raises(MeshError, match=r"line 15: .*element 3 of the set EALL is of type B31"):
+        read_deck(write(tmp_path, text.replace("TYPE=MASS", "TYPE=B31").replace("3, 3\n", "3, 3, 1\n")))
 
 
 def test_mesh_without_a_model(tmp_path):
