@@ -445,7 +445,8 @@ class Step(_Frozen):
 
     What a deck says holds on in the steps after it: supports, loads and temperatures until the same node and direction
     (or element and label) gets another value or the kind is in ``new``; prints until the next request of their kind.
-    This list has what the step itself says.
+    This list has what the step itself says.  The loads of earlier steps do not act in a perturbation step; what they
+    did is the state about which it is linear.
 
     procedure: STATIC, FREQUENCY, BUCKLE, DYNAMIC, COMPLEX FREQUENCY, ..., as the deck names it; supported: whether its
     data were read into the fields below (the others keep ``data``, the numbers of the procedure's lines).
