@@ -373,10 +373,11 @@ def _slow(card: Card) -> tuple[np.ndarray, np.ndarray]:
     """The same, line by line with Python; here every error has its line."""
     values: list[float] = []
     counts: list[int] = []
+    what = {"NODE": "number or coordinate", "ELEMENT": "element or node"}.get(card.keyword, "number")
     for row, fields in card.rows(blank=True):
         if fields == [""]:
             counts.append(0)
             continue
-        values += row.numbers(fields, "a table of numbers")
+        values += row.numbers(fields, what)
         counts.append(len(fields))
     return np.array(values, dtype=float), np.array(counts, dtype=int)
