@@ -73,6 +73,8 @@ class ElementType:
         raise KeyError(f"element type {self.name!r} has no parameter {name!r}; it has {', '.join(self.par)}")
 
 
+_SOLIDS = ("tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15")
+
 # One line per type: name -> module that defines `TYPES`.  Modules load when a model asks for the type.
 _MODULES = {
     "truss2": "truss",
@@ -134,6 +136,9 @@ _MODULES = {
     "bushing3": "bushing",
     **{f"motor_{kind}{d}": "motor" for kind in ("length", "offset", "angle") for d in (2, 3)},
     **{f"user_{kind}{d}": "user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
+    **{f"solid_{cell}": "solid" for cell in _SOLIDS},
+    "solid_hexahedron_incompatible": "solid",
+    "solid_hexahedron20_reduced": "solid",
 }
 
 

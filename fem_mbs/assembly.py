@@ -210,7 +210,7 @@ class Compiled:
             pivot=np.zeros(n_eq, np.int64),
             out=np.zeros(outputs),
             energy=np.zeros(elements),
-            fe=np.zeros(S._TILE * widest),
+            fe=np.zeros(S._TILE * max([widest] + [len(b.type.outputs) for b in self.blocks])),
             ke=np.zeros(S._TILE * widest * widest),
             peak=np.zeros(4),
             Qw=np.zeros((2, N)),
