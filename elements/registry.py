@@ -74,6 +74,7 @@ class ElementType:
 
 
 _SOLIDS = ("tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15")
+_PLANES = ("triangle", "triangle6", "quad", "quad8")
 
 # One line per type: name -> module that defines `TYPES`.  Modules load when a model asks for the type.
 _MODULES = {
@@ -137,8 +138,11 @@ _MODULES = {
     **{f"motor_{kind}{d}": "motor" for kind in ("length", "offset", "angle") for d in (2, 3)},
     **{f"user_{kind}{d}": "user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
     **{f"solid_{cell}": "solid" for cell in _SOLIDS},
+    **{f"solid_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _SOLIDS},
+    **{f"plane_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _PLANES},
     "solid_hexahedron_incompatible": "solid",
     "solid_hexahedron20_reduced": "solid",
+    "solid_wedge_reduced": "solid",
 }
 
 

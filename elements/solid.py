@@ -23,8 +23,9 @@ triangle.  Dofs: displacements of the nodes, in the order of `solid_shapes`.  Ou
 Piola-Kirchhoff stress of the step (mean of its ends) and strain at its end; `solid_recovery.cauchy_stresses` turns the
 first into true stresses.
 
-Zero modes beyond the six rigid ones: ``solid_hexahedron20_reduced`` has six (two of them cannot spread over a mesh of
-several elements but for a single row).  St. Venant-Kirchhoff material softens in strong compression (to
+Zero modes of one element beyond the six rigid ones: six of ``solid_hexahedron20_reduced``, one of
+``solid_wedge_reduced``.  They do not spread over a mesh, but a single row of m reduced hexahedra keeps m + 1 of them.
+St. Venant-Kirchhoff material softens in strong compression (to
 instability near a stretch of 0.58); enhanced strains can hourglass there earlier.
 """
 
@@ -65,6 +66,7 @@ KINDS = {
     "solid_hexahedron20": ("hexahedron20", "full", False),
     "solid_hexahedron20_reduced": ("hexahedron20", "reduced", False),
     "solid_wedge": ("wedge", "full", False),
+    "solid_wedge_reduced": ("wedge", "reduced", False),
     "solid_wedge15": ("wedge15", "full", False),
 }
 

@@ -206,7 +206,8 @@ RULES = {
     ("hexahedron", "full"): _gauss(2, 3),
     ("hexahedron20", "full"): _gauss(3, 3),
     ("hexahedron20", "reduced"): _gauss(2, 3),
-    ("wedge", "full"): _times_line(_TRI1, 2),
+    ("wedge", "full"): _times_line(_TRI3, 2),
+    ("wedge", "reduced"): _times_line(_TRI1, 2),
     ("wedge15", "full"): _times_line(_TRI3, 3),
 }
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import solid
+from fem_mbs.elements import solid, solid_mass
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.elements.solid_shapes import local_nodes
 
@@ -209,6 +209,16 @@ def _solid(name, nonlinear=1, damping=0.0, stressed=False):
     return Case(par, isolated=nonlinear == 1)
 
 
+def _solid_mass(name, damping=0.0):
+    form, cell = name.split("_")[1:]
+
+    def par(rng):
+        X = _distorted(rng, cell)[None]
+        return solid_mass.mass_parameters(cell, X, 2.3, damping, thickness=0.4, lumped=form == "lumped")[0]
+
+    return Case(par, isolated=damping == 0.0)
+
+
 _CHORD = ((0.2, -0.1), (0.2 + 1.3 * np.cos(0.3), -0.1 + 1.3 * np.sin(0.3)))
 
 
@@ -384,4 +394,5 @@ CASES: dict[str, Case | dict[str, Case]] = {
         }
         for name in solid.KINDS
     },
+    **{name: {"": _solid_mass(name), "damped": _solid_mass(name, 0.7)} for name in solid_mass.TYPES},
 }
