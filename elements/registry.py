@@ -140,6 +140,8 @@ _MODULES = {
     **{f"solid_{cell}": "solid" for cell in _SOLIDS},
     **{f"solid_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _SOLIDS},
     **{f"plane_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _PLANES},
+    **{f"{family}_{cell}": "solid_plane" for family in ("plane", "axisymmetric") for cell in _PLANES},
+    **{f"{family}_quad8_reduced": "solid_plane" for family in ("plane", "axisymmetric")},
     "solid_hexahedron_incompatible": "solid",
     "solid_hexahedron20_reduced": "solid",
     "solid_wedge_reduced": "solid",

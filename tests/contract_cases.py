@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import solid, solid_mass
+from fem_mbs.elements import solid, solid_mass, solid_plane
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.elements.solid_shapes import local_nodes
 
@@ -209,6 +209,18 @@ def _solid(name, nonlinear=1, damping=0.0, stressed=False):
     return Case(par, isolated=nonlinear == 1)
 
 
+def _plane(name, nonlinear=1, damping=0.0, stressed=False):
+    cell, _, ring = solid_plane.KINDS[name]
+    points = len(solid_plane.TYPES[name].outputs) // 8
+
+    def par(rng):
+        X = _distorted(rng, cell)[None] + np.array((1.5, 0.0))
+        row = solid_plane.parameters(X, _matrix(rng, 4), 0.7, nonlinear, damping, 0.1 * rng.normal(size=4))[0]
+        return (*row, *(rng.normal(size=4 * points) if stressed else ()))
+
+    return Case(par, isolated=nonlinear == 1 and not ring)
+
+
 def _solid_mass(name, damping=0.0):
     form, cell = name.split("_")[1:]
 
@@ -395,4 +407,12 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for name in solid.KINDS
     },
     **{name: {"": _solid_mass(name), "damped": _solid_mass(name, 0.7)} for name in solid_mass.TYPES},
+    **{
+        name: {
+            "": _plane(name),
+            "linear": _plane(name, 0, 0.05, stressed=True),
+            **({"damped": _plane(name, 1, 0.05, stressed=True)} if name.endswith("_quad") else {}),
+        }
+        for name in solid_plane.KINDS
+    },
 }
