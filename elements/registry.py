@@ -142,6 +142,8 @@ _MODULES = {
     **{f"plane_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _PLANES},
     **{f"{family}_{cell}": "solid_plane" for family in ("plane", "axisymmetric") for cell in _PLANES},
     **{f"{family}_quad8_reduced": "solid_plane" for family in ("plane", "axisymmetric")},
+    **{f"{load}_{face}": "solid_loads" for load in ("pressure", "traction") for face in (*_PLANES, "line", "line3")},
+    **{f"axisymmetric_pressure_{face}": "solid_loads" for face in ("line", "line3")},
     "solid_hexahedron_incompatible": "solid",
     "solid_hexahedron20_reduced": "solid",
     "solid_wedge_reduced": "solid",

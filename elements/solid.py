@@ -127,9 +127,7 @@ def _geometry(kind, p, n, g, w, gm, J, Ji):
             gi = g[q, i]
             x, y, z = Ji[0, i], Ji[1, i], Ji[2, i]
             for a in range(n):
-                gi[a] = (
-                    x * _TABLE[at + 1 + a] + y * _TABLE[at + 1 + n + a] + z * _TABLE[at + 1 + 2 * n + a]
-                )
+                gi[a] = x * _TABLE[at + 1 + a] + y * _TABLE[at + 1 + n + a] + z * _TABLE[at + 1 + 2 * n + a]
         if gm.shape[0] > 0:
             for j in range(3):
                 r = -2.0 * _TABLE[at + 1 + 3 * n + j] / det

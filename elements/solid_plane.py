@@ -12,7 +12,7 @@ element fills: 2 pi for the whole ring, whose forces then are those of the whole
 C: 10 numbers, rows of the upper triangle.  Initial stresses per integration point (xx, yy, zz, xy) may follow the
 parameters.  Outputs per integration point: second Piola-Kirchhoff stress of the step, strain at its end.  In plane
 stress E_zz is given as zero.  Zero modes of one element beyond the rigid ones (three in the plane, one about an axis):
-one of ``plane_quad8_reduced``, which does not spread over a mesh.
+one of ``plane_quad8_reduced`` and of ``axisymmetric_triangle``, which do not spread over a mesh.
 """
 
 from __future__ import annotations

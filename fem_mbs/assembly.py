@@ -153,7 +153,7 @@ class Compiled:
             for column in {"function", "reference", "reference rate"} & set(block.type.par):
                 rows = np.flatnonzero(block.par[:, block.type.column(column)] == index)
                 if rows.size:
-                    kind = "Joint" if block.type.multipliers else block.type.name[:-1].capitalize()
+                    kind = "Joint" if block.type.multipliers else block.type.name.rstrip("23").capitalize()
                     kind = "Motor" if kind.startswith("Motor") else kind
                     return f'{kind} "{block.label(int(rows[0]))}"'
         return f"Function {index + 1}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import solid, solid_mass, solid_plane
+from fem_mbs.elements import solid, solid_loads, solid_mass, solid_plane
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.elements.solid_shapes import local_nodes
 
@@ -221,6 +221,15 @@ def _plane(name, nonlinear=1, damping=0.0, stressed=False):
     return Case(par, isolated=nonlinear == 1 and not ring)
 
 
+def _face_load(name):
+    """A pressure with a function of time, or a traction without; both with random numbers."""
+    t = solid_loads.TYPES[name]
+    traction = name.startswith("traction")
+    return Case(
+        lambda rng: (-1 if traction else 0, *rng.uniform(0.5, 1.5, len(t.par) - 1)), isolated=False, potential=traction
+    )
+
+
 def _solid_mass(name, damping=0.0):
     form, cell = name.split("_")[1:]
 
@@ -415,4 +424,5 @@ CASES: dict[str, Case | dict[str, Case]] = {
         }
         for name in solid_plane.KINDS
     },
+    **{name: _face_load(name) for name in solid_loads.TYPES},
 }

@@ -132,3 +132,17 @@ class Part:
         k = 6 if self.dim == 3 else 4
         table = table.reshape(len(table), -1, 2, k)
         return table[:, :, 0], table[:, :, 1]
+
+
+def boundary_faces(cell, cells):
+    """Faces of a mesh that belong to one cell only: {face cell: nodes (f, n)}."""
+    rows = [(face, cells[:, list(nodes)]) for face, nodes in shapes.FACES[cell]]
+    keys = [np.sort(nodes, axis=1) for _, nodes in rows]
+    count: dict[tuple, int] = {}
+    for key in (tuple(k) for table in keys for k in table.tolist()):
+        count[key] = count.get(key, 0) + 1
+    found: dict[str, list] = {}
+    for (face, nodes), table in zip(rows, keys, strict=True):
+        once = np.array([count[tuple(k)] == 1 for k in table.tolist()])
+        found.setdefault(face, []).append(nodes[once])
+    return {face: np.concatenate(tables) for face, tables in found.items()}

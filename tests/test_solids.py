@@ -120,7 +120,9 @@ def test_patch_of_distorted_cells_solves_constant_strain(name):
 def test_patch_of_large_homogeneous_strain_balances(name):
     """A finite homogeneous deformation, turned, leaves inner nodes without force; its energy is the closed form."""
     rng = np.random.default_rng(3)
-    C = turned(orthotropic((10.0, 7.0, 4.0), (0.2, 0.25, 0.3), (3.0, 2.0, 1.5)), np.linalg.qr(rng.normal(size=(3, 3)))[0])
+    C = turned(
+        orthotropic((10.0, 7.0, 4.0), (0.2, 0.25, 0.3), (3.0, 2.0, 1.5)), np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    )
     part = part_of(name, (2, 2, 2), distort=0.25, C=C)
     F = np.eye(3) + 0.3 * rng.normal(size=(3, 3))
     x = part.X @ F.T + np.array((3.0, -2.0, 1.0))
@@ -219,7 +221,9 @@ def _harmonic(X):
     """Gradient of a harmonic function: it balances in every isotropic body without body force."""
     x, y, z = (X * np.array((np.sqrt(2.0), 1.0, 1.0))).T
     e = np.exp(x)
-    return np.stack((np.sqrt(2.0) * e * np.sin(y) * np.cos(z), e * np.cos(y) * np.cos(z), -e * np.sin(y) * np.sin(z)), 1)
+    return np.stack(
+        (np.sqrt(2.0) * e * np.sin(y) * np.cos(z), e * np.cos(y) * np.cos(z), -e * np.sin(y) * np.sin(z)), 1
+    )
 
 
 def _l2_error(part, cell, u):
