@@ -10,7 +10,8 @@ Over a step E is sampled as (E_0 + E_1)/2 and its gradient at mid-positions, f_a
 quadratic that is an exact difference quotient, so energy and both momenta are kept at every step size (Simo & Tarnow
 1992, doi:10.1007/BF00913408, section 3; docs/theory.md, section 1).  E0 is an initial (thermal) strain, beta
 Kelvin-Voigt damping.  Initial stresses S0 per integration point, appended to the parameters (point by point: xx, yy,
-zz, xy, yz, zx) by `prestress`, work on Green's strain in linear elements too: they give these their geometric stiffness.
+zz, xy, yz, zx) by `prestress`, work on Green's strain in linear elements too: these get their geometric
+stiffness from them.
 
 ``solid_hexahedron_incompatible`` (C3D8I) has nine enhanced strains per element, the symmetric part of a_j (x) G_j,
 G_j = (det J_c/det J) J_c^-T grad_r(1 - r_j^2), J_c the Jacobian at the centre: the modes of Taylor, Beresford & Wilson
@@ -51,6 +52,17 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.registry import ElementType
 from fem_mbs.elements.solid_shapes import gradients, n_nodes, rule
+from fem_mbs.elements.solid_strains import (
+    add_product,
+    cholesky,
+    forward,
+    gradient,
+    inverse3,
+    multiply,
+    rate,
+    strain,
+    strain_matrix,
+)
 
 __all__ = ["COMPONENTS", "KINDS", "TYPES", "parameters"]
 
@@ -85,25 +97,6 @@ def _tables():
 
 
 _TABLE, _START, _POINTS = _tables()
-
-
-@inner
-def inverse3(J, out):
-    """Inverse of a 3x3 matrix; returns its determinant."""
-    out[0, 0] = J[1, 1] * J[2, 2] - J[1, 2] * J[2, 1]
-    out[0, 1] = J[0, 2] * J[2, 1] - J[0, 1] * J[2, 2]
-    out[0, 2] = J[0, 1] * J[1, 2] - J[0, 2] * J[1, 1]
-    out[1, 0] = J[1, 2] * J[2, 0] - J[1, 0] * J[2, 2]
-    out[1, 1] = J[0, 0] * J[2, 2] - J[0, 2] * J[2, 0]
-    out[1, 2] = J[0, 2] * J[1, 0] - J[0, 0] * J[1, 2]
-    out[2, 0] = J[1, 0] * J[2, 1] - J[1, 1] * J[2, 0]
-    out[2, 1] = J[0, 1] * J[2, 0] - J[0, 0] * J[2, 1]
-    out[2, 2] = J[0, 0] * J[1, 1] - J[0, 1] * J[1, 0]
-    det = J[0, 0] * out[0, 0] + J[0, 1] * out[1, 0] + J[0, 2] * out[2, 0]
-    for i in range(3):
-        for j in range(3):
-            out[i, j] /= det
-    return det
 
 
 @inner
@@ -162,113 +155,13 @@ def _elasticity(p, C):
 
 
 @inner
-def _gradient(g, u, n, A):
-    """A = sum_a u_a (x) g_a."""
-    for i in range(3):
-        for j in range(3):
-            s = 0.0
-            for a in range(n):
-                s += u[a, i] * g[j, a]
-            A[i, j] = s
-
-
-@inner
-def _strain(A, nonlinear, factor, E):
-    """E += factor times Green's or the small strain of the displacement gradient A."""
-    for i in range(3):
-        j = (i + 1) % 3
-        s, t = A[i, i], A[i, j] + A[j, i]
-        if nonlinear:
-            for k in range(3):
-                s += 0.5 * A[k, i] * A[k, i]
-                t += A[k, i] * A[k, j]
-        E[i] += factor * s
-        E[3 + i] += factor * t
-
-
-@inner
-def _rate(F, A, factor, E):
-    """E += factor times the symmetric part of F^T A: change of the strain along the displacement gradient A."""
-    for i in range(3):
-        j = (i + 1) % 3
-        s, t = 0.0, 0.0
-        for k in range(3):
-            s += F[k, i] * A[k, i]
-            t += F[k, i] * A[k, j] + F[k, j] * A[k, i]
-        E[i] += factor * s
-        E[3 + i] += factor * t
-
-
-@inner
-def _strain_matrix(F, g, n, B):
-    """B (6, 3 n): change of strain per displacement."""
-    for c in range(3):
-        d = (c + 1) % 3
-        for a in range(n):
-            for i in range(3):
-                B[c, 3 * a + i] = F[i, c] * g[c, a]
-                B[3 + c, 3 * a + i] = F[i, c] * g[d, a] + F[i, d] * g[c, a]
-
-
-@inner
-def _multiply(C, B, factor, out):
-    """out = factor C B, columns in the inner loop."""
-    m = B.shape[1]
-    for i in range(6):
-        row = out[i]
-        for j in range(m):
-            row[j] = 0.0
-        for k in range(6):
-            c = factor * C[i, k]
-            if c != 0.0:
-                other = B[k]
-                for j in range(m):
-                    row[j] += c * other[j]
-
-
-@inner
-def _add_product(A, B, K):
-    """K += A^T B for A (6, m), B (6, k)."""
-    k = B.shape[1]
-    b0, b1, b2, b3, b4, b5 = B[0], B[1], B[2], B[3], B[4], B[5]
-    for i in range(A.shape[1]):
-        a0, a1, a2, a3, a4, a5 = A[0, i], A[1, i], A[2, i], A[3, i], A[4, i], A[5, i]
-        row = K[i]
-        for j in range(k):
-            row[j] += a0 * b0[j] + a1 * b1[j] + a2 * b2[j] + a3 * b3[j] + a4 * b4[j] + a5 * b5[j]
-
-
-@inner
-def cholesky(K):
-    """K = L L^T in the lower triangle, in place."""
-    for j in range(K.shape[0]):
-        for i in range(j, K.shape[0]):
-            s = K[i, j]
-            for k in range(j):
-                s -= K[i, k] * K[j, k]
-            K[i, j] = np.sqrt(s) if i == j else s / K[j, j]
-
-
-@inner
-def forward(L, b):
-    """b (m, k) = L^-1 b."""
-    for i in range(b.shape[0]):
-        for k in range(i):
-            c = L[i, k]
-            for j in range(b.shape[1]):
-                b[i, j] -= c * b[k, j]
-        for j in range(b.shape[1]):
-            b[i, j] /= L[i, i]
-
-
-@inner
 def _enhance(gm, w, C, identity, BG, CG, L, count):
     """BG (q, 6, 9): enhanced strains per alpha; CG (q, 6, 9) = w C BG; L: factor of their stiffness."""
     L[:] = 0.0
     for q in range(count):
-        _strain_matrix(identity, gm[q], 3, BG[q])
-        _multiply(C, BG[q], w[q], CG[q])
-        _add_product(BG[q], CG[q], L)
+        strain_matrix(identity, gm[q], 3, BG[q])
+        multiply(C, BG[q], w[q], CG[q])
+        add_product(BG[q], CG[q], L)
     cholesky(L)
 
 
@@ -336,23 +229,23 @@ def _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke):
                 u0[a, i], u1[a, i] = Q[0, k] - X, Q[1, k] - X
                 du[a, i] = V[1, k] if one_state else U[k]
         for q in range(nq):
-            _gradient(g[q], u0, n, A0)
-            _gradient(g[q], u1, n, A1)
+            gradient(g[q], u0, n, A0)
+            gradient(g[q], u1, n, A1)
             for c in range(6):
                 E[q, c] = -p[STRAIN0 + c]
-            _strain(A0, nonlinear, 0.5, E[q])
-            _strain(A1, nonlinear, 0.5, E[q])
+            strain(A0, nonlinear, 0.5, E[q])
+            strain(A1, nonlinear, 0.5, E[q])
             for i in range(3):
                 for j in range(3):
                     Fm[q, i, j] = identity[i, j] + 0.5 * (A0[i, j] + A1[i, j])
                     F1[i, j] = identity[i, j] + (A1[i, j] if nonlinear else 0.0)
                     Fs[q, i, j] = 0.5 * F1[i, j]
             if beta != 0.0:
-                _gradient(g[q], du, n, Ad)
+                gradient(g[q], du, n, Ad)
                 if one_state:
-                    _rate(F1, Ad, beta, E[q])
+                    rate(F1, Ad, beta, E[q])
                 else:
-                    _rate(Fm[q] if nonlinear else identity, Ad, beta / h, E[q])
+                    rate(Fm[q] if nonlinear else identity, Ad, beta / h, E[q])
                 for i in range(3):
                     for j in range(3):
                         if one_state:
@@ -404,13 +297,13 @@ def _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke):
                     f[3 * a + i] += x * gq[0, a] + y * gq[1, a] + z * gq[2, a]
             if job == TANGENT:
                 F = Fm[q] if nonlinear else identity
-                _strain_matrix(F, gq, n, Bm)
-                _strain_matrix(Fs[q], gq, n, Bs)
+                strain_matrix(F, gq, n, Bm)
+                strain_matrix(Fs[q], gq, n, Bs)
                 if modes > 0:
-                    _add_product(CG[q], Bm, Lm)
-                    _add_product(CG[q], Bs, Ls)
-                _multiply(C, Bs, sk * w[q], CB)
-                _add_product(Bm, CB, K)
+                    add_product(CG[q], Bm, Lm)
+                    add_product(CG[q], Bs, Ls)
+                multiply(C, Bs, sk * w[q], CB)
+                add_product(Bm, CB, K)
                 if nonlinear or prestressed:
                     c = 0.5 * sk * w[q]
                     for i in range(3):
@@ -474,28 +367,28 @@ def _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe):
         energy = 0.0
         start = 0.0 if one_state else 0.5
         for q in range(nq):
-            _gradient(g[q], u0, n, A0)
-            _gradient(g[q], u1, n, A1)
-            _gradient(g[q], du, n, Ad)
+            gradient(g[q], u0, n, A0)
+            gradient(g[q], u1, n, A1)
+            gradient(g[q], du, n, Ad)
             for c in range(6):
                 E[q, c] = -p[STRAIN0 + c]
                 E1[q, c] = 0.0
                 dE[q, c] = 0.0
                 green[c] = 0.0
-            _strain(A1, nonlinear, 1.0, E1[q])
+            strain(A1, nonlinear, 1.0, E1[q])
             if job == LEDGER:
                 for c in range(6):
                     E[q, c] += E1[q, c]
             else:
-                _strain(A0, nonlinear, start, E[q])
-                _strain(A1, nonlinear, 1.0 - start, E[q])
+                strain(A0, nonlinear, start, E[q])
+                strain(A1, nonlinear, 1.0 - start, E[q])
             if beta != 0.0:
                 for i in range(3):
                     for j in range(3):
                         Fm[i, j] = identity[i, j] + (0.5 * (A0[i, j] + A1[i, j]) if nonlinear else 0.0)
-                _rate(Fm, Ad, 1.0, dE[q])
+                rate(Fm, Ad, 1.0, dE[q])
             if prestressed:
-                _strain(A1, True, 1.0, green)
+                strain(A1, True, 1.0, green)
                 for c in range(6):
                     energy += w[q] * p[first_stress + 6 * q + c] * green[c]
         if modes > 0:

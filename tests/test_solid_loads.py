@@ -96,7 +96,7 @@ def test_zero_modes_in_the_plane(name):
     assert int((np.abs(values) < 1e-11 * values[-1]).sum()) == (1 if name in RINGS else 3)
 
 
-@pytest.mark.parametrize("name", [n for n in PLANE])
+@pytest.mark.parametrize("name", PLANE)
 def test_large_strain_in_the_plane(name):
     """A turned homogeneous deformation has the closed form's energy and leaves inner nodes without force."""
     X, cells = grid(solid_plane.KINDS[name][0], (3, 3), distort=0.25)
