@@ -8,7 +8,7 @@ from scipy.sparse.linalg import spsolve
 from solid_meshes import Part, boundary_faces, grid
 
 from fem_mbs.contract import LEDGER, LOAD_WORK, ONE_STATE, STRAIN, TWO_STATE
-from fem_mbs.elements import solid, solid_loads, solid_plane
+from fem_mbs.elements import solid, solid_loads, solid_plane, solid_recovery
 from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.elements.solid_material import isotropic, plane
 
@@ -39,6 +39,8 @@ def pressures(cell, X, cells, value=1.0, chosen=None, prefix="pressure_", **colu
     for face, nodes in boundary_faces(cell, cells).items():
         if chosen is not None:
             nodes = nodes[chosen[nodes].all(axis=1)]
+        if not len(nodes):
+            continue
         t = solid_loads.TYPES[prefix + face]
         par = np.zeros((len(nodes), len(t.par)))
         par[:, :2] = -1, value
@@ -243,3 +245,66 @@ def test_traction_has_the_moments_of_the_area(face):
     area = np.linalg.norm(np.cross(T[:, :, 0], T[:, :, 1]), axis=1) * w
     assert weights.sum() == pytest.approx(area.sum(), rel=1e-13)
     assert np.allclose(weights @ X, area @ (shapes.shape_functions(face, p) @ X), rtol=1e-13)
+
+
+# --- published benchmarks --------------------------------------------------------------------------------------------
+def _ellipses(s, t):
+    """Points of NAFEMS LE1 and LE10: from the inner ellipse (2, 1) (s = 0) to the outer (3.25, 2.75), t = 0 on the y
+    axis (point B), 1 on the x axis (point D is the inner end)."""
+    angle = np.pi / 2 * (1 - t)
+    inner = np.stack((2.0 * np.cos(angle), 1.0 * np.sin(angle)), axis=-1)
+    outer = np.stack((3.25 * np.cos(angle), 2.75 * np.sin(angle)), axis=-1)
+    return inner + s[..., None] * (outer - inner)
+
+
+def _nafems_modulus():
+    return isotropic(210e3, 0.3)  # N/mm^2 = MPa; lengths in m
+
+
+@pytest.mark.parametrize(
+    ("name", "counts", "tolerance"), [("plane_quad8", (8, 12), 5e-3), ("plane_quad8_reduced", (16, 30), 1.2e-2)]
+)
+def test_nafems_le1_elliptic_membrane(name, counts, tolerance):
+    """NAFEMS standard benchmark LE1 (1990): sigma_yy = 92.7 MPa at point D, outward pressure of 10 MPa outside."""
+    cell, integration, _ = solid_plane.KINDS[name]
+    X, cells = grid(cell, counts)
+    s, t = X.T.copy()
+    X = _ellipses(s, t)
+    cells = cells[:, [0, 3, 2, 1, 7, 6, 5, 4]]  # t runs clockwise
+    C = plane(_nafems_modulus(), "stress")
+    part = Part(name, X, cells, solid_plane.parameters(X[cells], C, 0.1, nonlinear=0))
+    loads = pressures(cell, X, cells, -10.0, s > 1 - 1e-9, thickness=0.1)
+    held = np.stack((t < 1e-9, t > 1 - 1e-9), axis=1)
+    u = solve(part, held, -sum(q.force() for q in loads))
+    stress = part.stresses(X + u)[0]
+    nodal = solid_recovery.nodal_average(cell, cells, stress, len(X), integration)
+    d = np.argmin(np.hypot(X[:, 0] - 2.0, X[:, 1]))
+    assert nodal[d, 1] == pytest.approx(92.7, rel=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("name", "counts", "tolerance"),
+    [
+        ("solid_hexahedron20", (6, 8, 4), 1.2e-2),
+        ("solid_hexahedron20_reduced", (6, 8, 4), 1e-2),
+        ("solid_wedge15", (6, 8, 2), 1.5e-2),
+    ],
+)
+def test_nafems_le10_thick_plate(name, counts, tolerance):
+    """NAFEMS standard benchmark LE10 (1990): sigma_yy = -5.38 MPa at D on top of a thick plate under 1 MPa."""
+    cell, integration, _ = solid.KINDS[name]
+    X, cells = grid(cell, counts)
+    s, t, z = X.T.copy()
+    X = np.column_stack((_ellipses(s, 1 - t), 0.6 * (z - 0.5)))
+    part = Part(name, X, cells, solid.parameters(X[cells], _nafems_modulus(), nonlinear=0))
+    loads = pressures(cell, X, cells, 1.0, z > 1 - 1e-9)
+    held = np.zeros(X.shape, bool)
+    held[t < 1e-9, 1] = True  # symmetry about y = 0 (D) and x = 0
+    held[t > 1 - 1e-9, 0] = True
+    held[s > 1 - 1e-9, :2] = True  # the outer edge holds in the plane, its middle also upwards
+    held[(s > 1 - 1e-9) & (np.abs(z - 0.5) < 1e-9), 2] = True
+    u = solve(part, held, -sum(q.force() for q in loads))
+    stress = part.stresses(X + u)[0]
+    nodal = solid_recovery.nodal_average(cell, cells, stress, len(X), integration)
+    d = np.argmin(np.linalg.norm(X - (2.0, 0.0, 0.3), axis=1))
+    assert nodal[d, 1] == pytest.approx(-5.38, rel=tolerance)
