@@ -8,19 +8,26 @@ times -1..1.  Shape functions are the polynomials of the cell's space that are o
 hexahedron20 and wedge15.
 
 Integration points count as CalculiX counts them: the first local coordinate runs fastest.
+
+Compiled kernels hold these tables as constants, so a change here must make their cache anew: the word "kernel" in this
+file is what `fem_mbs.contract` looks for when it names the cache.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import product
 
 import numpy as np
 
+from fem_mbs.errors import ModelError
+
 __all__ = [
     "CELLS",
     "FACES",
     "RULES",
+    "check_cells",
     "dimension",
     "exact_rule",
     "gradients",
@@ -248,3 +255,37 @@ def volumes(cell: str, X) -> np.ndarray:
     """Volumes [m^3], in the plane areas [m^2], of cells X (e, n, dim): shape (e,)."""
     points, weights = exact_rule(cell)
     return np.linalg.det(jacobians(cell, X, points)) @ weights
+
+
+def check_cells(cell: str, X, owner: str, names: Sequence | None = None, rule_name: str = "full", axisymmetric=False):
+    """Refuse cells X (e, n, dim) that have no positive volume at an integration point.
+
+    Args:
+        owner: whose cells they are, for the message: `Solid "part"`.
+        names: what to call the cells, by default 1, 2, ...
+        axisymmetric: about y: then no point of a cell may lie at a negative radius.
+
+    Raises:
+        ModelError: a cell folds over itself, is flat, or counts its nodes the wrong way round.
+    """
+    X = np.asarray(X, float)
+
+    def name(i):
+        return i + 1 if names is None else names[i]
+
+    det = np.linalg.det(jacobians(cell, X, rule(cell, rule_name)[0]))
+    size = np.ptp(X, axis=1).max(axis=1) ** X.shape[2]
+    bad = np.flatnonzero(~(det.min(axis=1) > 1e-9 * size))
+    if bad.size:
+        i = int(bad[0])
+        more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
+        if (det[i] < 0.0).all():
+            why = "counts its nodes the wrong way round; order them as Abaqus and meshio do"
+        else:
+            why = "is flat or folds over itself; mend the mesh there"
+        raise ModelError(f"{owner}: {cell} {name(i)}{more} {why} (smallest Jacobian {det[i].min():.3g})")
+    if axisymmetric and X[..., 0].min() < -1e-9 * np.ptp(X[..., 0]):
+        i = int(np.argmin(X[..., 0].min(axis=1)))
+        raise ModelError(
+            f"{owner}: {cell} {name(i)} reaches the radius x = {X[i, :, 0].min():g}; the axis is y, keep x >= 0"
+        )

@@ -13,6 +13,7 @@ from fem_mbs.elements import solid, solid_mass
 from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solid_material import isotropic, orthotropic, thermal_strain, turned
+from fem_mbs.errors import ModelError
 
 SOLIDS = list(solid.KINDS)
 E, NU = 210.0, 0.3
@@ -97,7 +98,15 @@ def test_rules_integrate_their_degree(key):
 def test_folded_cells_are_seen():
     X = shapes.local_nodes("tetra10")[None]
     assert shapes.smallest_jacobian("tetra10", X)[0] > 0
-    assert shapes.smallest_jacobian("tetra10", X[:, [1, 0, 2, 3, 4, 6, 5, 8, 7, 9]])[0] < 0
+    turned_over = X[:, [1, 0, 2, 3, 4, 6, 5, 8, 7, 9]]
+    assert shapes.smallest_jacobian("tetra10", turned_over)[0] < 0
+    shapes.check_cells("tetra10", X, 'Solid "part"')
+    with pytest.raises(ModelError, match='Solid "part": tetra10 17 counts its nodes the wrong way'):
+        shapes.check_cells("tetra10", turned_over, 'Solid "part"', [17])
+    with pytest.raises(ModelError, match="tetra10 2 is flat or folds"):
+        shapes.check_cells("tetra10", np.concatenate((X, X * (1, 1, 0))), 'Solid "part"')
+    with pytest.raises(ModelError, match="x = -1; the axis is y"):
+        shapes.check_cells("quad", shapes.local_nodes("quad")[None], 'Ring "r"', axisymmetric=True)
 
 
 # --- constant strain -------------------------------------------------------------------------------------------------
