@@ -1,7 +1,7 @@
 """Timings: the pieces of a step, and whole analyses beside other programs where those are installed.
 
     python benchmarks/run.py                                 everything
-    python benchmarks/run.py kernel spin                     kernel, spin, elbow, chain, crank, links, memory
+    python benchmarks/run.py kernel spin                     kernel, spin, elbow, chain, crank, links, memory, modes
     python benchmarks/run.py spin --peers venv/bin/python --peer-scripts scripts
 
 The other programs run from scripts ``case1_exudyn.py``, ``case1_opensees.py`` ..., which print one line ``JSON {...}``
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -233,6 +234,41 @@ class Bench:
              ("failed", 1, "s")],
         )  # fmt: skip
 
+    def modes(self) -> None:
+        sides = ("fem-mbs", "bare-cholmod", "bare-superlu", "calculix")
+        if not shutil.which("ccx"):
+            sides = sides[:-1]
+        rows = []
+        for n in self.options.modes_sizes:
+            best: dict[str, dict] = {}
+            more = ("fem-mbs-inertia", "fem-mbs-band", "fem-mbs-free", "fem-mbs-buckling")
+            for turn in range(self.options.repeat):
+                for side in (*sides, *more) if turn == 0 else sides[:2]:
+                    if side == "bare-superlu" and n > 5 and not self.options.slow:
+                        continue
+                    answer = self._process([sys.executable, str(HERE / "modes.py"), side, "--n", str(n)], ROOT)
+                    if side not in best or answer.get("cpu_s", 1e99) < best[side].get("cpu_s", 0.0):
+                        best[side] = answer
+            bare = best["bare-cholmod"].get("cpu_s")
+            for side, row in best.items():
+                results = row.get("results", {})
+                row.update(
+                    who=side,
+                    n=n,
+                    note=row.get("failed"),
+                    ratio=row["cpu_s"] / bare if bare and "cpu_s" in row else None,
+                )
+                row["lowest"] = next((f for f in results.get("frequencies_hz", ()) if f > 0.0), None)
+                row["found"] = len(results.get("frequencies_hz", results.get("stresses_pa", ())))
+                rows.append(row)
+        title = "Modes of a solid bar, 20 lowest unless said; seconds of one processor; ratio: over the bare library"
+        self._table(
+            "modes", title, rows,
+            [("n", 4, "d"), ("who", 17, "s"), ("equations", 9, "d"), ("cpu_s", 8, ".2f"), ("ratio", 6, ".2f"),
+             ("factorisations", 14, "d"), ("solves", 6, "d"), ("maxrss_mb", 9, ".0f"), ("residual", 9, ".0e"),
+             ("found", 5, "d"), ("lowest", 9, ".3f"), ("note", 1, "s")],
+        )  # fmt: skip
+
     # --- output ----------------------------------------------------------------------------------------------------
     def _compared(
         self, key: str, title: str, rows: list[dict], result: str, form: str = ".4f", more: Sequence = ()
@@ -263,7 +299,7 @@ class Bench:
         sys.stdout.flush()
 
 
-CASES = ("kernel", "spin", "chain", "crank", "elbow", "links", "memory")
+CASES = ("kernel", "spin", "chain", "crank", "elbow", "links", "memory", "modes")
 
 
 def _sizes(text: str) -> list[int]:
@@ -300,6 +336,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--elbow-sizes", type=_sizes, default=[10, 20, 50, 100, 200])
     parser.add_argument("--links-sizes", type=_sizes, default=[10, 100, 1000, 10_000])
     parser.add_argument("--memory-sizes", type=_sizes, default=[1000, 10_000, 100_000])
+    parser.add_argument("--modes-sizes", type=_sizes, default=[4, 7], help="cubes across the solid bar")
     options = parser.parse_args(arguments)
     for case in options.cases:
         if case not in CASES:

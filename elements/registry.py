@@ -73,6 +73,9 @@ class ElementType:
         raise KeyError(f"element type {self.name!r} has no parameter {name!r}; it has {', '.join(self.par)}")
 
 
+_SOLIDS = ("tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15")
+_PLANES = ("triangle", "triangle6", "quad", "quad8")
+
 # One line per type: name -> module that defines `TYPES`.  Modules load when a model asks for the type.
 _MODULES = {
     "truss2": "truss",
@@ -134,6 +137,16 @@ _MODULES = {
     "bushing3": "bushing",
     **{f"motor_{kind}{d}": "motor" for kind in ("length", "offset", "angle") for d in (2, 3)},
     **{f"user_{kind}{d}": "user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
+    **{f"solid_{cell}": "solid" for cell in _SOLIDS},
+    **{f"solid_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _SOLIDS},
+    **{f"plane_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _PLANES},
+    **{f"{family}_{cell}": "solid_plane" for family in ("plane", "axisymmetric") for cell in _PLANES},
+    **{f"{family}_quad8_reduced": "solid_plane" for family in ("plane", "axisymmetric")},
+    **{f"{load}_{face}": "solid_loads" for load in ("pressure", "traction") for face in (*_PLANES, "line", "line3")},
+    **{f"axisymmetric_pressure_{face}": "solid_loads" for face in ("line", "line3")},
+    "solid_hexahedron_incompatible": "solid",
+    "solid_hexahedron20_reduced": "solid",
+    "solid_wedge_reduced": "solid",
 }
 
 

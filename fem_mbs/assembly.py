@@ -20,6 +20,7 @@ from fem_mbs.callbacks import Callback, serve
 from fem_mbs.elements.registry import ElementType, element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.pattern import element_slots, matrix_pattern
 
 __all__ = ["GROUND", "Block", "Compiled", "Nodes", "compile_system", "make_block", "merge_blocks"]
 
@@ -153,7 +154,7 @@ class Compiled:
             for column in {"function", "reference", "reference rate"} & set(block.type.par):
                 rows = np.flatnonzero(block.par[:, block.type.column(column)] == index)
                 if rows.size:
-                    kind = "Joint" if block.type.multipliers else block.type.name[:-1].capitalize()
+                    kind = "Joint" if block.type.multipliers else block.type.name.rstrip("23").capitalize()
                     kind = "Motor" if kind.startswith("Motor") else kind
                     return f'{kind} "{block.label(int(rows[0]))}"'
         return f"Function {index + 1}"
@@ -211,7 +212,7 @@ class Compiled:
             out=np.zeros(outputs),
             energy=np.zeros(elements),
             work=np.zeros(elements + self.driven.dofs.size),
-            fe=np.zeros(S._TILE * widest),
+            fe=np.zeros(S._TILE * max([widest] + [len(b.type.outputs) for b in self.blocks])),
             ke=np.zeros(S._TILE * widest * widest),
             peak=np.zeros(4),
             Qw=np.zeros((2, N)),
@@ -351,19 +352,11 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
 
 def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
     """Reverse Cuthill-McKee order of the equations and the half-bandwidth it gives."""
-    rows, cols = [], []
-    for block in blocks:
-        eq = equation_of[block.dof]
-        m = eq.shape[1]
-        r, c = np.repeat(eq, m, axis=1).ravel(), np.tile(eq, (1, m)).ravel()
-        keep = (r >= 0) & (c >= 0)
-        rows.append(r[keep])
-        cols.append(c[keep])
-    if not rows or n_eq == 0:
+    if not blocks or n_eq == 0:
         return np.arange(n_eq), 0
-    r, c = np.concatenate(rows), np.concatenate(cols)
-    graph = csr_matrix((np.ones(r.size, np.int8), (r, c)), shape=(n_eq, n_eq))
-    graph.data[:] = 1
+    indptr, r = matrix_pattern(n_eq, [equation_of[block.dof] for block in blocks])
+    graph = csr_matrix((np.ones(r.size, np.int8), r, indptr), shape=(n_eq, n_eq))
+    c = np.repeat(np.arange(n_eq, dtype=np.int32), np.diff(indptr))
     order = reverse_cuthill_mckee(graph, symmetric_mode=True)
     place = np.empty(n_eq, np.int64)
     place[order] = np.arange(n_eq)
@@ -432,33 +425,22 @@ def compile_system(
     banded = band <= BAND_LIMIT or n_eq <= BAND_LIMIT
     width = 3 * band + 1
     pattern = None
-    local = [
-        (np.repeat(equation[b.dof], b.type.local_dofs, axis=1), np.tile(equation[b.dof], (1, b.type.local_dofs)))
-        for b in blocks
-    ]
+    tables = [equation[b.dof] for b in blocks]
     slots = []
     if banded:
         dump = n_eq * width
-        for r, c in local:
+        for eq in tables:
+            m = eq.shape[1]
+            r, c = np.repeat(eq, m, axis=1), np.tile(eq, (1, m))
             inside = (r >= 0) & (c >= 0)
             slots.append(np.where(inside, c.astype(np.int64) * width + 2 * band + r - c, dump).ravel())
         diagonal = np.arange(n_eq, dtype=np.int64) * width + 2 * band
     else:
-        keys = [np.arange(n_eq, dtype=np.int64) * (n_eq + 1)]  # the whole diagonal
-        for r, c in local:
-            inside = (r >= 0) & (c >= 0)
-            keys.append(np.unique(c[inside].astype(np.int64) * n_eq + r[inside]))
-        key = np.unique(np.concatenate(keys))
-        dump = key.size
-        indices = (key % n_eq).astype(np.int32)
-        indptr = np.searchsorted(key, np.arange(n_eq + 1, dtype=np.int64) * n_eq).astype(np.int32)
-        pattern = (indptr, indices)
-        for r, c in local:
-            inside = (r >= 0) & (c >= 0)
-            slot = np.full(r.shape, dump, np.int64)
-            slot[inside] = np.searchsorted(key, c[inside].astype(np.int64) * n_eq + r[inside])
-            slots.append(slot.ravel())
-        diagonal = np.searchsorted(key, np.arange(n_eq, dtype=np.int64) * (n_eq + 1))
+        indptr, indices = matrix_pattern(n_eq, tables)
+        dump = indices.size
+        pattern = (indptr.astype(np.int32), indices)
+        slot, diagonal = element_slots(indptr, indices, tables)
+        slots = [slot]
     if dump >= 2**31 - 1:
         raise ModelError(f"Model: its matrix has {dump} entries, more than 32-bit indices can count; split the model")
 
@@ -481,7 +463,7 @@ def compile_system(
             at[column] += step
 
     def flat(arrays, dtype):
-        return np.concatenate([np.empty(0, dtype), *[np.ravel(a) for a in arrays]]).astype(dtype)
+        return np.concatenate([np.empty(0, dtype), *[np.ravel(a) for a in arrays]]).astype(dtype, copy=False)
 
     span = nodes.x.max(axis=0) - nodes.x.min(axis=0) if n else np.zeros(dimension)
     length = float(np.linalg.norm(span))

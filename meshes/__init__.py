@@ -1,1 +1,1 @@
-"""Meshes: line cells with named sets (`mesh`), read from files (`reader`), made and written (`generate`)."""
+"""Meshes: line cells with named sets (`mesh`), from files (`reader`) or made (`generate`); FE decks (`abaqus`)."""

@@ -671,7 +671,8 @@ class _Ldl05:
 
         self._error, self._warning = CholmodError, CholmodWarning
         self._S = csc_array((values, rows, indptr), shape=(len(indptr) - 1,) * 2)
-        self._factor = CholeskyFactor(self._S, lower=True, supernodal_mode="simplicial")
+        # (without an order it would take the unknowns as they come, and fill in)
+        self._factor = CholeskyFactor(self._S, lower=True, order="default", supernodal_mode="simplicial")
 
     def factor(self, values: np.ndarray) -> bool:
         """Factor the lower triangle with these values; False where a pivot is zero."""

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fem_mbs.elements import solid, solid_loads, solid_mass, solid_plane
 from fem_mbs.elements.laws import piecewise
+from fem_mbs.elements.solid_shapes import local_nodes
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,60 @@ def _director_mass(damping=0.0):
     return Case(par, isolated=damping == 0.0, short_step=1e-3)
 
 
+def _distorted(rng, cell, amount=0.1):
+    """Nodes of a cell, shifted at random."""
+    X = local_nodes(cell)
+    return X + amount * rng.uniform(-1, 1, X.shape)
+
+
+def _matrix(rng, n):
+    A = rng.normal(size=(n, n))
+    return A @ A.T + np.eye(n)
+
+
+def _solid(name, nonlinear=1, damping=0.0, stressed=False):
+    """A distorted cell of an anisotropic, heated material, with initial stresses or without."""
+    points = len(solid.TYPES[name].outputs) // 12
+
+    def par(rng):
+        X = _distorted(rng, solid.KINDS[name][0])
+        row = solid.parameters(X[None], _matrix(rng, 6), nonlinear, damping, 0.1 * rng.normal(size=6))[0]
+        return (*row, *(rng.normal(size=6 * points) if stressed else ()))
+
+    return Case(par, isolated=nonlinear == 1)
+
+
+def _plane(name, nonlinear=1, damping=0.0, stressed=False):
+    cell, _, ring = solid_plane.KINDS[name]
+    points = len(solid_plane.TYPES[name].outputs) // 8
+
+    def par(rng):
+        X = _distorted(rng, cell)[None] + np.array((1.5, 0.0))
+        row = solid_plane.parameters(X, _matrix(rng, 4), 0.7, nonlinear, damping, 0.1 * rng.normal(size=4))[0]
+        return (*row, *(rng.normal(size=4 * points) if stressed else ()))
+
+    return Case(par, isolated=nonlinear == 1 and not ring)
+
+
+def _face_load(name):
+    """A pressure with a function of time, or a traction without; both with random numbers."""
+    t = solid_loads.TYPES[name]
+    traction = name.startswith("traction")
+    return Case(
+        lambda rng: (-1 if traction else 0, *rng.uniform(0.5, 1.5, len(t.par) - 1)), isolated=False, potential=traction
+    )
+
+
+def _solid_mass(name, damping=0.0):
+    form, cell = name.split("_")[1:]
+
+    def par(rng):
+        X = _distorted(rng, cell)[None]
+        return solid_mass.mass_parameters(cell, X, 2.3, damping, thickness=0.4, lumped=form == "lumped")[0]
+
+    return Case(par, isolated=damping == 0.0)
+
+
 _CHORD = ((0.2, -0.1), (0.2 + 1.3 * np.cos(0.3), -0.1 + 1.3 * np.sin(0.3)))
 
 
@@ -351,4 +407,22 @@ CASES: dict[str, Case | dict[str, Case]] = {
     "centrifugal3": Case(lambda rng: (-1, *unit(rng), *_off(rng, 3), *symmetric(rng, 8)), isolated=False),
     "line_load2": Case(lambda rng: (0, np.cos(0.3), np.sin(0.3), *_off(rng, 8)), isolated=False),
     "line_load3": Case(lambda rng: (0, *_off(rng, 24)), isolated=False),
+    **{
+        name: {
+            "": _solid(name),
+            "linear": _solid(name, 0, 0.05, stressed=True),
+            **({"damped": _solid(name, 1, 0.05, stressed=True)} if "hexa" in name and "20" not in name else {}),
+        }
+        for name in solid.KINDS
+    },
+    **{name: {"": _solid_mass(name), "damped": _solid_mass(name, 0.7)} for name in solid_mass.TYPES},
+    **{
+        name: {
+            "": _plane(name),
+            "linear": _plane(name, 0, 0.05, stressed=True),
+            **({"damped": _plane(name, 1, 0.05, stressed=True)} if name.endswith("_quad") else {}),
+        }
+        for name in solid_plane.KINDS
+    },
+    **{name: _face_load(name) for name in solid_loads.TYPES},
 }

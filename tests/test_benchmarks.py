@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 ARGUMENTS = {
@@ -50,6 +51,27 @@ def test_case_runs_without_other_programs(checkout, tmp_path, case):
         assert [row["who"] for row in table] == ["fem-mbs"]
         assert table[0]["us_per_step"] > 0.0
         assert table[0]["results"]["drift_rel_kin"] < 1e-10
+
+
+def test_modes_of_a_solid_bar(checkout, tmp_path):
+    """All sides see the same bar."""
+    file = tmp_path / "rows.json"
+    command = [sys.executable, str(checkout / "benchmarks" / "run.py"), "modes", "--modes-sizes", "1", "--repeat", "1"]
+    subprocess.run([*command, "--json", str(file)], check=True, timeout=120, capture_output=True)
+    rows = {row["who"]: row for row in json.loads(file.read_text())["modes"] if not row["note"]}
+    assert {"fem-mbs", "bare-superlu", "fem-mbs-inertia", "fem-mbs-band", "fem-mbs-free", "fem-mbs-buckling"} <= set(
+        rows
+    )
+    ours = rows["fem-mbs"]["results"]["frequencies_hz"]
+    assert len(ours) == 20
+    for who in ("bare-superlu", "fem-mbs-inertia"):
+        assert rows[who]["results"]["frequencies_hz"] == pytest.approx(ours, rel=1e-7)
+    assert rows["fem-mbs-free"]["results"]["rigid"] == 6
+    below = [f for f in ours if f < 4000.0]
+    assert rows["fem-mbs-band"]["results"]["frequencies_hz"] == pytest.approx(below, rel=1e-7)
+    # Euler: E (b pi/L)^2/48 with b/L = .1, about both axes; a solid bar is a little softer, a clamped face stiffer
+    stresses = rows["fem-mbs-buckling"]["results"]["stresses_pa"]
+    assert stresses[:2] == pytest.approx([2.1e11 * (0.1 * np.pi) ** 2 / 48.0] * 2, rel=0.02)
 
 
 def test_program_that_fails_is_a_note(checkout, tmp_path):

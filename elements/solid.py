@@ -1,0 +1,501 @@
+"""Solid elements: tetrahedra, hexahedra and wedges, linear or total-Lagrangian St. Venant-Kirchhoff.
+
+With the displacement gradient H = sum_a u_a (x) grad N_a (reference gradients), F = I + H, at an integration point
+
+    nonlinear 1:  E = (H + H^T + H^T H)/2     (Green's strain, quadratic in the positions)
+    nonlinear 0:  E = (H + H^T)/2             (small strains, for linear statics, modes and buckling)
+    S = C (E + G alpha - E0) + beta C dE/dt + S0,   V = integral of (E - E0).C (E - E0)/2 + S0.E
+
+Over a step E is sampled as (E_0 + E_1)/2 and its gradient at mid-positions, f_a = sum w F_m S grad N_a: since E is
+quadratic that is an exact difference quotient, so energy and both momenta are kept at every step size (Simo & Tarnow
+1992, doi:10.1007/BF00913408, section 3; docs/theory.md, section 1).  E0 is an initial (thermal) strain, beta
+Kelvin-Voigt damping.  Initial stresses S0 per integration point, appended to the parameters (point by point: xx, yy,
+zz, xy, yz, zx) by `prestress`, work on Green's strain in linear elements too: these get their geometric
+stiffness from them.
+
+``solid_hexahedron_incompatible`` (C3D8I) has nine enhanced strains per element, the symmetric part of a_j (x) G_j,
+G_j = (det J_c/det J) J_c^-T grad_r(1 - r_j^2), J_c the Jacobian at the centre: the modes of Taylor, Beresford & Wilson
+(1976, doi:10.1002/nme.1620100602), seen as assumed strains (Simo & Rifai 1990, doi:10.1002/nme.1620290802).  Added to
+Green's strain (Klinkel & Wagner 1997, doi:10.1002/(SICI)1097-0207(19970315)40:5<833::AID-NME91>3.0.CO;2-Q) alpha is a
+linear function of E and is condensed exactly, without iteration, in both states of a step.
+
+Components xx, yy, zz, xy, yz, zx in global axes, shear strains gamma = 2 E_xy.  C: 21 numbers, rows of the upper
+triangle.  Dofs: displacements of the nodes, in the order of `solid_shapes`.  Outputs per integration point: second
+Piola-Kirchhoff stress of the step (mean of its ends) and strain at its end; `solid_recovery.cauchy_stresses` turns the
+first into true stresses.
+
+Zero modes of one element beyond the six rigid ones: six of ``solid_hexahedron20_reduced``, one of
+``solid_wedge_reduced``.  They do not spread over a mesh, but a single row of m reduced hexahedra keeps m + 1 of them.
+St. Venant-Kirchhoff material softens in strong compression (to
+instability near a stretch of 0.58); enhanced strains can hourglass there earlier.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import (
+    DECAY,
+    DISSIPATED,
+    LEDGER,
+    ONE_STATE,
+    OUTPUT,
+    RULE,
+    SF,
+    SK,
+    STRAIN,
+    TANGENT,
+    WV,
+    H,
+    inner,
+    kernel,
+)
+from fem_mbs.elements.registry import ElementType
+from fem_mbs.elements.solid_shapes import gradients, n_nodes, rule
+from fem_mbs.elements.solid_strains import (
+    add_product,
+    cholesky,
+    forward,
+    gradient,
+    inverse3,
+    multiply,
+    rate,
+    strain,
+    strain_matrix,
+)
+
+__all__ = ["COMPONENTS", "KINDS", "TYPES", "parameters"]
+
+COMPONENTS = ("xx", "yy", "zz", "xy", "yz", "zx")
+NONLINEAR, DAMPING, STRAIN0, ELASTIC, NODES = 0, 1, 2, 8, 29
+
+#: type -> (cell, integration, incompatible modes)
+KINDS = {
+    "solid_tetra": ("tetra", "full", False),
+    "solid_tetra10": ("tetra10", "full", False),
+    "solid_hexahedron": ("hexahedron", "full", False),
+    "solid_hexahedron_incompatible": ("hexahedron", "full", True),
+    "solid_hexahedron20": ("hexahedron20", "full", False),
+    "solid_hexahedron20_reduced": ("hexahedron20", "reduced", False),
+    "solid_wedge": ("wedge", "full", False),
+    "solid_wedge_reduced": ("wedge", "reduced", False),
+    "solid_wedge15": ("wedge15", "full", False),
+}
+
+
+def _tables():
+    """Weights, gradients and points of all kinds in one array; where each begins, and its number of points."""
+    rows, start, points, at = [], [], [], 0
+    for cell, name, _ in KINDS.values():
+        x, w = rule(cell, name)
+        table = np.hstack((w[:, None], gradients(cell, x).reshape(len(w), -1), x))
+        rows.append(table.ravel())
+        start.append(at)
+        points.append(len(w))
+        at += table.size
+    return np.concatenate(rows), np.array(start), np.array(points)
+
+
+_TABLE, _START, _POINTS = _tables()
+
+
+@inner
+def _geometry(kind, p, n, g, w, gm, J, Ji):
+    """Gradients g (q, 3, n) of the shape functions and volumes w (q,) of the integration points.
+
+    gm (q, 3, 3): gradients of the incompatible modes, gm[q, :, j] of mode j, where the kind has them.
+    """
+    width = 4 + 3 * n
+    for q in range(_POINTS[kind]):
+        at = _START[kind] + q * width
+        for i in range(3):
+            for k in range(3):
+                s = 0.0
+                for a in range(n):
+                    s += p[NODES + 3 * a + i] * _TABLE[at + 1 + k * n + a]
+                J[i, k] = s
+        det = inverse3(J, Ji)
+        w[q] = det * _TABLE[at]
+        for i in range(3):
+            gi = g[q, i]
+            x, y, z = Ji[0, i], Ji[1, i], Ji[2, i]
+            for a in range(n):
+                gi[a] = x * _TABLE[at + 1 + a] + y * _TABLE[at + 1 + n + a] + z * _TABLE[at + 1 + 2 * n + a]
+        if gm.shape[0] > 0:
+            for j in range(3):
+                r = -2.0 * _TABLE[at + 1 + 3 * n + j] / det
+                for i in range(3):
+                    gm[q, i, j] = r
+    if gm.shape[0] > 0:
+        for i in range(3):
+            for k in range(3):
+                s = 0.0
+                for a in range(n):
+                    s += p[NODES + 3 * a + i] * _CENTRE[k, a]
+                J[i, k] = s
+        det = inverse3(J, Ji)
+        for q in range(_POINTS[kind]):
+            for j in range(3):
+                for i in range(3):
+                    gm[q, i, j] *= det * Ji[j, i]
+
+
+_CENTRE = np.ascontiguousarray(gradients("hexahedron", np.zeros((1, 3)))[0])
+
+
+@inner
+def _elasticity(p, C):
+    """C (6, 6) from the rows of its upper triangle."""
+    k = ELASTIC
+    for i in range(6):
+        for j in range(i, 6):
+            C[i, j] = p[k]
+            C[j, i] = p[k]
+            k += 1
+
+
+@inner
+def _enhance(gm, w, C, identity, BG, CG, L, count):
+    """BG (q, 6, 9): enhanced strains per alpha; CG (q, 6, 9) = w C BG; L: factor of their stiffness."""
+    L[:] = 0.0
+    for q in range(count):
+        strain_matrix(identity, gm[q], 3, BG[q])
+        multiply(C, BG[q], w[q], CG[q])
+        add_product(BG[q], CG[q], L)
+    cholesky(L)
+
+
+@inner
+def _stresses(C, E, S, w, BG, CG, L, r):
+    """S (q, 6) = C (E + BG alpha); the enhanced strains balance: sum w BG^T S = 0."""
+    if L.shape[0] > 0:
+        m = L.shape[0]
+        for j in range(m):
+            s = 0.0
+            for q in range(E.shape[0]):
+                for c in range(6):
+                    s -= CG[q, c, j] * E[q, c]
+            r[j, 0] = s
+        forward(L, r)
+        for i in range(m - 1, -1, -1):
+            s = r[i, 0]
+            for k in range(i + 1, m):
+                s -= L[k, i] * r[k, 0]
+            r[i, 0] = s / L[i, i]
+    for q in range(E.shape[0]):
+        for i in range(6):
+            s = 0.0
+            for k in range(6):
+                s += C[i, k] * E[q, k]
+            for j in range(L.shape[0]):
+                s += CG[q, i, j] * r[j, 0] / w[q]
+            S[q, i] = s
+
+
+_INCOMPATIBLE = np.array([k[2] for k in KINDS.values()])
+
+
+@inner
+def _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke):
+    n = dof.shape[1] // 3
+    nl, nq = 3 * n, _POINTS[kind]
+    modes = 9 if _INCOMPATIBLE[kind] else 0
+    nm = nq if modes > 0 else 0
+    h, sf, sk = ctl[H], ctl[SF], ctl[SK]
+    one_state = ctl[RULE] == ONE_STATE
+    first_stress = NODES + nl
+    prestressed = par.shape[1] > first_stress
+    g, w, gm = np.empty((nq, 3, n)), np.empty(nq), np.empty((nm, 3, 3))
+    C, identity = np.empty((6, 6)), np.eye(3)
+    J, Ji, P, S3 = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    A0, A1, Ad, F1 = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    Fm, Fs = np.empty((nq, 3, 3)), np.empty((nq, 3, 3))
+    u0, u1, du = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
+    E, S = np.empty((nq, 6)), np.empty((nq, 6))
+    Bm, Bs, CB = np.empty((6, nl)), np.empty((6, nl)), np.empty((6, nl))
+    Kg, Sg = np.empty((n, n)), np.empty((3, n))
+    BG, CG, L = np.empty((nm, 6, 9)), np.empty((nm, 6, 9)), np.empty((modes, modes))
+    r, Lm, Ls = np.empty((modes, 1)), np.empty((modes, nl)), np.empty((modes, nl))
+    for e in range(e0, e1):
+        p, f = par[e], fe[e - e0]
+        nonlinear = p[NONLINEAR] != 0.0
+        beta = p[DAMPING] + ctl[DECAY]
+        _geometry(kind, p, n, g, w, gm, J, Ji)
+        _elasticity(p, C)
+        for a in range(n):
+            for i in range(3):
+                k = dof[e, 3 * a + i]
+                X = p[NODES + 3 * a + i]
+                u0[a, i], u1[a, i] = Q[0, k] - X, Q[1, k] - X
+                du[a, i] = V[1, k] if one_state else U[k]
+        for q in range(nq):
+            gradient(g[q], u0, n, A0)
+            gradient(g[q], u1, n, A1)
+            for c in range(6):
+                E[q, c] = -p[STRAIN0 + c]
+            strain(A0, nonlinear, 0.5, E[q])
+            strain(A1, nonlinear, 0.5, E[q])
+            for i in range(3):
+                for j in range(3):
+                    Fm[q, i, j] = identity[i, j] + 0.5 * (A0[i, j] + A1[i, j])
+                    F1[i, j] = identity[i, j] + (A1[i, j] if nonlinear else 0.0)
+                    Fs[q, i, j] = 0.5 * F1[i, j]
+            if beta != 0.0:
+                gradient(g[q], du, n, Ad)
+                if one_state:
+                    rate(F1, Ad, beta, E[q])
+                else:
+                    rate(Fm[q] if nonlinear else identity, Ad, beta / h, E[q])
+                for i in range(3):
+                    for j in range(3):
+                        if one_state:
+                            # sk is twice sf here, the rate is not: half of its derivative
+                            Fs[q, i, j] += 0.5 * beta * (ctl[WV] * F1[i, j] + (Ad[i, j] if nonlinear else 0.0))
+                        else:
+                            Fs[q, i, j] += beta / h * F1[i, j]
+        if modes > 0:
+            _enhance(gm, w, C, identity, BG, CG, L, nq)
+        _stresses(C, E, S, w, BG, CG, L, r)
+        for i in range(nl):
+            f[i] = 0.0
+        if job == TANGENT:
+            K = ke[e - e0]
+            K[:] = 0.0
+            Kg[:] = 0.0
+            Lm[:] = 0.0
+            Ls[:] = 0.0
+        for q in range(nq):
+            s = S[q]
+            S3[0, 0], S3[1, 1], S3[2, 2] = s[0], s[1], s[2]
+            S3[0, 1] = S3[1, 0] = s[3]
+            S3[1, 2] = S3[2, 1] = s[4]
+            S3[2, 0] = S3[0, 2] = s[5]
+            for i in range(3):
+                for j in range(3):
+                    if nonlinear:
+                        P[i, j] = Fm[q, i, 0] * S3[0, j] + Fm[q, i, 1] * S3[1, j] + Fm[q, i, 2] * S3[2, j]
+                    else:
+                        P[i, j] = S3[i, j]
+                        S3[i, j] = 0.0
+            if prestressed:
+                # (S3 is now what turns with the body: all stresses, or the initial ones of a linear element)
+                k = first_stress + 6 * q
+                A0[0, 0], A0[1, 1], A0[2, 2] = p[k], p[k + 1], p[k + 2]
+                A0[0, 1] = A0[1, 0] = p[k + 3]
+                A0[1, 2] = A0[2, 1] = p[k + 4]
+                A0[2, 0] = A0[0, 2] = p[k + 5]
+                for i in range(3):
+                    for j in range(3):
+                        P[i, j] += Fm[q, i, 0] * A0[0, j] + Fm[q, i, 1] * A0[1, j] + Fm[q, i, 2] * A0[2, j]
+                for i in range(3):
+                    for j in range(3):
+                        S3[i, j] += A0[i, j]
+            gq = g[q]
+            for i in range(3):
+                x, y, z = sf * w[q] * P[i, 0], sf * w[q] * P[i, 1], sf * w[q] * P[i, 2]
+                for a in range(n):
+                    f[3 * a + i] += x * gq[0, a] + y * gq[1, a] + z * gq[2, a]
+            if job == TANGENT:
+                F = Fm[q] if nonlinear else identity
+                strain_matrix(F, gq, n, Bm)
+                strain_matrix(Fs[q], gq, n, Bs)
+                if modes > 0:
+                    add_product(CG[q], Bm, Lm)
+                    add_product(CG[q], Bs, Ls)
+                multiply(C, Bs, sk * w[q], CB)
+                add_product(Bm, CB, K)
+                if nonlinear or prestressed:
+                    c = 0.5 * sk * w[q]
+                    for i in range(3):
+                        x, y, z = c * S3[i, 0], c * S3[i, 1], c * S3[i, 2]
+                        for a in range(n):
+                            Sg[i, a] = x * gq[0, a] + y * gq[1, a] + z * gq[2, a]
+                    g0, g1, g2 = Sg[0], Sg[1], Sg[2]
+                    for a in range(n):
+                        x, y, z = gq[0, a], gq[1, a], gq[2, a]
+                        row = Kg[a]
+                        for b in range(n):
+                            row[b] += x * g0[b] + y * g1[b] + z * g2[b]
+        if job == TANGENT:
+            if nonlinear or prestressed:
+                for a in range(n):
+                    for b in range(n):
+                        for i in range(3):
+                            K[3 * a + i, 3 * b + i] += Kg[a, b]
+            if modes > 0:
+                forward(L, Lm)
+                forward(L, Ls)
+                for i in range(nl):
+                    row = K[i]
+                    for k in range(modes):
+                        c = sk * Lm[k, i]
+                        other = Ls[k]
+                        for j in range(nl):
+                            row[j] -= c * other[j]
+
+
+@inner
+def _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe):
+    if job != LEDGER and job != OUTPUT:
+        return
+    n = dof.shape[1] // 3
+    nl, nq = 3 * n, _POINTS[kind]
+    modes = 9 if _INCOMPATIBLE[kind] else 0
+    nm = nq if modes > 0 else 0
+    one_state = ctl[RULE] == ONE_STATE
+    first_stress = NODES + nl
+    prestressed = par.shape[1] > first_stress
+    g, w, gm = np.empty((nq, 3, n)), np.empty(nq), np.empty((nm, 3, 3))
+    C, identity = np.empty((6, 6)), np.eye(3)
+    J, Ji, A0, A1, Ad = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    Fm = np.empty((3, 3))
+    u0, u1, du = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
+    E, E1, dE, S, green = np.empty((nq, 6)), np.empty((nq, 6)), np.empty((nq, 6)), np.empty((nq, 6)), np.empty(6)
+    BG, CG, L = np.empty((nm, 6, 9)), np.empty((nm, 6, 9)), np.empty((modes, modes))
+    r = np.empty((modes, 1))
+    for e in range(e0, e1):
+        p, f = par[e], fe[e - e0]
+        nonlinear = p[NONLINEAR] != 0.0
+        beta = p[DAMPING] + ctl[DECAY]
+        _geometry(kind, p, n, g, w, gm, J, Ji)
+        _elasticity(p, C)
+        for a in range(n):
+            for i in range(3):
+                k = dof[e, 3 * a + i]
+                X = p[NODES + 3 * a + i]
+                u0[a, i], u1[a, i], du[a, i] = Q[0, k] - X, Q[1, k] - X, U[k]
+        energy = 0.0
+        start = 0.0 if one_state else 0.5
+        for q in range(nq):
+            gradient(g[q], u0, n, A0)
+            gradient(g[q], u1, n, A1)
+            gradient(g[q], du, n, Ad)
+            for c in range(6):
+                E[q, c] = -p[STRAIN0 + c]
+                E1[q, c] = 0.0
+                dE[q, c] = 0.0
+                green[c] = 0.0
+            strain(A1, nonlinear, 1.0, E1[q])
+            if job == LEDGER:
+                for c in range(6):
+                    E[q, c] += E1[q, c]
+            else:
+                strain(A0, nonlinear, start, E[q])
+                strain(A1, nonlinear, 1.0 - start, E[q])
+            if beta != 0.0:
+                for i in range(3):
+                    for j in range(3):
+                        Fm[i, j] = identity[i, j] + (0.5 * (A0[i, j] + A1[i, j]) if nonlinear else 0.0)
+                rate(Fm, Ad, 1.0, dE[q])
+            if prestressed:
+                strain(A1, True, 1.0, green)
+                for c in range(6):
+                    energy += w[q] * p[first_stress + 6 * q + c] * green[c]
+        if modes > 0:
+            _enhance(gm, w, C, identity, BG, CG, L, nq)
+        _stresses(C, E, S, w, BG, CG, L, r)
+        if job == OUTPUT:
+            if modes > 0:
+                # strains at the end of the step with their enhanced part
+                for q in range(nq):
+                    for c in range(6):
+                        E[q, c] = E1[q, c] - p[STRAIN0 + c]
+                _stresses(C, E, dE, w, BG, CG, L, r)
+                for q in range(nq):
+                    for c in range(6):
+                        for j in range(modes):
+                            E1[q, c] += BG[q, c, j] * r[j, 0]
+            for q in range(nq):
+                for c in range(6):
+                    f[12 * q + c] = S[q, c] + (p[first_stress + 6 * q + c] if prestressed else 0.0)
+                    f[12 * q + 6 + c] = E1[q, c]
+        else:
+            for q in range(nq):
+                for c in range(6):
+                    energy += 0.5 * w[q] * E[q, c] * S[q, c]
+            f[STRAIN] = energy
+            if beta != 0.0 and ctl[H] > 0.0:
+                _stresses(C, dE, S, w, BG, CG, L, r)
+                loss = 0.0
+                for q in range(nq):
+                    for c in range(6):
+                        loss += w[q] * dE[q, c] * S[q, c]
+                f[DISSIPATED] = beta / ctl[H] * loss
+
+
+def _kernels(kind):
+    """The kernels of a kind: thin shells around the code that all share."""
+
+    @kernel
+    def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+        _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke)
+
+    @kernel
+    def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+        _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe)
+
+    return force, report
+
+
+def _prestress(first, points):
+    def prestress(par, outputs, factor):
+        """Parameters with the stresses of ``outputs`` (n, 12 q) times ``factor`` added to the initial ones."""
+        if par.shape[1] < first + 6 * points:
+            par = np.pad(par, ((0, 0), (0, first + 6 * points - par.shape[1])))
+        par = par.copy()
+        stresses = outputs.reshape(len(par), points, 2, 6)[:, :, 0]
+        par[:, first : first + 6 * points] += factor * stresses.reshape(len(par), -1)
+        return par
+
+    return prestress
+
+
+def _type(name, number):
+    cell, _, _ = KINDS[name]
+    n, points = n_nodes(cell), int(_POINTS[number])
+    force, report = _kernels(number)
+    par = ("nonlinear", "damping [s]", *[f"strain0 {c}" for c in COMPONENTS])
+    par += tuple(f"C{i}{j} [Pa]" for i in range(1, 7) for j in range(i, 7))
+    par += tuple(f"{c}{a} [m]" for a in range(1, n + 1) for c in "XYZ")
+    outputs = [
+        label
+        for q in range(1, points + 1)
+        for label in (
+            *[f"S_{c} {q} [Pa]" for c in COMPONENTS],
+            *[f"{'E' if i < 3 else 'gamma'}_{c} {q} [-]" for i, c in enumerate(COMPONENTS)],
+        )
+    ]
+    return ElementType(
+        name,
+        3,
+        ends=n,
+        rotational=False,
+        par=par,
+        force=force,
+        report=report,
+        outputs=tuple(outputs),
+        prestress=_prestress(NODES + 3 * n, points),
+        tables=True,
+    )
+
+
+TYPES = {name: _type(name, number) for number, name in enumerate(KINDS)}
+
+
+def parameters(X, elasticity, nonlinear=1.0, damping=0.0, strain0=0.0) -> np.ndarray:
+    """Parameter rows (e, n_par) of solid elements with nodes at X (e, n, 3) [m].
+
+    Args:
+        elasticity: symmetric matrix (6, 6) or (e, 6, 6) [Pa] in global axes, components xx, yy, zz, xy, yz, zx.
+        nonlinear: 1 or 0, a number or (e,).
+        damping: ratio beta [s] of damping to stiffness, a number or (e,).
+        strain0: initial strain (6,) or (e, 6), shear as gamma.
+    """
+    X = np.asarray(X, float)
+    par = np.empty((len(X), NODES + 3 * X.shape[1]))
+    par[:, NONLINEAR], par[:, DAMPING] = nonlinear, damping
+    par[:, STRAIN0:ELASTIC] = strain0
+    rows, columns = np.triu_indices(6)
+    par[:, ELASTIC:NODES] = np.asarray(elasticity, float)[..., rows, columns]
+    par[:, NODES:] = X.reshape(len(X), -1)
+    return par

@@ -1,0 +1,176 @@
+"""Inertia of solid and plane cells: consistent mass and lumped mass, both constant matrices in the parameters.
+
+Consistent: M_ab = integral of rho N_a N_b.  Lumped: diagonal, in proportion to that of the consistent matrix with the
+right total (Hinton, Rock & Zienkiewicz 1976, doi:10.1002/eqe.4290040305); all its masses are positive.  Over a step
+
+    sf (M (v1 - v0)/h) = M (dx - h v0),   v1 = 2 dx/h - v0,   minus sf m_a g with m_a = sum_b M_ab   (lumped: M_aa),
+
+exact in energy and both momenta (docs/theory.md, section 2).  Damping proportional to the mass, sf alpha M dx/h, loses
+alpha dx.M dx/h in a step.
+
+Types: ``solid_mass_<cell>`` and ``solid_lumped_<cell>`` in space, ``plane_mass_<cell>`` and ``plane_lumped_<cell>`` in
+the plane (times the thickness; of axisymmetric bodies times 2 pi r: the motion then is along the radius and the axis,
+and momenta along the radius have no meaning).  Dofs: displacements of the nodes.  `mass_parameters` makes the rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import (
+    DISSIPATED,
+    GX,
+    KINETIC,
+    LEDGER,
+    ONE_STATE,
+    POTENTIAL,
+    RULE,
+    SF,
+    TANGENT,
+    WA,
+    WV,
+    H,
+    inner,
+    kernel,
+)
+from fem_mbs.elements.mass import add_momentum
+from fem_mbs.elements.registry import ElementType
+from fem_mbs.elements.solid_shapes import dimension, exact_rule, jacobians, n_nodes, shape_functions
+
+__all__ = ["TYPES", "mass_matrices", "mass_parameters"]
+
+MASS, ALPHA, FIRST = 0, 1, 2
+CELLS3 = ("tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15")
+CELLS2 = ("triangle", "triangle6", "quad", "quad8")
+
+
+@inner
+def _unpack(p, n, M):
+    """M (n, n) from the rows of its upper triangle, or from its diagonal."""
+    k = FIRST
+    if p.shape[0] < FIRST + n * (n + 1) // 2:
+        for a in range(n):
+            for b in range(n):
+                M[a, b] = 0.0
+            M[a, a] = p[k + a]
+        return
+    for a in range(n):
+        for b in range(a, n):
+            M[a, b] = p[k]
+            M[b, a] = p[k]
+            k += 1
+
+
+@kernel
+def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    h, sf, wa, wv = ctl[H], ctl[SF], ctl[WA], ctl[WV]
+    one_state = ctl[RULE] == ONE_STATE
+    dim = 2 if D.shape[2] == 2 else 3
+    n = dof.shape[1] // dim
+    M, y = np.empty((n, n)), np.empty((n, dim))
+    for e in range(e0, e1):
+        f, alpha = fe[e - e0], par[e, ALPHA]
+        _unpack(par[e], n, M)
+        factor = 1.0 + 0.5 * alpha * h
+        for b in range(n):
+            for i in range(dim):
+                k = dof[e, b * dim + i]
+                rate = sf * (V[2, k] + alpha * V[1, k]) if one_state else factor * U[k] - h * V[0, k]
+                y[b, i] = rate - sf * ctl[GX + i]
+        for a in range(n):
+            for i in range(dim):
+                s = 0.0
+                for b in range(n):
+                    s += M[a, b] * y[b, i]
+                f[a * dim + i] = s
+        if job == TANGENT:
+            K = ke[e - e0]
+            K[:] = 0.0
+            c = sf * (wa + alpha * wv) if one_state else factor
+            for a in range(n):
+                for b in range(n):
+                    for i in range(dim):
+                        K[a * dim + i, b * dim + i] = c * M[a, b]
+
+
+@kernel
+def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job != LEDGER:
+        return
+    dim = 2 if D.shape[2] == 2 else 3
+    n = dof.shape[1] // dim
+    M, x, v, s, u = np.empty((n, n)), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    for e in range(e0, e1):
+        f = fe[e - e0]
+        _unpack(par[e], n, M)
+        loss = 0.0
+        for a in range(n):
+            m = 0.0
+            for i in range(dim):
+                s[i], u[i] = 0.0, 0.0
+            for b in range(n):
+                m += M[a, b]
+                for i in range(dim):
+                    s[i] += M[a, b] * V[1, dof[e, b * dim + i]]
+                    u[i] += M[a, b] * U[dof[e, b * dim + i]]
+            for i in range(dim):
+                k = dof[e, a * dim + i]
+                x[i], v[i] = Q[1, k], V[1, k]
+                f[KINETIC] += 0.5 * v[i] * s[i]
+                f[POTENTIAL] -= m * ctl[GX + i] * x[i]
+                loss += u[i] * U[k]
+            add_momentum(f.reshape(1, f.shape[0]), 0, dim, 1.0, x, s)
+        if par[e, ALPHA] != 0.0 and ctl[H] > 0.0:
+            f[DISSIPATED] = par[e, ALPHA] * loss / ctl[H]
+
+
+def mass_matrices(cell: str, X, density, thickness=1.0, axisymmetric: bool = False) -> np.ndarray:
+    """Consistent masses (e, n, n) [kg] of cells with nodes at X (e, n, dim) [m], of a density [kg/m^3] (a number or
+    (e,)); ``thickness`` [m] of plane cells, of axisymmetric ones (about y, radius x) the angle [rad] that they fill."""
+    X = np.asarray(X, float)
+    p, w = exact_rule(cell)
+    N = shape_functions(cell, p)
+    volume = np.linalg.det(jacobians(cell, X, p)) * w
+    if axisymmetric:
+        volume = volume * (X[:, :, 0] @ N.T)
+    if dimension(cell) == 2:
+        volume = volume * np.reshape(thickness, (-1, 1))
+    volume = volume * np.reshape(density, (-1, 1))
+    pairs = (N[:, :, None] * N[:, None, :]).reshape(len(w), -1)
+    return (volume @ pairs).reshape(len(X), N.shape[1], N.shape[1])
+
+
+def mass_parameters(
+    cell: str, X, density, damping=0.0, thickness=1.0, lumped: bool = False, axisymmetric: bool = False
+) -> np.ndarray:
+    """Parameter rows (e, n_par) of inertia types from nodes X (e, n, dim) [m]; see `mass_matrices`, ``damping`` alpha
+    [1/s] proportional to the mass."""
+    M = mass_matrices(cell, X, density, thickness, axisymmetric)
+    total = M.sum(axis=(1, 2))
+    if lumped:
+        diagonal = np.einsum("eaa->ea", M)
+        entries = diagonal * (total / diagonal.sum(axis=1))[:, None]
+    else:
+        rows, columns = np.triu_indices(M.shape[1])
+        entries = M[:, rows, columns]
+    par = np.empty((len(M), FIRST + entries.shape[1]))
+    par[:, MASS], par[:, ALPHA], par[:, FIRST:] = total, damping, entries
+    return par
+
+
+def _type(name, cell, lumped):
+    n = n_nodes(cell)
+    if lumped:
+        entries = [f"m{a} [kg]" for a in range(1, n + 1)]
+    else:
+        entries = [f"m{a}_{b} [kg]" for a in range(1, n + 1) for b in range(a, n + 1)]
+    par = ("mass [kg]", "damping [1/s]", *entries)
+    return ElementType(name, dimension(cell), n, False, par, force=force, report=report, inertia=True)
+
+
+TYPES = {
+    f"{kind}_{form}_{cell}": _type(f"{kind}_{form}_{cell}", cell, form == "lumped")
+    for kind, cells in (("solid", CELLS3), ("plane", CELLS2))
+    for form in ("mass", "lumped")
+    for cell in cells
+}

@@ -1,0 +1,142 @@
+"""Compiled pieces of solid elements in space: strains, their matrices, small dense algebra.
+
+Components xx, yy, zz, xy, yz, zx with gamma = 2 E_xy; long directions of arrays (3 n displacements) come last, so that
+inner loops run over neighbours.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import inner
+
+__all__ = [
+    "add_product",
+    "cholesky",
+    "forward",
+    "gradient",
+    "inverse3",
+    "multiply",
+    "rate",
+    "strain",
+    "strain_matrix",
+]
+
+
+@inner
+def inverse3(J, out):
+    """Inverse of a 3x3 matrix; returns its determinant."""
+    out[0, 0] = J[1, 1] * J[2, 2] - J[1, 2] * J[2, 1]
+    out[0, 1] = J[0, 2] * J[2, 1] - J[0, 1] * J[2, 2]
+    out[0, 2] = J[0, 1] * J[1, 2] - J[0, 2] * J[1, 1]
+    out[1, 0] = J[1, 2] * J[2, 0] - J[1, 0] * J[2, 2]
+    out[1, 1] = J[0, 0] * J[2, 2] - J[0, 2] * J[2, 0]
+    out[1, 2] = J[0, 2] * J[1, 0] - J[0, 0] * J[1, 2]
+    out[2, 0] = J[1, 0] * J[2, 1] - J[1, 1] * J[2, 0]
+    out[2, 1] = J[0, 1] * J[2, 0] - J[0, 0] * J[2, 1]
+    out[2, 2] = J[0, 0] * J[1, 1] - J[0, 1] * J[1, 0]
+    det = J[0, 0] * out[0, 0] + J[0, 1] * out[1, 0] + J[0, 2] * out[2, 0]
+    for i in range(3):
+        for j in range(3):
+            out[i, j] /= det
+    return det
+
+
+@inner
+def gradient(g, u, n, A):
+    """A = sum_a u_a (x) g_a."""
+    for i in range(3):
+        for j in range(3):
+            s = 0.0
+            for a in range(n):
+                s += u[a, i] * g[j, a]
+            A[i, j] = s
+
+
+@inner
+def strain(A, nonlinear, factor, E):
+    """E += factor times Green's or the small strain of the displacement gradient A."""
+    for i in range(3):
+        j = (i + 1) % 3
+        s, t = A[i, i], A[i, j] + A[j, i]
+        if nonlinear:
+            for k in range(3):
+                s += 0.5 * A[k, i] * A[k, i]
+                t += A[k, i] * A[k, j]
+        E[i] += factor * s
+        E[3 + i] += factor * t
+
+
+@inner
+def rate(F, A, factor, E):
+    """E += factor times the symmetric part of F^T A: change of the strain along the displacement gradient A."""
+    for i in range(3):
+        j = (i + 1) % 3
+        s, t = 0.0, 0.0
+        for k in range(3):
+            s += F[k, i] * A[k, i]
+            t += F[k, i] * A[k, j] + F[k, j] * A[k, i]
+        E[i] += factor * s
+        E[3 + i] += factor * t
+
+
+@inner
+def strain_matrix(F, g, n, B):
+    """B (6, 3 n): change of strain per displacement."""
+    for c in range(3):
+        d = (c + 1) % 3
+        for a in range(n):
+            for i in range(3):
+                B[c, 3 * a + i] = F[i, c] * g[c, a]
+                B[3 + c, 3 * a + i] = F[i, c] * g[d, a] + F[i, d] * g[c, a]
+
+
+@inner
+def multiply(C, B, factor, out):
+    """out = factor C B, columns in the inner loop."""
+    m = B.shape[1]
+    for i in range(6):
+        row = out[i]
+        for j in range(m):
+            row[j] = 0.0
+        for k in range(6):
+            c = factor * C[i, k]
+            if c != 0.0:
+                other = B[k]
+                for j in range(m):
+                    row[j] += c * other[j]
+
+
+@inner
+def add_product(A, B, K):
+    """K += A^T B for A (6, m), B (6, k)."""
+    k = B.shape[1]
+    b0, b1, b2, b3, b4, b5 = B[0], B[1], B[2], B[3], B[4], B[5]
+    for i in range(A.shape[1]):
+        a0, a1, a2, a3, a4, a5 = A[0, i], A[1, i], A[2, i], A[3, i], A[4, i], A[5, i]
+        row = K[i]
+        for j in range(k):
+            row[j] += a0 * b0[j] + a1 * b1[j] + a2 * b2[j] + a3 * b3[j] + a4 * b4[j] + a5 * b5[j]
+
+
+@inner
+def cholesky(K):
+    """K = L L^T in the lower triangle, in place."""
+    for j in range(K.shape[0]):
+        for i in range(j, K.shape[0]):
+            s = K[i, j]
+            for k in range(j):
+                s -= K[i, k] * K[j, k]
+            K[i, j] = np.sqrt(s) if i == j else s / K[j, j]
+
+
+@inner
+def forward(L, b):
+    """b (m, k) = L^-1 b."""
+    for i in range(b.shape[0]):
+        for k in range(i):
+            c = L[i, k]
+            for j in range(b.shape[1]):
+                b[i, j] -= c * b[k, j]
+        for j in range(b.shape[1]):
+            b[i, j] /= L[i, i]

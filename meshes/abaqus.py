@@ -1,0 +1,225 @@
+"""Reads decks of Abaqus and CalculiX (.inp) into a neutral description.
+
+    from fem_mbs.meshes.abaqus import read_deck
+    deck = read_deck("beam.inp")          # see fem_mbs.meshes.abaqus_deck.Deck
+    print(*deck.unused, sep="\\n")
+
+Keywords may stand in any order, as in CalculiX: everything that names something else is resolved at the end of reading.
+What the description does not hold is listed in `Deck.unused`; what cannot be understood is one MeshError with file and
+line.  Sources: Abaqus Keywords Guide; G. Dhondt, CalculiX CrunchiX User's Manual 2.21, chapter 7.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+import numpy as np
+
+from fem_mbs.errors import MeshError
+from fem_mbs.meshes.abaqus_constraints import CONSTRAINT_KEYWORDS
+from fem_mbs.meshes.abaqus_deck import Deck, Step
+from fem_mbs.meshes.abaqus_elements import SECTIONED
+from fem_mbs.meshes.abaqus_files import read_cards
+from fem_mbs.meshes.abaqus_mesh import DeckMesh, Log
+from fem_mbs.meshes.abaqus_properties import MATERIAL_KEYWORDS, PROPERTY_KEYWORDS, MaterialDraft
+from fem_mbs.meshes.abaqus_steps import STEP_KEYWORDS, StepDraft
+from fem_mbs.meshes.abaqus_text import Card, Row
+
+__all__ = ["read_deck"]
+
+_MESH_KEYWORDS = ("NODE", "ELEMENT", "NSET", "ELSET", "SURFACE", "USER ELEMENT", "HEADING", "INCLUDE")
+
+# Not used, without effect on the answer: output and the conduct of the other program.
+_HARMLESS = (
+    "PREPRINT", "RESTART", "OUTPUT", "TIME POINTS", "CONTACT PRINT", "CONTACT FILE", "CONTACT OUTPUT", "FILE FORMAT",
+    "FILE OUTPUT", "ENERGY PRINT", "ENERGY FILE", "ENERGY OUTPUT", "INTEGRATED OUTPUT", "MONITOR", "PRINT",
+    "MODAL PRINT", "MODAL FILE", "MODAL OUTPUT", "SECTION FILE", "EL FILE FORMAT", "WAVEFRONT MINIMIZATION",
+    "VALUES AT INFINITY", "CONTROLS", "DIAGNOSTICS", "INCREMENTATION OUTPUT", "NODE RESPONSE", "SECTION POINTS",
+)  # fmt: skip
+# Not used, and the answer will differ where they act.
+_NOT_USED = (
+    "CONTACT PAIR", "CONTACT", "CONTACT INCLUSIONS", "CONTACT PROPERTY ASSIGNMENT", "CONTACT DAMPING", "FRICTION",
+    "SURFACE INTERACTION", "SURFACE BEHAVIOR", "SURFACE SMOOTHING", "CLEARANCE", "CHANGE FRICTION",
+    "PHYSICAL CONSTANTS",
+    "CHANGE CONTACT TYPE", "CHANGE SURFACE BEHAVIOR", "CHANGE MATERIAL", "CHANGE PLASTIC", "CHANGE SOLID SECTION",
+    "CHANGE CONTACT DAMPING", "GAP CONDUCTANCE", "GAP HEAT GENERATION", "PRE-TENSION SECTION", "CYCLIC SYMMETRY MODEL",
+    "SELECT CYCLIC SYMMETRY MODES", "MODEL CHANGE", "MODAL DAMPING", "BASE MOTION", "CFLUX", "DFLUX", "FILM", "RADIATE",
+    "VIEWFACTOR", "SUBMODEL", "MASS FLOW", "MASS FLOW RATE", "DESIGN VARIABLES", "DESIGN RESPONSE", "OBJECTIVE",
+    "CONSTRAINT", "FILTER", "GEOMETRIC TOLERANCES", "CORRELATION LENGTH", "COUPLED THERMAL", "NETWORK MPC",
+    "HYDROSTATIC FLUID", "FLUID BEHAVIOR", "FLUID CAVITY", "IMPERFECTION", "DISTRIBUTION", "DISTRIBUTION TABLE",
+    "FIELD", "DAMPING CONTROLS", "GLOBAL DAMPING", "COMPOSITE MODAL DAMPING", "TRANSVERSE SHEAR STIFFNESS",
+    "BEAM SECTION OFFSET", "SECTION CONTROLS", "HOURGLASS STIFFNESS", "CONNECTOR BEHAVIOR", "CONNECTOR MOTION",
+    "CONNECTOR LOAD", "CONNECTOR ELASTICITY", "CONNECTOR DAMPING", "CONNECTOR STOP", "RELEASE", "INERTIA RELIEF",
+    "EMBEDDED ELEMENT", "REBAR", "REBAR LAYER", "SHELL TO SOLID COUPLING", "MATRIX ASSEMBLE", "MATRIX INPUT",
+    "MATRIX GENERATE", "NONSTRUCTURAL MASS", "STIFFNESS", "PARTICIPATION", "ADAPTIVE MESH",
+    "INITIAL STRAIN INCREASE", "FREQUENCY RANGE", "GEOSTATIC", "SOILS", "TEMPERATURE FIELD",
+)  # fmt: skip
+_HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "CONVERTSDI", "EXTRAPOLATION", "SOLVER", "INTERNAL", "HEADING")
+# Without these the deck is not whole: it must be written in another way.
+_REFUSED = {
+    **dict.fromkeys(
+        ("PART", "END PART", "ASSEMBLY", "END ASSEMBLY", "INSTANCE", "END INSTANCE"),
+        "parts and assemblies are not read; write a flat deck (Abaqus/CAE: Model, Edit Attributes, "
+        '"Do not use parts and assemblies in input files")',
+    ),
+    **dict.fromkeys(
+        ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM"),
+        "generated nodes and elements are not read; write them out as *NODE and *ELEMENT",
+    ),
+    "PARAMETER": "parameters are not read; write the deck with their values",
+    "SUBSTRUCTURE PATH": "substructures are not read; write the deck with their elements",
+}
+
+_HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, **STEP_KEYWORDS}
+_KNOWN = {name.replace(" ", ""): name for name in (*_HANDLERS, *_MESH_KEYWORDS, *_HARMLESS, *_NOT_USED, *_REFUSED)}
+_KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}
+_KNOWN |= {"ELEMENTFILE": "EL FILE", "ELFILE": "EL FILE", "ELOUTPUT": "ELEMENT OUTPUT", "RIGIDBODY": "RIGID BODY"}
+
+
+class _Reading:
+    """What the keyword functions fill."""
+
+    def __init__(self, cards: list[Card]) -> None:
+        self.log = Log()
+        self.mesh = DeckMesh(cards, self.log)
+        self.materials: list[MaterialDraft] = []
+        self.orientations: dict = {}
+        self.amplitudes: dict = {}
+        self.sections: list = []
+        self.normals: list = self.mesh.beam_normals()
+        self.nodal_thickness: dict = {}
+        self.transforms: list = []
+        self.equations: list = []
+        self.mpcs: list = []
+        self.rigid_bodies: list = []
+        self.couplings: list = []
+        self.coupling: tuple | None = None
+        self.ties: list = []
+        self.initial_conditions: list = []
+        self.boundaries: list = []
+        self.steps: list[Step] = []
+        self.step: StepDraft | None = None
+        self.covered: list[np.ndarray] = []  # elements of rigid bodies, which need no section
+        self._cover: dict[str, list[np.ndarray]] = {}
+        names = {"MATERIAL": "material", "ORIENTATION": "orientation", "AMPLITUDE": "amplitude"}
+        self._names: dict[str, set[str]] = {what: set() for what in names.values()}
+        for card in cards:
+            if card.keyword in names and not (card.keyword == "AMPLITUDE" and "NAME" not in card.params):
+                self._names[names[card.keyword]].add(card.need("NAME"))
+
+    def refer(self, at: Card | Row, what: str, name: str) -> str:
+        """The name, if there is such a material, orientation or amplitude."""
+        known = self._names[what]
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 3)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known)) or 'none'}"
+            at.fail(f"the {what} {name!r} is not defined; {hint}")
+        return name
+
+    def material(self, card: Card) -> MaterialDraft:
+        """The material to which a keyword belongs."""
+        if not self.materials:
+            card.fail("it stands outside of a material; put *MATERIAL, NAME=... before it")
+        return self.materials[-1]
+
+    def cover(self, keyword: str, ids: np.ndarray) -> None:
+        """Note which elements a section keyword gives properties to."""
+        self._cover.setdefault(keyword, []).append(ids)
+
+    def surplus(self, row: Row, fields: list[str], n: int, changes: bool = True) -> None:
+        """Note entries after the n-th of a line, which are not used."""
+        if any(fields[n:]):
+            self.log.add("entry", f"{row.card.keyword}, entries after the first {n}", row, changes)
+
+    def only_line(self, card: Card, what: str) -> tuple[Row, list[str]]:
+        """The first data line; an error if there is none, a note if there are more."""
+        rows = list(card.rows())
+        if not rows:
+            card.fail(f"no data; give {what}")
+        for row, _ in rows[1:]:
+            self.log.add("entry", f"{card.keyword}, lines after the first", row)
+        return rows[0]
+
+    def check_sections(self) -> None:
+        """Every element of the mechanics of structures has its properties."""
+        for block in self.mesh.blocks:
+            keywords = SECTIONED.get(block.family)
+            if keywords is None:
+                continue
+            given = [ids for k in keywords for ids in self._cover.get(k, [])] + self.covered
+            bare = ~np.isin(block.ids, np.concatenate(given)) if given else np.ones(len(block.ids), bool)
+            n = int(bare.sum())
+            if n:
+                element = int(block.ids[np.argmax(bare)])
+                sets = [name for name, ids in self.mesh.elsets.items() if element in ids]
+                named = f" (of the set {', '.join(sets[:3])})" if sets else ""
+                self.mesh.element_place(element).fail(
+                    f"{n} element{'s' * (n > 1)} of type {block.type} without properties, the "
+                    f"first is {element}{named}; add *{keywords[0]}, ELSET=..."
+                )
+
+
+def read_deck(path: str | Path) -> Deck:
+    """The description of a deck and of the files that it includes; MeshError if it cannot be read."""
+    path = Path(path)
+    cards = read_cards(path, _KNOWN)
+    for card in cards:
+        reason = _REFUSED.get(card.keyword)
+        if reason is not None:
+            card.fail(reason)
+        if card.keyword == "RESTART" and "READ" in card.params:
+            card.fail("the model comes from a restart file; give the deck that wrote it")
+    reading = _Reading(cards)
+    title: list[str] = []
+    for card in cards:
+        if card.keyword == "HEADING":
+            title += [", ".join(fields) for _, fields in card.rows()]
+        elif card.keyword in _HANDLERS:
+            if reading.coupling is not None and card.keyword not in ("KINEMATIC", "DISTRIBUTING"):
+                reading.coupling[0].fail("no *KINEMATIC or *DISTRIBUTING follows")
+            _HANDLERS[card.keyword](reading, card)
+        elif card.keyword not in _MESH_KEYWORDS:
+            known = card.keyword in _NOT_USED or card.keyword in _HARMLESS
+            reason = "" if known else "the keyword is not known"
+            reading.log.add("keyword", card.keyword, card, changes=card.keyword not in _HARMLESS, reason=reason)
+            continue
+        for name in card.params:
+            if name not in card.taken:
+                reading.log.add("parameter", f"{card.keyword}, {name}", card, changes=name not in _HARMLESS_PARAMETERS)
+    if reading.coupling is not None:
+        reading.coupling[0].fail("no *KINEMATIC or *DISTRIBUTING follows")
+    if reading.step is not None:
+        reading.step.card.fail("the file ends before *END STEP; it may have been cut off")
+    mesh = reading.mesh
+    if not len(mesh.node_ids):
+        raise MeshError(f"{path.name}: the deck has no nodes")
+    if reading.steps or reading.sections or reading.materials:
+        reading.check_sections()
+    return Deck(
+        source=str(path),
+        files=tuple(dict.fromkeys(piece.file for card in cards for piece in card.pieces)) or (path.name,),
+        title=tuple(title),
+        node_ids=mesh.node_ids,
+        x=mesh.x,
+        blocks=mesh.blocks,
+        nsets=mesh.nsets,
+        elsets=mesh.elsets,
+        surfaces=mesh.surfaces,
+        materials={draft.name: draft.done() for draft in reading.materials},
+        orientations=reading.orientations,
+        amplitudes=reading.amplitudes,
+        sections=tuple(reading.sections),
+        normals=tuple(reading.normals),
+        nodal_thickness=reading.nodal_thickness,
+        transforms=tuple(reading.transforms),
+        equations=tuple(reading.equations),
+        mpcs=tuple(reading.mpcs),
+        rigid_bodies=tuple(reading.rigid_bodies),
+        couplings=tuple(reading.couplings),
+        ties=tuple(reading.ties),
+        initial_conditions=tuple(reading.initial_conditions),
+        boundaries=tuple(reading.boundaries),
+        steps=tuple(reading.steps),
+        unused=reading.log.entries(),
+    )

@@ -1,0 +1,297 @@
+"""Equations, multiple point constraints, rigid bodies, couplings, ties, transforms, amplitudes, initial conditions."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from fem_mbs.meshes.abaqus_deck import (
+    Amplitude,
+    Coupling,
+    Equation,
+    InitialCondition,
+    Mpc,
+    RigidBody,
+    Tie,
+    Transform,
+)
+from fem_mbs.meshes.abaqus_properties import check_axes, where
+from fem_mbs.meshes.abaqus_text import Card, Row, label
+
+__all__ = ["CONSTRAINT_KEYWORDS"]
+
+# Constraints between two nodes each, so that a set may stand for many.
+_PAIRS = ("BEAM", "PIN", "TIE", "LINK", "ELBOW", "REVOLUTE", "UNIVERSAL")
+
+
+def equation(deck, card: Card) -> None:
+    """The number of terms on a line, then node, dof and coefficient of each, four to a line; sets term by term."""
+    if card.flag("REMOVE"):
+        card.fail("REMOVE is not read; leave out the equations that are to be removed")
+    rows = iter(card.rows())
+    for head, fields in rows:
+        n = head.whole(fields, 0, "number of terms")
+        if not 1 <= n <= 1_000_000:
+            head.fail(f"the number of terms is {n}; give 1 or more")
+        if len(fields) > 1:
+            head.fail(f"{len(fields)} entries; the line before an equation holds its number of terms only")
+        terms: list[tuple[Row, list[str]]] = []
+        while len(terms) < n:
+            row, fields = next(rows, (None, None))
+            if row is None:
+                head.fail(f"{len(terms)} terms follow, {n} are announced")
+            if len(fields) % 3:
+                row.fail(f"{len(fields)} entries; give node, direction and coefficient of each term")
+            terms += [(row, fields[i : i + 3]) for i in range(0, len(fields), 3)]
+        if len(terms) > n:
+            terms[n][0].fail(f"{len(terms)} terms, but {n} are announced in line {head.line}")
+        nodes = [deck.mesh.nodes(row, f[0]) for row, f in terms]
+        dofs = np.array([dof_of(row, f, 1) for row, f in terms])
+        factors = np.array([row.number(f, 2, "coefficient") for row, f in terms])
+        if not factors[0]:
+            terms[0][0].fail("the coefficient of the first term is zero; that one is the dependent one")
+        count = max(len(k) for k in nodes)
+        for (row, f), k in zip(terms, nodes):
+            if len(k) not in (1, count):
+                row.fail(f"the set {f[0]} has {len(k)} nodes and another of the equation {count}")
+        table = np.column_stack([np.broadcast_to(k, count) for k in nodes]) if count else np.empty((0, n), np.int64)
+        for line in table:
+            deck.equations.append(Equation(line.copy(), dofs, factors, where(head)))
+
+
+def dof_of(row: Row, fields: list[str], i: int) -> int:
+    """A direction 1..6."""
+    d = row.whole(fields, i, "direction")
+    if not 1 <= d <= 6:
+        row.fail(f"the direction is {d}; give 1 to 6")
+    return d
+
+
+def mpc(deck, card: Card) -> None:
+    """Type and nodes or sets; a line that begins with 0 goes on with the one before."""
+    card.flag("USER")
+    groups: list[tuple[Row, list[str]]] = []
+    for row, fields in card.rows():
+        if re.fullmatch(r"0+", fields[0]):
+            if not groups:
+                row.fail("there is no line to go on with")
+            groups[-1][1].extend(fields[1:])
+        else:
+            groups.append((row, list(fields)))
+    for row, fields in groups:
+        kind = label(fields[0])
+        if not kind or re.fullmatch(r"[+-]?[\d.]+", kind):
+            row.fail("the first entry is the type of the constraint, for example BEAM")
+        entries = [deck.mesh.nodes(row, f) for f in fields[1:] if f and not re.fullmatch(r"0+", f)]
+        if len(entries) < 1 or sum(map(len, entries)) < 2:
+            row.fail(f"{kind} needs two nodes at least")
+        if kind in _PAIRS and len(entries) == 2:
+            count = max(map(len, entries))
+            if any(len(e) not in (1, count) for e in entries):
+                row.fail(f"the sets have {len(entries[0])} and {len(entries[1])} nodes; they must pair")
+            for pair in np.column_stack([np.broadcast_to(e, count) for e in entries]):
+                if pair[0] != pair[1]:
+                    deck.mpcs.append(Mpc(kind, pair.copy(), where(row)))
+        else:
+            deck.mpcs.append(Mpc(kind, np.concatenate(entries), where(row)))
+
+
+def rigid_body(deck, card: Card) -> None:
+    ref = card.get("REF NODE")
+    nset, elset = card.get("NSET"), card.get("ELSET")
+    if nset is None and elset is None:
+        card.fail("parameter NSET or ELSET is missing; write *RIGID BODY, NSET=..., REF NODE=...")
+    rotation = card.get("ROT NODE")
+    if ref is None:
+        card.fail("parameter REF NODE is missing; give the node that moves the body")
+    elements = np.empty(0, np.int64) if elset is None else deck.mesh.elset(card, elset)
+    nodes = [] if nset is None else [deck.mesh.nset(card, nset)]
+    if elset is not None:
+        nodes.append(deck.mesh.nodes_of_elements(elements))
+    deck.covered.append(elements)
+    deck.rigid_bodies.append(
+        RigidBody(
+            np.concatenate(nodes),
+            elements,
+            deck.mesh.one_node(card, ref),
+            0 if rotation is None else deck.mesh.one_node(card, rotation),
+            where(card),
+        )
+    )
+
+
+def coupling(deck, card: Card) -> None:
+    """*COUPLING; the *KINEMATIC or *DISTRIBUTING after it says what it does."""
+    surface = deck.mesh.surface(card, card.need("SURFACE"))
+    orient = card.get("ORIENTATION")
+    if orient is not None:
+        deck.refer(card, "orientation", orient)
+    name = card.get("CONSTRAINT NAME", "")
+    deck.coupling = (card, name, deck.mesh.one_node(card, card.need("REF NODE")), surface, orient)
+
+
+def kinematic(deck, card: Card) -> None:
+    _finish_coupling(deck, card, "kinematic")
+
+
+def distributing(deck, card: Card) -> None:
+    _finish_coupling(deck, card, "distributing")
+
+
+def _finish_coupling(deck, card: Card, kind: str) -> None:
+    if deck.coupling is None:
+        card.fail("it stands alone; *COUPLING must come before it")
+    head, name, ref, surface, orient = deck.coupling
+    deck.coupling = None
+    nodes = deck.mesh.surfaces[surface].nodes
+    deck.couplings.append(
+        Coupling(kind, name, ref, nodes, np.ones(len(nodes)), _dof_ranges(deck, card), orient, where(head))
+    )
+
+
+def _dof_ranges(deck, card: Card) -> tuple[int, ...]:
+    dofs: set[int] = set()
+    for row, fields in card.rows():
+        first = dof_of(row, fields, 0)
+        last = row.whole(fields, 1, "last direction", first) or first
+        if not first <= last <= 6:
+            row.fail(f"the last direction is {last}; give {first} to 6")
+        dofs.update(range(first, last + 1))
+        deck.surplus(row, fields, 2)
+    return tuple(sorted(dofs)) or (1, 2, 3, 4, 5, 6)
+
+
+def kinematic_coupling(deck, card: Card) -> None:
+    """The older keyword: nodes with their directions."""
+    ref = deck.mesh.one_node(card, card.need("REF NODE"))
+    orient = card.get("ORIENTATION")
+    if orient is not None:
+        deck.refer(card, "orientation", orient)
+    for row, fields in card.rows():
+        nodes = deck.mesh.nodes(row, fields[0])
+        dofs: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+        if len(fields) > 1 and fields[1]:
+            first = dof_of(row, fields, 1)
+            last = row.whole(fields, 2, "last direction", first) or first
+            if not first <= last <= 6:
+                row.fail(f"the last direction is {last}; give {first} to 6")
+            dofs = tuple(range(first, last + 1))
+            deck.surplus(row, fields, 3)
+        deck.couplings.append(Coupling("kinematic", "", ref, nodes, np.ones(len(nodes)), dofs, orient, where(row)))
+
+
+def distributing_coupling(deck, card: Card) -> None:
+    """The older keyword: its element of type DCOUP3D is the reference node; nodes or sets with their weights follow."""
+    name = card.need("ELSET")
+    ids = deck.mesh.elset(card, name)
+    blocks = [b for b in deck.mesh.blocks if np.isin(b.ids, ids).any()]
+    if len(ids) != 1 or blocks[0].family != "distributing coupling":
+        card.fail(f"the set {name} must hold one element of type DCOUP3D")
+    ref = int(blocks[0].nodes[blocks[0].ids == ids[0], 0][0])
+    weights: dict[int, float] = {}
+    for row, fields in card.rows():
+        nodes = deck.mesh.nodes(row, fields[0])
+        weight = row.number(fields, 1, "weight", 1.0)
+        deck.surplus(row, fields, 2)
+        if weight <= 0:
+            row.fail(f"the weight is {weight:g}; give a positive number")
+        weights.update(dict.fromkeys(nodes.tolist(), weight))
+    if not weights:
+        card.fail("no data; give nodes or sets and their weights")
+    dofs = (1, 2, 3, 4, 5, 6)
+    nodes = np.array(list(weights), np.int64)
+    deck.couplings.append(
+        Coupling("distributing", name, ref, nodes, np.array(list(weights.values())), dofs, None, where(card))
+    )
+
+
+def tie(deck, card: Card) -> None:
+    if card.flag("CYCLIC SYMMETRY") or card.flag("MULTISTAGE") or card.flag("FLUID PERIODIC"):
+        deck.log.add("keyword", "TIE, CYCLIC SYMMETRY", card)
+        card.taken.update(card.params)
+        return
+    tolerance = card.number("POSITION TOLERANCE", np.nan)
+    adjust = card.get("ADJUST", "YES") != "NO"
+    name = card.get("NAME", "")
+    for row, fields in card.rows():
+        if len(fields) < 2:
+            row.fail("give the slave and the master surface")
+        deck.surplus(row, fields, 2)
+        slave, master = (deck.mesh.surface(row, label(f)) for f in fields[:2])
+        deck.ties.append(Tie(name, slave, master, None if np.isnan(tolerance) else tolerance, adjust, where(card)))
+
+
+def transform(deck, card: Card) -> None:
+    nodes = deck.mesh.nset(card, card.need("NSET"))
+    system = card.choice("TYPE", {"R": "rectangular", "C": "cylindrical", "S": "spherical"}, "rectangular")
+    if system == "spherical":
+        card.fail("TYPE=S (spherical axes) is not read; give rectangular (R) or cylindrical (C) ones")
+    rows = list(card.rows())
+    if len(rows) != 1:
+        card.fail(f"{len(rows)} data lines; give one with the points a and b")
+    row, fields = rows[0]
+    v = np.array(row.numbers(fields, "a transform (points a and b)", 6, 6))
+    check_axes(row, system, v[:3], v[3:])
+    deck.transforms.append(Transform(nodes, system, v[:3].copy(), v[3:].copy(), where(card)))
+
+
+def amplitude(deck, card: Card) -> None:
+    name = card.need("NAME")
+    if name in deck.amplitudes:
+        card.fail(f"the amplitude {name} is defined twice")
+    total = card.choice("TIME", {"TOTAL": "total", "STEP": "step"}, "step") == "total"
+    definition = card.get("DEFINITION", "TABULAR")
+    if card.flag("USER"):
+        definition = "USER"
+    shift = card.number("SHIFTX", 0.0), card.number("SHIFTY", 0.0)
+    flat: list[float] = []
+    last: Row | Card = card
+    for row, fields in card.rows():
+        flat += row.numbers(fields, "an amplitude", 1, 8)
+        last = row
+    data = np.array(flat)
+    t = value = np.empty(0)
+    if definition.startswith("TAB"):
+        definition = "TABULAR"
+        if not flat or len(flat) % 2:
+            last.fail(f"{len(flat)} numbers; give pairs of time and value")
+        t, value = data[::2] + shift[0], data[1::2] + shift[1]
+        if (np.diff(t) <= 0).any():
+            k = int(np.argmax(np.diff(t) <= 0))
+            card.fail(f"time must increase; {t[k + 1]:g} follows {t[k]:g}")
+    else:
+        deck.log.add(
+            "entry", f"AMPLITUDE, DEFINITION={definition}", card, reason="only tables of time and value are read"
+        )
+    deck.amplitudes[name] = Amplitude(name, definition, t, value, total, data, where(card))
+
+
+def initial_conditions(deck, card: Card) -> None:
+    kind = card.need("TYPE")
+    if kind not in ("DISPLACEMENT", "VELOCITY", "TEMPERATURE"):
+        deck.log.add("keyword", f"INITIAL CONDITIONS, TYPE={kind}", card)
+        card.taken.update(card.params)
+        return
+    for row, fields in card.rows():
+        nodes = deck.mesh.nodes(row, fields[0])
+        dof = 0 if kind == "TEMPERATURE" else dof_of(row, fields, 1)
+        value = row.number(fields, 1 if dof == 0 else 2, "value")
+        deck.surplus(row, fields, 2 if dof == 0 else 3)
+        deck.initial_conditions.append(InitialCondition(kind, nodes, dof, value, where(row)))
+
+
+CONSTRAINT_KEYWORDS = {
+    "EQUATION": equation,
+    "MPC": mpc,
+    "RIGID BODY": rigid_body,
+    "COUPLING": coupling,
+    "KINEMATIC": kinematic,
+    "DISTRIBUTING": distributing,
+    "KINEMATIC COUPLING": kinematic_coupling,
+    "DISTRIBUTING COUPLING": distributing_coupling,
+    "TIE": tie,
+    "TRANSFORM": transform,
+    "AMPLITUDE": amplitude,
+    "INITIAL CONDITIONS": initial_conditions,
+}

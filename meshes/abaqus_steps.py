@@ -1,0 +1,411 @@
+"""Steps of a deck: procedures, boundary conditions, loads and what is to be printed."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from fem_mbs.meshes.abaqus_constraints import dof_of
+from fem_mbs.meshes.abaqus_deck import Boundary, Cload, Dload, Dsload, OutputRequest, Step, Temperature
+from fem_mbs.meshes.abaqus_properties import where
+from fem_mbs.meshes.abaqus_text import Card, Row, label, short
+
+__all__ = ["PROCEDURES", "STEP_KEYWORDS", "StepDraft"]
+
+
+class StepDraft:
+    """A step while its keywords are read."""
+
+    def __init__(self, card: Card, number: int, nlgeom: bool) -> None:
+        self.card, self.number = card, number
+        self.procedure: Card | None = None
+        self.values = {
+            "title": " ".join(" ".join(fields) for _, fields in card.rows()).strip() or card.get("NAME", ""),
+            "perturbation": card.flag("PERTURBATION"),
+            "nlgeom": card.flag("NLGEOM") if _has(card, "NLGEOM") else nlgeom,
+            "max_increments": card.count("INC", 100),
+            "amplitude": card.choice("AMPLITUDE", {"STEP": "STEP", "RAMP": "RAMP"}, ""),
+        }
+        self.defaults = {
+            "direct": False, "explicit": False, "increment": 1.0, "duration": 1.0, "min_increment": 0.0,
+            "max_increment": np.inf, "alpha": -0.05, "n_modes": 0, "lower": -np.inf, "upper": np.inf, "tolerance": 0.01,
+            "options": {}, "data": np.empty(0), "supported": False,
+        }  # fmt: skip
+        self.lists: dict[str, list] = {k: [] for k in _LISTS}
+        self.new: set[str] = set()
+
+    def done(self) -> Step:
+        """The finished step."""
+        if self.procedure is None:
+            self.card.fail("the step has no procedure; add *STATIC, *FREQUENCY, *BUCKLE, *DYNAMIC ...")
+        if not self.values["amplitude"]:
+            at_once = self.procedure.keyword in ("DYNAMIC", "MODAL DYNAMIC", "STEADY STATE DYNAMICS")
+            self.values["amplitude"] = "STEP" if at_once else "RAMP"
+        return Step(
+            number=self.number,
+            procedure=self.procedure.keyword,
+            where=where(self.card),
+            new=frozenset(self.new),
+            **self.values,
+            **self.defaults,
+            **{k: tuple(v) for k, v in self.lists.items()},
+        )
+
+
+_LISTS = ("boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs")
+
+
+def step(deck, card: Card) -> None:
+    if deck.step is not None:
+        card.fail(f"the step of {where(deck.step.card)} has no *END STEP")
+    deck.step = StepDraft(card, len(deck.steps) + 1, bool(deck.steps) and deck.steps[-1].nlgeom)
+
+
+def end_step(deck, card: Card) -> None:
+    if deck.step is None:
+        card.fail("there is no *STEP before it")
+    deck.steps.append(deck.step.done())
+    deck.step = None
+
+
+def _inside(deck, card: Card) -> StepDraft:
+    if deck.step is None:
+        card.fail("it stands outside of a step; put it between *STEP and *END STEP")
+    return deck.step
+
+
+# ---- procedures ------------------------------------------------------------------------------------------------------
+
+
+def procedure(deck, card: Card) -> None:
+    draft = _inside(deck, card)
+    if draft.procedure is not None:
+        card.fail(f"the step has a second procedure, after *{draft.procedure.keyword}")
+    draft.procedure = card
+    values = draft.defaults
+    rows = list(card.rows())
+    if card.keyword not in _READ:
+        flat: list[float] = []
+        for _, fields in rows:
+            for text in fields:
+                try:
+                    flat.append(float(text or 0.0))
+                except ValueError:
+                    continue
+        values["data"] = np.array(flat)
+        deck.log.add("keyword", card.keyword, card, reason="the procedure is not supported")
+    else:
+        values["supported"] = True
+        row, fields = rows[0] if rows else (Row(card, card.file, card.line), [])
+        for extra, _ in rows[1:]:
+            extra.fail("the procedure has one data line")
+        _READ[card.keyword](card, row, fields, values)
+        deck.surplus(row, fields, {"FREQUENCY": 3, "BUCKLE": 2}.get(card.keyword, 4), changes=False)
+    values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
+    for name in values["options"]:
+        harmless = name in ("SOLVER", "STORAGE", "EIGENSOLVER", "NORMALIZATION", "HAFTOL", "NOHAF", "GLOBAL")
+        deck.log.add("parameter", f"{card.keyword}, {name}", card, changes=not harmless)
+    card.taken.update(card.params)
+
+
+def _times(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    if len(fields) > 5:
+        row.fail(f"{len(fields)} entries; give increment, duration, least and greatest increment")
+    values["direct"] = card.flag("DIRECT")
+    values["explicit"] = card.flag("EXPLICIT")
+    names = ("increment", "duration", "min_increment", "max_increment")
+    given = [row.number(fields, i, name.replace("_", " "), 0.0) for i, name in enumerate(names)]
+    for name, value in zip(names, given):
+        if value < 0:
+            row.fail(f"the {name.replace('_', ' ')} is {value:g}; give a positive number")
+        if value > 0:
+            values[name] = value
+    if given[1] == 0 and given[0] > 0:
+        values["duration"] = max(1.0, given[0])
+    if given[0] == 0:
+        values["increment"] = values["duration"]
+    if values["increment"] > values["duration"] * (1 + 1e-12):
+        row.fail(f"the increment {values['increment']:g} is longer than the step ({values['duration']:g})")
+
+
+def _static(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    _times(card, row, fields, values)
+
+
+def _dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    _times(card, row, fields, values)
+    alpha = card.number("ALPHA", -0.05)
+    if not -1 / 3 - 1e-9 <= alpha <= 0:
+        card.fail(f"ALPHA={alpha:g}; give -1/3 to 0")
+    values["alpha"] = alpha
+
+
+def _count(row: Row, fields: list[str], values: dict) -> None:
+    n = row.whole(fields, 0, "number of modes", 0)
+    if n < 1:
+        row.fail("the number of modes is missing; give 1 or more")
+    values["n_modes"] = n
+
+
+def _frequency(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    if len(fields) > 1 or (fields and fields[0]):
+        n = row.whole(fields, 0, "number of modes", 0)
+        if n < 1 and not any(fields[1:3]):
+            row.fail(f"the number of modes is {n}; give 1 or more")
+        values["n_modes"] = max(n, 0)
+    else:
+        row.fail("the number of modes is missing; give 1 or more")
+    values["lower"] = row.number(fields, 1, "lower bound", -np.inf)
+    values["upper"] = row.number(fields, 2, "upper bound", np.inf)
+    if values["lower"] >= values["upper"]:
+        row.fail(f"the bounds are {values['lower']:g} and {values['upper']:g}; the upper must be greater")
+
+
+def _buckle(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    _count(row, fields, values)
+    values["tolerance"] = row.number(fields, 1, "accuracy", 0.01)
+
+
+_READ = {"STATIC": _static, "DYNAMIC": _dynamic, "FREQUENCY": _frequency, "BUCKLE": _buckle}
+PROCEDURES = (
+    *_READ, "COMPLEX FREQUENCY", "MODAL DYNAMIC", "STEADY STATE DYNAMICS", "HEAT TRANSFER", "VISCO", "SENSITIVITY",
+    "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
+    "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "REFINE MESH", "RANDOM RESPONSE",
+    "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
+)  # fmt: skip
+
+
+# ---- boundary conditions and loads -----------------------------------------------------------------------------------
+
+_NAMED = {
+    "XSYMM": (1, 5, 6), "YSYMM": (2, 4, 6), "ZSYMM": (3, 4, 5), "XASYMM": (2, 3, 4), "YASYMM": (1, 3, 5),
+    "ZASYMM": (1, 2, 6), "PINNED": (1, 2, 3), "ENCASTRE": (1, 2, 3, 4, 5, 6), "NOWARP": (7,),
+}  # fmt: skip
+
+
+def _new(deck, card: Card, kind: str) -> None:
+    op = card.get("OP", "MOD")
+    if op not in ("MOD", "NEW"):
+        card.fail(f"OP={op} is not known; known are MOD and NEW")
+    if op == "NEW" and deck.step is not None:
+        deck.step.new.add(kind)
+
+
+def _amplitude(deck, card: Card) -> str | None:
+    name = card.get("AMPLITUDE")
+    return None if name is None else deck.refer(card, "amplitude", name)
+
+
+def boundary(deck, card: Card) -> None:
+    _new(deck, card, "BOUNDARY")
+    if "SUBMODEL" in card.params or "USER" in card.params:
+        card.taken.update(card.params)
+        deck.log.add("keyword", "BOUNDARY, SUBMODEL or USER", card, reason="its values come from elsewhere")
+        return
+    amplitude, fixed = _amplitude(deck, card), card.flag("FIXED")
+    kind = card.get("TYPE", "DISPLACEMENT")
+    if kind not in ("DISPLACEMENT", "VELOCITY", "ACCELERATION"):
+        card.fail(f"TYPE={kind} is not known; known are DISPLACEMENT, VELOCITY and ACCELERATION")
+    out = deck.boundaries if deck.step is None else deck.step.lists["boundaries"]
+    runs = deck.mesh.runs(card, 2, 4)
+    if runs is not None and all(_directions(v[0], v[1]) for _, _, v in runs):
+        for row, nodes, (first, last, value) in runs:
+            dofs = tuple(range(int(first), int(last or first) + 1))
+            out.append(Boundary(nodes, dofs, float(value), amplitude, kind, fixed, where(row)))
+        return
+    for row, fields in card.rows():
+        nodes = deck.mesh.nodes(row, fields[0])
+        if len(fields) < 2:
+            row.fail("1 entry; give node or set, first and last direction (and a value)")
+        if len(fields) > 4:
+            row.fail(f"{len(fields)} entries; give node or set, first and last direction and a value")
+        name = label(fields[1])
+        if name in _NAMED:
+            dofs, value = _NAMED[name], 0.0
+        else:
+            first = row.whole(fields, 1, "first direction")
+            last = row.whole(fields, 2, "last direction", first) or first
+            if not 0 <= first <= last or last > 11:
+                row.fail(f"directions {first} to {last}; give numbers from 1 to 6")
+            dofs, value = tuple(range(first, last + 1)), row.number(fields, 3, "value", 0.0)
+        other = [d for d in dofs if not 1 <= d <= 6]
+        if other:  # 0, 11: temperature; 8: pressure, potential; 7: warping
+            deck.log.add("entry", "BOUNDARY in directions other than 1 to 6", row)
+            dofs = tuple(d for d in dofs if 1 <= d <= 6)
+        if dofs:
+            out.append(Boundary(nodes, dofs, value, amplitude, kind, fixed, where(row)))
+
+
+def _directions(first: float, last: float) -> bool:
+    """Whether these are directions 1 to 6, or one of them and 0."""
+    return first in range(1, 7) and (last == 0 or (last in range(1, 7) and first <= last))
+
+
+def cload(deck, card: Card) -> None:
+    draft = _inside(deck, card)
+    _new(deck, card, "CLOAD")
+    amplitude, follower = _amplitude(deck, card), card.flag("FOLLOWER")
+    if card.flag("USER"):
+        deck.log.add("keyword", "CLOAD, USER", card, reason="its values come from elsewhere")
+        return
+    runs = deck.mesh.runs(card, 3, 3)
+    if runs is not None and all(_directions(v[0], 0) for _, _, v in runs):
+        for row, nodes, (dof, value) in runs:
+            draft.lists["cloads"].append(Cload(nodes, int(dof), float(value), amplitude, follower, where(row)))
+        return
+    for row, fields in card.rows():
+        nodes = deck.mesh.nodes(row, fields[0])
+        if len(fields) > 3:
+            row.fail(f"{len(fields)} entries; give node or set, direction and value")
+        if row.whole(fields, 1, "direction") in (0, 7, 8, 11):
+            deck.log.add("entry", "CLOAD in directions other than 1 to 6", row)
+            continue
+        draft.lists["cloads"].append(
+            Cload(nodes, dof_of(row, fields, 1), row.number(fields, 2, "value"), amplitude, follower, where(row))
+        )
+
+
+_BODY = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_OTHER_LOADS = re.compile(
+    r"(P|F|R|S|H|HP|FP|RP|BF|ED|PENU|P\d)\d*(NU|FC|CR|CRNU|CRNUM)?|B[XYZ]NU|P[XYZ]NU|EDNOR\d?(NU)?|EDLD|EDSHR|EDTRA|TRSHR|"
+    r"TRVEC|TRVECNU|NEWTON|CENT|CORIO|ROTA|ROTDYNF|LOADNU|SBF|BFNU|FDD|WDD|PE|PI|PINU|HPE|HPI|HP[I]?|VP"
+)
+
+
+def dload(deck, card: Card) -> None:
+    draft = _inside(deck, card)
+    _new(deck, card, "DLOAD")
+    amplitude = _amplitude(deck, card)
+    for row, fields in card.rows():
+        if len(fields) < 2:
+            row.fail("1 entry; give element or set, the kind of load and its value")
+        # an empty first entry means the whole model, which Abaqus allows for gravity
+        elements = deck.mesh.elements(row, fields[0]) if fields[0] else deck.mesh.element_ids
+        name = label(fields[1])
+        v = np.array(row.numbers(fields[2:], "a load"))
+        if not len(v) and not name.endswith("NU"):
+            row.fail("the value of the load is missing")
+        zero = np.zeros(3)
+        kind, face, direction, point = "other", 0, zero, zero
+        pressure = re.fullmatch(r"P(\d?)", name)
+        if pressure:
+            kind, face = "pressure", int(pressure[1] or 0)
+            if face > 6:
+                row.fail(f"the label {name}: there are 6 faces at most")
+        elif name == "GRAV":
+            kind, direction = "gravity", _direction(row, v, 1)
+        elif name == "CENTRIF":
+            kind, direction = "centrifugal", _direction(row, v, 4)
+            point = v[1:4].copy()
+        elif name in ("BX", "BY", "BZ", "PX", "PY", "PZ"):
+            kind, direction = "body", np.array(_BODY[name[1]])
+        elif _OTHER_LOADS.fullmatch(name):
+            deck.log.add("entry", f"DLOAD {name}", row)
+        else:
+            row.fail(
+                f"the load {short(name)} is not known; known are P, P1 to P6, BX, BY, BZ, PX, PY, PZ, GRAV and CENTRIF"
+            )
+        value = float(v[0]) if len(v) else 0.0
+        draft.lists["dloads"].append(
+            Dload(elements, name, kind, face, value, direction, point, v, amplitude, where(row))
+        )
+
+
+def _direction(row: Row, v: np.ndarray, start: int) -> np.ndarray:
+    if len(v) < start + 1 or not v[start : start + 3].any():
+        row.fail("the direction is missing or zero")
+    direction = np.zeros(3)
+    direction[: len(v[start : start + 3])] = v[start : start + 3]
+    return direction
+
+
+def dsload(deck, card: Card) -> None:
+    draft = _inside(deck, card)
+    _new(deck, card, "DSLOAD")
+    amplitude = _amplitude(deck, card)
+    for row, fields in card.rows():
+        if len(fields) < 2:
+            row.fail("1 entry; give the surface, the kind of load and its value")
+        surface = deck.mesh.surface(row, label(fields[0]))
+        name = label(fields[1])
+        if not _OTHER_LOADS.fullmatch(name):
+            row.fail(f"the load {short(name)} is not known; known are P and TRVEC")
+        direction = np.zeros(3)
+        value = row.number(fields, 2, "value", 0.0 if name.endswith("NU") else None)
+        if name == "P":
+            deck.surplus(row, fields, 3)
+        if name == "TRVEC":
+            direction = _direction(row, np.array(row.numbers(fields[2:], "a load")), 1)
+        elif name != "P":
+            deck.log.add("entry", f"DSLOAD {name}", row)
+        draft.lists["dsloads"].append(Dsload(surface, name, value, direction, amplitude, where(row)))
+
+
+def temperature(deck, card: Card) -> None:
+    draft = _inside(deck, card)
+    _new(deck, card, "TEMPERATURE")
+    amplitude = _amplitude(deck, card)
+    if "FILE" in card.params or "USER" in card.params:
+        card.taken.update(card.params)
+        deck.log.add("keyword", "TEMPERATURE, FILE or USER", card, reason="its values come from elsewhere")
+        return
+    runs = deck.mesh.runs(card, 2, 2)
+    for row, nodes, (value,) in runs or ():
+        draft.lists["temperatures"].append(Temperature(nodes, float(value), amplitude, where(row)))
+    if runs is not None:
+        return
+    for row, fields in card.rows():
+        nodes = deck.mesh.nodes(row, fields[0])
+        value = row.number(fields, 1, "temperature")
+        if any(fields[2:]):
+            deck.log.add("entry", "TEMPERATURE, gradient", row)
+        draft.lists["temperatures"].append(Temperature(nodes, value, amplitude, where(row)))
+
+
+# ---- requests --------------------------------------------------------------------------------------------------------
+
+
+def output(deck, card: Card) -> None:
+    """*NODE PRINT, *EL PRINT, *NODE FILE ... : variables, over which set, how often, sums."""
+    kind = card.keyword.lower()
+    variables = tuple(dict.fromkeys(label(f) for _, fields in card.rows() for f in fields if f))
+    nset, elset, surface = card.get("NSET"), card.get("ELSET"), card.get("SURFACE")
+    element = kind.startswith("el")
+    ids, name = (deck.mesh.element_ids if element else deck.mesh.node_ids), None
+    if surface is not None:
+        name = deck.mesh.surface(card, surface)
+        ids = deck.mesh.surfaces[name].elements
+    elif nset is not None:
+        name, ids = nset, deck.mesh.nset(card, nset)
+    elif elset is not None:
+        name, ids = elset, deck.mesh.elset(card, elset)
+    totals = card.choice("TOTALS", {"YES": "yes", "ONLY": "only", "NO": "no"}, "no") if _has(card, "TOTALS") else "no"
+    frequency = card.count("FREQUENCY", 1)
+    axes = card.flag("GLOBAL") if _has(card, "GLOBAL") else None
+    options = {k: v or "" for k, v in card.params.items() if k not in card.taken}
+    card.taken.update(card.params)
+    request = OutputRequest(kind, variables, name, ids, frequency, totals, axes, options, where(card))
+    if deck.step is not None:
+        deck.step.lists["outputs"].append(request)
+    else:
+        deck.log.add("keyword", card.keyword, card, changes=False, reason="it stands outside of a step")
+
+
+def _has(card: Card, name: str) -> bool:
+    return card._find(name) is not None
+
+
+STEP_KEYWORDS = {
+    "STEP": step,
+    "END STEP": end_step,
+    **dict.fromkeys(PROCEDURES, procedure),
+    "BOUNDARY": boundary,
+    "CLOAD": cload,
+    "DLOAD": dload,
+    "DSLOAD": dsload,
+    "TEMPERATURE": temperature,
+    **dict.fromkeys(
+        ("NODE PRINT", "EL PRINT", "NODE FILE", "EL FILE", "SECTION PRINT", "NODE OUTPUT", "ELEMENT OUTPUT"), output
+    ),
+}

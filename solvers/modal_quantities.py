@@ -1,0 +1,98 @@
+"""What modes carry: participation factors, effective masses, and how alike two sets of shapes are (MAC).
+
+    modal mass m_k = x_k.M x_k,   participation p_kj = x_k.M r_j / m_k,   effective mass m_k p_kj^2
+
+for rigid-body motions r_j of the whole part: over all modes the effective masses sum to r_j.M r_j (Wijker 2004, chapter
+6).  MAC_ij = |a_i.W b_j|^2 / (a_i.W a_i  b_j.W b_j), W = 1 (Allemang & Brown 1982) or a mass matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Participation", "mac", "participation", "rigid_body_motions"]
+
+
+@dataclass(frozen=True)
+class Participation:
+    """Of k modes in d directions: ``factors`` (k, d), ``effective`` masses (k, d), ``total`` masses (d,), and modal
+    masses (k,).  Rotations have moments of inertia for masses."""
+
+    factors: np.ndarray
+    effective: np.ndarray
+    total: np.ndarray
+    modal: np.ndarray
+
+    @property
+    def share(self) -> np.ndarray:
+        """Effective over total masses (k, d); zero where the total is."""
+        return self.effective / np.where(self.total > 0.0, self.total, np.inf)
+
+    @property
+    def sum_of_shares(self) -> np.ndarray:
+        """Shares of all modes up to each (k, d)."""
+        return np.cumsum(self.share, axis=0)
+
+
+def rigid_body_motions(places, dof, n: int, point=(0.0, 0.0, 0.0)) -> np.ndarray:
+    """Translations along x, y, z [length 1] and rotations about x, y, z through ``point`` [1 rad], (n, 6).
+
+    Args:
+        places: nodes' positions (nodes, 3).
+        dof: numbers (nodes, 3) of their displacements, or (nodes, 6) with rotations; -1 where there is none.
+        n: number of dofs.
+        point: (3,) on the axes of rotation.
+
+    Raises:
+        ValueError: shapes that do not fit, a dof out of range.
+    """
+    places, dof = np.asarray(places, dtype=float), np.asarray(dof)
+    if places.ndim != 2 or places.shape[1] != 3 or dof.shape not in ((len(places), 3), (len(places), 6)):
+        raise ValueError("places must have shape (nodes, 3), dof (nodes, 3) or (nodes, 6)")
+    if dof.size and (dof.min() < -1 or dof.max() >= n):
+        raise ValueError(f"dofs must be -1 or in 0 ... {n - 1}")
+    r = places - np.asarray(point, dtype=float)
+    motions = np.zeros((len(places), dof.shape[1], 6))
+    motions[:, :3, :3] = np.eye(3)
+    for axis in range(3):
+        motions[:, :3, 3 + axis] = np.cross(np.eye(3)[axis], r)
+    if dof.shape[1] == 6:
+        motions[:, 3:, 3:] = np.eye(3)
+    R = np.zeros((n, 6))
+    known = dof >= 0
+    R[dof[known]] = motions[known]
+    return R
+
+
+def participation(M, vectors: np.ndarray, directions: np.ndarray) -> Participation:
+    """Participation of modes ``vectors`` (n, k), in any normalisation, in ``directions`` (n, d).
+
+    Raises:
+        ValueError: a mode without modal mass.
+    """
+    MR, MX = M @ directions, M @ vectors
+    modal = np.einsum("ik,ik->k", vectors, MX)
+    if not np.all(modal > 0.0):
+        raise ValueError(f"Mode {int(np.flatnonzero(~(modal > 0.0))[0])} moves no mass: it has no participation")
+    factors = (vectors.T @ MR) / modal[:, None]
+    total = np.einsum("ij,ij->j", directions, MR)
+    return Participation(factors, modal[:, None] * factors**2, total, modal)
+
+
+def mac(A: np.ndarray, B: np.ndarray, weight=None) -> np.ndarray:
+    """Modal assurance criterion (k, l) of shapes A (n, k) and B (n, l), real or complex, between 0 and 1; weighted by a
+    positive semi-definite matrix (n, n) if one is given.
+
+    Raises:
+        ValueError: different numbers of dofs; a shape of zero size.
+    """
+    A, B = np.asarray(A), np.asarray(B)
+    if A.ndim != 2 or B.ndim != 2 or len(A) != len(B):
+        raise ValueError(f"Shapes must be (n, k) and (n, l), not {A.shape} and {B.shape}")
+    WA, WB = (A, B) if weight is None else (weight @ A, weight @ B)
+    a, b = (np.einsum("ik,ik->k", x.conj(), wx).real for x, wx in ((A, WA), (B, WB)))
+    if not (np.all(a > 0.0) and np.all(b > 0.0)):
+        raise ValueError("A shape of zero size cannot be compared")
+    return np.abs(A.conj().T @ WB) ** 2 / np.outer(a, b)

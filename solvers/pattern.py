@@ -1,0 +1,118 @@
+"""Pattern of a sparse matrix from the equations of elements, and the place of every element matrix entry in it.
+
+Columns are made one after the other from the elements that touch them, in time and memory linear in the element
+matrices: nothing is sorted but the rows of one column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import kernel
+
+__all__ = ["element_slots", "matrix_pattern"]
+
+
+@kernel
+def _touching(n_eq, equations, starts):
+    """Elements and local unknowns (places in ``equations``) at each equation: CSR."""
+    begin = np.zeros(n_eq + 1, np.int64)
+    for k in equations:
+        if k >= 0:
+            begin[k + 1] += 1
+    for i in range(n_eq):
+        begin[i + 1] += begin[i]
+    at = begin[:-1].copy()
+    element, place = np.empty(begin[-1], np.int32), np.empty(begin[-1], np.int64)
+    for e in range(starts.size - 1):
+        for f in range(starts[e], starts[e + 1]):
+            k = equations[f]
+            if k >= 0:
+                element[at[k]], place[at[k]] = e, f
+                at[k] += 1
+    return begin, element, place
+
+
+@kernel
+def _pattern(n_eq, equations, starts, begin, element):
+    """indptr and sorted row indices of the columns, the whole diagonal included."""
+    indptr = np.zeros(n_eq + 1, np.int64)
+    mark = np.full(n_eq, -1, np.int32)
+    for c in range(n_eq):
+        mark[c] = c
+        count = 1
+        for t in range(begin[c], begin[c + 1]):
+            e = element[t]
+            for f in range(starts[e], starts[e + 1]):
+                r = equations[f]
+                if r >= 0 and mark[r] != c:
+                    mark[r] = c
+                    count += 1
+        indptr[c + 1] = indptr[c] + count
+    indices = np.empty(indptr[-1], np.int32)
+    mark[:] = -1
+    for c in range(n_eq):
+        mark[c] = c
+        k = indptr[c]
+        indices[k] = c
+        k += 1
+        for t in range(begin[c], begin[c + 1]):
+            e = element[t]
+            for f in range(starts[e], starts[e + 1]):
+                r = equations[f]
+                if r >= 0 and mark[r] != c:
+                    mark[r] = c
+                    indices[k] = r
+                    k += 1
+        indices[indptr[c] : k].sort()
+    return indptr, indices
+
+
+@kernel
+def _slots(indptr, indices, equations, starts, matrices, begin, element, place, slot, diagonal):
+    """slot[matrices[e] + i m + j]: place of the entry (i, j) of element e, for entries that have one."""
+    n_eq = indptr.size - 1
+    where = np.zeros(n_eq, np.int64)
+    for c in range(n_eq):
+        for k in range(indptr[c], indptr[c + 1]):
+            where[indices[k]] = k
+        diagonal[c] = where[c]
+        for t in range(begin[c], begin[c + 1]):
+            e = element[t]
+            m = starts[e + 1] - starts[e]
+            j = place[t] - starts[e]
+            for i in range(m):
+                r = equations[starts[e] + i]
+                if r >= 0:
+                    slot[matrices[e] + i * m + j] = where[r]
+
+
+def _flat(tables):
+    """All tables (n, m) of equations behind each other, where each element begins, and where its matrix does."""
+    equations = np.concatenate([np.empty(0, np.int32), *[np.ravel(t) for t in tables]]).astype(np.int32)
+    widths = np.concatenate([np.empty(0, np.int64), *[np.full(len(t), t.shape[1], np.int64) for t in tables]])
+    starts = np.concatenate(([0], np.cumsum(widths)))
+    matrices = np.concatenate(([0], np.cumsum(widths**2)))
+    return equations, starts, matrices
+
+
+def matrix_pattern(n_eq: int, tables) -> tuple[np.ndarray, np.ndarray]:
+    """Compressed columns (indptr (n_eq + 1,) int64, indices int32) of the matrix that elements fill, with its diagonal.
+
+    Args:
+        tables: one array (n, m) per block: equations of the local unknowns, negative: none.
+    """
+    equations, starts, _ = _flat(tables)
+    begin, element, _ = _touching(n_eq, equations, starts)
+    return _pattern(n_eq, equations, starts, begin, element)
+
+
+def element_slots(indptr, indices, tables) -> tuple[np.ndarray, np.ndarray]:
+    """Places (k,) int32 of all element matrix entries, row by row and block after block, in the columns of
+    `matrix_pattern`, those without an equation one past the last; and the places (n_eq,) of the diagonal."""
+    equations, starts, matrices = _flat(tables)
+    begin, element, place = _touching(indptr.size - 1, equations, starts)
+    slot = np.full(matrices[-1], indices.size, np.int32)
+    diagonal = np.empty(indptr.size - 1, np.int64)
+    _slots(indptr, indices, equations, starts, matrices, begin, element, place, slot, diagonal)
+    return slot, diagonal

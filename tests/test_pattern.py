@@ -1,0 +1,55 @@
+"""Sparsity patterns and slots against an assembly by coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_matrix, csc_matrix
+
+from fem_mbs.solvers.pattern import element_slots, matrix_pattern
+
+
+def _tables(rng, n_eq):
+    """Blocks of different sizes; unknowns without an equation, and some that occur twice in an element."""
+    return [rng.integers(-2, n_eq, (7, 5)).astype(np.int32), rng.integers(-1, n_eq, (11, 3)).astype(np.int32)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_slots_assemble_the_matrix(seed):
+    rng, n_eq = np.random.default_rng(seed), 23
+    tables = _tables(rng, n_eq)
+    indptr, indices = matrix_pattern(n_eq, tables)
+    slots, diagonal = element_slots(indptr, indices, tables)
+    values, rows, columns, entries = np.zeros(indices.size + 1), [], [], []
+    at = 0
+    for eq in tables:
+        n, m = eq.shape
+        ke = rng.normal(size=(n, m, m))
+        np.add.at(values, slots[at : at + ke.size], ke.ravel())
+        at += ke.size
+        r, c = np.repeat(eq, m, axis=1).ravel(), np.tile(eq, (1, m)).ravel()
+        inside = (r >= 0) & (c >= 0)
+        rows.append(r[inside])
+        columns.append(c[inside])
+        entries.append(ke.ravel()[inside])
+    assert at == slots.size
+    rows, columns = np.concatenate(rows), np.concatenate(columns)
+    wanted = coo_matrix((np.concatenate(entries), (rows, columns)), shape=(n_eq, n_eq)).toarray()
+    matrix = csc_matrix((values[:-1], indices, indptr), shape=(n_eq, n_eq))
+    assert np.allclose(matrix.toarray(), wanted, atol=1e-14)
+    # nothing in the pattern but what elements fill, and the diagonal; rows in order
+    filled = np.zeros((n_eq, n_eq), bool)
+    filled[rows, columns] = True
+    filled |= np.eye(n_eq, dtype=bool)
+    assert indices.size == filled.sum()
+    assert all(np.all(np.diff(indices[a:b]) > 0) for a, b in zip(indptr[:-1], indptr[1:], strict=True))
+    assert np.array_equal(indices[diagonal], np.arange(n_eq))
+
+
+def test_no_elements():
+    indptr, indices = matrix_pattern(3, [])
+    assert indptr.tolist() == [0, 1, 2, 3]
+    assert indices.tolist() == [0, 1, 2]
+    slots, diagonal = element_slots(indptr, indices, [])
+    assert slots.size == 0
+    assert diagonal.tolist() == [0, 1, 2]
