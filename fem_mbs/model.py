@@ -245,6 +245,11 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids):
         is; for options see `fem_mbs.analysis.linear_steps.LINEAR_STATIC_OPTIONS`."""
         self.steps.append(Step("linear_static", name, options))
 
+    def linear_transient_step(self, duration: float, h: float, name: str = "linear transient", **options) -> None:
+        """Small motions about the state that the steps before have left, which stays as it is; for options see
+        `fem_mbs.analysis.linear_transient.LINEAR_TRANSIENT_OPTIONS`."""
+        self.steps.append(Step("linear_transient", name, {"duration": duration, "h": h, **options}))
+
     def modes_step(self, count: int = 10, name: str = "modes", **options) -> None:
         """Undamped modes about the state that the steps before have left (at first: the start): the ``count`` lowest,
         or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].

@@ -123,8 +123,11 @@ class Linearised:
 
     @cached_property
     def damping_matrix(self) -> csr_matrix:
-        """Damping over all dofs (N, N): forces of dampers per velocity."""
-        return self.matrices.tangent(self._control(damping=1.0), self._fun(), self.state)[1]
+        """Damping over all dofs (N, N): forces per velocity, which kernels add to their stiffness."""
+        fun = self._fun()
+        both = self.matrices.tangent(self._control(stiffness=2.0, damping=1.0), fun, self.state)[1]
+        both.data -= self.matrices.tangent(self.ctl, fun, self.state)[1].data
+        return both
 
     @cached_property
     def elimination(self) -> Elimination:
@@ -407,10 +410,19 @@ class Linearised:
             "energy": np.zeros((k, self.state.energy.size)),
         }
 
-    def displaced(self, u: np.ndarray) -> dict[str, np.ndarray]:
+    def displaced(self, u: np.ndarray, outputs: bool = True) -> dict[str, np.ndarray]:
         """The state (1, ...) with small displacements u (N,), outputs and energies of elements linear about it."""
         state = self.moved(u)
         out, energy = self.state.out.copy(), self.state.energy.copy()
+        found = {
+            "Q": state.Q[:1],
+            "V": np.zeros((1, u.size)),
+            "D": state.D[:1],
+            "out": out[None],
+            "energy": energy[None],
+        }
+        if not outputs:
+            return found
         before = self._outputs(self.state, [i for i, b in enumerate(self.system.blocks) if b.type.outputs])
         changes = self.output_changes(u)
         for i, table in before.items():
@@ -424,9 +436,7 @@ class Linearised:
                 self._stored(block, first, last)
                 + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
             )  # fmt: skip
-        return {
-            "Q": state.Q[:1], "V": np.zeros((1, u.size)), "D": state.D[:1], "out": out[None], "energy": energy[None]
-        }  # fmt: skip
+        return found
 
     def _stored(self, block, first: int, last: int) -> np.ndarray:
         """Strain energies of elements at the state."""
