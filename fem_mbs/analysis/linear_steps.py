@@ -148,6 +148,7 @@ def repeated(linear: Linearised) -> list[str]:
 def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[dict, dict, np.ndarray]:
     """Summary, series and vectors (N, k) of a modal step."""
     K, M, G = linear.stiffness, linear.mass, linear.rows
+    linear.release()
     w2 = [None if f is None else (2.0 * np.pi * np.asarray(f, float)) ** 2 for f in (options["near"], options["band"])]
     extra: dict[str, Any] = {}
     if G.shape[0]:
