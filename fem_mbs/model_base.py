@@ -173,6 +173,7 @@ class ModelBase:
         self._time: TimeFunction | None = None
         self._droppable: list[tuple[int, int]] = []
         self._welded_rotation: list[tuple[str, int]] = []
+        self._couplings: list[Any] = []
 
     # --- names and places ------------------------------------------------------------------------------------------
     @property
