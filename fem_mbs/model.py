@@ -25,6 +25,7 @@ from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
 from fem_mbs.model_parts import Parts
+from fem_mbs.model_solids import Solids
 from fem_mbs.sensors import Sensor, make_sensor
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
@@ -43,7 +44,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Forces, Couplings):
+class Model(Parts, Joints, Loads, Frames, Forces, Solids, Couplings):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -240,19 +241,31 @@ class Model(Parts, Joints, Loads, Frames, Forces, Couplings):
         """Static equilibrium at the present time, reached in load increments."""
         self.steps.append(Step("static", name, {"increments": increments, **options}))
 
-    def modes_step(self, count: int = 10, name: str = "modes") -> None:
-        """The ``count`` lowest undamped modes about the state that the steps before have left (at first: the start)."""
-        self.steps.append(Step("modes", name, {"count": count}))
+    def linear_static_step(self, name: str = "linear static", **options) -> None:
+        """Small displacements about the state that the steps before have left (at first: the start), which stays as it
+        is; for options see `fem_mbs.analysis.linear_steps.LINEAR_STATIC_OPTIONS`."""
+        self.steps.append(Step("linear_static", name, options))
 
-    def buckling_step(self, count: int = 4, loads="all", name: str = "buckling") -> None:
-        """Linear buckling about the state that the steps before have left: factors of smallest magnitude, of both
-        signs, by which ``loads`` ("all", or names of loads and "gravity") must be added for the model to lose its
-        stability."""
-        self.steps.append(Step("buckling", name, {"count": count, "loads": loads}))
+    def modes_step(self, count: int = 10, name: str = "modes", **options) -> None:
+        """Undamped modes about the state that the steps before have left (at first: the start): the ``count`` lowest,
+        or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].
+
+        ``check``: look for modes that the iteration missed by a "probe", prove by "inertia" that there are none, or
+        "none"; ``preload``: name of a linear static step whose stresses stiffen the model."""
+        self.steps.append(Step("modes", name, {"count": count, **options}))
+
+    def buckling_step(self, count: int = 4, loads="all", name: str = "buckling", **options) -> None:
+        """Linear buckling about the state that the steps before have left: factors of smallest magnitude by which
+        ``loads`` ("all", or names of loads and "gravity") must be added for the model to lose its stability; of both
+        signs, or of one ``sign``, "positive" or "negative".
+
+        ``check``: count the factors by the inertia; ``preload``: name of a linear static step whose loads act already,
+        and do not grow."""
+        self.steps.append(Step("buckling", name, {"count": count, "loads": loads, **options}))
 
     # --- to arrays -------------------------------------------------------------------------------------------------
-    def compile(self) -> CompiledModel:
-        """Check the whole and make the arrays.
+    def compile(self, stepping: bool = True) -> CompiledModel:
+        """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.
 
         Raises:
             ModelError: no elements, nodes that nothing holds or uses, rotations that do not exist, contradictions.
@@ -267,6 +280,10 @@ class Model(Parts, Joints, Loads, Frames, Forces, Couplings):
         keep = np.ones(n, bool)
         for first, last in self._droppable:
             keep[first:last] &= used[first:last]
+        for mesh, spare in self._spare:
+            if not any(group.on(mesh) for group in self.solid_groups.values()):
+                spare = self.meshes[mesh][1] + spare
+                keep[spare] &= used[spare]
         loose = np.flatnonzero(keep & ~used)
         if loose.size:
             names = ", ".join(f'"{self.node_name(int(i))}"' for i in loose[:5])
@@ -285,8 +302,8 @@ class Model(Parts, Joints, Loads, Frames, Forces, Couplings):
                 )
         fixed = [(i, abs(k)) for i, k in self._fixed if k >= 0 or rotational[i]]
         fixed = [(i, k) for i, k in fixed if k < self.dimension or rotational[i]]
-        for i in np.flatnonzero(~keep):
-            fixed += [(int(i), k) for k in range(self.dimension)]
+        dropped = np.flatnonzero(~keep)
+        fixed += [(i, k) for k in range(self.dimension) for i in dropped.tolist()]
         fixed, shaken = self._shake(fixed)
         if self.dimension == 2:
             rotation = np.zeros(n)
@@ -305,7 +322,7 @@ class Model(Parts, Joints, Loads, Frames, Forces, Couplings):
                 taken[node, component] = True
             kept = {sensor.on for sensor in self.sensors if sensor.kind in ("reaction", "joint")}
             blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
-        system = compile_system(self.dimension, nodes, blocks, held, driven, shared)
+        system = compile_system(self.dimension, nodes, blocks, held, driven, shared, stepping)
         system.callbacks = list(self._callbacks)
         functions = [f for f, _ in self._used_functions]
         loads = np.array([load for _, load in self._used_functions], bool)
