@@ -175,10 +175,7 @@ class Linearised:
     def _preferred(self) -> np.ndarray:
         """The dof of each constraint that is to depend on the others, -1 for any."""
         preferred = np.full(self.constraints.shape[0], -1)
-        for block in self.system.blocks:
-            wanted = getattr(block, "preferred", None)
-            if wanted is not None:
-                preferred[block.dof[:, block.type.node_dofs :].ravel() - self.first] = wanted
+        preferred[: self.multipliers.size] = self.system.preferred_dofs()
         return preferred
 
     def _conflict(self, conflict: ConstraintConflict) -> str:
