@@ -338,6 +338,11 @@ Document = _table(
     dimension=Key(DIMENSION, "2: x, y and one rotation; 3: space", 3),
     gravity=Key(VECTOR, "acceleration of gravity [m/s^2]", shows="none"),
     elimination=Key(FLAG, "nodes that a joint makes coincide share their unknowns where that is exact", True),
+    fields=Key(
+        WORDS,
+        'of solid and plane parts in the frames: "stress", "strain" (at the nodes), "points" (at all integration points)',
+        shows='"stress"',
+    ),
 )
 
 
