@@ -340,7 +340,7 @@ Document = _table(
     elimination=Key(FLAG, "nodes that a joint makes coincide share their unknowns where that is exact", True),
     fields=Key(
         WORDS,
-        'of solid and plane parts in the frames: "stress", "strain" (at the nodes), "points" (at all integration points)',
+        'in frames of solid and plane parts: "stress", "strain" (nodes), "points" (all integration points)',
         shows='"stress"',
     ),
 )

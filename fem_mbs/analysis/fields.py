@@ -1,12 +1,12 @@
-"""Stresses and strains of solid and plane parts for results: true stresses, extrapolated to nodes, averaged part by part.
+"""Stresses and strains of solid and plane parts for results: true stresses at nodes, averaged part by part.
 
     sigma = F S F^T / det F  at the integration points (S itself where kinematics are linear, or a step is)
     node: mean over the cells of one part that meet there of the polynomial through the integration points
           (Hinton & Campbell 1974, doi:10.1002/nme.1620080303; `fem_mbs.elements.solid_recovery`)
     von Mises: of the mean tensor at the node
 
-Never over two parts: stresses jump where the material does.  Frames keep single precision (7 digits), which is more than
-an average of extrapolated stresses has.  Tensors have the components xx, yy, zz, xy, yz, zx in global axes, those of
+Never over two parts: stresses jump where the material does.  Frames keep single precision (7 digits), more than an
+average of extrapolated stresses has.  Tensors have the components xx, yy, zz, xy, yz, zx in global axes, those of
 strains halved shear angles; in the plane yz and zx are zero.  In a transient they are those of the middle of the step
 that ends at the frame, turned with the part to its end.
 """
@@ -195,7 +195,7 @@ class Fields:
     def frames(
         self, Q: np.ndarray, chunk: Mapping[str, np.ndarray], offset: np.ndarray, small: bool
     ) -> dict[str, np.ndarray]:
-        """Columns of m frames of a run, whose rows ``Q`` (m, n_dof), "out" and "energy" of ``chunk`` hold everything."""
+        """Columns of m frames of a run: coordinates ``Q`` (m, n_dof); all outputs and energies in ``chunk``."""
         n, dim = self.X.shape
         x = Q[:, offset[:n, None] + np.arange(dim)] if self.parts else np.empty((len(Q), n, dim))
         columns = self.columns(x, chunk["out"], small)
