@@ -16,6 +16,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.adaptive import AdaptiveStepping
 from fem_mbs.analysis.assemble import assemble
 from fem_mbs.analysis.events import Events, run_events
+from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_header
 from fem_mbs.analysis.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.inverse import check_drivers
@@ -142,6 +143,7 @@ class _Run:
         self.compiled: CompiledModel = compiled or _compile(model)
         self.skipped = skipped or []
         self.system = self.compiled.system
+        self.fields = fields_of(self.compiled)
         self.state = self.system.initial_state()
         self.point = point
         self.t = 0.0
@@ -295,7 +297,11 @@ class _Run:
             rows[f"sensor/{sensor.name}"] = np.asarray(values, float)
         return rows
 
-    def _frames(self, chunk_frames: dict[str, np.ndarray], time: np.ndarray) -> dict[str, np.ndarray]:
+    def _frames(
+        self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, small: bool = False, shapes: bool = False
+    ) -> dict[str, np.ndarray]:
+        """Columns of the frames. ``small``: of a linear analysis, whose stresses do not turn with the displacements;
+        ``shapes``: displacements of any size, which have no stresses."""
         system, dim = self.system, self.model.dimension
         nf, n = len(time), system.nodes.x.shape[0]
         Q, V, D = chunk_frames["Q"], chunk_frames["V"], chunk_frames["D"]
@@ -313,7 +319,12 @@ class _Run:
             R = D[:, : where.size].reshape(nf, -1, 3, 3) @ start
             rotation[:, where] = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_rotvec().reshape(nf, -1, 3)
         out = {"time": time, "displacement": displacement, "rotation": rotation, "velocity": velocity}
+        solids = {part.name for part in self.fields.parts}
+        if not shapes:
+            out |= self.fields.frames(Q, chunk_frames, system.offset, small)
         for name, cells in self.model.groups.items():
+            if name in solids:
+                continue
             energy = np.zeros((nf, len(cells)))
             for block, first in find_group(system, name):
                 k = len(block.type.outputs)
@@ -600,7 +611,7 @@ class _Run:
         find = run_modes if step.kind == "modes" else run_buckling
         summary, series, vectors = find(linear, options, step.name)
         shapes = np.arange(1.0, vectors.shape[1] + 1.0)
-        frames = self._frames(linear.shapes(vectors), shapes) if len(shapes) else None
+        frames = self._frames(linear.shapes(vectors), shapes, shapes=True) if len(shapes) else None
         self.recorder.append({"time": shapes, **series}, frames)
         return {"type": step.kind, "name": step.name, **summary}
 
