@@ -235,7 +235,10 @@ class _Run:
         check_start(self.compiled, self.state, 0.0, self._varied())
 
     def _varied(self) -> np.ndarray:
-        """Motions (n_fun,) bool that the static steps before the first transient bring in."""
+        """Motions (n_fun,) bool that the static steps before the first transient bring in; where there are linear steps
+        only, all."""
+        if all(step.kind in LINEAR for step, _, _ in self.plan):
+            return ~np.asarray(self.compiled.loads, bool)
         varied = np.zeros(len(self.compiled.functions), bool)
         for step, options, _ in self.plan:
             if step.kind in TIMED:
