@@ -239,15 +239,27 @@ class Model(Parts, Joints, Loads, Frames, Forces):
         """Static equilibrium at the present time, reached in load increments."""
         self.steps.append(Step("static", name, {"increments": increments, **options}))
 
-    def modes_step(self, count: int = 10, name: str = "modes") -> None:
-        """The ``count`` lowest undamped modes about the state that the steps before have left (at first: the start)."""
-        self.steps.append(Step("modes", name, {"count": count}))
+    def linear_static_step(self, name: str = "linear static", **options) -> None:
+        """Small displacements about the state that the steps before have left (at first: the start), which stays as it
+        is; for options see `fem_mbs.analysis.linear_steps.LINEAR_STATIC_OPTIONS`."""
+        self.steps.append(Step("linear_static", name, options))
 
-    def buckling_step(self, count: int = 4, loads="all", name: str = "buckling") -> None:
-        """Linear buckling about the state that the steps before have left: factors of smallest magnitude, of both
-        signs, by which ``loads`` ("all", or names of loads and "gravity") must be added for the model to lose its
-        stability."""
-        self.steps.append(Step("buckling", name, {"count": count, "loads": loads}))
+    def modes_step(self, count: int = 10, name: str = "modes", **options) -> None:
+        """Undamped modes about the state that the steps before have left (at first: the start): the ``count`` lowest,
+        or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].
+
+        ``check``: look for modes that the iteration missed by a "probe", prove by "inertia" that there are none, or
+        "none"; ``preload``: name of a linear static step whose stresses stiffen the model."""
+        self.steps.append(Step("modes", name, {"count": count, **options}))
+
+    def buckling_step(self, count: int = 4, loads="all", name: str = "buckling", **options) -> None:
+        """Linear buckling about the state that the steps before have left: factors of smallest magnitude by which
+        ``loads`` ("all", or names of loads and "gravity") must be added for the model to lose its stability; of both
+        signs, or of one ``sign``, "positive" or "negative".
+
+        ``check``: count the factors by the inertia; ``preload``: name of a linear static step whose loads act already,
+        and do not grow."""
+        self.steps.append(Step("buckling", name, {"count": count, "loads": loads, **options}))
 
     # --- to arrays -------------------------------------------------------------------------------------------------
     def compile(self) -> CompiledModel:

@@ -829,7 +829,7 @@ Event = _table(
 
 Step = _table(
     "Step",
-    type=Key(TEXT, '"transient", "inverse", "static", "modes" or "buckling"', required=True),
+    type=Key(TEXT, '"transient", "inverse", "static", "linear_static", "modes" or "buckling"', required=True),
     name=Key(NAME, "for reports", shows="the type"),
 )
 

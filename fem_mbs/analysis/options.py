@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS
+from fem_mbs.analysis.linear_steps import BUCKLING_OPTIONS, LINEAR_STATIC_OPTIONS, MODES_OPTIONS
 from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
 from fem_mbs.analysis.rules import RULES, check_rule
 from fem_mbs.analysis.statics import STATIC_OPTIONS
@@ -16,10 +16,13 @@ from fem_mbs.analysis.stepping import Settings
 from fem_mbs.errors import ModelError
 from fem_mbs.model import Step
 
-__all__ = ["STEP_OPTIONS", "TIMED", "count_steps", "read_options", "rule_of", "step_info"]
+__all__ = ["LINEAR", "REQUIRED", "STEP_OPTIONS", "TIMED", "count_steps", "read_options", "rule_of", "step_info"]
 
-#: Types of steps that pass time.
+#: Types of steps that pass time, and those that are linear about a state.
 TIMED = ("transient", "inverse")
+LINEAR = ("linear_static", "modes", "buckling")
+#: Options that have no default where a step takes them.
+REQUIRED = ("duration", "h")
 
 _SETTINGS = {f.name: f.default for f in fields(Settings)}
 
@@ -56,6 +59,7 @@ STEP_OPTIONS = {
     "transient": TRANSIENT_OPTIONS,
     "inverse": INVERSE_OPTIONS,
     "static": _STATIC,
+    "linear_static": LINEAR_STATIC_OPTIONS,
     "modes": MODES_OPTIONS,
     "buckling": BUCKLING_OPTIONS,
 }

@@ -18,15 +18,17 @@ from fem_mbs.analysis.events import Events, run_events
 from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_header
 from fem_mbs.analysis.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.inverse import check_drivers
-from fem_mbs.analysis.linear import Linearised, run_buckling, run_modes
+from fem_mbs.analysis.linear import Linearised, Response
+from fem_mbs.analysis.linear_steps import check_linear, respond, run_buckling, run_linear_static, run_modes
 from fem_mbs.analysis.loading import Loading, chosen
-from fem_mbs.analysis.options import STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
+from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
 from fem_mbs.analysis.rules import RULES, check_explicit
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution
 from fem_mbs.analysis.statics import check_options, run_static
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
+from fem_mbs.matrices import Matrices
 from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
 
@@ -143,6 +145,10 @@ class _Run:
         self.t = 0.0
         self.loading = Loading(self.compiled)
         self.summaries: list[dict[str, Any]] = []
+        self.responses: dict[str, Response] = {}
+        self._linearised: Linearised | None = None
+        self._linear_key: tuple | None = None
+        self._matrices: Matrices | None = None
         self.start_report: dict[str, Any] = {}
         self.started = False
         self.assembly: dict[str, Any] | None = None
@@ -164,6 +170,8 @@ class _Run:
                     )
             elif step.kind == "static":
                 check_options(f'Step "{step.name}"', options, model)
+            elif step.kind in LINEAR:
+                check_linear(f'Step "{step.name}"', step.kind, options, model)
 
         self._trim_for_steps()
         self.events = Events(self.compiled) if model.events else None
@@ -235,7 +243,7 @@ class _Run:
             self.check()
         run_step = {
             "transient": self._transient, "inverse": self._inverse, "static": self._static,
-            "modes": self._linear, "buckling": self._linear,
+            "linear_static": self._linear_static, "modes": self._linear, "buckling": self._linear,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
@@ -488,14 +496,43 @@ class _Run:
     def _static(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
         return run_static(self, step, options, settings)
 
-    # --- modes, buckling -------------------------------------------------------------------------------------------
+    # --- linear about a state --------------------------------------------------------------------------------------
+    def _linearise(self, options: dict[str, Any]) -> Linearised:
+        """Matrices at the state that the steps before have left; they serve all steps until it changes."""
+        t = self.t if options.get("time") is None else float(options["time"])
+        key = (t, options["preload"], self.loading.factors.tobytes(), self.loading.weight, self.state.Q[0].tobytes())
+        if self._linear_key != key:
+            self._linearised = None  # two would take much memory
+            preload = self.responses[options["preload"]] if options["preload"] else None
+            self._linearised = Linearised(self.compiled, self.state, t, self.loading, self._matrices, preload)
+            self._linear_key, self._matrices = key, self._linearised.matrices
+        return self._linearised
+
+    def _linear_static(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
+        """Small displacements under loads, one row and frame; the state stays."""
+        linear = self._linearise(options)
+        response = self.responses[step.name] = respond(linear, options, step.name)
+        summary, frame = run_linear_static(linear, response)
+        arrays = {
+            S.REC_Q: frame["Q"][0], S.REC_V: frame["V"][0], S.REC_D: frame["D"][0].ravel(), S.REC_OUT: frame["out"][0],
+            S.REC_REACTION: response.forces, S.REC_WORK: np.zeros_like(self.state.work),
+        }  # fmt: skip
+        record = np.array([[arrays[a][k] for a, k in self.system.system.record]]).reshape(1, -1)
+        ledger = np.zeros((1, C.N_LEDGER + 1))
+        ledger[0, C.STRAIN] = summary["strain_energy"]
+        time = np.array([linear.t])
+        frames = self._frames(frame, time)
+        u = linear.nodal(response.u)
+        frames["displacement"], frames["rotation"] = u[None, :, :3], u[None, :, 3:]
+        frames["reaction"] = linear.nodal(response.forces)[None]
+        self.recorder.append(self._series(time, ledger, np.zeros(1), np.zeros(1), record), frames)
+        return {"type": "static", "name": step.name, "time": linear.t, **summary}
+
     def _linear(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
         """Modes or buckling shapes about the state that the steps before have left, one frame per shape."""
-        linear = Linearised(self.compiled, self.state, self.t, self.loading)
-        if step.kind == "modes":
-            summary, series, vectors = run_modes(linear, options)
-        else:
-            summary, series, vectors = run_buckling(linear, options, step.name)
+        linear = self._linearise(options)
+        find = run_modes if step.kind == "modes" else run_buckling
+        summary, series, vectors = find(linear, options, step.name)
         shapes = np.arange(1.0, vectors.shape[1] + 1.0)
         frames = self._frames(linear.shapes(vectors), shapes) if len(shapes) else None
         self.recorder.append({"time": shapes, **series}, frames)
