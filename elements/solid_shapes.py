@@ -28,6 +28,7 @@ __all__ = [
     "FACES",
     "RULES",
     "check_cells",
+    "determinants",
     "dimension",
     "exact_rule",
     "gradients",
@@ -241,20 +242,42 @@ def exact_rule(cell: str) -> tuple[np.ndarray, np.ndarray]:
 
 def jacobians(cell: str, X, points) -> np.ndarray:
     """Matrices dX_i/dr_k at local points (q, dim) of cells X (e, n, space): shape (e, q, space, dim) [m]."""
-    return np.einsum("eni,qkn->eqik", np.asarray(X, float), gradients(cell, points))
+    X, dN = np.asarray(X, float), gradients(cell, points)
+    q, dim, n = dN.shape
+    flat = np.swapaxes(X, 1, 2).reshape(-1, n) @ dN.reshape(-1, n).T
+    return np.moveaxis(flat.reshape(len(X), X.shape[2], q, dim), 2, 1)
+
+
+def determinants(cell: str, X, points) -> np.ndarray:
+    """Determinants (e, q) of the Jacobians at local points (q, dim) of cells X (e, n, dim): [m^dim]."""
+    X, points = np.asarray(X, float), np.asarray(points, float)
+    result = np.empty((len(X), len(points)))
+    chunk = max(1, 100_000 // max(1, len(points)))  # so that the Jacobians stay in the cache
+    for first in range(0, len(X), chunk):
+        J = jacobians(cell, X[first : first + chunk], points)
+        if J.shape[-1] == 1:
+            det = J[..., 0, 0]
+        elif J.shape[-1] == 2:
+            det = J[..., 0, 0] * J[..., 1, 1] - J[..., 0, 1] * J[..., 1, 0]
+        else:
+            det = J[..., 0, 0] * (J[..., 1, 1] * J[..., 2, 2] - J[..., 1, 2] * J[..., 2, 1])
+            det -= J[..., 0, 1] * (J[..., 1, 0] * J[..., 2, 2] - J[..., 1, 2] * J[..., 2, 0])
+            det += J[..., 0, 2] * (J[..., 1, 0] * J[..., 2, 1] - J[..., 1, 1] * J[..., 2, 0])
+        result[first : first + chunk] = det
+    return result
 
 
 def smallest_jacobian(cell: str, X, name: str = "full") -> np.ndarray:
     """Smallest determinant at the integration points over the largest in size, shape (e,): not positive where nodes
     come in a wrong order or a cell folds over itself."""
-    det = np.linalg.det(jacobians(cell, X, rule(cell, name)[0]))
+    det = determinants(cell, X, rule(cell, name)[0])
     return det.min(axis=1) / np.maximum(np.abs(det).max(axis=1), 1e-300)
 
 
 def volumes(cell: str, X) -> np.ndarray:
     """Volumes [m^3], in the plane areas [m^2], of cells X (e, n, dim): shape (e,)."""
     points, weights = exact_rule(cell)
-    return np.linalg.det(jacobians(cell, X, points)) @ weights
+    return determinants(cell, X, points) @ weights
 
 
 def check_cells(cell: str, X, owner: str, names: Sequence | None = None, rule_name: str = "full", axisymmetric=False):
@@ -273,7 +296,7 @@ def check_cells(cell: str, X, owner: str, names: Sequence | None = None, rule_na
     def name(i):
         return i + 1 if names is None else names[i]
 
-    det = np.linalg.det(jacobians(cell, X, rule(cell, rule_name)[0]))
+    det = determinants(cell, X, rule(cell, rule_name)[0])
     size = np.ptp(X, axis=1).max(axis=1) ** X.shape[2]
     bad = np.flatnonzero(~(det.min(axis=1) > 1e-9 * size))
     if bad.size:

@@ -24,6 +24,7 @@ from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
 from fem_mbs.model_parts import Parts
+from fem_mbs.model_solids import Solids
 from fem_mbs.sensors import Sensor, make_sensor
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
@@ -42,7 +43,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Forces):
+class Model(Parts, Joints, Loads, Frames, Forces, Solids):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -278,6 +279,10 @@ class Model(Parts, Joints, Loads, Frames, Forces):
         keep = np.ones(n, bool)
         for first, last in self._droppable:
             keep[first:last] &= used[first:last]
+        for mesh, spare in self._spare:
+            if not any(group.on(mesh) for group in self.solid_groups.values()):
+                spare = self.meshes[mesh][1] + spare
+                keep[spare] &= used[spare]
         loose = np.flatnonzero(keep & ~used)
         if loose.size:
             names = ", ".join(f'"{self.node_name(int(i))}"' for i in loose[:5])
@@ -296,8 +301,8 @@ class Model(Parts, Joints, Loads, Frames, Forces):
                 )
         fixed = [(i, abs(k)) for i, k in self._fixed if k >= 0 or rotational[i]]
         fixed = [(i, k) for i, k in fixed if k < self.dimension or rotational[i]]
-        for i in np.flatnonzero(~keep):
-            fixed += [(int(i), k) for k in range(self.dimension)]
+        dropped = np.flatnonzero(~keep)
+        fixed += [(i, k) for k in range(self.dimension) for i in dropped.tolist()]
         fixed, shaken = self._shake(fixed)
         if self.dimension == 2:
             rotation = np.zeros(n)

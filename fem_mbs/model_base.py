@@ -23,6 +23,7 @@ from fem_mbs.meshes.generate import polyline as polyline_mesh
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.sections import Material, Section, make_section
 from fem_mbs.sensors import Sensor
+from fem_mbs.solid_properties import SolidGroup, SolidMaterial
 
 __all__ = ["Body", "InitialSpeed", "InitialVelocity", "Joint", "JointCoordinate", "ModelBase", "Step"]
 
@@ -144,6 +145,8 @@ class ModelBase:
         self.dimension, self.title, self.elimination = dimension, title, bool(elimination)
         self.gravity = np.zeros(dimension) if gravity is None else self._vector(gravity, "Model", "gravity")
         self.materials: dict[str, Material] = {}
+        self.solid_materials: dict[str, SolidMaterial] = {}
+        self.solid_groups: dict[str, SolidGroup] = {}
         self.sections: dict[str, Section] = {}
         self.meshes: dict[str, tuple[Mesh, int]] = {}
         self.bodies: dict[str, Body] = {}
@@ -173,6 +176,7 @@ class ModelBase:
         self._time: TimeFunction | None = None
         self._droppable: list[tuple[int, int]] = []
         self._welded_rotation: list[tuple[str, int]] = []
+        self._spare: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 
     # --- names and places ------------------------------------------------------------------------------------------
     @property
@@ -339,11 +343,12 @@ class ModelBase:
 
     # --- materials, sections, functions ----------------------------------------------------------------------------
     def material(
-        self, name: str, E: float, nu: float | None = None, density: float | None = None, G: float | None = None
-    ):
-        """A linear elastic material: E, G [N/m^2], density [kg/m^3]."""
-        self._new("Material", name, self.materials)
-        self.materials[name] = Material(name, E, nu, density=density, G=G)
+        self, name: str, E: float, nu: float | None = None, density: float | None = None, G: float | None = None,
+        expansion: float = 0.0,
+    ):  # fmt: skip
+        """A linear elastic, isotropic material: E, G [N/m^2], density [kg/m^3], thermal expansion [1/K] of solids."""
+        self._new("Material", name, ChainMap(self.materials, self.solid_materials))
+        self.materials[name] = Material(name, E, nu, density=density, G=G, expansion=expansion)
 
     def section(self, name: str, shape: str, **dimensions) -> None:
         """A cross-section; see `fem_mbs.sections.make_section` for shapes and their dimensions."""
@@ -357,20 +362,27 @@ class ModelBase:
 
     # --- geometry --------------------------------------------------------------------------------------------------
     def mesh(
-        self, name: str, mesh: Mesh | str | Path, scale: float = 1.0, rotate=None, translate=None, unused: str = "error"
-    ):
+        self, name: str, mesh: Mesh | str | Path, scale: float = 1.0, rotate=None, translate=None,
+        unused: str = "error", cells: str = "auto",
+    ):  # fmt: skip
         """Nodes and named sets of a mesh (or of a mesh file), placed at translate + scale * R x.
 
         Args:
             rotate: angle in the plane [deg], or in space axis times angle, (3,) [deg].
             unused: "error" or "drop": what to do with mesh nodes that no element, body or joint uses.
+            cells: of a file: "lines", "all" (plane and solid cells too), or "auto": all, and where no solids or plane
+                elements come on the mesh, nodes that only their cells use are left out.
         """
         self._place_name("Mesh", name)
         owner = f'Mesh "{name}"'
         if not isinstance(mesh, Mesh):
             from fem_mbs.meshes.reader import read_mesh
 
-            mesh = read_mesh(mesh)
+            if cells not in ("auto", "lines", "all"):
+                raise ModelError(f'{owner}: cells = {cells!r} must be "auto", "lines" or "all"')
+            mesh = read_mesh(mesh, "lines" if cells == "lines" else "all")
+            if cells == "auto":
+                self._spare.append((name, mesh.only_in_cells()))
         if unused not in ("error", "drop"):
             raise ModelError(f'{owner}: unused = {unused!r} must be "error" or "drop"')
         rotation = None

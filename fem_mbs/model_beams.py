@@ -53,6 +53,10 @@ class Beams(ModelBase):
 
     def _stiffness(self, owner: str, material: str | None, section: str, needs: str):
         cross = self._find("section", section, self.sections, owner)
+        if material in self.solid_materials:
+            raise ModelError(
+                f'{owner}: material "{material}" is for solids; give an isotropic one, or a section "matrix"'
+            )
         stuff = self._find("material", material, self.materials, owner) if material is not None else None
         return cross.stiffness(stuff, needs)
 

@@ -93,7 +93,7 @@ class Loads(ModelBase):
         owner = self._label("Line load", name)
         if axes not in ("global", "local"):
             raise ModelError(f'{owner}: axes = {axes!r} must be "global" or "local"')
-        self._find("group of beams or trusses", on, self.groups, owner)
+        self._find("group of beams or trusses", on, {k: v for k, v in self.groups.items() if v.shape[1] == 2}, owner)
         block = next(
             b for b in self._blocks if b.groups[0][0] == on and b.type.ends == 2 and "length" in _columns(b)
             and not b.type.inertia

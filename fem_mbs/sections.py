@@ -75,6 +75,7 @@ class Material:
     nu: Poisson's ratio; from G if that is given instead; 0.3 if neither is
     density: [kg/m^3]; 0 is allowed (a material without mass)
     G: shear modulus [N/m^2]; E / (2 (1 + nu)) if not given
+    expansion: thermal, alpha [1/K]; solids use it
 
     Raises ModelError if a constant is not finite, E <= 0, density < 0, nu outside -1 < nu < 0.5 (also where it follows
     from E and G), or E, nu and G contradict each other.
@@ -85,6 +86,7 @@ class Material:
     nu: float = None  # type: ignore[assignment]
     density: float = field(default=None, kw_only=True)  # type: ignore[assignment]
     G: float = field(default=None, kw_only=True)  # type: ignore[assignment]
+    expansion: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         thing = f'Material "{self.name}"'
@@ -109,7 +111,8 @@ class Material:
                 '(nearly incompressible: 0.499; stiffnesses of another kind: section shape "stiffness").'
             )
         shear = young / (2.0 * (1.0 + nu)) if self.G is None else float(self.G)
-        for key, value in (("E", young), ("nu", nu), ("density", density), ("G", shear)):
+        expansion = _number(self.expansion, thing, "expansion")
+        for key, value in (("E", young), ("nu", nu), ("density", density), ("G", shear), ("expansion", expansion)):
             object.__setattr__(self, key, value)
 
 

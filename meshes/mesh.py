@@ -1,9 +1,10 @@
-"""The mesh as the model builder sees it: points, line cells and named sets, checked once when it is made.
+"""The mesh as the model builder sees it: points, line, plane and solid cells, and named sets, checked once when made.
 
-Set names.  A set of points (a Gmsh point group) lives in ``node_sets``, a set of line cells (a line group) in
-``cell_sets``; the nodes of a cell set are asked for by the same name, so a line group serves as both.  A file may use
-one name for a point group and for a line group; then ``tip@0`` means the points and ``tip@1`` the lines, and the bare
-name is refused where it would be ambiguous.  ``all`` means everything unless a set is called so.
+Set names.  A set of points (a Gmsh point group) lives in ``node_sets``, a set of cells (a line, surface or volume
+group) in ``cell_sets``, a set of faces of solids or edges of plane cells in ``facet_sets``; the nodes of a cell or
+facet set are asked for by the same name, so a group serves as both.  A file may use one name for a point group and for
+a line group; then ``tip@0`` means the points and ``tip@1`` the cells, and the bare name is refused where it would be
+ambiguous.  ``all`` means everything unless a set is called so.
 """
 
 from __future__ import annotations
@@ -15,11 +16,9 @@ from difflib import get_close_matches
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, FACETS, LINE_KINDS, facets_of
 
-__all__ = ["LINE_KINDS", "CellBlock", "Mesh"]
-
-LINE_KINDS = {"line2": 2, "line3": 3}
-"""Kinds of cells a mesh can hold, and their nodes per cell; those of line3 are end, end, middle (Gmsh, VTK)."""
+__all__ = ["CELL_KINDS", "LINE_KINDS", "CellBlock", "Mesh"]
 
 _ZERO_LENGTH = 1e-12  # of the mesh's largest extent: below this the direction of a cell is rounding noise
 _LARGEST = 1e100  # [m] squares of larger coordinates overflow
@@ -40,12 +39,14 @@ class CellBlock:
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Points, line cells and named sets.
+    """Points, cells and named sets.
 
     points     (n, 3) float64 [m]; (n, 2) is accepted and gets z = 0
     blocks     cells, one block per run of cells of one kind
     node_sets  name -> point indices (m,) int64
     cell_sets  name -> ((block, cell indices in it), ...)
+    facet_sets name -> ((block, cell indices (m,), local facets (m,)), ...): faces of solid and edges of plane cells,
+               numbered from 0 in the order of `fem_mbs.meshes.cells.FACETS` (Abaqus's S1 is 0)
     point_ids  (n,) int64, the numbers by which messages name the points (those of the file; by default 1..n)
     source     the file it came from, or what made it
     format     for example "Gmsh 4.1 ASCII"
@@ -63,6 +64,7 @@ class Mesh:
     source: str = ""
     format: str = ""
     skipped: Sequence[str] = ()
+    facet_sets: Mapping[str, Sequence[tuple[int, np.ndarray, np.ndarray]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         def put(name, value):
@@ -82,11 +84,11 @@ class Mesh:
 
         blocks, start = [], 1
         for i, block in enumerate(self.blocks):
-            if block.kind not in LINE_KINDS:
-                self._fail(f"block {i}: unknown cell kind {block.kind!r}; use one of {', '.join(LINE_KINDS)}")
+            if block.kind not in CELL_KINDS:
+                self._fail(f"block {i}: unknown cell kind {block.kind!r}; use one of {', '.join(CELL_KINDS)}")
             cells = _integers(block.cells)
-            if cells is None or cells.ndim != 2 or cells.shape[1] != LINE_KINDS[block.kind]:
-                self._fail(f"block {i}: {block.kind} cells need {LINE_KINDS[block.kind]} whole numbers each")
+            if cells is None or cells.ndim != 2 or cells.shape[1] != CELL_KINDS[block.kind]:
+                self._fail(f"block {i}: {block.kind} cells need {CELL_KINDS[block.kind]} whole numbers each")
             ids = self._numbers(block.ids, len(cells), start, "cell")
             blocks.append(CellBlock(block.kind, _frozen(cells), ids))
             start += len(cells)
@@ -98,6 +100,7 @@ class Mesh:
 
         put("node_sets", {str(k): self._subset(v, len(points), f'node set "{k}"') for k, v in self.node_sets.items()})
         put("cell_sets", {str(k): self._cell_set(str(k), v) for k, v in self.cell_sets.items()})
+        put("facet_sets", {str(k): self._facet_set(str(k), v) for k, v in self.facet_sets.items()})
         put("skipped", tuple(self.skipped))
 
     # ---- checks ------------------------------------------------------------------------------------------------------
@@ -137,7 +140,7 @@ class Mesh:
             i = int(np.argmax(repeated))
             nodes = ", ".join(str(v) for v in self.point_ids[cells[i]])
             self._fail(f"cell {ids[i]} ({block.kind}) uses a node twice (nodes {nodes}); remove it or mend its nodes")
-        if not len(cells):
+        if not len(cells) or block.kind not in LINE_KINDS:
             return
         size = np.ptp(self.points, axis=0).max()
         ends = self.points[_halves(cells)]  # (n, halves, 2, 3)
@@ -168,6 +171,29 @@ class Mesh:
             merged.setdefault(int(block), []).append(subset)
         return tuple((block, _frozen(np.unique(np.concatenate(merged[block])))) for block in sorted(merged))
 
+    def _facet_set(self, name: str, parts) -> tuple[tuple[int, np.ndarray, np.ndarray], ...]:
+        merged: dict[int, list[np.ndarray]] = {}
+        for block, indices, facets in parts:
+            if not 0 <= block < len(self.blocks):
+                self._fail(f'facet set "{name}" refers to block {block}, but there are {len(self.blocks)} blocks')
+            kind = self.blocks[block].kind
+            count = len(FACETS.get(kind, ()))
+            cells, local = _integers(indices), _integers(facets)
+            if cells is None or local is None or cells.ndim != 1 or cells.shape != local.shape:
+                self._fail(f'facet set "{name}" must have as many cells as facets, all whole numbers')
+            for what, values, n in (
+                ("cells", cells, len(self.blocks[block].cells)),
+                (f"facets of {kind}", local, count),
+            ):
+                if len(values) and (values.min() < 0 or values.max() >= n):
+                    self._fail(f'facet set "{name}" has {what} {values.min()} to {values.max()}, outside 0 to {n - 1}')
+            merged.setdefault(int(block), []).append(np.stack((cells, local)))
+        result = []
+        for block in sorted(merged):
+            pairs = np.unique(np.concatenate(merged[block], axis=1), axis=1)
+            result.append((block, _frozen(pairs[0]), _frozen(pairs[1])))
+        return tuple(result)
+
     # ---- sets --------------------------------------------------------------------------------------------------------
 
     @property
@@ -176,27 +202,34 @@ class Mesh:
         counts = {"points": len(self.points)}
         for block in self.blocks:
             counts[block.kind] = counts.get(block.kind, 0) + len(block.cells)
-        return counts | {"node sets": len(self.node_sets), "cell sets": len(self.cell_sets)}
+        counts |= {"node sets": len(self.node_sets), "cell sets": len(self.cell_sets)}
+        return counts | ({"facet sets": len(self.facet_sets)} if self.facet_sets else {})
 
     @property
     def set_names(self) -> list[str]:
-        """Every name that `nodes_of` understands, with @0 and @1 where a name is used for points and for lines."""
-        twice = self.node_sets.keys() & self.cell_sets.keys()
+        """Every name that `nodes_of` understands, with @0 and @1 where a name is used for points and for cells."""
+        others = [*self.cell_sets, *(name for name in self.facet_sets if name not in self.cell_sets)]
+        twice = self.node_sets.keys() & set(others)
         points = [f"{name}@0" if name in twice else name for name in self.node_sets]
-        return points + [f"{name}@1" if name in twice else name for name in self.cell_sets]
+        return points + [f"{name}@1" if name in twice else name for name in others]
 
     def _resolve(self, name: str) -> tuple[str, bool, bool]:
-        """The bare name, and whether it is a set of points and of cells."""
-        if name in self.node_sets or name in self.cell_sets:
-            return name, name in self.node_sets, name in self.cell_sets
+        """The bare name, and whether it is a set of points and of cells or facets."""
+        cells = self.cell_sets.keys() | self.facet_sets.keys()
+        if name in self.node_sets or name in cells:
+            return name, name in self.node_sets, name in cells
         bare, _, dimension = name.rpartition("@")
         if dimension == "0" and bare in self.node_sets:
             return bare, True, False
-        if dimension == "1" and bare in self.cell_sets:
+        if dimension == "1" and bare in cells:
             return bare, False, True
         close = get_close_matches(name, self.set_names, n=1)
         known = f"it has {', '.join(self.set_names)}" if self.set_names else "it has no named sets"
         self._fail(f'no set "{name}" in the mesh; {known}' + (f'. Did you mean "{close[0]}"?' if close else ""))
+
+    def _everything(self, name: str | None) -> bool:
+        named = self.node_sets.keys() | self.cell_sets.keys() | self.facet_sets.keys()
+        return name is None or (name == "all" and "all" not in named)
 
     def lines(self, name: str | None = None) -> np.ndarray:
         """Connectivity (n, 2) int64 of two-node line elements, of one cell set or (None, "all") of the whole mesh.
@@ -204,26 +237,64 @@ class Mesh:
         The order is that of the file.  A three-node cell gives two elements, from its first end to its middle node and
         on to its second end: the geometry of a curved cell is kept at all three nodes.
         """
-        if name is None or (name == "all" and not {"all"} & (self.node_sets.keys() | self.cell_sets.keys())):
-            parts = [block.cells for block in self.blocks]
-        else:
-            bare, _, cells = self._resolve(name)
-            if not cells:
-                self._fail(
-                    f'set "{name}" holds {len(self.node_sets[bare])} points and no line cells; name a line group'
-                )
-            parts = [self.blocks[block].cells[indices] for block, indices in self.cell_sets[bare]]
+        parts = [self.blocks[b].cells[indices] for b, indices in self.cells_of(name, 1)]
         halves = [_halves(cells).reshape(-1, 2) for cells in parts]
         return np.concatenate(halves) if halves else np.empty((0, 2), dtype=np.int64)
 
+    def cells_of(self, name: str | None, dimension: int) -> list[tuple[int, np.ndarray]]:
+        """Cells of a dimension, 1 lines, 2 plane, 3 solid, of a cell set or (None, "all") of the whole mesh: block and
+        indices in it, in the order of the file.  Empty only for the whole mesh."""
+        if self._everything(name):
+            return [(b, np.arange(len(k.cells))) for b, k in enumerate(self.blocks) if DIMENSION[k.kind] == dimension]
+        bare, _, cells = self._resolve(name)
+        parts = [
+            (b, c) for b, c in self.cell_sets.get(bare, ()) if cells and DIMENSION[self.blocks[b].kind] == dimension
+        ]
+        if parts:
+            return parts
+        what = {1: "line", 2: "plane", 3: "solid"}[dimension]
+        group = {1: "line", 2: "surface", 3: "volume"}[dimension]
+        if not cells:
+            held = f"{len(self.node_sets[bare])} points"
+        elif bare in self.cell_sets:
+            kinds = {self.blocks[b].kind: 0 for b, _ in self.cell_sets[bare]}
+            held = f"{', '.join(kinds) or 'no'} cells"
+        else:
+            held = "facets"
+        self._fail(f'set "{name}" holds {held} and no {what} cells; name a {group} group')
+
+    def facets(self, name: str) -> tuple[tuple[int, np.ndarray, np.ndarray], ...]:
+        """A facet set: block, cells (m,) in it and local facets (m,)."""
+        bare = name if name in self.facet_sets else name.removesuffix("@1")
+        if bare in self.facet_sets:
+            return self.facet_sets[bare]
+        self._resolve(name)  # an unknown name ends here
+        known = ", ".join(self.facet_sets) or "none"
+        self._fail(f'set "{name}" holds no faces of solids or edges of plane cells; facet sets: {known}')
+
     def nodes_of(self, name: str) -> np.ndarray:
-        """Point indices (n,) int64, ascending, of a node set, of the cells of a cell set, or of "all" line cells."""
-        if name == "all" and not {"all"} & (self.node_sets.keys() | self.cell_sets.keys()):
-            return np.unique(self.lines())
+        """Point indices (n,) int64, ascending, of a node set, of the cells of a cell set, of the facets of a facet set,
+        or of "all" cells."""
+        if self._everything(name):
+            return np.unique(np.concatenate([np.empty(0, np.int64), *[block.cells.ravel() for block in self.blocks]]))
         bare, points, cells = self._resolve(name)
         if points and cells:
             self._fail(f'"{name}" is a set of points and a set of lines; write "{name}@0" or "{name}@1"')
-        return self.node_sets[bare] if points else np.unique(self.lines(name))
+        if points:
+            return self.node_sets[bare]
+        if bare in self.cell_sets:
+            parts = [self.blocks[b].cells[indices].ravel() for b, indices in self.cell_sets[bare]]
+        else:
+            parts = [nodes.ravel() for _, nodes in self.facet_nodes(bare)]
+        return np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
+
+    def facet_nodes(self, name: str) -> list[tuple[str, np.ndarray]]:
+        """Nodes (m, k) of the facets of a facet set, by kind of facet, ordered so that the normal points outwards."""
+        result = []
+        for block, cells, facets in self.facets(name):
+            kind, table = self.blocks[block].kind, self.blocks[block].cells
+            result += [(facet, nodes) for facet, _, nodes in facets_of(kind, table[cells], facets)]
+        return result
 
     def node(self, name: str) -> int:
         """Index of the only point of a point set; of a name used twice, the point set is meant."""
@@ -242,6 +313,15 @@ class Mesh:
         for nodes in self.node_sets.values():
             used[nodes] = True
         return np.flatnonzero(~used)
+
+    def only_in_cells(self) -> np.ndarray:
+        """Indices (n,) int64 of points that plane and solid cells use, and no line cell and no node set."""
+        used, others = np.zeros(len(self.points), dtype=bool), np.zeros(len(self.points), dtype=bool)
+        for block in self.blocks:
+            (used if block.kind in LINE_KINDS else others)[block.cells] = True
+        for nodes in self.node_sets.values():
+            used[nodes] = True
+        return np.flatnonzero(others & ~used)
 
     # ---- placing -----------------------------------------------------------------------------------------------------
 

@@ -36,8 +36,11 @@ _KINDS = {"line": "line2", "line3": "line3"}
 _MAX_VALUES = 64
 
 
-def read_mesh(path: str | Path) -> Mesh:
+def read_mesh(path: str | Path, cells: str = "lines") -> Mesh:
     """Read a .msh or .vtu file.
+
+    Args:
+        cells: "lines": line cells only; "all": plane and solid cells too.
 
     Raises MeshError, with the file, what is wrong and what to do, for whatever is not a sound mesh with line cells.
     Nothing is printed.

@@ -34,6 +34,7 @@ LAYERS = {
     "fem_mbs.callbacks": 3,
     "fem_mbs.spring_laws": 3,
     "fem_mbs.sections": 3,
+    "fem_mbs.solid_properties": 3,
     "fem_mbs.inertia_coordinates": 3,
     "fem_mbs.elimination": 3,
     "fem_mbs.beam_properties": 3,

@@ -1,0 +1,359 @@
+"""Solid and plane parts of the model builder: cells of a mesh, their materials, and loads on their faces.
+
+Formulations, one switch per part (``element``):
+
+    standard      full integration: C3D4, C3D10, C3D6, C3D15, C3D8, C3D20; CPS, CPE, CAX 3, 4, 6, 8
+    incompatible  hexahedron: C3D8I, nine incompatible modes, bends without locking
+    reduced       hexahedron20: C3D20R, wedge: one point over the triangle, quad8: CPS8R ...
+
+Cells of a part without the variant keep the standard one; a part of which no cell has it is refused.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+
+import numpy as np
+
+from fem_mbs.assembly import Block
+from fem_mbs.elements import solid, solid_loads, solid_mass, solid_material, solid_plane
+from fem_mbs.elements import solid_shapes as shapes
+from fem_mbs.elements.registry import element_type
+from fem_mbs.errors import ModelError
+from fem_mbs.expressions import compile_expression
+from fem_mbs.meshes.cells import facets_of
+from fem_mbs.model_base import ModelBase
+from fem_mbs.solid_properties import SolidGroup, make_solid_material, solid_material_of
+
+__all__ = ["Solids"]
+
+FORMULATIONS = ("standard", "incompatible", "reduced")
+STATES = ("stress", "strain", "axisymmetric")
+_PLANE = [0, 1, 2, 3]  # xx, yy, zz, xy among the six components
+_FACES = {"line2": "line"}  # facet of a mesh -> cell of the load's element type
+
+
+def _variant(family: str, kind: str, element: str) -> str:
+    """Element type of a kind of cell in a formulation; "" where there is none."""
+    name = f"{family}_{kind}" + ("" if element == "standard" else f"_{element}")
+    return name if name in (solid.KINDS if family == "solid" else solid_plane.KINDS) else ""
+
+
+class Solids(ModelBase):
+    """Solids, plane and axisymmetric parts, pressures and tractions."""
+
+    # --- materials -------------------------------------------------------------------------------------------------
+    def solid_material(
+        self, name: str, E=None, nu=None, G=None, *, stiffness=None, density: float | None = None, expansion=0.0
+    ) -> None:
+        """A linear elastic material of solids, in material axes (see ``orientation`` of `solids`).
+
+        Args:
+            E, nu, G: isotropic: numbers (G or nu may be left out); orthotropic: E1, E2, E3, nu12, nu13, nu23 (strain
+                along the second axis from stress along the first) and G12, G13, G23 [Pa].
+            stiffness: instead: (6, 6) matrix [Pa] over xx, yy, zz, xy, yz, zx with engineering shear strains, or the 21
+                numbers of its upper triangle, row by row.
+            density: [kg/m^3].
+            expansion: thermal [1/K]: one number, three along the material axes, or the six components of the tensor.
+
+        Raises:
+            ModelError: constants that are missing, contradict each other, or whose stiffness is not positive.
+        """
+        self._new("Material", name, ChainMap(self.materials, self.solid_materials))
+        self.solid_materials[name] = make_solid_material(name, E, nu, G, stiffness, density, expansion)
+
+    # --- parts -----------------------------------------------------------------------------------------------------
+    def solids(
+        self, name: str, on, material: str, *, element: str = "standard", orientation=None,
+        kinematics: str = "nonlinear", mass: str = "consistent", damping: float = 0.0, mass_damping: float = 0.0,
+    ) -> None:  # fmt: skip
+        """Solid elements on the tetrahedra, hexahedra and wedges of a mesh.
+
+        Args:
+            on: "mesh", "mesh:set", or a list of them.
+            material: name of a `material` or a `solid_material`.
+            element: "standard", "incompatible" or "reduced"; see `fem_mbs.model_solids`.
+            orientation: material axes in the rows of (3, 3), or of (n, 3, 3), one per element in the order of the cells
+                (sets in the order given, blocks of the mesh in order); None: the global axes.
+            kinematics: "nonlinear" (total-Lagrangian, large displacements) or "linear" (small ones).
+            mass: "consistent" or "lumped".
+            damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
+            mass_damping: proportional to mass, alpha [1/s].
+
+        The group of results has the name of the part; a part of several kinds of cells has one per kind, "NAME kind".
+
+        Raises:
+            ModelError: no such material or cells, cells that belong to another part, or are flat or inside out (named
+                by their number in the mesh), orientation without right angles.
+        """
+        owner = self._label("Solid", name)
+        if self.dimension != 3:
+            raise ModelError(f"{owner}: solids are for dimension = 3; in the plane use planes")
+        self._part(
+            name, owner, 3, "solid", on, material, element, orientation, kinematics, mass, damping, mass_damping, ""
+        )
+
+    def planes(
+        self, name: str, on, material: str, *, state: str = "stress", thickness=1.0, element: str = "standard",
+        orientation=None, kinematics: str = "nonlinear", mass: str = "consistent", damping: float = 0.0,
+        mass_damping: float = 0.0,
+    ) -> None:  # fmt: skip
+        """Elements of plane stress, plane strain or rotational symmetry on triangles and quadrilaterals.
+
+        Args:
+            state: "stress", "strain" or "axisymmetric" (about the y axis, x the radius; forces and masses are those of
+                the whole ring).
+            thickness: [m], a number or one per element; not of axisymmetric parts.
+
+        The others as for `solids`; the plane must be a plane of symmetry of the material.
+        """
+        owner = self._label("Plane part", name)
+        if self.dimension != 2:
+            raise ModelError(f"{owner}: plane elements are for dimension = 2; in space use solids")
+        if state not in STATES:
+            raise ModelError(f"{owner}: state = {state!r} must be one of {', '.join(STATES)}")
+        ring = state == "axisymmetric"
+        if ring and not (np.ndim(thickness) == 0 and thickness == 1.0):
+            raise ModelError(f"{owner}: an axisymmetric part is a whole ring; remove thickness")
+        family = "axisymmetric" if ring else "plane"
+        self._part(
+            name, owner, 2, family, on, material, element, orientation, kinematics, mass, damping, mass_damping, state,
+            thickness,
+        )  # fmt: skip
+
+    def _part(
+        self, name, owner, dimension, family, on, material, element, orientation, kinematics, mass, damping,
+        mass_damping, state, thickness=1.0,
+    ) -> None:  # fmt: skip
+        for key, given, known in (
+            ("element", element, FORMULATIONS),
+            ("kinematics", kinematics, ("nonlinear", "linear")),
+            ("mass", mass, ("consistent", "lumped")),
+        ):
+            if given not in known:
+                raise ModelError(f"{owner}: {key} = {given!r} must be one of {', '.join(known)}")
+        stuff = solid_material_of(self._find("material", material, {**self.materials, **self.solid_materials}, owner))
+        damping = self._number(damping, owner, "damping", 0.0)
+        mass_damping = self._number(mass_damping, owner, "mass_damping", 0.0)
+        runs = self._runs(owner, on, dimension)
+        count = sum(len(cells) for *_, cells in runs)
+        axes = self._material_axes(owner, orientation, count)
+        ring = state == "axisymmetric"
+        if ring:
+            thickness = 2.0 * np.pi
+        thick = self._per_element(owner, "thickness", thickness, count)
+        kinds = list(dict.fromkeys(kind for _, _, kind, _ in runs))
+        if not any(_variant(family, kind, element) for kind in kinds):
+            raise ModelError(f'{owner}: no {element} elements for {", ".join(kinds)}; use element = "standard"')
+        first = np.concatenate(([0], np.cumsum([len(cells) for *_, cells in runs])))
+        for kind in kinds:
+            label = name if len(kinds) == 1 else f"{name} {kind}"
+            if label != name:
+                self._label("Solid", label)
+            mine = [i for i, run in enumerate(runs) if run[2] == kind]
+            where = np.concatenate([np.arange(first[i], first[i + 1]) for i in mine])
+            nodes, ids, places, at = [], [], [], 0
+            for mesh, block, _, cells in (runs[i] for i in mine):
+                part, start = self.meshes[mesh]
+                nodes.append(start + part.blocks[block].cells[cells])
+                ids.append(part.blocks[block].ids[cells])
+                places.append((mesh, block, cells, at))
+                at += len(cells)
+            group = SolidGroup(
+                name=label, part=name, kind=kind, rule="", type="", nodes=np.concatenate(nodes), places=places,
+                ids=np.concatenate(ids), material=stuff, state=state, thickness=thick[where],
+                axes=axes[where] if axes is not None and axes.ndim == 3 else axes,
+            )  # fmt: skip
+            group.type = _variant(family, kind, element) or _variant(family, kind, "standard")
+            table = solid.KINDS if family == "solid" else solid_plane.KINDS
+            group.rule = table[group.type][1]
+            self._group(owner, group, kinematics == "nonlinear", mass == "lumped", damping, mass_damping)
+
+    def _group(self, owner, group: SolidGroup, nonlinear: bool, lumped: bool, beta: float, alpha: float) -> None:
+        """Blocks of stiffness and mass of one kind of cells."""
+        ring = group.state == "axisymmetric"
+        X = self.positions[group.nodes]
+        meshes = " and ".join(dict.fromkeys(f'"{place[0]}"' for place in group.places))
+        shapes.check_cells(group.kind, X, f"{owner}, mesh {meshes}", group.ids, group.rule, axisymmetric=ring)
+        stuff = group.material
+        C = stuff.stiffness if group.axes is None else solid_material.turned(stuff.stiffness, _columns(group.axes))
+        if group.state:
+            try:
+                C = solid_material.plane(C, group.state)
+            except ValueError as error:
+                raise ModelError(f"{owner}: {error}") from error
+            par = solid_plane.parameters(X, C, group.thickness, float(nonlinear), beta)
+        else:
+            par = solid.parameters(X, C, float(nonlinear), beta)
+        self._put(group.name, group.type, group.nodes, par)
+        group.quality = float(shapes.smallest_jacobian(group.kind, X, group.rule).min())
+        thickness = group.thickness if group.state else 1.0
+        par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring)
+        group.volume = par[:, solid_mass.MASS].copy()
+        group.mass = group.volume * stuff.density
+        if stuff.density > 0.0:
+            par[:, solid_mass.MASS] *= stuff.density
+            par[:, solid_mass.FIRST :] *= stuff.density
+            family, form = "plane" if group.state else "solid", "lumped" if lumped else "mass"
+            self._put(group.name, f"{family}_{form}_{group.kind}", group.nodes, par)
+        self.solid_groups[group.name] = group
+        self.groups[group.name] = group.nodes
+
+    def _put(self, label: str, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
+        self._blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
+
+    def _runs(self, owner: str, on, dimension: int) -> list[tuple[str, int, str, np.ndarray]]:
+        """Cells that a part stands on: mesh, block, kind, cells in the block; none twice, none of another part."""
+        runs = []
+        for place in [on] if isinstance(on, str) else list(on):
+            mesh, _, name = str(place).partition(":")
+            part, _ = self._find("mesh", mesh, self.meshes, owner)
+            found = part.cells_of(name or None, dimension)
+            if not sum(len(cells) for _, cells in found):
+                what = {2: "triangles or quadrilaterals", 3: "tetrahedra, hexahedra or wedges"}[dimension]
+                raise ModelError(
+                    f'{owner}: "{place}" has no {what}; read the mesh with cells = "all", or mesh the body'
+                )
+            runs += [(mesh, block, part.blocks[block].kind, np.asarray(cells)) for block, cells in found if len(cells)]
+        for mesh, block, _, cells in runs:
+            taken = self._owners(mesh, block)
+            if (taken[cells] >= 0).any():
+                i = int(cells[np.argmax(taken[cells] >= 0)])
+                number = self.meshes[mesh][0].blocks[block].ids[i]
+                other = [*self.solid_groups.values()][taken[i]].part
+                raise ModelError(f'{owner}: cell {number} of mesh "{mesh}" already belongs to "{other}"; keep one')
+        for mesh, block in {(m, b) for m, b, _, _ in runs}:
+            cells = np.concatenate([c for m, b, _, c in runs if (m, b) == (mesh, block)])
+            values, counts = np.unique(cells, return_counts=True)
+            if (counts > 1).any():
+                number = self.meshes[mesh][0].blocks[block].ids[values[np.argmax(counts > 1)]]
+                raise ModelError(f'{owner}: cell {number} of mesh "{mesh}" is named twice in on; keep one of the sets')
+        return runs
+
+    def _owners(self, mesh: str, block: int) -> np.ndarray:
+        """Number of the group that each cell of a mesh's block belongs to, -1: none."""
+        taken = np.full(len(self.meshes[mesh][0].blocks[block].cells), -1)
+        for i, group in enumerate(self.solid_groups.values()):
+            taken[group.elements(mesh, block, len(taken)) >= 0] = i
+        return taken
+
+    def _material_axes(self, owner: str, orientation, count: int) -> np.ndarray | None:
+        if orientation is None:
+            return None
+        try:
+            axes = np.asarray(orientation, float)
+        except (TypeError, ValueError):
+            axes = np.empty(0)
+        if axes.shape not in ((3, 3), (count, 3, 3)):
+            raise ModelError(
+                f"{owner}: orientation must be 3x3, material axes in rows, or one such matrix per element ({count}), "
+                f"not of shape {axes.shape}"
+            )
+        error = np.abs(axes @ np.swapaxes(axes, -1, -2) - np.eye(3)).max(axis=(-1, -2))
+        if not (error < 1e-6).all() or (np.linalg.det(axes) < 0.0).any():
+            raise ModelError(f"{owner}: orientation must hold right-handed unit vectors at right angles in its rows")
+        return axes
+
+    def _per_element(self, owner: str, key: str, value, count: int) -> np.ndarray:
+        try:
+            v = np.asarray(value, float)
+        except (TypeError, ValueError):
+            v = np.empty((0, 0))
+        if v.shape not in ((), (count,)) or not np.isfinite(v).all() or (v <= 0.0).any():
+            raise ModelError(f"{owner}: {key} must be a number greater than 0, or one per element ({count})")
+        return np.broadcast_to(v, (count,)).copy()
+
+    # --- loads on faces --------------------------------------------------------------------------------------------
+    def pressure(self, name: str, on, value, function=None) -> None:
+        """A pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, which it follows:
+        value * f(t).
+
+        Args:
+            on: "mesh:set" of a facet set, or a list of them; the cells must have elements already.
+            value: a number, an expression of x, y, z of the middle of the face, or one number per face.
+
+        Raises:
+            ModelError: no such facet set, faces of cells without elements, values that are not finite.
+        """
+        owner = self._label("Pressure", name)
+        index = float(self._function(function, owner, load=True))
+        for facet, nodes, at, thickness, ring in self._facets(owner, on):
+            p = self._face_values(owner, "value", value, self.positions[nodes].mean(axis=1), at)
+            columns = [np.full(len(nodes), index), p] + ([thickness] if self.dimension == 2 else [])
+            kind = f"{'axisymmetric_' if ring else ''}pressure_{_FACES.get(facet, facet)}"
+            self._put(name, kind, nodes, np.column_stack(columns))
+
+    def traction(self, name: str, on, vector, function=None) -> None:
+        """A traction [Pa] on faces of solids or edges of plane parts, constant in direction: vector * f(t), per area of
+        the undeformed face.
+
+        Args:
+            vector: (dimension,) numbers, expressions of x, y, z of the middle of the face, or numbers per face.
+
+        The others as for `pressure`.
+        """
+        owner = self._label("Traction", name)
+        if isinstance(vector, str) or np.ndim(vector) < 1 or len(vector) != self.dimension:
+            raise ModelError(f"{owner}: vector = {vector!r} must be {self.dimension} numbers or expressions")
+        index = float(self._function(function, owner, load=True))
+        for facet, nodes, at, thickness, ring in self._facets(owner, on):
+            X = self.positions[nodes]
+            t = np.column_stack([self._face_values(owner, "vector", v, X.mean(axis=1), at) for v in vector])
+            face = _FACES.get(facet, facet)
+            par = solid_loads.traction_parameters(
+                face, X, t, index, 1.0 if thickness is None else thickness, axisymmetric=ring
+            )
+            self._put(name, f"traction_{face}", nodes, par)
+
+    def _face_values(self, owner: str, key: str, value, x: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """Values (m,) of a load at the middles x (m, dim) of faces, which are numbers ``at`` of all its faces."""
+        if isinstance(value, str):
+            named = {c: x[:, i] for i, c in enumerate("xyz"[: self.dimension])}
+            v = np.asarray(compile_expression(value, tuple(named))(*named.values()), float)
+        else:
+            try:
+                v = np.asarray(value, float)
+            except (TypeError, ValueError):
+                v = np.full(2, np.nan)
+            v = v[at] if v.ndim == 1 and len(v) > at.max() and at.size else v
+        if v.shape not in ((), (len(x),)) or not np.isfinite(v).all():
+            raise ModelError(f"{owner}: {key} = {value!r} must be a finite number, an expression, or one per face")
+        return np.broadcast_to(v, (len(x),))
+
+    def _facets(self, owner: str, on):
+        """Faces that a load acts on: kind of facet, nodes (m, k), numbers in all, thickness (m,) or None, whether they
+        are of a ring."""
+        before = 0
+        for place in [on] if isinstance(on, str) else list(on):
+            mesh, colon, name = str(place).partition(":")
+            part, start = self._find("mesh", mesh, self.meshes, owner)
+            if not colon:
+                known = ", ".join(f"{mesh}:{k}" for k in part.facet_sets) or "none"
+                raise ModelError(f'{owner}: on = "{place}" must name a set of faces ("mesh:set"); there are {known}')
+            for block, cells, facets in part.facets(name):
+                taken = self._owners(mesh, block)[cells]
+                if (taken < 0).any():
+                    number = part.blocks[block].ids[cells[np.argmax(taken < 0)]]
+                    raise ModelError(
+                        f'{owner}: "{place}" holds faces of cell {number}, which no solid or plane part uses; give the '
+                        "part before its loads"
+                    )
+                kind = part.blocks[block].kind
+                for g in np.unique(taken):
+                    group = [*self.solid_groups.values()][g]
+                    mine = np.flatnonzero(taken == g)
+                    thickness = None
+                    if group.state:
+                        elements = group.elements(mesh, block, len(part.blocks[block].cells))
+                        thickness = group.thickness[elements[cells[mine]]]
+                    table = part.blocks[block].cells[cells[mine]]
+                    for facet, rows, nodes in facets_of(kind, table, facets[mine]):
+                        yield (
+                            facet, start + nodes, before + mine[rows],
+                            None if thickness is None else thickness[rows], group.state == "axisymmetric",
+                        )  # fmt: skip
+                before += len(cells)
+
+
+def _columns(axes: np.ndarray) -> np.ndarray:
+    return np.swapaxes(axes, -1, -2)
