@@ -116,6 +116,8 @@ _MODULES = {
     "coupling3": "joints_coupled",
     "pulley2": "joints_coupled",
     "pulley3": "joints_coupled",
+    "equation2": "equation",
+    "equation3": "equation",
     "beam_slide2": "beam_slide",
     "beam_slide3": "beam_slide",
     "slide2": "slide",
