@@ -91,8 +91,10 @@ class Conversion:
     model: Model
     groups: list[Group] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
-    #: node of the deck -> node of the model, where they differ (rigid bodies bring nodes of their own)
-    alias: dict[int, int] = field(default_factory=dict)
+    #: node whose displacements are rotations -> node that turns (of rigid bodies)
+    turning: dict[int, int] = field(default_factory=dict)
+    #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
+    facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
     rotational: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
 
@@ -259,12 +261,8 @@ def _source(deck: Deck) -> str:
     return deck.files[0] if deck.files else deck.source
 
 
-def make_mesh(conv: Conversion, facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]]) -> None:
-    """The deck's nodes and cells as the mesh "deck" of the model.
-
-    Args:
-        facets: name -> (group, rows of its elements (m,), local faces (m,) from 0) of the surfaces that loads act on.
-    """
+def make_mesh(conv: Conversion) -> None:
+    """The deck's nodes and cells as the mesh "deck" of the model, with the facet sets of loads and ties."""
     deck = conv.deck
     blocks, sets, number = [], {}, {}
     first = 1
@@ -278,7 +276,7 @@ def make_mesh(conv: Conversion, facets: dict[str, list[tuple[Group, np.ndarray, 
         sets[f"part {i + 1}"] = [(i, np.arange(len(cells)))]
         number[id(group)] = i
     facet_sets = {
-        name: [(number[id(g)], rows, faces) for g, rows, faces in entries] for name, entries in facets.items()
+        name: [(number[id(g)], rows, faces) for g, rows, faces in entries] for name, entries in conv.facets.items()
     }
     mesh = Mesh(
         deck.x, blocks, cell_sets=sets, facet_sets=facet_sets, point_ids=deck.node_ids, source=_source(deck),
