@@ -250,7 +250,7 @@ class Compiled:
     def n_values(self) -> int:
         if self.banded:
             return self.n_equations * (3 * self.bandwidth + 1)
-        return self.pattern[1].size
+        return 0 if self.pattern is None else self.pattern[1].size
 
     def kernels(self) -> tuple[np.ndarray, np.ndarray]:
         """Addresses (force, report) of the kernels of the blocks, for the compiled step."""
@@ -393,7 +393,7 @@ def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
 
 def compile_system(
     dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, str]],
-    shared: np.ndarray | None = None,
+    shared: np.ndarray | None = None, stepping: bool = True,
 ) -> Compiled:  # fmt: skip
     """Number the dofs and build pattern, slots and tables.
 
@@ -401,6 +401,8 @@ def compile_system(
         fixed: (n, 2) pairs (node, component) held where they are.
         driven: (node, component, time function, what moves it) of dofs that follow reference + f(t).
         shared: (m, 3) nodes a, b and 0 (they share displacements) or 1 (rotations), all free; see `elimination`.
+        stepping: order the equations and find the places of element matrices for the compiled step, which analyses
+            about one state do without (`fem_mbs.matrices`).
 
     Raises:
         ModelError: nothing is free to move, or a dof is both fixed and driven.
@@ -443,17 +445,19 @@ def compile_system(
     equation = np.full(N, -1, np.int32)
     equation[free] = np.arange(n_eq)
     equation[followers[:, 0]] = equation[followers[:, 1]]
-    place, band = _order(equation, blocks, n_eq)
+    place, band = _order(equation, blocks, n_eq) if stepping else (np.arange(n_eq), n_eq)
     equation[free] = place
     equation[followers[:, 0]] = equation[followers[:, 1]]
     unknown = np.empty(n_eq, np.int32)
     unknown[place] = np.flatnonzero(free)
-    banded = band <= BAND_LIMIT or n_eq <= BAND_LIMIT
+    banded = stepping and (band <= BAND_LIMIT or n_eq <= BAND_LIMIT)
     width = 3 * band + 1
     pattern = None
     tables = [equation[b.dof] for b in blocks]
     slots = []
-    if banded:
+    if not stepping:
+        dump, diagonal = 0, np.empty(0, np.int64)
+    elif banded:
         dump = n_eq * width
         for eq in tables:
             m = eq.shape[1]

@@ -264,8 +264,8 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Equations):
         self.steps.append(Step("buckling", name, {"count": count, "loads": loads, **options}))
 
     # --- to arrays -------------------------------------------------------------------------------------------------
-    def compile(self) -> CompiledModel:
-        """Check the whole and make the arrays.
+    def compile(self, stepping: bool = True) -> CompiledModel:
+        """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.
 
         Raises:
             ModelError: no elements, nodes that nothing holds or uses, rotations that do not exist, contradictions.
@@ -322,7 +322,7 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Equations):
                 taken[node, component] = True
             kept = {sensor.on for sensor in self.sensors if sensor.kind in ("reaction", "joint")}
             blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
-        system = compile_system(self.dimension, nodes, blocks, held, driven, shared)
+        system = compile_system(self.dimension, nodes, blocks, held, driven, shared, stepping)
         system.callbacks = list(self._callbacks)
         functions = [f for f, _ in self._used_functions]
         loads = np.array([load for _, load in self._used_functions], bool)

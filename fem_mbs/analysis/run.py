@@ -69,7 +69,7 @@ def run(
     from fem_mbs.results import Results
     from fem_mbs.results_writer import ResultsWriter
 
-    compiled = model.compile()
+    compiled = _compile(model)
     header = make_header(compiled)
     columns = [check.column(header["sensors"]) for check in model.checks]
     job = _Run(model, None, progress, compiled, skipped)
@@ -137,7 +137,7 @@ class _Run:
 
     def __init__(self, model, recorder, progress=None, compiled=None, skipped=None, point=None):
         self.model, self.recorder, self.progress = model, recorder, progress
-        self.compiled: CompiledModel = compiled or model.compile()
+        self.compiled: CompiledModel = compiled or _compile(model)
         self.skipped = skipped or []
         self.system = self.compiled.system
         self.state = self.system.initial_state()
@@ -537,6 +537,11 @@ class _Run:
         frames = self._frames(linear.shapes(vectors), shapes) if len(shapes) else None
         self.recorder.append({"time": shapes, **series}, frames)
         return {"type": step.kind, "name": step.name, **summary}
+
+
+def _compile(model: Model) -> CompiledModel:
+    """The arrays that the steps of a model need."""
+    return model.compile(stepping=any(step.kind not in LINEAR for step in model.steps))
 
 
 def _new_totals(stepping: Stepping) -> dict[str, Any]:
