@@ -16,13 +16,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from fem_mbs.assembly import GROUND
+from fem_mbs.deck_loads import surface_facets
 from fem_mbs.deck_model import Conversion, axes_at
 from fem_mbs.deck_time import Given, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.functions import make_function
 from fem_mbs.meshes.abaqus_deck import Boundary, Coupling, Mpc, RigidBody
 
-__all__ = ["make_constraints", "nodes_of_constraints"]
+__all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]
 
 _NAMES = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 #: Of the length between nodes: beside the line or plane of an MPC by less, a node lies on it.
@@ -44,6 +45,16 @@ def nodes_of_constraints(conv: Conversion) -> None:
         conv.used[conv.nodes(coupling.nodes)] = True
         ref = conv.node(coupling.ref_node)
         conv.used[ref] = conv.rotational[ref] = True
+
+
+def tie_facets(conv: Conversion) -> None:
+    """Facet sets of the surfaces that ties glue together."""
+    for tie in conv.deck.ties:
+        for name in (tie.slave, tie.master):
+            if conv.deck.surfaces[name].kind == "element":
+                conv.facets[f"{name} (tie)"] = surface_facets(conv, name, tie.where)
+            elif name == tie.master:
+                raise ModelError(f"{tie.where}: the master surface {name} of a tie must be one of element faces")
 
 
 class _Table:
@@ -376,13 +387,15 @@ def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> N
         name = f"motion {number}.{i + 1} {_NAMES[dof]}"
         mine = nodes[factors == factor]
         if dof < 3:
+            conv.drivers.append(name)
             conv.model.motion(name, mine, _NAMES[dof], function)
             continue
         for node in mine.tolist():
-            owner = conv.model._label("Motion", f"{name} of node {conv.deck.node_ids[node]}")
+            label = f"{name} of node {conv.deck.node_ids[node]}"
+            owner = conv.model._label("Motion", label)
             turn = conv.model._angle(owner, (GROUND, node), np.eye(3)[dof - 3])
-            index = conv.model._function(function, owner, load=False)
-            conv.model._drive(f"{name} of node {conv.deck.node_ids[node]}", turn, index)
+            conv.model._drive(label, turn, conv.model._function(function, owner, load=False))
+            conv.turned.append((label, node, dof - 3))
 
 
 def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes, moves: bool, number: int) -> None:
@@ -413,6 +426,8 @@ def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes,
             continue
         count = np.repeat(np.arange(len(rows)), [len(r[0]) for r in rows])
         n, k, c = (np.concatenate(p) for p in zip(*rows, strict=True))
+        name = f"motion {number} in local axes" + (", rotations" if part else "")
+        conv.drivers.append(name)
         conv.model.equations(
-            f"motion {number} in local axes", count, n, k, c, value=np.asarray(factors)[of], function=course.function
+            name, count, n, k, c, value=np.asarray(factors)[of], function=course.function
         )

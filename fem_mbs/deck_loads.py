@@ -23,7 +23,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.meshes.abaqus_deck import Cload, Dload, Dsload, PointMass, Step
 
-__all__ = ["Plan", "make_loads", "plan_loads"]
+__all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
 
 
 @dataclass

@@ -93,6 +93,9 @@ class Conversion:
     notes: list[Note] = field(default_factory=list)
     #: node whose displacements are rotations -> node that turns (of rigid bodies)
     turning: dict[int, int] = field(default_factory=dict)
+    #: names of motions; those of rotations with their node and axis
+    drivers: list[str] = field(default_factory=list)
+    turned: list[tuple[str, int, int]] = field(default_factory=list)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))

@@ -35,8 +35,8 @@ from fem_mbs.solvers import stepper as S
 __all__ = ["inspect", "run", "solve"]
 
 
-def solve(model: Model, progress: Callable[[Progress], None] | None = None) -> Solution:
-    """Run all steps of a model and keep the results in memory.
+def solve(model: Model, progress: Callable[[Progress], None] | None = None, watch: Callable | None = None) -> Solution:
+    """Run all steps of a model and keep the results in memory; ``watch`` as in `run`.
 
     Raises:
         ModelError: the model cannot be computed.
@@ -45,6 +45,8 @@ def solve(model: Model, progress: Callable[[Progress], None] | None = None) -> S
     solution = Solution()
     job = _Run(model, solution, progress)
     solution.compiled = job.compiled
+    if watch is not None:
+        job.recorder = watch(job, solution)
     job.run()
     return solution
 
@@ -54,13 +56,16 @@ def run(
     directory: str | Path,
     progress: Callable[[Progress], None] | None = None,
     restart: int | None = None,
-    skipped: list[str] | None = None,
+    skipped: list[str] | Callable[[], list[str]] | None = None,
+    watch: Callable | None = None,
 ):
     """Run all steps of a model into a results folder and return the opened `fem_mbs.results.Results`.
 
     Args:
         restart: number of the restart point in the folder to continue from (-1: the last), None: from the start.
-        skipped: plain sentences on what an input file held and was not used, for the summary.
+        skipped: plain sentences on what an input file held and was not used, for the summary; or what gives them when
+            the run ends.
+        watch: what the run and its recorder are given to; it returns the recorder that is used instead.
 
     Raises:
         ModelError, ResultsError: the model or the folder cannot be used.
@@ -96,6 +101,8 @@ def run(
         return found
 
     job.outcomes = outcomes
+    if watch is not None:
+        job.recorder = watch(job, job.recorder)
     try:
         job.run()
     except BaseException as error:
@@ -266,7 +273,7 @@ class _Run:
             **({"assembly": self.assembly} if self.assembly is not None else {}),
             "steps": self.summaries,
             "checks": [outcome.as_dict() for outcome in self.outcomes()],
-            "skipped": self.skipped,
+            "skipped": self.skipped() if callable(self.skipped) else self.skipped,
         }
 
     # --- rows ------------------------------------------------------------------------------------------------------
@@ -533,6 +540,7 @@ class _Run:
         linear = self._linearise(options)
         find = run_modes if step.kind == "modes" else run_buckling
         summary, series, vectors = find(linear, options, step.name)
+        self.vectors = vectors
         shapes = np.arange(1.0, vectors.shape[1] + 1.0)
         frames = self._frames(linear.shapes(vectors), shapes) if len(shapes) else None
         self.recorder.append({"time": shapes, **series}, frames)
