@@ -342,7 +342,7 @@ def _line_material(conv: Conversion, material: Material, where: str) -> str:
     name = f"{material.name} (lines)"
     if name not in conv.model.materials:
         density = density_of(conv, material)
-        conv.model.material(name, E=E, nu=nu, density=density or None)
+        conv.model.material(name, E=E, nu=nu, density=density)
     return name
 
 

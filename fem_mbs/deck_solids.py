@@ -19,6 +19,8 @@ def make_solids(conv: Conversion) -> None:
         ModelError: materials that cannot be used, cells that are flat or inside out (with the line of the element).
     """
     model = conv.model
+    # with fewer points than nodes a mass matrix may be singular, which only steps in time would mind
+    reduced = all(step.procedure != "DYNAMIC" for step in conv.deck.steps)
     for i, group in enumerate(conv.groups):
         if group.kind != "solid":
             continue
@@ -37,6 +39,7 @@ def make_solids(conv: Conversion) -> None:
         model.solids(
             group.name, f"deck:part {i + 1}", material.name, element=group.element, orientation=group.axes,
             kinematics="nonlinear" if conv.nlgeom else "linear", damping=beta, mass_damping=alpha,
+            mass="reduced" if reduced and group.element == "reduced" else "consistent",
         )  # fmt: skip
 
 

@@ -140,11 +140,9 @@ def courses(
     Returns:
         the courses, and places of entries whose quantities had a value in the same step already.
     """
-    entries = [("", -1, g) for g in before]
     rows: list[tuple[int, Given]] = [(-1, g) for g in before]
     for s, of_step in enumerate(given):
         rows += [(s, g) for g in of_step]
-    del entries
     if not rows:
         return [], []
     keys = np.unique(np.concatenate([g.keys for _, g in rows]))
@@ -184,7 +182,8 @@ def courses(
         where = rows[int(entry[entry[:, column] >= 0, column][0])][1].where
         function = _function(deck, timeline, ratio[:, column], law[:, column], held[:, column])
         found.append(Course(keys[mine], factor[mine] * 1.0, function, held[1:, column].copy(), where))
-    order = np.argsort([int(entry[entry[:, which == p] >= 0].min()) for p in range(len(found))], kind="stable")
+    begun = np.where(entry >= 0, entry, len(rows)).min(axis=0)
+    order = np.argsort([int(begun[which == p].min()) for p in range(len(found))], kind="stable")
     return [found[i] for i in order], list(dict.fromkeys(twice))
 
 
