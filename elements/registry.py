@@ -118,6 +118,8 @@ _MODULES = {
     "pulley3": "joints_coupled",
     "equation2": "equation",
     "equation3": "equation",
+    "mean_rotation2": "mean_rotation",
+    "mean_rotation3": "mean_rotation",
     "beam_slide2": "beam_slide",
     "beam_slide3": "beam_slide",
     "slide2": "slide",

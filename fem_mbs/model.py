@@ -19,7 +19,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.model_base import Assembling, Body, Event, InitialSpeed, InitialVelocity, Step
-from fem_mbs.model_equations import Equations
+from fem_mbs.model_couplings import Couplings
 from fem_mbs.model_forces import Forces
 from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
@@ -44,7 +44,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Forces, Solids, Equations):
+class Model(Parts, Joints, Loads, Frames, Forces, Solids, Couplings):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -53,6 +53,8 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Equations):
         gravity: acceleration of gravity, (dimension,) [m/s^2].
         elimination: joints of coinciding nodes let these share their unknowns where that is exact, instead of adding
             multipliers.
+        fields: what the frames of solid and plane parts hold: some of "stress" (the default) and "strain" at the nodes,
+            "points" (both at every integration point: much room); see `fem_mbs.analysis.fields`.
 
     Raises:
         ModelError: from every call, naming the thing, the value and the remedy.
@@ -246,6 +248,11 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Equations):
         is; for options see `fem_mbs.analysis.linear_steps.LINEAR_STATIC_OPTIONS`."""
         self.steps.append(Step("linear_static", name, options))
 
+    def linear_transient_step(self, duration: float, h: float, name: str = "linear transient", **options) -> None:
+        """Small motions about the state that the steps before have left, which stays as it is; for options see
+        `fem_mbs.analysis.linear_transient.LINEAR_TRANSIENT_OPTIONS`."""
+        self.steps.append(Step("linear_transient", name, {"duration": duration, "h": h, **options}))
+
     def modes_step(self, count: int = 10, name: str = "modes", **options) -> None:
         """Undamped modes about the state that the steps before have left (at first: the start): the ``count`` lowest,
         or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].
@@ -272,7 +279,7 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Equations):
         """
         if not self._blocks:
             raise ModelError("Model: it has no elements; add beams, trusses, bodies or masses")
-        blocks = merge_blocks(self._blocks + self._centrifugal_blocks(self._blocks))
+        blocks = merge_blocks(self._blocks + self._centrifugal_blocks(self._blocks) + self._coupling_blocks())
         n = self.n_nodes
         used = np.zeros(n, bool)
         for block in blocks:

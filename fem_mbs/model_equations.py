@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.assembly import Block
+from fem_mbs.assembly import Block, make_block
 from fem_mbs.errors import ModelError
 from fem_mbs.model_base import ModelBase
 
@@ -77,20 +77,15 @@ class Equations(ModelBase):
         if v.any():
             index = self._function(1.0 if function is None else function, owner, load=False)
         turns = values[:, 5:] if dim == 2 else values[:, 3:]
-        self._terms(name, joint, node, values[:, :dim], turns, preferred, value=share, function=float(index))
+        terms = self._terms(name, joint, node, values[:, :dim], turns, preferred, value=share, function=float(index))
+        self._blocks.append(terms)
 
     def _check_terms(self, owner: str, r: np.ndarray, n: np.ndarray, k: np.ndarray, m: int) -> None:
         missing = np.flatnonzero(np.bincount(r, minlength=m) == 0) if r.min() >= 0 else np.array([int(r.min())])
         if missing.size:
             what = "is no number of a row" if missing[0] < 0 else "has no terms"
             raise ModelError(f"{owner}: row {int(missing[0])} {what}; rows count from 0 without gaps")
-        bad = np.flatnonzero((n < 0) | (n >= self.n_nodes))
-        if bad.size:
-            i = int(bad[0])
-            raise ModelError(
-                f"{owner}: row {int(r[i])}: node {int(n[i])} does not exist, there are {self.n_nodes}; take indices "
-                "from nodes_of"
-            )
+        self._indices(owner, n)
         allowed = (0, 1, 5) if self.dimension == 2 else range(6)
         bad = np.flatnonzero(~np.isin(k, list(allowed)))
         if bad.size:
@@ -98,6 +93,16 @@ class Equations(ModelBase):
             raise ModelError(
                 f"{owner}: row {int(r[i])}: component {int(k[i])} must be one of {', '.join(map(str, allowed))}"
             )
+
+    def _indices(self, owner: str, nodes) -> np.ndarray:
+        """Node indices (n,) that exist."""
+        n = self._whole(owner, "nodes", nodes)
+        bad = np.flatnonzero((n < 0) | (n >= self.n_nodes))
+        if bad.size:
+            raise ModelError(
+                f"{owner}: node {int(n[bad[0]])} does not exist, there are {self.n_nodes}; take indices from nodes_of"
+            )
+        return n
 
     @staticmethod
     def _whole(owner: str, key: str, values) -> np.ndarray:
@@ -141,7 +146,7 @@ class Equations(ModelBase):
             for i in range(3):
                 for k in range(3):
                     columns[f"l{i + 1}{k + 1}"], columns[f"r{i + 1}{k + 1}"] = L[:, i, k], R[:, i, k]
-        block = self._add(label, f"equation{dim}", nodes, **columns)
+        block = make_block(label, f"equation{dim}", nodes, **columns)
         block.joint = np.asarray(joint, np.int64)
         block.preferred = np.asarray(preferred, np.int64)
         return block

@@ -398,6 +398,8 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "": Case(lambda rng: (1.7, 0, 0.4, 1, 0, *_off(rng, 15), *triad(rng).ravel()), isolated=False),
         "small": Case(lambda rng: (1.7, 0, 0.4, 1, 1, *_off(rng, 6), *_small_rotation(rng)), isolated=False),
     },
+    "mean_rotation2": Case(lambda rng: (1.7, *_off(rng, 6), 0.3)),
+    "mean_rotation3": Case(lambda rng: (1.7, *_off(rng, 9), 0.3)),
     # the way along the line is a coordinate, not a place in space
     "beam_slide2": {
         "cubic": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, *_off(rng, 10)), isolated=False),

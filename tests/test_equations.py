@@ -68,7 +68,7 @@ def test_equations_conserve():
 
 
 def test_equation_statics():
-    """3 u_a + u_b = 0.04 between two springs: multiplier and displacements by hand (springs across stretch in the second order)."""
+    """3 u_a + u_b = 0.04 between two springs, by hand (springs across stretch in the second order)."""
     m = springs()
     m.fix(["a", "b"], "y")
     a, b = places(m, "ab")
