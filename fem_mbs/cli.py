@@ -225,11 +225,18 @@ def animate(
 
 
 @app.command()
-def export(folder: Annotated[Path, _FOLDER]) -> None:
+def export(
+    folder: Annotated[Path, _FOLDER],
+    vtu: Annotated[bool, typer.Option("--vtu", help="Also write the frames as VTU files into DIR/vtu.")] = False,
+) -> None:
     """Write results.xdmf and the tables of the sensors anew, also of a run that was killed or still goes on."""
+    from fem_mbs.results import Results
     from fem_mbs.results import export as write
+    from fem_mbs.results_vtu import write_vtu_files
 
     for path in write(folder):
+        print(path)
+    for path in write_vtu_files(Results.open(folder)) if vtu else ():
         print(path)
 
 

@@ -197,6 +197,8 @@ def _still(kind: str, options: dict[str, Any]) -> str:
     """A step at rest in words."""
     if kind == "linear_static":
         return "linear statics"
+    if kind == "linear_transient":
+        return f"linear transient of {options['duration']:g} s in steps of {options['h']:g} s, rule {options['rule']}"
     if kind == "modes" and options["band"] is not None:
         return "all modes from {:g} to {:g} Hz".format(*options["band"])
     if kind == "modes":

@@ -53,6 +53,8 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Couplings):
         gravity: acceleration of gravity, (dimension,) [m/s^2].
         elimination: joints of coinciding nodes let these share their unknowns where that is exact, instead of adding
             multipliers.
+        fields: what the frames of solid and plane parts hold: some of "stress" (the default) and "strain" at the nodes,
+            "points" (both at every integration point: much room); see `fem_mbs.analysis.fields`.
 
     Raises:
         ModelError: from every call, naming the thing, the value and the remedy.
@@ -247,6 +249,11 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Couplings):
         """Small displacements about the state that the steps before have left (at first: the start), which stays as it
         is; for options see `fem_mbs.analysis.linear_steps.LINEAR_STATIC_OPTIONS`."""
         self.steps.append(Step("linear_static", name, options))
+
+    def linear_transient_step(self, duration: float, h: float, name: str = "linear transient", **options) -> None:
+        """Small motions about the state that the steps before have left, which stays as it is; for options see
+        `fem_mbs.analysis.linear_transient.LINEAR_TRANSIENT_OPTIONS`."""
+        self.steps.append(Step("linear_transient", name, {"duration": duration, "h": h, **options}))
 
     def modes_step(self, count: int = 10, name: str = "modes", **options) -> None:
         """Undamped modes about the state that the steps before have left (at first: the start): the ``count`` lowest,

@@ -21,6 +21,7 @@ from fem_mbs.meshes.generate import arc as arc_mesh
 from fem_mbs.meshes.generate import line as line_mesh
 from fem_mbs.meshes.generate import polyline as polyline_mesh
 from fem_mbs.meshes.mesh import Mesh
+from fem_mbs.model_fields import check_fields
 from fem_mbs.sections import Material, Section, make_section
 from fem_mbs.sensors import Sensor
 from fem_mbs.solid_properties import SolidGroup, SolidMaterial
@@ -138,8 +139,9 @@ class ModelBase:
     """Names, places and what they stand for; see `fem_mbs.model.Model`."""
 
     def __init__(
-        self, dimension: int = 3, title: str = "", gravity: Sequence[float] | None = None, elimination: bool = True
-    ):
+        self, dimension: int = 3, title: str = "", gravity: Sequence[float] | None = None, elimination: bool = True,
+        fields: Sequence[str] = ("stress",),
+    ):  # fmt: skip
         if dimension not in (2, 3):
             raise ModelError(f"Model: dimension = {dimension!r} is neither 2 (plane) nor 3 (space)")
         self.dimension, self.title, self.elimination = dimension, title, bool(elimination)
@@ -162,6 +164,7 @@ class ModelBase:
         self.initial_method = "auto"
         self.assembling: Assembling | None = None
         self.events: list[Event] = []
+        self.field_names = check_fields(fields)
         self._x: list[np.ndarray] = []
         self._first: list[int] = []  # node of each part of _x
         self._names = _Names()

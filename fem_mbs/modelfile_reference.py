@@ -127,8 +127,9 @@ _STEP_TEXTS = {
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
     'factorisation) or "none"; of buckling: true counts the factors',
     "preload": "name of a linear static step before, whose stresses (and loads) stiffen the model and stay constant",
+    "start": "name of a linear static step before, with whose displacements it starts",
     "sign": '"both", "positive" or "negative" factors',
-    "time": "at which functions are taken [s], else the present time",
+    "time": "at which functions are taken, of a transient: at which it starts [s], else the present time",
     "rtol": "largest residual over the largest element contribution of its kind",
     "ctol": "constraint error over the length of the model",
     "max_iterations": "of Newton-Raphson in a step",

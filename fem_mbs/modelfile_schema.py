@@ -338,6 +338,11 @@ Document = _table(
     dimension=Key(DIMENSION, "2: x, y and one rotation; 3: space", 3),
     gravity=Key(VECTOR, "acceleration of gravity [m/s^2]", shows="none"),
     elimination=Key(FLAG, "nodes that a joint makes coincide share their unknowns where that is exact", True),
+    fields=Key(
+        WORDS,
+        'in frames of solid and plane parts: "stress", "strain" (nodes), "points" (all integration points)',
+        shows='"stress"',
+    ),
 )
 
 
@@ -829,7 +834,11 @@ Event = _table(
 
 Step = _table(
     "Step",
-    type=Key(TEXT, '"transient", "inverse", "static", "linear_static", "modes" or "buckling"', required=True),
+    type=Key(
+        TEXT,
+        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes" or "buckling"',
+        required=True,
+    ),
     name=Key(NAME, "for reports", shows="the type"),
 )
 

@@ -246,23 +246,34 @@ def plot_path(results: Results, step: int, path: str | Path) -> Path:
 
 
 def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) -> Path:
-    """Draw the first shapes of a modal or buckling step beside each other, each over the undeformed model."""
+    """Draw the first shapes of a modal or buckling step beside each other, each over the undeformed model.
+
+    Solid and plane parts are coloured by the size of the displacement, of which the largest is one in every shape.
+    """
     item = results.steps[step]
     values = item.summary.get("frequencies_hz") or item.summary.get("load_factors") or []
     unit = "{:.5g} Hz" if "frequencies_hz" in item.summary else "factor {:.5g}"
     first = item.summary.get("rigid_body_modes", 0)
     chosen = list(range(first, min(len(values), first + most))) or list(range(min(len(values), most)))
+    columns, rows = min(len(chosen), 2), -(-len(chosen) // 2)
     with _style():
-        figure = _figure(3.6 * min(len(chosen), 2), 3.3 * -(-len(chosen) // 2))
+        figure = _figure(3.6 * columns, 3.3 * rows)
+        stage = Stage(results, item)
+        quantity = find_quantity(results, item, "displacement") if stage.scene.skin is not None else None
+        if quantity is not None:
+            figure.set_size_inches(3.6 * columns + 0.8, 3.1 * rows)
         for place, frame in enumerate(chosen, 1):
-            stage = Stage(results, item)
             stage.set_up(
-                figure, [frame], title=f"{frame + 1}: {unit.format(values[frame])}", quantity=None, times=False,
-                fit=False, place=(-(-len(chosen) // 2), min(len(chosen), 2), place),
+                figure, [frame], title=f"{frame + 1}: {unit.format(values[frame])}", quantity=quantity, times=False,
+                fit=False, place=(rows, columns, place), bar=False,
             )  # fmt: skip
             stage.draw_reference()
             stage.draw_frame(frame)
             stage.draw_symbols(frame)
+        if stage.scale is not None:
+            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
+            bar.set_label(quantity.label)
+            bar.outline.set_visible(False)
         return _save(figure, path)
 
 
@@ -320,27 +331,43 @@ def _step_with_frames(results: Results, step: int | None) -> Step:
 def plot_deformed(
     results: Results,
     path: str | Path,
-    times: Sequence[float] | int = 6,
+    times: Sequence[float] | int | None = None,
     quantity: str | None = None,
     step: int | None = None,
+    magnify: float | None = None,
 ) -> Path:
     """Draw the reference shape lightly and over it the shapes at some times, coloured by time.
 
-    `times` are instants [s], of which the nearest frames are taken, or a number of frames spread over the step. With a
-    `quantity` (the name of an element output) the colour shows that instead.
+    `times` are instants [s], of which the nearest frames are taken, or a number of frames spread over the step (by
+    default 6). With a `quantity` (the name of an element output) the colour shows that instead.
+
+    Models with solid or plane parts are drawn side by side, by default at the end of a static step and at 4 times of
+    others, coloured by the von Mises stress or, where there is none, by the displacement; `quantity` may also be "stress
+    xx" and the like, or "displacement". `magnify` enlarges the displacements; by default those of solid and plane parts
+    that could not be seen are enlarged by a round number, which the title tells.
     Raises ResultsError if there are no frames or no such quantity.
     """
     item = _step_with_frames(results, step)
     with _style():
         stage = Stage(results, item)
+        surface = stage.scene.skin is not None
         available = item.frame_times
+        if times is None:
+            times = 6 if not surface else 1 if item.type == "static" else 4
         if isinstance(times, int):
-            chosen = np.unique(np.linspace(0, len(available) - 1, max(times, 1)).round().astype(int)).tolist()
+            low = 0 if not surface or times > 1 else len(available) - 1
+            chosen = np.unique(np.linspace(low, len(available) - 1, max(times, 1)).round().astype(int)).tolist()
         else:
             chosen = sorted({int(np.argmin(np.abs(available - time))) for time in times})
         if not chosen:
             raise ResultsError("Figure of the deformed shape: no times given: give at least one")
-        shown = find_quantity(results, item, quantity) if quantity is not None else None
+        shown = find_quantity(results, item, quantity) if quantity is not None or surface else None
+        if magnify is not None:
+            stage.scene.scale = float(magnify)
+        elif surface:
+            stage.scene.scale = _magnification(stage, chosen)
+        if surface:
+            return _save(_side_by_side(results, stage, chosen, shown), path)
         figure = _figure(7.4, 5.0)
         stage.set_up(figure, chosen, title=results.header["title"], quantity=shown, times=len(chosen) > 1, fit=True)
         stage.draw_reference()
@@ -348,6 +375,49 @@ def plot_deformed(
             stage.draw_frame(frame)
         stage.draw_symbols(chosen[-1])
         return _save(figure, path)
+
+
+def _magnification(stage: Stage, frames: list[int]) -> float:
+    """By which displacements are to be enlarged to be seen: 1 where they are, else a round number."""
+    scene = stage.scene
+    size = float(np.max(np.ptp(scene.nodes, axis=0)))
+    largest = max(float(np.abs(scene.state(frame)[0] - scene.nodes).max()) for frame in frames)
+    if largest == 0.0 or largest > 0.02 * size:
+        return 1.0
+    wanted = 0.06 * size / largest
+    power = 10.0 ** np.floor(np.log10(wanted))
+    return float(max(step * power for step in (1.0, 2.0, 5.0) if step * power <= wanted))
+
+
+def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: Any) -> Figure:
+    """Draw a figure of solid or plane parts: a panel per frame, one range of colours for all."""
+    if quantity is not None and hasattr(quantity, "fit"):
+        quantity.fit(frames)
+    columns, rows = min(len(frames), 2), -(-len(frames) // 2)
+    alone = len(frames) == 1
+    figure = _figure(7.4, 5.0) if alone else _figure(3.6 * columns + 0.8, 3.1 * rows)
+    item, scale = stage.scene.step, stage.scene.scale
+    enlarged = f"displacements x {scale:g}" if scale != 1.0 else ""
+    title = results.header["title"]
+    for place, frame in enumerate(frames, 1):
+        label = f"{time_label(item).partition(' [')[0]} {stage.scene.times[frame]:.5g}"
+        named = ", ".join(word for word in (title or item.name, enlarged) if word) if alone else label
+        stage.set_up(
+            figure, [frame], title=named, quantity=quantity, times=False, fit=alone, place=(rows, columns, place),
+            bar=alone,
+        )  # fmt: skip
+        stage.draw_reference()
+        stage.draw_frame(frame)
+        stage.draw_symbols(frame)
+    if not alone:
+        if stage.scale is not None:
+            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
+            bar.set_label(quantity.label)
+            bar.outline.set_visible(False)
+        words = ", ".join(word for word in (title, enlarged) if word)
+        if words:
+            figure.suptitle(words, x=0.02, ha="left", fontsize=10.0, fontweight="bold")
+    return figure
 
 
 def plot_all(results: Results, directory: str | Path | None = None) -> list[Path]:

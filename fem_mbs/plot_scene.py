@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ResultsError
+from fem_mbs.plot_surface import Skin
 from fem_mbs.results import Results, Step
+from fem_mbs.results_fields import field_key, is_continuum, split_key
 
-__all__ = ["Quantity", "Scene", "find_quantity", "rotation_matrices", "split_unit", "time_label"]
+__all__ = ["NodalQuantity", "Quantity", "Scene", "find_quantity", "rotation_matrices", "split_unit", "time_label"]
 
 _CURVE_PIECES = 8  # straight pieces per beam element ...
 _CURVE_LIMIT = 500  # ... in models of at most so many elements
@@ -52,6 +54,66 @@ def time_label(step: Step) -> str:
 
 # What the short names of section quantities mean.
 _LONG = {"N": "Normal force", "Q": "Shear force", "M": "Bending moment", "T": "Torque"}
+
+
+class NodalQuantity:
+    """A quantity of the nodes, for surfaces and lines: the size of displacements, or a field of solid and plane parts.
+
+    `relative`: each frame is divided by its largest value, as for shapes of no definite size.
+    """
+
+    def __init__(
+        self, results: Results, step: Step, name: str, component: int | None, label: str, relative=False
+    ) -> None:
+        self.label, self._step, self._name, self._component, self._relative = label, step, name, component, relative
+        self.regions = [0]
+        if name != "displacement":
+            self.regions = sorted(split_key(key)[1] for key in step.frames if split_key(key)[0] == name)
+        lines = [block for block in results.header["blocks"] if not is_continuum(block)]
+        self._ends = {b["name"]: b["connectivity"][:, :2] for b in lines if b["connectivity"].shape[1] > 1}
+        self.blocks = set(self._ends) if name == "displacement" else set()
+        self.range, self.signed = (0.0, 1.0), False
+
+    def at_nodes(self, frame: int) -> dict[int, np.ndarray]:
+        """Return the values (n_nodes,) of each region at a frame."""
+        if self._name == "displacement":
+            values = np.linalg.norm(self._step.frames["displacement"][frame], axis=1)
+            return {0: values / (values.max() or 1.0) if self._relative else values}
+        found = {}
+        for region in self.regions:
+            values = np.asarray(self._step.frames[field_key(self._name, region)][frame], float)
+            found[region] = values if self._component is None else values[:, self._component]
+        return found
+
+    def on_pieces(self, skin: Skin, frame: int) -> np.ndarray:
+        """Return the values (m,) on the pieces of a surface."""
+        values = self.at_nodes(frame)
+        if self._name == "displacement":
+            values = dict.fromkeys(range(skin.regions), values[0])
+        return skin.means(values)
+
+    def ends(self, block: str, frame: int, cells: int) -> np.ndarray:
+        """Return the values at the two ends of each element of a block of lines (n_el, 2)."""
+        return self.at_nodes(frame)[0][self._ends[block]]
+
+    def fit(self, frames: list[int]) -> NodalQuantity:
+        """Make the range that of some frames."""
+        low, high = np.inf, -np.inf
+        for frame in frames:
+            for values in self.at_nodes(frame).values():
+                finite = values[np.isfinite(values)]
+                if finite.size:
+                    low, high = min(low, float(finite.min())), max(high, float(finite.max()))
+        if self._component is None:
+            low = 0.0
+        if not low <= high:
+            low, high = 0.0, 0.0
+        self.signed = low < 0 < high
+        if self.signed:
+            high = max(-low, high)
+            low = -high
+        self.range = (low, high) if high > low else (low, low + (abs(low) or 1.0))
+        return self
 
 
 class Quantity:
@@ -107,14 +169,40 @@ def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, lis
     return found
 
 
-def find_quantity(results: Results, step: Step, name: str | None) -> Quantity | None:
-    """Return the element quantity called `name`, with or without its unit, short ("M") or long ("bending moment").
+def _nodal_quantities(results: Results, step: Step) -> dict[str, NodalQuantity]:
+    """Return what a surface can be coloured by, by lower-case name: "displacement", "von mises stress", "stress xx"."""
+    if not any(is_continuum(block) for block in results.header["blocks"]):
+        return {}
+    shapes = step.type in ("modes", "buckling")
+    label = "Displacement, largest = 1" if shapes else "Displacement [m]"
+    found = {"displacement": NodalQuantity(results, step, "displacement", None, label, shapes)}
+    for item in results.header["fields"]:
+        if any(split_key(key)[0] == item["name"] for key in step.frames):
+            text, unit = split_unit(item["name"])
+            for number, component in enumerate(item["components"]):
+                name = f"{text} {component}".strip()
+                column = number if len(item["components"]) > 1 else None
+                label = f"{name[:1].upper() + name[1:] if component else text} [{unit}]"
+                found[name.lower()] = NodalQuantity(results, step, item["name"], column, label)
+    return found
 
-    Without a name: a bending moment, another moment or an energy, whatever there is first; "none" gives None.
+
+def find_quantity(results: Results, step: Step, name: str | None) -> Quantity | NodalQuantity | None:
+    """Return the quantity called `name`, with or without its unit, short ("M") or long ("bending moment").
+
+    Without a name: the von Mises stress of solid parts, or their displacement where there is none; a bending moment,
+    another moment or an energy of elements, whatever there is first; "none" gives None.
     Raises ResultsError for a name that no block has.
     """
     if name == "none":
         return None
+    nodal = _nodal_quantities(results, step)
+    wanted = (
+        split_unit(name)[0].lower() if name is not None else next(iter([k for k in nodal if "mises" in k] or nodal), "")
+    )
+    wanted = {"von mises": "von mises stress"}.get(wanted, wanted)
+    if wanted in nodal:
+        return nodal[wanted].fit(list(range(len(step.frame_times))))
     found = _element_quantities(results, step)
     names = {label: {label.lower(), split_unit(label)[0].lower()} for label in found}
     for label in found:
@@ -128,7 +216,7 @@ def find_quantity(results: Results, step: Step, name: str | None) -> Quantity | 
     for label, keys in found.items():
         if name.lower() in names[label]:
             return Quantity(step, label, keys)
-    known = ", ".join(f'"{split_unit(label)[0]}"' for label in found) or "none"
+    known = ", ".join(f'"{text}"' for text in [*nodal, *(split_unit(label)[0] for label in found)]) or "none"
     raise ResultsError(f'Figure: no element quantity "{name}" in step "{step.name}": there are {known}')
 
 
@@ -144,7 +232,10 @@ class Scene:
         self.flat = results.header["dimension"] == 2
         self.nodes: np.ndarray = results.header["nodes"]
         self.times = step.frame_times
-        self.blocks = [block for block in results.header["blocks"] if block["connectivity"].shape[1] >= 2]
+        lines = [block for block in results.header["blocks"] if not is_continuum(block)]
+        self.blocks = [block for block in lines if block["connectivity"].shape[1] >= 2]
+        self.skin = Skin(results.header) if len(lines) < len(results.header["blocks"]) else None
+        self.scale = 1.0  # of displacements and rotations
         self.points = [block for block in results.header["blocks"] if block["connectivity"].shape[1] == 1]
         self.bodies: list[dict[str, Any]] = results.header["bodies"]
         count = sum(len(block["connectivity"]) for block in self.blocks)
@@ -159,13 +250,15 @@ class Scene:
         if frame is None:
             return self.nodes, np.broadcast_to(np.eye(3), (len(self.nodes), 3, 3))
         if self._last is None or self._last[0] != frame:  # it is asked for several times while a frame is drawn
-            rotation = None if self._rotation is None else rotation_matrices(self._rotation[frame])
-            self._last = frame, self.nodes + self._displacement[frame], rotation
+            rotation = None
+            if self._rotation is not None:
+                rotation = rotation_matrices(self.scale * self._rotation[frame])
+            self._last = frame, self.nodes + self.scale * self._displacement[frame], rotation
         return self._last[1], self._last[2]
 
     def path(self, node: int, frame: int) -> np.ndarray:
         """Return the position (3,) of one node at a frame."""
-        return self.nodes[node] + self._displacement[frame][node]
+        return self.nodes[node] + self.scale * self._displacement[frame][node]
 
     def curves(self, frame: int | None) -> list[tuple[str, np.ndarray, np.ndarray]]:
         """Return per block: name, points (n_el, pieces + 1, 3) along each element, and their parameter in 0 .. 1."""
@@ -178,8 +271,6 @@ class Scene:
             beam = self._curved and cells.shape[1] == 2 and "beam" in str(block["type"]).lower()
             if not beam or rotation is None:
                 points = position[cells]
-                if block.get("cell") in _RINGS:
-                    points = position[cells[:, _RINGS[block["cell"]]]]
                 curves.append((block["name"], points, np.linspace(0, 1, points.shape[1])))
                 continue
             axis = self.nodes[cells[:, 1]] - self.nodes[cells[:, 0]]
@@ -230,12 +321,3 @@ class Scene:
                 if len(cloud):
                     low, high = np.fmin(low, np.nanmin(cloud, axis=0)), np.fmax(high, np.nanmax(cloud, axis=0))
         return low, high
-
-
-# Corners of cells that are no lines, in an order that shows their edges with few strokes.
-_RINGS = {
-    "triangle": [0, 1, 2, 0],
-    "quad": [0, 1, 2, 3, 0],
-    "tetra": [0, 1, 2, 0, 3, 1, 3, 2],
-    "hexahedron": [0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4],
-}

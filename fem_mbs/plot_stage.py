@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.plot_scene import Quantity, Scene, time_label
+from fem_mbs.plot_scene import NodalQuantity, Quantity, Scene, time_label
+from fem_mbs.plot_surface import normals
 from fem_mbs.results import Results, Step
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ __all__ = ["Stage"]
 _REFERENCE = "#c9ccd1"
 _BODY = "#4a4f57"
 _PLAIN = "#0072B2"
+_SURFACE = "#8fb0cf"
+_VIEW = (22.0, -58.0)  # elevation and azimuth of models in space [degrees]
+_MOST_SYMBOLS = 12  # of supports at nodes of surfaces; more become dots
 _SIGNED_MAP = "coolwarm"  # grey at zero, so that it shows on white
 _MAP = "viridis"
 
@@ -28,17 +32,17 @@ class Stage:
         self.scene = Scene(results, step)
         self.header = results.header
         self._drawn: list[Any] = []
-        self._quantity: Quantity | None = None
+        self._quantity: Quantity | NodalQuantity | None = None
         self._trail: dict[int, np.ndarray] = {}
 
     def set_up(
-        self, figure: Figure, frames: list[int], *, title: str, quantity: Quantity | None, times: bool, fit: bool,
-        place: tuple[int, int, int] = (1, 1, 1),
+        self, figure: Figure, frames: list[int], *, title: str, quantity: Quantity | NodalQuantity | None, times: bool,
+        fit: bool, place: tuple[int, int, int] = (1, 1, 1), bar: bool = True,
     ) -> None:  # fmt: skip
         """Make the axes for the given frames, with a bar for the colours: of `quantity`, or of time with `times`.
 
         With `fit` the figure takes the height that a plane model needs; `place` is that of the axes among others (rows,
-        columns, number).
+        columns, number); without `bar` the colours are those of another's bar.
         """
         import matplotlib as mpl
         from matplotlib.colors import Normalize
@@ -69,7 +73,9 @@ class Stage:
             tall = float(half[2] / np.linalg.norm(half))
             axes.set_box_aspect(half.copy(), zoom=1.2 * min(1.0, 0.72 / tall))
             axes.set_zlim(middle[2] - half[2], middle[2] + half[2])
-            axes.view_init(elev=22, azim=-58)
+            axes.view_init(*_VIEW)
+            if scene.skin is not None:
+                axes.set_proj_type("ortho")  # what is hidden does not depend on the place then
             for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
                 axis.set_pane_color((1, 1, 1, 1))
                 axis._axinfo["grid"].update(color="#e8e8e8", linewidth=0.6)
@@ -78,6 +84,9 @@ class Stage:
         axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         self._ticks(2 * half)
+        self._bare = scene.skin is not None and not scene.flat and not alone
+        if self._bare:
+            self._fill(middle, (high - low) / 2, half, (figure.get_size_inches() - (1.0, 0.0)) / place[1::-1])
         if scene.flat or alone:  # small axes in space have no room for more than their numbers
             axes.set_xlabel("x [m]")
             axes.set_ylabel("y [m]")
@@ -96,13 +105,31 @@ class Stage:
             norm = Normalize(times_shown[0], times_shown[-1])
             self._scale = mpl.cm.ScalarMappable(norm, mpl.colormaps[_MAP])
             text = time_label(scene.step)
-        if self._scale is not None:
+        if self._scale is not None and bar:
             if scene.flat:
                 bar = figure.colorbar(self._scale, cax=axes.inset_axes((1.03, 0.0, 0.025, 1.0)))
             else:
                 bar = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12)
             bar.set_label(text)
             bar.outline.set_visible(False)
+
+    @property
+    def scale(self) -> Any:
+        """The map from values to colours, None where nothing is coloured."""
+        return self._scale
+
+    def _fill(self, middle: np.ndarray, extent: np.ndarray, half: np.ndarray, panel: np.ndarray) -> None:
+        """Let a part fill its place of ``panel`` inches: no axes, and their square is no limit."""
+        from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+        axes = self.axes
+        axes.set_axis_off()
+        axes.set_box_aspect(half.copy(), zoom=1.0)
+        corners = middle + extent * (2.0 * np.indices((2, 2, 2)).reshape(3, -1).T - 1.0)
+        x, y, _ = proj_transform(*corners.T, axes.get_proj())
+        share = np.ptp(axes.transLimits.transform(np.column_stack((x, y))), axis=0)
+        side = np.min(panel - (0.1, 0.35))  # of the square; the title takes some height
+        axes.set_box_aspect(half.copy(), zoom=float(np.min((panel - (0.6, 0.5)) / share) / side))
 
     def _near_reference(self, frames: list[int]) -> bool:
         """Whether the reference shape is worth showing: not where the model has gone far away from it."""
@@ -133,16 +160,20 @@ class Stage:
             from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
             artist = self.axes.add_collection3d(Line3DCollection(segments, **style), autolim=False)
+        artist.set_clip_on(not self._bare)
         if not keep:
             self._drawn.append(artist)
 
     def _marks(self, points: np.ndarray, marker: Any, size: float, **style: Any) -> None:
         coordinates = points.T[:2] if self.scene.flat else points.T
-        (artist,) = self.axes.plot(*coordinates, ls="", marker=marker, ms=size, **style)
+        (artist,) = self.axes.plot(*coordinates, ls="", marker=marker, ms=size, clip_on=not self._bare, **style)
         self._drawn.append(artist)
 
     def draw_reference(self) -> None:
         """Draw the reference shape lightly."""
+        if self.scene.skin is not None:
+            edges = self.scene.skin.lines(self.scene.nodes, sharp_only=True)
+            self._lines(_pairs(edges), keep=True, colors=_REFERENCE, linewidths=0.8, zorder=1)
         for _, points, _ in self.scene.curves(None):
             self._lines(_pairs(points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
         for centre, points in self.scene.body_lines(None):
@@ -153,6 +184,8 @@ class Stage:
         """Draw elements, bodies and masses as they are at a frame."""
         scene, scale = self.scene, self._scale
         colour = scale.to_rgba(scene.times[frame]) if self._by_time and scale is not None else None
+        if scene.skin is not None:
+            self._surface(frame, colour)
         for name, points, s in scene.curves(frame):
             if self._quantity is not None and scale is not None and name in self._quantity.blocks:
                 ends = self._quantity.ends(name, frame, len(points))
@@ -172,9 +205,80 @@ class Stage:
             tint = colour if colour is not None else _BODY
             self._marks(position[block["connectivity"][:, 0]], "o", 7.0, color=tint, zorder=5)
 
+    def _surface(self, frame: int, colour: Any) -> None:
+        """Draw the surfaces of solid parts and the areas of plane ones, with their edges."""
+        from matplotlib.colors import to_rgba
+
+        scene = self.scene
+        skin = scene.skin
+        assert skin is not None
+        position, _ = scene.state(frame)
+        pieces = skin.polygons(position)
+        if isinstance(self._quantity, NodalQuantity) and self._scale is not None:
+            tint = self._scale.to_rgba(self._quantity.on_pieces(skin, frame))
+        else:
+            tint = np.tile(to_rgba(colour if colour is not None else _SURFACE), (len(pieces), 1))
+        sharp = np.repeat(skin.sharp, skin.cuts)
+        lines = _pairs(skin.lines(position))
+        dark = np.where(sharp[:, None], to_rgba("#20242a"), to_rgba("#20242a", 0.35))
+        if scene.flat:
+            from matplotlib.collections import PolyCollection
+
+            face = PolyCollection(pieces[..., :2], facecolors=tint, edgecolors=tint, linewidths=0.3, zorder=2)
+            self._drawn.append(self.axes.add_collection(face, autolim=False))
+            self._lines(lines, colors=dark, linewidths=np.where(sharp, 0.9, 0.35), zorder=2.5)
+            held = position[self._held()]
+            if len(held):
+                self._marks(held, "s", 2.2, color="#20242a", zorder=3)
+            return
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+        elevation, azimuth = np.deg2rad(_VIEW)
+        to_eye = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+        right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+        light = to_eye - 0.5 * right + 0.6 * np.cross(to_eye, right)
+        area = normals(pieces)
+        size = np.linalg.norm(area, axis=1)
+        facing = area @ to_eye / np.maximum(size, 1e-300)
+        bright = area @ light / np.maximum(size, 1e-300) / np.linalg.norm(light)
+        if skin.solid:
+            seen = facing > 1e-6
+            pieces, tint, size, bright = pieces[seen], tint[seen], size[seen], bright[seen]
+        tint = tint.copy()
+        tint[:, :3] *= (0.72 + 0.28 * np.clip(np.abs(bright), 0.0, 1.0))[:, None]
+        # edges and marks stand a little nearer to the eye than the pieces beside them, and are sorted with all
+        lift = (0.7 * np.sqrt(np.median(size)) if len(size) else 0.0) * to_eye
+        up, half = np.cross(to_eye, right), 0.004 * self._size
+        marks = position[self._held()][:, None] + half * np.array([-right - up, right - up, right + up, up - right])
+        padded = [pieces] + [
+            np.concatenate((flat, np.repeat(flat[:, -1:], pieces.shape[1] - flat.shape[1], axis=1)), axis=1) + lift
+            for flat in (lines, marks)
+        ]
+        black = np.tile(to_rgba("#20242a"), (len(marks), 1))
+        face = Poly3DCollection(
+            np.concatenate(padded),
+            facecolors=np.concatenate((tint, np.zeros((len(lines), 4)), black)),
+            edgecolors=np.concatenate((tint, dark, black)),
+            linewidths=0.5,  # of all: matplotlib does not sort them with the polygons
+            zorder=2,
+            clip_on=not self._bare,
+        )
+        self._drawn.append(self.axes.add_collection3d(face, autolim=False))
+
+    def _held(self) -> np.ndarray:
+        """Nodes of surfaces that supports hold, where these are too many for symbols."""
+        supports = self.header.get("supports", [])
+        if self.scene.skin is None or len(supports) <= _MOST_SYMBOLS:
+            return np.empty(0, int)
+        nodes = np.unique([int(support["node"]) for support in supports])
+        return self.scene.skin.outside(nodes)
+
     def draw_symbols(self, frame: int) -> None:
         """Draw supports (triangles: pinned; bars: clamped; triangle on a line: sliding) and joints (rings)."""
+        marked = set(self._held().tolist())
         for support in self.header.get("supports", []):
+            if int(support["node"]) in marked:
+                continue
             place = self.scene.place(support, frame)
             held = set(support.get("components") or ["x", "y", "z", "rotation"])
             self._support(place, held)

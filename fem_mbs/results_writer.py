@@ -14,6 +14,7 @@ import numpy as np
 
 from fem_mbs import results_store as store
 from fem_mbs.errors import ResultsError
+from fem_mbs.results_fields import check_cell
 from fem_mbs.results_xdmf import write_xdmf
 
 __all__ = ["ResultsWriter", "finish"]
@@ -28,7 +29,16 @@ _OWN_FILES = (
     "animation.mp4",
 )
 _OWN_FOLDERS = {
-    "figures": ("ledger.png", "momenta.png", "deformed*.png", "sensor-*.png"),
+    "figures": (
+        "ledger.png",
+        "momenta.png",
+        "deformed*.png",
+        "sensor-*.png",
+        "path-*.png",
+        "shapes-*.png",
+        "mac*.png",
+    ),
+    "vtu": ("[0-9]*-*.vtu", "[0-9]*-*.pvd"),
     store.SEGMENTS: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]" * 8 + ".h5"),
     store.SEGMENTS_NEW: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]" * 8 + ".h5"),
 }
@@ -108,7 +118,7 @@ def _check_header(header: dict[str, Any]) -> dict[str, Any]:
     full["nodes"] = np.hstack([nodes, np.zeros((len(nodes), 3 - nodes.shape[1]))])
     for key in ("node_names", "model"):
         full.setdefault(key, {})
-    for key in ("blocks", "bodies", "sensors", "ledger"):
+    for key in ("blocks", "bodies", "sensors", "ledger", "fields"):
         full.setdefault(key, [])
     full["blocks"] = [dict(block) for block in full["blocks"]]
     for block in full["blocks"]:
@@ -116,6 +126,9 @@ def _check_header(header: dict[str, Any]) -> dict[str, Any]:
         if connectivity.size and (connectivity.min() < 0 or connectivity.max() >= len(nodes)):
             raise ResultsError(f'Results header: block "{block["name"]}" names a node outside 0 .. {len(nodes) - 1}')
         block["connectivity"] = connectivity
+        wrong = check_cell(block)
+        if wrong:
+            raise ResultsError(f'Results header: block "{block["name"]}" {wrong}')
         block.setdefault("outputs", [])
     for body in full["bodies"]:
         if not 0 <= int(body["node"]) < len(nodes):
@@ -142,6 +155,8 @@ class ResultsWriter:
         title, version (str), dimension (2 or 3), nodes (n, 3) reference positions [m],
         node_names {name: node}, model {counts}, ledger [names of the columns of the series "ledger"],
         blocks  [{name, type, connectivity (n_el, k) node numbers, outputs ["normal force [N]", ...]}, ...],
+                with solid and plane cells also: cell, group, region (`fem_mbs.results_fields`),
+        fields  [{name, components}, ...] values at the nodes of such blocks,
         bodies  [{name, node, points [[x, y, z], ...] in body axes [m], rotation (3, 3) reference axes}, ...],
         sensors [{name, kind, unit, columns [...], mid_step (bool)}, ...],
         supports [{node, components ["x", "y", "z", "rotation"]}, ...], joints [{name, type, node}, ...]   (for figures)
@@ -150,7 +165,8 @@ class ResultsWriter:
     (n, 2 or 3) [kg m/s], "angular momentum" (n, 1 or 3) [kg m2/s]; "sensor/<name>" (n, columns); "step size" (n,) [s],
     needed where not every step is recorded; anything else the analysis likes to keep. Frames are fewer: "time" always;
     "displacement", "velocity" (m, n_nodes, 3); "rotation" (m, n_nodes, 3) rotation vectors from the reference [rad];
-    "<block>/<output>" (m, n_el) or (m, n_el, components).
+    "<block>/<output>" (m, n_el) or (m, n_el, components); "<field>" and "region 2/<field>" (m, n_nodes, components),
+    NaN at nodes outside of the region.
 
     A mid-step sensor is stored as it is computed: row k holds the value in the middle of the step that ends at time k,
     and the first row, the initial state, holds NaN. Steps of type "transient" count as such, others do not; the entry

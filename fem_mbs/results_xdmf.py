@@ -3,7 +3,11 @@
 One temporal collection per step; in it, per frame, one grid per block of elements and one of vertices for the rigid
 bodies, all on the reference positions of all nodes. Node quantities (displacement, rotation, velocity) are vectors at
 the points: "Warp By Vector" with the displacement shows the motion. Element quantities are cell data, on the grid of
-their block only.
+their block only, and so are stresses at the nodes, which jump from part to part (`fem_mbs.results_fields`): tensors in
+the order xx, yy, zz, xy, yz, zx, which is ParaView's.
+
+Cells have the node order of Abaqus, meshio and VTK. VTK counts the triangles of linear wedges the other way round; its
+XDMF reader takes them as they come, so their surface normals point inwards there.
 """
 
 from __future__ import annotations
@@ -17,10 +21,11 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from fem_mbs import results_store as store
+from fem_mbs.results_fields import cell_kind, split_key
 
 __all__ = ["write_xdmf"]
 
-# Cells by the names meshio uses -> XDMF topology; further line cells are polylines.
+# Cells by the names meshio uses -> XDMF topology; all others are polylines.
 _TOPOLOGY = {
     "vertex": "Polyvertex",
     "line3": "Edge_3",
@@ -35,7 +40,6 @@ _TOPOLOGY = {
     "hexahedron": "Hexahedron",
     "hexahedron20": "Hex_20",
 }
-_LINE_CELLS = {1: "vertex", 3: "line3"}
 
 
 def _number(dtype: np.dtype) -> str:
@@ -87,7 +91,7 @@ def _grids(header: dict[str, Any], source: str) -> list[tuple[str, str, str, int
         cells, size = connectivity.shape
         if cells == 0:
             continue
-        kind = _TOPOLOGY.get(block.get("cell") or _LINE_CELLS.get(size, "line"), "Polyline")
+        kind = _TOPOLOGY.get(cell_kind(block), "Polyline")
         per_element = f' NodesPerElement="{size}"' if kind in ("Polyvertex", "Polyline") else ""
         topology = (
             f'     <Topology TopologyType="{kind}"{per_element} NumberOfElements="{cells}">\n'
@@ -102,6 +106,8 @@ def _text(index: store.StoreIndex, header: dict[str, Any], root: Path) -> Iterat
     grids = _grids(header, Path(os.path.relpath(index.header_path, root)).as_posix())
     n_nodes = len(header["nodes"])
     cells_of = {block: cells for _, _, block, cells in grids}
+    region_of = {block["name"]: block.get("region") for block in header["blocks"]}
+    fields = {field["name"] for field in header.get("fields", [])}
     yield '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE Xdmf SYSTEM "Xdmf.dtd" []>\n'
     yield '<Xdmf Version="3.0">\n <Domain>\n'
     for number, entry in enumerate(index.steps):
@@ -110,6 +116,7 @@ def _text(index: store.StoreIndex, header: dict[str, Any], root: Path) -> Iterat
             continue
         times = [time for part in columns["time"] for time in _values(part)]
         at_nodes, in_blocks = [], {name: [] for _, _, name, _ in grids}
+        fields_of: dict[str, list[_Column]] = {name: [] for name in in_blocks}
         for name, parts in columns.items():
             tail, _ = store.shape_of(parts[0])
             owner = max((block for block in in_blocks if block and name.startswith(block + "/")), key=len, default=None)
@@ -118,7 +125,13 @@ def _text(index: store.StoreIndex, header: dict[str, Any], root: Path) -> Iterat
             if owner is not None and tail[0] == cells_of[owner]:
                 in_blocks[owner].append(_Column(name[len(owner) + 1 :], parts, root))
             elif owner is None and tail[0] == n_nodes:
-                at_nodes.append(_Column(name, parts, root))
+                label, region = split_key(name)
+                if label in fields:
+                    for block in in_blocks:
+                        if region_of.get(block) == region:
+                            fields_of[block].append(_Column(label, parts, root))
+                else:
+                    at_nodes.append(_Column(name, parts, root))
         step_name = quoteattr(f"{number + 1} {entry.name}")
         yield f'  <Grid Name={step_name} GridType="Collection" CollectionType="Temporal">\n'
         for frame, time in enumerate(times):
@@ -126,7 +139,7 @@ def _text(index: store.StoreIndex, header: dict[str, Any], root: Path) -> Iterat
             yield f'    <Time Value="{time!r}"/>\n'
             for name, shape, block, _ in grids:
                 yield f'    <Grid Name={quoteattr(name)} GridType="Uniform">\n{shape}'
-                yield from (column.attribute(frame, "Node") for column in at_nodes)
+                yield from (column.attribute(frame, "Node") for column in [*at_nodes, *fields_of[block]])
                 yield from (column.attribute(frame, "Cell") for column in in_blocks[block])
                 yield "    </Grid>\n"
             yield "   </Grid>\n"

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.solution import ENERGY_COLUMNS
 from fem_mbs.model import CompiledModel
 
@@ -54,8 +55,11 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         for set_name, nodes in mesh.node_sets.items():
             if len(nodes) == 1:
                 names[f"{mesh_name}:{set_name}"] = int(first + nodes[0])
-    blocks = []
+    fields = fields_of(compiled)
+    blocks = fields.blocks
     for name, cells in model.groups.items():
+        if any(part.name == name for part in fields.parts):
+            continue
         block = next(b for b, _ in find_group(system, name) if b.type.outputs)
         blocks.append(
             {"name": name, "type": block.type.name, "connectivity": cells, "outputs": list(block.type.outputs)}
@@ -89,6 +93,7 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "nodes": model.positions,
         "node_names": names,
         "blocks": blocks,
+        "fields": fields.header,
         "bodies": bodies,
         "sensors": [s.header for s in compiled.sensors],
         "ledger": list(ENERGY_COLUMNS),

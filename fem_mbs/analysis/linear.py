@@ -75,17 +75,17 @@ class Linearised:
         self.state.Q[:], self.state.D[:] = state.Q[0], state.D[0]
         self.state.U[self.multipliers] = state.Q[0, self.multipliers]
         self.ctl = self._control(stiffness=2.0)
-        self.residual, self.tangent = self.matrices.tangent(self.ctl, self._fun(), self.state)
-        self._skewed = self.matrices.skewed
-        rows = self.tangent[self.multipliers][:, :first] if self.multipliers.size else csr_matrix((0, first))
+        self.preload = preload
+        self.residual, tangent = self.matrices.tangent(self.ctl, self._fun(), self.state)
+        self._skewed = self.matrices.skewed or preload is not None
+        self._plain: csr_matrix | None = tangent
+        self._geometry: csr_matrix | None = None
+        rows = tangent[self.multipliers][:, :first] if self.multipliers.size else csr_matrix((0, first))
         self.constraints = vstack((rows, system.sharing()[:, :first])).tocsr()
         m = self.constraints.shape[0]
         self.eliminated = not (m > _MECHANISM * self.owned.size and self.owned.size > _LARGE)
         self.asymmetry = 0.0
         self._positive: PositiveFactors | None = None
-        if preload is not None:
-            self.tangent = csr_matrix(self.tangent + self.geometric_stiffness(preload))
-            self._skewed = True
 
     # --- kernels ---------------------------------------------------------------------------------------------------
     def _control(self, stiffness: float = 0.0, mass: float = 0.0, damping: float = 0.0) -> np.ndarray:
@@ -114,6 +114,27 @@ class Linearised:
         return ctl
 
     # --- matrices --------------------------------------------------------------------------------------------------
+    @property
+    def plain_tangent(self) -> csr_matrix:
+        """Tangent over all dofs (N, N) at the state; made again if it was released."""
+        if self._plain is None:
+            self._plain = self.matrices.tangent(self.ctl, self._fun(), self.state)[1]
+        return self._plain
+
+    @property
+    def tangent(self) -> csr_matrix:
+        """The same with the geometric stiffness of the preload."""
+        if self.preload is None:
+            return self.plain_tangent
+        if self._geometry is None:
+            self._geometry = self.geometric_stiffness(self.preload)
+        return csr_matrix(self.plain_tangent + self._geometry)
+
+    def release(self) -> None:
+        """Give the memory of the matrices over all dofs back, which large parts need for their factors."""
+        self._plain = None
+        self.__dict__.pop("mass_matrix", None)
+
     @cached_property
     def mass_matrix(self) -> csr_matrix:
         """Mass over all dofs (N, N)."""
@@ -123,8 +144,11 @@ class Linearised:
 
     @cached_property
     def damping_matrix(self) -> csr_matrix:
-        """Damping over all dofs (N, N): forces of dampers per velocity."""
-        return self.matrices.tangent(self._control(damping=1.0), self._fun(), self.state)[1]
+        """Damping over all dofs (N, N): forces per velocity, which kernels add to their stiffness."""
+        fun = self._fun()
+        both = self.matrices.tangent(self._control(stiffness=2.0, damping=1.0), fun, self.state)[1]
+        both.data -= self.matrices.tangent(self.ctl, fun, self.state)[1].data
+        return both
 
     @cached_property
     def elimination(self) -> Elimination:
@@ -175,8 +199,11 @@ class Linearised:
     def reduce(self, A: csr_matrix) -> csr_matrix:
         """T^T A T of a matrix (N, N); without elimination its part of the unknowns."""
         if self.eliminated and self.elimination.dependent.size:
-            return self.elimination.reduce(A[: self.first][:, : self.first])
+            return self.elimination.reduce(self._node_part(A))
         return self.matrices.submatrix(A, self.elimination.free if self.eliminated else self.owned)
+
+    def _node_part(self, A: csr_matrix) -> csr_matrix:
+        return A[: self.first][:, : self.first]
 
     @cached_property
     def stiffness(self) -> csr_matrix:
@@ -230,7 +257,7 @@ class Linearised:
                 right = np.zeros(self.constraints.shape[0])
                 right[: self.multipliers.size] = -r[self.multipliers]
                 found = self.eliminate(right, self._prescribed(mask))
-            K = self.tangent[: self.first][:, : self.first]
+            K = self._node_part(self.tangent)
             q = self._solve(found.T.T @ (f - K @ found.u0), owner)
             u[: self.first] = found.T @ q + found.u0
             left = f - K @ u[: self.first]
@@ -357,7 +384,7 @@ class Linearised:
             for block, par in zip(self.system.blocks, kept, strict=True):
                 block.par = par
             self.state.U[:] = U
-        return csr_matrix(loaded - self.tangent + self._half_turn(residual - self.residual))
+        return csr_matrix(loaded - self.plain_tangent + self._half_turn(residual - self.residual))
 
     def _half_turn(self, residual: np.ndarray) -> csr_matrix:
         """What the tangent on the rotation group misses of a second derivative where moments (N,) are out of balance.
@@ -392,7 +419,12 @@ class Linearised:
             size = np.abs(x[kind == S.POSITION]).max(initial=0.0) / self.system.length
             if size < 1e-6 * np.abs(x).max(initial=0.0):
                 size = np.abs(x).max()
-            state = self.moved(_SHAPE / size * x if size > 0.0 else 0.0 * x)
+            x = _SHAPE / size * x if size > 0.0 else 0.0 * x
+            if not self.system.nodes.rotational.any():
+                Q.append(self.state.Q[0] + x)
+                D.append(self.state.D[0])
+                continue
+            state = self.moved(x)
             Q.append(state.Q[0].copy())
             D.append(state.D[0].copy())
         k, n = len(Q), self.system.n_dof
@@ -404,10 +436,19 @@ class Linearised:
             "energy": np.zeros((k, self.state.energy.size)),
         }
 
-    def displaced(self, u: np.ndarray) -> dict[str, np.ndarray]:
+    def displaced(self, u: np.ndarray, outputs: bool = True) -> dict[str, np.ndarray]:
         """The state (1, ...) with small displacements u (N,), outputs and energies of elements linear about it."""
         state = self.moved(u)
         out, energy = self.state.out.copy(), self.state.energy.copy()
+        found = {
+            "Q": state.Q[:1],
+            "V": np.zeros((1, u.size)),
+            "D": state.D[:1],
+            "out": out[None],
+            "energy": energy[None],
+        }
+        if not outputs:
+            return found
         before = self._outputs(self.state, [i for i, b in enumerate(self.system.blocks) if b.type.outputs])
         changes = self.output_changes(u)
         for i, table in before.items():
@@ -421,9 +462,7 @@ class Linearised:
                 self._stored(block, first, last)
                 + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
             )  # fmt: skip
-        return {
-            "Q": state.Q[:1], "V": np.zeros((1, u.size)), "D": state.D[:1], "out": out[None], "energy": energy[None]
-        }  # fmt: skip
+        return found
 
     def _stored(self, block, first: int, last: int) -> np.ndarray:
         """Strain energies of elements at the state."""

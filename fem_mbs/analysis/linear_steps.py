@@ -42,6 +42,9 @@ LINEAR_STATIC_OPTIONS: dict[str, Any] = {
     "preload": "",
 }
 
+#: Rules of linear transients.
+LINEAR_RULES = ("midpoint", "newmark", "hht", "generalised-alpha")
+
 _ASYMMETRIC = 1e-6
 _TURNED = 0.1  # [rad] beyond which small rotations are said to be none
 
@@ -60,16 +63,18 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
             return False
         return 0.0 <= low < high < np.inf
 
-    if options["preload"]:
+    for key in ("preload", "start"):
+        if not options.get(key):
+            continue
         earlier = []
         for step in model.steps:
             if f'Step "{step.name}"' == owner:
                 break
             if step.kind == "linear_static":
                 earlier.append(step.name)
-        if options["preload"] not in earlier:
+        if options[key] not in earlier:
             raise ModelError(
-                f'{owner}: preload = "{options["preload"]}" must be the name of a linear static step before it; there '
+                f'{owner}: {key} = "{options[key]}" must be the name of a linear static step before it; there '
                 f"are {', '.join(earlier) or 'none'}"
             )
     if kind == "modes":
@@ -84,7 +89,9 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
             raise ModelError(f"{owner}: check = {options['check']!r} must be one of {', '.join(CHECKS)}")
     if kind == "buckling" and options["sign"] not in SIGNS:
         raise ModelError(f"{owner}: sign = {options['sign']!r} must be one of {', '.join(SIGNS)}")
-    if kind == "linear_static":
+    if kind == "linear_transient" and options["rule"] not in LINEAR_RULES:
+        raise ModelError(f"{owner}: rule = {options['rule']!r} must be one of {', '.join(LINEAR_RULES)}")
+    if "time" in options:
         t = options["time"]
         if t is not None and (isinstance(t, bool) or not isinstance(t, (int, float)) or not np.isfinite(t)):
             raise ModelError(f"{owner}: time = {t!r} must be a number [s]")
@@ -141,6 +148,7 @@ def repeated(linear: Linearised) -> list[str]:
 def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[dict, dict, np.ndarray]:
     """Summary, series and vectors (N, k) of a modal step."""
     K, M, G = linear.stiffness, linear.mass, linear.rows
+    linear.release()
     w2 = [None if f is None else (2.0 * np.pi * np.asarray(f, float)) ** 2 for f in (options["near"], options["band"])]
     extra: dict[str, Any] = {}
     if G.shape[0]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.linear_steps import BUCKLING_OPTIONS, LINEAR_STATIC_OPTIONS, MODES_OPTIONS
+from fem_mbs.analysis.linear_transient import LINEAR_TRANSIENT_OPTIONS
 from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
 from fem_mbs.analysis.rules import RULES, check_rule
 from fem_mbs.analysis.statics import STATIC_OPTIONS
@@ -20,7 +21,7 @@ __all__ = ["LINEAR", "REQUIRED", "STEP_OPTIONS", "TIMED", "count_steps", "read_o
 
 #: Types of steps that pass time, and those that are linear about a state.
 TIMED = ("transient", "inverse")
-LINEAR = ("linear_static", "modes", "buckling")
+LINEAR = ("linear_static", "linear_transient", "modes", "buckling")
 #: Options that have no default where a step takes them.
 REQUIRED = ("duration", "h")
 
@@ -60,6 +61,7 @@ STEP_OPTIONS = {
     "inverse": INVERSE_OPTIONS,
     "static": _STATIC,
     "linear_static": LINEAR_STATIC_OPTIONS,
+    "linear_transient": LINEAR_TRANSIENT_OPTIONS,
     "modes": MODES_OPTIONS,
     "buckling": BUCKLING_OPTIONS,
 }
@@ -115,7 +117,8 @@ def count_steps(name: str, options: dict[str, Any]) -> int:
     return n
 
 
-def step_info(options: dict[str, Any]) -> dict[str, Any]:
+def step_info(kind: str, options: dict[str, Any]) -> dict[str, Any]:
     """What readers must know of a step: of the mid-point rule, forces belong to the middle of its steps."""
     rule = rule_of(options) if "h" in options else "static"
-    return {"rule": rule, "mid_step": rule in RULES and RULES[rule].two_state}
+    linear = {"linear": True} if kind in LINEAR else {}
+    return {"rule": rule, "mid_step": kind in TIMED and rule in RULES and RULES[rule].two_state, **linear}

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,16 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.adaptive import AdaptiveStepping
 from fem_mbs.analysis.assemble import assemble
 from fem_mbs.analysis.events import Events, run_events
+from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_header
 from fem_mbs.analysis.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.inverse import check_drivers
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.linear_steps import check_linear, respond, run_buckling, run_linear_static, run_modes
+from fem_mbs.analysis.linear_transient import LinearTransient
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
-from fem_mbs.analysis.rules import RULES, check_explicit
+from fem_mbs.analysis.rules import RULES, check_explicit, check_rule, weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution
 from fem_mbs.analysis.statics import check_options, run_static, varied
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
@@ -140,6 +143,7 @@ class _Run:
         self.compiled: CompiledModel = compiled or _compile(model)
         self.skipped = skipped or []
         self.system = self.compiled.system
+        self.fields = fields_of(self.compiled)
         self.state = self.system.initial_state()
         self.point = point
         self.t = 0.0
@@ -171,6 +175,9 @@ class _Run:
             elif step.kind == "static":
                 check_options(f'Step "{step.name}"', options, model)
             elif step.kind in LINEAR:
+                if step.kind == "linear_transient":
+                    count_steps(step.name, options)
+                    check_rule(f'Step "{step.name}"', options, step.options)
                 check_linear(f'Step "{step.name}"', step.kind, options, model)
 
         self._trim_for_steps()
@@ -243,7 +250,8 @@ class _Run:
             self.check()
         run_step = {
             "transient": self._transient, "inverse": self._inverse, "static": self._static,
-            "linear_static": self._linear_static, "modes": self._linear, "buckling": self._linear,
+            "linear_static": self._linear_static, "linear_transient": self._linear_transient,
+            "modes": self._linear, "buckling": self._linear,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
@@ -252,7 +260,8 @@ class _Run:
                 continue
             resumed = self.point if self.point is not None and number == first else None
             if resumed is None:
-                self.recorder.begin_step(step.name, step.kind, step_info(options))
+                kind = "transient" if step.kind == "linear_transient" else step.kind
+                self.recorder.begin_step(step.name, kind, step_info(step.kind, options))
             summary = run_step[step.kind](number, step, options, settings, resumed)
             self.summaries.append(summary)
             self.recorder.end_step(summary)
@@ -288,7 +297,11 @@ class _Run:
             rows[f"sensor/{sensor.name}"] = np.asarray(values, float)
         return rows
 
-    def _frames(self, chunk_frames: dict[str, np.ndarray], time: np.ndarray) -> dict[str, np.ndarray]:
+    def _frames(
+        self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, small: bool = False, shapes: bool = False
+    ) -> dict[str, np.ndarray]:
+        """Columns of the frames. ``small``: of a linear analysis, whose stresses do not turn with the displacements;
+        ``shapes``: displacements of any size, which have no stresses."""
         system, dim = self.system, self.model.dimension
         nf, n = len(time), system.nodes.x.shape[0]
         Q, V, D = chunk_frames["Q"], chunk_frames["V"], chunk_frames["D"]
@@ -306,7 +319,12 @@ class _Run:
             R = D[:, : where.size].reshape(nf, -1, 3, 3) @ start
             rotation[:, where] = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_rotvec().reshape(nf, -1, 3)
         out = {"time": time, "displacement": displacement, "rotation": rotation, "velocity": velocity}
+        solids = {part.name for part in self.fields.parts}
+        if not shapes:
+            out |= self.fields.frames(Q, chunk_frames, system.offset, small)
         for name, cells in self.model.groups.items():
+            if name in solids:
+                continue
             energy = np.zeros((nf, len(cells)))
             for block, first in find_group(system, name):
                 k = len(block.type.outputs)
@@ -531,13 +549,72 @@ class _Run:
         self.recorder.append(self._series(time, ledger, np.zeros(1), np.zeros(1), record), frames)
         return {"type": "static", "name": step.name, "time": linear.t, **summary}
 
+    def _linear_transient(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
+        """A transient linear about the state, which stays as it is; the time goes on."""
+        n_steps = count_steps(step.name, options)
+        h = options["duration"] / n_steps
+        linear = self._linearise(options)
+        state, system = linear.moved(np.zeros(self.system.n_dof)), self.system
+        start = consistent_velocities(self.compiled, state, linear.t)
+        began = self.responses[options["start"]] if options["start"] else None
+        job = LinearTransient(
+            linear, options, weights(options["rule"], SimpleNamespace(**options)), step.name, h, state.V[0], began
+        )
+        every = max(1, n_steps // options["frames"]) if options["frames"] else n_steps + 1
+        totals = {"low": np.inf, "high": -np.inf, "kinetic": 0.0, "error": 0.0}
+        last = np.zeros(C.N_LEDGER + 1)
+        shown = monotonic()
+
+        def take(k: int, t: float, u, v, ledger, forces) -> None:
+            nonlocal shown
+            framed = bool(options["frames"]) and k % every == 0
+            frame = job.record(u, v, forces, outputs=framed or job.needs_outputs)
+            arrays = {
+                S.REC_Q: frame["Q"][0], S.REC_V: frame["V"][0], S.REC_D: frame["D"][0].ravel(),
+                S.REC_OUT: frame["out"][0], S.REC_REACTION: frame["reaction"][0],
+                S.REC_WORK: np.zeros_like(self.state.work),
+            }  # fmt: skip
+            record = np.array([[arrays[a][i] for a, i in system.system.record]]).reshape(1, -1)
+            time = np.array([t])
+            frames = None
+            if framed:
+                frames = self._frames(frame, time)
+                frames["reaction"] = linear.nodal(frame["reaction"][0])[None]
+            self.recorder.append(
+                self._series(time, ledger[None], np.ones(1), np.zeros(1), record, mid_step_valid=True), frames
+            )
+            energy = ledger[C.KINETIC] + ledger[C.STRAIN]
+            totals["low"], totals["high"] = min(totals["low"], energy), max(totals["high"], energy)
+            totals["kinetic"] = max(totals["kinetic"], ledger[C.KINETIC])
+            totals["error"] = max(totals["error"], abs(ledger[-1]))
+            last[:] = ledger
+            if self.progress and monotonic() - shown > 0.1:
+                shown = monotonic()
+                self.progress(Progress(step.name, k, n_steps, t, 1.0, totals["error"] / (_energy_range(totals) or 1.0)))
+
+        started = perf_counter()
+        job.run(linear.t, n_steps, take)
+        self.t = linear.t + options["duration"]
+        scale = _energy_range(totals)
+        return {
+            "type": "transient", "linear": True, "name": step.name, "rule": options["rule"], "n_steps": n_steps, "h": h,
+            "t_start": linear.t, "t_end": self.t, "equations": job.n_equations, "factorisations": 1,
+            "iterations": n_steps, "seconds": round(perf_counter() - started, 4), "start": start,
+            "warnings": linear.redundancy,
+            "energy": {
+                "range": scale, "closing_error": totals["error"],
+                "closing_error_relative": totals["error"] / scale if scale else 0.0,
+                "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, [*last[:6], last[-1]], strict=True)},
+            },
+        }  # fmt: skip
+
     def _linear(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
         """Modes or buckling shapes about the state that the steps before have left, one frame per shape."""
         linear = self._linearise(options)
         find = run_modes if step.kind == "modes" else run_buckling
         summary, series, vectors = find(linear, options, step.name)
         shapes = np.arange(1.0, vectors.shape[1] + 1.0)
-        frames = self._frames(linear.shapes(vectors), shapes) if len(shapes) else None
+        frames = self._frames(linear.shapes(vectors), shapes, shapes=True) if len(shapes) else None
         self.recorder.append({"time": shapes, **series}, frames)
         return {"type": step.kind, "name": step.name, **summary}
 

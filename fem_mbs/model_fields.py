@@ -1,0 +1,29 @@
+"""Which values of solid and plane parts the results hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fem_mbs.errors import ModelError
+
+__all__ = ["FIELDS", "check_fields"]
+
+#: What a model may ask for -> what it is.
+FIELDS = {
+    "stress": "stress tensor and von Mises stress at the nodes",
+    "strain": "strain tensor at the nodes",
+    "points": "stress and strain at every integration point",
+}
+
+
+def check_fields(names: Any) -> tuple[str, ...]:
+    """Return the names of fields as a tuple.
+
+    Raises:
+        ModelError: a name is unknown.
+    """
+    given = (names,) if isinstance(names, str) else tuple(names or ())
+    for name in given:
+        if name not in FIELDS:
+            raise ModelError(f"Fields: there is no field {name!r}; give some of {', '.join(FIELDS)}, or none")
+    return given

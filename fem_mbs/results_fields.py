@@ -1,0 +1,74 @@
+"""Cells and fields of parts in a results header: what a block is made of, and which values its nodes have.
+
+Blocks of solid and plane cells carry ``cell`` (names and node order of meshio, as in `fem_mbs.elements.solid_shapes`),
+``group`` (the part they belong to; a part of several kinds of cells is one block per kind) and ``region``.  Values like
+stresses jump from part to part: they are averaged over the cells of one part only.  Parts that share no node are in one
+*region* and share one column of the frames; where parts touch, there is a column per region.  The header's ``fields``
+names them: ``{"name": "stress [Pa]", "components": ["xx", ...]}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.elements.solid_shapes import CELLS, n_nodes
+
+__all__ = ["LINES", "cell_kind", "field_key", "is_continuum", "regions", "split_key"]
+
+#: Cells of blocks that do not say theirs, by the nodes of an element.
+LINES = {1: "vertex", 2: "line", 3: "line3"}
+
+
+def cell_kind(block: dict[str, Any]) -> str:
+    """Return meshio's name of the cells of a block, "polyline" for lines of more than three nodes."""
+    return block.get("cell") or LINES.get(block["connectivity"].shape[1], "polyline")
+
+
+def is_continuum(block: dict[str, Any]) -> bool:
+    """Return whether a block has cells with an area or a volume."""
+    cell = block.get("cell")
+    return cell in CELLS and CELLS[cell][0] > 1
+
+
+def check_cell(block: dict[str, Any]) -> str:
+    """Return what is wrong with the cells of a block, "" if nothing is."""
+    cell = block.get("cell")
+    if cell is None or cell in LINES.values():
+        return ""
+    if cell not in CELLS:
+        return f'has cells "{cell}": give one of {", ".join([*LINES.values(), *CELLS])}'
+    size = np.shape(block["connectivity"])[1]
+    return "" if size == n_nodes(cell) else f"has {size} nodes per {cell}: give {n_nodes(cell)}"
+
+
+def field_key(name: str, region: int) -> str:
+    """Return the column of the frames that holds a field in a region."""
+    return name if region == 0 else f"region {region + 1}/{name}"
+
+
+def split_key(key: str) -> tuple[str, int]:
+    """Return field and region of a column, as `field_key` joins them."""
+    word, slash, name = key.partition("/")
+    number = word.removeprefix("region ")
+    if slash and word.startswith("region ") and number.isdigit():
+        return name, int(number) - 1
+    return key, 0
+
+
+def regions(parts: Sequence[np.ndarray], n: int) -> list[int]:
+    """Return a region for each part, given the nodes of each as arrays of numbers below n: parts with a common node get
+    different ones, and each gets the first that is free (greedy colouring, largest part first)."""
+    order = sorted(range(len(parts)), key=lambda k: -parts[k].size)
+    taken: list[np.ndarray] = []
+    found = [0] * len(parts)
+    for k in order:
+        nodes = np.asarray(parts[k]).ravel()
+        region = next((r for r, used in enumerate(taken) if not used[nodes].any()), len(taken))
+        if region == len(taken):
+            taken.append(np.zeros(n, bool))
+        taken[region][nodes] = True
+        found[k] = region
+    return found
