@@ -27,7 +27,7 @@ from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
 from fem_mbs.analysis.rules import RULES, check_explicit, check_rule, weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution
-from fem_mbs.analysis.statics import check_options, run_static
+from fem_mbs.analysis.statics import check_options, run_static, varied
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
@@ -205,11 +205,11 @@ class _Run:
         frame = self.frame
         if frame is None or not frame.spin:
             return
-        first = next(((s, o) for s, o, _ in self.plan if s.kind in TIMED), None)
-        if first is None:
+        number = next((i for i, (s, _, _) in enumerate(self.plan) if s.kind in TIMED), None)
+        if number is None:
             return
-        step, options = first
-        spin = self._spin(step, options, 0.0)
+        step, options, _ = self.plan[number]
+        spin = self._spin(step, options, sum(o.get("duration", 0.0) for _, o, _ in self.plan[:number]))
         if not abs(spin.speed * spin.h) < np.pi:
             raise ModelError(
                 f'Step "{step.name}": h = {spin.h:g} s is more than half a turn of "{frame.name}"; take a smaller one'
@@ -243,13 +243,13 @@ class _Run:
 
     def _varied(self) -> np.ndarray:
         """Motions (n_fun,) bool that the static steps before the first transient bring in."""
-        varied = np.zeros(len(self.compiled.functions), bool)
+        found = np.zeros(len(self.compiled.functions), bool)
         for step, options, _ in self.plan:
             if step.kind in TIMED:
                 break
             if step.kind == "static":
-                varied |= chosen(self.compiled, options["vary"], f'Step "{step.name}"', "vary", motions=True)[0]
-        return varied & ~np.asarray(self.compiled.loads, bool)
+                found |= chosen(self.compiled, varied(step, options), f'Step "{step.name}"', "vary", motions=True)[0]
+        return found & ~np.asarray(self.compiled.loads, bool)
 
     def run(self) -> None:
         self.assemble()  # a continued run too: it tells of it
@@ -359,8 +359,10 @@ class _Run:
         values = np.array([[sources.get(a, state.out)[k] for a, k in record]]).reshape(1, -1)
         return values, stepping.first_row[None, :]
 
-    def _first_rows(self, stepping: Stepping, mid_step_valid: bool = False, **extra: np.ndarray) -> None:
-        """The start of a step as row and frame number zero."""
+    def _first_rows(
+        self, stepping: Stepping, mid_step_valid: bool = False, place: np.ndarray | None = None, **extra: np.ndarray
+    ) -> None:
+        """The start of a step as row and frame number zero; ``place`` of the frame, if it is no other of the values."""
         state = self.state
         values, ledger = self._present_row(stepping)
         t = np.array([stepping.t0])
@@ -372,7 +374,8 @@ class _Run:
             "out": state.out[None, :],
             "energy": state.energy[None, :],
         }
-        place = extra.get("path length", extra.get("load factor", t))
+        if place is None:
+            place = extra.get("path length", extra.get("load factor", t))
         self.recorder.append({**series, **extra}, self._frames(frames, place))
 
     # --- transient -------------------------------------------------------------------------------------------------
