@@ -26,6 +26,7 @@ from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
 from fem_mbs.model_parts import Parts
 from fem_mbs.model_solids import Solids
+from fem_mbs.model_temperature import Temperatures
 from fem_mbs.sensors import Sensor, make_sensor
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
