@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.fields import STRAIN, STRESS
 from fem_mbs.analysis.initial import function_jets
-from fem_mbs.deck_model import Conversion, Group, beam_section, density_of, directions, material_of
+from fem_mbs.deck_model import Conversion, Group, beam_section, density_of, directions, material_of, stiffness_matrix
 from fem_mbs.deck_solids import volumes
 from fem_mbs.deck_steps import StepPlan
-from fem_mbs.elements import solid_recovery as recovery
 from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.meshes.abaqus_deck import OutputRequest
 
@@ -288,8 +288,8 @@ class Printer:
     def _points(self, request, group: Group, rows, name, frame, nonlinear):
         if group.kind == "beam":
             return self._beam_points(request, group, rows, name, frame)
-        table = self._table(group, frame)
         if group.kind == "truss":
+            table = self._table(group, frame)
             x = self.conv.deck.x[group.lines]
             axis = x[:, 1] - x[:, 0]
             if nonlinear:
@@ -302,24 +302,25 @@ class Printer:
             value = stress if name == "S" else strain
             tensor = value[:, None, None] * axis[:, :, None] * axis[:, None, :]
             return np.array([1]), _six(tensor)[rows]
-        stress, strain = recovery.outputs(table[rows])
-        points = np.arange(1, stress.shape[1] + 1)
+        strain = frame[f"{group.name}/points {STRAIN}"][rows]
+        points = np.arange(1, strain.shape[1] + 1)
+        values = frame[f"{group.name}/points {STRESS}"][rows] if name == "S" else strain
         if name == "ENER":
-            density = 0.5 * np.einsum("eqk,eqk->eq", stress, strain)
-            return points, density.reshape(-1, 1)
-        if name == "S":
-            values = stress
-            if nonlinear:
-                X = self.conv.deck.x[group.nodes[rows]]
-                x = X + frame["displacement"][group.nodes[rows]]
-                values = recovery.cauchy_stresses(group.cell, X, x, stress, group.rule)
-        else:
-            values = strain * np.array([1.0, 1.0, 1.0, 0.5, 0.5, 0.5])
+            return points, self._energy_density(group, rows, strain).reshape(-1, 1)
         if group.axes is not None and not request.global_axes:
             A = group.axes[rows][:, None]
             T = _tensor(values)
             values = _six(A @ T @ np.swapaxes(A, -1, -2), sort=False)
         return points, values[..., _ORDER].reshape(-1, 6)
+
+    def _energy_density(self, group: Group, rows, strain: np.ndarray) -> np.ndarray:
+        """E.C E/2 (e, q) of strains (e, q, 6), components of the tensor in global axes."""
+        if group.axes is not None:
+            A = group.axes[rows][:, None]
+            strain = _six(A @ _tensor(strain) @ np.swapaxes(A, -1, -2), sort=False)
+        gamma = strain * np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+        C = stiffness_matrix(self.conv, material_of(self.conv, group.section.material, group.section.where))
+        return 0.5 * np.einsum("eqi,ij,eqj->eq", gamma, C, gamma)
 
     def _beam_points(self, request, group: Group, rows, name, frame):
         """Stresses of RECT beams at the integration points of the solids that CalculiX makes of them."""

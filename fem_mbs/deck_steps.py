@@ -82,7 +82,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             kind, preload = "linear_static", name
         elif step.procedure == "STATIC":
             increments = max(1, round(step.duration / step.increment))
-            model.static_step(increments, name, duration=step.duration, vary="all")
+            model.static_step(increments, name, duration=step.duration)
             kind, preload, moved = "static", "", True
         elif step.procedure == "FREQUENCY":
             _modes(conv, step, name, preload, moved)
@@ -101,6 +101,9 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             kind = _dynamic(conv, step, name, wanted, moved or bool(preload))
             preload, moved = "", True
         made.append(StepPlan(i, name, kind, t, wanted, start))
+    points = {v for m in made for o in m.prints if o.frequency for v in o.variables} & {"S", "E", "ENER"}
+    if points and any(g.kind == "solid" for g in conv.groups):
+        model.field_names = tuple(dict.fromkeys((*model.field_names, "points")))
     if not made:
         raise ModelError(f"{deck.steps[0].where}: no step of the deck can be computed ({deck.steps[0].procedure})")
     return made
@@ -171,9 +174,6 @@ def _dynamic(conv: Conversion, step: Step, name: str, prints: tuple[OutputReques
         return "transient"
     if later:
         conv.note(f"{step.where}: the linear transient starts at rest in the state of the nonlinear steps before")
-    if not hasattr(conv.model, "linear_transient_step"):
-        conv.model.transient_step(step.duration, step.duration / n, name, **options)
-        return "transient"
     conv.model.linear_transient_step(step.duration, step.duration / n, name=name, **options)
     return "linear_transient"
 
