@@ -211,17 +211,26 @@ def animate(
     seconds: Annotated[float, typer.Option(min=0.1, max=600.0, help="Length at most.")] = 8.0,
     quantity: Annotated[
         str | None,
-        typer.Option(help='Output of the elements shown by colour, or "none".', show_default="bending moment"),
+        typer.Option(
+            help='Output of elements or field of parts shown by colour, or "none".',
+            show_default="von Mises stress or bending moment",
+        ),
     ] = None,
     trail: Annotated[str | None, typer.Option(help="Node whose path is drawn.", show_default="none")] = None,
     step: Annotated[int | None, typer.Option(help="Step, counted from 0.", show_default="the last that moves")] = None,
+    mode: Annotated[
+        int | None,
+        typer.Option(help="Mode or buckling shape to show swinging, counted from 1.", show_default="the first"),
+    ] = None,
+    magnify: Annotated[float, typer.Option(help="By which displacements are enlarged.")] = 1.0,
 ) -> None:
     """Write an animation of a run."""
     from fem_mbs.plot import animate as write
     from fem_mbs.results import Results
 
     target = output or folder / "animation.gif"
-    print(write(Results.open(folder), target, quantity=quantity, fps=fps, step=step, trail=trail, seconds=seconds))
+    options = {"fps": fps, "step": step, "trail": trail, "seconds": seconds, "mode": mode, "magnify": magnify}
+    print(write(Results.open(folder), target, quantity=quantity, **options))
 
 
 @app.command()
