@@ -51,7 +51,9 @@ class Block:
     """Equal elements: their type, end nodes (n, ends) and parameters (n, n_par).
 
     ``groups`` names runs of elements as the user did: (label, first, past the last).  ``joint`` (n,): elements with the
-    same number have their multipliers in common; None: each has its own.
+    same number have their multipliers in common; None: each has its own.  ``preferred`` (n_multipliers, 2): node and
+    component of the dof that each multiplier's row should make dependent in an elimination, node -1: any; None: all of
+    them any.
     """
 
     groups: list[tuple[str, int, int]]
@@ -60,6 +62,7 @@ class Block:
     par: np.ndarray
     watched: bool = False
     joint: np.ndarray | None = None
+    preferred: np.ndarray | None = None
     dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     first_element: int = 0
@@ -80,6 +83,16 @@ class Block:
             if first <= element < last:
                 return name
         return self.type.name
+
+    def row_label(self, element: int) -> str:
+        """The same, and which of the group's constraints with shared multipliers it is, where there are several."""
+        label = self.label(element)
+        if self.joint is not None:
+            first, last = next((a, b) for name, a, b in self.groups if a <= element < b)
+            numbers = self.joint[first:last]
+            if numbers.max() > numbers.min():
+                return f"{label}, row {self.joint[element] - numbers.min() + 1}"
+        return label
 
 
 @dataclass
@@ -136,7 +149,7 @@ class Compiled:
             for block in self.blocks:
                 found = np.flatnonzero((block.dof[:, block.type.node_dofs :] == dof).any(axis=1))
                 if found.size:
-                    return f'constraint of "{block.label(int(found[0]))}"'
+                    return f'constraint of "{block.row_label(int(found[0]))}"'
             return "the sink"
         node = int(np.searchsorted(self.offset, dof, side="right") - 1)
         k = dof - self.offset[node]
@@ -156,6 +169,7 @@ class Compiled:
                 if rows.size:
                     kind = "Joint" if block.type.multipliers else block.type.name.rstrip("23").capitalize()
                     kind = "Motor" if kind.startswith("Motor") else kind
+                    kind = "Equation" if block.type.name.startswith("equation") else kind
                     return f'{kind} "{block.label(int(rows[0]))}"'
         return f"Function {index + 1}"
 
@@ -170,6 +184,18 @@ class Compiled:
     @property
     def first_multiplier(self) -> int:
         return self.n_dof - 1 - sum(b.n_multipliers for b in self.blocks)
+
+    def preferred_dofs(self) -> np.ndarray:
+        """Dof (m,) that each multiplier's row should make dependent in an elimination, -1: any."""
+        first = self.first_multiplier
+        out = np.full(self.n_dof - 1 - first, -1, np.int64)
+        at = 0
+        for block in self.blocks:
+            if block.preferred is not None:
+                node, component = block.preferred.T
+                out[at : at + block.n_multipliers] = np.where(node >= 0, self.offset[node] + component, -1)
+            at += block.n_multipliers
+        return out
 
     def watch(self, block: Block) -> None:
         """Evaluate the outputs of a block in every step, not only for frames."""
@@ -224,7 +250,7 @@ class Compiled:
     def n_values(self) -> int:
         if self.banded:
             return self.n_equations * (3 * self.bandwidth + 1)
-        return self.pattern[1].size
+        return 0 if self.pattern is None else self.pattern[1].size
 
     def kernels(self) -> tuple[np.ndarray, np.ndarray]:
         """Addresses (force, report) of the kernels of the blocks, for the compiled step."""
@@ -367,7 +393,7 @@ def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
 
 def compile_system(
     dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, str]],
-    shared: np.ndarray | None = None,
+    shared: np.ndarray | None = None, stepping: bool = True,
 ) -> Compiled:  # fmt: skip
     """Number the dofs and build pattern, slots and tables.
 
@@ -375,6 +401,8 @@ def compile_system(
         fixed: (n, 2) pairs (node, component) held where they are.
         driven: (node, component, time function, what moves it) of dofs that follow reference + f(t).
         shared: (m, 3) nodes a, b and 0 (they share displacements) or 1 (rotations), all free; see `elimination`.
+        stepping: order the equations and find the places of element matrices for the compiled step, which analyses
+            about one state do without (`fem_mbs.matrices`).
 
     Raises:
         ModelError: nothing is free to move, or a dof is both fixed and driven.
@@ -417,17 +445,19 @@ def compile_system(
     equation = np.full(N, -1, np.int32)
     equation[free] = np.arange(n_eq)
     equation[followers[:, 0]] = equation[followers[:, 1]]
-    place, band = _order(equation, blocks, n_eq)
+    place, band = _order(equation, blocks, n_eq) if stepping else (np.arange(n_eq), n_eq)
     equation[free] = place
     equation[followers[:, 0]] = equation[followers[:, 1]]
     unknown = np.empty(n_eq, np.int32)
     unknown[place] = np.flatnonzero(free)
-    banded = band <= BAND_LIMIT or n_eq <= BAND_LIMIT
+    banded = stepping and (band <= BAND_LIMIT or n_eq <= BAND_LIMIT)
     width = 3 * band + 1
     pattern = None
     tables = [equation[b.dof] for b in blocks]
     slots = []
-    if banded:
+    if not stepping:
+        dump, diagonal = 0, np.empty(0, np.int64)
+    elif banded:
         dump = n_eq * width
         for eq in tables:
             m = eq.shape[1]
@@ -564,5 +594,9 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
             own = [np.arange(p.size) if p.joint is None else p.joint for p in parts]
             before = np.cumsum([0] + [int(j.max(initial=-1)) + 1 for j in own])
             joint = np.concatenate([j + first for j, first in zip(own, before, strict=False)])
-        merged.append(Block(groups, parts[0].type, nodes, par, joint=joint))
+        preferred = None
+        if any(p.preferred is not None for p in parts):
+            none = [np.full((p.n_multipliers, 2), -1) if p.preferred is None else p.preferred for p in parts]
+            preferred = np.concatenate(none)
+        merged.append(Block(groups, parts[0].type, nodes, par, joint=joint, preferred=preferred))
     return merged

@@ -195,8 +195,19 @@ def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
 
 def _still(kind: str, options: dict[str, Any]) -> str:
     """A step at rest in words."""
+    if kind == "linear_static":
+        return "linear statics"
+    if kind == "linear_transient":
+        return f"linear transient of {options['duration']:g} s in steps of {options['h']:g} s, rule {options['rule']}"
+    if kind == "modes" and options["band"] is not None:
+        return "all modes from {:g} to {:g} Hz".format(*options["band"])
     if kind == "modes":
-        return f"the {_count(options['count'], 'lowest mode')}"
+        where = "lowest" if options["near"] is None else f"those nearest to {options['near']:g} Hz"
+        return (
+            f"the {_count(options['count'], 'lowest mode')}"
+            if where == "lowest"
+            else (f"{_count(options['count'], 'mode')}, {where}")
+        )
     if kind == "buckling":
         return f"linear buckling, {_count(options['count'], 'load factor')}"
     if options["control"] == "arc":

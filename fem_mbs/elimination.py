@@ -123,4 +123,7 @@ def _part(block: Block, labels: np.ndarray, keep: np.ndarray) -> Block:
     ends = np.concatenate(([0], np.cumsum(keep)))
     groups = [(name, int(ends[first]), int(ends[last])) for name, first, last in block.groups]
     groups = [group for group in groups if group[2] > group[1]]
-    return replace(block, groups=groups, nodes=block.nodes[keep], par=block.par[keep])
+    preferred = block.preferred
+    if preferred is not None:
+        preferred = preferred.reshape(block.size, -1, 2)[keep].reshape(-1, 2)
+    return replace(block, groups=groups, nodes=block.nodes[keep], par=block.par[keep], preferred=preferred)

@@ -19,6 +19,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.model_base import Assembling, Body, Event, InitialSpeed, InitialVelocity, Step
+from fem_mbs.model_couplings import Couplings
 from fem_mbs.model_forces import Forces
 from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
@@ -43,7 +44,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Forces, Solids):
+class Model(Parts, Joints, Loads, Frames, Forces, Solids, Couplings):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -242,26 +243,43 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids):
         """Static equilibrium at the present time, reached in load increments."""
         self.steps.append(Step("static", name, {"increments": increments, **options}))
 
-    def modes_step(self, count: int = 10, name: str = "modes") -> None:
-        """The ``count`` lowest undamped modes about the state that the steps before have left (at first: the start)."""
-        self.steps.append(Step("modes", name, {"count": count}))
+    def linear_static_step(self, name: str = "linear static", **options) -> None:
+        """Small displacements about the state that the steps before have left (at first: the start), which stays as it
+        is; for options see `fem_mbs.analysis.linear_steps.LINEAR_STATIC_OPTIONS`."""
+        self.steps.append(Step("linear_static", name, options))
 
-    def buckling_step(self, count: int = 4, loads="all", name: str = "buckling") -> None:
-        """Linear buckling about the state that the steps before have left: factors of smallest magnitude, of both
-        signs, by which ``loads`` ("all", or names of loads and "gravity") must be added for the model to lose its
-        stability."""
-        self.steps.append(Step("buckling", name, {"count": count, "loads": loads}))
+    def linear_transient_step(self, duration: float, h: float, name: str = "linear transient", **options) -> None:
+        """Small motions about the state that the steps before have left, which stays as it is; for options see
+        `fem_mbs.analysis.linear_transient.LINEAR_TRANSIENT_OPTIONS`."""
+        self.steps.append(Step("linear_transient", name, {"duration": duration, "h": h, **options}))
+
+    def modes_step(self, count: int = 10, name: str = "modes", **options) -> None:
+        """Undamped modes about the state that the steps before have left (at first: the start): the ``count`` lowest,
+        or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].
+
+        ``check``: look for modes that the iteration missed by a "probe", prove by "inertia" that there are none, or
+        "none"; ``preload``: name of a linear static step whose stresses stiffen the model."""
+        self.steps.append(Step("modes", name, {"count": count, **options}))
+
+    def buckling_step(self, count: int = 4, loads="all", name: str = "buckling", **options) -> None:
+        """Linear buckling about the state that the steps before have left: factors of smallest magnitude by which
+        ``loads`` ("all", or names of loads and "gravity") must be added for the model to lose its stability; of both
+        signs, or of one ``sign``, "positive" or "negative".
+
+        ``check``: count the factors by the inertia; ``preload``: name of a linear static step whose loads act already,
+        and do not grow."""
+        self.steps.append(Step("buckling", name, {"count": count, "loads": loads, **options}))
 
     # --- to arrays -------------------------------------------------------------------------------------------------
-    def compile(self) -> CompiledModel:
-        """Check the whole and make the arrays.
+    def compile(self, stepping: bool = True) -> CompiledModel:
+        """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.
 
         Raises:
             ModelError: no elements, nodes that nothing holds or uses, rotations that do not exist, contradictions.
         """
         if not self._blocks:
             raise ModelError("Model: it has no elements; add beams, trusses, bodies or masses")
-        blocks = merge_blocks(self._blocks + self._centrifugal_blocks(self._blocks))
+        blocks = merge_blocks(self._blocks + self._centrifugal_blocks(self._blocks) + self._coupling_blocks())
         n = self.n_nodes
         used = np.zeros(n, bool)
         for block in blocks:
@@ -311,7 +329,7 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids):
                 taken[node, component] = True
             kept = {sensor.on for sensor in self.sensors if sensor.kind in ("reaction", "joint")}
             blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
-        system = compile_system(self.dimension, nodes, blocks, held, driven, shared)
+        system = compile_system(self.dimension, nodes, blocks, held, driven, shared, stepping)
         system.callbacks = list(self._callbacks)
         functions = [f for f, _ in self._used_functions]
         loads = np.array([load for _, load in self._used_functions], bool)

@@ -179,6 +179,7 @@ class ModelBase:
         self._time: TimeFunction | None = None
         self._droppable: list[tuple[int, int]] = []
         self._welded_rotation: list[tuple[str, int]] = []
+        self._couplings: list[Any] = []
         self._spare: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 
     # --- names and places ------------------------------------------------------------------------------------------

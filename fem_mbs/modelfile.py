@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from fem_mbs.analysis.options import STEP_OPTIONS
+from fem_mbs.analysis.options import REQUIRED, STEP_OPTIONS
 from fem_mbs.errors import InputError, MeshError, ModelError
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.meshes.generate import arc, line, polyline
@@ -224,6 +224,9 @@ def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping
         elif key in ("loads", "vary"):
             words = isinstance(value, list) and all(isinstance(v, str) for v in value)
             what, good = "a text or a list of texts", isinstance(value, str) or words
+        elif key == "band":
+            what = "a list of two numbers"
+            good = isinstance(value, list) and [type(v) in (int, float) for v in value] == [True, True]
         elif isinstance(default, str):
             what, good = "a text", isinstance(value, str)
         elif isinstance(default, int):
@@ -232,8 +235,8 @@ def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping
             what, good = "a finite number", abs(value) < 1e100
         if not good:
             raise file.error(place, f"{key} = {shown(value)} must be {what}")
-    for key, default in known.items():
-        if default is None and key not in options:
+    for key in known:
+        if key in REQUIRED and key not in options:
             raise file.error(place, f'"{key}" is missing')
     return checked.type, own.get("name", checked.type), options
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from fem_mbs.analysis.options import STEP_OPTIONS
+from fem_mbs.analysis.options import REQUIRED, STEP_OPTIONS
 from fem_mbs.analysis.rules import RULES
 from fem_mbs.checks import QUANTITIES
 from fem_mbs.expressions import FUNCTIONS
@@ -118,7 +118,16 @@ _STEP_TEXTS = {
     "branch_size": "first step onto the branch, as `size`; negative: to the other side",
     "line_search": "in every iteration; else only after a failure",
     "count": "of modes, or of load factors",
-    "loads": '"all", or a list of loads (and "gravity") that grow until the model buckles',
+    "loads": '"all", or a list of loads (and "gravity"): they act in addition to what the state carries, and of '
+    "buckling grow until the model buckles",
+    "near": "frequency that the modes are to be nearest to [Hz], else the lowest",
+    "band": "[low, high] [Hz]: all modes between them, proved to be all, whatever `count` says",
+    "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
+    'factorisation) or "none"; of buckling: true counts the factors',
+    "preload": "name of a linear static step before, whose stresses (and loads) stiffen the model and stay constant",
+    "start": "name of a linear static step before, with whose displacements it starts",
+    "sign": '"both", "positive" or "negative" factors',
+    "time": "at which functions are taken, of a transient: at which it starts [s], else the present time",
     "rtol": "largest residual over the largest element contribution of its kind",
     "ctol": "constraint error over the length of the model",
     "max_iterations": "of Newton-Raphson in a step",
@@ -240,7 +249,8 @@ def _steps() -> Iterator[str]:
         yield f'Options of `type = "{kind}"`:\n'
         rows = [("key", "default", "meaning")]
         for name, default in options.items():
-            rows.append((f"`{name}`", "**required**" if default is None else shown(default), _STEP_TEXTS[name]))
+            given = "none" if default is None else shown(default)
+            rows.append((f"`{name}`", "**required**" if name in REQUIRED else given, _STEP_TEXTS[name]))
         yield from _rows(*rows)
         if kind in _STEP_NOTES:
             yield f"{_STEP_NOTES[kind]}\n"

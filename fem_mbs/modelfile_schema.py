@@ -834,7 +834,11 @@ Event = _table(
 
 Step = _table(
     "Step",
-    type=Key(TEXT, '"transient", "inverse", "static", "modes" or "buckling"', required=True),
+    type=Key(
+        TEXT,
+        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes" or "buckling"',
+        required=True,
+    ),
     name=Key(NAME, "for reports", shows="the type"),
 )
 

@@ -364,15 +364,17 @@ class _Reaction(Sensor):
         parts: dict[str, tuple[str, list[int]]] = {}
         for block in system.blocks:
             t = block.type
-            for first in (first for name, first, _ in block.groups if name == self.on and t.multipliers):
+            for first, last in ((first, last) for name, first, last in block.groups if name == self.on):
+                if not t.multipliers:
+                    continue
                 system.watch(block)
-                at = block.first_output + first * len(t.outputs)
+                elements = block.first_output + np.arange(first, last) * len(t.outputs)
                 for i, output in enumerate(t.outputs):
                     quantity, _, unit = output.rstrip("]").partition(" [")
                     if quantity == "force":
                         quantity += f".{sum(name.startswith('force') for name in parts)}"
                     if quantity.startswith(("force", "moment")):
-                        parts.setdefault(quantity, (unit, []))[1].append(at + i)
+                        parts.setdefault(quantity, (unit, []))[1].extend((elements + i).tolist())
         if not parts:
             raise ModelError(f'{self.owner}: "{self.on}" is no joint, and no place that is held')
         if list(parts) == ["force.0"]:

@@ -1,14 +1,18 @@
-"""Mesh files in: Gmsh .msh (2.2 and 4.1, text and binary) and VTU, through meshio.
+"""Mesh files in: Gmsh .msh (2.2 and 4.1, text and binary) and VTU here, others in `other_formats` and `exodus`.
 
-Read are the 2- and 3-node line cells, the points they use, and named sets; everything else the file holds is listed in
-``Mesh.skipped``.  Points that neither a line cell nor a point set uses are dropped (centres of arcs, inner points of
-surface meshes): they would be loose nodes of the model.
+Read are line cells or, on request, all cells that an element type stands on (`fem_mbs.meshes.cells`), the points they
+use, and named sets; everything else the file holds is listed in ``Mesh.skipped``.  Points that neither such a cell nor
+a point set uses are dropped (centres of arcs, inner points of surface meshes): they would be loose nodes of the model.
 
-Gmsh: a point group is a node set, a curve group a cell set; a group without a name is called ``physical_<dim>_<tag>``.
+Gmsh: a point group is a node set, any other a cell set; a group without a name is called ``physical_<dim>_<tag>``.
+Where groups of two dimensions have one name, the higher one is called ``name@2`` or ``name@3``.
 
 VTU has no named sets, so whole-number arrays of one component make them.  An array of 0 and 1 gives one set with its
 name (where it is 1); any other gives ``<name>_<value>`` for each value in it.  Point arrays give node sets, cell arrays
 cell sets, on vertex cells node sets.  Arrays of more than 64 values are taken for numbering and listed as skipped.
+
+Facet sets follow from cells: triangles and quadrilaterals of a cell set that are faces of solids of the mesh make a
+facet set of the same name, and so do lines that are edges of plane cells in a mesh without solids.
 """
 
 from __future__ import annotations
@@ -27,50 +31,63 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, match_facets
 from fem_mbs.meshes.gmsh_index import CELL_TYPES, GmshIndex, read_index
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
 __all__ = ["read_mesh"]
 
-_KINDS = {"line": "line2", "line3": "line3"}
+LINES = {"line": "line2", "line3": "line3"}
+ALL = {**LINES, **{kind: kind for kind in CELL_KINDS if DIMENSION[kind] > 1}}
+_CORNERS = {1: {2: 2, 3: 2}, 2: {3: 3, 6: 3, 4: 4, 8: 4}}  # dimension, nodes of a cell -> its corners
 _MAX_VALUES = 64
 
 
 def read_mesh(path: str | Path, cells: str = "lines") -> Mesh:
-    """Read a .msh or .vtu file.
+    """Read a mesh file: Gmsh .msh, .vtu, .vtk, Exodus .e .exo .ex2, MED .med, Medit .mesh .meshb.
 
     Args:
         cells: "lines": line cells only; "all": plane and solid cells too.
 
-    Raises MeshError, with the file, what is wrong and what to do, for whatever is not a sound mesh with line cells.
+    Raises MeshError, with the file, what is wrong and what to do, for whatever is not a sound mesh with such cells.
     Nothing is printed.
     """
-    where = str(path)
-    readers = {".msh": _read_msh, ".vtu": _read_vtu}
-    read = readers.get(Path(where).suffix.lower())
+    if cells not in ("lines", "all"):
+        raise MeshError(f'{path}: cells = {cells!r} must be "lines" or "all"')
+    where, kinds = str(path), LINES if cells == "lines" else ALL
+    suffix = Path(where).suffix.lower()
+    read = {".msh": _read_msh, ".vtu": _read_vtu}.get(suffix)
+    if read is None and suffix in (".vtk", ".med", ".mesh", ".meshb"):
+        from fem_mbs.meshes.other_formats import read_other as read
+    if read is None and suffix in (".e", ".exo", ".ex2"):
+        from fem_mbs.meshes.exodus import read_exodus as read
     try:
         if not Path(where).exists():
             raise MeshError(f"{where}: there is no such file; give a path that is right from {Path.cwd()}")
         if not Path(where).is_file():
-            raise MeshError(f"{where}: is a folder or a device; give a mesh file (.msh or .vtu)")
+            raise MeshError(f"{where}: is a folder or a device; give a mesh file (.msh, .vtu ...)")
         if read is None:
             raise MeshError(
-                f'{where}: the extension "{Path(where).suffix}" is not read; give a Gmsh .msh or a .vtu file'
+                f'{where}: the extension "{Path(where).suffix}" is not read; give a Gmsh .msh or a .vtu file '
+                "(or .vtk, .e, .exo, .med, .mesh)"
             )
         data = Path(where).read_bytes()
     except OSError as error:
         raise MeshError(f"{where}: cannot be opened ({error}); check path and permissions") from error
     if not data.strip():
         raise MeshError(f"{where}: the file is empty; save the mesh again")
-    return read(where, data)
+    return read(where, data, kinds)
 
 
-def _quietly(where: str, read: Callable):
+def quietly(where: str, read: Callable):
     """Run a meshio reader: its prints are kept from the terminal, and each of its ways to fail becomes a MeshError.
 
     Those are ReadError (often without text), SystemExit, and whatever numpy, struct, zlib or the XML parser raise.
     Gives the result and what was printed.
     """
+    from meshio._mesh import topological_dimension
+
+    topological_dimension.setdefault("wedge15", 3)  # meshio 5.3 reads such cells and then stops at this table
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), warnings.catch_warnings():
@@ -78,6 +95,8 @@ def _quietly(where: str, read: Callable):
             # before 2.4, numpy stops at the first word that is not a number, and only warns
             warnings.filterwarnings("error", "string or file could not be read to its end")
             result = read()
+    except MeshError:
+        raise
     except (Exception, SystemExit) as error:
         text = " ".join(f"{said.getvalue()} {error}".split())[:200] or "no reason given"
         raise MeshError(
@@ -87,18 +106,21 @@ def _quietly(where: str, read: Callable):
 
 
 @dataclass
-class _Found:
-    """A mesh in the making: all points of the file, its line cells, and sets in terms of the file's cells."""
+class Found:
+    """A mesh in the making: all points of the file, its cells of ``kinds`` (meshio's name -> ours), sets in terms of
+    the file's cells."""
 
     where: str
     format: str
     points: np.ndarray
     point_ids: np.ndarray
     skipped: list[str]
+    kinds: dict[str, str]
     blocks: list[CellBlock] = field(default_factory=list)
     node_sets: dict[str, np.ndarray] = field(default_factory=dict)
     cell_sets: dict[str, list[tuple[int, np.ndarray]]] = field(default_factory=dict)
     others: Counter = field(default_factory=Counter)
+    sides: dict[str, list[tuple[int, np.ndarray, np.ndarray]]] = field(default_factory=dict)
 
     def add_nodes(self, name: str, nodes: np.ndarray, origin: str) -> None:
         if name in self.node_sets:
@@ -106,19 +128,47 @@ class _Found:
         self.node_sets[name] = nodes
 
     def add_cells(self, name: str, parts: list[tuple[int, np.ndarray]], origin: str) -> None:
+        dimensions = {DIMENSION[self.blocks[b].kind] for b, _ in parts}
+        if name in self.cell_sets and dimensions != {DIMENSION[self.blocks[b].kind] for b, _ in self.cell_sets[name]}:
+            name = f"{name}@{max(dimensions)}"
         if name in self.cell_sets:
             raise MeshError(f'{self.where}: two sets of lines are called "{name}" (one is {origin}); rename one')
         self.cell_sets[name] = parts
 
+    def facet_sets(self) -> dict[str, list[tuple[int, np.ndarray, np.ndarray]]]:
+        """Facets of the cells of the highest dimension that cells one dimension lower, in sets, lie on."""
+        top = max(DIMENSION[block.kind] for block in self.blocks)
+        found = dict(self.sides)
+        if top == 1:
+            return found
+        bodies = [(i, block.kind, block.cells) for i, block in enumerate(self.blocks) if DIMENSION[block.kind] == top]
+        for name, parts in self.cell_sets.items():
+            parts = [(self.blocks[b].cells[c]) for b, c in parts if DIMENSION[self.blocks[b].kind] == top - 1]
+            missing = total = 0
+            for corners in {_CORNERS[top - 1][cells.shape[1]] for cells in parts}:
+                wanted = [c[:, :corners] for c in parts if _CORNERS[top - 1][c.shape[1]] == corners]
+                block, cell, facet = match_facets(bodies, np.concatenate(wanted))
+                missing, total = missing + int((block < 0).sum()), total + len(block)
+                for b in np.unique(block[block >= 0]):
+                    found.setdefault(name, []).append((int(b), cell[block == b], facet[block == b]))
+            if missing and name in found:
+                what = {2: "edge of plane cells", 3: "face of solid cells"}[top]
+                self.skipped.append(f'in the facet set "{name}": {missing} of {total} cells that are no {what}')
+        return found
+
     def mesh(self) -> Mesh:
-        """Drop what no line cell and no point set uses, and let `Mesh` check the rest."""
+        """Drop what no cell and no point set uses, and let `Mesh` check the rest."""
+        lines = self.kinds is LINES
         self.skipped += [
             f"{_number(n, f'{kind} cell')} (no element here uses this type)" for kind, n in self.others.items()
         ]
         if not sum(len(block.cells) for block in self.blocks):
             other = ", ".join(f"{n} {kind}" for kind, n in self.others.items()) or "no cells at all"
+            none, mesh = (
+                ("no line cells of 2 or 3 nodes", "curves") if lines else ("no cells that are used", "the part")
+            )
             raise MeshError(
-                f"{self.where}: no line cells of 2 or 3 nodes, but {other}; mesh curves, and put those to be used in a "
+                f"{self.where}: {none}, but {other}; mesh {mesh}, and put those to be used in a "
                 f"physical group (Gmsh saves only cells in groups once there is a group)"
             )
         used = np.zeros(len(self.points), dtype=bool)
@@ -131,8 +181,10 @@ class _Found:
         if len(loose):
             listed = ", ".join(str(v) for v in loose[:10]) + (", ..." if len(loose) > 10 else "")
             self.skipped.append(
-                f"{_number(len(loose), 'point')} that no line cell and no point set uses (nodes {listed})"
+                f"{_number(len(loose), 'point')} that no {'line ' if lines else ''}cell and no point set uses "
+                f"(nodes {listed})"
             )
+        facet_sets = self.facet_sets()
         new = np.cumsum(used) - 1
         return Mesh(
             points=self.points[used],
@@ -143,6 +195,7 @@ class _Found:
             source=self.where,
             format=self.format,
             skipped=self.skipped,
+            facet_sets=facet_sets,
         )
 
 
@@ -153,7 +206,7 @@ def _number(n: int, what: str) -> str:
 # ---- Gmsh ------------------------------------------------------------------------------------------------------------
 
 
-def _read_msh(where: str, data: bytes) -> Mesh:
+def _read_msh(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
     if not data.lstrip().startswith(b"$"):
         other = " (an ANSYS Fluent mesh has the same extension)" if data.lstrip().startswith(b"(") else ""
         raise MeshError(
@@ -161,24 +214,26 @@ def _read_msh(where: str, data: bytes) -> Mesh:
         )
     index = read_index(data, where)
     raw = _through_meshio(index, where)
-    found = _Found(
+    found = Found(
         where=where,
         format=f"Gmsh {index.version} {'binary' if index.binary else 'ASCII'}",
         points=np.asarray(raw.points, dtype=float),
         point_ids=index.node_ids,
         skipped=index.skipped,
+        kinds=kinds,
     )
     m = len(index.cell_ids)
     vertex, block_of, place = (np.full(m, -1, dtype=np.int64) for _ in range(3))  # per cell of the file
     for kind, cells, nodes in _runs(index, raw):
         if kind == "vertex":
             vertex[cells] = nodes[:, 0]
-        elif kind in _KINDS:
-            turned = index.backward[cells]
-            nodes[turned, :2] = nodes[turned, 1::-1]
+        elif kind in kinds:
+            if kind in LINES:
+                turned = index.backward[cells]
+                nodes[turned, :2] = nodes[turned, 1::-1]
             keep, same = _merged_22(index, cells, nodes) if index.version == "2.2" else (np.arange(len(cells)),) * 2
             block_of[cells], place[cells] = len(found.blocks), same
-            found.blocks.append(CellBlock(_KINDS[kind], nodes[keep], index.cell_ids[cells[keep]]))
+            found.blocks.append(CellBlock(kinds[kind], nodes[keep], index.cell_ids[cells[keep]]))
         else:
             found.others[kind] += len(cells)
 
@@ -189,7 +244,7 @@ def _read_msh(where: str, data: bytes) -> Mesh:
         origin = f"physical group {tag} of dimension {dimension}"
         if dimension == 0 and len(cells):
             found.add_nodes(name, np.unique(vertex[cells]), origin)
-        elif dimension == 1 and (block_of[cells] >= 0).any():
+        elif dimension > 0 and (block_of[cells] >= 0).any():
             cells = cells[block_of[cells] >= 0]
             parts = [(int(b), place[cells[block_of[cells] == b]]) for b in np.unique(block_of[cells])]
             found.add_cells(name, parts, origin)
@@ -209,7 +264,7 @@ def _merged_22(index: GmshIndex, cells: np.ndarray, nodes: np.ndarray) -> tuple[
     """
     group = np.zeros(len(index.cell_ids), dtype=np.int64)
     for (dimension, tag), members in index.groups.items():
-        if dimension == 1:
+        if dimension > 0:
             group[members] = tag
     where = np.column_stack([index.entities[cells], nodes])
     same = np.unique(np.column_stack([where, group[cells]]), axis=0, return_inverse=True)[1].reshape(-1)
@@ -230,7 +285,7 @@ def _through_meshio(index: GmshIndex, where: str):
         with tempfile.TemporaryDirectory(prefix="fem-mbs-") as folder:
             copy = Path(folder) / "reduced.msh"
             copy.write_bytes(index.reduced)
-            raw, _ = _quietly(where, lambda: gmsh.read(copy))
+            raw, _ = quietly(where, lambda: gmsh.read(copy))
     except OSError as error:
         raise MeshError(f"{where}: no room for a temporary copy in {tempfile.gettempdir()} ({error})") from error
     names = [block.type for block in raw.cells for _ in range(len(block.data))]
@@ -251,7 +306,7 @@ def _runs(index: GmshIndex, raw) -> Iterable[tuple[str, np.ndarray, np.ndarray]]
 # ---- VTU -------------------------------------------------------------------------------------------------------------
 
 
-def _read_vtu(where: str, data: bytes) -> Mesh:
+def _read_vtu(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
     head = data.partition(b"<AppendedData")[0]
     if b"<VTKFile" not in head:
         raise MeshError(f"{where}: not a VTU file, it has no <VTKFile> tag; save it as an unstructured grid (.vtu)")
@@ -263,27 +318,8 @@ def _read_vtu(where: str, data: bytes) -> Mesh:
         )
     from meshio import vtu
 
-    raw, said = _quietly(where, lambda: vtu.read(where))
-    points = np.asarray(raw.points)
-    if points.ndim != 2 or points.shape[1] not in (2, 3) or points.dtype.kind not in "fiu":
-        raise MeshError(f"{where}: points must have 3 coordinates each; save it anew")
-    if points.shape[1] == 2:
-        points = np.column_stack([points, np.zeros(len(points))])
-    found = _Found(where, "VTU", points.astype(float), np.arange(len(points)), [])
-
-    kept: list[tuple[int, str, int]] = []  # block of the file, its type, block of the mesh
-    numbers = 0
-    for i, block in enumerate(raw.cells):
-        n = len(block.data)
-        if block.type in _KINDS:
-            kept.append((i, block.type, len(found.blocks)))
-            cells = np.asarray(block.data).astype(np.int64)
-            found.blocks.append(CellBlock(_KINDS[block.type], cells, np.arange(numbers, numbers + n)))
-        elif block.type == "vertex":
-            kept.append((i, block.type, -1))
-        else:
-            found.others[block.type] += n
-        numbers += n
+    raw, said = quietly(where, lambda: vtu.read(where))
+    found, kept, numbers = from_meshio(where, "VTU", raw, kinds)
     declared = re.search(rb"<Piece\b[^>]*\bNumberOfCells\s*=\s*[\"']\s*(\d{1,18})", head)
     if declared and int(declared[1]) > numbers:
         found.others["unknown"] += int(declared[1]) - numbers
@@ -291,6 +327,37 @@ def _read_vtu(where: str, data: bytes) -> Mesh:
             "cells of types that meshio does not know (poly lines: turn them into lines); it says: " + said
         )
 
+    add_arrays(found, raw, kept)
+    return found.mesh()
+
+
+def from_meshio(where: str, form: str, raw, kinds: dict[str, str]) -> tuple[Found, list[tuple[int, str, int]], int]:
+    """Points and cells of what meshio has read, numbered from 0; which of its blocks were kept (block of the file, its
+    type, block of the mesh, -1: vertices), and the number of cells in the file."""
+    points = np.asarray(raw.points)
+    if points.ndim != 2 or points.shape[1] not in (2, 3) or points.dtype.kind not in "fiu":
+        raise MeshError(f"{where}: points must have 3 coordinates each; save it anew")
+    if points.shape[1] == 2:
+        points = np.column_stack([points, np.zeros(len(points))])
+    found = Found(where, form, points.astype(float), np.arange(len(points)), [], kinds)
+    kept: list[tuple[int, str, int]] = []
+    numbers = 0
+    for i, block in enumerate(raw.cells):
+        n = len(block.data)
+        if block.type in kinds:
+            kept.append((i, block.type, len(found.blocks)))
+            cells = np.asarray(block.data).astype(np.int64)
+            found.blocks.append(CellBlock(kinds[block.type], cells, np.arange(numbers, numbers + n)))
+        elif block.type == "vertex":
+            kept.append((i, block.type, -1))
+        else:
+            found.others[block.type] += n
+        numbers += n
+    return found, kept, numbers
+
+
+def add_arrays(found: Found, raw, kept: list[tuple[int, str, int]]) -> None:
+    """Sets from whole-number arrays of points and cells."""
     for name, array in (raw.point_data or {}).items():
         values, why = _set_values([array])
         for value, label in values:
@@ -310,7 +377,6 @@ def _read_vtu(where: str, data: bytes) -> Mesh:
         if why:
             found.skipped.append(f'cell array "{name}": {why}')
     found.skipped += [f'field array "{name}"' for name in raw.field_data or {}]
-    return found.mesh()
 
 
 def _set_values(arrays: list[np.ndarray]) -> tuple[list[tuple[int, Callable[[str], str]]], str]:

@@ -21,7 +21,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csc_matrix, diags
+from scipy.sparse import csc_matrix, csr_matrix, diags
 from scipy.sparse.linalg import splu
 
 from fem_mbs.solvers.linear import LinearSolveError, cholmod_status, one_blas_thread
@@ -56,28 +56,20 @@ class Pencil:
     """
 
     def __init__(self, K, M=None):
-        K = csc_matrix(K, dtype=float)
+        K = _columns(K)
         n = K.shape[0]
         if K.shape != (n, n) or (M is not None and M.shape != (n, n)):
             raise ValueError("Matrices of an eigenvalue problem must be square and of one size")
-        diagonal = np.abs(K.diagonal())
-        if M is not None:
-            M = csc_matrix(M, dtype=float)
-            # a dof without stiffness counts by its mass, as if it belonged to a typical frequency
-            mass = np.abs(M.diagonal())
-            diagonal = np.where(diagonal > 0.0, diagonal, mass * (diagonal.sum() / mass.sum() if mass.any() else 1.0))
+        M = csc_matrix((n, n)) if M is None else _columns(M)
+        diagonal, mass = np.abs(K.diagonal()), np.abs(M.diagonal())
+        # a dof without stiffness counts by its mass, as if it belonged to a typical frequency
+        diagonal = np.where(diagonal > 0.0, diagonal, mass * (diagonal.sum() / mass.sum() if mass.any() else 1.0))
         self.scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-        D = diags(self.scale)
-        K = (D @ K @ D).tocsc()
-        M = csc_matrix((n, n)) if M is None else (D @ M @ D).tocsc()
-        # the union of both patterns and the diagonal, zeros kept
-        pattern = sum(csc_matrix((np.ones(a.nnz), a.indices, a.indptr), shape=(n, n)) for a in (K, M))
-        pattern = csc_matrix(pattern + diags(np.ones(n)))
-        pattern.sort_indices()
+        pattern = _union(K, M)
         self.n, self.indptr, self.indices = n, pattern.indptr, pattern.indices
-        self._K, self._M = (_on(pattern, a) for a in (K, M))
+        self._K, self._M = (_on(pattern, a, self.scale) for a in (K, M))
         columns = np.repeat(np.arange(n), np.diff(self.indptr))
-        self._lower = np.flatnonzero(self.indices >= columns)
+        self._lower = self.indices >= columns
         self._lower_indptr = np.concatenate(([0], np.cumsum(np.bincount(columns[self._lower], minlength=n))))
         self.mass_free = not M.nnz
         self.order: np.ndarray | None = None  # found by METIS
@@ -97,16 +89,43 @@ class Pencil:
         return A
 
 
-def _on(pattern, a) -> np.ndarray:
-    """Values of ``a`` on a pattern that holds its own."""
+def _columns(A) -> csc_matrix:
+    """A symmetric matrix as sorted columns; those of compressed rows are its rows."""
+    A = A.T if isinstance(A, csr_matrix) and A.dtype == float else csc_matrix(A, dtype=float)
+    if not A.has_sorted_indices:
+        A = A.sorted_indices()
+    return A
+
+
+def _union(K: csc_matrix, M: csc_matrix) -> csc_matrix:
+    """A matrix with the pattern of both and the whole diagonal, zeros kept."""
+    n = K.shape[0]
+    if not M.nnz or _alike(K, M):
+        columns = np.repeat(np.arange(n, dtype=np.int32), np.diff(K.indptr))
+        if np.count_nonzero(K.indices == columns) == n:
+            return K
+    ones = (csc_matrix((np.ones(a.nnz, np.int8), a.indices, a.indptr), shape=(n, n)) for a in (K, M))
+    pattern = csc_matrix(sum(ones) + diags(np.ones(n)))
+    pattern.sort_indices()
+    return pattern
+
+
+def _alike(a, b) -> bool:
+    return a.nnz == b.nnz and np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)
+
+
+def _on(pattern, a, scale: np.ndarray) -> np.ndarray:
+    """Values of diag(scale) a diag(scale) on a pattern that holds that of ``a``."""
     n = pattern.shape[0]
-    a.sort_indices()
-    if a.nnz == pattern.nnz and np.array_equal(a.indices, pattern.indices):
-        return a.data
+    counts = np.diff(a.indptr)
+    scaled = a.data * scale[a.indices]
+    scaled *= np.repeat(scale, counts)
+    if _alike(a, pattern):
+        return scaled
     keys = np.repeat(np.arange(n, dtype=np.int64), np.diff(pattern.indptr)) * n + pattern.indices
-    own = np.repeat(np.arange(n, dtype=np.int64), np.diff(a.indptr)) * n + a.indices
-    values = np.zeros(pattern.nnz)
-    values[np.searchsorted(keys, own)] = a.data
+    own = np.repeat(np.arange(n, dtype=np.int64), counts) * n + a.indices
+    values = np.zeros(pattern.indices.size)
+    values[np.searchsorted(keys, own)] = scaled
     return values
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fem_mbs.contract import kernel
 
-__all__ = ["element_slots", "matrix_pattern"]
+__all__ = ["add_entries", "element_slots", "matrix_pattern"]
 
 
 @kernel
@@ -116,3 +116,17 @@ def element_slots(indptr, indices, tables) -> tuple[np.ndarray, np.ndarray]:
     diagonal = np.empty(indptr.size - 1, np.int64)
     _slots(indptr, indices, equations, starts, matrices, begin, element, place, slot, diagonal)
     return slot, diagonal
+
+
+@kernel
+def add_entries(matrices, slot, values):
+    """Add element matrices (e, m, m) at their places (e m m,) to the values of the columns; places behind the last are
+    those of entries without an equation."""
+    m = matrices.shape[1]
+    k = 0
+    for e in range(matrices.shape[0]):
+        for i in range(m):
+            for j in range(m):
+                if slot[k] < values.size:
+                    values[slot[k]] += matrices[e, i, j]
+                k += 1

@@ -247,6 +247,12 @@ def _truss(strain=0, tension_only=0, damping=0.0):
     return lambda rng: (9.0, 1.3, strain, tension_only, 0.4, damping)
 
 
+def _small_rotation(rng):
+    """Coefficients of the directors, l_k = c x D_k / 2, and the reference."""
+    D = triad(rng)
+    return (*(0.5 * np.cross(_off(rng, 3), D.T).T).ravel(), *D.ravel())
+
+
 def _off(rng, n):
     return tuple(rng.normal(size=n))
 
@@ -384,6 +390,16 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     "pulley2": Case(lambda rng: (1.7, 0, 0, 1.0, -0.4, 0.3, *_off(rng, 12))),
     "pulley3": Case(lambda rng: (1.7, 0, 0, 1.0, -0.4, 0.3, *_off(rng, 18))),
+    "equation2": {
+        "": Case(lambda rng: (1.7, 0, 0.4, 1, 0, *_off(rng, 8)), isolated=False),
+        "fixed": Case(lambda rng: (1.7, -1, 0.0, 1, 0, *_off(rng, 8)), isolated=False),
+    },
+    "equation3": {
+        "": Case(lambda rng: (1.7, 0, 0.4, 1, 0, *_off(rng, 15), *triad(rng).ravel()), isolated=False),
+        "small": Case(lambda rng: (1.7, 0, 0.4, 1, 1, *_off(rng, 6), *_small_rotation(rng)), isolated=False),
+    },
+    "mean_rotation2": Case(lambda rng: (1.7, *_off(rng, 6), 0.3)),
+    "mean_rotation3": Case(lambda rng: (1.7, *_off(rng, 9), 0.3)),
     # the way along the line is a coordinate, not a place in space
     "beam_slide2": {
         "cubic": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, *_off(rng, 10)), isolated=False),

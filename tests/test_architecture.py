@@ -58,7 +58,7 @@ HEAVY = {
     "sksparse": [r"solvers/.*"],
     "matplotlib": [r"fem_mbs/plot[^/]*\.py"],
     "PIL": [r"fem_mbs/plot[^/]*\.py"],
-    "h5py": [r"fem_mbs/results[^/]*\.py"],
+    "h5py": [r"fem_mbs/results[^/]*\.py", r"meshes/exodus\.py"],
 }
 
 # What a command line that only prints its help must not wait for.

@@ -132,6 +132,8 @@ def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[
                 if normal.max() > 0.999:
                     supports.append({**place, "components": ["xyz"[int(normal.argmax())]]})
     for name, node in compiled.merged_joints:
+        if name not in model.joints:
+            continue
         joints.setdefault(name, {"name": name, "type": model.joints[name].kind, "node": node, "point": [0.0] * dim})
     return list(joints.values()), supports
 

@@ -128,6 +128,11 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
         if bad.size and block.type.name != "beam2_inextensible":
             k = int(bad[0])
             what = "rad" if block.type.angular else "m"
+            if block.type.name.startswith("equation"):
+                raise ModelError(
+                    f'Equation "{block.row_label(k)}": its left side is {error[k]:g} off its right side at the start; '
+                    "let its function start at zero, or vary it in a static step"
+                )
             raise ModelError(
                 f'Joint "{block.label(k)}": it is open by {error[k]:g} {what} at the start; move its parts together, '
                 "let its function start at zero, or ask for an assembly"

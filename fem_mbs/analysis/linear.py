@@ -1,111 +1,330 @@
-"""Modes and linear buckling about a static state of a model, at rest.
+"""Linear response of a model about a static state: its matrices there, and constraints eliminated from them.
 
 The tangent at the state comes from the same kernels as every step: stiffness with its geometric part, the share of the
-multipliers, and that of loads which turn with the model.  Multipliers span the constraints, on whose null space the
-eigenproblems live (`fem_mbs.solvers.eigen`).
+multipliers, and that of loads which turn with the model.  Joints and equations are rows of constraints in it, which are
+eliminated exactly (`fem_mbs.solvers.constraint_equations`), so that the problems left are symmetric and sparse, of the
+size of what can move on its own.  Of large mechanisms, in which everything hangs together by joints, that would be a
+dense matrix; they keep their constraints (`fem_mbs.solvers.eigen`).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_matrix, diags, vstack
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import function_jets
-from fem_mbs.analysis.loading import Loading, chosen
+from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.matrices import Matrices
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
-from fem_mbs.solvers.eigen import Saddle, buckling_factors, symmetric_modes
+from fem_mbs.solvers.constraint_equations import ConstraintConflict, Elimination, eliminate
+from fem_mbs.solvers.eigen import Saddle
+from fem_mbs.solvers.factors import NotPositiveDefinite, Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError
 
-__all__ = ["BUCKLING_OPTIONS", "MODES_OPTIONS", "Linearised", "run_buckling", "run_modes"]
-
-#: Options of a modal step and their defaults.
-MODES_OPTIONS: dict[str, Any] = {"count": 10}
-#: Options of a buckling step and their defaults.
-BUCKLING_OPTIONS: dict[str, Any] = {"count": 4, "loads": "all"}
+__all__ = ["Linearised", "Response"]
 
 #: Of shapes in figures: largest displacement over the size of the model.
 _SHAPE = 0.1
-_ASYMMETRIC = 1e-6
+#: Constraints over unknowns of a large mechanism, and its size.
+_MECHANISM, _LARGE = 0.25, 1500
+_REFINEMENTS = 2
+_LOOSE = "the model is loose; hold it, so that every motion strains something"
+
+
+@dataclass(frozen=True)
+class Response:
+    """Small displacements under loads: increments ``u`` (N,) of positions and rotations, ``y`` (m,) of the multipliers'
+    unknowns, the loads' functions ``mask`` (n_fun,) at their ``values`` (n_fun,), whether the weight is among them, and
+    ``forces`` (N,) of supports and motions on the model."""
+
+    u: np.ndarray
+    y: np.ndarray
+    mask: np.ndarray
+    values: np.ndarray
+    weight: bool
+    forces: np.ndarray
 
 
 class Linearised:
-    """Stiffness, mass and constraints of a model at a state, over its free unknowns, under loads at their levels."""
+    """Stiffness, mass, damping and constraints of a model at a state, under loads at their levels.
 
-    def __init__(self, compiled: CompiledModel, state: S.State, t: float, loading: Loading):
+    Problems live on independent unknowns q (n_q,), u = T q over the dofs of nodes; ``preload`` adds the geometric
+    stiffness of a linear response to that of the state.
+    """
+
+    def __init__(
+        self, compiled: CompiledModel, state: S.State, t: float, loading: Loading, matrices: Matrices | None = None,
+        preload: Response | None = None,
+    ):  # fmt: skip
         system = compiled.system
-        self.compiled, self.system, self.loading = compiled, system, loading
-        first = system.first_multiplier
-        self.free = np.flatnonzero(system.system.equation[:first] >= 0)
+        self.compiled, self.system, self.loading, self.t = compiled, system, loading, t
+        self.first = first = system.first_multiplier
+        self.matrices = matrices or Matrices(system)
+        self.owned = np.flatnonzero(system.system.equation[:first] >= 0)
         self.multipliers = np.arange(first, system.n_dof - 1)
         self.values = function_jets(compiled, t)[:, 0]
         self.state = system.initial_state()
         self.state.Q[:], self.state.D[:] = state.Q[0], state.D[0]
         self.state.U[self.multipliers] = state.Q[0, self.multipliers]
-        self.ctl = self._control(2.0, 0.0)
-        self.residual, self.tangent = self._tangent(self.ctl, self._fun())
-        constraints = self.tangent[self.multipliers][:, self.free]
-        self.constraints = vstack((constraints, system.sharing()[:, self.free])).tocsr()
-        K = self.tangent[self.free][:, self.free]
-        skew = abs(K - K.T)
-        self.asymmetry = float(skew.max() / max(abs(K).max(), 1e-300)) if K.nnz else 0.0
-        self.stiffness = (0.5 * (K + K.T)).tocsr()
+        self.ctl = self._control(stiffness=2.0)
+        self.preload = preload
+        self.residual, tangent = self.matrices.tangent(self.ctl, self._fun(), self.state)
+        self._skewed = self.matrices.skewed or preload is not None
+        self._plain: csr_matrix | None = tangent
+        self._geometry: csr_matrix | None = None
+        rows = tangent[self.multipliers][:, :first] if self.multipliers.size else csr_matrix((0, first))
+        self.constraints = vstack((rows, system.sharing()[:, :first])).tocsr()
+        m = self.constraints.shape[0]
+        self.eliminated = not (m > _MECHANISM * self.owned.size and self.owned.size > _LARGE)
+        self.asymmetry = 0.0
+        self._positive: PositiveFactors | None = None
 
-    def _control(self, stiffness: float, mass: float) -> np.ndarray:
+    # --- kernels ---------------------------------------------------------------------------------------------------
+    def _control(self, stiffness: float = 0.0, mass: float = 0.0, damping: float = 0.0) -> np.ndarray:
         ctl = np.zeros(C.N_CTL)
         ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.TWO] = 1.0, 1.0, stiffness, stiffness
-        ctl[C.RULE], ctl[C.WA] = C.ONE_STATE, mass
-        self.loading.gravity(ctl)
+        ctl[C.RULE], ctl[C.WA], ctl[C.WV] = C.ONE_STATE, mass, damping
+        if stiffness:
+            self.loading.gravity(ctl)
         return ctl
 
-    def _fun(self, mask: np.ndarray | None = None) -> np.ndarray:
-        """Values of the time functions as kernels take them, those of ``mask`` once more."""
-        values = self.loading.factors * self.values
+    def _fun(self, mask: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
+        """Values of the time functions as kernels take them: at the level of the state, those of ``mask`` added."""
+        now = self.loading.factors * self.values
         if mask is not None:
-            values = values + np.where(mask, self.values, 0.0)
-        fun = np.zeros((max(len(values), 1), 3))
-        fun[: len(values)] = values[:, None]
+            now = now + np.where(mask, self.values if values is None else values, 0.0)
+        fun = np.zeros((max(len(now), 1), 3))
+        fun[: len(now)] = now[:, None]
         return fun
 
-    def _tangent(self, ctl, fun):
-        """Residual (N,) and tangent (N, N) at the state."""
-        return self.system.full_matrix(ctl, fun, self.state)
-
-    @property
-    def mass(self):
-        """Mass matrix over the free unknowns."""
-        fun = np.zeros((max(len(self.compiled.functions), 1), 3))
-        ctl = self._control(0.0, 1.0)
-        ctl[C.GX : C.GZ + 1] = 0.0  # the weight of an eccentric mass turns with it: that is stiffness
-        M = self.system.full_matrix(ctl, fun, self.state)[1][self.free][:, self.free]
-        return (0.5 * (M + M.T)).tocsr()
-
-    # --- linear response -------------------------------------------------------------------------------------------
-    def load(self, mask: np.ndarray, weight: bool) -> np.ndarray:
-        """Force (N,) of the loads of ``mask`` (n_fun,), and of the model's weight, at the state."""
-        none = self.system.full_matrix(self.ctl, self._fun(), self.state)[0]
+    def _weighed(self, weight: bool) -> np.ndarray:
+        """Control values with the weight of the model in addition."""
         ctl = self.ctl.copy()
         if weight:
             gravity = self.compiled.model.gravity
             ctl[C.GX : C.GX + len(gravity)] += gravity
-        return none - self.system.full_matrix(ctl, self._fun(mask), self.state)[0]
+        return ctl
 
-    def respond(self, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Linear displacements (N,) and increments of the multipliers' unknowns under a force (N,)."""
+    # --- matrices --------------------------------------------------------------------------------------------------
+    @property
+    def plain_tangent(self) -> csr_matrix:
+        """Tangent over all dofs (N, N) at the state; made again if it was released."""
+        if self._plain is None:
+            self._plain = self.matrices.tangent(self.ctl, self._fun(), self.state)[1]
+        return self._plain
+
+    @property
+    def tangent(self) -> csr_matrix:
+        """The same with the geometric stiffness of the preload."""
+        if self.preload is None:
+            return self.plain_tangent
+        if self._geometry is None:
+            self._geometry = self.geometric_stiffness(self.preload)
+        return csr_matrix(self.plain_tangent + self._geometry)
+
+    def release(self) -> None:
+        """Give the memory of the matrices over all dofs back, which large parts need for their factors."""
+        self._plain = None
+        self.__dict__.pop("mass_matrix", None)
+
+    @cached_property
+    def mass_matrix(self) -> csr_matrix:
+        """Mass over all dofs (N, N)."""
+        blocks = [block for block in self.system.blocks if block.type.inertia]
+        M = self.matrices.tangent(self._control(mass=1.0), self._fun(), self.state, blocks)[1]
+        return csr_matrix(0.5 * (M + M.T)) if self.matrices.skewed else M
+
+    @cached_property
+    def damping_matrix(self) -> csr_matrix:
+        """Damping over all dofs (N, N): forces per velocity, which kernels add to their stiffness."""
+        fun = self._fun()
+        both = self.matrices.tangent(self._control(stiffness=2.0, damping=1.0), fun, self.state)[1]
+        both.data -= self.matrices.tangent(self.ctl, fun, self.state)[1].data
+        return both
+
+    @cached_property
+    def elimination(self) -> Elimination:
+        """u = T q, with joints and equations at rest."""
+        return self.eliminate()
+
+    def eliminate(self, right: np.ndarray | None = None, moved: np.ndarray | None = None) -> Elimination:
+        """u = T q + u0 with right sides (m,) of the constraints and displacements (first,) of what is prescribed.
+
+        Raises:
+            ModelError: constraints contradict each other, naming them.
+        """
+        held = np.setdiff1d(np.arange(self.first), self.owned)
+        size = np.ones(self.first)
+        size[self.system.system.kind[: self.first] == S.POSITION] = self.system.length
         try:
-            u, y = Saddle(self.stiffness, self.constraints).solve(force[self.free])
-        except LinearSolveError:
-            raise AnalysisError(
-                "Buckling: the model is loose; hold it, so that every motion strains something"
-            ) from None
-        whole = np.zeros(self.system.n_dof)
-        whole[self.free] = u
-        return whole, y[: self.multipliers.size]
+            return eliminate(
+                self.constraints, right, self._preferred(), held, None if moved is None else moved[held],
+                strict=True, scale=size,
+            )  # fmt: skip
+        except ConstraintConflict as conflict:
+            raise ModelError(f"Model: {self._conflict(conflict)}") from None
+
+    def _preferred(self) -> np.ndarray:
+        """The dof of each constraint that is to depend on the others, -1 for any."""
+        preferred = np.full(self.constraints.shape[0], -1)
+        preferred[: self.multipliers.size] = self.system.preferred_dofs()
+        return preferred
+
+    def _conflict(self, conflict: ConstraintConflict) -> str:
+        labels = constraint_labels(self.system)
+        names = list(dict.fromkeys(str(labels[i]) for i in conflict.equations if i < labels.size))
+        shown = ", ".join(f'"{name}"' for name in names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+        dofs = ", ".join(self.system.name_of(i) for i in conflict.dofs[:3])
+        where = f" ({dofs})" if dofs else ""
+        if conflict.kind == "used twice":
+            return (
+                f"{shown}: a dof is the dependent one (the first term) of two equations{where}; begin one with another "
+                "term"
+            )
+        if conflict.kind == "held and dependent":
+            return (
+                f"{shown}: the dependent dof (the first term) is held by a support or motion{where}; begin with "
+                "another term, or remove the support"
+            )
+        return f"{shown}: these constraints contradict each other{where}; change their values or remove one"
+
+    def reduce(self, A: csr_matrix) -> csr_matrix:
+        """T^T A T of a matrix (N, N); without elimination its part of the unknowns."""
+        if self.eliminated and self.elimination.dependent.size:
+            return self.elimination.reduce(self._node_part(A))
+        return self.matrices.submatrix(A, self.elimination.free if self.eliminated else self.owned)
+
+    def _node_part(self, A: csr_matrix) -> csr_matrix:
+        return A[: self.first][:, : self.first]
+
+    @cached_property
+    def stiffness(self) -> csr_matrix:
+        """Symmetric part of the stiffness over the unknowns of problems, the geometric one of the preload included."""
+        K = self.reduce(self.tangent)
+        if self._skewed and K.nnz:
+            skew = abs(K - K.T)
+            self.asymmetry = float(skew.max() / max(abs(K).max(), 1e-300))
+            K = csr_matrix(0.5 * (K + K.T))
+        return K
+
+    @cached_property
+    def mass(self) -> csr_matrix:
+        """Mass matrix over the unknowns of problems."""
+        return self.reduce(self.mass_matrix)
+
+    @cached_property
+    def rows(self) -> csr_matrix:
+        """Constraints over the unknowns of problems that are left (none, where they are eliminated)."""
+        if self.eliminated:
+            return csr_matrix((0, self.stiffness.shape[0]))
+        return self.constraints[:, self.owned]
+
+    def expand(self, q: np.ndarray) -> np.ndarray:
+        """Increments (N,) or (N, k) of all dofs from those of the unknowns of problems."""
+        whole = np.zeros((self.system.n_dof, *q.shape[1:]))
+        if self.eliminated:
+            whole[: self.first] = self.elimination.T @ q
+        else:
+            whole[self.owned] = q
+        return whole
+
+    # --- linear response -------------------------------------------------------------------------------------------
+    def respond(self, mask: np.ndarray, weight: bool, whole: bool = False, owner: str = "Buckling") -> Response:
+        """Small displacements from the state under loads of ``mask`` (n_fun,) and, by ``weight``, of gravity.
+
+        ``whole``: what the state leaves out of balance vanishes too, and supports, motions and equations of ``mask`` go
+        where they belong; else the difference which the loads make.
+
+        Raises:
+            AnalysisError: the model is loose or unstable, naming a dof.
+        """
+        r = self.matrices.force(self._weighed(weight), self._fun(mask), self.state)
+        if not whole:
+            r -= self.residual
+        f = -r[: self.first]
+        u, forces = np.zeros(self.system.n_dof), np.zeros(self.system.n_dof)
+        if self.eliminated:
+            found = self.elimination
+            if whole:
+                right = np.zeros(self.constraints.shape[0])
+                right[: self.multipliers.size] = -r[self.multipliers]
+                found = self.eliminate(right, self._prescribed(mask))
+            K = self._node_part(self.tangent)
+            q = self._solve(found.T.T @ (f - K @ found.u0), owner)
+            u[: self.first] = found.T @ q + found.u0
+            left = f - K @ u[: self.first]
+            y = found.multipliers(left)
+            forces[: self.first] = found.reactions(left)
+        elif whole:
+            raise AnalysisError(f"{owner}: the mechanism is too large for linear statics; take a static step")
+        else:
+            try:
+                u[self.owned], y = Saddle(self.stiffness, self.rows).solve(f[self.owned])
+            except LinearSolveError:
+                raise AnalysisError(f"{owner}: {_LOOSE}") from None
+        return Response(u, y[: self.multipliers.size], mask, self.values.copy(), weight, forces)
+
+    def _prescribed(self, mask: np.ndarray) -> np.ndarray:
+        """Ways (first,) that supports and motions of ``mask`` have to go from the state."""
+        arrays = self.system.system
+        moved = np.zeros(self.first)
+        at = np.array(arrays.driven, np.int64)
+        if at.size:
+            wanted = arrays.driven_reference + self._fun(mask)[arrays.driver, 0]
+            moved[at] = wanted - self.state.Q[0, at]
+        return moved
+
+    def _solve(self, f: np.ndarray, owner: str) -> np.ndarray:
+        """K q = f by L L^T, refined."""
+        K = self.stiffness
+        q = self._factors(owner).solve(f)
+        for _ in range(_REFINEMENTS):
+            q = q + self._factors(owner).solve(f - K @ q)
+        return q
+
+    def _factors(self, owner: str) -> PositiveFactors:
+        if self._positive is None:
+            pencil = Pencil(self.stiffness)
+            try:
+                self._positive = PositiveFactors(pencil)
+            except NotPositiveDefinite as error:
+                raise AnalysisError(f"{owner}: {self._looseness(error)}") from None
+            except LinearSolveError as error:
+                raise AnalysisError(f"{owner}: the stiffness cannot be factored: {error}") from None
+        return self._positive
+
+    def _looseness(self, error: NotPositiveDefinite) -> str:
+        """What moves without resistance, or against less than none."""
+        K = self.stiffness
+        if K.shape[0] == 0:
+            return _LOOSE
+        D = diags(np.where(K.diagonal() > 0.0, K.diagonal(), 1.0))
+        pencil = Pencil(K, D)
+        x = np.random.default_rng(7).standard_normal(K.shape[0])
+        for shift in (-1e-9, -1e-6, -1e-3, -1.0):
+            try:
+                factors = PositiveFactors(pencil, shift)
+            except (NotPositiveDefinite, LinearSolveError):
+                continue
+            for _ in range(4):
+                x = factors.solve(D @ x)
+                x /= np.abs(x).max()
+            value = float(x @ (K @ x)) / float(x @ (D @ x))
+            size = np.abs(self.expand(x)[: self.first])
+            size[self.system.system.kind[: self.first] != S.POSITION] *= 1e-3 * self.system.length
+            name = self.system.name_of(int(size.argmax()))
+            if value < -1e-9:
+                return f"the state is unstable already (most of all {name} moves away); lower the loads before"
+            return f"{_LOOSE}; what moves freely shows at {name}"
+        return _LOOSE
 
     def moved(self, u: np.ndarray) -> S.State:
         """The state moved by increments u (N,): positions, and rotations by their Cayley vectors."""
@@ -117,58 +336,57 @@ class Linearised:
         state.U[:] = self.state.U
         return state
 
-    def _outputs(self, state: S.State, fun) -> dict[int, np.ndarray]:
-        """OUTPUT tables of the blocks whose stresses can be given, by the number of the block."""
+    def _outputs(self, state: S.State, blocks: Sequence[int]) -> dict[int, np.ndarray]:
+        """OUTPUT tables of blocks at a state, by their numbers."""
         tables = {}
-        for i, block in enumerate(self.system.blocks):
-            if block.type.prestress is None:
-                continue
-            n = block.size
-            table = np.zeros((n, len(block.type.outputs)))
+        fun = self._fun()
+        for i in blocks:
+            block = self.system.blocks[i]
+            table = np.zeros((block.size, len(block.type.outputs)))
             hist = self.system.block_history(block).copy()
             block.type.report(
-                C.OUTPUT, 0, n, self.ctl, block.par, block.dof, block.rot, hist, fun,
+                C.OUTPUT, 0, block.size, self.ctl, block.par, block.dof, block.rot, hist, fun,
                 state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
             )  # fmt: skip
             tables[i] = table
         return tables
 
-    def stresses(self, u: np.ndarray) -> dict[int, np.ndarray]:
-        """Change of all outputs along linear displacements u, by central differences of order 4."""
-        fun = self._fun()
-        turns = np.abs(u[self.system.system.kind == S.ROTATION]).max(initial=0.0)
-        size = max(np.abs(u[self.system.system.kind == S.POSITION]).max(initial=0.0) / self.system.length, turns)
+    def output_changes(self, u: np.ndarray, stresses: bool = False) -> dict[int, np.ndarray]:
+        """Change of all outputs along linear displacements u, by central differences of order 4; or only of those
+        blocks whose ``stresses`` stiffen them."""
+        blocks = [
+            i for i, b in enumerate(self.system.blocks)
+            if b.type.outputs and not b.type.multipliers and (b.type.prestress is not None or not stresses)
+        ]  # fmt: skip
+        kind = self.system.system.kind
+        turns = np.abs(u[kind == S.ROTATION]).max(initial=0.0)
+        size = max(np.abs(u[kind == S.POSITION]).max(initial=0.0) / self.system.length, turns)
         if size == 0.0:
-            return {i: np.zeros_like(v) for i, v in self._outputs(self.state, fun).items()}
+            return {i: np.zeros_like(v) for i, v in self._outputs(self.state, blocks).items()}
         e = 1e-3 / size
-        p1, m1, p2, m2 = (self._outputs(self.moved(k * e * u), fun) for k in (1.0, -1.0, 2.0, -2.0))
+        p1, m1, p2, m2 = (self._outputs(self.moved(k * e * u), blocks) for k in (1.0, -1.0, 2.0, -2.0))
         return {i: (8.0 * (p1[i] - m1[i]) - (p2[i] - m2[i])) / (12.0 * e) for i in p1}
 
-    def geometric_stiffness(self, mask: np.ndarray, weight: bool):
-        """Change of the tangent over the free unknowns per unit of the loads: by stresses, multipliers and the loads
-        themselves, at the same geometry."""
-        u, y = self.respond(self.load(mask, weight))
-        stresses = self.stresses(u)
+    def geometric_stiffness(self, response: Response) -> csr_matrix:
+        """Change of the tangent (N, N) that a response brings: by stresses, multipliers and the loads themselves, at
+        the same geometry."""
+        stresses = self.output_changes(response.u, stresses=True)
         kept = [block.par for block in self.system.blocks]
         U = self.state.U.copy()
-        ctl = self.ctl.copy()
-        if weight:
-            gravity = self.compiled.model.gravity
-            ctl[C.GX : C.GX + len(gravity)] += gravity
+        ctl = self._weighed(response.weight)
         try:
             for i, table in stresses.items():
                 block = self.system.blocks[i]
                 block.par = np.ascontiguousarray(block.type.prestress(block.par, table, 1.0))
-            self.state.U[self.multipliers] += y
-            residual, loaded = self._tangent(ctl, self._fun(mask))
+            self.state.U[self.multipliers] += response.y
+            residual, loaded = self.matrices.tangent(ctl, self._fun(response.mask, response.values), self.state)
         finally:
             for block, par in zip(self.system.blocks, kept, strict=True):
                 block.par = par
             self.state.U[:] = U
-        change = loaded - self.tangent + self._half_turn(residual - self.residual)
-        return change[self.free][:, self.free].tocsr()
+        return csr_matrix(loaded - self.plain_tangent + self._half_turn(residual - self.residual))
 
-    def _half_turn(self, residual: np.ndarray):
+    def _half_turn(self, residual: np.ndarray) -> csr_matrix:
         """What the tangent on the rotation group misses of a second derivative where moments (N,) are out of balance.
 
         Stresses of the linear solution balance the loads at the moved geometry, not quite at that of the state.
@@ -187,24 +405,26 @@ class Linearised:
         """What is to be said of constraints that repeat others."""
         if not self.multipliers.size:
             return []
-        diagonal = np.zeros(self.system.n_dof)
-        diagonal[self.free] = self.mass.diagonal()
+        diagonal = self.mass_matrix.diagonal()
         found = find_constraints(self.system, self.tangent[self.multipliers], diagonal)
         return list(sentences(found, constraint_labels(self.system), "in this state").values()) if found.loops else []
 
-    # --- shapes ----------------------------------------------------------------------------------------------------
+    # --- states of results -----------------------------------------------------------------------------------------
     def shapes(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
-        """States (k, ...) displaced by mode vectors (n, k), scaled so that the largest displacement is a tenth of the
+        """States (k, ...) displaced by mode vectors (N, k), scaled so that the largest displacement is a tenth of the
         model's size (where nothing is displaced: the largest rotation a tenth of a radian)."""
-        kind = self.system.system.kind[self.free]
+        kind = self.system.system.kind
         Q, D = [], []
         for x in vectors.T:
             size = np.abs(x[kind == S.POSITION]).max(initial=0.0) / self.system.length
             if size < 1e-6 * np.abs(x).max(initial=0.0):
                 size = np.abs(x).max()
-            whole = np.zeros(self.system.n_dof)
-            whole[self.free] = _SHAPE / size * x if size > 0.0 else 0.0
-            state = self.moved(whole)
+            x = _SHAPE / size * x if size > 0.0 else 0.0 * x
+            if not self.system.nodes.rotational.any():
+                Q.append(self.state.Q[0] + x)
+                D.append(self.state.D[0])
+                continue
+            state = self.moved(x)
             Q.append(state.Q[0].copy())
             D.append(state.D[0].copy())
         k, n = len(Q), self.system.n_dof
@@ -216,69 +436,53 @@ class Linearised:
             "energy": np.zeros((k, self.state.energy.size)),
         }
 
+    def displaced(self, u: np.ndarray, outputs: bool = True) -> dict[str, np.ndarray]:
+        """The state (1, ...) with small displacements u (N,), outputs and energies of elements linear about it."""
+        state = self.moved(u)
+        out, energy = self.state.out.copy(), self.state.energy.copy()
+        found = {
+            "Q": state.Q[:1],
+            "V": np.zeros((1, u.size)),
+            "D": state.D[:1],
+            "out": out[None],
+            "energy": energy[None],
+        }
+        if not outputs:
+            return found
+        before = self._outputs(self.state, [i for i, b in enumerate(self.system.blocks) if b.type.outputs])
+        changes = self.output_changes(u)
+        for i, table in before.items():
+            first = self.system.blocks[i].first_output
+            out[first : first + table.size] = (table + changes.get(i, 0.0)).ravel()
+        internal = [b for b in self.system.blocks if not b.type.multipliers and not b.type.inertia]
+        for block, first, last, fe, ke in self.matrices.tiles(C.TANGENT, self.ctl, self._fun(), self.state, internal):
+            x = u[block.dof[first:last]]
+            at = block.first_element + first
+            energy[at : at + last - first] = (
+                self._stored(block, first, last)
+                + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
+            )  # fmt: skip
+        return found
 
-# --- steps -----------------------------------------------------------------------------------------------------------
-def run_modes(linear: Linearised, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray], np.ndarray]:
-    """Summary, series and vectors (n, k) of a modal step."""
-    found = symmetric_modes(linear.stiffness, linear.mass, linear.constraints, options["count"])
-    w = np.sign(found.values) * np.sqrt(np.abs(found.values))
-    warnings = linear.redundancy
-    unstable = int((found.values < 0.0).sum())
-    if unstable:
-        warnings.append(
-            f"{unstable} squares of frequencies are negative: the state is unstable; such a frequency is given as a "
-            "negative number, its size is the rate of growth over 2 pi"
-        )
-    if linear.asymmetry > _ASYMMETRIC:
-        warnings.append(
-            f"the stiffness is unsymmetric by {linear.asymmetry:.2g} (loads without a potential, or a state out of "
-            "balance); its symmetric part was taken"
-        )
-    if any(b.type.name.startswith("centrifugal") for b in linear.compiled.system.blocks):
-        warnings.append(
-            "Coriolis forces of the turning frame are left out; they couple motions to and from the axis with those "
-            "around it"
-        )
-    if found.expected is not None and found.expected > len(w):
-        warnings.append(
-            f"{found.expected} modes lie below the highest found, but only {len(w)} were found; ask for more"
-        )
-    summary = {
-        "frequencies_hz": (w / (2.0 * np.pi)).tolist(),
-        "rigid_body_modes": found.rigid,
-        "residuals": found.residuals.tolist(),
-        "asymmetry": linear.asymmetry,
-        "warnings": warnings,
-    }
-    series = {"frequency": w / (2.0 * np.pi), "residual": found.residuals}
-    return summary, series, found.vectors
+    def _stored(self, block, first: int, last: int) -> np.ndarray:
+        """Strain energies of elements at the state."""
+        table = np.zeros((last - first, C.N_LEDGER))
+        hist = self.system.block_history(block).copy()
+        state = self.state
+        block.type.report(
+            C.LEDGER, first, last, self.ctl, block.par, block.dof, block.rot, hist, self._fun(),
+            state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
+        )  # fmt: skip
+        return table[:, C.STRAIN]
 
-
-def run_buckling(
-    linear: Linearised, options: dict[str, Any], name: str
-) -> tuple[dict[str, Any], dict[str, np.ndarray], np.ndarray]:
-    """Summary, series and vectors (n, k) of a buckling step."""
-    mask, weight = chosen(linear.compiled, options["loads"], f'Step "{name}"', "loads")
-    if not weight and not np.any(linear.values[mask]):
-        raise ModelError(f'Step "{name}": no load acts at its time; add a force, moment or gravity')
-    Kg = linear.geometric_stiffness(mask, weight)
-    skew = abs(Kg - Kg.T)
-    asymmetry = float(skew.max() / max(abs(Kg).max(), 1e-300)) if Kg.nnz else 0.0
-    warnings = linear.redundancy
-    if asymmetry > _ASYMMETRIC:
-        warnings.append(
-            f"the geometric stiffness is unsymmetric by {asymmetry:.2g}: loads without a potential; the factors are "
-            "loads of divergence, flutter may come first"
-        )
-    if linear.asymmetry > _ASYMMETRIC:
-        warnings.append(
-            f"the stiffness at the state is unsymmetric by {linear.asymmetry:.2g}; its symmetric part counts"
-        )
-    found = buckling_factors(linear.stiffness, Kg, linear.constraints, options["count"])
-    summary = {
-        "load_factors": found.factors.tolist(),
-        "residuals": found.residuals.tolist(),
-        "asymmetry": asymmetry,
-        "warnings": warnings,
-    }
-    return summary, {"load factor": found.factors, "residual": found.residuals}, found.vectors
+    def nodal(self, values: np.ndarray) -> np.ndarray:
+        """Forces and moments (nodes, 6) of nodes from values (N,) of dofs."""
+        system, dim = self.system, self.system.dimension
+        n = system.nodes.x.shape[0]
+        out = np.zeros((n, 6))
+        for i in range(dim):
+            out[:, i] = values[system.offset[:n] + i]
+        turning = np.flatnonzero(system.nodes.rotational)
+        for i in range(system.rotation_dofs):
+            out[turning, 5 if dim == 2 else 3 + i] = values[system.offset[turning] + dim + i]
+        return out

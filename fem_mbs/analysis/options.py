@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.linear import BUCKLING_OPTIONS, MODES_OPTIONS
+from fem_mbs.analysis.linear_steps import BUCKLING_OPTIONS, LINEAR_STATIC_OPTIONS, MODES_OPTIONS
+from fem_mbs.analysis.linear_transient import LINEAR_TRANSIENT_OPTIONS
 from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
 from fem_mbs.analysis.rules import RULES, check_rule
 from fem_mbs.analysis.statics import STATIC_OPTIONS
@@ -16,10 +17,13 @@ from fem_mbs.analysis.stepping import Settings
 from fem_mbs.errors import ModelError
 from fem_mbs.model import Step
 
-__all__ = ["STEP_OPTIONS", "TIMED", "count_steps", "read_options", "rule_of", "step_info"]
+__all__ = ["LINEAR", "REQUIRED", "STEP_OPTIONS", "TIMED", "count_steps", "read_options", "rule_of", "step_info"]
 
-#: Types of steps that pass time.
+#: Types of steps that pass time, and those that are linear about a state.
 TIMED = ("transient", "inverse")
+LINEAR = ("linear_static", "linear_transient", "modes", "buckling")
+#: Options that have no default where a step takes them.
+REQUIRED = ("duration", "h")
 
 _SETTINGS = {f.name: f.default for f in fields(Settings)}
 
@@ -56,6 +60,8 @@ STEP_OPTIONS = {
     "transient": TRANSIENT_OPTIONS,
     "inverse": INVERSE_OPTIONS,
     "static": _STATIC,
+    "linear_static": LINEAR_STATIC_OPTIONS,
+    "linear_transient": LINEAR_TRANSIENT_OPTIONS,
     "modes": MODES_OPTIONS,
     "buckling": BUCKLING_OPTIONS,
 }
@@ -111,7 +117,8 @@ def count_steps(name: str, options: dict[str, Any]) -> int:
     return n
 
 
-def step_info(options: dict[str, Any]) -> dict[str, Any]:
+def step_info(kind: str, options: dict[str, Any]) -> dict[str, Any]:
     """What readers must know of a step: of the mid-point rule, forces belong to the middle of its steps."""
     rule = rule_of(options) if "duration" in options else "static"
-    return {"rule": rule, "mid_step": rule in RULES and RULES[rule].two_state}
+    linear = {"linear": True} if kind in LINEAR else {}
+    return {"rule": rule, "mid_step": kind in TIMED and rule in RULES and RULES[rule].two_state, **linear}

@@ -97,7 +97,10 @@ def constraint_labels(compiled: Compiled) -> np.ndarray:
     for block in compiled.blocks:
         if block.type.multipliers:
             for name, start, end in block.groups:
-                labels[block.dof[start:end, block.type.node_dofs :].ravel() - first] = name
+                rows = block.dof[start:end, block.type.node_dofs :].ravel() - first
+                labels[rows] = name
+                if block.type.name.startswith("equation") and rows.min() < rows.max():
+                    labels[rows] = [f"{name}, row {k}" for k in (rows - rows.min() + 1).tolist()]
     return labels
 
 

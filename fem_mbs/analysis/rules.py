@@ -100,7 +100,7 @@ def check_rule(owner: str, options: Mapping[str, Any], given: Mapping[str, Any])
         ModelError: a value out of its range, or an option that belongs to another rule.
     """
     rule = RULES[options["rule"]]
-    v = options["adaptive"]
+    v = options.get("adaptive", 0.0)
     if isinstance(v, bool) or not isinstance(v, (int, float)) or not (v == 0.0 or 1e-12 <= v < 1.0):
         raise ModelError(
             f"{owner}: adaptive = {v!r} must be the largest local error of a step, 1e-12 to 1 (0: equal steps)"

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from time import perf_counter
+from time import monotonic, perf_counter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,18 @@ from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_header
 from fem_mbs.analysis.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.inverse import check_drivers
-from fem_mbs.analysis.linear import Linearised, run_buckling, run_modes
+from fem_mbs.analysis.linear import Linearised, Response
+from fem_mbs.analysis.linear_steps import check_linear, respond, run_buckling, run_linear_static, run_modes
+from fem_mbs.analysis.linear_transient import LinearTransient
 from fem_mbs.analysis.loading import Loading, chosen
-from fem_mbs.analysis.options import STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
-from fem_mbs.analysis.rules import RULES, check_explicit
+from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
+from fem_mbs.analysis.rules import RULES, check_explicit, check_rule, weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution
 from fem_mbs.analysis.statics import check_options, run_static
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
+from fem_mbs.matrices import Matrices
 from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
 
@@ -68,7 +72,7 @@ def run(
     from fem_mbs.results import Results
     from fem_mbs.results_writer import ResultsWriter
 
-    compiled = model.compile()
+    compiled = _compile(model)
     header = make_header(compiled)
     columns = [check.column(header["sensors"]) for check in model.checks]
     job = _Run(model, None, progress, compiled, skipped)
@@ -136,7 +140,7 @@ class _Run:
 
     def __init__(self, model, recorder, progress=None, compiled=None, skipped=None, point=None):
         self.model, self.recorder, self.progress = model, recorder, progress
-        self.compiled: CompiledModel = compiled or model.compile()
+        self.compiled: CompiledModel = compiled or _compile(model)
         self.skipped = skipped or []
         self.system = self.compiled.system
         self.fields = fields_of(self.compiled)
@@ -145,6 +149,10 @@ class _Run:
         self.t = 0.0
         self.loading = Loading(self.compiled)
         self.summaries: list[dict[str, Any]] = []
+        self.responses: dict[str, Response] = {}
+        self._linearised: Linearised | None = None
+        self._linear_key: tuple | None = None
+        self._matrices: Matrices | None = None
         self.start_report: dict[str, Any] = {}
         self.started = False
         self.assembly: dict[str, Any] | None = None
@@ -166,6 +174,11 @@ class _Run:
                     )
             elif step.kind == "static":
                 check_options(f'Step "{step.name}"', options, model)
+            elif step.kind in LINEAR:
+                if step.kind == "linear_transient":
+                    count_steps(step.name, options)
+                    check_rule(f'Step "{step.name}"', options, step.options)
+                check_linear(f'Step "{step.name}"', step.kind, options, model)
 
         self._trim_for_steps()
         self.events = Events(self.compiled) if model.events else None
@@ -237,6 +250,7 @@ class _Run:
             self.check()
         run_step = {
             "transient": self._transient, "inverse": self._inverse, "static": self._static,
+            "linear_static": self._linear_static, "linear_transient": self._linear_transient,
             "modes": self._linear, "buckling": self._linear,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
@@ -246,7 +260,8 @@ class _Run:
                 continue
             resumed = self.point if self.point is not None and number == first else None
             if resumed is None:
-                self.recorder.begin_step(step.name, step.kind, step_info(options))
+                kind = "transient" if step.kind == "linear_transient" else step.kind
+                self.recorder.begin_step(step.name, kind, step_info(step.kind, options))
             summary = run_step[step.kind](number, step, options, settings, resumed)
             self.summaries.append(summary)
             self.recorder.end_step(summary)
@@ -499,18 +514,111 @@ class _Run:
     def _static(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
         return run_static(self, step, options, settings)
 
-    # --- modes, buckling -------------------------------------------------------------------------------------------
+    # --- linear about a state --------------------------------------------------------------------------------------
+    def _linearise(self, options: dict[str, Any]) -> Linearised:
+        """Matrices at the state that the steps before have left; they serve all steps until it changes."""
+        t = self.t if options.get("time") is None else float(options["time"])
+        key = (t, options["preload"], self.loading.factors.tobytes(), self.loading.weight, self.state.Q[0].tobytes())
+        if self._linear_key != key:
+            self._linearised = None  # two would take much memory
+            preload = self.responses[options["preload"]] if options["preload"] else None
+            self._linearised = Linearised(self.compiled, self.state, t, self.loading, self._matrices, preload)
+            self._linear_key, self._matrices = key, self._linearised.matrices
+        return self._linearised
+
+    def _linear_static(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
+        """Small displacements under loads, one row and frame; the state stays."""
+        linear = self._linearise(options)
+        response = self.responses[step.name] = respond(linear, options, step.name)
+        summary, frame = run_linear_static(linear, response)
+        arrays = {
+            S.REC_Q: frame["Q"][0], S.REC_V: frame["V"][0], S.REC_D: frame["D"][0].ravel(), S.REC_OUT: frame["out"][0],
+            S.REC_REACTION: response.forces, S.REC_WORK: np.zeros_like(self.state.work),
+        }  # fmt: skip
+        record = np.array([[arrays[a][k] for a, k in self.system.system.record]]).reshape(1, -1)
+        ledger = np.zeros((1, C.N_LEDGER + 1))
+        ledger[0, C.STRAIN] = summary["strain_energy"]
+        time = np.array([linear.t])
+        frames = self._frames(frame, time)
+        u = linear.nodal(response.u)
+        frames["displacement"], frames["rotation"] = u[None, :, :3], u[None, :, 3:]
+        frames["reaction"] = linear.nodal(response.forces)[None]
+        self.recorder.append(self._series(time, ledger, np.zeros(1), np.zeros(1), record), frames)
+        return {"type": "static", "name": step.name, "time": linear.t, **summary}
+
+    def _linear_transient(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
+        """A transient linear about the state, which stays as it is; the time goes on."""
+        n_steps = count_steps(step.name, options)
+        h = options["duration"] / n_steps
+        linear = self._linearise(options)
+        state, system = linear.moved(np.zeros(self.system.n_dof)), self.system
+        start = consistent_velocities(self.compiled, state, linear.t)
+        began = self.responses[options["start"]] if options["start"] else None
+        job = LinearTransient(
+            linear, options, weights(options["rule"], SimpleNamespace(**options)), step.name, h, state.V[0], began
+        )
+        every = max(1, n_steps // options["frames"]) if options["frames"] else n_steps + 1
+        totals = {"low": np.inf, "high": -np.inf, "kinetic": 0.0, "error": 0.0}
+        last = np.zeros(C.N_LEDGER + 1)
+        shown = monotonic()
+
+        def take(k: int, t: float, u, v, ledger, forces) -> None:
+            nonlocal shown
+            framed = bool(options["frames"]) and k % every == 0
+            frame = job.record(u, v, forces, outputs=framed or job.needs_outputs)
+            arrays = {
+                S.REC_Q: frame["Q"][0], S.REC_V: frame["V"][0], S.REC_D: frame["D"][0].ravel(),
+                S.REC_OUT: frame["out"][0], S.REC_REACTION: frame["reaction"][0],
+                S.REC_WORK: np.zeros_like(self.state.work),
+            }  # fmt: skip
+            record = np.array([[arrays[a][i] for a, i in system.system.record]]).reshape(1, -1)
+            time = np.array([t])
+            frames = None
+            if framed:
+                frames = self._frames(frame, time)
+                frames["reaction"] = linear.nodal(frame["reaction"][0])[None]
+            self.recorder.append(
+                self._series(time, ledger[None], np.ones(1), np.zeros(1), record, mid_step_valid=True), frames
+            )
+            energy = ledger[C.KINETIC] + ledger[C.STRAIN]
+            totals["low"], totals["high"] = min(totals["low"], energy), max(totals["high"], energy)
+            totals["kinetic"] = max(totals["kinetic"], ledger[C.KINETIC])
+            totals["error"] = max(totals["error"], abs(ledger[-1]))
+            last[:] = ledger
+            if self.progress and monotonic() - shown > 0.1:
+                shown = monotonic()
+                self.progress(Progress(step.name, k, n_steps, t, 1.0, totals["error"] / (_energy_range(totals) or 1.0)))
+
+        started = perf_counter()
+        job.run(linear.t, n_steps, take)
+        self.t = linear.t + options["duration"]
+        scale = _energy_range(totals)
+        return {
+            "type": "transient", "linear": True, "name": step.name, "rule": options["rule"], "n_steps": n_steps, "h": h,
+            "t_start": linear.t, "t_end": self.t, "equations": job.n_equations, "factorisations": 1,
+            "iterations": n_steps, "seconds": round(perf_counter() - started, 4), "start": start,
+            "warnings": linear.redundancy,
+            "energy": {
+                "range": scale, "closing_error": totals["error"],
+                "closing_error_relative": totals["error"] / scale if scale else 0.0,
+                "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, [*last[:6], last[-1]], strict=True)},
+            },
+        }  # fmt: skip
+
     def _linear(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
         """Modes or buckling shapes about the state that the steps before have left, one frame per shape."""
-        linear = Linearised(self.compiled, self.state, self.t, self.loading)
-        if step.kind == "modes":
-            summary, series, vectors = run_modes(linear, options)
-        else:
-            summary, series, vectors = run_buckling(linear, options, step.name)
+        linear = self._linearise(options)
+        find = run_modes if step.kind == "modes" else run_buckling
+        summary, series, vectors = find(linear, options, step.name)
         shapes = np.arange(1.0, vectors.shape[1] + 1.0)
         frames = self._frames(linear.shapes(vectors), shapes, shapes=True) if len(shapes) else None
         self.recorder.append({"time": shapes, **series}, frames)
         return {"type": step.kind, "name": step.name, **summary}
+
+
+def _compile(model: Model) -> CompiledModel:
+    """The arrays that the steps of a model need."""
+    return model.compile(stepping=any(step.kind not in LINEAR for step in model.steps))
 
 
 def _new_totals(stepping: Stepping) -> dict[str, Any]:

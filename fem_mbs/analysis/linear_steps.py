@@ -1,0 +1,269 @@
+"""Steps about a state: linear statics, modes, linear buckling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.analysis.linear import Linearised, Response
+from fem_mbs.analysis.loading import chosen
+from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.solvers.buckling import SIGNS, linear_buckling
+from fem_mbs.solvers.eigen import buckling_factors, symmetric_modes
+from fem_mbs.solvers.modal_quantities import participation, rigid_body_motions
+from fem_mbs.solvers.modes import CHECKS, real_modes
+
+__all__ = [
+    "BUCKLING_OPTIONS", "LINEAR_STATIC_OPTIONS", "MODES_OPTIONS", "check_linear", "respond", "run_buckling",
+    "run_linear_static", "run_modes",
+]  # fmt: skip
+
+#: Options of a modal step and their defaults.
+MODES_OPTIONS: dict[str, Any] = {
+    "count": 10,
+    "near": None,  # frequency [Hz] that the modes are to be nearest to; else the lowest
+    "band": None,  # (low, high) [Hz]: all modes there, counted
+    "check": "probe",  # for modes that the iteration missed: "none", "probe" or "inertia"
+    "preload": "",  # linear static step whose stresses stiffen the model
+}
+#: Options of a buckling step and their defaults.
+BUCKLING_OPTIONS: dict[str, Any] = {
+    "count": 4,
+    "loads": "all",
+    "sign": "both",  # or "positive", "negative"
+    "check": False,  # count the factors by the inertia
+    "preload": "",
+}
+#: Options of a linear static step and their defaults.
+LINEAR_STATIC_OPTIONS: dict[str, Any] = {
+    "loads": "all",  # or a list; they act in addition to what the state carries
+    "time": None,  # [s] at which functions are taken; else the present time
+    "preload": "",
+}
+
+#: Rules of linear transients.
+LINEAR_RULES = ("midpoint", "newmark", "hht", "generalised-alpha")
+
+_ASYMMETRIC = 1e-6
+_TURNED = 0.1  # [rad] beyond which small rotations are said to be none
+
+
+def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
+    """Refuse options that make no sense, before anything is computed.
+
+    Raises:
+        ModelError: naming the step, the option and what it may be.
+    """
+
+    def pair(value) -> bool:
+        try:
+            low, high = (float(v) for v in value)
+        except (TypeError, ValueError):
+            return False
+        return 0.0 <= low < high < np.inf
+
+    for key in ("preload", "start"):
+        if not options.get(key):
+            continue
+        earlier = []
+        for step in model.steps:
+            if f'Step "{step.name}"' == owner:
+                break
+            if step.kind == "linear_static":
+                earlier.append(step.name)
+        if options[key] not in earlier:
+            raise ModelError(
+                f'{owner}: {key} = "{options[key]}" must be the name of a linear static step before it; there '
+                f"are {', '.join(earlier) or 'none'}"
+            )
+    if kind == "modes":
+        near, band = options["near"], options["band"]
+        if near is not None and (isinstance(near, bool) or not isinstance(near, (int, float)) or not 0 <= near < 1e300):
+            raise ModelError(f"{owner}: near = {near!r} must be a frequency of at least 0 [Hz]")
+        if band is not None and not pair(band):
+            raise ModelError(f"{owner}: band = {band!r} must be two frequencies [low, high] with 0 <= low < high [Hz]")
+        if near is not None and band is not None:
+            raise ModelError(f"{owner}: near and band exclude each other; remove one")
+        if options["check"] not in CHECKS:
+            raise ModelError(f"{owner}: check = {options['check']!r} must be one of {', '.join(CHECKS)}")
+    if kind == "buckling" and options["sign"] not in SIGNS:
+        raise ModelError(f"{owner}: sign = {options['sign']!r} must be one of {', '.join(SIGNS)}")
+    if kind == "linear_transient" and options["rule"] not in LINEAR_RULES:
+        raise ModelError(f"{owner}: rule = {options['rule']!r} must be one of {', '.join(LINEAR_RULES)}")
+    if "time" in options:
+        t = options["time"]
+        if t is not None and (isinstance(t, bool) or not isinstance(t, (int, float)) or not np.isfinite(t)):
+            raise ModelError(f"{owner}: time = {t!r} must be a number [s]")
+
+
+# --- linear statics --------------------------------------------------------------------------------------------------
+def respond(linear: Linearised, options: dict[str, Any], name: str) -> Response:
+    """The response of a linear static step."""
+    mask, weight = chosen(linear.compiled, options["loads"], f'Step "{name}"', "loads", motions=True)
+    if isinstance(options["loads"], str):
+        mask = np.ones_like(mask)  # motions and equations too
+    return linear.respond(mask, weight, whole=True, owner=f'Step "{name}"')
+
+
+def run_linear_static(linear: Linearised, response: Response) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Summary and frame (1, ...) of a linear static step."""
+    system = linear.system
+    frame = linear.displaced(response.u)
+    displacement = linear.nodal(response.u)
+    size = np.linalg.norm(displacement[:, :3], axis=1)
+    most = int(size.argmax())
+    forces = linear.nodal(response.forces)
+    x = np.zeros((len(size), 3))
+    x[:, : system.dimension] = system.nodes.x
+    turned = float(np.abs(displacement[:, 3:]).max(initial=0.0))
+    warnings = [*linear.redundancy, *repeated(linear)]
+    if turned > _TURNED:
+        warnings.append(
+            f"rotations reach {turned:.2g} rad: small ones are assumed, take a static step (large displacements)"
+        )
+    if linear.asymmetry > _ASYMMETRIC:
+        warnings.append(f"the stiffness is unsymmetric by {linear.asymmetry:.2g}; its symmetric part was taken")
+    summary = {
+        "linear": True,
+        "largest_displacement": float(size[most]),
+        "largest_displacement_at": system.nodes.names[most],
+        "reactions": {
+            "force": forces[:, :3].sum(axis=0).tolist(),
+            "moment": (np.cross(x, forces[:, :3]) + forces[:, 3:]).sum(axis=0).tolist(),
+        },
+        "strain_energy": float(frame["energy"].sum()),
+        "warnings": warnings,
+    }
+    return summary, frame
+
+
+def repeated(linear: Linearised) -> list[str]:
+    """Equations that the elimination has left out."""
+    n = len(linear.elimination.redundant) if linear.eliminated and not linear.multipliers.size else 0
+    return [f"{n} constraints repeat others and were left out"] if n else []
+
+
+# --- modes -----------------------------------------------------------------------------------------------------------
+def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[dict, dict, np.ndarray]:
+    """Summary, series and vectors (N, k) of a modal step."""
+    K, M, G = linear.stiffness, linear.mass, linear.rows
+    linear.release()
+    w2 = [None if f is None else (2.0 * np.pi * np.asarray(f, float)) ** 2 for f in (options["near"], options["band"])]
+    extra: dict[str, Any] = {}
+    if G.shape[0]:
+        if options["near"] is not None or options["band"] is not None:
+            raise AnalysisError(
+                f'Step "{name}": modes near a frequency or in a band need joints that can be eliminated, which those '
+                "of this large mechanism cannot; ask for the lowest"
+            )
+        found = symmetric_modes(K, M, G, options["count"])
+    elif options["band"] is not None:
+        found = real_modes(K, M, band=tuple(w2[1]))
+    else:
+        near = None if w2[0] is None else float(w2[0])
+        found = real_modes(K, M, options["count"], near=near, check=options["check"])
+    f = np.sign(found.values) * np.sqrt(np.abs(found.values)) / (2.0 * np.pi)
+    vectors = linear.expand(found.vectors)
+    warnings = linear.redundancy
+    unstable = int((found.values < 0.0).sum())
+    if unstable:
+        warnings.append(
+            f"{unstable} squares of frequencies are negative: the state is unstable; such a frequency is given as a "
+            "negative number, its size is the rate of growth over 2 pi"
+        )
+    if linear.asymmetry > _ASYMMETRIC:
+        warnings.append(
+            f"the stiffness is unsymmetric by {linear.asymmetry:.2g} (loads without a potential, or a state out of "
+            "balance); its symmetric part was taken"
+        )
+    if any(b.type.name.startswith("centrifugal") for b in linear.system.blocks):
+        warnings.append(
+            "Coriolis forces of the turning frame are left out; they couple motions to and from the axis with those "
+            "around it"
+        )
+    if found.expected is not None:
+        extra["count_check"] = {"expected": int(found.expected), "found": len(f)}
+        if found.expected > len(f):
+            warnings.append(
+                f"{found.expected} modes lie below the highest found, but only {len(f)} were found; ask for more"
+            )
+    if hasattr(found, "backward"):
+        extra["backward_errors"] = found.backward.tolist()
+        extra["shifts"] = [float(s) for s in found.shifts]
+        extra["factorisations"], extra["solves"] = found.effort.factorisations, found.effort.solves
+    summary = {
+        "frequencies_hz": f.tolist(),
+        "rigid_body_modes": found.rigid,
+        "residuals": found.residuals.tolist(),
+        "asymmetry": linear.asymmetry,
+        "equations": K.shape[0],
+        **extra,
+        "participation": _participation(linear, vectors),
+        "warnings": warnings,
+    }
+    return summary, {"frequency": f, "residual": found.residuals}, vectors
+
+
+def _participation(linear: Linearised, vectors: np.ndarray) -> dict[str, Any]:
+    """Factors and effective masses in translations and rotations about the axes of coordinates."""
+    system, dim = linear.system, linear.system.dimension
+    n = system.nodes.x.shape[0]
+    x = np.zeros((n, 3))
+    x[:, :dim] = system.nodes.x
+    dof = np.full((n, 6), -1)
+    dof[:, :dim] = system.offset[:n, None] + np.arange(dim)
+    turning = np.flatnonzero(system.nodes.rotational)
+    columns = [5] if dim == 2 else [3, 4, 5]
+    dof[np.ix_(turning, columns)] = system.offset[turning][:, None] + dim + np.arange(len(columns))
+    directions = rigid_body_motions(x, dof, system.n_dof)
+    names = ["x", "y", "z", "rx", "ry", "rz"]
+    wanted = [0, 1, 5] if dim == 2 else list(range(6))
+    held = np.setdiff1d(np.arange(linear.first), linear.owned)
+    directions[held] = 0.0
+    found = participation(linear.mass_matrix, vectors, directions[:, wanted])
+    return {
+        "directions": [names[i] for i in wanted],
+        "factors": found.factors.tolist(),
+        "effective_mass": found.effective.tolist(),
+        "total": found.total.tolist(),
+        "sums": found.sum_of_shares[-1].tolist() if len(found.share) else [0.0] * len(wanted),
+    }
+
+
+# --- buckling --------------------------------------------------------------------------------------------------------
+def run_buckling(linear: Linearised, options: dict[str, Any], name: str) -> tuple[dict, dict, np.ndarray]:
+    """Summary, series and vectors (N, k) of a buckling step."""
+    mask, weight = chosen(linear.compiled, options["loads"], f'Step "{name}"', "loads")
+    if not weight and not np.any(linear.values[mask]):
+        raise ModelError(f'Step "{name}": no load acts at its time; add a force, moment or gravity')
+    K = linear.stiffness
+    Kg = linear.reduce(linear.geometric_stiffness(linear.respond(mask, weight, owner=f'Step "{name}"')))
+    skew = abs(Kg - Kg.T)
+    asymmetry = float(skew.max() / max(abs(Kg).max(), 1e-300)) if Kg.nnz else 0.0
+    warnings = linear.redundancy
+    if asymmetry > _ASYMMETRIC:
+        warnings.append(
+            f"the geometric stiffness is unsymmetric by {asymmetry:.2g}: loads without a potential; the factors are "
+            "loads of divergence, flutter may come first"
+        )
+    if linear.asymmetry > _ASYMMETRIC:
+        warnings.append(
+            f"the stiffness at the state is unsymmetric by {linear.asymmetry:.2g}; its symmetric part counts"
+        )
+    extra: dict[str, Any] = {}
+    if linear.rows.shape[0] or asymmetry > _ASYMMETRIC:
+        found = buckling_factors(K, Kg, linear.rows, options["count"])
+    else:
+        found = linear_buckling(K, 0.5 * (Kg + Kg.T), options["count"], sign=options["sign"], check=options["check"])
+        if found.expected is not None:
+            extra["count_check"] = {"expected": int(found.expected), "found": len(found.factors)}
+    summary = {
+        "load_factors": found.factors.tolist(),
+        "residuals": found.residuals.tolist(),
+        "asymmetry": asymmetry,
+        "equations": K.shape[0],
+        **extra,
+        "warnings": warnings,
+    }
+    return summary, {"load factor": found.factors, "residual": found.residuals}, linear.expand(found.vectors)

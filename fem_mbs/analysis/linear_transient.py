@@ -1,0 +1,235 @@
+"""Transients linear about a state: M u'' + C u' + K u = f(t) with constraints eliminated, one factorisation.
+
+With u = T q + u0(t), where u0 is what supports, motions and equations prescribe, and the algorithmic acceleration a of
+`fem_mbs.analysis.rules`, a step from 0 to 1 solves
+
+    (1 - am) M a1 + am M a0 + (1 - af) r1 + af r0 = 0,      r = C v + K u - f(t),      all times T^T
+    u1 = u0 + h v0 + h^2 ((1/2 - beta) a0 + beta a1),       v1 = v0 + h ((1 - gamma) a0 + gamma a1)
+
+(Chung & Hulbert 1993, doi:10.1115/1.2900803; am = 0, af = -alpha: Hilber, Hughes & Taylor 1977,
+doi:10.1002/eqe.4290050306).  beta = 1/4, gamma = 1/2, am = af = 0 is Newmark's average acceleration and, for a linear
+system, the mid-point rule: the ledger then closes to round-off, with other weights up to their numerical damping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from fem_mbs import contract as C
+from fem_mbs.analysis.initial import function_jets
+from fem_mbs.analysis.linear import Linearised, Response
+from fem_mbs.analysis.loading import chosen
+from fem_mbs.analysis.rules import Weights
+from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear import LinearSolveError
+
+__all__ = ["LINEAR_TRANSIENT_OPTIONS", "LinearTransient"]
+
+#: Options of a linear transient step and their defaults.
+LINEAR_TRANSIENT_OPTIONS: dict[str, Any] = {
+    "duration": None,  # [s]
+    "h": None,  # step [s]
+    "rule": "midpoint",  # or "newmark", "hht", "generalised-alpha"
+    "loads": "all",
+    "time": None,  # [s] at the start; else the present time
+    "start": "",  # linear static step whose displacements it starts with
+    "preload": "",  # linear static step whose stresses stiffen the model
+    "frames": 100,
+    "beta": 0.25,
+    "gamma": 0.5,
+    "alpha": -0.05,
+    "rho_inf": 0.8,
+}
+
+Take = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
+
+
+class LinearTransient:
+    """One transient: matrices over all dofs of nodes, unknowns q, and a step of length h.
+
+    ``velocity`` (N,) at the start, ``start`` the response with whose displacements it begins.
+
+    Raises:
+        AnalysisError: something can move without mass or stiffness.
+    """
+
+    def __init__(
+        self, linear: Linearised, options: dict[str, Any], weights: Weights, name: str, h: float,
+        velocity: np.ndarray, start: Response | None,
+    ):  # fmt: skip
+        self.linear, self.name, self.h, self.weights = linear, name, h, weights
+        self.owner = f'Step "{name}"'
+        if not linear.eliminated:
+            raise AnalysisError(f"{self.owner}: the mechanism is too large for a linear transient; take a transient")
+        first = self.first = linear.first
+        self.T = linear.elimination.T.tocsr()
+        self.K, self.M, self.D = (
+            _symmetric(A[:first][:, :first]) for A in (linear.tangent, linear.mass_matrix, linear.damping_matrix)
+        )
+        mask, self.weight = chosen(linear.compiled, options["loads"], self.owner, "loads", motions=True)
+        self.mask = np.ones_like(mask) if isinstance(options["loads"], str) else mask
+        system = linear.system
+        self.loads = [b for b in system.blocks if "function" in b.type.par and not b.type.multipliers]
+        self._silent = linear.matrices.force(linear.ctl, linear._fun(), linear.state, self.loads)
+        self._constant = -linear.matrices.force(linear._weighed(self.weight), linear._fun(), linear.state)
+        self._ways()
+        b, g, am, af = weights.beta, weights.gamma, weights.am, weights.af
+        effective = (1.0 - am) * self.M + (1.0 - af) * (g * h * self.D + b * h * h * self.K)
+        try:
+            self._factors = PositiveFactors(Pencil(linear.elimination.reduce(effective)))
+        except LinearSolveError as error:
+            raise AnalysisError(
+                f"{self.owner}: something can move that has neither mass nor stiffness: {error}"
+            ) from None
+        self.u = np.zeros(first) if start is None else start.u[:first].copy()
+        self.v = velocity[:first].copy()
+
+    # --- what is prescribed ----------------------------------------------------------------------------------------
+    def _ways(self) -> None:
+        """Displacements (first, k) that a unit of each of k time functions of motions and equations prescribes."""
+        linear = self.linear
+        arrays = linear.system.system
+        users = set(np.unique(arrays.driver).tolist()) if len(arrays.driven) else set()
+        for block in linear.system.blocks:
+            if block.type.multipliers and "function" in block.type.par:
+                column = block.par[:, block.type.column("function")].astype(int)
+                users |= set(np.unique(column[column >= 0]).tolist())
+        self.functions = np.array(sorted(i for i in users if self.mask[i]), np.int64)
+        self.ways = np.zeros((self.first, self.functions.size))
+        rows = linear.multipliers
+        joints = [b for b in linear.system.blocks if b.type.multipliers]
+        for k, i in enumerate(self.functions):
+            unit = np.zeros(self.mask.size)
+            unit[i] = 1.0
+            moved = np.zeros(self.first)
+            moved[arrays.driven[arrays.driver == i]] = 1.0
+            right = np.zeros(linear.constraints.shape[0])
+            if rows.size:
+                change = linear.matrices.force(linear.ctl, linear._fun(unit > 0.0, unit), linear.state, joints)
+                change -= linear.matrices.force(linear.ctl, linear._fun(), linear.state, joints)
+                right[: rows.size] = -change[rows]
+            self.ways[:, k] = linear.eliminate(right, moved).u0
+
+    def _prescribed(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Displacements (first,) and accelerations that are prescribed at a time, since the state."""
+        if not self.functions.size:
+            return np.zeros(self.first), np.zeros(self.first)
+        jets = function_jets(self.linear.compiled, t)[self.functions]
+        now = self.linear.loading.factors[self.functions] * self.linear.values[self.functions]
+        return self.ways @ (jets[:, 0] - now), self.ways @ jets[:, 2]
+
+    def _force(self, t: float) -> np.ndarray:
+        """Loads (first,) at a time, with what the state leaves out of balance."""
+        linear = self.linear
+        values = function_jets(linear.compiled, t)[:, 0]
+        fun = linear._fun(self.mask, values)
+        return (self._constant + self._silent - linear.matrices.force(linear.ctl, fun, linear.state, self.loads))[
+            : self.first
+        ]
+
+    # --- the steps -------------------------------------------------------------------------------------------------
+    def run(self, t0: float, n_steps: int, take: Take) -> None:
+        """March; ``take(step, t, u, v, ledger, reaction)`` gets displacements (first,) since the state, velocities, the
+        ledger (13,) and forces (first,) that supports, motions, joints and equations exert on the model.
+
+        Raises:
+            ModelError: a time function is not finite.
+            AnalysisError: the steps grow beyond all bounds.
+        """
+        w, h = self.weights, self.h
+        at = self._prescribed(t0)[1]
+        f = self._force(t0)
+        r = self.D @ self.v + self.K @ self.u - f
+        a = self._first_acceleration(r, at)
+        ledger = np.zeros(C.N_LEDGER + 1)
+        ledger[C.KINETIC], ledger[C.STRAIN] = self._energies()
+        start = ledger[C.KINETIC] + ledger[C.STRAIN]
+        forces = self.M @ a + r
+        take(0, t0, self.u, self.v, ledger, forces)
+        for k in range(1, n_steps + 1):
+            t = t0 + k * h
+            u0, v0, a0, r0, f0, forces0 = self.u, self.v, a, r, f, forces
+            u = u0 + h * v0 + h * h * (0.5 - w.beta) * a0
+            v = v0 + h * (1.0 - w.gamma) * a0
+            # what is prescribed fixes the rest: a1 = T q + c with u1 where it must be
+            wanted, _ = self._prescribed(t)
+            f = self._force(t)
+            c = self._follow(wanted, u) if self.functions.size else 0.0
+            left = w.am * (self.M @ a0) + w.af * r0 + (1.0 - w.af) * (self.D @ v + self.K @ u - f)
+            if self.functions.size:
+                left = left + (1.0 - w.am) * (self.M @ c) + (1.0 - w.af) * (
+                    w.gamma * h * (self.D @ c) + w.beta * h * h * (self.K @ c)
+                )  # fmt: skip
+            a = c - self.T @ self._factors.solve(self.T.T @ left)
+            self.u, self.v = u + w.beta * h * h * a, v + w.gamma * h * a
+            r = self.D @ self.v + self.K @ self.u - f
+            forces = self.M @ a + r
+            du = self.u - u0
+            ledger = ledger.copy()
+            ledger[C.KINETIC], ledger[C.STRAIN] = self._energies()
+            ledger[C.DISSIPATED] += 0.5 * float((self.D @ (self.v + v0)) @ du)
+            ledger[C.LOAD_WORK] += 0.5 * float((f + f0) @ du)
+            ledger[C.DRIVER_WORK] += 0.5 * float((forces + forces0) @ du)
+            total = ledger[C.KINETIC] + ledger[C.STRAIN]
+            ledger[-1] = total - start + ledger[C.DISSIPATED] - ledger[C.LOAD_WORK] - ledger[C.DRIVER_WORK]
+            if not np.isfinite(total):
+                raise AnalysisError(
+                    f"{self.owner}: the displacements are not finite at t = {t:g} s; take a smaller step"
+                )
+            take(k, t, self.u, self.v, ledger, forces)
+
+    def _follow(self, wanted: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """An acceleration (first,) by which everything prescribed arrives: a1 - c then is compatible."""
+        found = self.linear.elimination
+        c = (wanted - u) / (self.weights.beta * self.h**2)
+        return c - self.T @ c[found.free]
+
+    def _first_acceleration(self, r: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """M a = -r of what has a mass, compatible with what is prescribed; what has none starts without."""
+        found = self.linear.elimination
+        Mq = found.reduce(self.M)
+        massive = np.flatnonzero(Mq.diagonal() > 1e-14 * Mq.diagonal().max(initial=0.0))
+        right = -(self.T.T @ (r + self.M @ at))
+        q = np.zeros(found.free.size)
+        if massive.size:
+            try:
+                q[massive] = PositiveFactors(Pencil(csr_matrix(Mq[massive][:, massive]))).solve(right[massive])
+            except LinearSolveError as error:
+                raise ModelError(f"{self.owner}: the masses are not positive: {error}") from None
+        return self.T @ q + at
+
+    def _energies(self) -> tuple[float, float]:
+        """Kinetic energy, and strain energy since the state (its share linear in u counts with the loads)."""
+        return 0.5 * float(self.v @ (self.M @ self.v)), 0.5 * float(self.u @ (self.K @ self.u))
+
+    @property
+    def n_equations(self) -> int:
+        return self.linear.elimination.free.size
+
+    @property
+    def needs_outputs(self) -> bool:
+        """Whether a sensor looks at outputs of elements."""
+        return bool(np.any(self.linear.system.system.record[:, 0] == S.REC_OUT))
+
+    def record(self, u: np.ndarray, v: np.ndarray, forces: np.ndarray, outputs: bool) -> dict[str, np.ndarray]:
+        """State arrays (1, ...) of a time, for sensors and frames; ``outputs``: those of elements too."""
+        linear = self.linear
+        whole = np.zeros(linear.system.n_dof)
+        whole[: self.first] = u
+        frame = linear.displaced(whole, outputs)
+        frame["V"][0, : self.first] = v
+        frame["reaction"] = np.zeros((1, whole.size))
+        held = np.setdiff1d(np.arange(self.first), linear.owned)
+        frame["reaction"][0, held] = forces[held]
+        return frame
+
+
+def _symmetric(A: csr_matrix) -> csr_matrix:
+    """The symmetric part, of matrices that may have another one by round-off or loads without a potential."""
+    return csr_matrix(0.5 * (A + A.T))

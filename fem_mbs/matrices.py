@@ -1,0 +1,102 @@
+"""Sparse matrices of a compiled model at a state, for linear analyses: one pattern, filled tile by tile.
+
+Stiffness, mass and damping are the same tangent with other weights in the control values (`fem_mbs.contract`), so all
+have one pattern, found once, and element matrices are never held all at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy.sparse import csc_matrix, csr_matrix
+
+from fem_mbs import contract as C
+from fem_mbs.assembly import Block, Compiled
+from fem_mbs.callbacks import serve
+from fem_mbs.solvers.pattern import add_entries, element_slots, matrix_pattern
+from fem_mbs.solvers.stepper import State
+
+__all__ = ["Matrices"]
+
+_TILE = 1 << 22  # entries of element matrices at a time
+_ROUND_OFF = 1e-13  # of opposite entries of element matrices, over the largest entry of the matrix
+
+
+class Matrices:
+    """Assembles forces (N,) and tangents (N, N) over all dofs of a model, prescribed ones and multipliers included.
+
+    The last row and column are those of the sink, and empty.
+    """
+
+    def __init__(self, compiled: Compiled):
+        self.compiled = compiled
+        n = compiled.n_dof
+        tables = [np.where(block.dof == compiled.sink, -1, block.dof) for block in compiled.blocks]
+        self._indptr, self._indices = matrix_pattern(n, tables)
+        self._slot, _ = element_slots(self._indptr, self._indices, tables)
+        sizes = [block.size * block.type.local_dofs**2 for block in compiled.blocks]
+        self._first = np.concatenate(([0], np.cumsum(sizes)))
+        #: Whether opposite entries of element matrices of the last tangent differed.
+        self.skewed = False
+        self._cut: tuple | None = None
+
+    def tiles(self, job: int, ctl, fun, state: State, blocks: Sequence[Block] | None = None) -> Iterator:
+        """(block, first, last, fe (k, m), ke (k, m, m)) of elements first ... last - 1; the arrays are used again."""
+        for block in self.compiled.blocks if blocks is None else blocks:
+            m = block.type.local_dofs
+            step = max(1, _TILE // (m * m))
+            hist = self.compiled.block_history(block)
+            if "callback" in block.type.par:
+                serve(block, hist, self.compiled.callbacks, ctl, fun, state)
+            fe = np.zeros((min(step, block.size), m))
+            ke = np.zeros((min(step, block.size), m, m))
+            for first in range(0, block.size, step):
+                last = min(first + step, block.size)
+                block.type.force(
+                    job, first, last, ctl, block.par, block.dof, block.rot, hist, fun,
+                    state.Q, state.D, state.V, state.DD, state.U, fe, ke,
+                )  # fmt: skip
+                yield block, first, last, fe[: last - first], ke[: last - first]
+
+    def tangent(self, ctl, fun, state: State, blocks: Sequence[Block] | None = None) -> tuple[np.ndarray, csr_matrix]:
+        """Residual (N,) and tangent (N, N) of these blocks (all, if None)."""
+        n = self.compiled.n_dof
+        r, values = np.zeros(n), np.zeros(self._indices.size)
+        index = {id(block): i for i, block in enumerate(self.compiled.blocks)}
+        skew = 0.0
+        for block, first, last, fe, ke in self.tiles(C.TANGENT, ctl, fun, state, blocks):
+            r += np.bincount(block.dof[first:last].ravel(), fe.ravel(), n)
+            m = block.type.local_dofs
+            at = self._first[index[id(block)]] + first * m * m
+            add_entries(ke, self._slot[at : at + (last - first) * m * m], values)
+            skew = max(skew, float(np.abs(ke - ke.transpose(0, 2, 1)).max(initial=0.0)))
+        r[self.compiled.sink] = 0.0
+        largest = float(np.abs(values).max(initial=0.0))
+        self.skewed = skew > _ROUND_OFF * largest
+        if self.skewed:
+            return r, csr_matrix(csc_matrix((values, self._indices, self._indptr), shape=(n, n)))
+        # opposite places exist in pairs, so that columns of a symmetric matrix are its rows
+        return r, csr_matrix((values, self._indices, self._indptr), shape=(n, n))
+
+    def submatrix(self, A: csr_matrix, dofs: np.ndarray) -> csr_matrix:
+        """Rows and columns of ascending ``dofs`` of a matrix (N, N)."""
+        if A.nnz != self._indices.size or not np.array_equal(A.indices, self._indices):
+            return A[dofs][:, dofs]
+        if self._cut is None or not np.array_equal(dofs, self._cut[0]):
+            number = np.full(self.compiled.n_dof, -1, np.int32)
+            number[dofs] = np.arange(dofs.size)
+            rows = np.repeat(number, np.diff(self._indptr))
+            keep = (rows >= 0) & (number[self._indices] >= 0)
+            indptr = np.concatenate(([0], np.cumsum(np.bincount(rows[keep], minlength=dofs.size))))
+            self._cut = (dofs, keep, number[self._indices[keep]], indptr)
+        _, keep, indices, indptr = self._cut
+        return csr_matrix((A.data[keep], indices, indptr), shape=(dofs.size, dofs.size))
+
+    def force(self, ctl, fun, state: State, blocks: Sequence[Block] | None = None) -> np.ndarray:
+        """Residual (N,) alone."""
+        r = np.zeros(self.compiled.n_dof)
+        for block, first, last, fe, _ in self.tiles(C.FORCE, ctl, fun, state, blocks):
+            r += np.bincount(block.dof[first:last].ravel(), fe.ravel(), r.size)
+        r[self.compiled.sink] = 0.0
+        return r

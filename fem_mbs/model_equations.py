@@ -1,0 +1,165 @@
+"""Linear constraint equations of the model builder."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.assembly import Block, make_block
+from fem_mbs.errors import ModelError
+from fem_mbs.model_base import ModelBase
+
+__all__ = ["Equations"]
+
+
+class Equations(ModelBase):
+    """Equations between displacements of nodes."""
+
+    def equations(self, name: str, rows, nodes, components, coefficients, value=0.0, function=None) -> None:
+        """Linear equations between displacements: sum of coefficient x displacement = value x f(t), row by row.
+
+        The terms are parallel arrays (k,), in any order; several of one node and component add up.  An equation of
+        displacements alone holds exactly at any size of the motion; rotations in space count as small ones (sin of the
+        angle times the axis, 1.5 % off at the limit of 0.3 rad, at which nonlinear steps refuse to go on; linear steps
+        have no limit).
+
+        Args:
+            rows: (k,) number of the equation that each term belongs to, 0 .. m - 1.
+            nodes: (k,) node indices, as `nodes_of` gives them.
+            components: (k,) 0, 1, 2 for x, y, z, 3, 4, 5 for rotations about them; the plane has 0, 1 and 5.
+            coefficients: (k,) of the displacements since the start [m] and rotations [rad].  The first term of a row is
+                the dof that linear analyses prefer to make the dependent one.
+            value: right side, a number or (m,).
+            function: f(t) of the right side; None: 1 at all times.
+
+        Raises:
+            ModelError: arrays that do not fit, an unknown node or component, a rotation that the node does not have (at
+                `compile`), an equation without terms.
+        """
+        owner = self._label("Equation", name)
+        r, n, k = (
+            self._whole(owner, key, a) for key, a in (("rows", rows), ("nodes", nodes), ("components", components))
+        )
+        c = _floats(owner, "coefficients", coefficients)
+        if not len(r) == len(n) == len(k) == len(c):
+            raise ModelError(
+                f"{owner}: rows, nodes, components and coefficients have {len(r)}, {len(n)}, {len(k)} and {len(c)} "
+                "entries; give one of each per term"
+            )
+        if not len(r):
+            raise ModelError(f"{owner}: it has no terms; add some, or remove it")
+        m = int(r.max()) + 1
+        self._check_terms(owner, r, n, k, m)
+        v = _floats(owner, "value", value, () if np.ndim(value) == 0 else (m,))
+        v = np.broadcast_to(v, m)
+        if function is not None and not v.any():
+            raise ModelError(f"{owner}: its function multiplies value = 0; give the value, or remove the function")
+        dim = self.dimension
+        turning = k >= 3 if dim == 3 else k == 5
+        self._welded_rotation += [(owner, int(i)) for i in np.unique(n[turning])]
+        _, first = np.unique(r, return_index=True)
+        dof = np.where(turning & (dim == 2), 2, k)
+        preferred = np.column_stack((n[first], dof[first]))
+        # coefficients of each equation of the order of one, so that its error is a length
+        size = np.zeros(m)
+        x = self.positions
+        length = float(np.ptp(x, axis=0).max()) or 1.0
+        np.maximum.at(size, r, np.abs(c) / np.where(turning, length, 1.0))
+        if not size.all():
+            raise ModelError(f"{owner}: row {int(np.flatnonzero(size == 0.0)[0])}: all its coefficients are zero")
+        # one element per equation and node
+        key, term = np.unique(r * self.n_nodes + n, return_inverse=True)
+        joint, node = key // self.n_nodes, key % self.n_nodes
+        values = np.zeros((len(key), 6))
+        np.add.at(values, (term.ravel(), k), c / size[r])
+        share = np.zeros(len(key))
+        share[np.flatnonzero(np.diff(joint, prepend=-1))] = v / size  # the first of each
+        index = -1
+        if v.any():
+            index = self._function(1.0 if function is None else function, owner, load=False)
+        turns = values[:, 5:] if dim == 2 else values[:, 3:]
+        terms = self._terms(name, joint, node, values[:, :dim], turns, preferred, value=share, function=float(index))
+        self._blocks.append(terms)
+
+    def _check_terms(self, owner: str, r: np.ndarray, n: np.ndarray, k: np.ndarray, m: int) -> None:
+        missing = np.flatnonzero(np.bincount(r, minlength=m) == 0) if r.min() >= 0 else np.array([int(r.min())])
+        if missing.size:
+            what = "is no number of a row" if missing[0] < 0 else "has no terms"
+            raise ModelError(f"{owner}: row {int(missing[0])} {what}; rows count from 0 without gaps")
+        self._indices(owner, n)
+        allowed = (0, 1, 5) if self.dimension == 2 else range(6)
+        bad = np.flatnonzero(~np.isin(k, list(allowed)))
+        if bad.size:
+            i = int(bad[0])
+            raise ModelError(
+                f"{owner}: row {int(r[i])}: component {int(k[i])} must be one of {', '.join(map(str, allowed))}"
+            )
+
+    def _indices(self, owner: str, nodes) -> np.ndarray:
+        """Node indices (n,) that exist."""
+        n = self._whole(owner, "nodes", nodes)
+        bad = np.flatnonzero((n < 0) | (n >= self.n_nodes))
+        if bad.size:
+            raise ModelError(
+                f"{owner}: node {int(n[bad[0]])} does not exist, there are {self.n_nodes}; take indices from nodes_of"
+            )
+        return n
+
+    @staticmethod
+    def _whole(owner: str, key: str, values) -> np.ndarray:
+        """Whole numbers (k,)."""
+        try:
+            a = np.atleast_1d(np.asarray(values))
+            b = a.astype(np.int64)
+        except (TypeError, ValueError, OverflowError):
+            raise ModelError(f"{owner}: {key} must be whole numbers, one per term") from None
+        if a.ndim != 1 or a.dtype.kind not in "iuf" or (a.dtype.kind == "f" and not (a == b).all()):
+            raise ModelError(f"{owner}: {key} must be whole numbers, one per term")
+        return b
+
+    def _terms(
+        self, label: str, joint, nodes, n: np.ndarray, turns: np.ndarray, preferred, arms=None, small=1.0, **columns
+    ) -> Block:  # fmt: skip
+        """Elements of equations with the numbers ``joint``: coefficients n (k, dim) of the positions and turns (k, 1 or
+        3) of the rotations, or of points at the offsets ``arms`` (k, dim) in body axes."""
+        dim = self.dimension
+        names = "xyz"[:dim]
+        x = self.positions[nodes]
+        columns = {"reported": 1.0, "function": -1.0, **columns}
+        columns |= {f"n{c}": n[:, i] for i, c in enumerate(names)} | {c: x[:, i] for i, c in enumerate(names)}
+        own = self._rotation.keys() & set(nodes.tolist()) if self._rotation else ()
+        if dim == 2:
+            angle = np.zeros(len(nodes))
+            for i in own:
+                angle[nodes == i] = self._rotation[i]
+            columns |= {"c": turns[:, 0], "angle": angle}
+            if arms is not None:  # n.R a = p cos + q sin
+                columns["p"] = n[:, 0] * arms[:, 0] + n[:, 1] * arms[:, 1]
+                columns["q"] = n[:, 1] * arms[:, 0] - n[:, 0] * arms[:, 1]
+        else:
+            R = np.tile(np.eye(3), (len(nodes), 1, 1))
+            for i in own:
+                R[nodes == i] = self._rotation[i]
+            L = 0.5 * np.swapaxes(np.cross(turns[:, None, :], np.swapaxes(R, 1, 2)), 1, 2)  # columns c x D_k / 2
+            if arms is not None:
+                L = L + n[:, :, None] * arms[:, None, :]
+            columns["small"] = np.where(np.any(turns != 0.0, axis=1), small, 0.0)
+            for i in range(3):
+                for k in range(3):
+                    columns[f"l{i + 1}{k + 1}"], columns[f"r{i + 1}{k + 1}"] = L[:, i, k], R[:, i, k]
+        block = make_block(label, f"equation{dim}", nodes, **columns)
+        block.joint = np.asarray(joint, np.int64)
+        block.preferred = np.asarray(preferred, np.int64)
+        return block
+
+
+def _floats(owner: str, key: str, values, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """Finite numbers (k,), or of a shape."""
+    try:
+        a = np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{owner}: {key} must be numbers") from None
+    a = np.atleast_1d(a) if shape is None else a
+    if (a.ndim != 1 if shape is None else a.shape != shape) or not np.isfinite(a).all():
+        wanted = "finite numbers, one per term" if shape is None else f"finite, of shape {shape}"
+        raise ModelError(f"{owner}: {key} must be {wanted}")
+    return a
