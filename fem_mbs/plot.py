@@ -24,7 +24,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["animate", "plot_all", "plot_deformed", "plot_ledger", "plot_momenta", "plot_sensor"]
+    from fem_mbs.results_mac import Mac
+
+__all__ = [
+    "animate",
+    "plot_all",
+    "plot_deformed",
+    "plot_ledger",
+    "plot_mac",
+    "plot_momenta",
+    "plot_path",
+    "plot_sensor",
+    "plot_shapes",
+]
 
 # Okabe & Ito's colours, told apart with any kind of colour vision; the yellow one is left out (too pale on white).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -273,6 +285,37 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
             bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
             bar.set_label(quantity.label)
             bar.outline.set_visible(False)
+        return _save(figure, path)
+
+
+def plot_mac(found: Mac, path: str | Path, labels: tuple[str, str] = ("", "")) -> Path:
+    """Draw the modal assurance criterion between two sets of shapes as a table of coloured squares.
+
+    `labels` names the two results.
+    """
+    rows, columns = found.matrix.shape
+    with _style():
+        width = float(np.clip(0.42 * columns + 2.6, 4.2, 12.0))
+        figure = _figure(width, float(np.clip(0.42 * rows + 1.7, 3.2, 12.0)))
+        axes = figure.subplots()
+        image = axes.imshow(found.matrix, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
+        axes.grid(False)
+        axes.spines[:].set_visible(False)
+        marks = [f"{k + 1}: {v:.4g}" for k, v in enumerate(found.frequencies_a)]
+        axes.set_yticks(range(rows), marks)
+        axes.set_xticks(range(columns), [f"{k + 1}: {v:.4g}" for k, v in enumerate(found.frequencies_b)], rotation=90)
+        axes.tick_params(length=0)
+        for side, label, name in zip((axes.set_ylabel, axes.set_xlabel), labels, found.names, strict=True):
+            side(f"{label or name}: {found.quantity}")
+        if found.matrix.size <= 900:
+            for (i, j), value in np.ndenumerate(found.matrix):
+                if value >= 0.05:
+                    colour = "white" if value > 0.6 else "#333333"
+                    axes.text(j, i, f"{value:.2f}", ha="center", va="center", color=colour, fontsize=7.0)
+        bar = figure.colorbar(image, ax=axes, shrink=0.8, aspect=24)
+        bar.set_label("MAC [-]")
+        bar.outline.set_visible(False)
+        axes.set_title("Modal assurance criterion")
         return _save(figure, path)
 
 
