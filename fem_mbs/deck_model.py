@@ -93,6 +93,8 @@ class Conversion:
     notes: list[Note] = field(default_factory=list)
     #: node whose displacements are rotations -> node that turns (of rigid bodies)
     turning: dict[int, int] = field(default_factory=dict)
+    #: dofs (node, component) that equations make dependent on others -> where
+    dependent: dict[tuple[int, int], str] = field(default_factory=dict)
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)
@@ -106,6 +108,12 @@ class Conversion:
         self.rotational = np.zeros(len(self.deck.node_ids), bool)
         self._order = np.argsort(self.deck.node_ids, kind="stable")
         self._sorted = self.deck.node_ids[self._order]
+
+    @property
+    def bent(self) -> bool:
+        """Whether constraints are nonlinear, so that linear steps need iterations as in CalculiX."""
+        kinds = {m.kind for m in self.deck.mpcs}
+        return bool(kinds & {"BEAM", "LINK"}) or bool(self.deck.rigid_bodies)
 
     @property
     def nlgeom(self) -> bool:

@@ -5,7 +5,7 @@ A table has the deck's numbers in the order of its set: {"quantity": "U", "set":
 over the set "total": true and no ids.
 
     U V         displacements, velocities (of modes: shapes with unit modal mass), in local axes where a node has some
-    RF          external forces: reactions and loads
+    RF          external forces: reactions and loads; at dofs that depend on others the force of the constraint
     S E         stresses (true ones after large displacements), strains of Green: xx, yy, zz, xy, xz, yz of the tensor
     ENER ELSE   energy density at integration points, energy of elements
     EVOL EMAS   volumes and masses of elements; with sums of EMAS also the second moments of the mass about the axes of
@@ -199,6 +199,15 @@ class Printer:
         whole[system.first_multiplier :] = 0.0
         nodal = self._nodal(whole)
         forces = nodal[:, :3].copy()
+        if self.conv.dependent:  # what the constraints exert on them, as CalculiX prints it
+            blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
+            fun[:] = 0.0
+            if step.kind == "linear_static":
+                inner = matrices.tangent(ctl, fun, state, blocks)[1] @ job.responses[step.name].u
+            else:
+                inner = matrices.force(ctl, fun, state, blocks)
+            node, k = np.array([key for key in self.conv.dependent if key[1] < 3]).reshape(-1, 2).T
+            forces[node, k] = self._nodal(inner)[node, k]
         for own, ref in self.conv.turning.items():
             forces[own] = nodal[ref, 3:] + self._drive_moment(step, frame, ref)
         return forces
@@ -243,7 +252,7 @@ class Printer:
 
     # --- elements --------------------------------------------------------------------------------------------------
     def _element_tables(self, step: StepPlan, request, name, frame, time) -> None:
-        nonlinear = step.kind in ("static", "transient")
+        nonlinear = self.conv.deck.steps[step.index].nlgeom and not step.kind.startswith("linear")
         if name in ("S", "E", "ENER"):
             make: Callable = self._points
         elif name in ("ELSE", "EVOL", "EMAS"):
@@ -344,7 +353,8 @@ class Printer:
             xi, eta, zeta = g[q % count], g[(q // count) % count], g[q // count**2]
             place = 0.5 * (xi + 1.0) * per
             k = min(int(place), per - 1)
-            s = place - k
+            # CalculiX's solid of a B31 has one curvature along it
+            s = 0.5 if group.type.startswith("B31") else place - k
             line = np.arange(len(group.ids)) * per + k
             My, Mz = (1.0 - s) * My1[line] + s * My2[line], (1.0 - s) * Mz1[line] + s * Mz2[line]
             y, z = 0.5 * a * zeta, -0.5 * b * eta

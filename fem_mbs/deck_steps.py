@@ -1,7 +1,8 @@
 """Steps of a deck as steps of the model.
 
     STATIC                         linear_static_step, at the end of the step
-    STATIC with NLGEOM             static_step over the step's duration, in its increments
+    STATIC with NLGEOM             static_step over the step's duration, in its increments; also without NLGEOM if there
+                                   are constraints that are not linear (MPC BEAM, rigid bodies), with linear solids
     FREQUENCY                      modes_step; with PERTURBATION about the preloaded state
     BUCKLE                         buckling_step of the loads of the step; with PERTURBATION about the preloaded state
     DYNAMIC                        linear_transient_step, with NLGEOM transient_step, by HHT's rule
@@ -73,7 +74,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             _own_loads(conv, step, plan.own[i])
             model.linear_static_step(name, loads=plan.own[i], preload=preload)
             kind = "linear_static"
-        elif step.procedure == "STATIC" and not step.nlgeom:
+        elif step.procedure == "STATIC" and not step.nlgeom and not conv.bent:
             _linear_after(conv, step, moved)
             if step.increment < step.duration * (1.0 - 1e-9):
                 conv.note(f"{step.where}: only the end of the linear step is computed and printed", changes=False)
