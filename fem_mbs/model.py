@@ -45,7 +45,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Forces, Solids, Couplings):
+class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, Couplings):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:

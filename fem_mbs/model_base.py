@@ -355,6 +355,12 @@ class ModelBase:
         self._new("Material", name, ChainMap(self.materials, self.solid_materials))
         self.materials[name] = Material(name, E, nu, density=density, G=G, expansion=expansion)
 
+    def _plain_material(self, owner: str, name: str) -> Material:
+        """An isotropic material by its name, as beams and trusses need it."""
+        if name in self.solid_materials:
+            raise ModelError(f'{owner}: material "{name}" is for solids; give a `material`, or a section "matrix"')
+        return self._find("material", name, self.materials, owner)
+
     def section(self, name: str, shape: str, **dimensions) -> None:
         """A cross-section; see `fem_mbs.sections.make_section` for shapes and their dimensions."""
         self._new("Section", name, self.sections)

@@ -149,8 +149,8 @@ def boundary_faces(cell, cells):
 
 
 def box_mesh(cell, counts, size, distort=0.0, place=(0.0, 0.0, 0.0), name="body"):
-    """A `Mesh` of a box of cells: the cell set ``name``; node sets "x0", "x1" (ends along x) ... and facet sets of these
-    names with "faces"."""
+    """A `Mesh` of a box of cells: the cell set ``name``; node sets "x0", "x1" (ends along x) ... and facet sets
+    "x0 faces" ..."""
     from fem_mbs.meshes.cells import FACETS
     from fem_mbs.meshes.mesh import CellBlock, Mesh
 

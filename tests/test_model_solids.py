@@ -65,7 +65,7 @@ def test_cantilever_bends_like_the_elastica(cell, element, counts):
 
 @pytest.mark.parametrize("cell", ["tetra", "wedge", "wedge15", "hexahedron", "hexahedron20", "tetra10"])
 def test_pressure_all_around_a_distorted_box(cell):
-    """Under pressure p on all faces a linear body shrinks by p (1 - 2 nu)/E everywhere, however its mesh is distorted."""
+    """Under pressure p on all faces a linear body shrinks by p (1 - 2 nu)/E everywhere, on a distorted mesh too."""
     size = (1.0, 0.5, 0.4)
     model = part(cell, (2, 2, 2), size, distort=0.15)
     model.solids("body", "m", "rubber", kinematics="linear")
@@ -100,7 +100,7 @@ def test_plane_parts_under_tension(state, cell, element):
     x = model.positions
     assert np.allclose(u[:, 0], factor * sigma / E * x[:, 0], rtol=0, atol=1e-11 * 2)
     assert np.allclose(u[:, 1], across * sigma / E * x[:, 1], rtol=0, atol=1e-11 * 2)
-    force = solution.steps[0].series["hold"][-1, 0]
+    force = solution.sensor("hold")[-1, 0]
     assert force == pytest.approx(-sigma * thick * 1.0, rel=1e-9)
 
 
@@ -129,7 +129,7 @@ def test_weight_hangs_on_the_support():
     model.fix("m:z0")
     model.sensor("foot", "reaction", on="m:z0")
     model.static_step()
-    reaction = solve(model).steps[0].series["foot"][-1, :3]
+    reaction = solve(model).sensor("foot")[-1, :3]
     assert np.allclose(reaction, (0, 0, RHO * 0.2 * 9.81), atol=1e-7)
 
 
@@ -141,11 +141,11 @@ def test_traction_and_pressure_by_expressions_and_per_face():
     model.traction("a", "m:z1 faces", (0.0, 0.0, "x"))
     model.pressure("b", "m:z1 faces", [1.0, 2.0, 3.0, 4.0])
     model.sensor("foot", "reaction", on="m:z0")
-    model.static_step(name="t", loads=["a"])
-    model.static_step(name="p", loads=["b"])
-    steps = solve(model).steps
-    assert steps[0].series["foot"][-1, 2] == pytest.approx(-0.5, rel=1e-9)
-    assert steps[1].series["foot"][-1, 2] == pytest.approx(-0.5 + 2.5, rel=1e-5)
+    model.static_step(name="t", vary=["a"])
+    model.static_step(name="p", vary=["b"])
+    solution = solve(model)
+    assert solution.sensor("foot", 0)[-1, 2] == pytest.approx(-0.5, rel=1e-9)
+    assert solution.sensor("foot", 1)[-1, 2] == pytest.approx(-0.5 + 2.5, rel=1e-5)
 
 
 # --- materials -------------------------------------------------------------------------------------------------------
@@ -183,8 +183,8 @@ def test_turned_orthotropic_material(how, each):
     model.fix(up, components=["z"])
     model.static_step()
     S, strain = stress_of(last(model), model, "body")
-    assert np.allclose(S, stress, atol=1e-9)
-    assert np.allclose(strain, np.linalg.solve(turned(C, axes.T), stress), rtol=1e-9, atol=1e-16)
+    assert np.allclose(S, stress, atol=1e-7)
+    assert np.allclose(strain, np.linalg.solve(turned(C, axes.T), stress), rtol=0, atol=1e-7 * np.abs(strain).max())
 
 
 def test_isotropic_materials_of_both_kinds_agree():
@@ -239,21 +239,20 @@ def test_a_held_body_bears_the_thermal_stress(kinematics):
 def test_a_gradient_of_temperature_bends_a_free_beam(cell, element):
     """T = g z: curvature alpha g without stress; deflection -alpha g x^2/2 of the axis."""
     L, b, g = 1.0, 0.1, 30.0
-    model = part(cell, (6, 1, 1), (L, b, b), expansion=ALPHA, place=(0.0, -b / 2, -b / 2))
+    model = part(cell, (6, 2, 2), (L, b, b), expansion=ALPHA, place=(0.0, -b / 2, -b / 2))
     model.solids("beam", "m", "rubber", element=element, kinematics="linear")
     x = model.positions
-    corner = [int(np.argmin(np.linalg.norm(x - p, axis=1))) for p in ((0, 0, -b / 2), (0, 0, b / 2), (0, b / 2, 0))]
-    at = {k: i for k, i in zip("abc", corner, strict=True)}
-    # (held at mid-side nodes of the end, symmetric to the axis)
+    low, high = (int(np.argmin(np.linalg.norm(x - (0, 0, z), axis=1))) for z in (-b / 2, b / 2))
     model.fix("m:x0", components=["x"])
-    for key, components in (("a", ["y", "z"]), ("b", ["y"])):
-        model.fix(at[key], components=components)
+    model.fix(low, components=["y", "z"])
+    model.fix(high, components=["y"])
     model.temperature("sun", "m", f"{g}*z")
     model.static_step()
     frames = last(model)
     u = frames["displacement"][-1]
-    exact = -0.5 * ALPHA * g * (x[:, 0] ** 2 - x[:, 2] ** 2 + x[:, 1] ** 2)
-    assert np.allclose(u[:, 2] - u[at["a"], 2], exact - exact[at["a"]], atol=2e-3 * ALPHA * g * L**2)
+    bent = -0.5 * ALPHA * g * (x[:, 0] ** 2 - x[:, 2] ** 2 + x[:, 1] ** 2)
+    exact = np.column_stack((ALPHA * g * x[:, 0] * x[:, 2], ALPHA * g * x[:, 1] * x[:, 2], bent - bent[low]))
+    assert np.allclose(u, exact, rtol=0, atol=1e-8 * ALPHA * g * L**2)
     S, _ = stress_of(frames, model, "beam")
     assert np.abs(S).max() < 1e-6 * E * ALPHA * g * b
 
@@ -300,7 +299,7 @@ def test_heating_in_time_is_booked_as_work():
     """A body heated while it flies: energy = start + work of heating, to round-off; momenta stay."""
     model = part("hexahedron", (3, 1, 1), (1.0, 0.3, 0.2), expansion=ALPHA)
     model.solids("body", "m", "rubber", element="incompatible")
-    model.temperature("sun", "m", f"{HOT}*x", function={"kind": "ramp", "t0": 0.1, "t1": 0.5} if False else "2*t")
+    model.temperature("sun", "m", f"{HOT}*x", function="1 + 2*t")
     model.initial(velocity=("0.4", "10*x**2", "2"))
     model.initial(spin=(3.0, 5.0, 20.0), centre=(0.5, 0, 0))
     model.transient_step(duration=0.6, h=0.03)
@@ -393,7 +392,7 @@ def loaded(call):
         (lambda m: m.pressure("p", "m:x0 faces", 1.0), 'holds faces of cell 1, which no solid or plane part uses'),
         (loaded(lambda m: m.pressure("p", "m", 1.0)), 'must name a set of faces .*; there are m:x0 faces'),
         (loaded(lambda m: m.pressure("p", "m:x0", 1.0)), 'set "x0" holds no faces of solids'),
-        (loaded(lambda m: m.pressure("p", "m:x0 faces", [1.0, 2.0])), "must be a finite number, an expression, or one"),
+        (loaded(lambda m: m.pressure("p", "m:x0 faces", [[1.0]])), "must be a finite number, an expression, or one"),
         (loaded(lambda m: m.pressure("p", "m:x0 faces", "1/x")), "must be a finite number, an expression, or one"),
         (loaded(lambda m: m.traction("p", "m:x0 faces", (1.0, 2.0))), "must be 3 numbers or expressions"),
         (loaded(lambda m: m.temperature("t", "body", 3.0)), 'material "rubber" has no expansion; give it one'),
@@ -426,7 +425,7 @@ def test_a_second_function_for_the_heat_of_an_element():
 def test_solid_materials_are_not_for_beams():
     model = Model(3)
     model.solid_material("wood", **CONSTANTS, density=1.0)
-    model.section("s", "circle", radius=0.1)
+    model.section("s", "circle", diameter=0.1)
     model.line("l", (0, 0, 0), (1, 0, 0), 1)
     with pytest.raises(ModelError, match='material "wood" is for solids'):
         model.beams("b", "l", "s", "wood")

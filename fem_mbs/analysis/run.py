@@ -242,7 +242,10 @@ class _Run:
         check_start(self.compiled, self.state, 0.0, self._varied())
 
     def _varied(self) -> np.ndarray:
-        """Motions (n_fun,) bool that the static steps before the first transient bring in."""
+        """Motions (n_fun,) bool that the static steps before the first transient bring in; where there are linear steps
+        only, all."""
+        if all(step.kind in LINEAR for step, _, _ in self.plan):
+            return ~np.asarray(self.compiled.loads, bool)
         found = np.zeros(len(self.compiled.functions), bool)
         for step, options, _ in self.plan:
             if step.kind in TIMED:
@@ -305,10 +308,11 @@ class _Run:
         return rows
 
     def _frames(
-        self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, small: bool = False, shapes: bool = False
-    ) -> dict[str, np.ndarray]:
-        """Columns of the frames. ``small``: of a linear analysis, whose stresses do not turn with the displacements;
-        ``shapes``: displacements of any size, which have no stresses."""
+        self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: np.ndarray | None = None,
+        shapes: bool = False,
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Columns of the frames. ``about``: coordinates (n_dof,) that a linear analysis is about, for its stresses do
+        not turn with the small displacements; ``shapes``: displacements of any size, which have no stresses."""
         system, dim = self.system, self.model.dimension
         nf, n = len(time), system.nodes.x.shape[0]
         Q, V, D = chunk_frames["Q"], chunk_frames["V"], chunk_frames["D"]
@@ -325,10 +329,12 @@ class _Run:
             start = np.swapaxes(system.nodes.rotation[where], 1, 2)
             R = D[:, : where.size].reshape(nf, -1, 3, 3) @ start
             rotation[:, where] = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_rotvec().reshape(nf, -1, 3)
-        out = {"time": time, "displacement": displacement, "rotation": rotation, "velocity": velocity}
+        out = {"time": time, "displacement": displacement, "rotation": rotation}
+        if not shapes:
+            out["velocity"] = velocity
         solids = {part.name for part in self.fields.parts}
         if not shapes:
-            out |= self.fields.frames(Q, chunk_frames, system.offset, small)
+            out |= self.fields.frames(Q if about is None else about[None], chunk_frames, system.offset)
         for name, cells in self.model.groups.items():
             if name in solids:
                 continue
@@ -549,7 +555,7 @@ class _Run:
         ledger = np.zeros((1, C.N_LEDGER + 1))
         ledger[0, C.STRAIN] = summary["strain_energy"]
         time = np.array([linear.t])
-        frames = self._frames(frame, time)
+        frames = self._frames(frame, time, about=linear.state.Q[0])
         u = linear.nodal(response.u)
         frames["displacement"], frames["rotation"] = u[None, :, :3], u[None, :, 3:]
         frames["reaction"] = linear.nodal(response.forces)[None]
@@ -585,7 +591,7 @@ class _Run:
             time = np.array([t])
             frames = None
             if framed:
-                frames = self._frames(frame, time)
+                frames = self._frames(frame, time, about=linear.state.Q[0])
                 frames["reaction"] = linear.nodal(frame["reaction"][0])[None]
             self.recorder.append(
                 self._series(time, ledger[None], np.ones(1), np.zeros(1), record, mid_step_valid=True), frames
