@@ -187,7 +187,7 @@ def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
     """Nodes that stay on the line through the first two, or on the plane through the first three."""
     x, where = conv.deck.x, mpc.where
     base = 2 if mpc.kind == "STRAIGHT" else 3
-    if conv.nlgeom:
+    if any(conv.is_nonlinear(s) and s.procedure in ("STATIC", "DYNAMIC") for s in conv.deck.steps):
         conv.note(f"{where}: the MPC {mpc.kind} holds for small rotations only")
     origin = x[nodes[0]]
     ways = x[nodes[1:base]] - origin

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus_deck import BeamSection, Deck, ElementBlock, Material, Orientation, Section, SolidSection
+from fem_mbs.meshes.abaqus_deck import BeamSection, Deck, ElementBlock, Material, Orientation, Section, SolidSection, Step
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.model import Model
 
@@ -111,14 +111,18 @@ class Conversion:
 
     @property
     def bent(self) -> bool:
-        """Whether constraints are nonlinear, so that linear steps need iterations as in CalculiX."""
+        """Whether constraints are nonlinear; CalculiX then takes every step as geometrically nonlinear."""
         kinds = {m.kind for m in self.deck.mpcs}
-        return bool(kinds & {"BEAM", "LINK"}) or bool(self.deck.rigid_bodies)
+        return bool(kinds & {"BEAM", "LINK", "STRAIGHT", "PLANE"}) or bool(self.deck.rigid_bodies)
 
     @property
     def nlgeom(self) -> bool:
         """Whether any step of the deck is geometrically nonlinear."""
-        return any(step.nlgeom for step in self.deck.steps)
+        return self.bent or any(step.nlgeom for step in self.deck.steps)
+
+    def is_nonlinear(self, step: Step) -> bool:
+        """Whether a step is geometrically nonlinear."""
+        return step.nlgeom or self.bent
 
     def note(self, text: str, changes: bool = True) -> None:
         if all(text != n.text for n in self.notes):

@@ -252,7 +252,7 @@ class Printer:
 
     # --- elements --------------------------------------------------------------------------------------------------
     def _element_tables(self, step: StepPlan, request, name, frame, time) -> None:
-        nonlinear = self.conv.deck.steps[step.index].nlgeom and not step.kind.startswith("linear")
+        nonlinear = self.conv.is_nonlinear(self.conv.deck.steps[step.index]) and not step.kind.startswith("linear")
         if name in ("S", "E", "ENER"):
             make: Callable = self._points
         elif name in ("ELSE", "EVOL", "EMAS"):
