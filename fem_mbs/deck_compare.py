@@ -18,7 +18,7 @@ from fem_mbs.errors import FemMbsError, MeshError
 from fem_mbs.meshes.abaqus import read_deck
 from fem_mbs.meshes.calculix_dat import DatFile, Modes, Print, read_dat
 
-__all__ = ["Row", "compare_deck", "compare_folder", "table"]
+__all__ = ["Row", "as_json", "compare_deck", "compare_folder", "table"]
 
 #: Largest difference where the element formulations are the same.
 SAME = 1e-3

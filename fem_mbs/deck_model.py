@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fem_mbs.errors import ModelError
+from fem_mbs.meshes.abaqus import element_place
 from fem_mbs.meshes.abaqus_deck import BeamSection, Deck, ElementBlock, Material, Orientation, Section, SolidSection, Step
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.model import Model
@@ -223,7 +224,7 @@ def find_groups(conv: Conversion) -> None:
         ModelError: element types that are not supported, all of them in one message.
     """
     deck = conv.deck
-    unsupported, taken = [], set()
+    unsupported, taken, place = [], set(), ""
     for block in deck.blocks:
         kind = None
         if block.family == "solid":
@@ -239,6 +240,8 @@ def find_groups(conv: Conversion) -> None:
             continue
         if kind is None:
             n = len(block.ids)
+            if not unsupported:
+                place = element_place(deck.source, int(block.ids[0]))
             unsupported.append(f"{block.type} ({n} element{'s' * (n > 1)}, the first is {block.ids[0]})")
             continue
         index = deck.section_index(block.ids)
@@ -267,7 +270,7 @@ def find_groups(conv: Conversion) -> None:
             if kind[0] == "beam":
                 conv.rotational[nodes.ravel()] = True
     if unsupported:
-        raise ModelError(f"{_source(deck)}: element types that are not supported: {'; '.join(unsupported)}")
+        raise ModelError(f"{place}: element types that are not supported: {'; '.join(unsupported)}")
     if not conv.groups and not deck.sections:
         raise ModelError(f"{_source(deck)}: the deck has no elements with properties; there is nothing to compute")
 

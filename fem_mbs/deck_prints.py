@@ -8,7 +8,7 @@ over the set "total": true and no ids.
     RF          external forces: reactions and loads; at dofs that depend on others the force of the constraint
     S E         stresses (true ones after large displacements), strains of Green: xx, yy, zz, xy, xz, yz of the tensor
     ENER ELSE   energy density at integration points, energy of elements
-    EVOL EMAS   volumes and masses of elements; with sums of EMAS also the second moments of the mass about the axes of
+    EVOL EMAS   volumes and masses of elements at the start; with sums of EMAS also the second moments of the mass about the axes of
                 coordinates, the centre of gravity, and the second moments about that
 
 Trusses print one point, in their middle; beams the eight points (B31, B32R), or 27 (B32), of the solid elements that
@@ -281,7 +281,7 @@ class Printer:
         if request.totals != "no" and points is None:
             self._add(request, name, time, [], values.sum(axis=0)[None], total=True)
             if name == "EMAS":
-                self._moments(request, frame, nonlinear, time)
+                self._moments(request, time)
 
     def _table(self, group: Group, frame) -> np.ndarray:
         """Outputs (m, k) of the elements of a group, as they come."""
@@ -373,7 +373,7 @@ class Printer:
             energy = frame[f"{group.name}/energy [J]"]
             per = len(group.lines) // len(group.ids) if group.kind != "solid" else 1
             return None, energy.reshape(-1, per).sum(axis=1)[rows][:, None]
-        volume = self._volumes(group, frame if nonlinear and name == "EVOL" else None)
+        volume = self._volumes(group)
         if name == "EVOL":
             return None, volume[rows][:, None]
         return None, (volume * self._density(group))[rows][:, None]
@@ -381,10 +381,8 @@ class Printer:
     def _density(self, group: Group) -> float:
         return density_of(self.conv, material_of(self.conv, group.section.material, group.section.where))
 
-    def _volumes(self, group: Group, frame) -> np.ndarray:
+    def _volumes(self, group: Group) -> np.ndarray:
         x = self.conv.deck.x
-        if frame is not None:
-            x = x + frame["displacement"]
         if group.kind == "solid":
             return volumes(group, x[group.nodes])
         ends = x[group.lines]
@@ -396,9 +394,8 @@ class Printer:
         shape, values, _ = beam_section(group.section)
         return length * make_section(group.name, shape, **values).A
 
-    def _moments(self, request, frame, nonlinear, time) -> None:
+    def _moments(self, request, time) -> None:
         """Sums of EMAS: second moments of the mass about the origin and about its centre, and that centre."""
-        x = self.conv.deck.x + (frame["displacement"] if nonlinear else 0.0)
         mass, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
         for group, rows in self.conv.element_groups(request.ids):
             if group.kind != "solid":
@@ -407,7 +404,7 @@ class Printer:
             X = self.conv.deck.x[group.nodes[rows]]
             points, weights = shapes.rule(group.cell, group.rule)
             dm = self._density(group) * np.linalg.det(shapes.jacobians(group.cell, X, points)) * weights
-            place = np.einsum("qn,eni->eqi", shapes.shape_functions(group.cell, points), x[group.nodes[rows]])
+            place = np.einsum("qn,eni->eqi", shapes.shape_functions(group.cell, points), X)
             mass += dm.sum()
             first += np.einsum("eq,eqi->i", dm, place)
             second += np.einsum("eq,eqi,eqj->ij", dm, place, place)
