@@ -276,6 +276,7 @@ class _Run:
             "steps": self.summaries,
             "checks": [outcome.as_dict() for outcome in self.outcomes()],
             "skipped": self.skipped,
+            **({"warnings": self.model.warnings} if self.model.warnings else {}),
         }
 
     # --- rows ------------------------------------------------------------------------------------------------------
