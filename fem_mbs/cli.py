@@ -1,4 +1,4 @@
-"""The command line: `fem-mbs run`, `check`, `new`, `plot`, `animate`, `export`, `validate`, `list`.
+"""The command line: `fem-mbs run`, `check`, `new`, `plot`, `animate`, `export`, `mac`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
 of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
@@ -211,17 +211,26 @@ def animate(
     seconds: Annotated[float, typer.Option(min=0.1, max=600.0, help="Length at most.")] = 8.0,
     quantity: Annotated[
         str | None,
-        typer.Option(help='Output of the elements shown by colour, or "none".', show_default="bending moment"),
+        typer.Option(
+            help='Output of elements or field of parts shown by colour, or "none".',
+            show_default="von Mises stress or bending moment",
+        ),
     ] = None,
     trail: Annotated[str | None, typer.Option(help="Node whose path is drawn.", show_default="none")] = None,
     step: Annotated[int | None, typer.Option(help="Step, counted from 0.", show_default="the last that moves")] = None,
+    mode: Annotated[
+        int | None,
+        typer.Option(help="Mode or buckling shape to show swinging, counted from 1.", show_default="the first"),
+    ] = None,
+    magnify: Annotated[float, typer.Option(help="By which displacements are enlarged.")] = 1.0,
 ) -> None:
     """Write an animation of a run."""
     from fem_mbs.plot import animate as write
     from fem_mbs.results import Results
 
     target = output or folder / "animation.gif"
-    print(write(Results.open(folder), target, quantity=quantity, fps=fps, step=step, trail=trail, seconds=seconds))
+    options = {"fps": fps, "step": step, "trail": trail, "seconds": seconds, "mode": mode, "magnify": magnify}
+    print(write(Results.open(folder), target, quantity=quantity, **options))
 
 
 @app.command()
@@ -238,6 +247,34 @@ def export(
         print(path)
     for path in write_vtu_files(Results.open(folder)) if vtu else ():
         print(path)
+
+
+@app.command()
+def mac(
+    first: Annotated[Path, _FOLDER],
+    second: Annotated[Path, typer.Argument(help="Folder with the results to compare with.", show_default=False)],
+    step: Annotated[str | None, typer.Option(help="Step of modes.", show_default="the first with shapes")] = None,
+    step_b: Annotated[
+        str | None, typer.Option(help="Step of the second result.", show_default="of the same name")
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Largest distance of two nodes taken for one [m].", show_default="1e-6 of the size"),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Figure to write.", show_default="DIR/figures/mac.png")
+    ] = None,
+) -> None:
+    """Compare the mode shapes of two results: table and figure of the modal assurance criterion."""
+    from fem_mbs.cli_report import print_mac
+    from fem_mbs.plot import plot_mac
+    from fem_mbs.results import Results
+    from fem_mbs.results_mac import mac as compare
+
+    a, b = Results.open(first), Results.open(second)
+    found = compare(a, b, step, step_b, tolerance)
+    print_mac(_console(), found)
+    print(plot_mac(found, output or first / "figures" / "mac.png", (str(first), str(second))))
 
 
 @app.command()

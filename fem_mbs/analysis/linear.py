@@ -71,6 +71,7 @@ class Linearised:
         self.owned = np.flatnonzero(system.system.equation[:first] >= 0)
         self.multipliers = np.arange(first, system.n_dof - 1)
         self.values = function_jets(compiled, t)[:, 0]
+        self.loads = np.asarray(compiled.loads, bool)
         self.state = system.initial_state()
         self.state.Q[:], self.state.D[:] = state.Q[0], state.D[0]
         self.state.U[self.multipliers] = state.Q[0, self.multipliers]
@@ -97,10 +98,12 @@ class Linearised:
         return ctl
 
     def _fun(self, mask: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
-        """Values of the time functions as kernels take them: at the level of the state, those of ``mask`` added."""
+        """Values of the time functions as kernels take them: at the level of the state, with those of ``mask`` (n_fun,)."""
         now = self.loading.factors * self.values
         if mask is not None:
-            now = now + np.where(mask, self.values if values is None else values, 0.0)
+            values = self.values if values is None else values
+            # loads act in addition, motions and equations have one value
+            now = np.where(mask, values, 0.0) + np.where(mask & ~self.loads, 0.0, now)
         fun = np.zeros((max(len(now), 1), 3))
         fun[: len(now)] = now[:, None]
         return fun
@@ -369,17 +372,32 @@ class Linearised:
 
     def geometric_stiffness(self, response: Response) -> csr_matrix:
         """Change of the tangent (N, N) that a response brings: by stresses, multipliers and the loads themselves, at
-        the same geometry."""
+        the same geometry.
+
+        It is linear in the response.  A difference of tangents loses the digits by which they agree, so it is taken
+        of a multiple of the response that changes the tangent by about its own size.
+        """
         stresses = self.output_changes(response.u, stresses=True)
+        plain = self.plain_tangent
+        change, size = self._tangent_change(response, stresses, 1.0), abs(plain).max()
+        most = abs(change).max()
+        if not 0.0 < most < 0.25 * size:
+            return change
+        factor = 2.0 ** np.floor(np.log2(size / most))
+        return csr_matrix(self._tangent_change(response, stresses, factor) / factor)
+
+    def _tangent_change(self, response: Response, stresses: dict[int, np.ndarray], factor: float) -> csr_matrix:
+        """Difference of the tangents with ``factor`` times the response and without."""
         kept = [block.par for block in self.system.blocks]
         U = self.state.U.copy()
-        ctl = self._weighed(response.weight)
+        ctl = self.ctl + factor * (self._weighed(response.weight) - self.ctl)
         try:
             for i, table in stresses.items():
                 block = self.system.blocks[i]
-                block.par = np.ascontiguousarray(block.type.prestress(block.par, table, 1.0))
-            self.state.U[self.multipliers] += response.y
-            residual, loaded = self.matrices.tangent(ctl, self._fun(response.mask, response.values), self.state)
+                block.par = np.ascontiguousarray(block.type.prestress(block.par, table, factor))
+            self.state.U[self.multipliers] += factor * response.y
+            fun = self._fun(response.mask, factor * response.values)
+            residual, loaded = self.matrices.tangent(ctl, fun, self.state)
         finally:
             for block, par in zip(self.system.blocks, kept, strict=True):
                 block.par = par

@@ -258,6 +258,11 @@ def run_buckling(linear: Linearised, options: dict[str, Any], name: str) -> tupl
         found = linear_buckling(K, 0.5 * (Kg + Kg.T), options["count"], sign=options["sign"], check=options["check"])
         if found.expected is not None:
             extra["count_check"] = {"expected": int(found.expected), "found": len(found.factors)}
+            if found.expected > len(found.factors):
+                warnings.append(
+                    f"{found.expected} factors lie up to the last one found, but only {len(found.factors)} were asked "
+                    "for or found; ask for more"
+                )
     summary = {
         "load_factors": found.factors.tolist(),
         "residuals": found.residuals.tolist(),

@@ -69,8 +69,10 @@ def chosen(compiled: CompiledModel, names, owner: str, key: str, motions: bool =
         column = block.type.column("function")
         for label, first, last in block.groups:
             found = block.par[first:last, column].astype(int)
-            if (found >= 0).any():
+            if (found >= 0).any() and label not in compiled.model.solid_groups:
                 users.setdefault(label, set()).update(found[found >= 0].tolist())
+    for name, (index, _) in compiled.model.temperatures.items():
+        users.setdefault(name, set()).add(index)
     if motions:
         driven = compiled.system.driven
         for label, index in zip(driven.names, driven.functions, strict=True):

@@ -38,8 +38,8 @@ from fem_mbs.solvers import stepper as S
 __all__ = ["inspect", "run", "solve"]
 
 
-def solve(model: Model, progress: Callable[[Progress], None] | None = None) -> Solution:
-    """Run all steps of a model and keep the results in memory.
+def solve(model: Model, progress: Callable[[Progress], None] | None = None, watch: Callable | None = None) -> Solution:
+    """Run all steps of a model and keep the results in memory; ``watch`` as in `run`.
 
     Raises:
         ModelError: the model cannot be computed.
@@ -48,6 +48,8 @@ def solve(model: Model, progress: Callable[[Progress], None] | None = None) -> S
     solution = Solution()
     job = _Run(model, solution, progress)
     solution.compiled = job.compiled
+    if watch is not None:
+        job.recorder = watch(job, solution)
     job.run()
     return solution
 
@@ -57,13 +59,16 @@ def run(
     directory: str | Path,
     progress: Callable[[Progress], None] | None = None,
     restart: int | None = None,
-    skipped: list[str] | None = None,
+    skipped: list[str] | Callable[[], list[str]] | None = None,
+    watch: Callable | None = None,
 ):
     """Run all steps of a model into a results folder and return the opened `fem_mbs.results.Results`.
 
     Args:
         restart: number of the restart point in the folder to continue from (-1: the last), None: from the start.
-        skipped: plain sentences on what an input file held and was not used, for the summary.
+        skipped: plain sentences on what an input file held and was not used, for the summary; or what gives them when
+            the run ends.
+        watch: what the run and its recorder are given to; it returns the recorder that is used instead.
 
     Raises:
         ModelError, ResultsError: the model or the folder cannot be used.
@@ -99,6 +104,8 @@ def run(
         return found
 
     job.outcomes = outcomes
+    if watch is not None:
+        job.recorder = watch(job, job.recorder)
     try:
         job.run()
     except BaseException as error:
@@ -235,7 +242,10 @@ class _Run:
         check_start(self.compiled, self.state, 0.0, self._varied())
 
     def _varied(self) -> np.ndarray:
-        """Motions (n_fun,) bool that the static steps before the first transient bring in."""
+        """Motions (n_fun,) bool that the static steps before the first transient bring in; where there are linear steps
+        only, all."""
+        if all(step.kind in LINEAR for step, _, _ in self.plan):
+            return ~np.asarray(self.compiled.loads, bool)
         found = np.zeros(len(self.compiled.functions), bool)
         for step, options, _ in self.plan:
             if step.kind in TIMED:
@@ -275,7 +285,7 @@ class _Run:
             **({"assembly": self.assembly} if self.assembly is not None else {}),
             "steps": self.summaries,
             "checks": [outcome.as_dict() for outcome in self.outcomes()],
-            "skipped": self.skipped,
+            "skipped": self.skipped() if callable(self.skipped) else self.skipped,
             **({"warnings": self.model.warnings} if self.model.warnings else {}),
         }
 
@@ -299,10 +309,11 @@ class _Run:
         return rows
 
     def _frames(
-        self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, small: bool = False, shapes: bool = False
-    ) -> dict[str, np.ndarray]:
-        """Columns of the frames. ``small``: of a linear analysis, whose stresses do not turn with the displacements;
-        ``shapes``: displacements of any size, which have no stresses."""
+        self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: np.ndarray | None = None,
+        shapes: bool = False,
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Columns of the frames. ``about``: coordinates (n_dof,) that a linear analysis is about, for its stresses do
+        not turn with the small displacements; ``shapes``: displacements of any size, which have no stresses."""
         system, dim = self.system, self.model.dimension
         nf, n = len(time), system.nodes.x.shape[0]
         Q, V, D = chunk_frames["Q"], chunk_frames["V"], chunk_frames["D"]
@@ -319,10 +330,12 @@ class _Run:
             start = np.swapaxes(system.nodes.rotation[where], 1, 2)
             R = D[:, : where.size].reshape(nf, -1, 3, 3) @ start
             rotation[:, where] = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_rotvec().reshape(nf, -1, 3)
-        out = {"time": time, "displacement": displacement, "rotation": rotation, "velocity": velocity}
+        out = {"time": time, "displacement": displacement, "rotation": rotation}
+        if not shapes:
+            out["velocity"] = velocity
         solids = {part.name for part in self.fields.parts}
         if not shapes:
-            out |= self.fields.frames(Q, chunk_frames, system.offset, small)
+            out |= self.fields.frames(Q if about is None else about[None], chunk_frames, system.offset)
         for name, cells in self.model.groups.items():
             if name in solids:
                 continue
@@ -543,7 +556,7 @@ class _Run:
         ledger = np.zeros((1, C.N_LEDGER + 1))
         ledger[0, C.STRAIN] = summary["strain_energy"]
         time = np.array([linear.t])
-        frames = self._frames(frame, time)
+        frames = self._frames(frame, time, about=linear.state.Q[0])
         u = linear.nodal(response.u)
         frames["displacement"], frames["rotation"] = u[None, :, :3], u[None, :, 3:]
         frames["reaction"] = linear.nodal(response.forces)[None]
@@ -579,7 +592,7 @@ class _Run:
             time = np.array([t])
             frames = None
             if framed:
-                frames = self._frames(frame, time)
+                frames = self._frames(frame, time, about=linear.state.Q[0])
                 frames["reaction"] = linear.nodal(frame["reaction"][0])[None]
             self.recorder.append(
                 self._series(time, ledger[None], np.ones(1), np.zeros(1), record, mid_step_valid=True), frames
@@ -614,6 +627,7 @@ class _Run:
         linear = self._linearise(options)
         find = run_modes if step.kind == "modes" else run_buckling
         summary, series, vectors = find(linear, options, step.name)
+        self.vectors = vectors
         shapes = np.arange(1.0, vectors.shape[1] + 1.0)
         frames = self._frames(linear.shapes(vectors), shapes, shapes=True) if len(shapes) else None
         self.recorder.append({"time": shapes, **series}, frames)

@@ -191,7 +191,7 @@ class Stepping:
         S.report(C.START, self.reports, compiled.system, self.ctl, fun, state, np.zeros(C.N_LEDGER), False)
         diagonal = compiled.set_scales(self.ctl, fun, state)
         self.redundancy.start(diagonal, self.ctl, fun, state)
-        row = self.energies(fun)
+        row = self.energies(self.evaluate(now, now, now)[0])  # energies that follow time count at the start
         self.initial_energy = float(row[_ENERGIES].sum())
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
 
