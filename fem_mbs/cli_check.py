@@ -42,6 +42,7 @@ def explain(path: str | Path) -> list[str]:
     out += _meshes(model)
     out += _parts(file, model)
     out += _size(compiled)
+    notes += model.warnings
     out += _mobility(mobility(compiled, state), notes)
     out += _start(model, state, start)
     out += _steps(file, model, compiled, state, notes)
@@ -127,6 +128,9 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "gear",
         "joint_spring",
         "nodal_mass",
+        "tie",
+        "equation",
+        "coupling",
         "motor",
         "bushing",
         "force",

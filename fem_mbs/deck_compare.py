@@ -216,7 +216,9 @@ def _worst(name: str, step: int, what: str, mine: np.ndarray, theirs: np.ndarray
         return _without(name, step, what, f"{len(mine)} were found, {len(theirs)} are there", "missing")
     off = np.abs(mine[: len(theirs)] - theirs) / np.abs(theirs)
     i = int(off.argmax())
-    return _row(name, step, f"{what} ({len(theirs)}), worst {i + 1}", mine[i], theirs[i], off[i], SAME, "same formulation")
+    return _row(
+        name, step, f"{what} ({len(theirs)}), worst {i + 1}", mine[i], theirs[i], off[i], SAME, "same formulation"
+    )
 
 
 def _participation(name: str, modes: Modes, part: dict[str, Any], frequency: np.ndarray) -> list[Row]:
@@ -230,10 +232,16 @@ def _participation(name: str, modes: Modes, part: dict[str, Any], frequency: np.
     # modes of a cluster that the list cuts in two are not complete
     off[-1] = 0.0 if n > 1 else off[-1]
     g, k = np.unravel_index(int(off.argmax()), off.shape)
-    rows = [_row(name, modes.step, "effective masses", a[g, k], b[g, k], off[g, k], SAME, "same formulation, over the total")]
+    rows = [
+        _row(
+            name, modes.step, "effective masses", a[g, k], b[g, k], off[g, k], SAME, "same formulation, over the total"
+        )
+    ]
     relative = np.abs(total - modes.total_mass) / np.where(modes.total_mass > 0.0, modes.total_mass, np.inf)
     k = int(relative.argmax())
-    rows.append(_row(name, modes.step, "total mass", total[k], modes.total_mass[k], relative[k], SAME, "same formulation"))
+    rows.append(
+        _row(name, modes.step, "total mass", total[k], modes.total_mass[k], relative[k], SAME, "same formulation")
+    )
     return rows
 
 

@@ -437,6 +437,4 @@ def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes,
         n, k, c = (np.concatenate(p) for p in zip(*rows, strict=True))
         name = f"motion {number} in local axes" + (", rotations" if part else "")
         conv.drivers.append(name)
-        conv.model.equations(
-            name, count, n, k, c, value=np.asarray(factors)[of], function=course.function
-        )
+        conv.model.equations(name, count, n, k, c, value=np.asarray(factors)[of], function=course.function)

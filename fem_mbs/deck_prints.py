@@ -118,7 +118,9 @@ class Printer:
 
     def _unknown(self, request: OutputRequest, name: str, what: str = "") -> None:
         if name not in _SILENT:
-            self.conv.note(f"{request.where}: {name} {what or 'is not known'}: it is not printed".replace("  ", " "), False)
+            self.conv.note(
+                f"{request.where}: {name} {what or 'is not known'}: it is not printed".replace("  ", " "), False
+            )
 
     # --- tables ----------------------------------------------------------------------------------------------------
     def _add(self, request, quantity, time, ids, values, points=None, mode=0, total=False) -> None:
