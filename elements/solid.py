@@ -9,9 +9,11 @@ With the displacement gradient H = sum_a u_a (x) grad N_a (reference gradients),
 Over a step E is sampled as (E_0 + E_1)/2 and its gradient at mid-positions, f_a = sum w F_m S grad N_a: since E is
 quadratic that is an exact difference quotient, so energy and both momenta are kept at every step size (Simo & Tarnow
 1992, doi:10.1007/BF00913408, section 3; docs/theory.md, section 1).  E0 is an initial (thermal) strain, beta
-Kelvin-Voigt damping.  Initial stresses S0 per integration point, appended to the parameters (point by point: xx, yy,
-zz, xy, yz, zx) by `prestress`, work on Green's strain in linear elements too: these get their geometric
-stiffness from them.
+Kelvin-Voigt damping.  E0 may be times a function of time, and times factors at the integration points; its level over a
+step is the mean of both ends, and the work -S_m dE0 of heating is booked as that of a load.
+
+Initial stresses S0 per integration point, appended to the parameters (point by point: xx, yy, zz, xy, yz, zx) by
+`prestress`, work on Green's strain in linear elements too: these get their geometric stiffness from them.
 
 ``solid_hexahedron_incompatible`` (C3D8I) has nine enhanced strains per element, the symmetric part of a_j (x) G_j,
 G_j = (det J_c/det J) J_c^-T grad_r(1 - r_j^2), J_c the Jacobian at the centre: the modes of Taylor, Beresford & Wilson
@@ -38,18 +40,22 @@ from fem_mbs.contract import (
     DECAY,
     DISSIPATED,
     LEDGER,
+    LOAD_WORK,
     ONE_STATE,
     OUTPUT,
     RULE,
     SF,
     SK,
     STRAIN,
+    T0,
+    T1,
     TANGENT,
     WV,
     H,
     inner,
     kernel,
 )
+from fem_mbs.elements.common import time_value
 from fem_mbs.elements.registry import ElementType
 from fem_mbs.elements.solid_shapes import gradients, n_nodes, rule
 from fem_mbs.elements.solid_strains import (
@@ -57,17 +63,20 @@ from fem_mbs.elements.solid_strains import (
     cholesky,
     forward,
     gradient,
+    heat,
     inverse3,
     multiply,
     rate,
     strain,
     strain_matrix,
+    tail,
+    with_initial_stresses,
 )
 
 __all__ = ["COMPONENTS", "KINDS", "TYPES", "parameters"]
 
 COMPONENTS = ("xx", "yy", "zz", "xy", "yz", "zx")
-NONLINEAR, DAMPING, STRAIN0, ELASTIC, NODES = 0, 1, 2, 8, 29
+NONLINEAR, DAMPING, STRAIN0, ELASTIC, FUNCTION, NODES = 0, 1, 2, 8, 29, 30
 
 #: type -> (cell, integration, incompatible modes)
 KINDS = {
@@ -196,15 +205,15 @@ _INCOMPATIBLE = np.array([k[2] for k in KINDS.values()])
 
 
 @inner
-def _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke):
+def _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke):
     n = dof.shape[1] // 3
     nl, nq = 3 * n, _POINTS[kind]
     modes = 9 if _INCOMPATIBLE[kind] else 0
     nm = nq if modes > 0 else 0
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
-    first_stress = NODES + nl
-    prestressed = par.shape[1] > first_stress
+    first_share = NODES + nl
+    shared, first_stress, prestressed = tail(par.shape[1], first_share, nq, 6)
     g, w, gm = np.empty((nq, 3, n)), np.empty(nq), np.empty((nm, 3, 3))
     C, identity = np.empty((6, 6)), np.eye(3)
     J, Ji, P, S3 = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -220,6 +229,7 @@ def _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke):
         p, f = par[e], fe[e - e0]
         nonlinear = p[NONLINEAR] != 0.0
         beta = p[DAMPING] + ctl[DECAY]
+        level = heat(ctl, fun, p[FUNCTION])
         _geometry(kind, p, n, g, w, gm, J, Ji)
         _elasticity(p, C)
         for a in range(n):
@@ -231,8 +241,9 @@ def _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke):
         for q in range(nq):
             gradient(g[q], u0, n, A0)
             gradient(g[q], u1, n, A1)
+            T = level * p[first_share + q] if shared else level
             for c in range(6):
-                E[q, c] = -p[STRAIN0 + c]
+                E[q, c] = -T * p[STRAIN0 + c]
             strain(A0, nonlinear, 0.5, E[q])
             strain(A1, nonlinear, 0.5, E[q])
             for i in range(3):
@@ -335,7 +346,7 @@ def _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke):
 
 
 @inner
-def _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe):
+def _report(kind, job, e0, e1, ctl, par, dof, fun, Q, U, fe):
     if job != LEDGER and job != OUTPUT:
         return
     n = dof.shape[1] // 3
@@ -343,8 +354,8 @@ def _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe):
     modes = 9 if _INCOMPATIBLE[kind] else 0
     nm = nq if modes > 0 else 0
     one_state = ctl[RULE] == ONE_STATE
-    first_stress = NODES + nl
-    prestressed = par.shape[1] > first_stress
+    first_share = NODES + nl
+    shared, first_stress, prestressed = tail(par.shape[1], first_share, nq, 6)
     g, w, gm = np.empty((nq, 3, n)), np.empty(nq), np.empty((nm, 3, 3))
     C, identity = np.empty((6, 6)), np.eye(3)
     J, Ji, A0, A1, Ad = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -366,12 +377,15 @@ def _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe):
                 u0[a, i], u1[a, i], du[a, i] = Q[0, k] - X, Q[1, k] - X, U[k]
         energy = 0.0
         start = 0.0 if one_state else 0.5
+        end = time_value(fun, p[FUNCTION], T1, 1.0)
+        level = end if job == LEDGER else heat(ctl, fun, p[FUNCTION])
         for q in range(nq):
             gradient(g[q], u0, n, A0)
             gradient(g[q], u1, n, A1)
             gradient(g[q], du, n, Ad)
+            T = level * p[first_share + q] if shared else level
             for c in range(6):
-                E[q, c] = -p[STRAIN0 + c]
+                E[q, c] = -T * p[STRAIN0 + c]
                 E1[q, c] = 0.0
                 dE[q, c] = 0.0
                 green[c] = 0.0
@@ -398,8 +412,9 @@ def _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe):
             if modes > 0:
                 # strains at the end of the step with their enhanced part
                 for q in range(nq):
+                    T = end * p[first_share + q] if shared else end
                     for c in range(6):
-                        E[q, c] = E1[q, c] - p[STRAIN0 + c]
+                        E[q, c] = E1[q, c] - T * p[STRAIN0 + c]
                 _stresses(C, E, dE, w, BG, CG, L, r)
                 for q in range(nq):
                     for c in range(6):
@@ -414,6 +429,21 @@ def _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe):
                 for c in range(6):
                     energy += 0.5 * w[q] * E[q, c] * S[q, c]
             f[STRAIN] = energy
+            change = end - time_value(fun, p[FUNCTION], T0, 1.0)
+            if change != 0.0:
+                # work of heating: minus mean stress times change of the initial strain
+                level = end - 0.5 * change
+                for q in range(nq):
+                    gradient(g[q], u0, n, A0)
+                    T = level * p[first_share + q] if shared else level
+                    for c in range(6):
+                        E[q, c] = 0.5 * E1[q, c] - T * p[STRAIN0 + c]
+                    strain(A0, nonlinear, 0.5, E[q])
+                _stresses(C, E, S, w, BG, CG, L, r)
+                for q in range(nq):
+                    T = change * p[first_share + q] if shared else change
+                    for c in range(6):
+                        f[LOAD_WORK] -= w[q] * S[q, c] * T * p[STRAIN0 + c]
             if beta != 0.0 and ctl[H] > 0.0:
                 _stresses(C, dE, S, w, BG, CG, L, r)
                 loss = 0.0
@@ -428,11 +458,11 @@ def _kernels(kind):
 
     @kernel
     def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-        _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke)
+        _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke)
 
     @kernel
     def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-        _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe)
+        _report(kind, job, e0, e1, ctl, par, dof, fun, Q, U, fe)
 
     return force, report
 
@@ -440,12 +470,8 @@ def _kernels(kind):
 def _prestress(first, points):
     def prestress(par, outputs, factor):
         """Parameters with the stresses of ``outputs`` (n, 12 q) times ``factor`` added to the initial ones."""
-        if par.shape[1] < first + 6 * points:
-            par = np.pad(par, ((0, 0), (0, first + 6 * points - par.shape[1])))
-        par = par.copy()
         stresses = outputs.reshape(len(par), points, 2, 6)[:, :, 0]
-        par[:, first : first + 6 * points] += factor * stresses.reshape(len(par), -1)
-        return par
+        return with_initial_stresses(par, first, points, stresses.reshape(len(par), -1), factor)
 
     return prestress
 
@@ -455,7 +481,7 @@ def _type(name, number):
     n, points = n_nodes(cell), int(_POINTS[number])
     force, report = _kernels(number)
     par = ("nonlinear", "damping [s]", *[f"strain0 {c}" for c in COMPONENTS])
-    par += tuple(f"C{i}{j} [Pa]" for i in range(1, 7) for j in range(i, 7))
+    par += tuple(f"C{i}{j} [Pa]" for i in range(1, 7) for j in range(i, 7)) + ("function",)
     par += tuple(f"{c}{a} [m]" for a in range(1, n + 1) for c in "XYZ")
     outputs = [
         label
@@ -482,7 +508,7 @@ def _type(name, number):
 TYPES = {name: _type(name, number) for number, name in enumerate(KINDS)}
 
 
-def parameters(X, elasticity, nonlinear=1.0, damping=0.0, strain0=0.0) -> np.ndarray:
+def parameters(X, elasticity, nonlinear=1.0, damping=0.0, strain0=0.0, function=-1.0) -> np.ndarray:
     """Parameter rows (e, n_par) of solid elements with nodes at X (e, n, 3) [m].
 
     Args:
@@ -490,12 +516,17 @@ def parameters(X, elasticity, nonlinear=1.0, damping=0.0, strain0=0.0) -> np.nda
         nonlinear: 1 or 0, a number or (e,).
         damping: ratio beta [s] of damping to stiffness, a number or (e,).
         strain0: initial strain (6,) or (e, 6), shear as gamma.
+        function: of time, a factor of the initial strain: its index; negative: constant 1.
+
+    Behind these columns may stand factors of the initial strain at the integration points (q), for temperatures that
+    vary in an element, and behind them initial stresses.
     """
     X = np.asarray(X, float)
     par = np.empty((len(X), NODES + 3 * X.shape[1]))
     par[:, NONLINEAR], par[:, DAMPING] = nonlinear, damping
     par[:, STRAIN0:ELASTIC] = strain0
     rows, columns = np.triu_indices(6)
-    par[:, ELASTIC:NODES] = np.asarray(elasticity, float)[..., rows, columns]
+    par[:, ELASTIC:FUNCTION] = np.asarray(elasticity, float)[..., rows, columns]
+    par[:, FUNCTION] = function
     par[:, NODES:] = X.reshape(len(X), -1)
     return par

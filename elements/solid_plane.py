@@ -23,25 +23,30 @@ from fem_mbs.contract import (
     DECAY,
     DISSIPATED,
     LEDGER,
+    LOAD_WORK,
     ONE_STATE,
     OUTPUT,
     RULE,
     SF,
     SK,
     STRAIN,
+    T0,
+    T1,
     TANGENT,
     WV,
     H,
     inner,
     kernel,
 )
+from fem_mbs.elements.common import time_value
 from fem_mbs.elements.registry import ElementType
 from fem_mbs.elements.solid_shapes import gradients, n_nodes, rule, shape_functions
+from fem_mbs.elements.solid_strains import heat, tail, with_initial_stresses
 
 __all__ = ["COMPONENTS", "KINDS", "TYPES", "parameters"]
 
 COMPONENTS = ("xx", "yy", "zz", "xy")
-NONLINEAR, DAMPING, THICKNESS, STRAIN0, ELASTIC, NODES = 0, 1, 2, 3, 7, 17
+NONLINEAR, DAMPING, THICKNESS, STRAIN0, ELASTIC, FUNCTION, NODES = 0, 1, 2, 3, 7, 17, 18
 
 #: type -> (cell, integration, axisymmetric)
 KINDS = {
@@ -165,13 +170,13 @@ def _stress(C, E, S):
 
 
 @inner
-def _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke):
+def _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke):
     n = dof.shape[1] // 2
     nl, nq = 2 * n, _POINTS[kind]
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
-    first_stress = NODES + nl
-    prestressed = par.shape[1] > first_stress
+    first_share = NODES + nl
+    shared, first_stress, prestressed = tail(par.shape[1], first_share, nq, 4)
     g, w, C = np.empty((nq, 3, n)), np.empty(nq), np.empty((4, 4))
     unit = np.array([1.0, 0.0, 0.0, 1.0, 1.0])
     A0, A1, Ad, F, F1, Fm, Fs = (
@@ -184,6 +189,7 @@ def _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke):
         p, f = par[e], fe[e - e0]
         nonlinear = p[NONLINEAR] != 0.0
         beta = p[DAMPING] + ctl[DECAY]
+        level = heat(ctl, fun, p[FUNCTION])
         _geometry(kind, p, n, g, w)
         _elasticity(p, C)
         for a in range(n):
@@ -201,8 +207,9 @@ def _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke):
             gq = g[q]
             _gradient(gq, u0, n, A0)
             _gradient(gq, u1, n, A1)
+            heated = level * p[first_share + q] if shared else level
             for c in range(4):
-                E[c] = -p[STRAIN0 + c]
+                E[c] = -heated * p[STRAIN0 + c]
             _strain(A0, nonlinear, 0.5, E)
             _strain(A1, nonlinear, 0.5, E)
             for k in range(5):
@@ -259,14 +266,14 @@ def _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke):
 
 
 @inner
-def _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe):
+def _report(kind, job, e0, e1, ctl, par, dof, fun, Q, U, fe):
     if job != LEDGER and job != OUTPUT:
         return
     n = dof.shape[1] // 2
     nq = _POINTS[kind]
     start = 0.0 if ctl[RULE] == ONE_STATE else 0.5
-    first_stress = NODES + 2 * n
-    prestressed = par.shape[1] > first_stress
+    first_share = NODES + 2 * n
+    shared, first_stress, prestressed = tail(par.shape[1], first_share, nq, 4)
     g, w, C = np.empty((nq, 3, n)), np.empty(nq), np.empty((4, 4))
     unit = np.array([1.0, 0.0, 0.0, 1.0, 1.0])
     A0, A1, Ad, F = np.empty(5), np.empty(5), np.empty(5), np.empty(5)
@@ -276,6 +283,9 @@ def _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe):
         p, f = par[e], fe[e - e0]
         nonlinear = p[NONLINEAR] != 0.0
         beta = p[DAMPING] + ctl[DECAY]
+        end = time_value(fun, p[FUNCTION], T1, 1.0)
+        change = end - time_value(fun, p[FUNCTION], T0, 1.0)
+        level = end if job == LEDGER else heat(ctl, fun, p[FUNCTION])
         _geometry(kind, p, n, g, w)
         _elasticity(p, C)
         for a in range(n):
@@ -286,8 +296,9 @@ def _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe):
         for q in range(nq):
             _gradient(g[q], u0, n, A0)
             _gradient(g[q], u1, n, A1)
+            share = p[first_share + q] if shared else 1.0
             for c in range(4):
-                E[c] = -p[STRAIN0 + c]
+                E[c] = -level * share * p[STRAIN0 + c]
                 E1[c] = 0.0
                 green[c] = 0.0
                 dE[c] = 0.0
@@ -300,6 +311,15 @@ def _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe):
                     f[8 * q + c] = S[c] + (p[first_stress + 4 * q + c] if prestressed else 0.0)
                     f[8 * q + 4 + c] = E1[c]
                 continue
+            if change != 0.0:
+                # work of heating: minus mean stress times change of the initial strain
+                for c in range(4):
+                    E[c] += 0.5 * (E1[c] + change * share * p[STRAIN0 + c])
+                _strain(A0, nonlinear, 0.5, E)
+                _stress(C, E, S)
+                for c in range(4):
+                    f[LOAD_WORK] -= w[q] * S[c] * change * share * p[STRAIN0 + c]
+                    E[c] = -level * share * p[STRAIN0 + c]
             for c in range(4):
                 E[c] += E1[c]
             _stress(C, E, S)
@@ -324,11 +344,11 @@ def _kernels(kind):
 
     @kernel
     def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-        _force(kind, job, e0, e1, ctl, par, dof, Q, V, U, fe, ke)
+        _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke)
 
     @kernel
     def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-        _report(kind, job, e0, e1, ctl, par, dof, Q, U, fe)
+        _report(kind, job, e0, e1, ctl, par, dof, fun, Q, U, fe)
 
     return force, report
 
@@ -336,10 +356,8 @@ def _kernels(kind):
 def _prestress(first, points):
     def prestress(par, outputs, factor):
         """Parameters with the stresses of ``outputs`` (n, 8 q) times ``factor`` added to the initial ones."""
-        par = np.pad(par, ((0, 0), (0, max(0, first + 4 * points - par.shape[1]))))
         stresses = outputs.reshape(len(par), points, 2, 4)[:, :, 0]
-        par[:, first : first + 4 * points] += factor * stresses.reshape(len(par), -1)
-        return par
+        return with_initial_stresses(par, first, points, stresses.reshape(len(par), -1), factor)
 
     return prestress
 
@@ -350,7 +368,7 @@ def _type(name, number):
     force, report = _kernels(number)
     par = ("nonlinear", "damping [s]", "thickness [rad]" if ring else "thickness [m]")
     par += tuple(f"strain0 {c}" for c in COMPONENTS)
-    par += tuple(f"C{i}{j} [Pa]" for i in range(1, 5) for j in range(i, 5))
+    par += tuple(f"C{i}{j} [Pa]" for i in range(1, 5) for j in range(i, 5)) + ("function",)
     par += tuple(f"{c}{a} [m]" for a in range(1, n + 1) for c in "XY")
     outputs = [
         label
@@ -377,7 +395,7 @@ def _type(name, number):
 TYPES = {name: _type(name, number) for number, name in enumerate(KINDS)}
 
 
-def parameters(X, elasticity, thickness=1.0, nonlinear=1.0, damping=0.0, strain0=0.0) -> np.ndarray:
+def parameters(X, elasticity, thickness=1.0, nonlinear=1.0, damping=0.0, strain0=0.0, function=-1.0) -> np.ndarray:
     """Parameter rows (e, n_par) of plane or axisymmetric elements with nodes at X (e, n, 2) [m].
 
     Args:
@@ -386,12 +404,14 @@ def parameters(X, elasticity, thickness=1.0, nonlinear=1.0, damping=0.0, strain0
         nonlinear: 1 or 0, a number or (e,).
         damping: ratio beta [s] of damping to stiffness, a number or (e,).
         strain0: initial strain (4,) or (e, 4), shear as gamma; in plane stress its zz has no effect.
+        function, and what may stand behind these columns: as in `solid.parameters`.
     """
     X = np.asarray(X, float)
     par = np.empty((len(X), NODES + 2 * X.shape[1]))
     par[:, NONLINEAR], par[:, DAMPING], par[:, THICKNESS] = nonlinear, damping, thickness
     par[:, STRAIN0:ELASTIC] = strain0
     rows, columns = np.triu_indices(4)
-    par[:, ELASTIC:NODES] = np.asarray(elasticity, float)[..., rows, columns]
+    par[:, ELASTIC:FUNCTION] = np.asarray(elasticity, float)[..., rows, columns]
+    par[:, FUNCTION] = function
     par[:, NODES:] = X.reshape(len(X), -1)
     return par

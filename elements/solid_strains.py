@@ -8,19 +8,49 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.contract import inner
+from fem_mbs.contract import ONE_STATE, RULE, T0, T1, TM, inner
+from fem_mbs.elements.common import time_value
 
 __all__ = [
     "add_product",
     "cholesky",
     "forward",
     "gradient",
+    "heat",
     "inverse3",
     "multiply",
     "rate",
     "strain",
     "strain_matrix",
+    "tail",
+    "with_initial_stresses",
 ]
+
+
+@inner
+def heat(ctl, fun, index):
+    """Factor of the initial strains over a step: the mean of both ends, so that the work of heating is exact."""
+    if ctl[RULE] == ONE_STATE:
+        return time_value(fun, index, TM, 1.0)
+    return 0.5 * (time_value(fun, index, T0, 1.0) + time_value(fun, index, T1, 1.0))
+
+
+@inner
+def tail(width, first, points, size):
+    """What follows the nodes in a parameter row: whether shares of the initial strain at the points do, the column
+    where initial stresses (``size`` each) begin, and whether there are any."""
+    more = width - first
+    shared = more == points or more == (1 + size) * points
+    return shared, first + (points if shared else 0), more >= size * points
+
+
+def with_initial_stresses(par, first, points, stresses, factor):
+    """Parameter rows with stresses (n, points * size) times a factor added to the initial ones."""
+    size = stresses.shape[1] // points
+    _, start, present = tail(par.shape[1], first, points, size)
+    par = par.copy() if present else np.pad(par, ((0, 0), (0, size * points)))
+    par[:, start : start + size * points] += factor * stresses
+    return par
 
 
 @inner

@@ -223,7 +223,9 @@ def _steps(file: Any, model: Any, compiled: Any, state: Any, notes: list[str]) -
     for step in model.steps:
         options = {**STEP_OPTIONS[step.kind], **step.options}
         if step.kind not in ("transient", "inverse"):
-            yield f'step "{step.name}": {_still(step.kind, options)}'
+            time += options.get("duration", 0.0)
+            passing = f", to t = {time:g} s" if options.get("duration") else ""
+            yield f'step "{step.name}": {_still(step.kind, options)}{passing}'
             continue
         n = round(options["duration"] / options["h"])
         text = "adaptive steps, results every" if options.get("adaptive") else f"{_count(n, 'step')} of"

@@ -26,6 +26,7 @@ from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
 from fem_mbs.model_parts import Parts
 from fem_mbs.model_solids import Solids
+from fem_mbs.model_temperature import Temperatures
 from fem_mbs.sensors import Sensor, make_sensor
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
@@ -44,7 +45,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Forces, Solids, Couplings):
+class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, Couplings):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -240,7 +241,9 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Couplings):
         self.steps.append(Step("inverse", name, {"duration": duration, "h": h, **options}))
 
     def static_step(self, increments: int = 1, name: str = "static", **options) -> None:
-        """Static equilibrium at the present time, reached in load increments."""
+        """Static equilibrium at the present time, reached in load increments; with ``duration`` [s], at times that
+        pass over them, all loads, motions and equations following their functions.  For other options see
+        `fem_mbs.analysis.statics.STATIC_OPTIONS`."""
         self.steps.append(Step("static", name, {"increments": increments, **options}))
 
     def linear_static_step(self, name: str = "linear static", **options) -> None:

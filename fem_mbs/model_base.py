@@ -149,6 +149,7 @@ class ModelBase:
         self.materials: dict[str, Material] = {}
         self.solid_materials: dict[str, SolidMaterial] = {}
         self.solid_groups: dict[str, SolidGroup] = {}
+        self.temperatures: dict[str, tuple[int, TimeFunction]] = {}
         self.sections: dict[str, Section] = {}
         self.meshes: dict[str, tuple[Mesh, int]] = {}
         self.bodies: dict[str, Body] = {}
@@ -245,7 +246,12 @@ class ModelBase:
         return v
 
     def nodes_of(self, place, owner: str = "Model") -> np.ndarray:
-        """Node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself."""
+        """Node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself, so do those
+        of an array."""
+        if isinstance(place, np.ndarray):
+            if place.dtype.kind in "iu" and place.ndim == 1 and (place >= 0).all() and (place < self.n_nodes).all():
+                return place.astype(np.int64)
+            raise ModelError(f"{owner}: an array of nodes must hold whole numbers from 0 to {self.n_nodes - 1}")
         if isinstance(place, (int, np.integer)) and not isinstance(place, bool) and 0 <= place < self.n_nodes:
             return np.array([place])
         if isinstance(place, (list, tuple)):
@@ -348,6 +354,12 @@ class ModelBase:
         """A linear elastic, isotropic material: E, G [N/m^2], density [kg/m^3], thermal expansion [1/K] of solids."""
         self._new("Material", name, ChainMap(self.materials, self.solid_materials))
         self.materials[name] = Material(name, E, nu, density=density, G=G, expansion=expansion)
+
+    def _plain_material(self, owner: str, name: str) -> Material:
+        """An isotropic material by its name, as beams and trusses need it."""
+        if name in self.solid_materials:
+            raise ModelError(f'{owner}: material "{name}" is for solids; give a `material`, or a section "matrix"')
+        return self._find("material", name, self.materials, owner)
 
     def section(self, name: str, shape: str, **dimensions) -> None:
         """A cross-section; see `fem_mbs.sections.make_section` for shapes and their dimensions."""

@@ -53,11 +53,7 @@ class Beams(ModelBase):
 
     def _stiffness(self, owner: str, material: str | None, section: str, needs: str):
         cross = self._find("section", section, self.sections, owner)
-        if material in self.solid_materials:
-            raise ModelError(
-                f'{owner}: material "{material}" is for solids; give an isotropic one, or a section "matrix"'
-            )
-        stuff = self._find("material", material, self.materials, owner) if material is not None else None
+        stuff = self._plain_material(owner, material) if material is not None else None
         return cross.stiffness(stuff, needs)
 
     def beams(
@@ -282,7 +278,7 @@ class Beams(ModelBase):
         if len(names) not in (1, 2):
             raise ModelError(f"{owner}: section = {section!r} must be a name or [start, end]")
         found = [self._find("section", n, self.sections, owner) for n in names]
-        stuff = self._find("material", material, self.materials, owner) if material is not None else None
+        stuff = self._plain_material(owner, material) if material is not None else None
         return B.SectionLine(found[0], found[-1], stuff, bool(shear))
 
     def _space_beams(self, beam: _Beam, line: B.SectionLine, places: dict) -> None:

@@ -76,7 +76,8 @@ class Solids(ModelBase):
             orientation: material axes in the rows of (3, 3), or of (n, 3, 3), one per element in the order of the cells
                 (sets in the order given, blocks of the mesh in order); None: the global axes.
             kinematics: "nonlinear" (total-Lagrangian, large displacements) or "linear" (small ones).
-            mass: "consistent" or "lumped".
+            mass: "consistent", "lumped", or "reduced": consistent, with the integration points of the stiffness, as
+                CalculiX integrates C3D20R.
             damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
             mass_damping: proportional to mass, alpha [1/s].
 
@@ -128,7 +129,7 @@ class Solids(ModelBase):
         for key, given, known in (
             ("element", element, FORMULATIONS),
             ("kinematics", kinematics, ("nonlinear", "linear")),
-            ("mass", mass, ("consistent", "lumped")),
+            ("mass", mass, ("consistent", "lumped", "reduced")),
         ):
             if given not in known:
                 raise ModelError(f"{owner}: {key} = {given!r} must be one of {', '.join(known)}")
@@ -167,9 +168,9 @@ class Solids(ModelBase):
             group.type = _variant(family, kind, element) or _variant(family, kind, "standard")
             table = solid.KINDS if family == "solid" else solid_plane.KINDS
             group.rule = table[group.type][1]
-            self._group(owner, group, kinematics == "nonlinear", mass == "lumped", damping, mass_damping)
+            self._group(owner, group, kinematics == "nonlinear", mass, damping, mass_damping)
 
-    def _group(self, owner, group: SolidGroup, nonlinear: bool, lumped: bool, beta: float, alpha: float) -> None:
+    def _group(self, owner, group: SolidGroup, nonlinear: bool, mass: str, beta: float, alpha: float) -> None:
         """Blocks of stiffness and mass of one kind of cells."""
         ring = group.state == "axisymmetric"
         X = self.positions[group.nodes]
@@ -188,7 +189,8 @@ class Solids(ModelBase):
         self._put(group.name, group.type, group.nodes, par)
         group.quality = float(shapes.smallest_jacobian(group.kind, X, group.rule).min())
         thickness = group.thickness if group.state else 1.0
-        par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring)
+        lumped, points = mass == "lumped", group.rule if mass == "reduced" else None
+        par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring, points)
         group.volume = par[:, solid_mass.MASS].copy()
         group.mass = group.volume * stuff.density
         if stuff.density > 0.0:

@@ -182,7 +182,7 @@ def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
     """Draw all columns of a sensor over time, one panel per unit."""
     time, values, columns = results.sensor(name)
     item = results.steps_with(f"sensor/{name}")
-    if all(found.type == "static" for found in item):
+    if all("load factor" in found.series and not np.ptp(found.series["time"]) for found in item):
         # the last step, over its load factor
         _, values, columns = results.sensor(name, item[-1].number)
         time = item[-1].series["load factor"]
@@ -476,7 +476,7 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
         paths.append(plot_momenta(results, target / "momenta.png"))
     for step in results.steps:
         label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-        if step.type == "static" and len(step.series.get("load factor", ())) > 3:
+        if step.type == "static" and len(step.series.get("load factor", ())) > 3 and not np.ptp(step.series["time"]):
             with suppress(ResultsError):  # no displacement was watched
                 paths.append(plot_path(results, step.number, target / f"path-{label}.png"))
         elif step.type in ("modes", "buckling") and len(step.frame_times):

@@ -47,6 +47,8 @@ def time_label(step: Step) -> str:
     names = {"transient": "Time [s]", "inverse": "Time [s]", "static": "Load factor [-]"}
     if "path length" in step.series:
         return "Path length"
+    if step.type == "static" and np.ptp(step.series.get("time", 0.0)) > 0.0:
+        return "Time [s]"  # it passes over the increments
     return names.get(step.type, "Mode [-]" if "mode" in step.type or "buckling" in step.type else "Parameter [-]")
 
 

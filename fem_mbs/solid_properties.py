@@ -10,7 +10,7 @@ from fem_mbs.elements import solid_material
 from fem_mbs.errors import ModelError
 from fem_mbs.sections import Material
 
-__all__ = ["SolidGroup", "SolidMaterial", "make_solid_material", "solid_material_of"]
+__all__ = ["SolidGroup", "SolidMaterial", "make_solid_material", "solid_material_of", "turned_strain"]
 
 COMPONENTS = ("xx", "yy", "zz", "xy", "yz", "zx")
 
@@ -133,3 +133,13 @@ def solid_material_of(material: Material | SolidMaterial) -> SolidMaterial:
         return material
     C = solid_material.isotropic(material.E, material.nu)
     return SolidMaterial(material.name, C, material.density, _expansion(material.expansion, material.name))
+
+
+def turned_strain(strain: np.ndarray, axes: np.ndarray | None) -> np.ndarray:
+    """A strain (6,) of material axes, the rows of ``axes`` (..., 3, 3), in global axes: (..., 6), shear as gamma."""
+    if axes is None:
+        return strain
+    xx, yy, zz, xy, yz, zx = strain * (1.0, 1.0, 1.0, 0.5, 0.5, 0.5)
+    T = np.swapaxes(axes, -1, -2) @ np.array([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]]) @ axes
+    pairs = ((0, 0, 1), (1, 1, 1), (2, 2, 1), (0, 1, 2), (1, 2, 2), (2, 0, 2))
+    return np.stack([factor * T[..., i, j] for i, j, factor in pairs], axis=-1)

@@ -197,26 +197,29 @@ def _matrix(rng, n):
     return A @ A.T + np.eye(n)
 
 
-def _solid(name, nonlinear=1, damping=0.0, stressed=False):
-    """A distorted cell of an anisotropic, heated material, with initial stresses or without."""
+def _solid(name, nonlinear=1, damping=0.0, stressed=False, function=-1):
+    """A distorted cell of an anisotropic, heated material, with initial stresses or without, the heat as a function of
+    time and different at each point, or constant."""
     points = len(solid.TYPES[name].outputs) // 12
 
     def par(rng):
         X = _distorted(rng, solid.KINDS[name][0])
-        row = solid.parameters(X[None], _matrix(rng, 6), nonlinear, damping, 0.1 * rng.normal(size=6))[0]
-        return (*row, *(rng.normal(size=6 * points) if stressed else ()))
+        row = solid.parameters(X[None], _matrix(rng, 6), nonlinear, damping, 0.1 * rng.normal(size=6), function)[0]
+        share = rng.normal(size=points) if function >= 0 else ()
+        return (*row, *share, *(rng.normal(size=6 * points) if stressed else ()))
 
     return Case(par, isolated=nonlinear == 1)
 
 
-def _plane(name, nonlinear=1, damping=0.0, stressed=False):
+def _plane(name, nonlinear=1, damping=0.0, stressed=False, function=-1):
     cell, _, ring = solid_plane.KINDS[name]
     points = len(solid_plane.TYPES[name].outputs) // 8
 
     def par(rng):
         X = _distorted(rng, cell)[None] + np.array((1.5, 0.0))
-        row = solid_plane.parameters(X, _matrix(rng, 4), 0.7, nonlinear, damping, 0.1 * rng.normal(size=4))[0]
-        return (*row, *(rng.normal(size=4 * points) if stressed else ()))
+        row = solid_plane.parameters(X, _matrix(rng, 4), 0.7, nonlinear, damping, 0.1 * rng.normal(size=4), function)[0]
+        share = rng.normal(size=points) if function >= 0 else ()
+        return (*row, *share, *(rng.normal(size=4 * points) if stressed else ()))
 
     return Case(par, isolated=nonlinear == 1 and not ring)
 
@@ -426,8 +429,8 @@ CASES: dict[str, Case | dict[str, Case]] = {
     **{
         name: {
             "": _solid(name),
-            "linear": _solid(name, 0, 0.05, stressed=True),
-            **({"damped": _solid(name, 1, 0.05, stressed=True)} if "hexa" in name and "20" not in name else {}),
+            "linear": _solid(name, 0, 0.05, stressed=True, function=0),
+            **({"damped": _solid(name, 1, 0.05, function=0)} if "hexa" in name and "20" not in name else {}),
         }
         for name in solid.KINDS
     },
@@ -435,8 +438,8 @@ CASES: dict[str, Case | dict[str, Case]] = {
     **{
         name: {
             "": _plane(name),
-            "linear": _plane(name, 0, 0.05, stressed=True),
-            **({"damped": _plane(name, 1, 0.05, stressed=True)} if name.endswith("_quad") else {}),
+            "linear": _plane(name, 0, 0.05, stressed=True, function=0),
+            **({"damped": _plane(name, 1, 0.05, function=0)} if name.endswith("_quad") else {}),
         }
         for name in solid_plane.KINDS
     },

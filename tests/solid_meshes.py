@@ -146,3 +146,25 @@ def boundary_faces(cell, cells):
         once = np.array([count[tuple(k)] == 1 for k in table.tolist()])
         found.setdefault(face, []).append(nodes[once])
     return {face: np.concatenate(tables) for face, tables in found.items()}
+
+
+def box_mesh(cell, counts, size, distort=0.0, place=(0.0, 0.0, 0.0), name="body"):
+    """A `Mesh` of a box of cells: the cell set ``name``; node sets "x0", "x1" (ends along x) ... and facet sets
+    "x0 faces" ..."""
+    from fem_mbs.meshes.cells import FACETS
+    from fem_mbs.meshes.mesh import CellBlock, Mesh
+
+    X, cells = grid(cell, counts, size, distort)
+    node_sets, facet_sets = {}, {}
+    for i, axis in enumerate("xyz"[: len(counts)]):
+        for end, value in ((0, 0.0), (1, size[i])):
+            on = np.abs(X[:, i] - value) < 1e-9 * size[i]
+            node_sets[f"{axis}{end}"] = np.flatnonzero(on)
+            facet_sets[f"{axis}{end} faces"] = [
+                (0, rows, np.full(len(rows), k))
+                for k, (_, local) in enumerate(FACETS[cell])
+                if len(rows := np.flatnonzero(on[cells[:, list(local)]].all(axis=1)))
+            ]
+    X = X + place[: len(counts)]
+    every = np.arange(len(cells))
+    return Mesh(X, [CellBlock(cell, cells)], node_sets, {name: [(0, every)]}, facet_sets=facet_sets)

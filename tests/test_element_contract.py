@@ -726,6 +726,7 @@ def test_contract_history(subject, seed):
     end = s.report(LEDGER)[0]
     s.report(COMMIT)
     s.Q[0], s.D[0], s.V[0], s.DD[0] = s.Q[1], s.D[1], s.V[1], s.DD[1]
+    s.fun[:, T0] = s.fun[:, T1]
     start = s.at_start()
     small(start.report(LEDGER)[0, :DISSIPATED] - end[:DISSIPATED], 1 + np.abs(end).max(), 1e-12)
 

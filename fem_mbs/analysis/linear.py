@@ -71,6 +71,7 @@ class Linearised:
         self.owned = np.flatnonzero(system.system.equation[:first] >= 0)
         self.multipliers = np.arange(first, system.n_dof - 1)
         self.values = function_jets(compiled, t)[:, 0]
+        self.loads = np.asarray(compiled.loads, bool)
         self.state = system.initial_state()
         self.state.Q[:], self.state.D[:] = state.Q[0], state.D[0]
         self.state.U[self.multipliers] = state.Q[0, self.multipliers]
@@ -97,10 +98,12 @@ class Linearised:
         return ctl
 
     def _fun(self, mask: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
-        """Values of the time functions as kernels take them: at the level of the state, those of ``mask`` added."""
+        """Values of the time functions as kernels take them: at the level of the state, with those of ``mask`` (n_fun,)."""
         now = self.loading.factors * self.values
         if mask is not None:
-            now = now + np.where(mask, self.values if values is None else values, 0.0)
+            values = self.values if values is None else values
+            # loads act in addition, motions and equations have one value
+            now = np.where(mask, values, 0.0) + np.where(mask & ~self.loads, 0.0, now)
         fun = np.zeros((max(len(now), 1), 3))
         fun[: len(now)] = now[:, None]
         return fun

@@ -105,14 +105,14 @@ class LinearTransient:
         rows = linear.multipliers
         joints = [b for b in linear.system.blocks if b.type.multipliers]
         for k, i in enumerate(self.functions):
-            unit = np.zeros(self.mask.size)
+            unit, base = np.zeros(self.mask.size), np.zeros(self.mask.size)
             unit[i] = 1.0
             moved = np.zeros(self.first)
             moved[arrays.driven[arrays.driver == i]] = 1.0
             right = np.zeros(linear.constraints.shape[0])
             if rows.size:
                 change = linear.matrices.force(linear.ctl, linear._fun(unit > 0.0, unit), linear.state, joints)
-                change -= linear.matrices.force(linear.ctl, linear._fun(), linear.state, joints)
+                change -= linear.matrices.force(linear.ctl, linear._fun(unit > 0.0, base), linear.state, joints)
                 right[: rows.size] = -change[rows]
             self.ways[:, k] = linear.eliminate(right, moved).u0
 
@@ -143,7 +143,7 @@ class LinearTransient:
             AnalysisError: the steps grow beyond all bounds.
         """
         w, h = self.weights, self.h
-        at = self._prescribed(t0)[1]
+        wanted, at = self._prescribed(t0)
         f = self._force(t0)
         r = self.D @ self.v + self.K @ self.u - f
         a = self._first_acceleration(r, at)
@@ -154,7 +154,7 @@ class LinearTransient:
         take(0, t0, self.u, self.v, ledger, forces)
         for k in range(1, n_steps + 1):
             t = t0 + k * h
-            u0, v0, a0, r0, f0, forces0 = self.u, self.v, a, r, f, forces
+            u0, v0, a0, r0, f0, forces0, wanted0 = self.u, self.v, a, r, f, forces, wanted
             u = u0 + h * v0 + h * h * (0.5 - w.beta) * a0
             v = v0 + h * (1.0 - w.gamma) * a0
             # what is prescribed fixes the rest: a1 = T q + c with u1 where it must be
@@ -175,7 +175,7 @@ class LinearTransient:
             ledger[C.KINETIC], ledger[C.STRAIN] = self._energies()
             ledger[C.DISSIPATED] += 0.5 * float((self.D @ (self.v + v0)) @ du)
             ledger[C.LOAD_WORK] += 0.5 * float((f + f0) @ du)
-            ledger[C.DRIVER_WORK] += 0.5 * float((forces + forces0) @ du)
+            ledger[C.DRIVER_WORK] += 0.5 * float((forces + forces0) @ (wanted - wanted0))
             total = ledger[C.KINETIC] + ledger[C.STRAIN]
             ledger[-1] = total - start + ledger[C.DISSIPATED] - ledger[C.LOAD_WORK] - ledger[C.DRIVER_WORK]
             if not np.isfinite(total):

@@ -22,10 +22,11 @@ class Loading:
         self.factors = np.where(np.asarray(compiled.loads, bool), 0.0, 1.0)
         self.weight = 0.0
 
-    def all_on(self) -> None:
-        """What a transient does: every load acts in full."""
-        self.factors[:] = 1.0
-        self.weight = 1.0
+    def all_on(self, but: np.ndarray | None = None, weight: bool = False) -> None:
+        """What a transient does: every load acts in full; in a static step that follows time, all but those that its
+        load factor multiplies, (n_fun,) bool, and the weight, if that is one of them."""
+        self.factors[slice(None) if but is None else ~but] = 1.0
+        self.weight = self.weight if weight else 1.0
 
     def functions(self) -> list[Callable]:
         """The model's time functions times their present factors."""
@@ -68,8 +69,10 @@ def chosen(compiled: CompiledModel, names, owner: str, key: str, motions: bool =
         column = block.type.column("function")
         for label, first, last in block.groups:
             found = block.par[first:last, column].astype(int)
-            if (found >= 0).any():
+            if (found >= 0).any() and label not in compiled.model.solid_groups:
                 users.setdefault(label, set()).update(found[found >= 0].tolist())
+    for name, (index, _) in compiled.model.temperatures.items():
+        users.setdefault(name, set()).add(index)
     if motions:
         driven = compiled.system.driven
         for label, index in zip(driven.names, driven.functions, strict=True):

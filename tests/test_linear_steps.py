@@ -1,0 +1,349 @@
+"""Linear statics, modes, buckling and linear transients of parts, with constraints eliminated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from solid_meshes import grid
+
+from fem_mbs import Model, run, solve
+from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.meshes.mesh import CellBlock, Mesh
+
+E, NU, RHO = 2.1e11, 0.3, 7850.0
+SIZE = (0.4, 0.1, 0.08)
+
+
+def bar(turn=None, cut=False, cells=(4, 2, 2)) -> tuple[Mesh, np.ndarray]:
+    """A clamped bar of hexahedra, turned as a whole; ``cut``: in two halves with nodes of their own at the cut.
+
+    Also pairs (k, 2) of nodes at the same place.
+    """
+    x, c = grid("hexahedron", cells, SIZE)
+    tip, root = np.flatnonzero(np.isclose(x[:, 0], SIZE[0])), np.flatnonzero(x[:, 0] == 0.0)
+    pairs = np.zeros((0, 2), int)
+    if cut:
+        middle = np.flatnonzero(np.isclose(x[:, 0], SIZE[0] / 2))
+        new = len(x) + np.arange(middle.size)
+        number = np.arange(len(x))
+        number[middle] = new
+        far = x[c].mean(axis=1)[:, 0] > SIZE[0] / 2
+        c = np.where(far[:, None], number[c], c)
+        x = np.vstack((x, x[middle]))
+        pairs = np.column_stack((new, middle))
+    if turn is not None:
+        x = x @ turn.T
+    return Mesh(x, [CellBlock("hexahedron", c)], {"ROOT": root, "TIP": tip, "CORNER": tip[:1]}), pairs
+
+
+def model(turn=None, cut=False, element="incompatible") -> Model:
+    m = Model(3)
+    mesh, pairs = bar(turn, cut)
+    m.mesh("bar", mesh)
+    m.solid_material("steel", E=E, nu=NU, density=RHO)
+    m.solids("part", "bar", "steel", element=element)
+    m.fix("bar:ROOT")
+    R = np.eye(3) if turn is None else turn
+    m.force("across", "bar:TIP", R @ [0.0, 30.0, -100.0])
+    m.force("along", "bar:TIP", R @ [-1000.0, 0.0, 0.0])
+    if cut:
+        k = 3 * len(pairs)
+        nodes = np.repeat(pairs, 3, axis=0).ravel()
+        m.equations("cut", np.repeat(np.arange(k), 2), nodes, np.tile(np.repeat((0, 1, 2), 2), len(pairs)), [1, -1] * k)
+    return m
+
+
+def all_steps(m: Model) -> list:
+    m.linear_static_step("bend", loads=["across"])
+    m.linear_static_step("press", loads=["along"])
+    m.modes_step(8, check="inertia")
+    m.modes_step(8, name="stiffened", preload="press")
+    m.buckling_step(3, loads=["along"], sign="positive", check=True)
+    m.buckling_step(2, loads=["along"], name="second", preload="bend")
+    return solve(m).steps
+
+
+KEYS = ("largest_displacement", "strain_energy", "frequencies_hz", "load_factors")
+
+
+def differences(a, b) -> float:
+    return max(
+        float(np.abs(np.array(s.summary[key]) / np.array(t.summary[key]) - 1.0).max())
+        for s, t in zip(a, b, strict=True)
+        for key in KEYS
+        if key in s.summary
+    )
+
+
+def test_equations_equal_a_merged_mesh():
+    assert differences(all_steps(model(cut=True)), all_steps(model())) < 1e-9
+
+
+@pytest.mark.parametrize("element", ["standard", "incompatible"])
+def test_a_rotation_changes_nothing(element):
+    turn = Rotation.from_rotvec([0.7, -1.9, 0.4]).as_matrix()
+    a, b = all_steps(model(element=element)), all_steps(model(turn, element=element))
+    assert differences(a, b) < 1e-10
+    moved = [s[0].frames["displacement"][0] for s in (a, b)]
+    assert np.abs(moved[0] @ turn.T - moved[1]).max() < 1e-10 * np.abs(moved[0]).max()
+
+
+def test_reactions_energy_and_count():
+    bend, press, modes, stiffened, buckling, _ = all_steps(model())
+    n = 9  # nodes of the tip
+    assert bend.summary["linear"] and bend.summary["type"] == "static"
+    assert bend.summary["reactions"]["force"] == pytest.approx([0.0, -30.0 * n, 100.0 * n], abs=1e-7)
+    x = np.array([SIZE[0], SIZE[1] / 2, SIZE[2] / 2])
+    moment = np.cross(x, [0.0, 30.0 * n, -100.0 * n])
+    assert bend.summary["reactions"]["moment"] == pytest.approx(-moment, rel=1e-9)
+    # Clapeyron: the energy is half the work of the loads
+    tip = np.flatnonzero(np.isclose(bar()[0].points[:, 0], SIZE[0]))
+    work = bend.frames["displacement"][0, tip].sum(axis=0) @ [0.0, 30.0, -100.0]
+    assert bend.summary["strain_energy"] == pytest.approx(0.5 * work, rel=1e-11)
+    assert bend.frames["reaction"][0, :, :3].sum(axis=0) == pytest.approx([0.0, -270.0, 900.0], abs=1e-7)
+    assert modes.summary["count_check"] == {"expected": 8, "found": 8}
+    assert np.all(np.array(stiffened.summary["frequencies_hz"]) < np.array(modes.summary["frequencies_hz"]))
+    assert buckling.summary["count_check"]["expected"] >= 3
+
+
+def test_small_loads_agree_with_nonlinear_statics():
+    m = model()
+    m.sensor("tip", "displacement", on="bar:CORNER")
+    m.sensor("root", "reaction", on="bar:ROOT")
+    m.linear_static_step("linear")
+    m.static_step(1, name="nonlinear")
+    linear, nonlinear = solve(m).steps
+    for sensor in ("tip", "root"):
+        a, b = (step.series[f"sensor/{sensor}"][-1] for step in (linear, nonlinear))
+        assert np.abs(a - b).max() < 1e-3 * np.abs(b).max(), sensor
+    # second order in the loads
+    errors = []
+    for factor in (1.0, 0.5):
+        m = Model(3)
+        m.mesh("bar", bar()[0])
+        m.solid_material("steel", E=E, nu=NU, density=RHO)
+        m.solids("part", "bar", "steel")
+        m.fix("bar:ROOT")
+        m.force("across", "bar:TIP", [0.0, 0.0, -1e6 * factor])
+        m.linear_static_step("linear")
+        m.static_step(2, name="nonlinear")
+        a, b = (step.frames["displacement"][-1] for step in solve(m).steps)
+        errors.append(np.abs(a - b).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+def test_prescribed_displacements_and_inhomogeneous_equations():
+    m = Model(3)
+    m.mesh("bar", bar()[0])
+    m.solid_material("steel", E=E, nu=0.0, density=RHO)
+    m.solids("part", "bar", "steel")
+    m.fix("bar:ROOT")
+    tip = m.nodes_of("bar:TIP")
+    k = tip.size
+    m.equations("pull", np.arange(k), tip, np.zeros(k, int), np.ones(k), value=2e-4)
+    m.linear_static_step("by equations")
+    m.modes_step(3)
+    u = solve(m).steps[0]
+    assert u.summary["reactions"]["force"][0] == pytest.approx(-E * SIZE[1] * SIZE[2] * 2e-4 / SIZE[0], rel=1e-10)
+    m = Model(3)
+    m.mesh("bar", bar()[0])
+    m.solid_material("steel", E=E, nu=0.0, density=RHO)
+    m.solids("part", "bar", "steel")
+    m.fix("bar:ROOT")
+    m.motion("pull", "bar:TIP", "x", 2e-4)
+    m.linear_static_step("by motions")
+    v = solve(m).steps[0]
+    assert np.abs(u.frames["displacement"] - v.frames["displacement"]).max() < 1e-15
+    assert v.summary["reactions"]["force"] == pytest.approx([0.0, 0.0, 0.0], abs=1e-3)  # of both ends
+    assert u.summary["strain_energy"] == pytest.approx(v.summary["strain_energy"], rel=1e-12)
+
+
+def test_effective_masses():
+    m = Model(3)
+    m.mesh("bar", bar()[0])
+    m.solid_material("steel", E=E, nu=NU, density=RHO)
+    m.solids("part", "bar", "steel")
+    m.modes_step(6, name="free")
+    free = solve(m).steps[0].summary
+    assert free["rigid_body_modes"] == 6
+    mass = RHO * np.prod(SIZE)
+    found = free["participation"]
+    assert found["total"][:3] == pytest.approx([mass] * 3)
+    Ixx = mass / 3.0 * (SIZE[1] ** 2 + SIZE[2] ** 2)
+    assert found["total"][3] == pytest.approx(Ixx, rel=1e-9)
+    assert found["sums"] == pytest.approx([1.0] * 6, rel=1e-9)
+    m.fix("bar:ROOT")
+    m.modes_step(60, name="clamped")
+    sums = solve(m).steps[1].summary["participation"]["sums"]
+    assert 0.9 < sums[0] < 1.0 and 0.9 < sums[1] < 1.0
+
+
+def test_bands_and_neighbours():
+    m = model()
+    m.modes_step(12, name="lowest")
+    m.modes_step(name="band", band=(2000.0, 6000.0))
+    m.modes_step(2, name="near", near=4500.0)
+    lowest, band, near = (np.array(s.summary["frequencies_hz"]) for s in solve(m).steps)
+    inside = lowest[(lowest >= 2000.0) & (lowest <= 6000.0)]
+    assert inside.size >= 2 and lowest[-1] > 6000.0
+    assert band == pytest.approx(inside, rel=1e-9)
+    assert near == pytest.approx(np.sort(lowest[np.argsort(abs(lowest**2 - 4500.0**2))[:2]]), rel=1e-9)
+
+
+# --- transients ------------------------------------------------------------------------------------------------------
+def beam(kind: str, rule: str, h: float, duration: float, damping: float = 1e-5, **options):
+    m = Model(3)
+    m.material("steel", E=E, nu=NU, density=RHO)
+    m.section("bar", "rectangle", width=0.05, height=0.03)
+    m.line("line", [0.0, 0.0, 0.0], [2.0, 0.0, 0.0], 4)
+    m.beams("beam", "line", "bar", "steel", damping=damping)
+    m.fix("line:start", ["x", "y", "rotation"])
+    m.motion("shake", "line:start", "z", "0.001*(1-cos(30*t))")
+    m.force("push", "line:end", [0.0, 0.0, -10.0], function="sin(40*t)")
+    m.sensor("tip", "displacement", on="line:end")
+    m.sensor("root", "reaction", on="line:start")
+    getattr(m, kind)(duration, h, rule=rule, **options)
+    return solve(m).steps[0]
+
+
+@pytest.mark.parametrize(("rule", "tolerance"), [("hht", 3e-4), ("newmark", 3e-4), ("generalised-alpha", 3e-4)])
+def test_linear_transients_agree_with_nonlinear_ones(rule, tolerance):
+    options = {"alpha": -0.1} if rule == "hht" else {}
+    a, b = (beam(kind, rule, 1e-3, 0.2, **options) for kind in ("linear_transient_step", "transient_step"))
+    for sensor, factor in (("tip", 1.0), ("root", 10.0)):
+        u, v = (s.series[f"sensor/{sensor}"][5:, 2] for s in (a, b))
+        assert np.abs(u - v).max() < factor * tolerance * np.abs(v).max(), sensor
+    assert a.series["time"] == pytest.approx(b.series["time"])
+
+
+@pytest.mark.parametrize("damping", [0.0, 1e-5])
+def test_the_ledger_of_linear_transients_closes(damping):
+    for rule in ("midpoint", "newmark"):
+        energy = beam("linear_transient_step", rule, 1e-3, 0.5, damping).summary["energy"]
+        assert energy["closing_error_relative"] < 1e-10
+        assert (energy["final"]["dissipated"] > 0.0) == (damping > 0.0)
+    damped = beam("linear_transient_step", "hht", 1e-3, 0.5, alpha=-0.3).summary["energy"]
+    assert 1e-6 < damped["closing_error_relative"] < 0.1
+
+
+# error of the phase of an undamped oscillator, over (omega h)^2: average acceleration lags by 1/12
+@pytest.mark.parametrize(("rule", "level"), [("midpoint", 1 / 12), ("newmark", 1 / 12), ("hht", None)])
+def test_order_of_linear_transients(rule, level):
+    omega, duration, errors = 20.0, 1.0, []
+    for n in (200, 400):
+        m = Model(3)
+        m.node("anchor", [0.0, 0.0, 0.0])
+        m.node("end", [1.0, 0.0, 0.0])
+        m.point_mass("mass", "end", 2.0)
+        m.spring("spring", "anchor", "end", stiffness=2.0 * omega**2)
+        m.fix("anchor")
+        m.fix("end", ["y", "z"])
+        m.initial("end", velocity=[0.3, 0.0, 0.0])
+        m.sensor("end", "displacement", on="end")
+        m.linear_transient_step(duration, duration / n, rule=rule)
+        x = solve(m).steps[0].series["sensor/end"][-1, 0]
+        errors.append(x - 0.3 / omega * np.sin(omega * duration))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    if level is not None:
+        h = duration / 400
+        lag = -0.3 / omega * np.cos(omega * duration) * omega * duration * level * (omega * h) ** 2
+        assert errors[1] == pytest.approx(lag, rel=0.05)
+
+
+def test_a_plucked_part_swings_with_its_frequencies():
+    m = model()
+    m.sensor("tip", "displacement", on="bar:CORNER")
+    m.linear_static_step("pull", loads=["across"])
+    m.modes_step(1)
+    m.linear_transient_step(0.004, 2e-6, loads=[], start="pull", frames=0)
+    pull, modes, swing = solve(m).steps
+    z = swing.series["sensor/tip"][:, 2]
+    assert z[0] == pytest.approx(pull.series["sensor/tip"][0, 2], rel=1e-12)
+    assert np.abs(z).max() < 1.2 * abs(z[0])
+    crossings = np.flatnonzero(np.diff(np.sign(z)))
+    period = 2.0 * np.diff(swing.series["time"][crossings]).mean()
+    assert 1.0 / period == pytest.approx(modes.summary["frequencies_hz"][0], rel=0.05)
+    assert swing.summary["energy"]["closing_error_relative"] < 1e-10
+
+
+# --- what cannot be --------------------------------------------------------------------------------------------------
+def loose() -> Model:
+    m = Model(3)
+    m.mesh("bar", bar()[0])
+    m.solid_material("steel", E=E, nu=NU, density=RHO)
+    m.solids("part", "bar", "steel")
+    m.force("push", "bar:TIP", [0.0, 0.0, 1.0])
+    return m
+
+
+def test_a_loose_part_is_named():
+    m = loose()
+    m.linear_static_step("push")
+    with pytest.raises(AnalysisError, match=r'Step "push": the model is loose.*shows at node "bar \d+", [xyz]'):
+        solve(m)
+    m.steps.clear()
+    m.fix("bar:CORNER")
+    m.linear_static_step("push")
+    with pytest.raises(AnalysisError, match="the model is loose"):
+        solve(m)
+
+
+def test_conflicting_equations_are_named():
+    def equation(m, name, terms, value=0.0):
+        rows, nodes, parts, factors = (np.array(a) for a in zip(*[(0, *t) for t in terms], strict=True))
+        m.equations(name, rows, nodes, parts, factors, value=value)
+
+    m = model()
+    equation(m, "first", [(15, 0, 1.0), (17, 0, -1.0)])
+    equation(m, "second", [(15, 0, 1.0), (18, 0, 1.0)])
+    m.modes_step(2)
+    with pytest.raises(ModelError, match=r'"first", "second": a dof is the dependent one.*node "bar 16", x'):
+        solve(m)
+    m = model()
+    equation(m, "first", [(15, 0, 1.0), (17, 0, -1.0)])
+    equation(m, "second", [(17, 0, 1.0), (15, 0, -1.0)], value=1e-3)
+    m.linear_static_step("pull")
+    with pytest.raises(ModelError, match=r'"first".*"second".*contradict'):
+        solve(m)
+    m = model()
+    root = int(m.nodes_of("bar:ROOT")[0])
+    equation(m, "held", [(root, 0, 1.0), (17, 0, -1.0)])
+    m.modes_step(2)
+    with pytest.raises(ModelError, match='"held": the dependent dof.*held by a support'):
+        solve(m)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: m.modes_step(3, preload="nothing"), 'preload = "nothing" must be the name of a linear static step'),
+        (lambda m: m.modes_step(3, near=-1.0), "near = -1.0 must be a frequency"),
+        (lambda m: m.modes_step(3, band=(5.0, 2.0)), "band = .* must be two frequencies"),
+        (lambda m: m.modes_step(3, near=1.0, band=(1.0, 2.0)), "near and band exclude each other"),
+        (lambda m: m.modes_step(3, check="maybe"), "check = 'maybe' must be one of"),
+        (lambda m: m.buckling_step(3, sign="up"), "sign = 'up' must be one of"),
+        (lambda m: m.linear_static_step("s", time="noon"), "time = 'noon' must be a number"),
+        (lambda m: m.linear_static_step("s", loads=["wind"]), 'there is no load "wind"'),
+        (lambda m: m.linear_transient_step(1.0, 0.1, rule="explicit"), "rule = 'explicit' must be one of midpoint"),
+        (lambda m: m.linear_transient_step(1.0, 0.3), "not a whole number of steps"),
+        (lambda m: m.linear_transient_step(1.0, 0.1, start="s"), 'start = "s" must be the name'),
+    ],
+)
+def test_wrong_options(call, message):
+    m = model()
+    call(m)
+    with pytest.raises(ModelError, match=message):
+        solve(m)
+
+
+def test_linear_steps_in_a_results_folder(tmp_path):
+    m = model()
+    m.sensor("tip", "displacement", on="bar:CORNER")
+    m.linear_static_step("bend")
+    m.modes_step(4)
+    m.linear_transient_step(1e-3, 1e-4, frames=5)
+    results = run(m, tmp_path / "out")
+    assert [s.type for s in results.steps] == ["linear_static", "modes", "transient"]
+    assert results.steps[0].summary["largest_displacement"] > 0.0
+    assert len(results.steps[2].series["time"]) == 11
