@@ -485,12 +485,13 @@ class Linearised:
         """States (k, ...) displaced by mode vectors (N, k), scaled so that the largest displacement is a tenth of the
         model's size (where nothing is displaced: the largest rotation a tenth of a radian)."""
         kind = self.system.system.kind
-        Q, D = [], []
+        Q, D, U = [], [], []
         for x in vectors.T:
             size = np.abs(x[kind == S.POSITION]).max(initial=0.0) / self.system.length
             if size < 1e-6 * np.abs(x).max(initial=0.0):
                 size = np.abs(x).max()
             x = _SHAPE / size * x if size > 0.0 else 0.0 * x
+            U.append(x)
             if not self.system.nodes.rotational.any():
                 Q.append(self.state.Q[0] + x)
                 D.append(self.state.D[0])
@@ -503,6 +504,7 @@ class Linearised:
             "Q": np.array(Q).reshape(k, n),
             "V": np.zeros((k, n)),
             "D": np.array(D),
+            "U": np.array(U).reshape(k, n),  # the displacements themselves
             "out": np.zeros((k, self.state.out.size)),
             "energy": np.zeros((k, self.state.energy.size)),
         }
