@@ -35,7 +35,7 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.mass import add_momentum
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.solid_shapes import determinants, dimension, exact_rule, n_nodes, shape_functions
+from fem_mbs.elements.solid_shapes import determinants, dimension, exact_rule, n_nodes, rule, shape_functions
 
 __all__ = ["TYPES", "mass_matrices", "mass_parameters", "masses_of"]
 
@@ -124,11 +124,14 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             f[DISSIPATED] = par[e, ALPHA] * loss / ctl[H]
 
 
-def mass_matrices(cell: str, X, density, thickness=1.0, axisymmetric: bool = False) -> np.ndarray:
+def mass_matrices(
+    cell: str, X, density, thickness=1.0, axisymmetric: bool = False, points: str | None = None
+) -> np.ndarray:
     """Consistent masses (e, n, n) [kg] of cells with nodes at X (e, n, dim) [m], of a density [kg/m^3] (a number or
-    (e,)); ``thickness`` [m] of plane cells, of axisymmetric ones (about y, radius x) the angle [rad] that they fill."""
+    (e,)); ``thickness`` [m] of plane cells, of axisymmetric ones (about y, radius x) the angle [rad] that they fill.
+    ``points``: integration, "full" or "reduced" as in `solid_shapes.rule`; None: exact for straight sides."""
     X = np.asarray(X, float)
-    p, w = exact_rule(cell)
+    p, w = exact_rule(cell) if points is None else rule(cell, points)
     N = shape_functions(cell, p)
     volume = determinants(cell, X, p) * w
     if axisymmetric:
@@ -141,11 +144,12 @@ def mass_matrices(cell: str, X, density, thickness=1.0, axisymmetric: bool = Fal
 
 
 def mass_parameters(
-    cell: str, X, density, damping=0.0, thickness=1.0, lumped: bool = False, axisymmetric: bool = False
-) -> np.ndarray:
+    cell: str, X, density, damping=0.0, thickness=1.0, lumped: bool = False, axisymmetric: bool = False,
+    points: str | None = None,
+) -> np.ndarray:  # fmt: skip
     """Parameter rows (e, n_par) of inertia types from nodes X (e, n, dim) [m]; see `mass_matrices`, ``damping`` alpha
     [1/s] proportional to the mass."""
-    M = mass_matrices(cell, X, density, thickness, axisymmetric)
+    M = mass_matrices(cell, X, density, thickness, axisymmetric, points)
     total = M.sum(axis=(1, 2))
     if lumped:
         diagonal = np.einsum("eaa->ea", M)

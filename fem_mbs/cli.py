@@ -1,4 +1,4 @@
-"""The command line: `fem-mbs run`, `check`, `new`, `plot`, `animate`, `export`, `validate`, `list`.
+"""The command line: `fem-mbs run`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
 of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
@@ -32,7 +32,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_MODEL = typer.Argument(help="Model file (TOML).", show_default=False)
+_MODEL = typer.Argument(help="Model file (TOML), or a deck of Abaqus or CalculiX (.inp).", show_default=False)
+_STRICT = typer.Option("--strict", help="Refuse a deck of which anything is not used.")
 _FOLDER = typer.Argument(help="Folder with the results of a run.", show_default=False)
 
 
@@ -116,8 +117,14 @@ def run(
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+    strict: Annotated[bool, _STRICT] = False,
 ) -> None:
     """Simulate a model and write its results."""
+    if model.suffix.lower() == ".inp":
+        from fem_mbs.cli_deck import run_file
+
+        run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, strict)
+        return
     from fem_mbs.analysis.run import run as run_model
     from fem_mbs.cli_progress import interruptible, make_progress
     from fem_mbs.cli_report import print_report
@@ -151,9 +158,27 @@ def run(
         raise typer.Exit(1)
 
 
+@app.command("compare-decks")
+def compare_decks(
+    folder: Annotated[Path, typer.Argument(help="Folder with decks and CalculiX's results.", show_default=False)],
+    decks: Annotated[list[str] | None, typer.Argument(help="Decks, without .inp.", show_default="all")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
+) -> None:
+    """Run the decks of a folder and compare with CalculiX's results beside them (NAME.dat.ref or NAME.dat)."""
+    from fem_mbs.cli_deck import compare
+
+    raise typer.Exit(compare(folder, decks or [], json))
+
+
 @app.command()
-def check(model: Annotated[Path, _MODEL]) -> None:
+def check(model: Annotated[Path, _MODEL], strict: Annotated[bool, _STRICT] = False) -> None:
     """Read a model, try its start, and explain what it means."""
+    if model.suffix.lower() == ".inp":
+        from fem_mbs.cli_deck import explain_file
+
+        for line in explain_file(model, strict):
+            print(line)
+        return
     from fem_mbs.cli_check import explain
 
     for line in explain(model):
@@ -211,17 +236,26 @@ def animate(
     seconds: Annotated[float, typer.Option(min=0.1, max=600.0, help="Length at most.")] = 8.0,
     quantity: Annotated[
         str | None,
-        typer.Option(help='Output of the elements shown by colour, or "none".', show_default="bending moment"),
+        typer.Option(
+            help='Output of elements or field of parts shown by colour, or "none".',
+            show_default="von Mises stress or bending moment",
+        ),
     ] = None,
     trail: Annotated[str | None, typer.Option(help="Node whose path is drawn.", show_default="none")] = None,
     step: Annotated[int | None, typer.Option(help="Step, counted from 0.", show_default="the last that moves")] = None,
+    mode: Annotated[
+        int | None,
+        typer.Option(help="Mode or buckling shape to show swinging, counted from 1.", show_default="the first"),
+    ] = None,
+    magnify: Annotated[float, typer.Option(help="By which displacements are enlarged.")] = 1.0,
 ) -> None:
     """Write an animation of a run."""
     from fem_mbs.plot import animate as write
     from fem_mbs.results import Results
 
     target = output or folder / "animation.gif"
-    print(write(Results.open(folder), target, quantity=quantity, fps=fps, step=step, trail=trail, seconds=seconds))
+    options = {"fps": fps, "step": step, "trail": trail, "seconds": seconds, "mode": mode, "magnify": magnify}
+    print(write(Results.open(folder), target, quantity=quantity, **options))
 
 
 @app.command()
@@ -238,6 +272,34 @@ def export(
         print(path)
     for path in write_vtu_files(Results.open(folder)) if vtu else ():
         print(path)
+
+
+@app.command()
+def mac(
+    first: Annotated[Path, _FOLDER],
+    second: Annotated[Path, typer.Argument(help="Folder with the results to compare with.", show_default=False)],
+    step: Annotated[str | None, typer.Option(help="Step of modes.", show_default="the first with shapes")] = None,
+    step_b: Annotated[
+        str | None, typer.Option(help="Step of the second result.", show_default="of the same name")
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Largest distance of two nodes taken for one [m].", show_default="1e-6 of the size"),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Figure to write.", show_default="DIR/figures/mac.png")
+    ] = None,
+) -> None:
+    """Compare the mode shapes of two results: table and figure of the modal assurance criterion."""
+    from fem_mbs.cli_report import print_mac
+    from fem_mbs.plot import plot_mac
+    from fem_mbs.results import Results
+    from fem_mbs.results_mac import mac as compare
+
+    a, b = Results.open(first), Results.open(second)
+    found = compare(a, b, step, step_b, tolerance)
+    print_mac(_console(), found)
+    print(plot_mac(found, output or first / "figures" / "mac.png", (str(first), str(second))))
 
 
 @app.command()

@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from fem_mbs.results import Results
+    from fem_mbs.results_mac import Mac
 
-__all__ = ["assembly_sentences", "print_report"]
+__all__ = ["assembly_sentences", "print_mac", "print_report"]
 
 _MAX_ROWS = 24  # of sensors shown; all are in the tables on disk
+_MAX_MODES = 60  # of modes shown
+_MAC_COLUMNS = 12  # of a matrix of the modal assurance criterion
 
 
 def print_report(console: Console, results: Results) -> None:
@@ -35,6 +38,10 @@ def print_report(console: Console, results: Results) -> None:
         if len(happened) > _MAX_ROWS:
             console.print(f"and {len(happened) - _MAX_ROWS} more events, see summary.json")
     for step in results.steps:
+        counted = step.summary.get("count_check") or {}
+        if counted.get("expected") is not None:
+            console.print(_counted(_plain(step.name), counted), soft_wrap=True)
+    for step in results.steps:
         for sentence in step.summary.get("warnings", []):
             console.print(f'[yellow]step "{_plain(step.name)}":[/] {_plain(sentence)}', soft_wrap=True)
     if results.header["sensors"]:
@@ -42,6 +49,8 @@ def print_report(console: Console, results: Results) -> None:
     checks = results.summary.get("checks", [])
     if checks:
         console.print(_checks(checks))
+    for sentence in results.summary.get("warnings", []):
+        console.print(f"[yellow]note:[/] {_plain(sentence)}", soft_wrap=True)
     for sentence in results.summary.get("skipped", []):
         console.print(f"not used: {sentence}", soft_wrap=True)
     console.print(
@@ -90,11 +99,12 @@ def _steps(results: Results) -> Table:
     for step in results.steps:
         s = step.summary
         n = s.get("n_steps", s.get("increments", 0))
+        kind = "linear static" if s.get("linear") and s.get("type") == "static" else s.get("type", "")
         energy = s.get("energy", {})
         table.add_row(
             _plain(step.name),
-            s.get("rule", s.get("type", "")),
-            str(n) + (f" ({s['halved_steps']} halved)" if s.get("halved_steps") else ""),
+            s.get("rule", kind),
+            (str(n) if n else "") + (f" ({s['halved_steps']} halved)" if s.get("halved_steps") else ""),
             f"{s['iterations'] / n:.2f}" if n and "iterations" in s else "",
             f"{energy['closing_error_relative']:.2e}" if energy.get("closing_error_relative") is not None else "",
             f"{s['seconds']:.2f}" if "seconds" in s else "",
@@ -107,25 +117,101 @@ def _findings(step: Any) -> Iterator[Table]:
     s = step.summary
     name = _plain(step.name)
     if "frequencies_hz" in s:
-        table = _table(f"{name}: mode", "frequency [Hz]", "(rad/s)", "residual")
-        rigid = s["rigid_body_modes"]
-        if rigid:
-            table.add_row(f"1 to {rigid}" if rigid > 1 else "1", "rigid-body", "", f"{max(s['residuals'][:rigid]):.1e}")
-        for k in range(rigid, len(s["frequencies_hz"])):
-            f = s["frequencies_hz"][k]
-            table.add_row(str(k + 1), f"{f:.6g}", f"{2.0 * np.pi * f:.6g}", f"{s['residuals'][k]:.1e}")
-        yield table
+        yield _modes(name, s)
     if "load_factors" in s:
         table = _table(f"{name}: shape", "load factor", "residual")
-        for k, (factor, residual) in enumerate(zip(s["load_factors"], s["residuals"], strict=True), 1):
-            table.add_row(str(k), f"{factor:.6g}", f"{residual:.1e}")
+        residuals = s.get("residuals") or [None] * len(s["load_factors"])
+        for k, (factor, residual) in enumerate(zip(s["load_factors"], residuals, strict=True), 1):
+            table.add_row(str(k), f"{factor:.6g}", "" if residual is None else f"{residual:.1e}")
         yield table
+    if s.get("type") == "static" and ("largest_displacement" in s or "reactions" in s):
+        yield _linear_static(name, s)
     if s.get("critical_points"):
         table = _table(f"{name}: critical point", "load factor", "+-", "negative eigenvalues")
         for point in s["critical_points"]:
             count = f"{point['negative_before']} to {point['negative_after']}"
             table.add_row(point["kind"], f"{point['load_factor']:.6g}", f"{point['error']:.1e}", count)
         yield table
+
+
+def _counted(name: str, check: dict[str, Any]) -> str:
+    """What the count of eigenvalues says of the modes found."""
+    expected, found = int(check["expected"]), int(check["found"])
+    if expected == found:
+        return f'step "{name}": the count of eigenvalues proves that no mode is missing ({found})'
+    return (
+        f'[yellow]step "{name}":[/] {expected} modes lie up to the highest one, {found} were found; ask for more modes'
+    )
+
+
+def _modes(name: str, s: dict[str, Any]) -> Table:
+    """Frequencies with residuals and, where they are known, effective masses in per cent of the whole.
+
+    Directions without mass are left out; the last row sums over all modes, also over those not shown.
+    """
+    frequencies, residuals = s["frequencies_hz"], s.get("residuals") or []
+    part = s.get("participation") or {}
+    total = np.asarray(part.get("total", []), float)
+    effective = np.asarray(part.get("effective_mass", []), float).reshape(len(frequencies), -1 if len(total) else 0)
+    shown = np.flatnonzero(total > 0.0)
+    share = 100.0 * effective[:, shown] / total[shown]
+    heads = [f"{part['directions'][k]} [%]" for k in shown]
+    table = _table(f"{name}: mode", "frequency [Hz]", "(rad/s)", "residual", *heads)
+
+    def percent(values: np.ndarray) -> list[str]:
+        return [f"{v:.2f}" if abs(v) >= 0.005 else "" for v in values]
+
+    def residual(part: list[float]) -> str:
+        return f"{max(part):.1e}" if part else ""
+
+    rigid = s.get("rigid_body_modes", 0)
+    if rigid:
+        label = f"1 to {rigid}" if rigid > 1 else "1"
+        table.add_row(label, "rigid-body", "", residual(residuals[:rigid]), *percent(share[:rigid].sum(axis=0)))
+    last = min(len(frequencies), rigid + _MAX_MODES)
+    for k in range(rigid, last):
+        f = frequencies[k]
+        row = (str(k + 1), f"{f:.6g}", f"{2.0 * np.pi * f:.6g}", residual(residuals[k : k + 1]))
+        table.add_row(*row, *percent(share[k]))
+    if last < len(frequencies):
+        table.add_row(f"and {len(frequencies) - last} more")
+    if len(shown):
+        table.add_row("all", "", "", "", *percent(share.sum(axis=0)))
+    return table
+
+
+def _linear_static(name: str, s: dict[str, Any]) -> Table:
+    table = _table(name, "x", "y", "z", "largest")
+    if s.get("largest_displacement") is not None:
+        table.add_row(_plain("displacement [m]"), "", "", "", f"{s['largest_displacement']:.6g}")
+    for key, label in (("force", "sum of reactions [N]"), ("moment", "their moment about the origin [N m]")):
+        values = (s.get("reactions") or {}).get(key)
+        if values is not None:
+            least = 1e-10 * max(map(abs, values), default=0.0)  # below that is round-off
+            shown = [v if abs(v) > least else 0.0 for v in [*values, *[0.0] * (3 - len(values))]]
+            table.add_row(_plain(label), *(f"{v:.6g}" for v in shown))
+    return table
+
+
+def print_mac(console: Console, found: Mac) -> None:
+    """Print the modal assurance criterion: the whole matrix where it is small, and the best pairs."""
+    rows, columns = found.matrix.shape
+    console.print(
+        f'{rows} shapes of "{_plain(found.names[0])}" and {columns} of "{_plain(found.names[1])}", compared at '
+        f"{found.nodes} nodes; two that count as one lie {found.largest_distance:.3g} m apart at most",
+        soft_wrap=True,
+    )
+    if columns <= _MAC_COLUMNS:
+        table = _table("MAC", *(f"{k + 1}: {v:.4g}" for k, v in enumerate(found.frequencies_b)))
+        for k, (value, row) in enumerate(zip(found.frequencies_a, found.matrix, strict=True)):
+            table.add_row(f"{k + 1}: {value:.4g}", *(f"[bold]{v:.3f}[/]" if v >= 0.9 else f"{v:.3f}" for v in row))
+        console.print(table)
+    table = _table("first", found.quantity, "most like", found.quantity, "difference", "MAC")
+    for i, j, value in found.pairs:
+        a, b = found.frequencies_a[i], found.frequencies_b[j]
+        difference = f"{100.0 * (b / a - 1.0):+.3g} %" if a else ""
+        table.add_row(str(i + 1), f"{a:.6g}", str(j + 1), f"{b:.6g}", difference, f"{value:.6f}")
+    console.print(table)
 
 
 def _sensors(results: Results) -> Table:

@@ -19,7 +19,6 @@ from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.model_base import Assembling, Body, Event, InitialSpeed, InitialVelocity, Step
-from fem_mbs.model_couplings import Couplings
 from fem_mbs.model_forces import Forces
 from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
@@ -27,6 +26,7 @@ from fem_mbs.model_loads import Loads
 from fem_mbs.model_parts import Parts
 from fem_mbs.model_solids import Solids
 from fem_mbs.model_temperature import Temperatures
+from fem_mbs.model_ties import Ties
 from fem_mbs.sensors import Sensor, make_sensor
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
@@ -45,7 +45,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, Couplings):
+class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, Ties):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -55,7 +55,8 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, Coupling
         elimination: joints of coinciding nodes let these share their unknowns where that is exact, instead of adding
             multipliers.
         fields: what the frames of solid and plane parts hold: some of "stress" (the default) and "strain" at the nodes,
-            "points" (both at every integration point: much room); see `fem_mbs.analysis.fields`.
+            "shapes" (these also of mode shapes), "points" (at every integration point: much room); see
+            `fem_mbs.analysis.fields`.
 
     Raises:
         ModelError: from every call, naming the thing, the value and the remedy.
@@ -241,7 +242,9 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, Coupling
         self.steps.append(Step("inverse", name, {"duration": duration, "h": h, **options}))
 
     def static_step(self, increments: int = 1, name: str = "static", **options) -> None:
-        """Static equilibrium at the present time, reached in load increments."""
+        """Static equilibrium at the present time, reached in load increments; with ``duration`` [s], at times that
+        pass over them, all loads, motions and equations following their functions.  For other options see
+        `fem_mbs.analysis.statics.STATIC_OPTIONS`."""
         self.steps.append(Step("static", name, {"increments": increments, **options}))
 
     def linear_static_step(self, name: str = "linear static", **options) -> None:

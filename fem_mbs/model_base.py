@@ -181,6 +181,7 @@ class ModelBase:
         self._droppable: list[tuple[int, int]] = []
         self._welded_rotation: list[tuple[str, int]] = []
         self._couplings: list[Any] = []
+        self.warnings: list[str] = []  # sentences on what of the model may not be meant so
         self._spare: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 
     # --- names and places ------------------------------------------------------------------------------------------
@@ -246,7 +247,12 @@ class ModelBase:
         return v
 
     def nodes_of(self, place, owner: str = "Model") -> np.ndarray:
-        """Node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself."""
+        """Node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself, so do those
+        of an array."""
+        if isinstance(place, np.ndarray):
+            if place.dtype.kind in "iu" and place.ndim == 1 and (place >= 0).all() and (place < self.n_nodes).all():
+                return place.astype(np.int64)
+            raise ModelError(f"{owner}: an array of nodes must hold whole numbers from 0 to {self.n_nodes - 1}")
         if isinstance(place, (int, np.integer)) and not isinstance(place, bool) and 0 <= place < self.n_nodes:
             return np.array([place])
         if isinstance(place, (list, tuple)):

@@ -55,7 +55,8 @@ class Joints(SpecialJoints):
         return names.index(component)
 
     def fix(self, on, components: Sequence[str] | None = None) -> None:
-        """Hold nodes where they are; ``components`` of "x", "y", "z", "rotation" (None: all that a node has)."""
+        """Hold nodes where they are; ``components`` of "x", "y", "z", "rotation" (None: all that a node has), in space
+        also "rotation x", "rotation y", "rotation z", about the global axes."""
         owner = f'Support on "{on}"'
         nodes = self.nodes_of(on, owner)
         if isinstance(components, str):
@@ -63,6 +64,9 @@ class Joints(SpecialJoints):
         for component in components or (["x", "y", "z"][: self.dimension]):
             if component == "rotation" and self.dimension == 3:
                 self._fixed += [(int(n), 3 + k) for n in nodes for k in range(3)]
+                continue
+            if self.dimension == 3 and component in ("rotation x", "rotation y", "rotation z"):
+                self._fixed += [(int(n), 3 + "xyz".index(component[-1])) for n in nodes]
                 continue
             k = self._component(owner, component)
             if component == "rotation":
@@ -317,6 +321,14 @@ class Joints(SpecialJoints):
         local = self._rotation_matrix(ends.nodes[0]).T @ direction
         columns = {f"e{c}": float(v) for c, v in zip("xyz"[: self.dimension], local, strict=True)}
         return JointCoordinate(False, ends.nodes, {**columns, **self._offsets(ends)})
+
+    def node_displacement(self, a: int, b: int, direction: np.ndarray) -> JointCoordinate:
+        """The displacement of node b against node a (-1: the ground) along a direction fixed in a, zero at the start."""
+        offset = np.zeros(self.dimension)
+        x = self.position(b)
+        c = self._displacement(_Ends((a, b), (x if a == GROUND else offset, offset)), direction)
+        start = 0.0 if a == GROUND else float((x - self.position(a)) @ direction)
+        return JointCoordinate(False, c.nodes, c.columns, start)
 
     def _direction(self, j: _Request, nodes, a: np.ndarray, b: np.ndarray, cosine: float | None = None) -> None:
         """The angle between a direction of each end stays what it is, or has a given cosine."""

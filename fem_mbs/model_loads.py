@@ -23,11 +23,11 @@ class Loads(ModelBase):
         """A force [N] on every node of a place, or at a point of a body: vector * f(t).
 
         Args:
-            vector: in global axes of the start.
+            vector: in global axes of the start; or one per node, (n, dimension), without a point.
             follower: the force turns with its node (which must have a rotation); else its direction stays.
         """
         owner = self._label("Force", name)
-        vector = self._vector(vector, owner, "vector")
+        vector = self._vectors(vector, owner, "vector", on, point)
         index = self._function(function, owner, load=True)
         if point is None:
             nodes, offset = self.nodes_of(on, owner), np.zeros(self.dimension)
@@ -48,15 +48,29 @@ class Loads(ModelBase):
             **{f"a{c}": v for c, v in zip(names, offset, strict=True)},
         )
 
+    def _vectors(self, value, owner: str, key: str, on, point=None) -> np.ndarray:
+        """A vector (dimension,), or one for each node of a place (n, dimension)."""
+        if np.ndim(value) != 2:
+            return self._vector(value, owner, key)
+        n = len(self.nodes_of(on, owner))
+        v = np.asarray(value, float)
+        if point is not None or v.shape != (n, self.dimension) or not np.isfinite(v).all():
+            raise ModelError(
+                f"{owner}: {key} has the shape {v.shape}; {self.dimension} finite numbers are needed, or {n} rows of "
+                "them, one per node, without a point"
+            )
+        return v
+
     def _turned_back(self, nodes, vector: np.ndarray) -> np.ndarray:
-        """A global vector in the body axes of nodes (n, dimension)."""
-        values = np.tile(vector, (len(nodes), 1))
+        """A global vector, or one per node, in the body axes of nodes (n, dimension)."""
+        values = np.tile(vector, (len(nodes), 1)) if vector.ndim == 1 else vector.copy()
         for i in self._rotation.keys() & {int(n) for n in nodes}:
-            values[np.asarray(nodes) == i] = self._rotation_matrix(i).T @ vector
+            mine = np.asarray(nodes) == i
+            values[mine] = values[mine] @ self._rotation_matrix(i)
         return values
 
     def moment(self, name: str, on: str, value, function=None, kind: str = "axial") -> None:
-        """A moment [N m]: in the plane a number, in space a vector in global axes of the start.
+        """A moment [N m]: in the plane a number, in space a vector in global axes of the start, or one per node (n, 3).
 
         Args:
             kind: in space: "axial" (fixed in direction), "follower" (turns with the body) or "semitangential" (the mean
@@ -73,9 +87,9 @@ class Loads(ModelBase):
         if self.dimension == 2:
             columns = {"M": self._number(value, owner, "value")}
         else:
-            vector = self._vector(value, owner, "value")
+            vector = self._vectors(value, owner, "value", on)
             fixed, turning = MOMENT_KINDS[kind]
-            columns = {f"M{c}": fixed * v for c, v in zip("xyz", vector, strict=True)}
+            columns = {f"M{c}": fixed * v for c, v in zip("xyz", vector.T, strict=True)}
             if turning:
                 body = turning * self._turned_back(nodes, vector)
                 columns |= {f"B{c}": v for c, v in zip("xyz", body.T, strict=True)}

@@ -77,7 +77,8 @@ class Solids(ModelBase):
                 (sets in the order given, blocks of the mesh in order); or {"axis": (3,), "point": (3,)}: radial,
                 tangential and axial ones about a line, at the middles of the elements; None: the global axes.
             kinematics: "nonlinear" (total-Lagrangian, large displacements) or "linear" (small ones).
-            mass: "consistent" or "lumped".
+            mass: "consistent", "lumped", or "reduced": consistent, with the integration points of the stiffness, as
+                CalculiX integrates C3D20R.
             damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
             mass_damping: proportional to mass, alpha [1/s].
 
@@ -129,7 +130,7 @@ class Solids(ModelBase):
         for key, given, known in (
             ("element", element, FORMULATIONS),
             ("kinematics", kinematics, ("nonlinear", "linear")),
-            ("mass", mass, ("consistent", "lumped")),
+            ("mass", mass, ("consistent", "lumped", "reduced")),
         ):
             if given not in known:
                 raise ModelError(f"{owner}: {key} = {given!r} must be one of {', '.join(known)}")
@@ -170,9 +171,9 @@ class Solids(ModelBase):
             group.type = _variant(family, kind, element) or _variant(family, kind, "standard")
             table = solid.KINDS if family == "solid" else solid_plane.KINDS
             group.rule = table[group.type][1]
-            self._group(owner, group, kinematics == "nonlinear", mass == "lumped", damping, mass_damping)
+            self._group(owner, group, kinematics == "nonlinear", mass, damping, mass_damping)
 
-    def _group(self, owner, group: SolidGroup, nonlinear: bool, lumped: bool, beta: float, alpha: float) -> None:
+    def _group(self, owner, group: SolidGroup, nonlinear: bool, mass: str, beta: float, alpha: float) -> None:
         """Blocks of stiffness and mass of one kind of cells."""
         ring = group.state == "axisymmetric"
         X = self.positions[group.nodes]
@@ -191,7 +192,8 @@ class Solids(ModelBase):
         self._put(group.name, group.type, group.nodes, par)
         group.quality = float(shapes.smallest_jacobian(group.kind, X, group.rule).min())
         thickness = group.thickness if group.state else 1.0
-        par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring)
+        lumped, points = mass == "lumped", group.rule if mass == "reduced" else None
+        par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring, points)
         group.volume = par[:, solid_mass.MASS].copy()
         group.mass = group.volume * stuff.density
         if stuff.density > 0.0:

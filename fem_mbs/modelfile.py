@@ -236,7 +236,7 @@ def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping
         if not good:
             raise file.error(place, f"{key} = {shown(value)} must be {what}")
     for key in known:
-        if key in REQUIRED and key not in options:
+        if key in REQUIRED and known[key] is None and key not in options:
             raise file.error(place, f'"{key}" is missing')
     return checked.type, own.get("name", checked.type), options
 

@@ -91,6 +91,10 @@ _SENSOR_TEXTS = {
 
 _STEP_TEXTS = {
     "duration": "[s]",
+    "static.duration": "that passes over the increments [s]: all that `vary` does not name follows its function of "
+    "time (loads act in full), and the next step goes on from its end; 0: none",
+    "static.vary": '"all" loads (and gravity, under that name), or a list of loads, motions and equations, which the '
+    "load factor multiplies; loads that no step has varied do not act yet; with a duration none, if not given",
     "h": "time step [s]; the duration is a whole number of them",
     "rule": "; ".join(f'"{name}" ({rule.text})' for name, rule in RULES.items()),
     "dynamic": "false: quasi-static, an equilibrium at every time without inertia",
@@ -101,8 +105,6 @@ _STEP_TEXTS = {
     "increments": "of load or displacement control, cut where Newton-Raphson does not converge; of arc length: so many "
     "steps at least to reach `until`",
     "ramp": "false: the loads act at once",
-    "vary": '"all" loads (and gravity, under that name), or a list of loads and motions, which the load factor '
-    "multiplies; loads that no step has varied do not act yet",
     "until": "load factor at the end",
     "control": '"load", "displacement" or "arc" (arc length)',
     "on": "place of the displacement that is controlled, or that ends the path",
@@ -250,7 +252,9 @@ def _steps() -> Iterator[str]:
         rows = [("key", "default", "meaning")]
         for name, default in options.items():
             given = "none" if default is None else shown(default)
-            rows.append((f"`{name}`", "**required**" if name in REQUIRED else given, _STEP_TEXTS[name]))
+            needed = name in REQUIRED and default is None
+            text = _STEP_TEXTS.get(f"{kind}.{name}", _STEP_TEXTS.get(name))
+            rows.append((f"`{name}`", "**required**" if needed else given, text))
         yield from _rows(*rows)
         if kind in _STEP_NOTES:
             yield f"{_STEP_NOTES[kind]}\n"

@@ -286,6 +286,26 @@ def _material_axes(value: Any) -> Any:
     return [_numbers(v, what) for v in value]
 
 
+def _terms(value: Any) -> list[dict[str, Any]]:
+    what = "a list of tables {on = place, component = text, coefficient = number}"
+    if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
+        raise ValueError(f"must be {what}")
+    for i, term in enumerate(value, 1):
+        for key in ("on", "component", "coefficient"):
+            if key not in term:
+                raise ValueError(f'must be {what}; term {i} has no "{key}"')
+        other = next((key for key in term if key not in ("on", "component", "coefficient")), None)
+        if other is not None:
+            raise ValueError(f"must be {what}; term {i} has an unknown key {shown(other)}")
+        if not all(isinstance(term[key], str) and term[key].strip() for key in ("on", "component")):
+            raise ValueError(f"must be {what}; on and component of term {i} are texts")
+        try:
+            _number(term["coefficient"])
+        except ValueError as error:
+            raise ValueError(f"must be {what}; the coefficient of term {i} {error}") from None
+    return value
+
+
 NUMBER = Kind("number", _number)
 NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True))
 WHOLE = Kind("whole number", _whole(0, 2**31 - 1))
@@ -321,6 +341,7 @@ NUMBER_OR_EXPRESSION = Kind("number or expression", _number_or_expression)
 NUMBER_OR_SEVERAL = Kind("number or list", _number_or_several)
 STIFFNESS = Kind("list of numbers or of lists", _stiffness)
 MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes)
+TERMS = Kind("list of tables", _terms)
 
 
 @dataclass(frozen=True)
@@ -371,7 +392,8 @@ Document = _table(
     elimination=Key(FLAG, "nodes that a joint makes coincide share their unknowns where that is exact", True),
     fields=Key(
         WORDS,
-        'in frames of solid and plane parts: "stress", "strain" (nodes), "points" (all integration points)',
+        'of solid and plane parts in frames: "stress", "strain", "shapes" (stresses of modes too), "points"; '
+        "see results.md",
         shows='"stress"',
     ),
 )
@@ -814,6 +836,49 @@ Gear = _table(
 )
 
 
+Equation = _table(
+    "Equation",
+    name=Key(NAME, "", shows='"equation 1", ...'),
+    terms=Key(
+        TERMS,
+        "each {on = place, component, coefficient}, component one of x, y, z, rx, ry, rz, in the plane x, y, rotation; "
+        "places of several nodes give as many equations, node by node; linear analyses make the first term the "
+        "dependent one",
+        required=True,
+    ),
+    value=Key(NUMBER, "right side [m] or [rad]", 0.0),
+    function=Key(FUNCTION, "factor on it", shows="1"),
+)
+
+
+Coupling = _table(
+    "Coupling",
+    name=Key(NAME, "", shows='"coupling 1", ...'),
+    reference=Key(PLACE, "node or body; it gets a rotation", required=True),
+    nodes=Key(PLACES, "what moves with it, or what it follows", required=True),
+    kind=Key(
+        TEXT,
+        '"rigid" (one rigid body) or "distributing" (the reference follows the weighted mean of the nodes and the '
+        "rotation that fits them best, and adds no stiffness)",
+        "rigid",
+    ),
+    components=Key(WORDS, "of x, y, z, rx, ry, rz, rotation, what is coupled", shows="all"),
+    weights=Key(VECTOR_ANY, "of a distributing coupling, one per node", shows="equal"),
+)
+
+
+Tie = _table(
+    "Tie",
+    name=Key(NAME, "", shows='"tie 1", ...'),
+    slave=Key(PLACES, "whose nodes stay on the surface", required=True),
+    master=Key(
+        PLACES, "the surface: a facet set, or lines, plane cells (in the plane their outline) or solids", required=True
+    ),
+    tolerance=Key(NUMBER, "nodes farther away stay free [m]", shows="1/20 of the nearest facet"),
+    adjust=Key(FLAG, "move the nodes onto the surface first", False),
+)
+
+
 Force = _table(
     "Force",
     name=Key(NAME, "", shows='"force 1", ...'),
@@ -1025,6 +1090,7 @@ TABLES: Sequence[TableType] = (
     TableType("mesh", "named", Mesh, "Mesh", "Nodes, cells and named sets, from a file or generated."),
     TableType("node", "list", Node, "Node", "Single nodes."),
     TableType("body", "list", Body, "Body", "Rigid bodies."),
+    TableType("tie", "list", Tie, "Tie", "Nodes that stay on the surface of another part (made before the parts)."),
     TableType("beam", "list", Beam, "Beam", "Beams on the line cells of a mesh."),
     TableType("truss", "list", Truss, "Truss", "Trusses and cables on the line cells of a mesh."),
     TableType("solid", "list", Solid, "Solid", "Solid elements on the cells of a mesh."),
@@ -1046,6 +1112,8 @@ TABLES: Sequence[TableType] = (
     ),
     TableType("joint", "list", Joint, "Joint", "Joints between two parts, or a part and the ground."),
     TableType("gear", "list", Gear, "Gear", "Gears, racks and pulleys: coordinates of two joints in a fixed ratio."),
+    TableType("equation", "list", Equation, "Equation", "Linear equations between displacements and small rotations."),
+    TableType("coupling", "list", Coupling, "Coupling", "A reference that moves with many nodes."),
     TableType("joint_spring", "list", JointSpring, "Joint spring", "Spring-dampers on the coordinate of a joint."),
     TableType(
         "motor",

@@ -19,12 +19,25 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.plot_scene import find_quantity, time_label
 from fem_mbs.plot_stage import Stage
 from fem_mbs.results import Results, Step, sensor_units
+from fem_mbs.results_fields import is_continuum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["animate", "plot_all", "plot_deformed", "plot_ledger", "plot_momenta", "plot_sensor"]
+    from fem_mbs.results_mac import Mac
+
+__all__ = [
+    "animate",
+    "plot_all",
+    "plot_deformed",
+    "plot_ledger",
+    "plot_mac",
+    "plot_momenta",
+    "plot_path",
+    "plot_sensor",
+    "plot_shapes",
+]
 
 # Okabe & Ito's colours, told apart with any kind of colour vision; the yellow one is left out (too pale on white).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -169,7 +182,7 @@ def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
     """Draw all columns of a sensor over time, one panel per unit."""
     time, values, columns = results.sensor(name)
     item = results.steps_with(f"sensor/{name}")
-    if all(found.type == "static" for found in item):
+    if all("load factor" in found.series and not np.ptp(found.series["time"]) for found in item):
         # the last step, over its load factor
         _, values, columns = results.sensor(name, item[-1].number)
         time = item[-1].series["load factor"]
@@ -252,7 +265,6 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
     """
     item = results.steps[step]
     values = item.summary.get("frequencies_hz") or item.summary.get("load_factors") or []
-    unit = "{:.5g} Hz" if "frequencies_hz" in item.summary else "factor {:.5g}"
     first = item.summary.get("rigid_body_modes", 0)
     chosen = list(range(first, min(len(values), first + most))) or list(range(min(len(values), most)))
     columns, rows = min(len(chosen), 2), -(-len(chosen) // 2)
@@ -264,8 +276,8 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
             figure.set_size_inches(3.6 * columns + 0.8, 3.1 * rows)
         for place, frame in enumerate(chosen, 1):
             stage.set_up(
-                figure, [frame], title=f"{frame + 1}: {unit.format(values[frame])}", quantity=quantity, times=False,
-                fit=False, place=(rows, columns, place), bar=False,
+                figure, [frame], title=_shape_title(item, frame), quantity=quantity, times=False, fit=False,
+                place=(rows, columns, place), bar=False,
             )  # fmt: skip
             stage.draw_reference()
             stage.draw_frame(frame)
@@ -274,6 +286,37 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
             bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
             bar.set_label(quantity.label)
             bar.outline.set_visible(False)
+        return _save(figure, path)
+
+
+def plot_mac(found: Mac, path: str | Path, labels: tuple[str, str] = ("", "")) -> Path:
+    """Draw the modal assurance criterion between two sets of shapes as a table of coloured squares.
+
+    `labels` names the two results.
+    """
+    rows, columns = found.matrix.shape
+    with _style():
+        width = float(np.clip(0.42 * columns + 2.6, 4.2, 12.0))
+        figure = _figure(width, float(np.clip(0.42 * rows + 1.7, 3.2, 12.0)))
+        axes = figure.subplots()
+        image = axes.imshow(found.matrix, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
+        axes.grid(False)
+        axes.spines[:].set_visible(False)
+        marks = [f"{k + 1}: {v:.4g}" for k, v in enumerate(found.frequencies_a)]
+        axes.set_yticks(range(rows), marks)
+        axes.set_xticks(range(columns), [f"{k + 1}: {v:.4g}" for k, v in enumerate(found.frequencies_b)], rotation=90)
+        axes.tick_params(length=0)
+        for side, label, name in zip((axes.set_ylabel, axes.set_xlabel), labels, found.names, strict=True):
+            side(f"{label or name}: {found.quantity}")
+        if found.matrix.size <= 900:
+            for (i, j), value in np.ndenumerate(found.matrix):
+                if value >= 0.05:
+                    colour = "white" if value > 0.6 else "#333333"
+                    axes.text(j, i, f"{value:.2f}", ha="center", va="center", color=colour, fontsize=7.0)
+        bar = figure.colorbar(image, ax=axes, shrink=0.8, aspect=24)
+        bar.set_label("MAC [-]")
+        bar.outline.set_visible(False)
+        axes.set_title("Modal assurance criterion")
         return _save(figure, path)
 
 
@@ -321,6 +364,7 @@ def _step_with_frames(results: Results, step: int | None) -> Step:
         return results.steps[step]
     found = [item for item in results.steps if "displacement" in item.frames]
     found = [item for item in found if item.type in ("transient", "inverse")] or found
+    found = [item for item in found if item.type not in ("modes", "buckling")] or found
     if not found:
         raise ResultsError(
             f'Results folder "{results.directory}": no frames with displacements: store some during the run'
@@ -342,9 +386,9 @@ def plot_deformed(
     default 6). With a `quantity` (the name of an element output) the colour shows that instead.
 
     Models with solid or plane parts are drawn side by side, by default at the end of a static step and at 4 times of
-    others, coloured by the von Mises stress or, where there is none, by the displacement; `quantity` may also be "stress
-    xx" and the like, or "displacement". `magnify` enlarges the displacements; by default those of solid and plane parts
-    that could not be seen are enlarged by a round number, which the title tells.
+    others, coloured by the von Mises stress or, where there is none, by the displacement; `quantity` may also be
+    "stress xx" and the like, or "displacement". `magnify` enlarges the displacements; by default those of solid and
+    plane parts that could not be seen are enlarged by a round number, which the title tells.
     Raises ResultsError if there are no frames or no such quantity.
     """
     item = _step_with_frames(results, step)
@@ -363,9 +407,9 @@ def plot_deformed(
             raise ResultsError("Figure of the deformed shape: no times given: give at least one")
         shown = find_quantity(results, item, quantity) if quantity is not None or surface else None
         if magnify is not None:
-            stage.scene.scale = float(magnify)
+            stage.scene.magnify(magnify)
         elif surface:
-            stage.scene.scale = _magnification(stage, chosen)
+            stage.scene.magnify(_magnification(stage, chosen))
         if surface:
             return _save(_side_by_side(results, stage, chosen, shown), path)
         figure = _figure(7.4, 5.0)
@@ -432,7 +476,7 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
         paths.append(plot_momenta(results, target / "momenta.png"))
     for step in results.steps:
         label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-        if step.type == "static" and len(step.series.get("load factor", ())) > 3:
+        if step.type == "static" and len(step.series.get("load factor", ())) > 3 and not np.ptp(step.series["time"]):
             with suppress(ResultsError):  # no displacement was watched
                 paths.append(plot_path(results, step.number, target / f"path-{label}.png"))
         elif step.type in ("modes", "buckling") and len(step.frame_times):
@@ -441,7 +485,12 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
         if f"sensor/{sensor['name']}" in series:
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", sensor["name"]).strip("_")
             paths.append(plot_sensor(results, sensor["name"], target / f"sensor-{label}.png"))
-    if any("displacement" in step.frames for step in results.steps):
+    drawn = [s for s in results.steps if "displacement" in s.frames and s.type not in ("modes", "buckling")]
+    if len(drawn) > 1 and any(is_continuum(block) for block in results.header["blocks"]):
+        for step in drawn:
+            label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
+            paths.append(plot_deformed(results, target / f"deformed-{label}.png", step=step.number))
+    elif drawn:
         paths.append(plot_deformed(results, target / "deformed.png"))
     return paths
 
@@ -456,13 +505,19 @@ def animate(
     step: int | None = None,
     trail: str | int | None = None,
     seconds: float = 8.0,
+    mode: int | None = None,
+    magnify: float = 1.0,
 ) -> Path:
     """Write an animation of a step as GIF or MP4, by the ending of `path`.
 
-    `quantity` is the element output that colours the beams (by default a bending moment or an energy, if there is one;
-    "none" for plain lines), `trail` a node whose path is drawn behind it, by name or number. At most `fps` * `seconds`
-    frames are taken. MP4 needs the program ffmpeg.
-    Raises ResultsError for an unknown ending, quantity or node, and if ffmpeg is missing.
+    `quantity` is what colours the model: an output of elements (by default a bending moment or an energy, if there is
+    one), of solid and plane parts "von Mises" (their default), "stress xx" or "displacement"; "none" for plain lines.
+    `trail` is a node whose path is drawn behind it, by name or number. At most `fps` * `seconds` frames are taken. MP4
+    needs the program ffmpeg.
+
+    Of a modal or buckling step one shape is shown swinging: number `mode`, counted from 1 (by default the first that is
+    no rigid-body motion). Displacements are as they are, or `magnify` times as large.
+    Raises ResultsError for an unknown ending, quantity, node or mode, and if ffmpeg is missing.
     """
     from fem_mbs.plot_animation import write_movie
 
@@ -475,19 +530,32 @@ def animate(
         take = np.unique(
             np.linspace(0, count - 1, min(count, max(2, round(fps * seconds)))).round().astype(int)
         ).tolist()
+        swing = np.full(len(take), magnify)
+        title = results.header["title"]
+        if item.type in ("modes", "buckling"):
+            shape = _shape(results, item, mode)
+            stage.scene.swings = True
+            length = max(2, round(fps * min(seconds, 2.0)))
+            take, swing = [shape] * length, magnify * np.sin(2.0 * np.pi * np.arange(length) / length)
+            title = ", ".join(word for word in (title, _shape_title(item, shape)) if word)
+        elif mode is not None:
+            raise ResultsError(f'Animation of step "{item.name}": it has no modes; leave mode out')
+        stage.scene.magnify(magnify)
         shown = find_quantity(results, item, quantity)
         figure = _figure(size[0] / 100, size[1] / 100)
-        title = textwrap.shorten(results.header["title"], max(10, size[0] // 10 - 25), placeholder=" ...")
-        stage.set_up(figure, take, title=title, quantity=shown, times=False, fit=False)
+        title = textwrap.shorten(title, max(10, size[0] // 10 - 25), placeholder=" ...")
+        stage.set_up(figure, sorted(set(take)), title=title, quantity=shown, times=False, fit=False)
         stage.draw_reference()
 
         def draw(number: int) -> list[Any]:
             stage.clear()
+            stage.scene.magnify(swing[number])
             if node is not None:
                 stage.draw_trail(node, take[: number + 1])
             stage.draw_frame(take[number])
             stage.draw_symbols(take[number])
-            stage.show_time(take[number])
+            if not stage.scene.swings:
+                stage.show_time(take[number])
             return stage.frame_artists()
 
         draw(0)
@@ -495,3 +563,22 @@ def animate(
         stage.clear()
         write_movie(figure, draw, len(take), target, fps)
     return target
+
+
+def _shape(results: Results, step: Step, mode: int | None) -> int:
+    """Frame of a shape by its number, counted from 1."""
+    count = len(step.frame_times)
+    if mode is None:
+        return min(int(step.summary.get("rigid_body_modes", 0)), count - 1)
+    if not 1 <= mode <= count:
+        raise ResultsError(f'Animation of step "{step.name}": there is no mode {mode}; give 1 to {count}')
+    return mode - 1
+
+
+def _shape_title(step: Step, shape: int) -> str:
+    """Number of a shape and its frequency or load factor."""
+    if "frequencies_hz" in step.summary:
+        return f"{shape + 1}: {step.summary['frequencies_hz'][shape]:.5g} Hz"
+    if "load_factors" in step.summary:
+        return f"{shape + 1}: factor {step.summary['load_factors'][shape]:.5g}"
+    return f"{step.name} {shape + 1}"

@@ -47,6 +47,8 @@ def time_label(step: Step) -> str:
     names = {"transient": "Time [s]", "inverse": "Time [s]", "static": "Load factor [-]"}
     if "path length" in step.series:
         return "Path length"
+    if step.type == "static" and np.ptp(step.series.get("time", 0.0)) > 0.0:
+        return "Time [s]"  # it passes over the increments
     return names.get(step.type, "Mode [-]" if "mode" in step.type or "buckling" in step.type else "Parameter [-]")
 
 
@@ -233,7 +235,8 @@ class Scene:
         lines = [block for block in results.header["blocks"] if not is_continuum(block)]
         self.blocks = [block for block in lines if block["connectivity"].shape[1] >= 2]
         self.skin = Skin(results.header) if len(lines) < len(results.header["blocks"]) else None
-        self.scale = 1.0  # of displacements and rotations
+        self.scale = 1.0
+        self.swings = False  # whether displacements are also shown with the other sign
         self.points = [block for block in results.header["blocks"] if block["connectivity"].shape[1] == 1]
         self.bodies: list[dict[str, Any]] = results.header["bodies"]
         count = sum(len(block["connectivity"]) for block in self.blocks)
@@ -242,6 +245,10 @@ class Scene:
         self._displacement = step.frames["displacement"]
         self._rotation = step.frames.get("rotation")
         self._last: tuple[int, np.ndarray, np.ndarray | None] | None = None
+
+    def magnify(self, scale: float) -> None:
+        """Enlarge displacements and rotations."""
+        self.scale, self._last = float(scale), None
 
     def state(self, frame: int | None) -> tuple[np.ndarray, np.ndarray | None]:
         """Return positions (n_nodes, 3) [m] and rotations (n_nodes, 3, 3) at a frame; None is the reference."""
@@ -313,7 +320,11 @@ class Scene:
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
         for frame in frames:
             position, _ = self.state(frame)
-            clouds = [position, *(points for _, points in self.body_lines(frame))]
+            clouds = [
+                position,
+                *([2.0 * self.nodes - position] if self.swings else []),
+                *(points for _, points in self.body_lines(frame)),
+            ]
             clouds += [points.reshape(-1, 3) for _, points, _ in self.curves(frame)]
             for cloud in clouds:
                 if len(cloud):

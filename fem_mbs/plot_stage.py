@@ -71,7 +71,8 @@ class Stage:
             axes.computed_zorder = False  # symbols stay in front
             # matplotlib scales what it is given in place, and to the diagonal: a tall box would leave the axes
             tall = float(half[2] / np.linalg.norm(half))
-            axes.set_box_aspect(half.copy(), zoom=1.2 * min(1.0, 0.72 / tall))
+            near = 1.0 if scene.skin is None else 0.88  # without perspective nothing gets smaller behind
+            axes.set_box_aspect(half.copy(), zoom=1.2 * near * min(1.0, 0.72 / tall))
             axes.set_zlim(middle[2] - half[2], middle[2] + half[2])
             axes.view_init(*_VIEW)
             if scene.skin is not None:

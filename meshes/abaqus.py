@@ -22,7 +22,7 @@ from fem_mbs.meshes.abaqus_deck import Deck, Step
 from fem_mbs.meshes.abaqus_elements import SECTIONED
 from fem_mbs.meshes.abaqus_files import read_cards
 from fem_mbs.meshes.abaqus_mesh import DeckMesh, Log
-from fem_mbs.meshes.abaqus_properties import MATERIAL_KEYWORDS, PROPERTY_KEYWORDS, MaterialDraft
+from fem_mbs.meshes.abaqus_properties import MATERIAL_KEYWORDS, PROPERTY_KEYWORDS, MaterialDraft, where
 from fem_mbs.meshes.abaqus_steps import STEP_KEYWORDS, StepDraft
 from fem_mbs.meshes.abaqus_text import Card, Row
 
@@ -158,6 +158,12 @@ class _Reading:
                     f"{n} element{'s' * (n > 1)} of type {block.type} without properties, the "
                     f"first is {element}{named}; add *{keywords[0]}, ELSET=..."
                 )
+
+
+def element_place(path: str | Path, element: int) -> str:
+    """File and line of an element of a deck, for messages about it; MeshError if the deck has no such element."""
+    mesh = _Reading(read_cards(Path(path), _KNOWN)).mesh
+    return where(mesh.element_place(element))
 
 
 def read_deck(path: str | Path) -> Deck:

@@ -542,9 +542,9 @@ def commit(reports, system, state, output, ctl, fun, counter, real):
     for i in range(system.driven.size):
         k = system.driven[i]
         f = state.reaction[1, k]
-        if newmark:
+        if rule != MIDPOINT:  # one-state rules: the mean of both ends
             f = 0.5 * (f + state.reaction[0, k])
-        work = f * (Q[1, k] - Q[0, k] if newmark else U[k])
+        work = f * (U[k] if rule == MIDPOINT else Q[1, k] - Q[0, k])
         row[C.DRIVER_WORK] += work
         state.work[state.energy.size + i] += work
     output.iterations[step] = counter[ITERATION]

@@ -122,10 +122,11 @@ class Fields:
         parts: of `solid_parts`.
         X: (n, dim) [m] positions of the nodes in the reference.
         wanted: names among `fem_mbs.model_fields.FIELDS`.
+        system: compiled; only for `of_shapes`.
     """
 
-    def __init__(self, parts: Sequence[SolidPart], X: np.ndarray, wanted: Sequence[str]) -> None:
-        self.parts, self.X, self.wanted = list(parts), X, tuple(wanted)
+    def __init__(self, parts: Sequence[SolidPart], X: np.ndarray, wanted: Sequence[str], system: Any = None) -> None:
+        self.parts, self.X, self.wanted, self._system = list(parts), X, tuple(wanted), system
 
     @property
     def header(self) -> list[dict[str, Any]]:
@@ -144,19 +145,19 @@ class Fields:
             for p in self.parts
         ]
 
-    def columns(self, x: np.ndarray, out: np.ndarray, small: bool = False) -> dict[str, np.ndarray]:
+    def columns(self, x: np.ndarray, out: np.ndarray) -> dict[str, np.ndarray]:
         """Columns of m frames.
 
         Args:
-            x: (m, n, dim) [m] positions of the nodes.
+            x: (m, n, dim) [m] positions of the nodes with which stresses turn, or one for all (1, n, dim).
             out: (m, n_out) all outputs.
-            small: displacements are those of a linear analysis: stresses need no turning.
         """
         columns: dict[str, np.ndarray] = {}
-        m, n, _ = x.shape
+        m, n = len(out), x.shape[1]
         at_nodes = {name: width for name, width in (("stress", 6), ("strain", 6)) if name in self.wanted}
         if not self.parts or not self.wanted:
             return columns
+        at_rest = len(x) == 1 and np.array_equal(x[0], self.X)
         for region in sorted({part.region for part in self.parts}):
             own = [part for part in self.parts if part.region == region]
             tensors = {name: np.empty((m, n, width), np.float32) for name, width in at_nodes.items()}
@@ -166,8 +167,8 @@ class Fields:
                 count = np.zeros(n)
                 for part in own:
                     stress, strain = part.table(out[frame])
-                    if not small:
-                        stress = part.true_stresses(stress, self.X, x[frame])
+                    if not at_rest:
+                        stress = part.true_stresses(stress, self.X, x[frame if len(x) > 1 else 0])
                     strain = np.concatenate((strain[..., :3], 0.5 * strain[..., 3:]), axis=2)
                     if "points" in self.wanted:
                         for label, values in ((STRESS, stress), (STRAIN, strain)):
@@ -192,21 +193,37 @@ class Fields:
                 columns[field_key(STRAIN, region)] = tensors["strain"]
         return columns
 
-    def frames(
-        self, Q: np.ndarray, chunk: Mapping[str, np.ndarray], offset: np.ndarray, small: bool
-    ) -> dict[str, np.ndarray]:
-        """Columns of m frames of a run: coordinates ``Q`` (m, n_dof); all outputs and energies in ``chunk``."""
+    def frames(self, Q: np.ndarray, chunk: Mapping[str, np.ndarray], offset: np.ndarray) -> dict[str, np.ndarray]:
+        """Columns of m frames of a run: coordinates ``Q`` (m or 1, n_dof), "out" and "energy" (m, ...) in ``chunk``."""
         n, dim = self.X.shape
-        x = Q[:, offset[:n, None] + np.arange(dim)] if self.parts else np.empty((len(Q), n, dim))
-        columns = self.columns(x, chunk["out"], small)
+        if not self.parts:
+            return {}
+        columns = self.columns(Q[:, offset[:n, None] + np.arange(dim)], chunk["out"])
         for part in self.parts:
             energy = chunk["energy"][:, part.first_element : part.first_element + len(part.nodes)]
             columns[f"{part.name}/energy [J]"] = np.array(energy)
         return columns
+
+    def of_shapes(self, linear: Any, U: np.ndarray) -> dict[str, np.ndarray]:
+        """Columns of stresses that small displacements ``U`` (m, N) about the state of ``linear`` add."""
+        system = self._system
+        if not self.parts:
+            return {}
+        offset, (n, dim) = system.offset, self.X.shape
+        x = linear.state.Q[:1, offset[:n, None] + np.arange(dim)]
+        found: dict[str, list[np.ndarray]] = {}
+        for u in U:
+            out = np.zeros((1, linear.state.out.size))
+            for i, table in linear.output_changes(u).items():
+                first = system.blocks[i].first_output
+                out[0, first : first + table.size] = table.ravel()
+            for key, values in self.columns(x, out).items():
+                found.setdefault(key, []).append(values)
+        return {key: np.concatenate(values) for key, values in found.items()}
 
 
 def fields_of(compiled) -> Fields:
     """The fields of a compiled model."""
     model = compiled.model
     part_of = {label: group.part for label, group in getattr(model, "solid_groups", {}).items()}
-    return Fields(solid_parts(compiled.system, part_of), compiled.system.nodes.x, model.field_names)
+    return Fields(solid_parts(compiled.system, part_of), compiled.system.nodes.x, model.field_names, compiled.system)

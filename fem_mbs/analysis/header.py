@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.fields import fields_of
-from fem_mbs.analysis.options import TIMED
 from fem_mbs.analysis.solution import ENERGY_COLUMNS
 from fem_mbs.model import CompiledModel
 
@@ -29,7 +28,7 @@ def fingerprint(job: Any) -> str:
     nodes, driven = system.nodes, system.driven
     for array in (nodes.x, nodes.rotation, system.fixed, driven.dofs, driven.functions, job.model.gravity):
         digest.update(np.ascontiguousarray(array).tobytes())
-    length = sum(options["duration"] for step, options, _ in job.plan if step.kind in TIMED)
+    length = sum(options.get("duration", 0.0) for _, options, _ in job.plan)
     for f in compiled.functions:
         digest.update(np.asarray(f(np.linspace(0.0, length, 9)), float).tobytes())
     steps = [[step.kind, step.name, step.options] for step, _, _ in job.plan]

@@ -22,10 +22,11 @@ class Loading:
         self.factors = np.where(np.asarray(compiled.loads, bool), 0.0, 1.0)
         self.weight = 0.0
 
-    def all_on(self) -> None:
-        """What a transient does: every load acts in full."""
-        self.factors[:] = 1.0
-        self.weight = 1.0
+    def all_on(self, but: np.ndarray | None = None, weight: bool = False) -> None:
+        """What a transient does: every load acts in full; in a static step that follows time, all but those that its
+        load factor multiplies, (n_fun,) bool, and the weight, if that is one of them."""
+        self.factors[slice(None) if but is None else ~but] = 1.0
+        self.weight = self.weight if weight else 1.0
 
     def functions(self) -> list[Callable]:
         """The model's time functions times their present factors."""

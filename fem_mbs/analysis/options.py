@@ -119,6 +119,6 @@ def count_steps(name: str, options: dict[str, Any]) -> int:
 
 def step_info(kind: str, options: dict[str, Any]) -> dict[str, Any]:
     """What readers must know of a step: of the mid-point rule, forces belong to the middle of its steps."""
-    rule = rule_of(options) if "duration" in options else "static"
+    rule = rule_of(options) if "h" in options else "static"
     linear = {"linear": True} if kind in LINEAR else {}
     return {"rule": rule, "mid_step": kind in TIMED and rule in RULES and RULES[rule].two_state, **linear}

@@ -27,7 +27,7 @@ from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
 from fem_mbs.analysis.rules import RULES, check_explicit, check_rule, weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution
-from fem_mbs.analysis.statics import check_options, run_static
+from fem_mbs.analysis.statics import check_options, run_static, varied
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
@@ -38,8 +38,8 @@ from fem_mbs.solvers import stepper as S
 __all__ = ["inspect", "run", "solve"]
 
 
-def solve(model: Model, progress: Callable[[Progress], None] | None = None) -> Solution:
-    """Run all steps of a model and keep the results in memory.
+def solve(model: Model, progress: Callable[[Progress], None] | None = None, watch: Callable | None = None) -> Solution:
+    """Run all steps of a model and keep the results in memory; ``watch`` as in `run`.
 
     Raises:
         ModelError: the model cannot be computed.
@@ -48,6 +48,8 @@ def solve(model: Model, progress: Callable[[Progress], None] | None = None) -> S
     solution = Solution()
     job = _Run(model, solution, progress)
     solution.compiled = job.compiled
+    if watch is not None:
+        job.recorder = watch(job, solution)
     job.run()
     return solution
 
@@ -57,13 +59,16 @@ def run(
     directory: str | Path,
     progress: Callable[[Progress], None] | None = None,
     restart: int | None = None,
-    skipped: list[str] | None = None,
+    skipped: list[str] | Callable[[], list[str]] | None = None,
+    watch: Callable | None = None,
 ):
     """Run all steps of a model into a results folder and return the opened `fem_mbs.results.Results`.
 
     Args:
         restart: number of the restart point in the folder to continue from (-1: the last), None: from the start.
-        skipped: plain sentences on what an input file held and was not used, for the summary.
+        skipped: plain sentences on what an input file held and was not used, for the summary; or what gives them when
+            the run ends.
+        watch: what the run and its recorder are given to; it returns the recorder that is used instead.
 
     Raises:
         ModelError, ResultsError: the model or the folder cannot be used.
@@ -99,6 +104,8 @@ def run(
         return found
 
     job.outcomes = outcomes
+    if watch is not None:
+        job.recorder = watch(job, job.recorder)
     try:
         job.run()
     except BaseException as error:
@@ -198,11 +205,11 @@ class _Run:
         frame = self.frame
         if frame is None or not frame.spin:
             return
-        first = next(((s, o) for s, o, _ in self.plan if s.kind in TIMED), None)
-        if first is None:
+        number = next((i for i, (s, _, _) in enumerate(self.plan) if s.kind in TIMED), None)
+        if number is None:
             return
-        step, options = first
-        spin = self._spin(step, options, 0.0)
+        step, options, _ = self.plan[number]
+        spin = self._spin(step, options, sum(o.get("duration", 0.0) for _, o, _ in self.plan[:number]))
         if not abs(spin.speed * spin.h) < np.pi:
             raise ModelError(
                 f'Step "{step.name}": h = {spin.h:g} s is more than half a turn of "{frame.name}"; take a smaller one'
@@ -239,13 +246,13 @@ class _Run:
         only, all."""
         if all(step.kind in LINEAR for step, _, _ in self.plan):
             return ~np.asarray(self.compiled.loads, bool)
-        varied = np.zeros(len(self.compiled.functions), bool)
+        found = np.zeros(len(self.compiled.functions), bool)
         for step, options, _ in self.plan:
             if step.kind in TIMED:
                 break
             if step.kind == "static":
-                varied |= chosen(self.compiled, options["vary"], f'Step "{step.name}"', "vary", motions=True)[0]
-        return varied & ~np.asarray(self.compiled.loads, bool)
+                found |= chosen(self.compiled, varied(step, options), f'Step "{step.name}"', "vary", motions=True)[0]
+        return found & ~np.asarray(self.compiled.loads, bool)
 
     def run(self) -> None:
         self.assemble()  # a continued run too: it tells of it
@@ -278,7 +285,8 @@ class _Run:
             **({"assembly": self.assembly} if self.assembly is not None else {}),
             "steps": self.summaries,
             "checks": [outcome.as_dict() for outcome in self.outcomes()],
-            "skipped": self.skipped,
+            "skipped": self.skipped() if callable(self.skipped) else self.skipped,
+            **({"warnings": self.model.warnings} if self.model.warnings else {}),
         }
 
     # --- rows ------------------------------------------------------------------------------------------------------
@@ -301,10 +309,11 @@ class _Run:
         return rows
 
     def _frames(
-        self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, small: bool = False, shapes: bool = False
-    ) -> dict[str, np.ndarray]:
-        """Columns of the frames. ``small``: of a linear analysis, whose stresses do not turn with the displacements;
-        ``shapes``: displacements of any size, which have no stresses."""
+        self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: np.ndarray | None = None,
+        shapes: bool = False,
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Columns of the frames. ``about``: coordinates (n_dof,) that a linear analysis is about, for its stresses do
+        not turn with the small displacements; ``shapes``: displacements of any size, which have no stresses."""
         system, dim = self.system, self.model.dimension
         nf, n = len(time), system.nodes.x.shape[0]
         Q, V, D = chunk_frames["Q"], chunk_frames["V"], chunk_frames["D"]
@@ -321,10 +330,12 @@ class _Run:
             start = np.swapaxes(system.nodes.rotation[where], 1, 2)
             R = D[:, : where.size].reshape(nf, -1, 3, 3) @ start
             rotation[:, where] = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_rotvec().reshape(nf, -1, 3)
-        out = {"time": time, "displacement": displacement, "rotation": rotation, "velocity": velocity}
+        out = {"time": time, "displacement": displacement, "rotation": rotation}
+        if not shapes:
+            out["velocity"] = velocity
         solids = {part.name for part in self.fields.parts}
         if not shapes:
-            out |= self.fields.frames(Q, chunk_frames, system.offset, small)
+            out |= self.fields.frames(Q if about is None else about[None], chunk_frames, system.offset)
         for name, cells in self.model.groups.items():
             if name in solids:
                 continue
@@ -355,8 +366,10 @@ class _Run:
         values = np.array([[sources.get(a, state.out)[k] for a, k in record]]).reshape(1, -1)
         return values, stepping.first_row[None, :]
 
-    def _first_rows(self, stepping: Stepping, mid_step_valid: bool = False, **extra: np.ndarray) -> None:
-        """The start of a step as row and frame number zero."""
+    def _first_rows(
+        self, stepping: Stepping, mid_step_valid: bool = False, place: np.ndarray | None = None, **extra: np.ndarray
+    ) -> None:
+        """The start of a step as row and frame number zero; ``place`` of the frame, if it is no other of the values."""
         state = self.state
         values, ledger = self._present_row(stepping)
         t = np.array([stepping.t0])
@@ -368,7 +381,8 @@ class _Run:
             "out": state.out[None, :],
             "energy": state.energy[None, :],
         }
-        place = extra.get("path length", extra.get("load factor", t))
+        if place is None:
+            place = extra.get("path length", extra.get("load factor", t))
         self.recorder.append({**series, **extra}, self._frames(frames, place))
 
     # --- transient -------------------------------------------------------------------------------------------------
@@ -542,7 +556,7 @@ class _Run:
         ledger = np.zeros((1, C.N_LEDGER + 1))
         ledger[0, C.STRAIN] = summary["strain_energy"]
         time = np.array([linear.t])
-        frames = self._frames(frame, time)
+        frames = self._frames(frame, time, about=linear.state.Q[0])
         u = linear.nodal(response.u)
         frames["displacement"], frames["rotation"] = u[None, :, :3], u[None, :, 3:]
         frames["reaction"] = linear.nodal(response.forces)[None]
@@ -578,7 +592,7 @@ class _Run:
             time = np.array([t])
             frames = None
             if framed:
-                frames = self._frames(frame, time)
+                frames = self._frames(frame, time, about=linear.state.Q[0])
                 frames["reaction"] = linear.nodal(frame["reaction"][0])[None]
             self.recorder.append(
                 self._series(time, ledger[None], np.ones(1), np.zeros(1), record, mid_step_valid=True), frames
@@ -613,8 +627,14 @@ class _Run:
         linear = self._linearise(options)
         find = run_modes if step.kind == "modes" else run_buckling
         summary, series, vectors = find(linear, options, step.name)
+        self.vectors = vectors
         shapes = np.arange(1.0, vectors.shape[1] + 1.0)
-        frames = self._frames(linear.shapes(vectors), shapes, shapes=True) if len(shapes) else None
+        frames = None
+        if len(shapes):
+            moved = linear.shapes(vectors)
+            frames = self._frames(moved, shapes, shapes=True)
+            if "shapes" in self.fields.wanted:
+                frames |= self.fields.of_shapes(linear, moved["U"])
         self.recorder.append({"time": shapes, **series}, frames)
         return {"type": step.kind, "name": step.name, **summary}
 

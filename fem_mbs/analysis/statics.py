@@ -1,8 +1,9 @@
 """Static steps: load increments in compiled code, or an equilibrium path point by point.
 
 A static step varies a load factor on chosen loads (or motions) and leaves them there; loads that no step has varied do
-not act yet.  Plain load control runs as compiled increments.  Displacement control, arc length, and everything that
-looks at stability follow the path with `fem_mbs.solvers.continuation`.
+not act yet.  With a duration, time passes over the increments, and whatever is not varied follows its function of time.
+Plain load control runs as compiled increments.  Displacement control, arc length, and everything that looks at
+stability follow the path with `fem_mbs.solvers.continuation`.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from fem_mbs.solvers.continuation import PathSettings, Point, follow
 from fem_mbs.solvers.eigen import negative_count
 from fem_mbs.solvers.linear import SingularMatrixError
 
-__all__ = ["STATIC_OPTIONS", "check_options", "run_static"]
+__all__ = ["STATIC_OPTIONS", "check_options", "run_static", "varied"]
 
 #: Options of a static step and their defaults, besides those of Newton-Raphson; an empty text or 0 means: not given.
 STATIC_OPTIONS: dict[str, Any] = {
     "increments": 1,  # of load or displacement control; of arc length: so many steps at least to reach ``until``
+    "duration": 0.0,  # [s] that passes over the increments; 0: none
     "ramp": True,  # False: the loads act at once
-    "vary": "all",  # loads (and motions) that the load factor multiplies
+    "vary": "all",  # loads (and motions) that the load factor multiplies; with a duration none, if not given
     "until": 1.0,  # load factor at the end
     "control": "load",  # or "displacement", "arc"
     "on": "",  # place of the displacement that is controlled or that ends a path
@@ -61,6 +63,13 @@ def check_options(owner: str, options: dict[str, Any], model: Model) -> None:
     control = options["control"]
     if control not in ("load", "displacement", "arc"):
         raise ModelError(f"{owner}: control = {control!r} must be one of load, displacement, arc")
+    if not 0.0 <= options["duration"] < np.inf:
+        raise ModelError(f"{owner}: duration = {options['duration']!r} must be a number of at least 0 [s]")
+    if options["duration"] and (control != "load" or options["stability"] or options["line_search"]):
+        raise ModelError(
+            f"{owner}: duration = {options['duration']:g}: time passes under load control only; remove control, "
+            "stability and line_search, or the duration"
+        )
     given = bool(options["on"]) or bool(options["component"]) or options["displacement"] != 0.0
     if control == "displacement" and not (options["on"] and options["component"] and options["displacement"] != 0.0):
         raise ModelError(f'{owner}: control = "displacement" needs on, component and displacement')
@@ -81,6 +90,11 @@ def check_options(owner: str, options: dict[str, Any], model: Model) -> None:
         raise ModelError(f"{owner}: branch_size = 0 does not lead anywhere; give a small number")
 
 
+def varied(step: Step, options: dict[str, Any]):
+    """Names of what the load factor of a static step multiplies; while time passes, nothing that is not asked for."""
+    return [] if options["duration"] and "vary" not in step.options else options["vary"]
+
+
 def run_static(run, step: Step, options: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """Make a static step of a run (`fem_mbs.analysis.run`); its summary.
 
@@ -88,8 +102,10 @@ def run_static(run, step: Step, options: dict[str, Any], settings: Settings) -> 
         ModelError, ConvergenceError, AnalysisError: the step cannot be made, or not to its end.
     """
     owner = f'Step "{step.name}"'
-    mask, weight = chosen(run.compiled, options["vary"], owner, "vary", motions=True)
+    mask, weight = chosen(run.compiled, varied(step, options), owner, "vary", motions=True)
     loading: Loading = run.loading
+    if options["duration"]:
+        loading.all_on(mask, weight)
     levels = set(loading.factors[mask].tolist()) | ({loading.weight} if weight else set())
     if len(levels) > 1:
         raise ModelError(f"{owner}: vary: the loads stand at different factors {sorted(levels)}; vary them one by one")
@@ -112,9 +128,10 @@ def run_static(run, step: Step, options: dict[str, Any], settings: Settings) -> 
     run.state.past[:] = 0.0
     stepping.begin()
     job = _Static(run, step, options, stepping, loading, mask, weight, start, motions)
+    t0 = run.t
     summary = job.path() if path else job.increments()
     return {
-        "type": "static", "name": step.name, **summary, "load_factor": float(job.factor),
+        "type": "static", "name": step.name, "t_start": t0, "t_end": run.t, **summary, "load_factor": float(job.factor),
         "warnings": [*stepping.redundancy.warnings, *summary.get("warnings", []), *stepping.watcher.warnings],
     }  # fmt: skip
 
@@ -132,14 +149,19 @@ class _Static:
         self.loading.set(self.mask, self.weight, factor)
         self.loading.gravity(self.stepping.ctl)
 
+    def functions(self) -> np.ndarray:
+        """Values (1, n_fun, 3) of the time functions at the present time and level."""
+        now = np.array([self.stepping.t0])
+        return self.stepping.evaluate(now, now, now)
+
     def record(self, chunk: Chunk, **extra: float) -> None:
         """A row and a frame of an equilibrium."""
         run = self.run
         chunk.time[:] = run.t
         rows = run._series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
         rows |= {name.replace("_", " "): np.array([value]) for name, value in extra.items()}
-        # frames are ordered by what grows: the length of a path, else the load factor
-        place = extra.get("path_length", extra["load_factor"])
+        # frames are ordered by what grows: time, the length of a path, else the load factor
+        place = run.t if self.options["duration"] else extra.get("path_length", extra["load_factor"])
         run.recorder.append(rows, run._frames(chunk.frames, np.array([place])))
         self.chunk = chunk
         self.points += 1
@@ -147,20 +169,29 @@ class _Static:
     # --- load increments in compiled code --------------------------------------------------------------------------
     def increments(self) -> dict[str, Any]:
         run, stepping, options = self.run, self.stepping, self.options
-        run._first_rows(stepping, **{"load factor": np.array([self.factor])})
+        t0, duration = run.t, options["duration"]
+        run._first_rows(
+            stepping, place=np.array([t0]) if duration else None, **{"load factor": np.array([self.factor])}
+        )  # fmt: skip
         start, span = self.factor, options["until"] - self.factor
         chunks: list[Chunk] = []
         reached, size, cuts = 0.0, 1.0 / options["increments"], 0
-        if span == 0.0:
+        if span == 0.0 and not duration:
             size = 1.0
+        before = self.functions()[:, :, C.T1]
         while reached < 1.0 - 1e-12:
             part = min(1.0, reached + size)
-            target = start + part * span
+            if 1.0 - part < 1e-9 * size:
+                part = 1.0
+            target = options["until"] if part == 1.0 else start + part * span
             self.set(target)
+            stepping.t0 = t0 + part * duration
             multipliers = run.state.U.copy()
             try:
                 try:
-                    stepping.single(chunks.append)
+                    funs = self.functions()
+                    funs[:, :, C.T0] = before  # works go from the last equilibrium to this one
+                    stepping.single(chunks.append, funs)
                 except AnalysisError:
                     run.state.U[:] = multipliers
                     chunks.append(self.settled(target))
@@ -168,13 +199,12 @@ class _Static:
                 run.state.U[:] = multipliers
                 cuts += 1
                 if size < _SMALLEST:
-                    raise ConvergenceError(
-                        f'Step "{self.step.name}" at load factor {self.factor:g}: {error}; a path that turns back '
-                        'needs control = "arc"'
-                    ) from None
+                    where = f"t = {run.t:g} s" if duration else f"load factor {self.factor:g}"
+                    turns = "" if duration else '; a path that turns back needs control = "arc"'
+                    raise ConvergenceError(f'Step "{self.step.name}" at {where}: {error}{turns}') from None
                 size *= 0.5
                 continue
-            reached, self.factor = part, target
+            reached, self.factor, run.t, before = part, target, stepping.t0, funs[:, :, C.T1]
             self.record(chunks.pop(), load_factor=target)
             self.progress(reached)
         return {

@@ -272,9 +272,10 @@ class Stepping:
             if problem:
                 on_chunk(self._halved_step(problem))
 
-    def single(self, on_chunk: Callable[[Chunk], None]) -> None:
-        """One step, not halved when it fails: for load increments, which their caller cuts."""
-        _done, chunk, problem = self._chunk(1)
+    def single(self, on_chunk: Callable[[Chunk], None], funs: np.ndarray | None = None) -> None:
+        """One step, not halved when it fails: for load increments, which their caller cuts; ``funs`` (1, n_fun, 3) are
+        values of the time functions other than those of the time."""
+        _done, chunk, problem = self._chunk(1, funs)
         if problem:
             self._fail(problem)
         on_chunk(chunk)
@@ -299,10 +300,11 @@ class Stepping:
         chunk = self._take(output, 1, t[2:])
         return replace(chunk, frame_time=t[2:] if self.frame_every else t[:0])
 
-    def _chunk(self, n: int):
+    def _chunk(self, n: int, funs: np.ndarray | None = None):
         number = self.step + np.arange(n)
         t0, t1 = self.time(number), self.time(number + 1)
-        funs = self.evaluate(t0, self.time(number + 0.5), t1)
+        if funs is None:
+            funs = self.evaluate(t0, self.time(number + 0.5), t1)
         frames = (self.step + n) // self.frame_every - self.step // self.frame_every if self.frame_every else 0
         output = self.buffers(n, frames)
         c = self.counter

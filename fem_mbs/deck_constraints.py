@@ -1,0 +1,440 @@
+"""Supports, equations, MPCs, rigid bodies, couplings and ties of a deck.
+
+A support holds or moves a dof in all steps; what comes or goes between steps is refused.  Supports of transformed nodes
+that hold fewer than three directions, equations and MPCs become equations of the model; rigid bodies and couplings its
+couplings, exact at any rotation.  The first dof of an equation depends on the others: no two equations may have the
+same one, and no support may hold it.
+
+    BEAM, LINK   the distance of two nodes stays        PIN, TIE   two nodes move together (TIE: and turn)
+    STRAIGHT     nodes stay on the line through the first two      PLANE   on the plane through the first three
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fem_mbs.assembly import GROUND
+from fem_mbs.deck_loads import surface_facets
+from fem_mbs.deck_model import Conversion, axes_at
+from fem_mbs.deck_time import Given, Timeline, courses, is_general
+from fem_mbs.errors import ModelError
+from fem_mbs.functions import make_function
+from fem_mbs.meshes.abaqus_deck import Boundary, Coupling, Mpc, RigidBody
+
+__all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]
+
+_NAMES = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
+#: Of the length between nodes: beside the line or plane of an MPC by less, a node lies on it.
+_ON = 1e-6
+
+
+def nodes_of_constraints(conv: Conversion) -> None:
+    """Mark the nodes that equations and rigid bodies bring into the model, and those that turn."""
+    deck = conv.deck
+    for entry in (*deck.equations, *deck.mpcs):
+        conv.used[conv.nodes(entry.nodes)] = True
+    for body in deck.rigid_bodies:
+        ref = conv.node(body.ref_node)
+        conv.used[ref] = conv.rotational[ref] = True
+        conv.used[conv.nodes(body.nodes)] = True
+        if body.rotation_node:
+            conv.turning[conv.node(body.rotation_node)] = ref
+    for coupling in deck.couplings:
+        conv.used[conv.nodes(coupling.nodes)] = True
+        ref = conv.node(coupling.ref_node)
+        conv.used[ref] = True
+        conv.rotational[ref] |= not _is_mean(conv, coupling)
+
+
+def tie_facets(conv: Conversion) -> None:
+    """Facet sets of the surfaces that ties glue together."""
+    for tie in conv.deck.ties:
+        for name in (tie.slave, tie.master):
+            if conv.deck.surfaces[name].kind == "element":
+                conv.facets[f"{name} (tie)"] = surface_facets(conv, name, tie.where)
+            elif name == tie.master:
+                raise ModelError(f"{tie.where}: the master surface {name} of a tie must be one of element faces")
+
+
+class _Table:
+    """Terms of equations, row by row, and which dofs depend on others."""
+
+    def __init__(self, conv: Conversion):
+        self.conv = conv
+        self.terms: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+        self.rows = 0
+        self.dependent = conv.dependent
+
+    def depend(self, node: int, component: int, where: str) -> None:
+        """Note a dependent dof.
+
+        Raises:
+            ModelError: it depends on others already.
+        """
+        key = (node, component)
+        if key in self.dependent:
+            raise ModelError(
+                f"{where}: direction {component + 1} of node {self.conv.deck.node_ids[node]} is the dependent one "
+                f"already in {self.dependent[key]}; begin the equation with another node or direction"
+            )
+        self.dependent[key] = where
+
+    def add(self, nodes, components, coefficients, where: str, preferred: bool = True) -> None:
+        """One equation: terms (k,) of nodes of the model, components 0..5 and coefficients."""
+        n, k, c = np.asarray(nodes), np.asarray(components), np.asarray(coefficients, float)
+        if preferred:
+            self.depend(int(n[0]), int(k[0]), where)
+        self.terms.append((np.full(len(n), self.rows), n, k, c))
+        self.rows += 1
+
+    def finish(self, name: str) -> None:
+        if self.terms:
+            rows, nodes, components, coefficients = (np.concatenate(part) for part in zip(*self.terms, strict=True))
+            self.conv.model.equations(name, rows, nodes, components, coefficients)
+
+
+def make_constraints(conv: Conversion, timeline: Timeline) -> None:
+    """All constraints of the model.
+
+    Raises:
+        ModelError: constraints that contradict each other or that the model does not have, with their line.
+    """
+    table = _Table(conv)
+    for equation in conv.deck.equations:
+        _equation(conv, table, equation)
+    for mpc in conv.deck.mpcs:
+        _mpc(conv, table, mpc)
+    for i, body in enumerate(conv.deck.rigid_bodies):
+        _rigid_body(conv, table, body, i + 1)
+    for i, coupling in enumerate(conv.deck.couplings):
+        _coupling(conv, table, coupling, i + 1)
+    for tie in conv.deck.ties:
+        slave = f"deck:{tie.slave} (tie)" if f"{tie.slave} (tie)" in conv.facets else _surface_nodes(conv, tie.slave)
+        conv.model.tie(f"tie {tie.name}", slave, f"deck:{tie.master} (tie)", tie.tolerance, tie.adjust)
+    table.finish("equations")
+    _supports(conv, table, timeline)
+
+
+def _surface_nodes(conv: Conversion, name: str) -> np.ndarray:
+    return conv.nodes(conv.deck.surfaces[name].nodes)
+
+
+# --- equations and MPCs ----------------------------------------------------------------------------------------------
+def _equation(conv: Conversion, table: _Table, equation) -> None:
+    nodes, dofs = conv.nodes(equation.nodes), np.asarray(equation.dofs) - 1
+    coefficients = np.asarray(equation.coefficients, float)
+    if not coefficients[0]:
+        raise ModelError(f"{equation.where}: the coefficient of the first, dependent, dof is zero; begin with another")
+    n, k, c = _expand(conv, nodes, dofs, coefficients, equation.where)
+    first = (int(nodes[0]), int(dofs[0]))
+    table.depend(*first, equation.where)
+    if not len(n):
+        return
+    table.add(n, k, c, equation.where, preferred=False)
+
+
+def _expand(conv: Conversion, nodes, dofs, coefficients, where: str):
+    """Terms in global directions of terms in the axes of the nodes: those of turning nodes are rotations."""
+    axes, has = conv.transform_of(nodes)
+    parts = []
+    for node, dof, c, A, local in zip(nodes.tolist(), dofs.tolist(), coefficients, axes, has, strict=True):
+        shift = 3 * (dof // 3)
+        if node in conv.turning:
+            node, shift = conv.turning[node], 3
+        if shift == 3 and not conv.rotational[node]:
+            conv.note(
+                f"{where}: the rotation of node {conv.deck.node_ids[node]}, which has none, is left out of the equation"
+            )
+            continue
+        direction = A[dof % 3] if local else np.eye(3)[dof % 3]
+        # the largest first: it is the one that can depend on the others
+        for i in np.argsort(-np.abs(direction), kind="stable"):
+            if abs(direction[i]) > 1e-15:
+                parts.append((node, shift + int(i), c * direction[i]))
+    n, k, c = (np.array(v) for v in zip(*parts, strict=True)) if parts else (np.empty(0, int),) * 3
+    return n, k, c
+
+
+def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
+    nodes, x = conv.nodes(mpc.nodes), conv.deck.x
+    where, kind = mpc.where, mpc.kind
+    if kind in ("BEAM", "LINK"):
+        a, b = nodes[:2]
+        if kind == "BEAM" and conv.rotational[a] and conv.rotational[b]:
+            conv.model.coupling(f"MPC {len(table.dependent) + 1}", int(b), nodes[:1], kind="rigid")
+            for k in range(6):
+                table.depend(int(a), k, where)
+            return
+        d = x[a] - x[b]
+        if not np.linalg.norm(d) > 0.0:
+            raise ModelError(f"{where}: both nodes of the MPC {kind} are at one place; use PIN or TIE")
+        table.depend(int(a), int(np.abs(d).argmax()), where)
+        conv.model.joint(f"MPC {len(table.dependent)}", "distance", int(b), int(a))
+    elif kind in ("PIN", "TIE"):
+        a, b = nodes[:2]
+        turning = kind == "TIE" and conv.rotational[a] and conv.rotational[b]
+        for k in range(6 if turning else 3):
+            table.add([a, b], [k, k], [1.0, -1.0], where)
+    elif kind in ("STRAIGHT", "PLANE"):
+        _flat(conv, table, mpc, nodes)
+    else:
+        raise ModelError(f"{where}: the MPC {kind} is not supported; known are BEAM, LINK, PIN, TIE, STRAIGHT, PLANE")
+
+
+def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
+    """Nodes that stay on the line through the first two, or on the plane through the first three."""
+    x, where = conv.deck.x, mpc.where
+    base = 2 if mpc.kind == "STRAIGHT" else 3
+    if any(conv.is_nonlinear(s) and s.procedure in ("STATIC", "DYNAMIC") for s in conv.deck.steps):
+        conv.note(f"{where}: the MPC {mpc.kind} holds for small rotations only")
+    origin = x[nodes[0]]
+    ways = x[nodes[1:base]] - origin
+    _, size, vt = np.linalg.svd(ways)
+    if not size[-1] > _ON * size[0] or size[0] == 0.0:
+        what = ("point", "line")[base - 2]
+        raise ModelError(f"{where}: the first {base} nodes of the MPC {mpc.kind} lie on one {what}")
+    across = vt[base - 1 :]
+    for p in nodes[base:]:
+        arm = x[p] - origin
+        if np.abs(across @ arm).max() > _ON * max(size[0], np.linalg.norm(arm)):
+            what = ("line", "plane")[base - 2]
+            raise ModelError(
+                f"{where}: node {conv.deck.node_ids[p]} of the MPC {mpc.kind} does not lie on the {what} of the first "
+                f"{base} nodes"
+            )
+        share = np.linalg.lstsq(ways.T, arm, rcond=None)[0]
+        others, weights = nodes[:base], np.concatenate(([1.0 - share.sum()], share))
+        taken: list[int] = []
+        # reduced so that every equation has a dof of this node for its own
+        rows = _echelon(across)
+        for row in rows:
+            pivot = int(np.argmax(np.abs(row)))
+            taken.append(pivot)
+            order = [pivot, *(i for i in range(3) if i != pivot and abs(row[i]) > 1e-14)]
+            n = [p] * len(order) + [o for o in others for _ in order]
+            k = order * (1 + base)
+            c = [*row[order], *(-w * row[i] for w in weights for i in order)]
+            table.add(n, k, c, where)
+
+
+def _echelon(rows: np.ndarray) -> np.ndarray:
+    """The same equations (m, 3), each with one unknown that no other one has."""
+    A = rows.copy()
+    pivots: list[int] = []
+    for i in range(len(A)):
+        free = [j for j in range(A.shape[1]) if j not in pivots]
+        j = free[int(np.argmax(np.abs(A[i, free])))]
+        pivots.append(j)
+        A[i] /= A[i, j]
+        for k in range(len(A)):
+            if k != i:
+                A[k] -= A[k, j] * A[i]
+    return A
+
+
+# --- rigid bodies and couplings --------------------------------------------------------------------------------------
+def _rigid_body(conv: Conversion, table: _Table, body: RigidBody, number: int) -> None:
+    ref = conv.node(body.ref_node)
+    nodes = np.unique(conv.nodes(body.nodes))
+    nodes = nodes[(nodes != ref) & conv.used[nodes]]
+    if not len(nodes):
+        conv.note(f"{body.where}: the rigid body has no nodes of elements")
+        return
+    for node in nodes.tolist():
+        for k in range(6 if conv.rotational[node] else 3):
+            table.depend(node, k, body.where)
+    conv.model.coupling(f"rigid body {number}", ref, nodes, kind="rigid")
+
+
+def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) -> None:
+    ref, nodes = conv.node(coupling.ref_node), conv.nodes(coupling.nodes)
+    name = f"coupling {number}" + (f" {coupling.name}" if coupling.name else "")
+    dofs = sorted(set(coupling.dofs))
+    if coupling.orientation is not None and (set(dofs) & {1, 2, 3}) not in ({1, 2, 3}, set()):
+        axes = axes_at(conv.deck.orientations[coupling.orientation], conv.deck.x[[ref]])[0]
+        if not np.allclose(axes, np.eye(3), atol=1e-12):
+            raise ModelError(
+                f"{coupling.where}: a coupling of some directions in the axes of an orientation is not supported"
+            )
+    if coupling.kind == "distributing" and _is_mean(conv, coupling):
+        # CalculiX: the displacement of the node is the weighted mean, it has no rotation
+        w = np.asarray(coupling.weights, float) / np.sum(coupling.weights)
+        for k in range(3):
+            table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where)
+        return
+    if coupling.kind == "distributing":
+        conv.model.coupling(name, ref, nodes, kind="distributing", weights=np.asarray(coupling.weights, float))
+        return
+    keep = nodes[nodes != ref]
+    for node in keep.tolist():
+        for d in dofs:
+            if d <= 3 or conv.rotational[node]:
+                table.depend(node, d - 1, coupling.where)
+    names = ("x", "y", "z", "rx", "ry", "rz")
+    components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [names[d - 1] for d in dofs]
+    conv.model.coupling(name, ref, keep, kind="rigid", components=components)
+
+
+def _is_mean(conv: Conversion, coupling: Coupling) -> bool:
+    """Whether a coupling is *DISTRIBUTING COUPLING with an element DCOUP3D."""
+    return any(
+        block.family == "distributing coupling" and np.isin(coupling.ref_node, block.nodes) for block in conv.deck.blocks
+    )
+
+
+# --- supports --------------------------------------------------------------------------------------------------------
+def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]:
+    """Keys (m,), six per node, of the dofs that a support holds, and those of them that exist (m,) bool."""
+    nodes = conv.nodes(boundary.nodes)
+    dofs = np.array(boundary.dofs) - 1
+    node, dof = np.repeat(nodes, len(dofs)), np.tile(dofs, len(nodes))
+    if conv.turning:
+        for own, ref in conv.turning.items():
+            mine = (node == own) & (dof < 3)
+            node, dof = np.where(mine, ref, node), np.where(mine, dof + 3, dof)
+    exists = conv.used[node] & ((dof < 3) | conv.rotational[node])
+    loose = np.unique(node[~conv.used[node]])
+    if loose.size:
+        conv.note(
+            f"{boundary.where}: a support of node {conv.deck.node_ids[loose[0]]}"
+            f"{f' and {loose.size - 1} more' if loose.size > 1 else ''}, which no element uses, is left out",
+            changes=False,
+        )
+    stiff = np.unique(node[conv.used[node] & (dof >= 3) & ~conv.rotational[node]])
+    if stiff.size:
+        conv.note(
+            f"{boundary.where}: directions 4 to 6 of {stiff.size} node{'s' * (stiff.size > 1)} without rotations are "
+            "left out",
+            changes=False,
+        )
+    return 6 * node + dof, exists
+
+
+def _entries(conv: Conversion, boundaries: Sequence[Boundary], zero: bool = False) -> list[Given]:
+    out = []
+    for b in boundaries:
+        if b.kind != "DISPLACEMENT" and b.value:
+            raise ModelError(f"{b.where}: supports of TYPE={b.kind} are not supported; give displacements")
+        if b.fixed:
+            raise ModelError(f"{b.where}: FIXED supports, which hold what earlier steps did, are not supported")
+        keys, exists = _keys(conv, b)
+        keys = np.unique(keys[exists])
+        if len(keys):
+            value = 0.0 if zero else b.value
+            out.append(Given(keys, np.full(len(keys), value), b.amplitude if value else None, b.where))
+    return out
+
+
+def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
+    deck = conv.deck
+    before = _entries(conv, deck.boundaries)
+    per_step = [_entries(conv, step.boundaries, zero=not is_general(step)) for step in deck.steps]
+    _same_in_all_steps(conv, before, per_step)
+    given = [per_step[i] for i in timeline.steps]
+    lone = [g for i, entries in enumerate(per_step) if i not in timeline.steps for g in entries]
+    start = [*lone, *before] if timeline.steps and not before else [*before, *(lone if not timeline.steps else ())]
+    found, twice = courses(deck, timeline, given, ["BOUNDARY" in deck.steps[i].new for i in timeline.steps], start)
+    for place in twice:
+        conv.note(f"{place}: a support is given a second time in one step; the last value counts")
+    axes_all, has = conv.transform_of(np.arange(len(deck.node_ids)))
+    local = _Table(conv)
+    for number, course in enumerate(found, 1):
+        node, dof = course.keys // 6, course.keys % 6
+        free = [(int(n), int(d)) for n, d in zip(node, dof, strict=True) if (int(n), int(d)) in table.dependent]
+        if free and not has[free[0][0]]:
+            n, d = free[0]
+            raise ModelError(
+                f"{course.where}: direction {d + 1} of node {deck.node_ids[n]} is held, but depends on others in "
+                f"{table.dependent[free[0]]}; hold another dof, or begin the equation with another one"
+            )
+        t = np.linspace(0.0, timeline.end[-1] if timeline.end else 1.0, 257)
+        moves = bool(np.any(course.function(t)) or np.any(getattr(course.function, "value", 0.0)))
+        turned = has[node]
+        for d in range(6):
+            mine = ~turned & (dof == d)
+            if not mine.any():
+                continue
+            if not moves:
+                conv.model.fix(node[mine], [_NAMES[d]])
+            else:
+                _moved(conv, course, node[mine], d, course.factors[mine], number)
+        if turned.any():
+            _turned(conv, local, course, node[turned], dof[turned], course.factors[turned], axes_all, moves, number)
+    local.finish("supports in local axes")
+
+
+def _same_in_all_steps(conv: Conversion, before: list[Given], per_step: list[list[Given]]) -> None:
+    """Refuse supports that come or go between steps."""
+    steps = conv.deck.steps
+    held = {k: g.where for g in before for k in g.keys.tolist()}
+    first: dict[int, str] | None = None
+    for step, entries in zip(steps, per_step, strict=True):
+        if not step.supported:
+            continue
+        if "BOUNDARY" in step.new:
+            held = {}
+        held = {**held, **{k: g.where for g in entries for k in g.keys.tolist()}}
+        if first is None:
+            first = held
+            continue
+        for more, fewer, what in ((held, first, "comes in"), (first, held, "is gone in")):
+            other = [k for k in more if k not in fewer]
+            if other:
+                node, dof = divmod(other[0], 6)
+                raise ModelError(
+                    f"{more[other[0]]}: the support of node {conv.deck.node_ids[node]} in direction {dof + 1} {what} "
+                    f"step {step.number}; supports must be the same in all steps, give such steps decks of their own"
+                )
+
+
+def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> None:
+    """Nodes that follow a function."""
+    for i, factor in enumerate(np.unique(factors)):
+        function = make_function({"kind": "scaled", "function": course.function, "factor": float(factor)})
+        name = f"motion {number}.{i + 1} {_NAMES[dof]}"
+        mine = nodes[factors == factor]
+        if dof < 3:
+            conv.drivers.append(name)
+            conv.model.motion(name, mine, _NAMES[dof], function)
+            continue
+        for node in mine.tolist():
+            label = f"{name} of node {conv.deck.node_ids[node]}"
+            owner = conv.model._label("Motion", label)
+            turn = conv.model._angle(owner, (GROUND, node), np.eye(3)[dof - 3])
+            conv.model._drive(label, turn, conv.model._function(function, owner, load=False))
+            conv.turned.append((label, node, dof - 3))
+
+
+def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes, moves: bool, number: int) -> None:
+    """Supports of nodes with axes of their own: all three directions are held as they are, fewer by equations."""
+    for part in (0, 3):
+        of = (dofs // 3) * 3 == part
+        if not of.any():
+            continue
+        if not moves:
+            values, counts = np.unique(nodes[of], return_counts=True)
+            whole = values[counts == 3]
+            if len(whole):
+                conv.model.fix(whole, list(_NAMES[part : part + 3]))
+            of &= ~np.isin(nodes, whole)
+        rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        for node, dof in zip(nodes[of].tolist(), dofs[of].tolist(), strict=True):
+            direction = axes[node, dof % 3]
+            order = [int(i) for i in np.argsort(-np.abs(direction), kind="stable") if abs(direction[i]) > 1e-15]
+            if len(order) == 1 and not moves:
+                conv.model.fix(np.array([node]), [_NAMES[part + order[0]]])
+                continue
+            rows.append((np.full(len(order), node), np.array(order) + part, direction[order]))
+        if not rows:
+            continue
+        if not moves:
+            for n, k, c in rows:
+                table.add(n, k, c, course.where, preferred=False)
+            continue
+        count = np.repeat(np.arange(len(rows)), [len(r[0]) for r in rows])
+        n, k, c = (np.concatenate(p) for p in zip(*rows, strict=True))
+        name = f"motion {number} in local axes" + (", rotations" if part else "")
+        conv.drivers.append(name)
+        conv.model.equations(name, count, n, k, c, value=np.asarray(factors)[of], function=course.function)

@@ -1,0 +1,391 @@
+"""Loads, temperatures and initial velocities of a deck.
+
+What general steps say of a load is one course of total time with a factor per node or element (`deck_time`); loads that
+share a course are one load of the model.  Loads of the other steps (BUCKLE, FREQUENCY, PERTURBATION) act in their step
+only.  Gravity and body forces become forces of the nodes, the integrals of the shape functions times force per volume,
+so that they may act on some elements only and have functions of their own.
+
+`plan_loads` looks at what the deck says before the mesh is made, since pressures need facet sets there; `make_loads`
+makes the loads of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fem_mbs.deck_model import Conversion, Group, beam_section, density_of, material_of
+from fem_mbs.deck_solids import nodal_volumes
+from fem_mbs.deck_time import Course, Given, Root, Timeline, courses
+from fem_mbs.errors import ModelError
+from fem_mbs.functions import TimeFunction, make_function
+from fem_mbs.meshes.abaqus_deck import Cload, Dload, Dsload, PointMass, Step
+
+__all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
+
+
+@dataclass
+class Plan:
+    """Loads to make: names of those of general steps, and of each other step (by its index); ``make``: what makes them
+    once the model has its parts."""
+
+    general: list[str] = field(default_factory=list)
+    own: dict[int, list[str]] = field(default_factory=dict)
+    make: list[Callable[[], None]] = field(default_factory=list)
+
+
+def plan_loads(conv: Conversion, timeline: Timeline) -> Plan:
+    """What the loads of the deck are.
+
+    Raises:
+        ModelError: loads that the model does not have, with their line.
+    """
+    plan = Plan()
+    steps = [conv.deck.steps[i] for i in timeline.steps]
+    _all_kinds(conv, timeline, steps, plan, plan.general, "")
+    for i, step in enumerate(conv.deck.steps):
+        if i in timeline.steps or not step.supported:
+            continue
+        plan.own[i] = []
+        _all_kinds(conv, Timeline((i,), (0.0,), (1.0,)), [step], plan, plan.own[i], f"step {step.number} ", once=True)
+    _temperatures(conv, timeline, plan)
+    return plan
+
+
+def make_loads(conv: Conversion, plan: Plan) -> None:
+    """Make the planned loads, and initial velocities."""
+    for make in plan.make:
+        make()
+    _initial(conv)
+
+
+def _all_kinds(
+    conv: Conversion, timeline: Timeline, steps: Sequence[Step], plan: Plan, names: list[str], prefix: str, once=False
+) -> None:  # fmt: skip
+    """Courses of all kinds of loads; ``once``: they act in full in one step that passes no time."""
+
+    def found(kind: str, given: list[list[Given]]) -> Iterable[tuple[str, Course, TimeFunction | float]]:
+        got, twice = courses(conv.deck, timeline, given, [kind in s.new for s in steps])
+        for place in twice:
+            conv.note(f"{place}: a load of the same node and direction, or element and label, is given a second time in "
+                      "one step; the last value counts")  # fmt: skip
+        for k, course in enumerate(got, 1):
+            if not np.any(course.factors) or not np.any(_values(course.function)):
+                continue
+            yield f"{prefix}{kind} {k}", course, (1.0 if once else course.function)
+
+    for name, course, function in found("CLOAD", [_cloads(conv, s.cloads) for s in steps]):
+        _forces(conv, plan, names, name, course, function)
+    table = _Labels(conv)
+    for name, course, function in found("DLOAD", [table.dloads(s.dloads) for s in steps]):
+        _distributed(conv, plan, names, name, course, function, table)
+    table = _Labels(conv)
+    for name, course, function in found("DSLOAD", [table.dsloads(s.dsloads) for s in steps]):
+        _surfaces(conv, plan, names, name, course, function, table)
+
+
+def _values(function: TimeFunction) -> np.ndarray:
+    return getattr(function, "value", np.ones(1))
+
+
+def _scaled(function: TimeFunction | float, factor: float) -> TimeFunction:
+    return make_function({"kind": "scaled", "function": function, "factor": float(factor)})
+
+
+# --- concentrated loads ----------------------------------------------------------------------------------------------
+def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
+    out = []
+    for c in entries:
+        nodes = conv.nodes(c.nodes)
+        dof = np.full(len(nodes), c.dof - 1)
+        for own, ref in conv.turning.items():
+            mine = (nodes == own) & (dof < 3)
+            nodes, dof = np.where(mine, ref, nodes), np.where(mine, dof + 3, dof)
+        exists = conv.used[nodes] & ((dof < 3) | conv.rotational[nodes])
+        if not exists.all():
+            lost = conv.deck.node_ids[nodes[~exists][0]]
+            why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"
+            conv.note(f"{c.where}: the load on direction {c.dof} of node {lost}, {why}, is left out")
+        if c.follower:
+            conv.note(f"{c.where}: FOLLOWER is not used; the load keeps its direction")
+        keys = 6 * nodes[exists] + dof[exists]
+        if len(keys) != len(np.unique(keys)):
+            conv.note(f"{c.where}: a node is named twice; its load counts once")
+        keys = np.unique(keys)
+        if len(keys):
+            out.append(Given(keys, np.full(len(keys), c.value), c.amplitude, c.where))
+    return out
+
+
+def _forces(conv: Conversion, plan: Plan, names: list[str], name: str, course: Course, function) -> None:
+    node, dof = course.keys // 6, course.keys % 6
+    axes, _ = conv.transform_of(node)
+    vectors = course.factors[:, None] * axes[np.arange(len(node)), dof % 3]
+    for turning in (False, True):
+        mine = (dof >= 3) == turning
+        if not mine.any():
+            continue
+        where, at = np.unique(node[mine], return_inverse=True)
+        total = np.zeros((len(where), 3))
+        np.add.at(total, at, vectors[mine])
+        label = f"{name} moments" if turning else name
+        _act(conv, plan, names, label, where, total, function, moment=turning)
+
+
+def _act(conv, plan, names, label, nodes, vectors, function, moment=False) -> None:
+    """A load of vectors (n, 3) on nodes (n,)."""
+    make = conv.model.moment if moment else conv.model.force
+    # every load has a function of its own, by which steps choose it
+    own = _scaled(function, 1.0)
+    names.append(label)
+    plan.make.append(lambda: make(label, nodes, vectors, function=own))
+
+
+# --- distributed loads -----------------------------------------------------------------------------------------------
+class _Labels:
+    """Whole numbers for pairs of an element (or none) and a kind of load."""
+
+    def __init__(self, conv: Conversion):
+        self.conv = conv
+        self.kinds: list[Dload | Dsload] = []
+        self.numbers: dict[tuple, int] = {}
+        largest = max((int(b.ids.max()) for b in conv.deck.blocks if len(b.ids)), default=0)
+        self.width = largest + 1
+
+    def _number(self, key: tuple, load) -> int:
+        if key not in self.numbers:
+            self.numbers[key] = len(self.kinds)
+            self.kinds.append(load)
+        return self.numbers[key]
+
+    def dloads(self, entries: Iterable[Dload]) -> list[Given]:
+        out = []
+        for d in entries:
+            if d.kind == "other":
+                continue  # the reader has listed it
+            if d.kind in ("gravity", "centrifugal", "body"):
+                key = (d.kind, d.label, *np.round(d.direction, 12).tolist(), *np.round(d.point, 12).tolist())
+            else:
+                key = (d.kind, d.label)
+            elements = np.unique(d.elements)
+            if d.kind == "centrifugal":
+                elements = np.zeros(1, int)
+                self._covers(d)
+            keys = self._number(key, d) * self.width + elements
+            out.append(Given(keys, np.full(len(keys), d.value), d.amplitude, d.where))
+        return out
+
+    def _covers(self, d: Dload) -> None:
+        """A rotation concerns the whole model."""
+        for group in self.conv.groups:
+            missing = ~np.isin(group.ids, d.elements)
+            if missing.any():
+                raise ModelError(
+                    f"{d.where}: CENTRIF must act on all elements; {group.type} {group.ids[np.argmax(missing)]} is not "
+                    "among them"
+                )
+
+    def dsloads(self, entries: Iterable[Dsload]) -> list[Given]:
+        out = []
+        for d in entries:
+            if d.label in ("P", "TRVEC"):
+                key = (d.label, d.surface, *np.round(d.direction, 12).tolist())
+                keys = np.array([self._number(key, d) * self.width])
+                out.append(Given(keys, np.array([d.value]), d.amplitude, d.where))
+        return out
+
+    def parts(self, course: Course):
+        """Loads of a course by kind: the first entry of the kind, its elements (m,) and factors (m,)."""
+        kind, element = np.divmod(course.keys, self.width)
+        for k in np.unique(kind):
+            yield self.kinds[k], element[kind == k], course.factors[kind == k]
+
+
+def _distributed(conv: Conversion, plan: Plan, names: list[str], name: str, course: Course, function, table) -> None:
+    for i, (load, elements, factors) in enumerate(table.parts(course), 1):
+        label = f"{name}.{i} {load.label}"
+        if load.kind == "pressure":
+            for j, factor in enumerate(np.unique(factors), 1):
+                _pressure(conv, plan, names, f"{label}.{j}", load, elements[factors == factor], factor, function)
+        elif load.kind == "centrifugal":
+            axis = load.direction / np.linalg.norm(load.direction)
+            if factors[0] < 0.0:
+                raise ModelError(f"{load.where}: the square of the speed is {factors[0]:g}; it cannot be negative")
+            speed = Root(_scaled(function, factors[0]))
+            names.append(label)
+            plan.make.append(lambda a=axis, p=load.point, s=speed, n=label: conv.model.centrifugal(n, s, a, p))
+        else:
+            direction = np.asarray(load.direction, float)
+            if load.kind == "gravity":
+                direction = direction / np.linalg.norm(direction)
+            _body(conv, plan, names, label, load, elements, factors[:, None] * direction, function)
+
+
+def _pressure(conv, plan, names, label, load: Dload, elements, factor, function) -> None:
+    faces = []
+    for group, rows in conv.element_groups(elements):
+        if group.kind != "solid":
+            conv.note(f"{load.where}: the load {load.label} on elements {group.type} is not used")
+            continue
+        _check_face(group, load.face - 1, load)
+        faces.append((group, rows, np.full(len(rows), load.face - 1)))
+    if faces:
+        conv.facets[label] = faces
+        own = _scaled(function, 1.0)
+        names.append(label)
+        plan.make.append(lambda: conv.model.pressure(label, f"deck:{label}", float(factor), function=own))
+
+
+def _check_face(group: Group, face: int, load) -> None:
+    from fem_mbs.elements.solid_shapes import FACES
+
+    count = len(FACES[group.cell])
+    if not 0 <= face < count:
+        raise ModelError(f"{load.where}: {group.type} has no face {load.label}; its faces are 1 to {count}")
+
+
+def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course: Course, function, table) -> None:
+    for i, (load, _, factors) in enumerate(table.parts(course), 1):
+        label, factor = f"{name}.{i} {load.surface}", float(factors[0])
+        surface = conv.deck.surfaces[load.surface]
+        if surface.kind != "element":
+            raise ModelError(f"{load.where}: {load.surface} is a surface of nodes; loads need one of element faces")
+        conv.facets[label] = surface_facets(conv, load.surface, load.where)
+        own, on = _scaled(function, 1.0), f"deck:{label}"
+        names.append(label)
+        if load.label == "P":
+            plan.make.append(lambda n=label, o=on, p=factor, f=own: conv.model.pressure(n, o, p, function=f))
+        else:
+            t = factor * np.asarray(load.direction) / np.linalg.norm(load.direction)
+            plan.make.append(lambda n=label, o=on, v=t, f=own: conv.model.traction(n, o, v.tolist(), function=f))
+
+
+def surface_facets(conv: Conversion, name: str, where: str) -> list[tuple[Group, np.ndarray, np.ndarray]]:
+    """Faces of a surface: group, rows (m,) of its elements, local faces (m,) from 0.
+
+    Raises:
+        ModelError: faces of elements other than solids.
+    """
+    surface = conv.deck.surfaces[name]
+    elements, labels = np.asarray(surface.elements), np.asarray(surface.faces)
+    out = []
+    taken = np.zeros(len(elements), bool)
+    for label in np.unique(labels):
+        mine = labels == label
+        for group, rows in conv.element_groups(elements[mine]):
+            if group.kind != "solid" or not str(label)[1:].isdigit():
+                raise ModelError(f"{where}: surface {name}: face {label} of {group.type} cannot be loaded or tied")
+            out.append((group, rows, np.full(len(rows), int(str(label)[1:]) - 1)))
+            taken |= mine & np.isin(elements, group.ids)
+    if not taken.all():
+        raise ModelError(f"{where}: surface {name}: element {elements[np.argmin(taken)]} is not in the model")
+    return out
+
+
+def _body(conv, plan, names, label, load: Dload, elements, vectors, function) -> None:
+    """Gravity (vectors (m, 3) of acceleration) or forces per volume or length as forces of nodes."""
+    gravity, deck = load.kind == "gravity", conv.deck
+    total = np.zeros((len(deck.node_ids), 3))
+    order = np.argsort(elements)
+    elements, vectors = elements[order], vectors[order]
+    moments = np.zeros_like(total)
+
+    def of(ids):
+        return vectors[np.searchsorted(elements, ids)]
+
+    for group, rows in conv.element_groups(elements):
+        section = group.section
+        v = of(group.ids[rows])
+        if group.kind == "solid":
+            scale = density_of(conv, material_of(conv, section.material, section.where)) if gravity else 1.0
+            shares = scale * nodal_volumes(group, rows, deck.x)
+            np.add.at(total, group.nodes[rows].ravel(), (shares[:, :, None] * v[:, None, :]).reshape(-1, 3))
+            continue
+        per_length = _per_length(conv, group, load)
+        lines = group.lines.reshape(len(group.ids), -1, 2)[rows]
+        q = np.repeat(per_length * v, lines.shape[1], axis=0)
+        ends = lines.reshape(-1, 2)
+        d = deck.x[ends[:, 1]] - deck.x[ends[:, 0]]
+        length = np.linalg.norm(d, axis=1)[:, None]
+        for k in range(2):
+            np.add.at(total, ends[:, k], 0.5 * length * q)
+            if group.kind == "beam":
+                np.add.at(moments, ends[:, k], (1.0, -1.0)[k] * length / 12.0 * np.cross(d, q))
+    for block in deck.blocks if gravity else ():
+        if block.family == "mass":
+            hit = np.isin(block.ids, elements)
+            index = deck.section_index(block.ids[hit])
+            m = np.array([deck.sections[k].mass if isinstance(deck.sections[k], PointMass) else 0.0 for k in index])
+            np.add.at(total, conv.nodes(block.nodes[hit, 0]), m[:, None] * of(block.ids[hit]))
+    for values, moment in ((total, False), (moments, True)):
+        nodes = np.flatnonzero(np.abs(values).max(axis=1) > 0.0)
+        if len(nodes):
+            _act(conv, plan, names, f"{label} moments" if moment else label, nodes, values[nodes], function, moment)
+    if not total.any():
+        conv.note(f"{load.where}: the load {load.label} acts on elements without mass or volume")
+
+
+def _per_length(conv: Conversion, group: Group, load: Dload) -> float:
+    """Mass, area or one, by which a load on beams or trusses becomes a force per length."""
+    section = group.section
+    if load.label.startswith("P"):
+        return 1.0
+    if group.kind == "truss":
+        area, name = section.value, section.material
+    elif section.general is not None:
+        if load.kind == "gravity":
+            return (section.density or 0.0) * float(section.dimensions[0])
+        area, name = float(section.dimensions[0]), None
+    else:
+        from fem_mbs.sections import make_section
+
+        shape, values, _ = beam_section(section)
+        area, name = make_section(group.name, shape, **values).A, section.material
+    if load.kind != "gravity":
+        return area
+    return area * density_of(conv, material_of(conv, name, section.where))
+
+
+# --- temperatures, initial velocities --------------------------------------------------------------------------------
+def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
+    deck = conv.deck
+    given = [
+        [Given(np.unique(conv.nodes(t.nodes)), np.full(len(np.unique(t.nodes)), t.value), t.amplitude, t.where)
+         for t in deck.steps[i].temperatures] for i in timeline.steps
+    ]  # fmt: skip
+    if not any(given):
+        return
+    expands = any(
+        m.expansion is not None for g in conv.groups if (m := deck.materials.get(g.section.material or "")) is not None
+    )
+    place = next(g.where for step in given for g in step)
+    if not expands:
+        conv.note(f"{place}: temperatures have no effect, no material has *EXPANSION", changes=False)
+        return
+    if not hasattr(conv.model, "temperature"):
+        conv.note(f"{place}: temperatures are not supported")
+        return
+    start = [
+        Given(np.unique(conv.nodes(c.nodes)), np.full(len(np.unique(c.nodes)), c.value), None, c.where)
+        for c in deck.initial_conditions if c.kind == "TEMPERATURE"
+    ]  # fmt: skip
+    conv.temperatures = courses(
+        deck, timeline, given, ["TEMPERATURE" in deck.steps[i].new for i in timeline.steps], start
+    )[0]
+
+
+def _initial(conv: Conversion) -> None:
+    """Initial velocities; other initial conditions that mean something are noted."""
+    for c in conv.deck.initial_conditions:
+        if c.kind == "TEMPERATURE" or not c.value:
+            continue
+        if c.kind != "VELOCITY" or c.dof > 3:
+            conv.note(f"{c.where}: an initial {c.kind.lower()} in direction {c.dof} is not used")
+            continue
+        nodes = conv.nodes(c.nodes)
+        axes, _ = conv.transform_of(nodes)
+        for direction in np.unique(axes[:, c.dof - 1], axis=0):
+            mine = (axes[:, c.dof - 1] == direction).all(axis=1)
+            conv.model.initial(nodes[mine], velocity=(c.value * direction).tolist())

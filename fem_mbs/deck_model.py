@@ -1,0 +1,536 @@
+"""From a deck (`fem_mbs.meshes.abaqus`) to a `Model`: nodes, elements, materials, sections, masses and springs.
+
+`Conversion` holds what is known while a deck becomes a model: which node and element became what, and notes on what was
+not used.  Constraints, loads, steps and prints are modules of their own; docs/decks.md says what of a deck is used.
+
+Solids become one part of the model per section and element type, beams and trusses likewise; the three nodes of a B32
+give two beams, so that its middle node stays a node of the model.  Node k of the deck is node k of the model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fem_mbs.errors import ModelError
+from fem_mbs.meshes.abaqus import element_place
+from fem_mbs.meshes.abaqus_deck import BeamSection, Deck, ElementBlock, Material, Orientation, Section, SolidSection, Step
+from fem_mbs.meshes.mesh import CellBlock, Mesh
+from fem_mbs.model import Model
+
+__all__ = [
+    "Conversion", "Group", "Note", "axes_at", "beam_section", "density_of", "directions", "expansion_of", "find_groups",
+    "make_mesh", "make_parts", "material_of", "stiffness_matrix",
+]  # fmt: skip
+
+#: Shapes of solids -> cell, and the letters that choose their integration or are without effect on it.
+SOLIDS = {
+    "C3D4": ("tetra", {"": "standard"}),
+    "C3D10": ("tetra10", {"": "standard"}),
+    "C3D6": ("wedge", {"": "standard"}),
+    "C3D15": ("wedge15", {"": "standard"}),
+    "C3D8": ("hexahedron", {"": "standard", "I": "incompatible"}),
+    "C3D20": ("hexahedron20", {"": "standard", "R": "reduced"}),
+}
+#: Letters that change the formulation a little, and what they ask for.
+_VARIANTS = {"H": "hybrid pressure", "M": "the modified formulation"}
+_BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
+_TRUSSES = {"T3D2": 2, "T3D3": 3}
+#: Families without elements of their own in the model: their sections, or constraints, say what they are.
+_POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid")
+_POISSON = 0.3
+#: Of the largest coordinate: nodes nearer than this are one place.
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something of a deck that the model does not hold: a sentence, and whether it changes the answer."""
+
+    text: str
+    changes: bool
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass
+class Group:
+    """Elements of a deck that are one named part of the model.
+
+    kind "solid", "beam" or "truss"; type as in the deck; cell: kind of the mesh's cells; rule "full" or "reduced";
+    ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows = material axes, or None.
+    """
+
+    name: str
+    kind: str
+    type: str
+    cell: str
+    element: str
+    rule: str
+    ids: np.ndarray
+    nodes: np.ndarray
+    section: Section
+    axes: np.ndarray | None = None
+
+    @property
+    def lines(self) -> np.ndarray:
+        """Line cells (m, 2) of beams and trusses, one or two per element, in their order."""
+        if self.nodes.shape[1] == 2:
+            return self.nodes
+        return np.stack((self.nodes[:, :2], self.nodes[:, 1:]), axis=1).reshape(-1, 2)
+
+
+@dataclass
+class Conversion:
+    """A deck on its way to a model; see the module."""
+
+    deck: Deck
+    model: Model
+    groups: list[Group] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    #: node whose displacements are rotations -> node that turns (of rigid bodies)
+    turning: dict[int, int] = field(default_factory=dict)
+    #: dofs (node, component) that equations make dependent on others -> where
+    dependent: dict[tuple[int, int], str] = field(default_factory=dict)
+    #: names of motions; those of rotations with their node and axis
+    drivers: list[str] = field(default_factory=list)
+    turned: list[tuple[str, int, int]] = field(default_factory=list)
+    #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
+    facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
+    rotational: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
+
+    def __post_init__(self) -> None:
+        self.used = np.zeros(len(self.deck.node_ids), bool)
+        self.rotational = np.zeros(len(self.deck.node_ids), bool)
+        self._order = np.argsort(self.deck.node_ids, kind="stable")
+        self._sorted = self.deck.node_ids[self._order]
+
+    @property
+    def bent(self) -> bool:
+        """Whether constraints are nonlinear; CalculiX then takes every step as geometrically nonlinear."""
+        kinds = {m.kind for m in self.deck.mpcs}
+        return bool(kinds & {"BEAM", "LINK", "STRAIGHT", "PLANE"}) or bool(self.deck.rigid_bodies)
+
+    @property
+    def nlgeom(self) -> bool:
+        """Whether any step of the deck is geometrically nonlinear."""
+        return self.bent or any(step.nlgeom for step in self.deck.steps)
+
+    def is_nonlinear(self, step: Step) -> bool:
+        """Whether a step is geometrically nonlinear."""
+        return step.nlgeom or self.bent
+
+    def note(self, text: str, changes: bool = True) -> None:
+        if all(text != n.text for n in self.notes):
+            self.notes.append(Note(text, changes))
+
+    def nodes(self, ids) -> np.ndarray:
+        """Nodes (m,) of the model for node ids of the deck."""
+        found = self._order[np.searchsorted(self._sorted, np.asarray(ids))]
+        return found
+
+    def node(self, id_: int) -> int:
+        return int(self.nodes([id_])[0])
+
+    def element_groups(self, ids: np.ndarray) -> Iterable[tuple[Group, np.ndarray]]:
+        """Groups that hold some of these elements, with the rows (m,) of those in the group, in the order of ``ids``."""
+        ids = np.asarray(ids)
+        for group in self.groups:
+            order = np.argsort(group.ids, kind="stable")
+            at = np.minimum(np.searchsorted(group.ids[order], ids), len(order) - 1)
+            rows = order[at]
+            inside = group.ids[rows] == ids
+            if inside.any():
+                yield group, rows[inside]
+
+    def transform_of(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Axes (m, 3, 3), in rows, of the transforms at nodes (m,) of the model, and which have one (m,) bool."""
+        nodes = np.asarray(nodes)
+        axes, has = np.tile(np.eye(3), (len(nodes), 1, 1)), np.zeros(len(nodes), bool)
+        for t in self.deck.transforms:
+            inside = np.isin(nodes, self.nodes(t.nodes))
+            if inside.any():
+                axes[inside] = _axes(t.system, t.a, t.b, np.zeros(3), self.deck.x[nodes[inside]], t.where)
+                has |= inside
+        return axes, has
+
+
+# --- axes ------------------------------------------------------------------------------------------------------------
+def _axes(system: str, a, b, c, x: np.ndarray, where: str) -> np.ndarray:
+    """Local axes (n, 3, 3), in rows, at points x (n, 3)."""
+    a, b, c = (np.asarray(v, float) for v in (a, b, c))
+    if system == "cylindrical":
+        axis = b - a
+        if not np.linalg.norm(axis) > 0.0:
+            raise ModelError(f"{where}: both points of the axis are the same; give two different ones")
+        axis = axis / np.linalg.norm(axis)
+        arm = x - a
+        radial = arm - np.outer(arm @ axis, axis)
+        size = np.linalg.norm(radial, axis=1)
+        on_axis = size <= _SAME * max(float(np.abs(arm).max(initial=0.0)), 1e-300)
+        if on_axis.any():
+            across = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
+            radial[on_axis], size[on_axis] = across, np.linalg.norm(across)
+        radial /= size[:, None]
+        return np.stack((radial, np.cross(axis, radial), np.broadcast_to(axis, radial.shape)), axis=1)
+    first, second = a - c, b - c
+    third = np.cross(first, second)
+    if not np.linalg.norm(third) > 1e-12 * np.linalg.norm(first) * np.linalg.norm(second):
+        raise ModelError(f"{where}: the points of the axes lie on one line with their origin; give two directions")
+    e1, e3 = first / np.linalg.norm(first), third / np.linalg.norm(third)
+    return np.broadcast_to(np.array([e1, np.cross(e3, e1), e3]), (len(x), 3, 3)).copy()
+
+
+def axes_at(orientation: Orientation, x: np.ndarray) -> np.ndarray:
+    """Material axes (n, 3, 3), in rows, of an orientation at points x (n, 3).
+
+    Raises:
+        ModelError: its points define no axes.
+    """
+    o = orientation
+    axes = _axes(o.system, o.a, o.b, o.c, np.asarray(x, float), o.where)
+    if o.axis and o.angle:
+        c, s = np.cos(np.deg2rad(o.angle)), np.sin(np.deg2rad(o.angle))
+        j, k = o.axis % 3, (o.axis + 1) % 3
+        turned = axes.copy()
+        turned[:, j], turned[:, k] = c * axes[:, j] + s * axes[:, k], c * axes[:, k] - s * axes[:, j]
+        axes = turned
+    return axes
+
+
+# --- elements --------------------------------------------------------------------------------------------------------
+def _solid_kind(block: ElementBlock, conv: Conversion) -> tuple[str, str] | None:
+    """Cell and element of the model for a type of solids, None if there is none."""
+    if block.shape not in SOLIDS:
+        return None
+    cell, elements = SOLIDS[block.shape]
+    letters = block.type[len(block.shape) :]
+    for letter, what in _VARIANTS.items():
+        if letter in letters:
+            conv.note(f"{block.type}: taken as {block.type.replace(letter, '', 1)}, without {what}")
+    rest = re.sub("[HMT]", "", letters)
+    return (cell, elements[rest]) if rest in elements else None
+
+
+def find_groups(conv: Conversion) -> None:
+    """Sort the elements of the deck into parts of the model.
+
+    Raises:
+        ModelError: element types that are not supported, all of them in one message.
+    """
+    deck = conv.deck
+    unsupported, taken, place = [], set(), ""
+    for block in deck.blocks:
+        kind = None
+        if block.family == "solid":
+            solid = _solid_kind(block, conv)
+            kind = None if solid is None else ("solid", *solid)
+        elif block.family == "beam" and block.shape in _BEAMS:
+            kind = ("beam", "line2", "beam")
+        elif block.family == "truss" and block.shape in _TRUSSES:
+            kind = ("truss", "line2", "truss")
+        elif block.family in _POINTS:
+            if block.family in ("mass", "rotary inertia", "spring", "dashpot"):
+                conv.used[conv.nodes(block.nodes.ravel())] = True
+            continue
+        if kind is None:
+            n = len(block.ids)
+            if not unsupported:
+                place = element_place(deck.source, int(block.ids[0]))
+            unsupported.append(f"{block.type} ({n} element{'s' * (n > 1)}, the first is {block.ids[0]})")
+            continue
+        index = deck.section_index(block.ids)
+        for s in np.unique(index):
+            rows = index == s
+            section = deck.sections[s]
+            expected = BeamSection if kind[0] == "beam" else SolidSection
+            if not isinstance(section, expected):
+                raise ModelError(
+                    f"{section.where}: elements of type {block.type} cannot have this section; "
+                    f"give them *{'BEAM' if kind[0] == 'beam' else 'SOLID'} SECTION"
+                )
+            name = section.elset
+            if name in taken:
+                name = f"{section.elset} {block.type}"
+            while name in taken:
+                name += "'"
+            taken.add(name)
+            nodes = conv.nodes(block.nodes[rows].ravel()).reshape(rows.sum(), -1)
+            rule = "reduced" if kind[2] == "reduced" else "full"
+            group = Group(name, kind[0], block.type, kind[1], kind[2], rule, block.ids[rows], nodes, section)
+            if section.orientation is not None and kind[0] == "solid":
+                group.axes = axes_at(deck.orientations[section.orientation], deck.x[nodes].mean(axis=1))
+            conv.groups.append(group)
+            conv.used[nodes.ravel()] = True
+            if kind[0] == "beam":
+                conv.rotational[nodes.ravel()] = True
+    if unsupported:
+        raise ModelError(f"{place}: element types that are not supported: {'; '.join(unsupported)}")
+    if not conv.groups and not deck.sections:
+        raise ModelError(f"{_source(deck)}: the deck has no elements with properties; there is nothing to compute")
+
+
+def _source(deck: Deck) -> str:
+    return deck.files[0] if deck.files else deck.source
+
+
+def make_mesh(conv: Conversion) -> None:
+    """The deck's nodes and cells as the mesh "deck" of the model, with the facet sets of loads and ties."""
+    deck = conv.deck
+    blocks, sets, number = [], {}, {}
+    first = 1
+    for i, group in enumerate(conv.groups):
+        cells = group.nodes if group.kind == "solid" else group.lines
+        lines = group.kind != "solid"
+        ids = np.arange(first, first + len(cells)) if lines else group.ids
+        if lines:  # halves of elements need numbers that no other cell has
+            ids = _free_ids(conv, group, len(cells))
+        blocks.append(CellBlock(group.cell, cells, ids))
+        sets[f"part {i + 1}"] = [(i, np.arange(len(cells)))]
+        number[id(group)] = i
+    facet_sets = {
+        name: [(number[id(g)], rows, faces) for g, rows, faces in entries] for name, entries in conv.facets.items()
+    }
+    mesh = Mesh(
+        deck.x, blocks, cell_sets=sets, facet_sets=facet_sets, point_ids=deck.node_ids, source=_source(deck),
+        format="Abaqus",
+    )  # fmt: skip
+    conv.model.mesh("deck", mesh, unused="drop")
+
+
+def _free_ids(conv: Conversion, group: Group, n: int) -> np.ndarray:
+    """Numbers of line cells: those of the elements, of the second halves of three-node elements free ones."""
+    if n == len(group.ids):
+        return group.ids
+    largest = max(int(b.ids.max()) for b in conv.deck.blocks) + 1
+    before = sum(len(g.ids) for g in conv.groups[: conv.groups.index(group)] if len(g.lines) != len(g.ids))
+    other = largest + before + np.arange(len(group.ids))
+    return np.column_stack((group.ids, other)).ravel()
+
+
+# --- materials and sections ------------------------------------------------------------------------------------------
+def constants(conv: Conversion, material: Material, table: np.ndarray, temperature: np.ndarray, what: str):
+    """The row of a table over temperature that counts: that of the initial temperature, or the first."""
+    if len(table) == 1:
+        return table[0]
+    start = {c.value for c in conv.deck.initial_conditions if c.kind == "TEMPERATURE"}
+    conv.note(f"{material.where}: {what} of {material.name} depends on temperature; one value is taken")
+    if len(start) == 1 and np.isfinite(temperature).all():
+        at = start.pop()
+        order = np.argsort(temperature)
+        return np.array([np.interp(at, temperature[order], column[order]) for column in table.T])
+    return table[0]
+
+
+def material_of(conv: Conversion, name: str | None, where: str) -> Material:
+    if name is None or name not in conv.deck.materials:
+        raise ModelError(f"{where}: the section names no material of the deck; give MATERIAL=...")
+    material = conv.deck.materials[name]
+    if material.elastic is None:
+        raise ModelError(f"{material.where}: the material {name} has no elastic constants; add *ELASTIC")
+    for keyword in material.others:
+        conv.note(f"{material.where}: *{keyword} of the material {name} is not used")
+    return material
+
+
+def density_of(conv: Conversion, material: Material) -> float:
+    """Mass per volume, 0 where none is given."""
+    if material.density is None:
+        return 0.0
+    return float(constants(conv, material, material.density[:, :1], material.density[:, 1], "the density")[0])
+
+
+def _isotropic(conv: Conversion, material: Material, where: str) -> tuple[float, float]:
+    if material.elastic.kind != "isotropic":
+        raise ModelError(f"{where}: beams and trusses need an isotropic material; {material.name} is not")
+    E, nu = constants(conv, material, material.elastic.constants, material.elastic.temperature, "the elasticity")
+    return float(E), float(nu)
+
+
+def _line_material(conv: Conversion, material: Material, where: str) -> str:
+    E, nu = _isotropic(conv, material, where)
+    name = f"{material.name} (lines)"
+    if name not in conv.model.materials:
+        density = density_of(conv, material)
+        conv.model.material(name, E=E, nu=nu, density=density)
+    return name
+
+
+def stiffness_matrix(conv: Conversion, material: Material) -> np.ndarray:
+    """Matrix (6, 6) of a solid material, components xx, yy, zz, xy, yz, zx with gammas.
+
+    Raises:
+        ModelError: its constants belong to no material.
+    """
+    from fem_mbs.elements.solid_material import isotropic, orthotropic
+
+    e = material.elastic
+    c = [float(v) for v in constants(conv, material, e.constants, e.temperature, "the elasticity")]
+    try:
+        if e.kind == "isotropic":
+            return isotropic(c[0], c[1])
+        if e.kind == "engineering constants":
+            return orthotropic(tuple(c[:3]), tuple(c[3:6]), tuple(c[6:9]))
+    except ValueError as error:
+        raise ModelError(f"{material.where}: material {material.name}: {error}") from None
+    order = (0, 1, 2, 3, 5, 4)  # the deck's 11, 22, 33, 12, 13, 23
+    C = np.zeros((6, 6))
+    if e.kind == "orthotropic":
+        C[0, 0], C[0, 1], C[1, 1], C[0, 2], C[1, 2], C[2, 2] = c[:6]
+        C[3, 3], C[4, 4], C[5, 5] = c[6:9]
+    elif e.kind == "anisotropic":
+        k = 0
+        for j in range(6):
+            for i in range(j + 1):
+                C[i, j] = c[k]
+                k += 1
+    else:
+        raise ModelError(f"{material.where}: {e.kind} elasticity of {material.name} is for shells, not for solids")
+    C = C + np.triu(C, 1).T
+    C = C[np.ix_(order, order)]
+    d = np.sqrt(np.abs(np.diag(C)))
+    if not (np.diag(C) > 0.0).all() or not np.linalg.eigvalsh(C / np.outer(d, d))[0] > 0.0:
+        raise ModelError(f"{material.where}: the elastic constants of {material.name} are not positive definite")
+    return C
+
+
+def expansion_of(conv: Conversion, material: Material) -> tuple[float, ...] | None:
+    """Coefficients of thermal expansion: 1, 3 (11, 22, 33) or 6 (11, 22, 33, 12, 13, 23), or None."""
+    e = material.expansion
+    if e is None:
+        return None
+    row = constants(conv, material, e.coefficients, e.temperature, "the expansion")
+    return tuple(float(v) for v in row)
+
+
+def make_parts(conv: Conversion) -> None:
+    """Solids, beams, trusses, masses, springs and dashpots of the model."""
+    from fem_mbs.deck_points import make_points
+    from fem_mbs.deck_solids import make_solids
+
+    make_solids(conv)
+    for i, group in enumerate(conv.groups):
+        if group.kind == "beam":
+            _beams(conv, group, f"deck:part {i + 1}")
+        elif group.kind == "truss":
+            _trusses(conv, group, f"deck:part {i + 1}")
+    make_points(conv)
+
+
+def _trusses(conv: Conversion, group: Group, on: str) -> None:
+    section = group.section
+    if section.value is None or not section.value > 0.0:
+        raise ModelError(f"{section.where}: trusses need their area; give it in the line after *SOLID SECTION")
+    material = _line_material(conv, material_of(conv, section.material, section.where), section.where)
+    conv.model.section(f"section of {group.name}", "general", A=section.value)
+    conv.model.trusses(group.name, on, f"section of {group.name}", material, mass="consistent", strain="green")
+
+
+_SHAPES = {
+    # width is along z (local 2), height along y (local 1)
+    "RECT": lambda d: ("rectangle", {"height": d[0], "width": d[1]}),
+    "CIRC": lambda d: ("circle", {"diameter": 2.0 * d[0]}),
+    "PIPE": lambda d: ("tube", {"outer_diameter": 2.0 * d[0], "thickness": d[1]}),
+}
+
+
+def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
+    """Shape and dimensions for `Model.section`, and thicknesses (2,) along the local directions 1 and 2.
+
+    Raises:
+        ModelError: a shape, or dimensions, that have no counterpart.
+    """
+    d = np.asarray(section.dimensions, float)
+    where, shape = section.where, section.shape
+    if section.general is not None:
+        E, G, _ = section.general
+        A, I11, I12, I22, J = d[:5]
+        if I12:
+            raise ModelError(f"{where}: a general section with I12 = {I12:g} is not supported; use principal axes")
+        rho = (section.density or 0.0) * A
+        # I11 is for bending about the local direction 1, which is y here
+        values = {"EA": E * A, "EIy": E * I11, "EIz": E * I22, "GJ": G * J, "rhoA": rho}
+        return "stiffness", values, np.zeros(2)
+    if shape in ("RECT", "CIRC", "PIPE"):
+        need = 1 if shape == "CIRC" else 2
+        if len(d) < need or not (d[:need] > 0.0).all():
+            raise ModelError(f"{where}: a section {shape} needs {need} positive dimension{'s' * (need > 1)}")
+        if shape == "CIRC" and len(d) > 1 and d[1] and d[1] != d[0]:
+            raise ModelError(f"{where}: an elliptic section is not supported; give *BEAM SECTION, SECTION=GENERAL")
+        if shape == "CIRC" and len(d) > 1 and d[1]:
+            d = d / 2.0  # CalculiX gives both thicknesses
+        kind, values = _SHAPES[shape](d)
+        thick = d[:2] if shape == "RECT" else np.full(2, 2.0 * d[0])
+        return kind, values, thick
+    if shape == "BOX" and len(d) >= 6:
+        a, b, t1, t2, t3, t4 = d[:6]
+        if t1 != t3 or t2 != t4:
+            raise ModelError(f"{where}: a box with different walls {t1:g}, {t3:g} or {t2:g}, {t4:g} is not supported")
+        # a along 1 (height), b along 2 (width); t1 and t3 are the walls at the ends of direction 1
+        return "box", {"height": a, "width": b, "web_thickness": t2, "flange_thickness": t1}, np.array([a, b])
+    if shape == "I" and len(d) >= 7:
+        low, h, b1, b2, t1, t2, t3 = d[:7]
+        if b1 != b2 or t1 != t2 or abs(low - 0.5 * h) > 1e-9 * h:
+            raise ModelError(f"{where}: an I section is supported with equal flanges and the axis at half its height")
+        values = {"height": h, "width": b1, "flange_thickness": t1, "web_thickness": t3, "rotate": 90.0}
+        return "I", values, np.array([b1, h])
+    if shape == "GENERAL" and len(d) >= 4:
+        A, I11, I12, I22 = d[:4]
+        if I12:
+            raise ModelError(f"{where}: a general section with I12 = {I12:g} is not supported; use principal axes")
+        k = d[4] if len(d) > 4 and d[4] else 5.0 / 6.0
+        return "general", {"A": A, "Iy": I11, "Iz": I22, "J": I11 + I22, "k": k}, np.zeros(2)
+    raise ModelError(f"{where}: the beam section {shape} is not supported; known are RECT, CIRC, PIPE, BOX, I, GENERAL")
+
+
+def directions(conv: Conversion, group: Group) -> np.ndarray:
+    """Local direction 1 (m, 3), normal to the line cells (m, 2) of beams, unit vectors.
+
+    Raises:
+        ModelError: a beam along its direction 1.
+    """
+    section = group.section
+    given = section.n1 is not None
+    n1 = np.asarray(section.n1, float) if given else np.array([0.0, 0.0, -1.0])
+    x = conv.deck.x[group.lines]
+    t = x[:, 1] - x[:, 0]
+    t = t / np.linalg.norm(t, axis=1)[:, None]
+    across = n1 - (t @ n1)[:, None] * t
+    size = np.linalg.norm(across, axis=1)
+    if (size <= 1e-6 * np.linalg.norm(n1)).any():
+        element = group.ids[int(np.argmin(size)) // (len(group.lines) // len(group.ids))]
+        told = "the default (0, 0, -1)" if not given else str(tuple(n1.tolist()))
+        raise ModelError(
+            f"{section.where}: direction 1 of beam {element}, {told}, lies along the beam; give another one in the "
+            "last line of *BEAM SECTION"
+        )
+    return across / size[:, None]
+
+
+def _beams(conv: Conversion, group: Group, on: str) -> None:
+    section, deck = group.section, conv.deck
+    if section.nodal:
+        raise ModelError(f"{section.where}: NODAL THICKNESS of beams is not supported; give the section's dimensions")
+    if section.orientation is not None:
+        raise ModelError(f"{section.where}: ORIENTATION of a beam section is not supported; give direction 1")
+    hit = [n for n in deck.normals if np.isin(n.elements, group.ids).any()]
+    if hit:
+        conv.note(f"{hit[0].where}: *NORMAL is not used for beams; direction 1 of the section is")
+    shape, values, thickness = beam_section(section)
+    name = f"section of {group.name}"
+    conv.model.section(name, shape, **values)
+    material = None
+    if section.general is None:
+        material = _line_material(conv, material_of(conv, section.material, section.where), section.where)
+    directions(conv, group)
+    n1 = np.asarray(section.n1, float) if section.n1 is not None else np.array([0.0, 0.0, -1.0])
+    # the deck gives the place of the nodes' line in the section, the model that of the axis from the nodes
+    offset = -np.array([0.0, section.offsets[0] * thickness[0], section.offsets[1] * thickness[1]])
+    conv.model.beams(
+        group.name, on, name, material, orientation=n1, offset=offset if offset.any() else None, second_order=True
+    )

@@ -1,0 +1,108 @@
+"""Masses, springs and dashpots of a deck."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.assembly import GROUND
+from fem_mbs.deck_model import Conversion, axes_at
+from fem_mbs.errors import ModelError
+from fem_mbs.meshes.abaqus_deck import Dashpot, PointMass, RotaryInertia, Spring
+from fem_mbs.spring_laws import spring_law
+
+__all__ = ["make_points"]
+
+
+def make_points(conv: Conversion) -> None:
+    """Point masses, rotary inertias, springs and dashpots.
+
+    Raises:
+        ModelError: laws and directions that the model does not have.
+    """
+    deck = conv.deck
+    for block in deck.blocks:
+        if block.family not in ("mass", "rotary inertia", "spring", "dashpot"):
+            continue
+        index = deck.section_index(block.ids)
+        for s in np.unique(index[index >= 0]):
+            section, rows = deck.sections[s], np.flatnonzero(index == s)
+            nodes = conv.nodes(block.nodes[rows].ravel()).reshape(len(rows), -1)
+            ids = block.ids[rows]
+            if isinstance(section, PointMass):
+                conv.model.point_mass(f"{section.elset} mass {s + 1}", nodes[:, 0], section.mass)
+            elif isinstance(section, RotaryInertia):
+                _rotary(conv, section, nodes[:, 0], s)
+            elif isinstance(section, (Spring, Dashpot)):
+                _springs(conv, section, block.type, ids, nodes)
+
+
+def _rotary(conv: Conversion, section: RotaryInertia, nodes: np.ndarray, number: int) -> None:
+    xx, yy, zz, xy, xz, yz = section.inertia
+    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if section.orientation is not None:
+        axes = axes_at(conv.deck.orientations[section.orientation], conv.deck.x[nodes[:1]])[0]
+        J = axes.T @ J @ axes
+    loose = nodes[~conv.rotational[nodes]]
+    if loose.size:
+        conv.note(
+            f"{section.where}: rotary inertia of node {conv.deck.node_ids[loose[0]]}, which has no rotation, is left out"
+        )
+    nodes = nodes[conv.rotational[nodes]]
+    if nodes.size:
+        conv.model.point_mass(f"{section.elset} inertia {number + 1}", nodes, 0.0, inertia=J)
+
+
+def _law(conv: Conversion, section: Spring | Dashpot) -> dict:
+    """Keyword arguments of the model's springs."""
+    law = np.asarray(section.law, float)
+    if section.linear:
+        if len(law) > 1:
+            conv.note(f"{section.where}: the law depends on temperature; its first line is taken")
+        key = "stiffness" if isinstance(section, Spring) else "damping"
+        return {key: float(law[0, 0])}
+    table = law[:, [1, 0]]
+    if len(np.unique(law[:, 2])) > 1 and np.isfinite(law[:, 2]).all():
+        conv.note(f"{section.where}: the law depends on temperature; that of the first temperature is taken")
+        table = table[law[:, 2] == law[0, 2]]
+    if (np.diff(table[:, 0]) <= 0.0).any():
+        raise ModelError(f"{section.where}: the abscissas of the law must rise from line to line")
+    return {"table" if isinstance(section, Spring) else "damping_table": table.tolist()}
+
+
+def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.ndarray, nodes: np.ndarray) -> None:
+    model, law = conv.model, _law(conv, section)
+    what = "spring" if isinstance(section, Spring) else "dashpot"
+    for element, ends in zip(ids.tolist(), nodes.tolist(), strict=True):
+        name = f"{section.elset} {what} {element}"
+        if len(section.dofs) == 0:
+            x = conv.deck.x[ends]
+            if not np.linalg.norm(x[1] - x[0]) > 0.0:
+                raise ModelError(
+                    f"{section.where}: {what} {element} has no length, so no direction; use {what.upper()}2 with "
+                    "directions"
+                )
+            model.spring(name, ends[0], ends[1], **law)
+            continue
+        if len(section.dofs) == 2 and section.dofs[0] != section.dofs[1]:
+            raise ModelError(
+                f"{section.where}: a {what} between direction {section.dofs[0]} and {section.dofs[1]} is not "
+                "supported; give the same direction twice"
+            )
+        dof = section.dofs[0]
+        axes = np.eye(3)
+        if section.orientation is not None:
+            axes = axes_at(conv.deck.orientations[section.orientation], conv.deck.x[ends[:1]])[0]
+        direction = axes[(dof - 1) % 3]
+        a, b = (GROUND, ends[0]) if len(ends) == 1 else (ends[1], ends[0])
+        owner = model._label("Spring", name)
+        found = spring_law(model, owner, **law)
+        if dof > 3:
+            loose = [e for e in ends if not conv.rotational[e]]
+            if loose:
+                raise ModelError(
+                    f"{section.where}: {what} {element} acts on the rotation of node "
+                    f"{conv.deck.node_ids[loose[0]]}, which has none"
+                )
+            model._spring(name, model._angle(owner, (a, b), direction), found, 0.0)
+            continue
+        model._spring(name, model.node_displacement(a, b, direction), found, 0.0)

@@ -1,0 +1,431 @@
+"""What a deck asks to be printed, taken from the states of a run: tables for ``prints`` of the steps of summary.json.
+
+A table has the deck's numbers in the order of its set: {"quantity": "U", "set": "NALL", "time": 1.0, "ids": [...],
+"values": [[ux, uy, uz], ...]}; those at integration points have "points" beside the ids, those of modes "mode", sums
+over the set "total": true and no ids.
+
+    U V         displacements, velocities (of modes: shapes with unit modal mass), in local axes where a node has some
+    RF          external forces: reactions and loads; at dofs that depend on others the force of the constraint
+    S E         stresses (true ones after large displacements), strains of Green: xx, yy, zz, xy, xz, yz of the tensor
+    ENER ELSE   energy density at integration points, energy of elements
+    EVOL EMAS   volumes and masses of elements at the start; with sums of EMAS also the second moments of the mass about the axes of
+                coordinates, the centre of gravity, and the second moments about that
+
+Trusses print one point, in their middle; beams the eight points (B31, B32R), or 27 (B32), of the solid elements that
+CalculiX makes of them, if their section is RECT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fem_mbs import contract as C
+from fem_mbs.analysis.fields import STRAIN, STRESS
+from fem_mbs.analysis.initial import function_jets
+from fem_mbs.deck_model import Conversion, Group, beam_section, density_of, directions, material_of, stiffness_matrix
+from fem_mbs.deck_solids import volumes
+from fem_mbs.deck_steps import StepPlan
+from fem_mbs.elements import solid_shapes as shapes
+from fem_mbs.meshes.abaqus_deck import OutputRequest
+
+__all__ = ["Printer"]
+
+_ORDER = [0, 1, 2, 3, 5, 4]  # xx, yy, zz, xy, xz, yz of xx, yy, zz, xy, yz, zx
+_NODAL = ("U", "V", "RF")
+_SILENT = {"NOE", ""}
+
+
+class Printer:
+    """A recorder that hands everything on to another one and takes the prints of a deck on the way."""
+
+    def __init__(self, conv: Conversion, plan: list[StepPlan], job, recorder):
+        self.conv, self.plan, self.job, self.recorder = conv, plan, job, recorder
+        self.number = -1
+        self.tables: list[dict[str, Any]] = []
+        self.count = 0
+        self.last: Callable[[], None] | None = None
+
+    def __getattr__(self, name: str):
+        return getattr(self.recorder, name)
+
+    def begin_step(self, name, kind, info) -> None:
+        self.number += 1
+        self.tables, self.count, self.last = [], 0, None
+        self.recorder.begin_step(name, kind, info)
+
+    def append(self, series, frames=None, restart=None) -> None:
+        step = self.plan[self.number]
+        if frames is not None and step.prints:
+            self._take(step, series, frames)
+        self.recorder.append(series, frames, restart)
+
+    def end_step(self, summary: dict[str, Any]) -> None:
+        if self.last is not None:
+            self.last()
+        step = self.plan[self.number]
+        summary["deck_step"] = self.conv.deck.steps[step.index].number
+        if self.tables:
+            summary["prints"] = self.tables
+        self.recorder.end_step(summary)
+
+    # --- which states ----------------------------------------------------------------------------------------------
+    def _take(self, step: StepPlan, series, frames) -> None:
+        if step.kind in ("modes", "buckling"):
+            self._modes(step, frames)
+            return
+        deck_step = self.conv.deck.steps[step.index]
+        times = np.atleast_1d(frames["time"])
+        for f, t in enumerate(times):
+            if step.kind == "static" and self.count == 0 and "load factor" in series and series["time"].size == 1:
+                self.count += 1  # the start of the step
+                continue
+            frame = {k: v[f] for k, v in frames.items() if k != "time"}
+            if step.kind in ("transient", "linear_transient"):
+                increment = round((float(t) - step.start) / deck_step.increment)
+                now = float(t)
+                if increment == 0:
+                    continue
+            else:
+                increment = self.count if step.kind == "static" else 1
+                self.count += 1
+                now = float(series["time"][-1]) if step.kind == "static" else step.time
+            due = [o for o in step.prints if o.frequency > 0 and increment % o.frequency == 0]
+            late = [o for o in step.prints if o.frequency > 0 and increment % o.frequency]
+            self.last = None
+            for request in due:
+                self._print(step, request, frame, now)
+            if late:  # the last increment is printed in any case
+                self.last = lambda s=step, r=late, fr=frame, at=now: [self._print(s, o, fr, at) for o in r]
+
+    def _modes(self, step: StepPlan, frames) -> None:
+        """Shapes of modes, with unit modal mass; of buckling as they come."""
+        for request in step.prints:
+            if request.frequency <= 0 or not request.variables:
+                continue
+            for v in request.variables:
+                if v != "U" or step.kind != "modes" or request.kind != "node print":
+                    self._unknown(request, v, "of modes and buckling shapes")
+                    continue
+                linear = self.job._linearised
+                vectors = self.job.vectors
+                mass = np.einsum("ik,ik->k", vectors, linear.mass_matrix @ vectors)
+                for k in range(vectors.shape[1]):
+                    u = linear.nodal(vectors[:, k]) / np.sqrt(mass[k])
+                    self._node_table(request, "U", self._displacements(u[:, :3], u[:, 3:]), step.time, mode=k + 1)
+
+    def _unknown(self, request: OutputRequest, name: str, what: str = "") -> None:
+        if name not in _SILENT:
+            self.conv.note(
+                f"{request.where}: {name} {what or 'is not known'}: it is not printed".replace("  ", " "), False
+            )
+
+    # --- tables ----------------------------------------------------------------------------------------------------
+    def _add(self, request, quantity, time, ids, values, points=None, mode=0, total=False) -> None:
+        table: dict[str, Any] = {"quantity": quantity, "set": request.set_name, "time": time}
+        if mode:
+            table["mode"] = mode
+        if total:
+            table["total"] = True
+        table["ids"] = np.asarray(ids).tolist()
+        if points is not None:
+            table["points"] = np.asarray(points).tolist()
+        table["values"] = np.asarray(values, float).tolist()
+        self.tables.append(table)
+
+    def _print(self, step: StepPlan, request: OutputRequest, frame, time: float) -> None:
+        for name in request.variables:
+            if request.kind == "node print":
+                if name == "U":
+                    self._node_table(request, name, self._displacements(frame["displacement"], frame["rotation"]), time)
+                elif name == "V":
+                    self._node_table(request, name, frame["velocity"], time)
+                elif name == "RF":
+                    forces = self._external(step, frame, time)
+                    if forces is None:
+                        self._unknown(request, name, "of steps in time")
+                    else:
+                        self._node_table(request, name, forces, time)
+                else:
+                    self._unknown(request, name)
+            else:
+                self._element_tables(step, request, name, frame, time)
+
+    def _displacements(self, u: np.ndarray, turn: np.ndarray) -> np.ndarray:
+        u = u.copy()
+        for own, ref in self.conv.turning.items():
+            u[own] = turn[ref]
+        return u
+
+    def _node_table(self, request, name, values, time, mode=0) -> None:
+        nodes = self.conv.nodes(request.ids)
+        picked = values[nodes]
+        if not request.global_axes:
+            axes, has = self.conv.transform_of(nodes)
+            if has.any():
+                picked = np.einsum("nij,nj->ni", axes, picked)
+        if request.totals != "only":
+            self._add(request, name, time, request.ids, picked, mode=mode)
+        if request.totals != "no" and name == "RF":
+            self._add(request, name, time, [], picked.sum(axis=0)[None], total=True, mode=mode)
+
+    # --- forces ----------------------------------------------------------------------------------------------------
+    def _external(self, step: StepPlan, frame, time: float) -> np.ndarray | None:
+        """Reactions and loads on nodes (n, 3)."""
+        from fem_mbs.matrices import Matrices
+
+        job, system = self.job, self.job.system
+        if step.kind not in ("linear_static", "static"):
+            return None
+        loads = np.asarray(job.compiled.loads, bool)
+        ctl = np.zeros(C.N_CTL)
+        ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.TWO], ctl[C.RULE] = 1.0, 1.0, 2.0, 2.0, C.ONE_STATE
+        if step.kind == "linear_static":
+            response = job.responses[step.name]
+            values, on, state = response.values, response.mask & loads, job._linearised.state
+            reaction, matrices = response.forces, job._linearised.matrices
+        else:
+            values = function_jets(job.compiled, job.t)[:, 0] * job.loading.factors
+            on, matrices = loads, job._matrices or Matrices(system)
+            state = system.initial_state()
+            state.Q[:], state.D[:] = job.state.Q[0], job.state.D[0]
+            reaction = job.state.reaction[0] if job.state.reaction.ndim > 1 else job.state.reaction
+        fun = np.zeros((max(len(values), 1), 3))
+        none = matrices.force(ctl, fun, state)
+        fun[: len(values)] = np.where(on, values, 0.0)[:, None]
+        whole = np.zeros(system.n_dof)
+        whole[: len(reaction)] = reaction[: system.n_dof]
+        whole += none - matrices.force(ctl, fun, state)
+        whole[system.first_multiplier :] = 0.0
+        nodal = self._nodal(whole)
+        forces = nodal[:, :3].copy()
+        if self.conv.dependent:  # what the constraints exert on them, as CalculiX prints it
+            blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
+            fun[:] = 0.0
+            if step.kind == "linear_static":
+                inner = matrices.tangent(ctl, fun, state, blocks)[1] @ job.responses[step.name].u
+            else:
+                inner = matrices.force(ctl, fun, state, blocks)
+            node, k = np.array([key for key in self.conv.dependent if key[1] < 3]).reshape(-1, 2).T
+            forces[node, k] = self._nodal(inner)[node, k]
+        for own, ref in self.conv.turning.items():
+            forces[own] = nodal[ref, 3:] + self._drive_moment(step, frame, ref)
+        return forces
+
+    def _nodal(self, values: np.ndarray) -> np.ndarray:
+        system = self.job.system
+        n = system.nodes.x.shape[0]
+        out = np.zeros((n, 6))
+        out[:, :3] = values[system.offset[:n, None] + np.arange(3)]
+        turning = np.flatnonzero(system.nodes.rotational)
+        out[turning, 3:] = values[system.offset[turning, None] + np.arange(3, 6)]
+        return out
+
+    def _drive_moment(self, step: StepPlan, frame, ref: int) -> np.ndarray:
+        """Moments (3,) of the drivers of a node's rotation."""
+        total = np.zeros(3)
+        for name, node, axis in self.conv.turned:
+            if node == ref:
+                total[axis] += self._joint_output(step, name, "drive moment")
+        return total
+
+    def _joint_output(self, step: StepPlan, name: str, label: str) -> float:
+        """An output of the element of a joint, at the state of the step."""
+        job, system = self.job, self.job.system
+        for block in system.blocks:
+            for group, first, last in block.groups:
+                if group != name:
+                    continue
+                if step.kind == "linear_static":
+                    linear, response = job._linearised, job.responses[step.name]
+                    at = block.dof[first:last, block.type.node_dofs :].ravel() - system.first_multiplier
+                    rows = linear.constraints[at]
+                    force = -(rows.T @ response.y[at])
+                    dofs = block.dof[first:last, : block.type.node_dofs].ravel()
+                    turn = np.abs(force[dofs[dofs < len(force)]])
+                    return float(force[dofs[dofs < len(force)]][turn.argmax()]) if len(turn) else 0.0
+                column = [i for i, o in enumerate(block.type.outputs) if o.startswith(label)]
+                out = job.state.out
+                width = len(block.type.outputs)
+                return float(np.ravel(out)[block.first_output + first * width + column[0]]) if column else 0.0
+        return 0.0
+
+    # --- elements --------------------------------------------------------------------------------------------------
+    def _element_tables(self, step: StepPlan, request, name, frame, time) -> None:
+        nonlinear = self.conv.is_nonlinear(self.conv.deck.steps[step.index]) and not step.kind.startswith("linear")
+        if name in ("S", "E", "ENER"):
+            make: Callable = self._points
+        elif name in ("ELSE", "EVOL", "EMAS"):
+            make = self._whole
+        else:
+            self._unknown(request, name)
+            return
+        parts = []
+        for group, rows in self.conv.element_groups(request.ids):
+            found = make(request, group, rows, name, frame, nonlinear)
+            if found is not None:
+                points, values = found
+                ids = np.repeat(group.ids[rows], len(points)) if points is not None else group.ids[rows]
+                parts.append((ids, None if points is None else np.tile(points, len(rows)), values))
+        if not parts:
+            return
+        ids = np.concatenate([p[0] for p in parts])
+        values = np.concatenate([p[2] for p in parts])
+        points = None if parts[0][1] is None else np.concatenate([p[1] for p in parts])
+        if len(parts) > 1:  # in the order of the set
+            order = {int(e): i for i, e in enumerate(request.ids)}
+            at = np.argsort([order[int(e)] for e in ids], kind="stable")
+            ids, values, points = ids[at], values[at], None if points is None else points[at]
+        if request.totals != "only":
+            self._add(request, name, time, ids, values, points)
+        if request.totals != "no" and points is None:
+            self._add(request, name, time, [], values.sum(axis=0)[None], total=True)
+            if name == "EMAS":
+                self._moments(request, time)
+
+    def _table(self, group: Group, frame) -> np.ndarray:
+        """Outputs (m, k) of the elements of a group, as they come."""
+        block = self._block(group)
+        return np.column_stack([frame[f"{group.name}/{label}"] for label in block.type.outputs])
+
+    def _block(self, group: Group):
+        for block in self.job.system.blocks:
+            if not block.type.inertia and any(name == group.name for name, _, _ in block.groups):
+                return block
+        raise KeyError(group.name)
+
+    def _points(self, request, group: Group, rows, name, frame, nonlinear):
+        if group.kind == "beam":
+            return self._beam_points(request, group, rows, name, frame)
+        if group.kind == "truss":
+            table = self._table(group, frame)
+            x = self.conv.deck.x[group.lines]
+            axis = x[:, 1] - x[:, 0]
+            if nonlinear:
+                u = frame["displacement"][group.lines]
+                axis = axis + u[:, 1] - u[:, 0]
+            axis = axis / np.linalg.norm(axis, axis=1)[:, None]
+            stress, strain = table[:, 0] / group.section.value, table[:, 1]
+            if name == "ENER":
+                return np.array([1]), (0.5 * stress * strain)[rows][:, None]
+            value = stress if name == "S" else strain
+            tensor = value[:, None, None] * axis[:, :, None] * axis[:, None, :]
+            return np.array([1]), _six(tensor)[rows]
+        strain = frame[f"{group.name}/points {STRAIN}"][rows]
+        points = np.arange(1, strain.shape[1] + 1)
+        values = frame[f"{group.name}/points {STRESS}"][rows] if name == "S" else strain
+        if name == "ENER":
+            return points, self._energy_density(group, rows, strain).reshape(-1, 1)
+        if group.axes is not None and not request.global_axes:
+            A = group.axes[rows][:, None]
+            T = _tensor(values)
+            values = _six(A @ T @ np.swapaxes(A, -1, -2), sort=False)
+        return points, values[..., _ORDER].reshape(-1, 6)
+
+    def _energy_density(self, group: Group, rows, strain: np.ndarray) -> np.ndarray:
+        """E.C E/2 (e, q) of strains (e, q, 6), components of the tensor in global axes."""
+        if group.axes is not None:
+            A = group.axes[rows][:, None]
+            strain = _six(A @ _tensor(strain) @ np.swapaxes(A, -1, -2), sort=False)
+        gamma = strain * np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+        C = stiffness_matrix(self.conv, material_of(self.conv, group.section.material, group.section.where))
+        return 0.5 * np.einsum("eqi,ij,eqj->eq", gamma, C, gamma)
+
+    def _beam_points(self, request, group: Group, rows, name, frame):
+        """Stresses of RECT beams at the integration points of the solids that CalculiX makes of them."""
+        if name != "S" or group.section.shape != "RECT":
+            self._unknown(request, name, f"of beams with a section {group.section.shape}")
+            return None
+        table = self._table(group, frame)
+        per = len(group.lines) // len(group.ids)
+        shape, values, (a, b) = beam_section(group.section)
+        A, I1, I2 = a * b, a * b**3 / 12.0, b * a**3 / 12.0
+        count = 3 if group.type == "B32" else 2
+        g = np.polynomial.legendre.leggauss(count)[0]
+        n1 = directions(self.conv, group)
+        x = self.conv.deck.x[group.lines]
+        t = x[:, 1] - x[:, 0]
+        t /= np.linalg.norm(t, axis=1)[:, None]
+        axes = np.stack((t, n1, np.cross(t, n1)), axis=1)
+        N, Vy, Vz, _, My1, My2, Mz1, Mz2 = table[:, :8].T
+        out = np.zeros((len(group.ids), count**3, 6))
+        for q in range(count**3):
+            xi, eta, zeta = g[q % count], g[(q // count) % count], g[q // count**2]
+            place = 0.5 * (xi + 1.0) * per
+            k = min(int(place), per - 1)
+            # CalculiX's solid of a B31 has one curvature along it
+            s = 0.5 if group.type.startswith("B31") else place - k
+            line = np.arange(len(group.ids)) * per + k
+            My, Mz = (1.0 - s) * My1[line] + s * My2[line], (1.0 - s) * Mz1[line] + s * Mz2[line]
+            y, z = 0.5 * a * zeta, -0.5 * b * eta
+            T = np.zeros((len(line), 3, 3))
+            T[:, 0, 0] = N[line] / A + My * z / I1 - Mz * y / I2
+            T[:, 0, 1] = T[:, 1, 0] = Vy[line] / A
+            T[:, 0, 2] = T[:, 2, 0] = Vz[line] / A
+            if request.global_axes is not False:
+                B = axes[line]
+                T = np.swapaxes(B, 1, 2) @ T @ B
+            out[:, q] = _six(T)
+        return np.arange(1, count**3 + 1), out[rows].reshape(-1, 6)
+
+    def _whole(self, request, group: Group, rows, name, frame, nonlinear):
+        if name == "ELSE":
+            energy = frame[f"{group.name}/energy [J]"]
+            per = len(group.lines) // len(group.ids) if group.kind != "solid" else 1
+            return None, energy.reshape(-1, per).sum(axis=1)[rows][:, None]
+        volume = self._volumes(group)
+        if name == "EVOL":
+            return None, volume[rows][:, None]
+        return None, (volume * self._density(group))[rows][:, None]
+
+    def _density(self, group: Group) -> float:
+        return density_of(self.conv, material_of(self.conv, group.section.material, group.section.where))
+
+    def _volumes(self, group: Group) -> np.ndarray:
+        x = self.conv.deck.x
+        if group.kind == "solid":
+            return volumes(group, x[group.nodes])
+        ends = x[group.lines]
+        length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).reshape(len(group.ids), -1).sum(axis=1)
+        if group.kind == "truss":
+            return length * group.section.value
+        from fem_mbs.sections import make_section
+
+        shape, values, _ = beam_section(group.section)
+        return length * make_section(group.name, shape, **values).A
+
+    def _moments(self, request, time) -> None:
+        """Sums of EMAS: second moments of the mass about the origin and about its centre, and that centre."""
+        mass, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
+        for group, rows in self.conv.element_groups(request.ids):
+            if group.kind != "solid":
+                self._unknown(request, "EMAS", f"of {group.type} has no moments of inertia")
+                return
+            X = self.conv.deck.x[group.nodes[rows]]
+            points, weights = shapes.rule(group.cell, group.rule)
+            dm = self._density(group) * np.linalg.det(shapes.jacobians(group.cell, X, points)) * weights
+            place = np.einsum("qn,eni->eqi", shapes.shape_functions(group.cell, points), X)
+            mass += dm.sum()
+            first += np.einsum("eq,eqi->i", dm, place)
+            second += np.einsum("eq,eqi,eqj->ij", dm, place, place)
+        if not mass > 0.0:
+            return
+        centre = first / mass
+        inner = second - mass * np.outer(centre, centre)
+        for name, values in (("EMASI", _six(second)), ("COG", centre), ("EMASIC", _six(inner))):
+            self._add(request, name, time, [], values[None], total=True)
+
+
+def _six(T: np.ndarray, sort: bool = True) -> np.ndarray:
+    """Components (..., 6) xx, yy, zz, xy, xz, yz (or, not sorted, yz before zx) of tensors (..., 3, 3)."""
+    six = np.stack([T[..., 0, 0], T[..., 1, 1], T[..., 2, 2], T[..., 0, 1], T[..., 1, 2], T[..., 2, 0]], axis=-1)
+    return six[..., _ORDER] if sort else six
+
+
+def _tensor(values: np.ndarray) -> np.ndarray:
+    T = np.zeros((*values.shape[:-1], 3, 3))
+    for k, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))):
+        T[..., i, j] = T[..., j, i] = values[..., k]
+    return T

@@ -1,0 +1,148 @@
+"""A deck of Abaqus or CalculiX as a model, and its run: ``fem-mbs run DECK.inp``.
+
+    converted = convert(read_deck(path))       Converted: model, steps, notes
+    results = run_deck(path, folder)           a results folder, prints in its summary
+
+Exit codes of the command line: what the deck cannot mean is a ModelError with file and line; what the model does not
+hold of it is a note, which ``strict`` makes an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fem_mbs.deck_constraints import make_constraints, nodes_of_constraints, tie_facets
+from fem_mbs.deck_loads import make_loads, plan_loads
+from fem_mbs.deck_model import Conversion, Note, find_groups, make_mesh, make_parts
+from fem_mbs.deck_prints import Printer
+from fem_mbs.deck_steps import StepPlan, make_steps
+from fem_mbs.deck_time import Timeline
+from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.meshes.abaqus import read_deck
+from fem_mbs.meshes.abaqus_deck import Deck
+from fem_mbs.model import Model
+
+__all__ = ["Converted", "convert", "is_deck", "run_deck", "solve_deck", "strictly"]
+
+
+@dataclass
+class Converted:
+    """A deck as a model: ``model`` with its steps, what they stand for, and what of the deck is not in it."""
+
+    deck: Deck
+    model: Model
+    conversion: Conversion
+    steps: list[StepPlan]
+
+    @property
+    def notes(self) -> list[Note]:
+        """All that the reader and the conversion did not use."""
+        read = [Note(f"{u}" if u.reason else f"{u}: not used", u.changes_answer) for u in self.deck.unused]
+        found = [n for n in self.conversion.notes if all(n.text != r.text for r in read)]
+        return read + found
+
+
+def is_deck(path: str | Path) -> bool:
+    """Whether a file is a deck, by its name."""
+    return Path(path).suffix.lower() == ".inp"
+
+
+def convert(deck: Deck) -> Converted:
+    """The model of a deck, with its steps.
+
+    Raises:
+        ModelError: what the model cannot hold and the deck needs, with file and line.
+    """
+    title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
+    model = Model(3, title=title)
+    conv = Conversion(deck, model)
+    find_groups(conv)
+    nodes_of_constraints(conv)
+    timeline = Timeline.of(deck)
+    plan = plan_loads(conv, timeline)
+    tie_facets(conv)
+    make_mesh(conv)
+    make_parts(conv)
+    make_constraints(conv, timeline)
+    make_loads(conv, plan)
+    steps = make_steps(conv, timeline, plan)
+    return Converted(deck, model, conv, steps)
+
+
+def _watch(converted: Converted):
+    def watch(job, recorder):
+        return Printer(converted.conversion, converted.steps, job, recorder)
+
+    return watch
+
+
+def strictly(converted: Converted, strict: bool = True) -> None:
+    """Refuse a deck of which something is not used.
+
+    Raises:
+        ModelError: naming what.
+    """
+    notes = converted.notes
+    if strict and notes:
+        first = "; ".join(str(n) for n in notes[:5])
+        more = f"; and {len(notes) - 5} more" if len(notes) > 5 else ""
+        raise ModelError(f"not used of the deck: {first}{more}")
+
+
+def _placed(converted: Converted, error: AnalysisError) -> Exception:
+    """A loose model in a linear step is bad input."""
+    if "loose" not in str(error):
+        return error
+    for step in converted.steps:
+        if f'"{step.name}"' in str(error):
+            return ModelError(f"{converted.deck.steps[step.index].where}: {error}")
+    return ModelError(f"{converted.deck.files[0]}: {error}")
+
+
+def run_deck(
+    path: str | Path, directory: str | Path, progress: Callable | None = None, strict: bool = False,
+    told: Callable[[Converted], None] | None = None,
+):  # fmt: skip
+    """Run the steps of a deck into a results folder and return its `fem_mbs.results.Results`.
+
+    Args:
+        strict: refuse a deck of which something is not used.
+        told: called with the converted deck before anything is computed.
+
+    Raises:
+        MeshError, ModelError: the deck cannot be used, with file and line.
+        AnalysisError: a step has no valid result.
+    """
+    from fem_mbs.analysis.run import run
+
+    converted = convert(read_deck(path))
+    if told is not None:
+        told(converted)
+    strictly(converted, strict)
+    try:
+        results = run(
+            converted.model, directory, progress=progress, skipped=lambda: [str(n) for n in converted.notes],
+            watch=_watch(converted),
+        )  # fmt: skip
+    except AnalysisError as error:
+        raise _placed(converted, error) from None
+    strictly(converted, strict)
+    return results
+
+
+def solve_deck(deck: Deck | str | Path, progress: Callable | None = None):
+    """Run the steps of a deck in memory: the converted deck and its `fem_mbs.analysis.solution.Solution`, with the
+    prints in the summaries of its steps.
+
+    Raises:
+        as `run_deck`.
+    """
+    from fem_mbs.analysis.run import solve
+
+    converted = convert(deck if isinstance(deck, Deck) else read_deck(deck))
+    try:
+        return converted, solve(converted.model, progress=progress, watch=_watch(converted))
+    except AnalysisError as error:
+        raise _placed(converted, error) from None

@@ -1,0 +1,72 @@
+"""Solids of a deck: their materials and parts, volumes and masses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.deck_model import Conversion, Group, density_of, expansion_of, material_of, stiffness_matrix
+from fem_mbs.elements import solid_shapes as shapes
+from fem_mbs.errors import MeshError, ModelError
+from fem_mbs.meshes.abaqus import element_place
+
+__all__ = ["make_solids", "nodal_volumes", "volumes"]
+
+
+def make_solids(conv: Conversion) -> None:
+    """The solid parts of the model.
+
+    Raises:
+        ModelError: materials that cannot be used, cells that are flat or inside out (with the line of the element).
+    """
+    model = conv.model
+    # with fewer points than nodes a mass matrix may be singular, which only steps in time would mind
+    reduced = all(step.procedure != "DYNAMIC" for step in conv.deck.steps)
+    for i, group in enumerate(conv.groups):
+        if group.kind != "solid":
+            continue
+        section = group.section
+        material = material_of(conv, section.material, section.where)
+        _check_cells(conv, group)
+        if material.name not in model.solid_materials:
+            expansion = expansion_of(conv, material) or (0.0,)
+            if len(expansion) == 6:  # 11, 22, 33, 12, 13, 23
+                expansion = tuple(expansion[k] for k in (0, 1, 2, 3, 5, 4))
+            model.solid_material(
+                material.name, stiffness=stiffness_matrix(conv, material), density=density_of(conv, material),
+                expansion=expansion[0] if len(expansion) == 1 else expansion,
+            )  # fmt: skip
+        alpha, beta = material.damping
+        model.solids(
+            group.name, f"deck:part {i + 1}", material.name, element=group.element, orientation=group.axes,
+            damping=beta, mass_damping=alpha,
+            mass="reduced" if reduced and group.element == "reduced" else "consistent",
+        )  # fmt: skip
+
+
+def _check_cells(conv: Conversion, group: Group) -> None:
+    X = conv.deck.x[group.nodes]
+    try:
+        shapes.check_cells(group.cell, X, group.type, group.ids, group.rule)
+    except ModelError as error:
+        worst = int(np.argmin(shapes.smallest_jacobian(group.cell, X, group.rule)))
+        ids = [k for k in group.ids.tolist() if f" {k} " in str(error)] or [int(group.ids[worst])]
+        try:
+            place = element_place(conv.deck.source, ids[0])
+        except MeshError:
+            place = group.section.where
+        raise ModelError(f"{place}: {error}") from None
+
+
+def volumes(group: Group, x: np.ndarray) -> np.ndarray:
+    """Volumes (n,) of solids with nodes at x (n, k, 3), with their own integration points."""
+    points, weights = shapes.rule(group.cell, group.rule)
+    return np.linalg.det(shapes.jacobians(group.cell, x, points)) @ weights
+
+
+def nodal_volumes(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Shares (m, k) of the nodes in the volumes of solids ``rows`` (m,), of all nodes at x (nodes, 3): the integrals of
+    their shape functions."""
+    points, weights = shapes.exact_rule(group.cell)
+    X = x[group.nodes[rows]]
+    det = np.linalg.det(shapes.jacobians(group.cell, X, points))
+    return (det * weights) @ shapes.shape_functions(group.cell, points)

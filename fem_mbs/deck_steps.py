@@ -1,0 +1,187 @@
+"""Steps of a deck as steps of the model.
+
+    STATIC                         linear_static_step, at the end of the step
+    STATIC with NLGEOM             static_step over the step's duration, in its increments
+    FREQUENCY                      modes_step; with PERTURBATION about the preloaded state
+    BUCKLE                         buckling_step of the loads of the step; with PERTURBATION about the preloaded state
+    DYNAMIC                        linear_transient_step, with NLGEOM transient_step, by HHT's rule
+
+Nonlinear constraints (rigid bodies, most MPCs) make every step one with NLGEOM, as in CalculiX.
+With PERTURBATION the state is that at the end of the last general step: after a linear one, its stresses (preload).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fem_mbs.deck_loads import Plan
+from fem_mbs.deck_model import Conversion
+from fem_mbs.deck_time import Timeline
+from fem_mbs.errors import ModelError
+from fem_mbs.meshes.abaqus_deck import OutputRequest, Step
+
+__all__ = ["StepPlan", "make_steps"]
+
+#: Time steps of a DYNAMIC step without DIRECT: at least so many, if its first increment is longer.
+_LEAST = 10
+#: Time steps beyond which automatic increments become adaptive ones, and their tolerance.
+_MANY, _TOLERANCE = 20000, 1e-3
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    """A step of the model that stands for one of the deck: its index there, its name, kind, total time at its end, and
+    the prints in force."""
+
+    index: int
+    name: str
+    kind: str
+    time: float
+    prints: tuple[OutputRequest, ...]
+    start: float = 0.0
+
+
+def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPlan]:
+    """The steps of the model; those that are not supported are noted.
+
+    Raises:
+        ModelError: no step can be computed, or one cannot with what went before.
+    """
+    deck, model = conv.deck, conv.model
+    if not deck.steps:
+        raise ModelError(f"{deck.files[0]}: the deck has no steps; add *STEP, a procedure and *END STEP")
+    made: list[StepPlan] = []
+    prints: dict[str, tuple[OutputRequest, ...]] = {}
+    preload, moved = "", False  # the last general step: name of a linear one, or whether the state has moved
+    some = bool(plan.own) and any(plan.own.values())
+    for i, step in enumerate(deck.steps):
+        for kind in ("node print", "el print"):
+            mine = tuple(o for o in step.outputs if o.kind == kind)
+            if mine:
+                prints[kind] = mine
+        _files(conv, step)
+        name = f"step {step.number}"
+        if not step.supported:
+            conv.note(f"{step.where}: {step.procedure} is not computed yet; the step is left out")
+            continue
+        wanted = prints.get("node print", ()) + prints.get("el print", ())
+        t = timeline.time_of(i)
+        start = t - (step.duration if i in timeline.steps else 0.0)
+        general = plan.general if some else "all"
+        if step.procedure == "STATIC" and step.perturbation:
+            _own_loads(conv, step, plan.own[i])
+            model.linear_static_step(name, loads=plan.own[i], preload=preload)
+            kind = "linear_static"
+        elif step.procedure == "STATIC" and not conv.is_nonlinear(step):
+            _linear_after(conv, step, moved)
+            if step.increment < step.duration * (1.0 - 1e-9):
+                conv.note(f"{step.where}: only the end of the linear step is computed and printed", changes=False)
+            loads = "all" if not some else [*plan.general, *_motions(conv)]
+            model.linear_static_step(name, loads=loads, time=t)
+            kind, preload = "linear_static", name
+        elif step.procedure == "STATIC":
+            if not step.nlgeom:
+                conv.note(f"{step.where}: nonlinear constraints: the step is computed as one with NLGEOM", changes=False)
+            increments = max(1, round(step.duration / step.increment))
+            model.static_step(increments, name, duration=step.duration)
+            kind, preload, moved = "static", "", True
+        elif step.procedure == "FREQUENCY":
+            _modes(conv, step, name, preload, moved)
+            kind = "modes"
+        elif step.procedure == "BUCKLE":
+            own = plan.own[i]
+            if not own:
+                raise ModelError(f"{step.where}: the BUCKLE step has no loads; give them in the step")
+            if not step.perturbation and moved:
+                conv.note(f"{step.where}: BUCKLE without PERTURBATION is computed about the state of the steps before")
+            model.buckling_step(step.n_modes, own, name, sign="positive", preload=preload if step.perturbation else "")
+            kind = "buckling"
+        else:
+            kind = _dynamic(conv, step, name, wanted, moved or bool(preload))
+            preload, moved = "", True
+        made.append(StepPlan(i, name, kind, t, wanted, start))
+    points = {v for m in made for o in m.prints if o.frequency for v in o.variables} & {"S", "E", "ENER"}
+    if points and any(g.kind == "solid" for g in conv.groups):
+        model.field_names = tuple(dict.fromkeys((*model.field_names, "points")))
+    if not made:
+        raise ModelError(f"{deck.steps[0].where}: no step of the deck can be computed ({deck.steps[0].procedure})")
+    return made
+
+
+def _motions(conv: Conversion) -> list[str]:
+    """Names of motions and equations with a right side."""
+    return list(conv.drivers)
+
+
+def _files(conv: Conversion, step: Step) -> None:
+    """Requests other than prints: the results folder holds all fields anyway."""
+    for request in step.outputs:
+        if request.kind not in ("node print", "el print", "node file", "el file", "node output", "element output"):
+            conv.note(f"{request.where}: *{request.kind.upper()} is not used", changes=False)
+
+
+def _own_loads(conv: Conversion, step: Step, names: list[str]) -> None:
+    if not names:
+        raise ModelError(f"{step.where}: the perturbation step has no loads; give them in the step")
+
+
+def _linear_after(conv: Conversion, step: Step, moved: bool) -> None:
+    if moved:
+        conv.note(f"{step.where}: the linear step after a nonlinear one is computed about its deformed state")
+
+
+def _modes(conv: Conversion, step: Step, name: str, preload: str, moved: bool) -> None:
+    about = preload if step.perturbation else ""
+    if moved and not step.perturbation:
+        conv.note(
+            f"{step.where}: FREQUENCY without PERTURBATION is computed about the state that the steps before have left",
+            changes=False,
+        )
+    bounded = np.isfinite(step.upper) or np.isfinite(step.lower)
+    if bounded and not step.n_modes:
+        if not np.isfinite(step.upper):
+            raise ModelError(f"{step.where}: FREQUENCY with a lower bound needs an upper one, or the number of modes")
+        band = (max(step.lower, 0.0) if np.isfinite(step.lower) else 0.0, step.upper)
+        conv.model.modes_step(10, name, band=band, preload=about)
+        return
+    if bounded:
+        conv.note(f"{step.where}: bounds of FREQUENCY beside the number of modes are not used", changes=False)
+    conv.model.modes_step(step.n_modes, name, preload=about)
+
+
+def _dynamic(conv: Conversion, step: Step, name: str, prints: tuple[OutputRequest, ...], later: bool) -> str:
+    if step.explicit:
+        conv.note(f"{step.where}: EXPLICIT is not used; the step is implicit", changes=False)
+    h = step.increment
+    if not step.direct:
+        h = min(h, step.duration / _LEAST)
+    n = max(1, round(step.duration / h))
+    frames = _every(prints, n) if step.direct else 100
+    options = {"rule": "hht", "alpha": step.alpha, "frames": frames}
+    if conv.is_nonlinear(step):
+        if not step.direct and n > _MANY:
+            conv.note(
+                f"{step.where}: the increments of DYNAMIC are adaptive, with a local error of {_TOLERANCE:g}",
+                changes=False,
+            )
+            h = step.duration / 1000
+            conv.model.transient_step(
+                step.duration, h, name, rule="midpoint", adaptive=_TOLERANCE * float(np.ptp(conv.deck.x, axis=0).max())
+            )
+        else:
+            conv.model.transient_step(step.duration, step.duration / n, name, **options)
+        return "transient"
+    if later:
+        conv.note(f"{step.where}: the linear transient starts at rest in the state of the nonlinear steps before")
+    conv.model.linear_transient_step(step.duration, step.duration / n, name=name, **options)
+    return "linear_transient"
+
+
+def _every(prints: tuple[OutputRequest, ...], n: int) -> int:
+    """Number of states to keep of n time steps, so that every printed one is among them."""
+    every = [o.frequency for o in prints if o.frequency > 0 and o.variables]
+    if not every:
+        return min(n, 100)
+    return max(1, n // int(np.gcd.reduce(every)))

@@ -1,0 +1,235 @@
+"""What holds on in a deck from step to step: values of supports, loads and temperatures as functions of total time.
+
+General steps (STATIC, DYNAMIC) pass time one after the other; steps about a state (FREQUENCY, BUCKLE, all with
+PERTURBATION) pass none.  A value given in a step is reached by a ramp over the step or at once (the step's rule), or
+follows an amplitude; it stays until a later step gives another one or ends it with OP=NEW.  Values that have the same
+course are one function of time with a factor each (`courses`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.errors import ModelError
+from fem_mbs.functions import TimeFunction
+from fem_mbs.meshes.abaqus_deck import Amplitude, Deck, Step
+
+__all__ = ["Course", "Given", "Line", "Root", "Timeline", "courses"]
+
+
+@dataclass(frozen=True, eq=False)
+class Line(TimeFunction):
+    """Linear between points t (n,), which do not fall; where two have the same time the value jumps after it.
+
+    Constant outside.  At a jump the earlier value counts, since a step ends with it; so the first time has one value.
+    """
+
+    t: np.ndarray
+    value: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinks", np.unique(self.t))
+
+    def _place(self, x: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
+        at = np.clip(np.searchsorted(self.t, x, side=side) - 1, 0, len(self.t) - 2)
+        width = self.t[at + 1] - self.t[at]
+        return at, np.where(width > 0.0, width, 1.0)
+
+    def _value(self, t: np.ndarray) -> Any:
+        if len(self.t) == 1:
+            return np.full(t.shape, self.value[0])
+        at, width = self._place(t, "left")
+        share = np.clip((t - self.t[at]) / width, 0.0, 1.0)
+        return (1.0 - share) * self.value[at] + share * self.value[at + 1]
+
+    def _slopes(self, t: np.ndarray):
+        zero = np.zeros(t.shape)
+        if len(self.t) == 1:
+            return zero, zero
+        at, width = self._place(t, "right")
+        inside = (t >= self.t[0]) & (t < self.t[-1])
+        return np.where(inside, (self.value[at + 1] - self.value[at]) / width, 0.0), zero
+
+
+@dataclass(frozen=True, eq=False)
+class Root(TimeFunction):
+    """The square root of a function that is not negative: a speed whose square is given."""
+
+    squared: TimeFunction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinks", self.squared.kinks)
+
+    def _value(self, t: np.ndarray) -> Any:
+        return np.sqrt(np.maximum(self.squared(t), 0.0))
+
+    def _slopes(self, t: np.ndarray):
+        value, first, second = self.squared.jet(t)
+        root = np.sqrt(np.maximum(value, 1e-300))
+        return 0.5 * first / root, 0.5 * second / root - 0.25 * first**2 / root**3
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The general steps of a deck: indices into `Deck.steps`, beginnings and ends in total time."""
+
+    steps: tuple[int, ...]
+    start: tuple[float, ...]
+    end: tuple[float, ...]
+
+    @classmethod
+    def of(cls, deck: Deck) -> Timeline:
+        steps, start, end, t = [], [], [], 0.0
+        for i, step in enumerate(deck.steps):
+            if is_general(step):
+                steps.append(i)
+                start.append(t)
+                t += step.duration
+                end.append(t)
+        return cls(tuple(steps), tuple(start), tuple(end))
+
+    def time_of(self, index: int) -> float:
+        """Total time at the end of step ``index``; of a step that passes none, of the last general one before it."""
+        ends = [e for i, e in zip(self.steps, self.end, strict=True) if i <= index]
+        return ends[-1] if ends else 0.0
+
+
+def is_general(step: Step) -> bool:
+    """Whether a step passes time and leaves its state to the next."""
+    return step.supported and step.procedure in ("STATIC", "DYNAMIC") and not step.perturbation
+
+
+@dataclass(frozen=True)
+class Given:
+    """What one entry of a step says: values (m,) of quantities ``keys`` (m,), unique whole numbers, and their
+    amplitude; ``ends`` says that they are not held any longer."""
+
+    keys: np.ndarray
+    values: np.ndarray
+    amplitude: str | None
+    where: str
+
+
+@dataclass(frozen=True)
+class Course:
+    """Quantities ``keys`` (m,) that are ``factors`` (m,) times ``function``; where: of the entry that began it.
+
+    active (steps,) bool: the general steps at whose end the quantities are given; ``zero``: the function is.
+    """
+
+    keys: np.ndarray
+    factors: np.ndarray
+    function: TimeFunction
+    active: np.ndarray
+    where: str
+
+
+def courses(
+    deck: Deck,
+    timeline: Timeline,
+    given: Sequence[Iterable[Given]],
+    ended: Sequence[bool],
+    before: Iterable[Given] = (),
+) -> tuple[list[Course], list[str]]:
+    """Functions of total time of all quantities that the general steps give values.
+
+    Args:
+        given: of each general step, in order, its entries; ``ended``: whether it ends the entries of earlier steps.
+        before: entries outside of steps, which hold from the start.
+
+    Returns:
+        the courses, and places of entries whose quantities had a value in the same step already.
+    """
+    rows: list[tuple[int, Given]] = [(-1, g) for g in before]
+    for s, of_step in enumerate(given):
+        rows += [(s, g) for g in of_step]
+    if not rows:
+        return [], []
+    keys = np.unique(np.concatenate([g.keys for _, g in rows]))
+    names = [None, *deck.amplitudes]
+    n = len(timeline.steps)
+    value, law = np.full((n + 1, len(keys)), np.nan), np.zeros((n + 1, len(keys)), int)
+    entry, twice = np.full((n + 1, len(keys)), -1), []
+    k = 0
+    for s in range(-1, n):
+        row = s + 1
+        if row:
+            if not ended[s]:
+                value[row], law[row], entry[row] = value[row - 1], law[row - 1], entry[row - 1]
+        new = np.zeros(len(keys), bool)
+        while k < len(rows) and rows[k][0] == s:
+            g = rows[k][1]
+            at = np.searchsorted(keys, g.keys)
+            if (new[at] & ((value[row, at] != g.values) | (law[row, at] != names.index(g.amplitude)))).any():
+                twice.append(g.where)
+            new[at] = True
+            value[row, at], law[row, at], entry[row, at] = g.values, names.index(g.amplitude), k
+            k += 1
+    # quantities with the same course: the same laws, and values in the same ratios
+    held = np.isfinite(value)
+    filled = np.where(held, value, 0.0)
+    size = np.abs(filled).max(axis=0)
+    first = np.argmax(np.abs(filled) == size, axis=0)
+    factor = np.where(size > 0.0, filled[first, np.arange(len(keys))], 1.0)
+    ratio = np.round(filled / factor, 12) + 0.0
+    signature = np.vstack((ratio, np.where(held, law, -1)))
+    patterns, which = np.unique(signature, axis=1, return_inverse=True)
+    which = which.ravel()
+    found = []
+    for p in range(patterns.shape[1]):
+        mine = np.flatnonzero(which == p)
+        column = mine[0]
+        where = rows[int(entry[entry[:, column] >= 0, column][0])][1].where
+        function = _function(deck, timeline, ratio[:, column], law[:, column], held[:, column])
+        found.append(Course(keys[mine], factor[mine] * 1.0, function, held[1:, column].copy(), where))
+    begun = np.where(entry >= 0, entry, len(rows)).min(axis=0)
+    order = np.argsort([int(begun[which == p].min()) for p in range(len(found))], kind="stable")
+    return [found[i] for i in order], list(dict.fromkeys(twice))
+
+
+def _function(deck: Deck, timeline: Timeline, ratio: np.ndarray, law: np.ndarray, held: np.ndarray) -> TimeFunction:
+    """The course of values ``ratio`` (steps + 1,) by the amplitudes ``law`` (0: the rule of the step)."""
+    names = list(deck.amplitudes)
+    t, v = [0.0], [float(ratio[0]) if held[0] else 0.0]
+    for s, (start, end) in enumerate(zip(timeline.start, timeline.end, strict=True)):
+        step = deck.steps[timeline.steps[s]]
+        target = float(ratio[s + 1]) if held[s + 1] else 0.0
+        if held[s + 1] and law[s + 1]:
+            points, values = amplitude_points(deck.amplitudes[names[law[s + 1] - 1]], start, end)
+            values = target * values
+        elif step.amplitude == "STEP" and (target != v[-1]):
+            points, values = np.array([start, end]), np.array([target, target])
+        else:
+            points, values = np.array([start, end]), np.array([v[-1], target])
+        if values[0] == v[-1] or s == 0:
+            v[-1] = float(values[0])  # at the very start there is nothing before
+            points, values = points[1:], values[1:]
+        t += points.tolist()
+        v += values.tolist()
+    times, line = np.array(t), np.array(v)
+    inner = np.ones(len(times), bool)  # points on the line between their neighbours say nothing
+    inner[1:-1] = ~((line[1:-1] == line[:-2]) & (line[1:-1] == line[2:]))
+    return Line(times[inner], line[inner])
+
+
+def amplitude_points(amplitude: Amplitude, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
+    """Points of an amplitude over a step, in total time, with its ends.
+
+    Raises:
+        ModelError: definitions other than TABULAR.
+    """
+    if amplitude.definition != "TABULAR":
+        raise ModelError(
+            f"{amplitude.where}: the amplitude {amplitude.name} has DEFINITION={amplitude.definition}; "
+            "give it as a table of times and values"
+        )
+    t = amplitude.t + (0.0 if amplitude.total_time else start)
+    inside = (t > start) & (t < end)
+    points = np.concatenate(([start], t[inside], [end]))
+    return points, np.concatenate(
+        ([np.interp(start, t, amplitude.value)], amplitude.value[inside], [np.interp(end, t, amplitude.value)])
+    )

@@ -1,0 +1,133 @@
+"""How alike the mode shapes of two results are: the modal assurance criterion, also between different meshes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fem_mbs.errors import ResultsError
+from fem_mbs.results import Results, Step
+from fem_mbs.solvers.modal_quantities import mac as assurance
+
+__all__ = ["Mac", "mac"]
+
+_TOLERANCE = 1e-6  # of the size of the model: nodes nearer than that are the same
+_SHAPES = ("modes", "buckling")
+
+
+@dataclass(frozen=True)
+class Mac:
+    """Modal assurance criterion between the shapes of two results.
+
+    ``matrix`` (k, l) from 0 (unlike) to 1 (the same shape); ``frequencies_a`` (k,), ``frequencies_b`` (l,) [Hz], of
+    buckling shapes load factors [-]; ``quantity`` says which; ``nodes`` compared; ``largest_distance`` [m] between two
+    nodes that were taken for one; ``names`` of the two steps.
+    """
+
+    matrix: np.ndarray
+    frequencies_a: np.ndarray
+    frequencies_b: np.ndarray
+    quantity: str
+    nodes: int
+    largest_distance: float
+    names: tuple[str, str]
+
+    @property
+    def pairs(self) -> list[tuple[int, int, float]]:
+        """For each shape of the first result, the most alike one of the second: (number, number, value), from 0."""
+        best = self.matrix.argmax(axis=1)
+        return [(i, int(j), float(self.matrix[i, j])) for i, j in enumerate(best)]
+
+
+def _step(results: Results, name: str | int | None) -> Step:
+    shapes = [step for step in results.steps if step.type in _SHAPES]
+    if isinstance(name, int):
+        shapes = [step for step in shapes if step.number == name]
+    elif name is not None:
+        shapes = [step for step in shapes if step.name == name]
+    shapes = [step for step in shapes if len(step.frame_times)]
+    if not shapes:
+        known = ", ".join(f'"{s.name}"' for s in results.steps if s.type in _SHAPES) or "none"
+        asked = "" if name is None else f" {name!r}"
+        raise ResultsError(f'Results folder "{results.directory}": no step{asked} with shapes: there are {known}')
+    return shapes[0]
+
+
+def _shapes(results: Results, step: Step) -> np.ndarray:
+    """Shapes (n_nodes, 3, k), less the displacements of the state that they swing about."""
+    frames = np.asarray(step.frames["displacement"][:], float)
+    before = [s for s in results.steps[: step.number] if s.type not in _SHAPES and "displacement" in s.frames]
+    nonlinear = [s for s in before if not s.summary.get("linear")]  # linear steps leave the model where it is
+    if nonlinear and len(nonlinear[-1].frame_times):
+        frames = frames - nonlinear[-1].frames["displacement"][-1]
+    return np.moveaxis(frames, 0, 2)
+
+
+def _values(step: Step) -> tuple[np.ndarray, str]:
+    for key, quantity in (("frequencies_hz", "frequency [Hz]"), ("load_factors", "load factor")):
+        if key in step.summary:
+            return np.asarray(step.summary[key], float), quantity
+    return np.arange(1.0, len(step.frame_times) + 1.0), "number"
+
+
+def _partners(
+    a: np.ndarray, b: np.ndarray, tolerance: float | None, where: str
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Nodes of the first mesh, the nearest ones of the second, and the largest distance between two of them."""
+    size = float(np.ptp(a, axis=0).max())
+    limit = _TOLERANCE * size if tolerance is None else tolerance
+    if len(a) == len(b):
+        distance = np.linalg.norm(a - b, axis=1)
+        if distance.max() <= limit:
+            return np.arange(len(a)), np.arange(len(b)), float(distance.max())
+    from scipy.spatial import cKDTree
+
+    distance, nearest = cKDTree(b).query(a)
+    near = np.flatnonzero(distance <= limit)
+    if len(near) < max(1, len(a) // 2 if tolerance is None else 1):
+        raise ResultsError(
+            f"MAC {where}: {len(near)} of {len(a)} nodes of the first lie within {limit:.3g} m of one of the second; "
+            f"give a larger tolerance (the nearest half lies within {np.median(distance):.3g} m), or check the units"
+        )
+    return near, nearest[near], float(distance[near].max())
+
+
+def mac(
+    results_a: Results,
+    results_b: Results,
+    step_a: str | int | None = None,
+    step_b: str | int | None = None,
+    tolerance: float | None = None,
+) -> Mac:
+    """Compare the shapes of two results by their displacements (no rotations):
+
+        MAC_ij = |a_i . b_j|^2 / (a_i . a_i  b_j . b_j)      (Allemang & Brown 1982)
+
+    Nodes of equal number at equal positions are compared with each other; where the meshes differ, every node of the
+    first with the nearest of the second.
+
+    Args:
+        step_a, step_b: name or number of the steps; by default the first with shapes; step_b the name of step_a, where
+            the second result has such a step.
+        tolerance: [m] largest distance of two nodes that count as one; those of the first mesh without a partner are
+            left out. By default 1e-6 of the size of the first model, of whose nodes at least half must have a partner.
+
+    Raises:
+        ResultsError: no shapes, meshes that do not lie over each other, a shape in which no node moves.
+    """
+    first = _step(results_a, step_a)
+    if step_b is None and any(s.name == first.name and s.type in _SHAPES for s in results_b.steps):
+        step_b = first.name
+    second = _step(results_b, step_b)
+    where = f'of "{results_a.directory}" and "{results_b.directory}"'
+    own, other, distance = _partners(results_a.header["nodes"], results_b.header["nodes"], tolerance, where)
+    A = _shapes(results_a, first)[own].reshape(3 * len(own), -1)
+    B = _shapes(results_b, second)[other].reshape(3 * len(own), -1)
+    for name, shapes in ((first.name, A), (second.name, B)):
+        still = np.flatnonzero(~np.any(shapes, axis=0))
+        if still.size:
+            raise ResultsError(f'MAC {where}: in shape {still[0] + 1} of step "{name}" none of the nodes moves')
+    values_a, quantity = _values(first)
+    values_b, _ = _values(second)
+    return Mac(assurance(A, B), values_a, values_b, quantity, len(own), distance, (first.name, second.name))
