@@ -340,7 +340,7 @@ class Printer:
             return None
         table = self._table(group, frame)
         per = len(group.lines) // len(group.ids)
-        shape, values, (a, b) = beam_section(group.section)
+        _, _, (a, b) = beam_section(group.section)
         A, I1, I2 = a * b, a * b**3 / 12.0, b * a**3 / 12.0
         count = 3 if group.type == "B32" else 2
         g = np.polynomial.legendre.leggauss(count)[0]
