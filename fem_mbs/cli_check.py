@@ -391,6 +391,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.analysis.rules import RULES
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions import FUNCTION_KINDS
+    from fem_mbs.model_fields import FIELDS
     from fem_mbs.sections import SECTION_SHAPES
     from fem_mbs.sensors import sensor_kinds
     from fem_mbs.solvers.linear import cholmod_status, solver_names
@@ -417,6 +418,9 @@ def inventory() -> Iterator[str]:
     yield "steps and their options:"
     for name, options in STEP_OPTIONS.items():
         yield f"  {name:20} {', '.join(options)}"
+    yield "fields of solid and plane parts in results:"
+    for name, text in FIELDS.items():
+        yield f"  {name:20} {text}"
     yield "integration rules:"
     for name, rule in RULES.items():
         yield f"  {name:20} {rule.text}"
@@ -429,7 +433,7 @@ def inventory() -> Iterator[str]:
     yield "mesh formats:"
     yield f"  {'.msh':20} Gmsh 2.2 and 4.1, text and binary; physical groups become sets"
     yield f"  {'.vtu':20} VTK unstructured grid"
-    yield "results: HDF5, XDMF (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"
+    yield "results: HDF5, XDMF and VTU (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"
 
 
 _JOINTS = {

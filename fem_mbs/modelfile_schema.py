@@ -386,7 +386,8 @@ Document = _table(
     elimination=Key(FLAG, "nodes that a joint makes coincide share their unknowns where that is exact", True),
     fields=Key(
         WORDS,
-        'in frames of solid and plane parts: "stress", "strain" (nodes), "points" (all integration points)',
+        'of solid and plane parts in frames: "stress", "strain", "shapes" (stresses of modes too), "points"; '
+        "see results.md",
         shows='"stress"',
     ),
 )
