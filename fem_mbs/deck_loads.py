@@ -69,8 +69,8 @@ def _all_kinds(
     def found(kind: str, given: list[list[Given]]) -> Iterable[tuple[str, Course, TimeFunction | float]]:
         got, twice = courses(conv.deck, timeline, given, [kind in s.new for s in steps])
         for place in twice:
-            conv.note(f"{place}: a load of the same node and direction, or element and label, is given a second time in "
-                      "one step; the last value counts")  # fmt: skip
+            what = "node and direction" if kind == "CLOAD" else "element and label"
+            conv.note(f"{place}: a load of the same {what} is given a second time in one step; the last value counts")
         for k, course in enumerate(got, 1):
             if not np.any(course.factors) or not np.any(_values(course.function)):
                 continue

@@ -19,8 +19,6 @@ def make_solids(conv: Conversion) -> None:
         ModelError: materials that cannot be used, cells that are flat or inside out (with the line of the element).
     """
     model = conv.model
-    # the state about which a perturbation step is linear has its displacements, too
-    large = conv.nlgeom or any(step.perturbation for step in conv.deck.steps)
     # with fewer points than nodes a mass matrix may be singular, which only steps in time would mind
     reduced = all(step.procedure != "DYNAMIC" for step in conv.deck.steps)
     for i, group in enumerate(conv.groups):
