@@ -614,7 +614,9 @@ _SOLID_KEYS = {
         shows="global axes",
     ),
     "kinematics": Key(TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear"),
-    "mass": Key(TEXT, '"consistent" or "lumped"', "consistent"),
+    "mass": Key(
+        TEXT, '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness)', "consistent"
+    ),
     "damping": Key(NUMBER, "proportional to the stiffness, beta [s]", 0.0),
     "mass_damping": Key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0),
 }
