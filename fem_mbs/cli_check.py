@@ -61,7 +61,7 @@ def _count(n: int, what: str) -> str:
 def _meshes(model: Any) -> Iterator[str]:
     for name, (mesh, _) in model.meshes.items():
         read = mesh.read
-        cells = ", ".join(_count(n, f"{k} cell") for k, n in read.items() if k.startswith("line"))
+        cells = ", ".join(_count(n, f"{k} cell") for k, n in read.items() if k != "points" and not k.endswith(" sets"))
         yield f'mesh "{name}": {mesh.source} ({mesh.format}), {_count(read["points"], "point")}, {cells or "no cells"}'
         sets = []
         for full in mesh.set_names:
@@ -72,10 +72,38 @@ def _meshes(model: Any) -> Iterator[str]:
             if points is not None:
                 sets.append(f"{name}:{full} ({_count(len(points), 'point')})")
             else:
-                sets.append(f"{name}:{full} ({_count(len(mesh.lines(full)), 'line')})")
+                sets.append(f"{name}:{full} ({_set_size(mesh, full)})")
         yield f"  sets: {', '.join(sets) or 'none'}"
         for sentence in mesh.skipped:
             yield f"  not read: {sentence}"
+
+
+def _set_size(mesh: Any, full: str) -> str:
+    """How many lines, other cells and faces a set of a mesh has."""
+    name = full if full in mesh.cell_sets or full in mesh.facet_sets else full.removesuffix("@1")
+    counts: dict[str, int] = {}
+    for block, cells in mesh.cell_sets.get(name, ()):
+        kind = mesh.blocks[block].kind
+        if kind.startswith("line"):
+            kind, n = "line", len(cells) * (2 if kind == "line3" else 1)
+        else:
+            n = len(cells)
+        counts[kind] = counts.get(kind, 0) + n
+    words = [_count(n, kind) for kind, n in counts.items()]
+    if name in mesh.facet_sets:
+        words.append(_count(sum(len(cells) for _, cells, _ in mesh.facet_sets[name]), "face"))
+    return ", ".join(words)
+
+
+def _solids(model: Any) -> Iterator[str]:
+    for group in model.solid_groups.values():
+        kind = "solid" if not group.state else f"plane part ({group.state})"
+        what = group.type.removeprefix("solid_").removeprefix("plane_").removeprefix("axisymmetric_").replace("_", ", ")
+        yield (
+            f'{kind} "{group.name}": {len(group.nodes)} {what}, material {group.material.name}: '
+            f"volume {group.volume.sum():.6g} m^3, mass {group.mass.sum():.6g} kg, "
+            f"worst ratio of Jacobians in an element {group.quality:.3g}"
+        )
 
 
 def _parts(file: Any, model: Any) -> Iterator[str]:
@@ -89,6 +117,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         what = kind if n == 1 else {"truss": "trusses"}.get(kind, f"{kind}s")
         on = keys.on if isinstance(keys.on, str) else " - ".join(keys.on)
         yield f'{entry.type.name} "{entry.name}": {n} {what} on {on}, {of}: {", ".join(numbers)}'
+    yield from _solids(model)
     for table in (
         "body",
         "point_mass",
@@ -106,6 +135,9 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "bushing",
         "force",
         "moment",
+        "pressure",
+        "traction",
+        "temperature",
     ):
         entries = file.entries.get(table, [])
         if not entries:
@@ -311,6 +343,8 @@ def _unused(file: Any) -> Iterator[str]:
                     [entry.keys.section] if isinstance(entry.keys.section, str) else entry.keys.section
                 )
                 named["material"].add(entry.keys.material)
+            if entry.type.name in ("solid", "plane"):
+                named["material"].add(entry.keys.material)
             for text in _texts(entry.keys):
                 for table in ("function", "node"):
                     named[table].add(text)
@@ -357,6 +391,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.analysis.rules import RULES
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions import FUNCTION_KINDS
+    from fem_mbs.model_fields import FIELDS
     from fem_mbs.sections import SECTION_SHAPES
     from fem_mbs.sensors import sensor_kinds
     from fem_mbs.solvers.linear import cholmod_status, solver_names
@@ -383,6 +418,9 @@ def inventory() -> Iterator[str]:
     yield "steps and their options:"
     for name, options in STEP_OPTIONS.items():
         yield f"  {name:20} {', '.join(options)}"
+    yield "fields of solid and plane parts in results:"
+    for name, text in FIELDS.items():
+        yield f"  {name:20} {text}"
     yield "integration rules:"
     for name, rule in RULES.items():
         yield f"  {name:20} {rule.text}"
@@ -395,7 +433,7 @@ def inventory() -> Iterator[str]:
     yield "mesh formats:"
     yield f"  {'.msh':20} Gmsh 2.2 and 4.1, text and binary; physical groups become sets"
     yield f"  {'.vtu':20} VTK unstructured grid"
-    yield "results: HDF5, XDMF (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"
+    yield "results: HDF5, XDMF and VTU (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"
 
 
 _JOINTS = {

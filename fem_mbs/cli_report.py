@@ -193,11 +193,13 @@ def _modes(name: str, s: dict[str, Any]) -> Table:
 def _linear_static(name: str, s: dict[str, Any]) -> Table:
     table = _table(name, "x", "y", "z", "largest")
     if s.get("largest_displacement") is not None:
-        table.add_row("displacement [m]", "", "", "", f"{s['largest_displacement']:.6g}")
+        table.add_row(_plain("displacement [m]"), "", "", "", f"{s['largest_displacement']:.6g}")
     for key, label in (("force", "sum of reactions [N]"), ("moment", "their moment about the origin [N m]")):
         values = (s.get("reactions") or {}).get(key)
         if values is not None:
-            table.add_row(label, *(f"{v:.6g}" for v in [*values, *[0.0] * (3 - len(values))]))
+            least = 1e-10 * max(map(abs, values), default=0.0)  # below that is round-off
+            shown = [v if abs(v) > least else 0.0 for v in [*values, *[0.0] * (3 - len(values))]]
+            table.add_row(_plain(label), *(f"{v:.6g}" for v in shown))
     return table
 
 

@@ -12,6 +12,7 @@ __all__ = ["FIELDS", "check_fields"]
 FIELDS = {
     "stress": "stress tensor and von Mises stress at the nodes",
     "strain": "strain tensor at the nodes",
+    "shapes": "stresses of mode and buckling shapes too, of the size in which these are stored",
     "points": "stress and strain at every integration point",
 }
 

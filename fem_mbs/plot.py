@@ -19,6 +19,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.plot_scene import find_quantity, time_label
 from fem_mbs.plot_stage import Stage
 from fem_mbs.results import Results, Step, sensor_units
+from fem_mbs.results_fields import is_continuum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -363,6 +364,7 @@ def _step_with_frames(results: Results, step: int | None) -> Step:
         return results.steps[step]
     found = [item for item in results.steps if "displacement" in item.frames]
     found = [item for item in found if item.type in ("transient", "inverse")] or found
+    found = [item for item in found if item.type not in ("modes", "buckling")] or found
     if not found:
         raise ResultsError(
             f'Results folder "{results.directory}": no frames with displacements: store some during the run'
@@ -483,7 +485,12 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
         if f"sensor/{sensor['name']}" in series:
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", sensor["name"]).strip("_")
             paths.append(plot_sensor(results, sensor["name"], target / f"sensor-{label}.png"))
-    if any("displacement" in step.frames for step in results.steps):
+    drawn = [s for s in results.steps if "displacement" in s.frames and s.type not in ("modes", "buckling")]
+    if len(drawn) > 1 and any(is_continuum(block) for block in results.header["blocks"]):
+        for step in drawn:
+            label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
+            paths.append(plot_deformed(results, target / f"deformed-{label}.png", step=step.number))
+    elif drawn:
         paths.append(plot_deformed(results, target / "deformed.png"))
     return paths
 

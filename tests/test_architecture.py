@@ -47,6 +47,7 @@ LAYERS = {
     "fem_mbs.summary": 4,
     "fem_mbs.progress": 4,
     "fem_mbs.plot": 4,
+    "fem_mbs.deck": 4,
     "fem_mbs.cli": 5,
     "fem_mbs.__main__": 5,
     "fem_mbs": 6,

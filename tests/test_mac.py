@@ -163,7 +163,7 @@ def test_report_of_buckling_linear_statics_and_counts(tmp_path):
     summary = {"type": "static", "linear": True, "largest_displacement": 0.00123, "reactions": reactions}
     results = write(tmp_path, summary=summary, kind="static")
     (table,) = _findings(results.steps[0])
-    assert "0.00123" in text(table) and "-12.5" in text(table)
+    assert "displacement [m]" in text(table) and "0.00123" in text(table) and "-12.5" in text(table)
     assert "linear static" in text(_steps(results))
     assert "no mode is missing (4)" in _counted("m", {"expected": 4, "found": 4})
     assert "5 modes lie up to the highest one, 4 were found" in _counted("m", {"expected": 5, "found": 4})

@@ -78,7 +78,7 @@ def test_stresses_are_not_averaged_over_parts():
     assert set(mean[:, 0].tolist()) == {1.0, 1.5, 2.0}
 
 
-def pulled_bar(kind: str = "hexahedron", linear: bool = False, **options) -> tuple[Model, np.ndarray]:
+def pulled_bar(kind: str = "hexahedron", linear: bool = False, nu: float = 0.3, **options) -> tuple[Model, np.ndarray]:
     """A bar of two parts on supports of symmetry, pulled by 3e7 Pa at its end."""
     size = (3.0, 1.0, 1.0)
     X, cells = grid(kind, (4, 2, 2), size=size, distort=0.2)
@@ -92,7 +92,7 @@ def pulled_bar(kind: str = "hexahedron", linear: bool = False, **options) -> tup
     planes = {f"on {c}": np.flatnonzero(X[:, k] < 1e-9) for k, c in enumerate("xyz")}
     m = Model(title="Bar", **options)
     m.mesh("part", Mesh(X, [CellBlock(kind, cells)], node_sets=planes, cell_sets=sets, facet_sets={"end": facets}))
-    m.material("steel", E=2.0e11, nu=0.3, density=7850.0)
+    m.material("steel", E=2.0e11, nu=nu, density=7850.0)
     for name in "ab":
         m.solids(name, on=f"part:{name}", material="steel", kinematics="linear" if linear else "nonlinear")
     for c in "xyz":
@@ -135,6 +135,24 @@ def test_nothing_asked_for_nothing_stored():
     assert not [key for key in solve(m).steps[0].frames if "stress" in key or "strain" in key]
 
 
+def test_shapes_have_stresses_where_they_are_asked_for():
+    m, X = pulled_bar("hexahedron20", nu=0.0, fields=["stress", "shapes"])
+    m.modes_step(count=6)
+    step = solve(m).steps[0]
+    frames = step.frames
+    assert frames[STRESS].shape == (6, len(X), 6)
+    # the axial mode of a bar that is held at one end: stress and displacement of a quarter of a wave
+    axial = int(np.argmax([np.abs(u[:, 0]).max() / np.abs(u).max() for u in frames["displacement"]]))
+    u = frames["displacement"][axial][:, 0]
+    want = 2.0e11 * np.abs(u).max() * np.pi / 6.0
+    held = np.abs(X[:, 0]) < 1e-9
+    assert np.abs(frames[STRESS][axial][held, 0]).mean() == pytest.approx(want, rel=0.02)
+    # and none where they are not
+    m, _ = pulled_bar(fields=["stress"])
+    m.modes_step(count=2)
+    assert STRESS not in solve(m).steps[0].frames
+
+
 def test_unknown_fields_are_refused():
-    with pytest.raises(ModelError, match="there is no field 'stresses'; give some of stress, strain, points"):
+    with pytest.raises(ModelError, match="there is no field 'stresses'; give some of stress, strain, shapes, points"):
         Model(fields=["stresses"])

@@ -122,10 +122,11 @@ class Fields:
         parts: of `solid_parts`.
         X: (n, dim) [m] positions of the nodes in the reference.
         wanted: names among `fem_mbs.model_fields.FIELDS`.
+        system: compiled; only for `of_shapes`.
     """
 
-    def __init__(self, parts: Sequence[SolidPart], X: np.ndarray, wanted: Sequence[str]) -> None:
-        self.parts, self.X, self.wanted = list(parts), X, tuple(wanted)
+    def __init__(self, parts: Sequence[SolidPart], X: np.ndarray, wanted: Sequence[str], system: Any = None) -> None:
+        self.parts, self.X, self.wanted, self._system = list(parts), X, tuple(wanted), system
 
     @property
     def header(self) -> list[dict[str, Any]]:
@@ -203,9 +204,26 @@ class Fields:
             columns[f"{part.name}/energy [J]"] = np.array(energy)
         return columns
 
+    def of_shapes(self, linear: Any, U: np.ndarray) -> dict[str, np.ndarray]:
+        """Columns of stresses that small displacements ``U`` (m, N) about the state of ``linear`` add."""
+        system = self._system
+        if not self.parts:
+            return {}
+        offset, (n, dim) = system.offset, self.X.shape
+        x = linear.state.Q[:1, offset[:n, None] + np.arange(dim)]
+        found: dict[str, list[np.ndarray]] = {}
+        for u in U:
+            out = np.zeros((1, linear.state.out.size))
+            for i, table in linear.output_changes(u).items():
+                first = system.blocks[i].first_output
+                out[0, first : first + table.size] = table.ravel()
+            for key, values in self.columns(x, out).items():
+                found.setdefault(key, []).append(values)
+        return {key: np.concatenate(values) for key, values in found.items()}
+
 
 def fields_of(compiled) -> Fields:
     """The fields of a compiled model."""
     model = compiled.model
     part_of = {label: group.part for label, group in getattr(model, "solid_groups", {}).items()}
-    return Fields(solid_parts(compiled.system, part_of), compiled.system.nodes.x, model.field_names)
+    return Fields(solid_parts(compiled.system, part_of), compiled.system.nodes.x, model.field_names, compiled.system)

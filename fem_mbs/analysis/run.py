@@ -634,7 +634,12 @@ class _Run:
         summary, series, vectors = find(linear, options, step.name)
         self.vectors = vectors
         shapes = np.arange(1.0, vectors.shape[1] + 1.0)
-        frames = self._frames(linear.shapes(vectors), shapes, shapes=True) if len(shapes) else None
+        frames = None
+        if len(shapes):
+            moved = linear.shapes(vectors)
+            frames = self._frames(moved, shapes, shapes=True)
+            if "shapes" in self.fields.wanted:
+                frames |= self.fields.of_shapes(linear, moved["U"])
         self.recorder.append({"time": shapes, **series}, frames)
         return {"type": step.kind, "name": step.name, **summary}
 
