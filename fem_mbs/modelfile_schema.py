@@ -742,7 +742,12 @@ Joint = _table(
     ),
     a=Key(PLACE, "one part (along_beam: the name of a beam or truss)", required=True),
     b=Key(PLACE, "other part", "ground"),
-    point=Key(VECTOR, "where, in global coordinates of the start [m]", shows="the node of a or b"),
+    point=Key(
+        VECTOR,
+        "where, in global coordinates of the start [m]; required between bodies, or a body and the ground, which have "
+        "many points",
+        shows="the node of a or b",
+    ),
     axis=Key(
         VECTOR,
         "at the start: of rotation or sliding; of a universal or constant-velocity joint the one in a; of a planar one "
@@ -1034,7 +1039,9 @@ Event = _table(
         "and drivers get another function)",
         "stop",
     ),
-    target=Key(PLACES, "names of loads, motions and driven joints", shows="none"),
+    target=Key(
+        PLACES, 'names of loads and motors; of "switch" also motions, driven joints and equations', shows="none"
+    ),
     function=Key(FUNCTION, 'of "switch": of the time since the event', shows="none"),
 )
 
