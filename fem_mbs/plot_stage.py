@@ -177,13 +177,19 @@ class Stage:
             from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
             artist = self.axes.add_collection3d(Line3DCollection(segments, **style), autolim=False)
-        artist.set_clip_on(not self._bare)
+        self._loosen(artist)
         if not keep:
             self._drawn.append(artist)
 
+    def _loosen(self, artist: Any) -> None:
+        """Let an artist of a part that fills its place reach beyond the square of its axes."""
+        artist.set_clip_on(not self._bare)
+        artist.set_in_layout(not self._bare)
+
     def _marks(self, points: np.ndarray, marker: Any, size: float, **style: Any) -> None:
         coordinates = points.T[:2] if self.scene.flat else points.T
-        (artist,) = self.axes.plot(*coordinates, ls="", marker=marker, ms=size, clip_on=not self._bare, **style)
+        (artist,) = self.axes.plot(*coordinates, ls="", marker=marker, ms=size, **style)
+        self._loosen(artist)
         self._drawn.append(artist)
 
     def draw_reference(self) -> None:
@@ -276,8 +282,8 @@ class Stage:
             edgecolors=np.concatenate((tint, dark, black)),
             linewidths=0.5,  # of all: matplotlib does not sort them with the polygons
             zorder=2,
-            clip_on=not self._bare,
         )
+        self._loosen(face)
         self._drawn.append(self.axes.add_collection3d(face, autolim=False))
 
     def _held(self) -> np.ndarray:
