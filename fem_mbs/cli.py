@@ -1,4 +1,4 @@
-"""The command line: `fem-mbs run`, `check`, `new`, `plot`, `animate`, `export`, `mac`, `validate`, `list`.
+"""The command line: `fem-mbs run`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
 of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
@@ -32,7 +32,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_MODEL = typer.Argument(help="Model file (TOML).", show_default=False)
+_MODEL = typer.Argument(help="Model file (TOML), or a deck of Abaqus or CalculiX (.inp).", show_default=False)
+_STRICT = typer.Option("--strict", help="Refuse a deck of which anything is not used.")
 _FOLDER = typer.Argument(help="Folder with the results of a run.", show_default=False)
 
 
@@ -116,8 +117,14 @@ def run(
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+    strict: Annotated[bool, _STRICT] = False,
 ) -> None:
     """Simulate a model and write its results."""
+    if model.suffix.lower() == ".inp":
+        from fem_mbs.cli_deck import run_file
+
+        run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, strict)
+        return
     from fem_mbs.analysis.run import run as run_model
     from fem_mbs.cli_progress import interruptible, make_progress
     from fem_mbs.cli_report import print_report
@@ -151,9 +158,27 @@ def run(
         raise typer.Exit(1)
 
 
+@app.command("compare-decks")
+def compare_decks(
+    folder: Annotated[Path, typer.Argument(help="Folder with decks and CalculiX's results.", show_default=False)],
+    decks: Annotated[list[str] | None, typer.Argument(help="Decks, without .inp.", show_default="all")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
+) -> None:
+    """Run the decks of a folder and compare with CalculiX's results beside them (NAME.dat.ref or NAME.dat)."""
+    from fem_mbs.cli_deck import compare
+
+    raise typer.Exit(compare(folder, decks or [], json))
+
+
 @app.command()
-def check(model: Annotated[Path, _MODEL]) -> None:
+def check(model: Annotated[Path, _MODEL], strict: Annotated[bool, _STRICT] = False) -> None:
     """Read a model, try its start, and explain what it means."""
+    if model.suffix.lower() == ".inp":
+        from fem_mbs.cli_deck import explain_file
+
+        for line in explain_file(model, strict):
+            print(line)
+        return
     from fem_mbs.cli_check import explain
 
     for line in explain(model):

@@ -42,6 +42,7 @@ def explain(path: str | Path) -> list[str]:
     out += _meshes(model)
     out += _parts(file, model)
     out += _size(compiled)
+    notes += model.warnings
     out += _mobility(mobility(compiled, state), notes)
     out += _start(model, state, start)
     out += _steps(file, model, compiled, state, notes)
@@ -60,7 +61,7 @@ def _count(n: int, what: str) -> str:
 def _meshes(model: Any) -> Iterator[str]:
     for name, (mesh, _) in model.meshes.items():
         read = mesh.read
-        cells = ", ".join(_count(n, f"{k} cell") for k, n in read.items() if k.startswith("line"))
+        cells = ", ".join(_count(n, f"{k} cell") for k, n in read.items() if k != "points" and not k.endswith(" sets"))
         yield f'mesh "{name}": {mesh.source} ({mesh.format}), {_count(read["points"], "point")}, {cells or "no cells"}'
         sets = []
         for full in mesh.set_names:
@@ -71,10 +72,38 @@ def _meshes(model: Any) -> Iterator[str]:
             if points is not None:
                 sets.append(f"{name}:{full} ({_count(len(points), 'point')})")
             else:
-                sets.append(f"{name}:{full} ({_count(len(mesh.lines(full)), 'line')})")
+                sets.append(f"{name}:{full} ({_set_size(mesh, full)})")
         yield f"  sets: {', '.join(sets) or 'none'}"
         for sentence in mesh.skipped:
             yield f"  not read: {sentence}"
+
+
+def _set_size(mesh: Any, full: str) -> str:
+    """How many lines, other cells and faces a set of a mesh has."""
+    name = full if full in mesh.cell_sets or full in mesh.facet_sets else full.removesuffix("@1")
+    counts: dict[str, int] = {}
+    for block, cells in mesh.cell_sets.get(name, ()):
+        kind = mesh.blocks[block].kind
+        if kind.startswith("line"):
+            kind, n = "line", len(cells) * (2 if kind == "line3" else 1)
+        else:
+            n = len(cells)
+        counts[kind] = counts.get(kind, 0) + n
+    words = [_count(n, kind) for kind, n in counts.items()]
+    if name in mesh.facet_sets:
+        words.append(_count(sum(len(cells) for _, cells, _ in mesh.facet_sets[name]), "face"))
+    return ", ".join(words)
+
+
+def _solids(model: Any) -> Iterator[str]:
+    for group in model.solid_groups.values():
+        kind = "solid" if not group.state else f"plane part ({group.state})"
+        what = group.type.removeprefix("solid_").removeprefix("plane_").removeprefix("axisymmetric_").replace("_", ", ")
+        yield (
+            f'{kind} "{group.name}": {len(group.nodes)} {what}, material {group.material.name}: '
+            f"volume {group.volume.sum():.6g} m^3, mass {group.mass.sum():.6g} kg, "
+            f"worst ratio of Jacobians in an element {group.quality:.3g}"
+        )
 
 
 def _parts(file: Any, model: Any) -> Iterator[str]:
@@ -88,6 +117,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         what = kind if n == 1 else {"truss": "trusses"}.get(kind, f"{kind}s")
         on = keys.on if isinstance(keys.on, str) else " - ".join(keys.on)
         yield f'{entry.type.name} "{entry.name}": {n} {what} on {on}, {of}: {", ".join(numbers)}'
+    yield from _solids(model)
     for table in (
         "body",
         "point_mass",
@@ -98,10 +128,16 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "gear",
         "joint_spring",
         "nodal_mass",
+        "tie",
+        "equation",
+        "coupling",
         "motor",
         "bushing",
         "force",
         "moment",
+        "pressure",
+        "traction",
+        "temperature",
     ):
         entries = file.entries.get(table, [])
         if not entries:
@@ -306,6 +342,8 @@ def _unused(file: Any) -> Iterator[str]:
                 named["section"].update(
                     [entry.keys.section] if isinstance(entry.keys.section, str) else entry.keys.section
                 )
+                named["material"].add(entry.keys.material)
+            if entry.type.name in ("solid", "plane"):
                 named["material"].add(entry.keys.material)
             for text in _texts(entry.keys):
                 for table in ("function", "node"):

@@ -44,7 +44,8 @@ def nodes_of_constraints(conv: Conversion) -> None:
     for coupling in deck.couplings:
         conv.used[conv.nodes(coupling.nodes)] = True
         ref = conv.node(coupling.ref_node)
-        conv.used[ref] = conv.rotational[ref] = True
+        conv.used[ref] = True
+        conv.rotational[ref] |= not _is_mean(conv, coupling)
 
 
 def tie_facets(conv: Conversion) -> None:
@@ -64,7 +65,7 @@ class _Table:
         self.conv = conv
         self.terms: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
         self.rows = 0
-        self.dependent: dict[tuple[int, int], str] = {}
+        self.dependent = conv.dependent
 
     def depend(self, node: int, component: int, where: str) -> None:
         """Note a dependent dof.
@@ -169,13 +170,8 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
         d = x[a] - x[b]
         if not np.linalg.norm(d) > 0.0:
             raise ModelError(f"{where}: both nodes of the MPC {kind} are at one place; use PIN or TIE")
-        if conv.nlgeom:
-            table.depend(int(a), int(np.abs(d).argmax()), where)
-            conv.model.joint(f"MPC {len(table.dependent)}", "distance", int(b), int(a))
-            return
-        e = d / np.linalg.norm(d)
-        order = [int(i) for i in np.argsort(-np.abs(e), kind="stable") if abs(e[i]) > 1e-14]
-        table.add([a] * len(order) + [b] * len(order), order * 2, [*e[order], *-e[order]], where)
+        table.depend(int(a), int(np.abs(d).argmax()), where)
+        conv.model.joint(f"MPC {len(table.dependent)}", "distance", int(b), int(a))
     elif kind in ("PIN", "TIE"):
         a, b = nodes[:2]
         turning = kind == "TIE" and conv.rotational[a] and conv.rotational[b]
@@ -191,7 +187,7 @@ def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
     """Nodes that stay on the line through the first two, or on the plane through the first three."""
     x, where = conv.deck.x, mpc.where
     base = 2 if mpc.kind == "STRAIGHT" else 3
-    if conv.nlgeom:
+    if any(conv.is_nonlinear(s) and s.procedure in ("STATIC", "DYNAMIC") for s in conv.deck.steps):
         conv.note(f"{where}: the MPC {mpc.kind} holds for small rotations only")
     origin = x[nodes[0]]
     ways = x[nodes[1:base]] - origin
@@ -262,6 +258,12 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
             raise ModelError(
                 f"{coupling.where}: a coupling of some directions in the axes of an orientation is not supported"
             )
+    if coupling.kind == "distributing" and _is_mean(conv, coupling):
+        # CalculiX: the displacement of the node is the weighted mean, it has no rotation
+        w = np.asarray(coupling.weights, float) / np.sum(coupling.weights)
+        for k in range(3):
+            table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where)
+        return
     if coupling.kind == "distributing":
         conv.model.coupling(name, ref, nodes, kind="distributing", weights=np.asarray(coupling.weights, float))
         return
@@ -273,6 +275,13 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
     names = ("x", "y", "z", "rx", "ry", "rz")
     components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [names[d - 1] for d in dofs]
     conv.model.coupling(name, ref, keep, kind="rigid", components=components)
+
+
+def _is_mean(conv: Conversion, coupling: Coupling) -> bool:
+    """Whether a coupling is *DISTRIBUTING COUPLING with an element DCOUP3D."""
+    return any(
+        block.family == "distributing coupling" and np.isin(coupling.ref_node, block.nodes) for block in conv.deck.blocks
+    )
 
 
 # --- supports --------------------------------------------------------------------------------------------------------
@@ -428,6 +437,4 @@ def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes,
         n, k, c = (np.concatenate(p) for p in zip(*rows, strict=True))
         name = f"motion {number} in local axes" + (", rotations" if part else "")
         conv.drivers.append(name)
-        conv.model.equations(
-            name, count, n, k, c, value=np.asarray(factors)[of], function=course.function
-        )
+        conv.model.equations(name, count, n, k, c, value=np.asarray(factors)[of], function=course.function)

@@ -371,7 +371,9 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
         Given(np.unique(conv.nodes(c.nodes)), np.full(len(np.unique(c.nodes)), c.value), None, c.where)
         for c in deck.initial_conditions if c.kind == "TEMPERATURE"
     ]  # fmt: skip
-    conv.temperatures = courses(deck, timeline, given, ["TEMPERATURE" in deck.steps[i].new for i in timeline.steps], start)[0]
+    conv.temperatures = courses(
+        deck, timeline, given, ["TEMPERATURE" in deck.steps[i].new for i in timeline.steps], start
+    )[0]
 
 
 def _initial(conv: Conversion) -> None:

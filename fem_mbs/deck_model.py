@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus_deck import BeamSection, Deck, ElementBlock, Material, Orientation, Section, SolidSection
+from fem_mbs.meshes.abaqus import element_place
+from fem_mbs.meshes.abaqus_deck import BeamSection, Deck, ElementBlock, Material, Orientation, Section, SolidSection, Step
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.model import Model
 
@@ -93,6 +94,8 @@ class Conversion:
     notes: list[Note] = field(default_factory=list)
     #: node whose displacements are rotations -> node that turns (of rigid bodies)
     turning: dict[int, int] = field(default_factory=dict)
+    #: dofs (node, component) that equations make dependent on others -> where
+    dependent: dict[tuple[int, int], str] = field(default_factory=dict)
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)
@@ -108,9 +111,19 @@ class Conversion:
         self._sorted = self.deck.node_ids[self._order]
 
     @property
+    def bent(self) -> bool:
+        """Whether constraints are nonlinear; CalculiX then takes every step as geometrically nonlinear."""
+        kinds = {m.kind for m in self.deck.mpcs}
+        return bool(kinds & {"BEAM", "LINK", "STRAIGHT", "PLANE"}) or bool(self.deck.rigid_bodies)
+
+    @property
     def nlgeom(self) -> bool:
         """Whether any step of the deck is geometrically nonlinear."""
-        return any(step.nlgeom for step in self.deck.steps)
+        return self.bent or any(step.nlgeom for step in self.deck.steps)
+
+    def is_nonlinear(self, step: Step) -> bool:
+        """Whether a step is geometrically nonlinear."""
+        return step.nlgeom or self.bent
 
     def note(self, text: str, changes: bool = True) -> None:
         if all(text != n.text for n in self.notes):
@@ -211,7 +224,7 @@ def find_groups(conv: Conversion) -> None:
         ModelError: element types that are not supported, all of them in one message.
     """
     deck = conv.deck
-    unsupported, taken = [], set()
+    unsupported, taken, place = [], set(), ""
     for block in deck.blocks:
         kind = None
         if block.family == "solid":
@@ -227,6 +240,8 @@ def find_groups(conv: Conversion) -> None:
             continue
         if kind is None:
             n = len(block.ids)
+            if not unsupported:
+                place = element_place(deck.source, int(block.ids[0]))
             unsupported.append(f"{block.type} ({n} element{'s' * (n > 1)}, the first is {block.ids[0]})")
             continue
         index = deck.section_index(block.ids)
@@ -255,7 +270,7 @@ def find_groups(conv: Conversion) -> None:
             if kind[0] == "beam":
                 conv.rotational[nodes.ravel()] = True
     if unsupported:
-        raise ModelError(f"{_source(deck)}: element types that are not supported: {'; '.join(unsupported)}")
+        raise ModelError(f"{place}: element types that are not supported: {'; '.join(unsupported)}")
     if not conv.groups and not deck.sections:
         raise ModelError(f"{_source(deck)}: the deck has no elements with properties; there is nothing to compute")
 

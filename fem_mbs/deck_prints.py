@@ -5,10 +5,10 @@ A table has the deck's numbers in the order of its set: {"quantity": "U", "set":
 over the set "total": true and no ids.
 
     U V         displacements, velocities (of modes: shapes with unit modal mass), in local axes where a node has some
-    RF          external forces: reactions and loads
+    RF          external forces: reactions and loads; at dofs that depend on others the force of the constraint
     S E         stresses (true ones after large displacements), strains of Green: xx, yy, zz, xy, xz, yz of the tensor
     ENER ELSE   energy density at integration points, energy of elements
-    EVOL EMAS   volumes and masses of elements; with sums of EMAS also the second moments of the mass about the axes of
+    EVOL EMAS   volumes and masses of elements at the start; with sums of EMAS also the second moments of the mass about the axes of
                 coordinates, the centre of gravity, and the second moments about that
 
 Trusses print one point, in their middle; beams the eight points (B31, B32R), or 27 (B32), of the solid elements that
@@ -118,7 +118,9 @@ class Printer:
 
     def _unknown(self, request: OutputRequest, name: str, what: str = "") -> None:
         if name not in _SILENT:
-            self.conv.note(f"{request.where}: {name} {what or 'is not known'}: it is not printed".replace("  ", " "), False)
+            self.conv.note(
+                f"{request.where}: {name} {what or 'is not known'}: it is not printed".replace("  ", " "), False
+            )
 
     # --- tables ----------------------------------------------------------------------------------------------------
     def _add(self, request, quantity, time, ids, values, points=None, mode=0, total=False) -> None:
@@ -199,6 +201,15 @@ class Printer:
         whole[system.first_multiplier :] = 0.0
         nodal = self._nodal(whole)
         forces = nodal[:, :3].copy()
+        if self.conv.dependent:  # what the constraints exert on them, as CalculiX prints it
+            blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
+            fun[:] = 0.0
+            if step.kind == "linear_static":
+                inner = matrices.tangent(ctl, fun, state, blocks)[1] @ job.responses[step.name].u
+            else:
+                inner = matrices.force(ctl, fun, state, blocks)
+            node, k = np.array([key for key in self.conv.dependent if key[1] < 3]).reshape(-1, 2).T
+            forces[node, k] = self._nodal(inner)[node, k]
         for own, ref in self.conv.turning.items():
             forces[own] = nodal[ref, 3:] + self._drive_moment(step, frame, ref)
         return forces
@@ -243,7 +254,7 @@ class Printer:
 
     # --- elements --------------------------------------------------------------------------------------------------
     def _element_tables(self, step: StepPlan, request, name, frame, time) -> None:
-        nonlinear = step.kind in ("static", "transient")
+        nonlinear = self.conv.is_nonlinear(self.conv.deck.steps[step.index]) and not step.kind.startswith("linear")
         if name in ("S", "E", "ENER"):
             make: Callable = self._points
         elif name in ("ELSE", "EVOL", "EMAS"):
@@ -272,7 +283,7 @@ class Printer:
         if request.totals != "no" and points is None:
             self._add(request, name, time, [], values.sum(axis=0)[None], total=True)
             if name == "EMAS":
-                self._moments(request, frame, nonlinear, time)
+                self._moments(request, time)
 
     def _table(self, group: Group, frame) -> np.ndarray:
         """Outputs (m, k) of the elements of a group, as they come."""
@@ -344,7 +355,8 @@ class Printer:
             xi, eta, zeta = g[q % count], g[(q // count) % count], g[q // count**2]
             place = 0.5 * (xi + 1.0) * per
             k = min(int(place), per - 1)
-            s = place - k
+            # CalculiX's solid of a B31 has one curvature along it
+            s = 0.5 if group.type.startswith("B31") else place - k
             line = np.arange(len(group.ids)) * per + k
             My, Mz = (1.0 - s) * My1[line] + s * My2[line], (1.0 - s) * Mz1[line] + s * Mz2[line]
             y, z = 0.5 * a * zeta, -0.5 * b * eta
@@ -363,7 +375,7 @@ class Printer:
             energy = frame[f"{group.name}/energy [J]"]
             per = len(group.lines) // len(group.ids) if group.kind != "solid" else 1
             return None, energy.reshape(-1, per).sum(axis=1)[rows][:, None]
-        volume = self._volumes(group, frame if nonlinear and name == "EVOL" else None)
+        volume = self._volumes(group)
         if name == "EVOL":
             return None, volume[rows][:, None]
         return None, (volume * self._density(group))[rows][:, None]
@@ -371,10 +383,8 @@ class Printer:
     def _density(self, group: Group) -> float:
         return density_of(self.conv, material_of(self.conv, group.section.material, group.section.where))
 
-    def _volumes(self, group: Group, frame) -> np.ndarray:
+    def _volumes(self, group: Group) -> np.ndarray:
         x = self.conv.deck.x
-        if frame is not None:
-            x = x + frame["displacement"]
         if group.kind == "solid":
             return volumes(group, x[group.nodes])
         ends = x[group.lines]
@@ -386,9 +396,8 @@ class Printer:
         shape, values, _ = beam_section(group.section)
         return length * make_section(group.name, shape, **values).A
 
-    def _moments(self, request, frame, nonlinear, time) -> None:
+    def _moments(self, request, time) -> None:
         """Sums of EMAS: second moments of the mass about the origin and about its centre, and that centre."""
-        x = self.conv.deck.x + (frame["displacement"] if nonlinear else 0.0)
         mass, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
         for group, rows in self.conv.element_groups(request.ids):
             if group.kind != "solid":
@@ -397,7 +406,7 @@ class Printer:
             X = self.conv.deck.x[group.nodes[rows]]
             points, weights = shapes.rule(group.cell, group.rule)
             dm = self._density(group) * np.linalg.det(shapes.jacobians(group.cell, X, points)) * weights
-            place = np.einsum("qn,eni->eqi", shapes.shape_functions(group.cell, points), x[group.nodes[rows]])
+            place = np.einsum("qn,eni->eqi", shapes.shape_functions(group.cell, points), X)
             mass += dm.sum()
             first += np.einsum("eq,eqi->i", dm, place)
             second += np.einsum("eq,eqi,eqj->ij", dm, place, place)

@@ -24,7 +24,7 @@ from fem_mbs.meshes.abaqus import read_deck
 from fem_mbs.meshes.abaqus_deck import Deck
 from fem_mbs.model import Model
 
-__all__ = ["Converted", "convert", "is_deck", "run_deck", "solve_deck"]
+__all__ = ["Converted", "convert", "is_deck", "run_deck", "solve_deck", "strictly"]
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Converted:
     @property
     def notes(self) -> list[Note]:
         """All that the reader and the conversion did not use."""
-        read = [Note(str(u), u.changes_answer) for u in self.deck.unused]
+        read = [Note(f"{u}" if u.reason else f"{u}: not used", u.changes_answer) for u in self.deck.unused]
         found = [n for n in self.conversion.notes if all(n.text != r.text for r in read)]
         return read + found
 
@@ -78,7 +78,12 @@ def _watch(converted: Converted):
     return watch
 
 
-def _strictly(converted: Converted, strict: bool) -> None:
+def strictly(converted: Converted, strict: bool = True) -> None:
+    """Refuse a deck of which something is not used.
+
+    Raises:
+        ModelError: naming what.
+    """
     notes = converted.notes
     if strict and notes:
         first = "; ".join(str(n) for n in notes[:5])
@@ -115,7 +120,7 @@ def run_deck(
     converted = convert(read_deck(path))
     if told is not None:
         told(converted)
-    _strictly(converted, strict)
+    strictly(converted, strict)
     try:
         results = run(
             converted.model, directory, progress=progress, skipped=lambda: [str(n) for n in converted.notes],
@@ -123,7 +128,7 @@ def run_deck(
         )  # fmt: skip
     except AnalysisError as error:
         raise _placed(converted, error) from None
-    _strictly(converted, strict)
+    strictly(converted, strict)
     return results
 
 

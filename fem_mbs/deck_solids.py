@@ -38,7 +38,7 @@ def make_solids(conv: Conversion) -> None:
         alpha, beta = material.damping
         model.solids(
             group.name, f"deck:part {i + 1}", material.name, element=group.element, orientation=group.axes,
-            kinematics="nonlinear" if conv.nlgeom else "linear", damping=beta, mass_damping=alpha,
+            damping=beta, mass_damping=alpha,
             mass="reduced" if reduced and group.element == "reduced" else "consistent",
         )  # fmt: skip
 

@@ -6,6 +6,7 @@
     BUCKLE                         buckling_step of the loads of the step; with PERTURBATION about the preloaded state
     DYNAMIC                        linear_transient_step, with NLGEOM transient_step, by HHT's rule
 
+Nonlinear constraints (rigid bodies, most MPCs) make every step one with NLGEOM, as in CalculiX.
 With PERTURBATION the state is that at the end of the last general step: after a linear one, its stresses (preload).
 """
 
@@ -73,7 +74,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             _own_loads(conv, step, plan.own[i])
             model.linear_static_step(name, loads=plan.own[i], preload=preload)
             kind = "linear_static"
-        elif step.procedure == "STATIC" and not step.nlgeom:
+        elif step.procedure == "STATIC" and not conv.is_nonlinear(step):
             _linear_after(conv, step, moved)
             if step.increment < step.duration * (1.0 - 1e-9):
                 conv.note(f"{step.where}: only the end of the linear step is computed and printed", changes=False)
@@ -81,6 +82,8 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             model.linear_static_step(name, loads=loads, time=t)
             kind, preload = "linear_static", name
         elif step.procedure == "STATIC":
+            if not step.nlgeom:
+                conv.note(f"{step.where}: nonlinear constraints: the step is computed as one with NLGEOM", changes=False)
             increments = max(1, round(step.duration / step.increment))
             model.static_step(increments, name, duration=step.duration)
             kind, preload, moved = "static", "", True
@@ -93,9 +96,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                 raise ModelError(f"{step.where}: the BUCKLE step has no loads; give them in the step")
             if not step.perturbation and moved:
                 conv.note(f"{step.where}: BUCKLE without PERTURBATION is computed about the state of the steps before")
-            model.buckling_step(
-                step.n_modes, own, name, sign="positive", preload=preload if step.perturbation else ""
-            )
+            model.buckling_step(step.n_modes, own, name, sign="positive", preload=preload if step.perturbation else "")
             kind = "buckling"
         else:
             kind = _dynamic(conv, step, name, wanted, moved or bool(preload))
@@ -159,7 +160,7 @@ def _dynamic(conv: Conversion, step: Step, name: str, prints: tuple[OutputReques
     n = max(1, round(step.duration / h))
     frames = _every(prints, n) if step.direct else 100
     options = {"rule": "hht", "alpha": step.alpha, "frames": frames}
-    if step.nlgeom:
+    if conv.is_nonlinear(step):
         if not step.direct and n > _MANY:
             conv.note(
                 f"{step.where}: the increments of DYNAMIC are adaptive, with a local error of {_TOLERANCE:g}",

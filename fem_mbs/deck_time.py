@@ -129,7 +129,11 @@ class Course:
 
 
 def courses(
-    deck: Deck, timeline: Timeline, given: Sequence[Iterable[Given]], ended: Sequence[bool], before: Iterable[Given] = ()
+    deck: Deck,
+    timeline: Timeline,
+    given: Sequence[Iterable[Given]],
+    ended: Sequence[bool],
+    before: Iterable[Given] = (),
 ) -> tuple[list[Course], list[str]]:
     """Functions of total time of all quantities that the general steps give values.
 

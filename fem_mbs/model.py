@@ -19,7 +19,6 @@ from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.model_base import Assembling, Body, Event, InitialSpeed, InitialVelocity, Step
-from fem_mbs.model_couplings import Couplings
 from fem_mbs.model_forces import Forces
 from fem_mbs.model_frames import Frames
 from fem_mbs.model_joints import Joints
@@ -27,6 +26,7 @@ from fem_mbs.model_loads import Loads
 from fem_mbs.model_parts import Parts
 from fem_mbs.model_solids import Solids
 from fem_mbs.model_temperature import Temperatures
+from fem_mbs.model_ties import Ties
 from fem_mbs.sensors import Sensor, make_sensor
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
@@ -45,7 +45,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, Couplings):
+class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, Ties):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:

@@ -36,6 +36,50 @@ class Equations(ModelBase):
                 `compile`), an equation without terms.
         """
         owner = self._label("Equation", name)
+        self._rows(name, owner, rows, nodes, components, coefficients, value, function)
+
+    def equation(self, name: str, terms, value: float = 0.0, function=None) -> None:
+        """One linear equation between displacements, or one per node of sets; `equations` for people.
+
+        Args:
+            terms: each (place, component, coefficient) or a dict with the keys on, component, coefficient; component
+                "x", "y", "z", "rx", "ry", "rz", in the plane "x", "y", "rotation".  Places of several nodes, all of as
+                many, give an equation per node, in the order of the nodes; a place of one node stands in all of them.
+            value, function: right side value x f(t), as for `equations`.
+        """
+        owner = self._label("Equation", name)
+        known = {"x": 0, "y": 1, "rotation": 5}
+        if self.dimension == 3:
+            known = {"x": 0, "y": 1, "z": 2, "rx": 3, "ry": 4, "rz": 5}
+        nodes, components, coefficients = [], [], []
+        for i, term in enumerate(terms, 1):
+            try:
+                keys = ("on", "component", "coefficient")
+                place, component, c = (term[k] for k in keys) if isinstance(term, dict) else term
+            except (KeyError, TypeError, ValueError):
+                raise ModelError(f"{owner}: term {i} must be (place, component, coefficient), not {term!r}") from None
+            if component not in known:
+                raise ModelError(f"{owner}: component {component!r} must be one of {', '.join(known)}")
+            nodes.append(self.nodes_of(place, owner))
+            components.append(known[component])
+            coefficients.append(self._number(c, owner, "coefficient"))
+        count = max((len(n) for n in nodes), default=0)
+        for n, term in zip(nodes, terms, strict=True):
+            if len(n) not in (1, count):
+                place = term["on"] if isinstance(term, dict) else term[0]
+                raise ModelError(
+                    f'{owner}: "{place}" has {len(n)} nodes and another place {count}; give places of one node, or all '
+                    "of as many"
+                )
+        k = len(nodes)
+        table = np.array([np.broadcast_to(n, count) for n in nodes]).reshape(k, count).T
+        self._rows(
+            name, owner, np.repeat(np.arange(count), k), table.ravel(), np.tile(components, count),
+            np.tile(coefficients, count), self._number(value, owner, "value"), function,
+        )  # fmt: skip
+
+    def _rows(self, name: str, owner: str, rows, nodes, components, coefficients, value, function) -> None:
+        """Equations from their terms; see `equations`."""
         r, n, k = (
             self._whole(owner, key, a) for key, a in (("rows", rows), ("nodes", nodes), ("components", components))
         )

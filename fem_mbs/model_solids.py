@@ -74,7 +74,8 @@ class Solids(ModelBase):
             material: name of a `material` or a `solid_material`.
             element: "standard", "incompatible" or "reduced"; see `fem_mbs.model_solids`.
             orientation: material axes in the rows of (3, 3), or of (n, 3, 3), one per element in the order of the cells
-                (sets in the order given, blocks of the mesh in order); None: the global axes.
+                (sets in the order given, blocks of the mesh in order); or {"axis": (3,), "point": (3,)}: radial,
+                tangential and axial ones about a line, at the middles of the elements; None: the global axes.
             kinematics: "nonlinear" (total-Lagrangian, large displacements) or "linear" (small ones).
             mass: "consistent", "lumped", or "reduced": consistent, with the integration points of the stiffness, as
                 CalculiX integrates C3D20R.
@@ -138,6 +139,8 @@ class Solids(ModelBase):
         mass_damping = self._number(mass_damping, owner, "mass_damping", 0.0)
         runs = self._runs(owner, on, dimension)
         count = sum(len(cells) for *_, cells in runs)
+        if isinstance(orientation, dict):
+            orientation = self._cylindrical_axes(owner, orientation, runs)
         axes = self._material_axes(owner, orientation, count)
         ring = state == "axisymmetric"
         if ring:
@@ -255,6 +258,28 @@ class Solids(ModelBase):
         if not (error < 1e-6).all() or (np.linalg.det(axes) < 0.0).any():
             raise ModelError(f"{owner}: orientation must hold right-handed unit vectors at right angles in its rows")
         return axes
+
+    def _cylindrical_axes(self, owner: str, given: dict, runs) -> np.ndarray:
+        """Radial, tangential and axial directions (n, 3, 3) at the middles of cells."""
+        if "axis" not in given or not set(given) <= {"axis", "point"}:
+            raise ModelError(f'{owner}: orientation = {given!r} must have the keys "axis" and "point"')
+        line = []
+        for key, value in (("axis", given["axis"]), ("point", given.get("point", (0.0, 0.0, 0.0)))):
+            v = np.asarray(value, float) if np.ndim(value) == 1 else np.empty(0)
+            if v.shape != (3,) or not np.isfinite(v).all() or (key == "axis" and not v.any()):
+                raise ModelError(
+                    f"{owner}: orientation: {key} = {value!r} must be 3 finite numbers, of an axis not all 0"
+                )
+            line.append(v)
+        axis, point = line[0] / np.linalg.norm(line[0]), line[1]
+        middles = [self.meshes[m][0].points[self.meshes[m][0].blocks[b].cells[c]].mean(axis=1) for m, b, _, c in runs]
+        radial = np.concatenate(middles) - point
+        radial = radial - (radial @ axis)[:, None] * axis
+        length = np.linalg.norm(radial, axis=1)
+        if (length <= 1e-9 * length.max()).any():
+            raise ModelError(f"{owner}: orientation: the middle of an element lies on the axis; move it or the axis")
+        radial /= length[:, None]
+        return np.stack((radial, np.cross(axis, radial), np.broadcast_to(axis, radial.shape)), axis=1)
 
     def _per_element(self, owner: str, key: str, value, count: int) -> np.ndarray:
         try:

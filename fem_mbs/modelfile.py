@@ -251,6 +251,8 @@ def build_model(file: ModelFile) -> Model:
         ModelError, MeshError: a place, set, name or value that the model cannot use.
     """
     # Extreme numbers overflow somewhere; what comes of it is found not finite and reported.
+    parts = [e.keys.on for table in ("solid", "plane") for e in file.entries.get(table, [])]
+    solid = {p.partition(":")[0] for on in parts for p in ([on] if isinstance(on, str) else on)}
     with np.errstate(all="ignore"):
         with _located(file, None):
             model = Model(**{"dimension": 3, **file.top.given()})
@@ -258,7 +260,7 @@ def build_model(file: ModelFile) -> Model:
             entries = file.entries.get(table.name, [])
             for entry in _ordered_functions(file, entries) if table.name == "function" else entries:
                 with _located(file, entry):
-                    _add(model, entry, file.path.parent)
+                    _add(model, entry, file.path.parent, solid)
     return model
 
 
@@ -332,7 +334,8 @@ def _function(model: Model, spec: Any, folder: Path) -> TimeFunction:
 _FUNCTION_KEYS = ("function", "displacement", "speed", "acceleration")
 
 
-def _add(model: Model, entry: Entry, folder: Path) -> None:
+def _add(model: Model, entry: Entry, folder: Path, solid: set[str]) -> None:
+    """Make the call; ``solid``: meshes whose plane and solid cells are wanted."""
     table, name, keys = entry.type.name, entry.name, entry.keys
     if table == "function":
         model.function(name, keys, folder=folder)
@@ -347,7 +350,9 @@ def _add(model: Model, entry: Entry, folder: Path) -> None:
         if key in given:
             given[key] = _function(model, given[key], folder)
     if table == "mesh":
-        _add_mesh(model, name, keys, folder)
+        _add_mesh(model, name, keys, folder, name in solid)
+    elif table == "material":
+        _add_material(model, name, given)
     elif table == "support":
         model.fix(**given)
     elif table in ("assembly", "initial", "initial_speed"):
@@ -357,11 +362,18 @@ def _add(model: Model, entry: Entry, folder: Path) -> None:
     elif table == "check":
         _add_check(model, name, keys)
     else:
-        method = {"beam": "beams", "truss": "trusses"}.get(table, table)
+        method = {"beam": "beams", "truss": "trusses", "solid": "solids", "plane": "planes"}.get(table, table)
         getattr(model, method)(name, **given)
 
 
-def _add_mesh(model: Model, name: str, keys: Any, folder: Path) -> None:
+def _add_material(model: Model, name: str, given: dict[str, Any]) -> None:
+    if "E" not in given and "stiffness" not in given:
+        raise ModelError('"E" is missing')
+    anisotropic = any(isinstance(given.get(key), list) for key in ("E", "nu", "G", "stiffness", "expansion"))
+    (model.solid_material if anisotropic or "E" not in given else model.material)(name, **given)
+
+
+def _add_mesh(model: Model, name: str, keys: Any, folder: Path, solid: bool) -> None:
     sources = [k for k in ("file", "line", "polyline", "arc") if k in keys.model_fields_set]
     if len(sources) != 1:
         both = f"not {' and '.join(sources)}" if sources else "one of them is missing"
@@ -369,14 +381,17 @@ def _add_mesh(model: Model, name: str, keys: Any, folder: Path) -> None:
     if sources == ["file"]:
         if "\0" in keys.file:
             raise ModelError(f"file = {shown(keys.file)} is not a path")
-        mesh = read_mesh(folder / keys.file)
+        if keys.cells not in ("auto", "lines", "all"):
+            raise ModelError(f'cells = {shown(keys.cells)} must be "auto", "lines" or "all"')
+        every = keys.cells == "all" or (keys.cells == "auto" and solid)
+        mesh = read_mesh(folder / keys.file, "all" if every else "lines")
     elif sources == ["line"]:
         mesh = line(**keys.line.given())
     elif sources == ["polyline"]:
         mesh = polyline(keys.polyline.points, keys.polyline.n)
     else:
         mesh = arc(**keys.arc.given())
-    model.mesh(name, mesh, **keys.given(*sources))
+    model.mesh(name, mesh, **keys.given(*sources, "cells"))
 
 
 def _add_check(model: Model, name: str, keys: Any) -> None:

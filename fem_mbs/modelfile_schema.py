@@ -259,6 +259,48 @@ def _stops(value: Any) -> list[float]:
     return value
 
 
+def _number_or_expression(value: Any) -> Any:
+    return _text(value) if isinstance(value, str) else _number(value, "a number or an expression of x, y, z")
+
+
+def _stiffness(value: Any) -> Any:
+    what = "6x6 numbers, or the 21 of the upper triangle"
+    if isinstance(value, list) and value and all(isinstance(v, list) for v in value):
+        return [_numbers(v, what) for v in value]
+    return _numbers(value, what)
+
+
+def _material_axes(value: Any) -> Any:
+    what = "3 lists of 3 numbers, or a table {axis = [...], point = [...]}"
+    if isinstance(value, dict):
+        if "axis" not in value or not set(value) <= {"axis", "point"}:
+            raise ValueError(f"must be {what}")
+        return {k: _numbers(v, what) for k, v in value.items()}
+    if not isinstance(value, list) or not all(isinstance(v, list) for v in value):
+        raise ValueError(f"must be {what}")
+    return [_numbers(v, what) for v in value]
+
+
+def _terms(value: Any) -> list[dict[str, Any]]:
+    what = "a list of tables {on = place, component = text, coefficient = number}"
+    if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
+        raise ValueError(f"must be {what}")
+    for i, term in enumerate(value, 1):
+        for key in ("on", "component", "coefficient"):
+            if key not in term:
+                raise ValueError(f'must be {what}; term {i} has no "{key}"')
+        other = next((key for key in term if key not in ("on", "component", "coefficient")), None)
+        if other is not None:
+            raise ValueError(f"must be {what}; term {i} has an unknown key {shown(other)}")
+        if not all(isinstance(term[key], str) and term[key].strip() for key in ("on", "component")):
+            raise ValueError(f"must be {what}; on and component of term {i} are texts")
+        try:
+            _number(term["coefficient"])
+        except ValueError as error:
+            raise ValueError(f"must be {what}; the coefficient of term {i} {error}") from None
+    return value
+
+
 NUMBER = Kind("number", _number)
 NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True))
 WHOLE = Kind("whole number", _whole(0, 2**31 - 1))
@@ -290,6 +332,10 @@ TABLE_POINTS = Kind("list of points", _table_points)
 VECTOR_ANY = Kind("list of numbers", lambda v: _numbers(v, "a list of numbers"))
 SQUARE = Kind("list of numbers or of lists", _square)
 STOPS = Kind("list of two numbers", _stops)
+NUMBER_OR_EXPRESSION = Kind("number or expression", _number_or_expression)
+STIFFNESS = Kind("list of numbers or of lists", _stiffness)
+MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes)
+TERMS = Kind("list of tables", _terms)
 
 
 @dataclass(frozen=True)
@@ -349,9 +395,28 @@ Document = _table(
 
 Material = _table(
     "Material",
-    E=Key(NUMBER, "Young's modulus [N/m^2]", required=True),
-    nu=Key(NUMBER, "Poisson's ratio", shows="from G, else 0.3"),
-    G=Key(NUMBER, "shear modulus [N/m^2]", shows="E / (2 (1 + nu))"),
+    E=Key(
+        NUMBER_OR_VECTOR,
+        "Young's modulus [N/m^2]; orthotropic, for solids: [E1, E2, E3]",
+        shows="**required**, or stiffness",
+    ),
+    nu=Key(
+        NUMBER_OR_VECTOR,
+        "Poisson's ratio; orthotropic: [nu12, nu13, nu23], strain along the second axis from stress along the first",
+        shows="from G, else 0.3",
+    ),
+    G=Key(NUMBER_OR_VECTOR, "shear modulus [N/m^2]; orthotropic: [G12, G13, G23]", shows="E / (2 (1 + nu))"),
+    stiffness=Key(
+        STIFFNESS,
+        "instead, for solids: 6x6 matrix or the 21 numbers of its upper triangle over xx, yy, zz, xy, yz, zx, with "
+        "engineering shear strains [N/m^2]",
+        shows="none",
+    ),
+    expansion=Key(
+        NUMBER_OR_VECTOR,
+        "thermal expansion of solids [1/K]: a number, 3 along the material axes, or the 6 components of the tensor",
+        0.0,
+    ),
     density=Key(NUMBER, "density [kg/m^3]; 0: without mass", required=True),
 )
 
@@ -433,7 +498,11 @@ Arc = _table(
 
 Mesh = _table(
     "Mesh",
-    file=Key(TEXT, "a Gmsh .msh (2.2 or 4.1) or .vtu file; a relative path starts at the model file"),
+    file=Key(
+        TEXT,
+        "a Gmsh .msh (2.2 or 4.1), .vtu, .vtk, Exodus .e or .exo, MED .med or Medit .mesh file; a relative path starts "
+        "at the model file",
+    ),
     line=Key(Line, "instead of file: a straight line; sets all, start, end"),
     polyline=Key(Polyline, "instead of file: straight segments; sets all, segment_1 ..., start, end, corner_1 ..."),
     arc=Key(Arc, "instead of file: an arc or a ring; sets all, start, end"),
@@ -441,6 +510,12 @@ Mesh = _table(
     rotate=Key(NUMBER_OR_VECTOR, "angle, in space axis times angle [deg]", shows="none"),
     translate=Key(VECTOR, "shift, after scale and rotate [m]", shows="none"),
     unused=Key(TEXT, '"error" or "drop": mesh nodes that nothing uses', "error"),
+    cells=Key(
+        TEXT,
+        'of a file: "lines" or "all" (plane and solid cells too); "auto": all where a [[solid]] or [[plane]] names the '
+        "mesh",
+        "auto",
+    ),
 )
 
 
@@ -523,6 +598,45 @@ Truss = _table(
     damping=Key(NUMBER, "of the rate of length [N s/m]", 0.0),
     mass_damping=Key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0),
     mass=Key(TEXT, '"lumped" or "consistent" (linear)', "lumped"),
+)
+
+
+_SOLID_KEYS = {
+    "element": Key(
+        TEXT,
+        '"standard" (full integration), "incompatible" (hexahedra: incompatible modes) or "reduced" (hexahedron20, '
+        "quad8, wedge)",
+        "standard",
+    ),
+    "orientation": Key(
+        MATERIAL_AXES,
+        "material axes in rows; or {axis = [...], point = [...]}: radial, tangential and axial ones about an axis",
+        shows="global axes",
+    ),
+    "kinematics": Key(TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear"),
+    "mass": Key(TEXT, '"consistent" or "lumped"', "consistent"),
+    "damping": Key(NUMBER, "proportional to the stiffness, beta [s]", 0.0),
+    "mass_damping": Key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0),
+}
+
+
+Solid = _table(
+    "Solid",
+    name=Key(NAME, "of the part and its results", shows='"solid 1", ...'),
+    on=Key(PLACES, "tetrahedra, hexahedra and wedges of a mesh: mesh, mesh:set, or a list of them", required=True),
+    material=Key(TEXT, "name of a material", required=True),
+    **_SOLID_KEYS,
+)
+
+
+Plane = _table(
+    "Plane",
+    name=Key(NAME, "of the part and its results", shows='"plane 1", ...'),
+    on=Key(PLACES, "triangles and quadrilaterals of a mesh: mesh, mesh:set, or a list of them", required=True),
+    material=Key(TEXT, "name of a material", required=True),
+    state=Key(TEXT, '"stress", "strain" or "axisymmetric" (about the y axis; forces of the whole ring)', "stress"),
+    thickness=Key(NUMBER, "[m]; not of axisymmetric parts", 1.0),
+    **_SOLID_KEYS,
 )
 
 
@@ -716,6 +830,49 @@ Gear = _table(
 )
 
 
+Equation = _table(
+    "Equation",
+    name=Key(NAME, "", shows='"equation 1", ...'),
+    terms=Key(
+        TERMS,
+        "each {on = place, component, coefficient}, component one of x, y, z, rx, ry, rz, in the plane x, y, rotation; "
+        "places of several nodes give as many equations, node by node; linear analyses make the first term the "
+        "dependent one",
+        required=True,
+    ),
+    value=Key(NUMBER, "right side [m] or [rad]", 0.0),
+    function=Key(FUNCTION, "factor on it", shows="1"),
+)
+
+
+Coupling = _table(
+    "Coupling",
+    name=Key(NAME, "", shows='"coupling 1", ...'),
+    reference=Key(PLACE, "node or body; it gets a rotation", required=True),
+    nodes=Key(PLACES, "what moves with it, or what it follows", required=True),
+    kind=Key(
+        TEXT,
+        '"rigid" (one rigid body) or "distributing" (the reference follows the weighted mean of the nodes and the '
+        "rotation that fits them best, and adds no stiffness)",
+        "rigid",
+    ),
+    components=Key(WORDS, "of x, y, z, rx, ry, rz, rotation, what is coupled", shows="all"),
+    weights=Key(VECTOR_ANY, "of a distributing coupling, one per node", shows="equal"),
+)
+
+
+Tie = _table(
+    "Tie",
+    name=Key(NAME, "", shows='"tie 1", ...'),
+    slave=Key(PLACES, "whose nodes stay on the surface", required=True),
+    master=Key(
+        PLACES, "the surface: a facet set, or lines, plane cells (in the plane their outline) or solids", required=True
+    ),
+    tolerance=Key(NUMBER, "nodes farther away stay free [m]", shows="1/20 of the nearest facet"),
+    adjust=Key(FLAG, "move the nodes onto the surface first", False),
+)
+
+
 Force = _table(
     "Force",
     name=Key(NAME, "", shows='"force 1", ...'),
@@ -747,6 +904,47 @@ LineLoad = _table(
     vector=Key(VELOCITY, "[N/m] per undeformed length; expressions of x, y, z of the nodes", required=True),
     function=Key(FUNCTION, "factor on it", 1.0),
     axes=Key(TEXT, '"global" (fixed in direction) or "local" (turns with the sections of beams)', "global"),
+)
+
+
+Pressure = _table(
+    "Pressure",
+    name=Key(NAME, "", shows='"pressure 1", ...'),
+    on=Key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them", required=True),
+    value=Key(
+        NUMBER_OR_EXPRESSION,
+        "[Pa] against the outward normal, which it follows; expressions of x, y, z of the middle of a face",
+        required=True,
+    ),
+    function=Key(FUNCTION, "factor on it", 1.0),
+)
+
+
+Traction = _table(
+    "Traction",
+    name=Key(NAME, "", shows='"traction 1", ...'),
+    on=Key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them", required=True),
+    vector=Key(
+        VELOCITY,
+        "[Pa] per undeformed area, fixed in direction; expressions of x, y, z of the middle of a face",
+        required=True,
+    ),
+    function=Key(FUNCTION, "factor on it", 1.0),
+)
+
+
+Temperature = _table(
+    "Temperature",
+    name=Key(NAME, "", shows='"temperature 1", ...'),
+    on=Key(
+        PLACE,
+        "solid or plane part, or cells of a mesh: these elements; or a set of nodes: elements take what follows "
+        "between them and the others, which keep the reference",
+        required=True,
+    ),
+    value=Key(NUMBER_OR_EXPRESSION, "[K]; expressions of x, y, z of the nodes", required=True),
+    reference=Key(NUMBER, "temperature without strain [K]", 0.0),
+    function=Key(FUNCTION, "factor on the change", 1.0),
 )
 
 
@@ -880,14 +1078,17 @@ class TableType:
 
 
 TABLES: Sequence[TableType] = (
-    TableType("material", "named", Material, "Material", "Linear elastic, isotropic materials."),
+    TableType("material", "named", Material, "Material", "Linear elastic materials; beams need isotropic ones."),
     TableType("section", "named", Section, "Section", "Cross-sections; the keys depend on the shape."),
     TableType("function", "named", None, "Function", "Functions of time."),
-    TableType("mesh", "named", Mesh, "Mesh", "Nodes, line cells and named sets, from a file or generated."),
+    TableType("mesh", "named", Mesh, "Mesh", "Nodes, cells and named sets, from a file or generated."),
     TableType("node", "list", Node, "Node", "Single nodes."),
     TableType("body", "list", Body, "Body", "Rigid bodies."),
+    TableType("tie", "list", Tie, "Tie", "Nodes that stay on the surface of another part (made before the parts)."),
     TableType("beam", "list", Beam, "Beam", "Beams on the line cells of a mesh."),
     TableType("truss", "list", Truss, "Truss", "Trusses and cables on the line cells of a mesh."),
+    TableType("solid", "list", Solid, "Solid", "Solid elements on the cells of a mesh."),
+    TableType("plane", "list", Plane, "Plane part", "Elements of plane stress, plane strain or rotational symmetry."),
     TableType("point_mass", "list", PointMass, "Point mass", "Masses at nodes."),
     TableType("nodal_mass", "list", NodalMass, "Nodal mass", "Dense mass matrices that turn with their nodes."),
     TableType("spring", "list", Spring, "Spring", "Spring-dampers between two points."),
@@ -905,6 +1106,8 @@ TABLES: Sequence[TableType] = (
     ),
     TableType("joint", "list", Joint, "Joint", "Joints between two parts, or a part and the ground."),
     TableType("gear", "list", Gear, "Gear", "Gears, racks and pulleys: coordinates of two joints in a fixed ratio."),
+    TableType("equation", "list", Equation, "Equation", "Linear equations between displacements and small rotations."),
+    TableType("coupling", "list", Coupling, "Coupling", "A reference that moves with many nodes."),
     TableType("joint_spring", "list", JointSpring, "Joint spring", "Spring-dampers on the coordinate of a joint."),
     TableType(
         "motor",
@@ -918,6 +1121,15 @@ TABLES: Sequence[TableType] = (
     TableType("force", "list", Force, "Force", "Forces."),
     TableType("moment", "list", Moment, "Moment", "Moments."),
     TableType("line_load", "list", LineLoad, "Line load", "Distributed loads on beams and trusses."),
+    TableType("pressure", "list", Pressure, "Pressure", "Pressures on faces of solids and edges of plane parts."),
+    TableType("traction", "list", Traction, "Traction", "Dead loads on faces of solids and edges of plane parts."),
+    TableType(
+        "temperature",
+        "list",
+        Temperature,
+        "Temperature",
+        "Temperatures of solid and plane parts; those of one element add up and follow one function.",
+    ),
     TableType(
         "centrifugal",
         "list",

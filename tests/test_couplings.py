@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, ModelError, solve
+from fem_mbs.modelfile import load_model
 
 PLACES = np.array(
     ((0.0, 0.1, 0.0), (1.0, 0.0, 0.2), (0.2, 1.1, -0.1), (0.9, 1.0, 0.9), (0.1, 0.2, 1.2), (1.1, 0.3, 1.0))
@@ -307,3 +308,109 @@ def test_reference_without_rotation():
         else:
             with pytest.raises(ModelError, match="off the mean of the nodes"):
                 m.compile()
+
+
+# --- model file ------------------------------------------------------------------------------------------------------
+FILE = """
+dimension = 3
+
+[[body]]
+name = "hub"
+position = [0.3, 0.3, 0.2]
+mass = 1.0
+inertia = [0.1, 0.1, 0.1]
+
+[mesh.net]
+line = {start = [0.0, 0.0, 0.0], end = [1.0, 0.0, 0.0], n = 1}
+
+[[node]]
+name = "a"
+position = [0.0, 1.0, 0.0]
+
+[[node]]
+name = "b"
+position = [0.2, 0.3, 1.0]
+
+[[point_mass]]
+at = ["net", "a", "b"]
+mass = 0.5
+
+[[spring]]
+a = "a"
+b = "b"
+stiffness = 10.0
+
+[[equation]]
+name = "both"
+terms = [{on = "net:all", component = "z", coefficient = 1.0}, {on = "a", component = "z", coefficient = -0.5}]
+value = 0.1
+function = "t"
+
+[[coupling]]
+name = "hold"
+reference = "hub"
+nodes = ["net", "a", "b"]
+kind = "distributing"
+components = ["x", "y", "z", "rotation"]
+weights = [1.0, 2.0, 1.0, 1.0]
+
+[[sensor]]
+name = "hub"
+kind = "rotation"
+on = "hub"
+
+[[step]]
+type = "static"
+increments = 2
+duration = 0.5
+"""
+
+
+def test_model_file(tmp_path):
+    """Tables make the same calls as Python."""
+    path = tmp_path / "m.toml"
+    path.write_text(FILE)
+    m = load_model(path)
+    system = m.compile().system
+    block = next(b for b in system.blocks if b.type.name == "equation3")
+    assert block.n_multipliers == 2 + 3
+    assert [block.row_label(i) for i in range(4)] == ["both, row 1", "both, row 1", "both, row 2", "both, row 2"]
+    assert m.steps[0].options == {"increments": 2, "duration": 0.5}
+    other = Model(3)
+    for n, x in (("a", (0.0, 1.0, 0.0)), ("c", (0.0, 0.0, 0.0)), ("d", (1.0, 0.0, 0.0))):
+        other.node(n, x)
+    other.point_mass("m", ["a", "c", "d"], 0.5)
+    other.equations("both", [0, 0, 1, 1], [1, 0, 2, 0], [2, 2, 2, 2], [1.0, -0.5, 1.0, -0.5], 0.1, "t")
+    other.transient_step(0.1, 0.1)
+    own = next(b for b in other.compile().system.blocks if b.type.name == "equation3")
+    assert np.array_equal(np.sort(own.par, axis=0), np.sort(block.par[:4], axis=0))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('component = "z", coefficient = 1.0', 'component = "w", coefficient = 1.0', "component 'w' must be one of"),
+        ("coefficient = 1.0", "factor = 1.0", r'\[\[equation\]\] "both": terms = .* term 1 has no "coefficient"'),
+        ("coefficient = -0.5", 'coefficient = "x"', "the coefficient of term 2 must be a number"),
+        ('on = "a", component', 'on = ["a"], component', "on and component of term 2 are texts"),
+        ('{on = "a", ', '{on = "net", weight = 1, ', 'term 2 has an unknown key "weight"'),
+        ('"rotation"]', '"turn"]', r'\[\[coupling\]\] "hold": component \'turn\' must be one of'),
+        ("weights = [1.0, 2.0", "weights = [1.0", r'\[\[coupling\]\] "hold": weights must be finite, of shape \(4,\)'),
+        ("duration = 0.5", 'duration = 0.5\ncontrol = "arc"', "time passes under load control only"),
+    ],
+)
+def test_wrong_model_files(tmp_path, old, new, message):
+    path = tmp_path / "m.toml"
+    assert old in FILE
+    path.write_text(FILE.replace(old, new))
+    with pytest.raises(ModelError, match=message):
+        solve(load_model(path))
+
+
+def test_sets_of_different_sizes(tmp_path):
+    m = cloud()
+    m.line("l", (0.0, 0.0, 2.0), (1.0, 0.0, 2.0), 2)
+    with pytest.raises(ModelError, match='Equation "e": "l:all" has 3 nodes and another place 6'):
+        m.equation("e", [(NODES, "x", 1.0), ("l:all", "x", -1.0)])
+    with pytest.raises(ModelError, match="term 2 must be \\(place, component, coefficient\\)"):
+        m.equation("f", [("n0", "x", 1.0), ("n1", "x")])

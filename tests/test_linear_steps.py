@@ -90,7 +90,7 @@ def test_a_rotation_changes_nothing(element):
 
 
 def test_reactions_energy_and_count():
-    bend, press, modes, stiffened, buckling, _ = all_steps(model())
+    bend, _, modes, stiffened, buckling, _ = all_steps(model())
     n = 9  # nodes of the tip
     assert bend.summary["linear"] and bend.summary["type"] == "static"
     assert bend.summary["reactions"]["force"] == pytest.approx([0.0, -30.0 * n, 100.0 * n], abs=1e-7)
@@ -310,7 +310,7 @@ def test_conflicting_equations_are_named():
     root = int(m.nodes_of("bar:ROOT")[0])
     equation(m, "held", [(root, 0, 1.0), (17, 0, -1.0)])
     m.modes_step(2)
-    with pytest.raises(ModelError, match='"held": the dependent dof.*held by a support'):
+    with pytest.raises(ModelError, match=r'"held": the dependent dof.*held by a support'):
         solve(m)
 
 

@@ -9,7 +9,8 @@ dense matrix; they keep their constraints (`fem_mbs.solvers.eigen`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +21,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.initial import function_jets
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.redundancy import constraint_labels, find_constraints, sentences
+from fem_mbs.assembly import Block
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import CompiledModel
@@ -73,20 +75,43 @@ class Linearised:
         self.values = function_jets(compiled, t)[:, 0]
         self.loads = np.asarray(compiled.loads, bool)
         self.state = system.initial_state()
+        self.incremental = preload is not None or not np.array_equal(state.Q[0], self.state.Q[0])
         self.state.Q[:], self.state.D[:] = state.Q[0], state.D[0]
         self.state.U[self.multipliers] = state.Q[0, self.multipliers]
-        self.ctl = self._control(stiffness=2.0)
         self.preload = preload
-        self.residual, tangent = self.matrices.tangent(self.ctl, self._fun(), self.state)
-        self._skewed = self.matrices.skewed or preload is not None
-        self._plain: csr_matrix | None = tangent
-        self._geometry: csr_matrix | None = None
+        self.ctl = self._control(stiffness=2.0)
+        self._stressed: dict[int, np.ndarray] = {}
+        if preload is not None:
+            self._preload(preload)
+        self.residual, tangent = self.assemble(self.ctl, self._fun())
+        self._skewed = self.matrices.skewed
+        self._tangent: csr_matrix | None = tangent
         rows = tangent[self.multipliers][:, :first] if self.multipliers.size else csr_matrix((0, first))
         self.constraints = vstack((rows, system.sharing()[:, :first])).tocsr()
         m = self.constraints.shape[0]
         self.eliminated = not (m > _MECHANISM * self.owned.size and self.owned.size > _LARGE)
         self.asymmetry = 0.0
         self._positive: PositiveFactors | None = None
+
+    def _preload(self, response: Response) -> None:
+        """Go to the displaced place of a response, with the stresses and loads that it has there.
+
+        Elements that know large displacements have a strain of second order there, which the stresses of a linear
+        solution do not hold: it is taken out again.
+        """
+        start, moved = self.state, self.moved(response.u)
+        before = {i: self._outputs(start, [i])[i] for i in self._blocks(stresses=True)}
+        changes = self.output_changes(response.u, stresses=True)
+        there = self._outputs(moved, list(changes))
+        for i, change in changes.items():
+            block = self.system.blocks[i]
+            extra = before[i] + change - there[i]
+            if "nonlinear" in block.type.par:
+                small = block.par[:, block.type.column("nonlinear")] == 0.0
+                extra[small] = change[small]
+            self._stressed[i] = np.ascontiguousarray(block.type.prestress(block.par, extra, 1.0))
+        self.state.Q[:], self.state.D[:] = moved.Q[0], moved.D[0]
+        self.state.U[self.multipliers] += response.y
 
     # --- kernels ---------------------------------------------------------------------------------------------------
     def _control(self, stiffness: float = 0.0, mass: float = 0.0, damping: float = 0.0) -> np.ndarray:
@@ -95,11 +120,20 @@ class Linearised:
         ctl[C.RULE], ctl[C.WA], ctl[C.WV] = C.ONE_STATE, mass, damping
         if stiffness:
             self.loading.gravity(ctl)
+            if self.preload is not None and self.preload.weight:
+                self._add_weight(ctl)
         return ctl
 
+    def _add_weight(self, ctl: np.ndarray) -> None:
+        gravity = self.compiled.model.gravity
+        ctl[C.GX : C.GX + len(gravity)] += gravity
+
     def _fun(self, mask: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
-        """Values of the time functions as kernels take them: at the level of the state, with those of ``mask`` (n_fun,)."""
+        """Values of the time functions as kernels take them: at the level of the state, with those of ``mask``."""
         now = self.loading.factors * self.values
+        if self.preload is not None:
+            held = self.preload.mask
+            now = np.where(held, self.preload.values, 0.0) + np.where(held & ~self.loads, 0.0, now)
         if mask is not None:
             values = self.values if values is None else values
             # loads act in addition, motions and equations have one value
@@ -112,45 +146,58 @@ class Linearised:
         """Control values with the weight of the model in addition."""
         ctl = self.ctl.copy()
         if weight:
-            gravity = self.compiled.model.gravity
-            ctl[C.GX : C.GX + len(gravity)] += gravity
+            self._add_weight(ctl)
         return ctl
+
+    @contextmanager
+    def _under_stress(self) -> Iterator[None]:
+        """The elements' parameters with the stresses of the preload."""
+        blocks = self.system.blocks
+        kept = {i: blocks[i].par for i in self._stressed}
+        for i, par in self._stressed.items():
+            blocks[i].par = par
+        try:
+            yield
+        finally:
+            for i, par in kept.items():
+                blocks[i].par = par
+
+    def assemble(self, ctl, fun, blocks: Sequence[Block] | None = None) -> tuple[np.ndarray, csr_matrix]:
+        """Residual (N,) and tangent (N, N) at the state."""
+        with self._under_stress():
+            return self.matrices.tangent(ctl, fun, self.state, blocks)
+
+    def force(self, ctl, fun, blocks: Sequence[Block] | None = None) -> np.ndarray:
+        """Residual (N,) at the state."""
+        with self._under_stress():
+            return self.matrices.force(ctl, fun, self.state, blocks)
 
     # --- matrices --------------------------------------------------------------------------------------------------
     @property
-    def plain_tangent(self) -> csr_matrix:
-        """Tangent over all dofs (N, N) at the state; made again if it was released."""
-        if self._plain is None:
-            self._plain = self.matrices.tangent(self.ctl, self._fun(), self.state)[1]
-        return self._plain
-
-    @property
     def tangent(self) -> csr_matrix:
-        """The same with the geometric stiffness of the preload."""
-        if self.preload is None:
-            return self.plain_tangent
-        if self._geometry is None:
-            self._geometry = self.geometric_stiffness(self.preload)
-        return csr_matrix(self.plain_tangent + self._geometry)
+        """Tangent over all dofs (N, N); made again if it was released."""
+        if self._tangent is None:
+            self._tangent = self.assemble(self.ctl, self._fun())[1]
+        return self._tangent
 
     def release(self) -> None:
         """Give the memory of the matrices over all dofs back, which large parts need for their factors."""
-        self._plain = None
+        self._tangent = None
         self.__dict__.pop("mass_matrix", None)
 
     @cached_property
     def mass_matrix(self) -> csr_matrix:
         """Mass over all dofs (N, N)."""
         blocks = [block for block in self.system.blocks if block.type.inertia]
-        M = self.matrices.tangent(self._control(mass=1.0), self._fun(), self.state, blocks)[1]
+        M = self.assemble(self._control(mass=1.0), self._fun(), blocks)[1]
         return csr_matrix(0.5 * (M + M.T)) if self.matrices.skewed else M
 
     @cached_property
     def damping_matrix(self) -> csr_matrix:
         """Damping over all dofs (N, N): forces per velocity, which kernels add to their stiffness."""
         fun = self._fun()
-        both = self.matrices.tangent(self._control(stiffness=2.0, damping=1.0), fun, self.state)[1]
-        both.data -= self.matrices.tangent(self.ctl, fun, self.state)[1].data
+        both = self.assemble(self._control(stiffness=2.0, damping=1.0), fun)[1]
+        both.data -= self.assemble(self.ctl, fun)[1].data
         return both
 
     @cached_property
@@ -249,8 +296,8 @@ class Linearised:
         Raises:
             AnalysisError: the model is loose or unstable, naming a dof.
         """
-        r = self.matrices.force(self._weighed(weight), self._fun(mask), self.state)
-        if not whole:
+        r = self.force(self._weighed(weight), self._fun(mask))
+        if not whole or self.preload is not None:
             r -= self.residual
         f = -r[: self.first]
         u, forces = np.zeros(self.system.n_dof), np.zeros(self.system.n_dof)
@@ -339,28 +386,33 @@ class Linearised:
         state.U[:] = self.state.U
         return state
 
-    def _outputs(self, state: S.State, blocks: Sequence[int]) -> dict[int, np.ndarray]:
+    def _blocks(self, stresses: bool) -> list[int]:
+        """Numbers of the blocks that have outputs, or whose stresses stiffen them."""
+        return [
+            i for i, b in enumerate(self.system.blocks)
+            if b.type.outputs and not b.type.multipliers and (b.type.prestress is not None or not stresses)
+        ]  # fmt: skip
+
+    def _outputs(self, state: S.State, blocks: Sequence[int], mask: np.ndarray | None = None) -> dict[int, np.ndarray]:
         """OUTPUT tables of blocks at a state, by their numbers."""
         tables = {}
-        fun = self._fun()
-        for i in blocks:
-            block = self.system.blocks[i]
-            table = np.zeros((block.size, len(block.type.outputs)))
-            hist = self.system.block_history(block).copy()
-            block.type.report(
-                C.OUTPUT, 0, block.size, self.ctl, block.par, block.dof, block.rot, hist, fun,
-                state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
-            )  # fmt: skip
-            tables[i] = table
+        fun = self._fun(mask)
+        with self._under_stress():
+            for i in blocks:
+                block = self.system.blocks[i]
+                table = np.zeros((block.size, len(block.type.outputs)))
+                hist = self.system.block_history(block).copy()
+                block.type.report(
+                    C.OUTPUT, 0, block.size, self.ctl, block.par, block.dof, block.rot, hist, fun,
+                    state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
+                )  # fmt: skip
+                tables[i] = table
         return tables
 
     def output_changes(self, u: np.ndarray, stresses: bool = False) -> dict[int, np.ndarray]:
         """Change of all outputs along linear displacements u, by central differences of order 4; or only of those
         blocks whose ``stresses`` stiffen them."""
-        blocks = [
-            i for i, b in enumerate(self.system.blocks)
-            if b.type.outputs and not b.type.multipliers and (b.type.prestress is not None or not stresses)
-        ]  # fmt: skip
+        blocks = self._blocks(stresses)
         kind = self.system.system.kind
         turns = np.abs(u[kind == S.ROTATION]).max(initial=0.0)
         size = max(np.abs(u[kind == S.POSITION]).max(initial=0.0) / self.system.length, turns)
@@ -378,7 +430,7 @@ class Linearised:
         of a multiple of the response that changes the tangent by about its own size.
         """
         stresses = self.output_changes(response.u, stresses=True)
-        plain = self.plain_tangent
+        plain = self.tangent
         change, size = self._tangent_change(response, stresses, 1.0), abs(plain).max()
         most = abs(change).max()
         if not 0.0 < most < 0.25 * size:
@@ -394,7 +446,8 @@ class Linearised:
         try:
             for i, table in stresses.items():
                 block = self.system.blocks[i]
-                block.par = np.ascontiguousarray(block.type.prestress(block.par, table, factor))
+                par = self._stressed.get(i, block.par)
+                block.par = np.ascontiguousarray(block.type.prestress(par, table, factor))
             self.state.U[self.multipliers] += factor * response.y
             fun = self._fun(response.mask, factor * response.values)
             residual, loaded = self.matrices.tangent(ctl, fun, self.state)
@@ -402,7 +455,7 @@ class Linearised:
             for block, par in zip(self.system.blocks, kept, strict=True):
                 block.par = par
             self.state.U[:] = U
-        return csr_matrix(loaded - self.plain_tangent + self._half_turn(residual - self.residual))
+        return csr_matrix(loaded - self.tangent + self._half_turn(residual - self.residual))
 
     def _half_turn(self, residual: np.ndarray) -> csr_matrix:
         """What the tangent on the rotation group misses of a second derivative where moments (N,) are out of balance.
@@ -456,41 +509,45 @@ class Linearised:
             "energy": np.zeros((k, self.state.energy.size)),
         }
 
-    def displaced(self, u: np.ndarray, outputs: bool = True) -> dict[str, np.ndarray]:
-        """The state (1, ...) with small displacements u (N,), outputs and energies of elements linear about it."""
+    def displaced(self, u: np.ndarray, mask: np.ndarray | None = None, outputs: bool = True) -> dict[str, np.ndarray]:
+        """The state (1, ...) with small displacements u (N,), outputs and strain energies of elements linear about it,
+        under loads of ``mask`` (n_fun,).
+
+        About the start outputs are whole ones, about other states the changes that the displacements bring.
+        """
         state = self.moved(u)
         out, energy = self.state.out.copy(), self.state.energy.copy()
-        found = {
-            "Q": state.Q[:1],
-            "V": np.zeros((1, u.size)),
-            "D": state.D[:1],
-            "out": out[None],
-            "energy": energy[None],
-        }
+        found = {"Q": state.Q[:1], "V": np.zeros((1, u.size)), "D": state.D[:1]}
+        found |= {"out": out[None], "energy": energy[None]}
         if not outputs:
             return found
-        before = self._outputs(self.state, [i for i, b in enumerate(self.system.blocks) if b.type.outputs])
-        changes = self.output_changes(u)
-        for i, table in before.items():
+        blocks = self._blocks(stresses=False)
+        with_loads, without = self._outputs(self.state, blocks, mask), {}
+        if self.incremental:
+            without = self._outputs(self.state, blocks)
+        for i, change in self.output_changes(u).items():
             first = self.system.blocks[i].first_output
-            out[first : first + table.size] = (table + changes.get(i, 0.0)).ravel()
-        internal = [b for b in self.system.blocks if not b.type.multipliers and not b.type.inertia]
-        for block, first, last, fe, ke in self.matrices.tiles(C.TANGENT, self.ctl, self._fun(), self.state, internal):
-            x = u[block.dof[first:last]]
-            at = block.first_element + first
-            energy[at : at + last - first] = (
-                self._stored(block, first, last)
-                + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
-            )  # fmt: skip
+            out[first : first + change.size] = (with_loads[i] + change - without.get(i, 0.0)).ravel()
+        elastic = [b for b in self.system.blocks if b.type.prestress is not None or "function" not in b.type.par]
+        internal = [b for b in elastic if not b.type.multipliers and not b.type.inertia]
+        fun = self._fun(mask)
+        with self._under_stress():
+            for block, first, last, fe, ke in self.matrices.tiles(C.TANGENT, self.ctl, fun, self.state, internal):
+                x = u[block.dof[first:last]]
+                stored = self._stored(block, first, last, fun)
+                at = block.first_element + first
+                energy[at : at + last - first] = (
+                    stored + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
+                )
         return found
 
-    def _stored(self, block, first: int, last: int) -> np.ndarray:
+    def _stored(self, block: Block, first: int, last: int, fun: np.ndarray) -> np.ndarray:
         """Strain energies of elements at the state."""
         table = np.zeros((last - first, C.N_LEDGER))
         hist = self.system.block_history(block).copy()
         state = self.state
         block.type.report(
-            C.LEDGER, first, last, self.ctl, block.par, block.dof, block.rot, hist, self._fun(),
+            C.LEDGER, first, last, self.ctl, block.par, block.dof, block.rot, hist, fun,
             state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
         )  # fmt: skip
         return table[:, C.STRAIN]

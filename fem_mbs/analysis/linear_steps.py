@@ -109,7 +109,7 @@ def respond(linear: Linearised, options: dict[str, Any], name: str) -> Response:
 def run_linear_static(linear: Linearised, response: Response) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Summary and frame (1, ...) of a linear static step."""
     system = linear.system
-    frame = linear.displaced(response.u)
+    frame = linear.displaced(response.u, response.mask)
     displacement = linear.nodal(response.u)
     size = np.linalg.norm(displacement[:, :3], axis=1)
     most = int(size.argmax())

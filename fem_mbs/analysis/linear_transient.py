@@ -76,8 +76,8 @@ class LinearTransient:
         self.mask = np.ones_like(mask) if isinstance(options["loads"], str) else mask
         system = linear.system
         self.loads = [b for b in system.blocks if "function" in b.type.par and not b.type.multipliers]
-        self._silent = linear.matrices.force(linear.ctl, linear._fun(), linear.state, self.loads)
-        self._constant = -linear.matrices.force(linear._weighed(self.weight), linear._fun(), linear.state)
+        self._silent = linear.force(linear.ctl, linear._fun(), self.loads)
+        self._constant = -linear.force(linear._weighed(self.weight), linear._fun())
         self._ways()
         b, g, am, af = weights.beta, weights.gamma, weights.am, weights.af
         effective = (1.0 - am) * self.M + (1.0 - af) * (g * h * self.D + b * h * h * self.K)
@@ -111,8 +111,8 @@ class LinearTransient:
             moved[arrays.driven[arrays.driver == i]] = 1.0
             right = np.zeros(linear.constraints.shape[0])
             if rows.size:
-                change = linear.matrices.force(linear.ctl, linear._fun(unit > 0.0, unit), linear.state, joints)
-                change -= linear.matrices.force(linear.ctl, linear._fun(unit > 0.0, base), linear.state, joints)
+                change = linear.force(linear.ctl, linear._fun(unit > 0.0, unit), joints)
+                change -= linear.force(linear.ctl, linear._fun(unit > 0.0, base), joints)
                 right[: rows.size] = -change[rows]
             self.ways[:, k] = linear.eliminate(right, moved).u0
 
@@ -129,7 +129,7 @@ class LinearTransient:
         linear = self.linear
         values = function_jets(linear.compiled, t)[:, 0]
         fun = linear._fun(self.mask, values)
-        return (self._constant + self._silent - linear.matrices.force(linear.ctl, fun, linear.state, self.loads))[
+        return (self._constant + self._silent - linear.force(linear.ctl, fun, self.loads))[
             : self.first
         ]
 
@@ -222,7 +222,7 @@ class LinearTransient:
         linear = self.linear
         whole = np.zeros(linear.system.n_dof)
         whole[: self.first] = u
-        frame = linear.displaced(whole, outputs)
+        frame = linear.displaced(whole, self.mask, outputs)
         frame["V"][0, : self.first] = v
         frame["reaction"] = np.zeros((1, whole.size))
         held = np.setdiff1d(np.arange(self.first), linear.owned)

@@ -286,6 +286,7 @@ class _Run:
             "steps": self.summaries,
             "checks": [outcome.as_dict() for outcome in self.outcomes()],
             "skipped": self.skipped() if callable(self.skipped) else self.skipped,
+            **({"warnings": self.model.warnings} if self.model.warnings else {}),
         }
 
     # --- rows ------------------------------------------------------------------------------------------------------

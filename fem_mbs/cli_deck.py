@@ -1,0 +1,124 @@
+"""Decks on the command line: run, check, compare with CalculiX's results."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import typer
+
+from fem_mbs.cli_progress import interruptible, make_progress
+from fem_mbs.deck_run import Converted, convert, run_deck, strictly
+from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.meshes.abaqus import read_deck
+
+__all__ = ["compare", "explain_file", "run_file"]
+
+
+def _note_lines(converted: Converted) -> list[str]:
+    return [f"{'warning' if n.changes else 'note'}: {n}" for n in converted.notes]
+
+
+def run_file(path: Path, folder: Path, console, restart: int | None, quiet: bool, strict: bool) -> None:
+    """Run a deck into a folder and report.
+
+    Raises:
+        ModelError: also for a restart, which decks do not have.
+    """
+    from fem_mbs.cli_report import print_report
+
+    if restart is not None:
+        raise ModelError(f"{path}: decks have no restart points; run it from its start")
+    said: list[str] = []
+
+    def told(converted: Converted) -> None:
+        if quiet:
+            return
+        model = converted.model
+        console.print(f"{model.title}: {model.n_nodes} nodes", markup=False, soft_wrap=True)
+        for line in _note_lines(converted):
+            said.append(line)
+            console.print(line, markup=False, soft_wrap=True)
+
+    progress = make_progress(console, quiet)
+    kept = f"; the results so far are in {folder}"
+    converted: list[Converted] = []
+    try:
+        with interruptible(progress) as report:
+            results = run_deck(
+                path, folder, progress=report, strict=strict, told=lambda c: (converted.append(c), told(c))
+            )
+    except KeyboardInterrupt:
+        here = kept if (folder / "summary.json").exists() else ""
+        print(f"fem-mbs: interrupted{here}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    except AnalysisError as error:
+        here = kept if (folder / "summary.json").exists() else ""
+        raise type(error)(f"{path}: {error}{here}") from None
+    if quiet:
+        return
+    for line in _note_lines(converted[0]):
+        if line not in said:
+            console.print(line, markup=False, soft_wrap=True)
+    print_report(console, results)
+    tables = sum(len(step.get("prints", ())) for step in results.summary["steps"])
+    if tables:
+        console.print(f"{tables} printed table{'s' * (tables > 1)} in {folder / 'summary.json'}", soft_wrap=True)
+
+
+def explain_file(path: Path, strict: bool = False) -> list[str]:
+    """What a deck holds and what the model makes of it, line by line.
+
+    Raises:
+        MeshError, ModelError: the deck cannot be used.
+    """
+    from fem_mbs.analysis.run import inspect
+
+    deck = read_deck(path)
+    converted = convert(deck)
+    strictly(converted, strict)
+    inspect(converted.model)
+    conv = converted.conversion
+    lines = [f"{converted.model.title}: {len(deck.node_ids)} nodes"]
+    for group in conv.groups:
+        how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.kind
+        section = group.section
+        stuff = section.material or getattr(section, "shape", "")
+        lines.append(f"{group.name}: {len(group.ids)} elements {group.type} ({how}), {stuff}")
+    for block in deck.blocks:
+        if block.family in ("mass", "rotary inertia", "spring", "dashpot"):
+            lines.append(f"{len(block.ids)} elements {block.type} ({block.family})")
+    counts = {
+        "equations": len(deck.equations), "MPCs": len(deck.mpcs), "rigid bodies": len(deck.rigid_bodies),
+        "couplings": len(deck.couplings), "ties": len(deck.ties), "transforms": len(deck.transforms),
+    }  # fmt: skip
+    found = [f"{n} {what}" for what, n in counts.items() if n]
+    if found:
+        lines.append("constraints: " + ", ".join(found))
+    kinds = {
+        "linear_static": "linear statics", "static": "nonlinear statics", "modes": "modes", "buckling": "buckling",
+        "linear_transient": "linear transient", "transient": "transient",
+    }  # fmt: skip
+    for step in converted.steps:
+        own = deck.steps[step.index]
+        prints = sorted({v for o in step.prints if o.frequency > 0 for v in o.variables})
+        told = f", prints {', '.join(prints)}" if prints else ""
+        lines.append(f"step {own.number}: {own.procedure} as {kinds[step.kind]}, to t = {step.time:g}{told}")
+    return lines + _note_lines(converted)
+
+
+def compare(folder: Path, decks: list[str], target: Path | None) -> int:
+    """Print the table of `fem_mbs.deck_compare`; 1 if a difference is outside of its margin or a result missing."""
+    from fem_mbs.deck_compare import as_json, compare_folder, table
+
+    rows = compare_folder(folder, decks)
+    for line in table(rows):
+        print(line)
+    if target is not None:
+        target.write_text(json.dumps(as_json(rows), indent=1) + "\n", encoding="utf-8")
+    bad = [r for r in rows if r.status in ("outside", "missing")]
+    compared = sum(r.status == "ok" for r in rows) + sum(r.status == "outside" for r in rows)
+    print(f"{compared} comparisons, {sum(r.status == 'outside' for r in rows)} outside of their margin, "
+          f"{sum(r.status == 'missing' for r in rows)} missing")  # fmt: skip
+    return 1 if bad else 0
