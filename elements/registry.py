@@ -90,6 +90,8 @@ _MODULES = {
     **{f"corotational_beam3_fixed{m}": "beam3d" for m in range(1, 7)},
     "spring2": "spring",
     "spring3": "spring",
+    "component_spring2": "component_spring",
+    "component_spring3": "component_spring",
     "torsion2": "torsion",
     "torsion3": "torsion",
     "mass2": "mass",

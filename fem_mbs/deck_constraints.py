@@ -426,6 +426,7 @@ def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes,
             if len(order) == 1 and not moves:
                 conv.model.fix(np.array([node]), [_NAMES[part + order[0]]])
                 continue
+            conv.inclined.add(node)
             rows.append((np.full(len(order), node), np.array(order) + part, direction[order]))
         if not rows:
             continue

@@ -105,6 +105,8 @@ class Conversion:
     turning: dict[int, int] = field(default_factory=dict)
     #: dofs (node, component) that equations make dependent on others -> where
     dependent: dict[tuple[int, int], str] = field(default_factory=dict)
+    #: nodes that supports hold by equations
+    inclined: set[int] = field(default_factory=set)
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)

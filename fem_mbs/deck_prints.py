@@ -201,14 +201,16 @@ class Printer:
         whole[system.first_multiplier :] = 0.0
         nodal = self._nodal(whole)
         forces = nodal[:, :3].copy()
-        if self.conv.dependent:  # what the constraints exert on them, as CalculiX prints it
+        if self.conv.dependent or self.conv.inclined:  # what equations exert on them, as CalculiX prints it
             blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
             fun[:] = 0.0
             if step.kind == "linear_static":
                 inner = matrices.tangent(ctl, fun, state, blocks)[1] @ job.responses[step.name].u
             else:
                 inner = matrices.force(ctl, fun, state, blocks)
-            node, k = np.array([key for key in self.conv.dependent if key[1] < 3]).reshape(-1, 2).T
+            keys = {key for key in self.conv.dependent if key[1] < 3}
+            keys |= {(node, k) for node in self.conv.inclined for k in range(3)}
+            node, k = np.array(sorted(keys)).reshape(-1, 2).T
             forces[node, k] = self._nodal(inner)[node, k]
         for own, ref in self.conv.turning.items():
             forces[own] = nodal[ref, 3:] + self._drive_moment(step, frame, ref)

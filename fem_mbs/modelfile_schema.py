@@ -340,6 +340,7 @@ STOPS = Kind("list of two numbers", _stops)
 NUMBER_OR_EXPRESSION = Kind("number or expression", _number_or_expression)
 NUMBER_OR_SEVERAL = Kind("number or list", _number_or_several)
 STIFFNESS = Kind("list of numbers or of lists", _stiffness)
+COMPONENT = Kind("text or direction", lambda v: _vector(v) if isinstance(v, list) else _text(v))
 MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes)
 TERMS = Kind("list of tables", _terms)
 
@@ -711,6 +712,22 @@ TorsionSpring = _table(
     angle=Key(NUMBER, "relative angle since the start at which it is free [rad]", 0.0),
     axis=Key(VECTOR, "space: its axis at the start", shows="required in space"),
     **_law_keys("the angle less the free angle", "least and largest angle since the start, inf for none", "rad", "N m"),
+)
+
+
+NodalSpring = _table(
+    "NodalSpring",
+    name=Key(NAME, "", shows='"nodal_spring 1", ...'),
+    on=Key(PLACES, "nodes, each with a spring", required=True),
+    component=Key(
+        COMPONENT,
+        '"x", "y", "z", a direction [...], or "rotation", in space "rotation x", "rotation y", "rotation z"',
+        required=True,
+    ),
+    stiffness=Key(NUMBER, "[N/m], of rotations [N m/rad]", 0.0),
+    damping=Key(NUMBER, "[N s/m], [N m s/rad]", 0.0),
+    against=Key(PLACES, "as many nodes, or one", "ground"),
+    other=Key(COMPONENT, "component of the nodes of against", shows="the same"),
 )
 
 
@@ -1108,6 +1125,13 @@ TABLES: Sequence[TableType] = (
     TableType("nodal_mass", "list", NodalMass, "Nodal mass", "Dense mass matrices that turn with their nodes."),
     TableType("spring", "list", Spring, "Spring", "Spring-dampers between two points."),
     TableType("torsion_spring", "list", TorsionSpring, "Torsion spring", "Torsional spring-dampers between two parts."),
+    TableType(
+        "nodal_spring",
+        "list",
+        NodalSpring,
+        "Nodal spring",
+        "Spring-dampers on single displacements, along directions fixed in space, or on rotations of nodes.",
+    ),
     TableType("support", "list", Support, "Support", "Nodes that do not move."),
     TableType("motion", "list", Motion, "Motion", "Coordinates that follow a function of time."),
     TableType(

@@ -313,6 +313,10 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "short": Case(lambda rng: (5.0, 0.0, 0.0, *_off(rng, 4))),
     },
     "spring3": Case(lambda rng: (5.0, 0.7, 1.3, *_off(rng, 6))),
+    **{
+        f"component_spring{d}": Case(lambda rng, d=d: (5.0, 0.7, 0.4, *_off(rng, 2 * d)), isolated=False)
+        for d in (2, 3)
+    },
     "torsion2": Case(lambda rng: (5.0, 0.7, 0.3)),
     "torsion3": Case(_torsion3),
     "slide2": {
