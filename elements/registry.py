@@ -144,6 +144,8 @@ _MODULES = {
     **{f"solid_{cell}": "solid" for cell in _SOLIDS},
     **{f"solid_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _SOLIDS},
     **{f"plane_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _PLANES},
+    **{f"solid_centrifugal_{cell}": "solid_centrifugal" for cell in _SOLIDS},
+    **{f"plane_centrifugal_{cell}": "solid_centrifugal" for cell in _PLANES},
     **{f"{family}_{cell}": "solid_plane" for family in ("plane", "axisymmetric") for cell in _PLANES},
     **{f"{family}_quad8_reduced": "solid_plane" for family in ("plane", "axisymmetric")},
     **{f"{load}_{face}": "solid_loads" for load in ("pressure", "traction") for face in (*_PLANES, "line", "line3")},

@@ -45,7 +45,7 @@ def _rotary(conv: Conversion, section: RotaryInertia, nodes: np.ndarray, number:
     loose = nodes[~conv.rotational[nodes]]
     if loose.size:
         conv.note(
-            f"{section.where}: rotary inertia of node {conv.deck.node_ids[loose[0]]}, which has no rotation, is left out"
+            f"{section.where}: rotary inertia of node {conv.deck.node_ids[loose[0]]}, which does not turn, is left out"
         )
     nodes = nodes[conv.rotational[nodes]]
     if nodes.size:

@@ -8,8 +8,8 @@ over the set "total": true and no ids.
     RF          external forces: reactions and loads; at dofs that depend on others the force of the constraint
     S E         stresses (true ones after large displacements), strains of Green: xx, yy, zz, xy, xz, yz of the tensor
     ENER ELSE   energy density at integration points, energy of elements
-    EVOL EMAS   volumes and masses of elements at the start; with sums of EMAS also the second moments of the mass about the axes of
-                coordinates, the centre of gravity, and the second moments about that
+    EVOL EMAS   volumes and masses of elements at the start; with sums of EMAS also the second moments of the mass about
+                the axes of coordinates, the centre of gravity, and the second moments about that
 
 Trusses print one point, in their middle; beams the eight points (B31, B32R), or 27 (B32), of the solid elements that
 CalculiX makes of them, if their section is RECT.
@@ -340,7 +340,7 @@ class Printer:
             return None
         table = self._table(group, frame)
         per = len(group.lines) // len(group.ids)
-        shape, values, (a, b) = beam_section(group.section)
+        _, _, (a, b) = beam_section(group.section)
         A, I1, I2 = a * b, a * b**3 / 12.0, b * a**3 / 12.0
         count = 3 if group.type == "B32" else 2
         g = np.polynomial.legendre.leggauss(count)[0]

@@ -259,6 +259,11 @@ def _stops(value: Any) -> list[float]:
     return value
 
 
+def _number_or_several(value: Any) -> Any:
+    """A number of isotropic materials, or a list of those along the axes."""
+    return _numbers(value, "a number or a list of numbers") if isinstance(value, list) else _number(value)
+
+
 def _number_or_expression(value: Any) -> Any:
     return _text(value) if isinstance(value, str) else _number(value, "a number or an expression of x, y, z")
 
@@ -333,6 +338,7 @@ VECTOR_ANY = Kind("list of numbers", lambda v: _numbers(v, "a list of numbers"))
 SQUARE = Kind("list of numbers or of lists", _square)
 STOPS = Kind("list of two numbers", _stops)
 NUMBER_OR_EXPRESSION = Kind("number or expression", _number_or_expression)
+NUMBER_OR_SEVERAL = Kind("number or list", _number_or_several)
 STIFFNESS = Kind("list of numbers or of lists", _stiffness)
 MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes)
 TERMS = Kind("list of tables", _terms)
@@ -396,16 +402,16 @@ Document = _table(
 Material = _table(
     "Material",
     E=Key(
-        NUMBER_OR_VECTOR,
+        NUMBER_OR_SEVERAL,
         "Young's modulus [N/m^2]; orthotropic, for solids: [E1, E2, E3]",
         shows="**required**, or stiffness",
     ),
     nu=Key(
-        NUMBER_OR_VECTOR,
+        NUMBER_OR_SEVERAL,
         "Poisson's ratio; orthotropic: [nu12, nu13, nu23], strain along the second axis from stress along the first",
         shows="from G, else 0.3",
     ),
-    G=Key(NUMBER_OR_VECTOR, "shear modulus [N/m^2]; orthotropic: [G12, G13, G23]", shows="E / (2 (1 + nu))"),
+    G=Key(NUMBER_OR_SEVERAL, "shear modulus [N/m^2]; orthotropic: [G12, G13, G23]", shows="E / (2 (1 + nu))"),
     stiffness=Key(
         STIFFNESS,
         "instead, for solids: 6x6 matrix or the 21 numbers of its upper triangle over xx, yy, zz, xy, yz, zx, with "
@@ -413,7 +419,7 @@ Material = _table(
         shows="none",
     ),
     expansion=Key(
-        NUMBER_OR_VECTOR,
+        NUMBER_OR_SEVERAL,
         "thermal expansion of solids [1/K]: a number, 3 along the material axes, or the 6 components of the tensor",
         0.0,
     ),
@@ -614,7 +620,9 @@ _SOLID_KEYS = {
         shows="global axes",
     ),
     "kinematics": Key(TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear"),
-    "mass": Key(TEXT, '"consistent" or "lumped"', "consistent"),
+    "mass": Key(
+        TEXT, '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness)', "consistent"
+    ),
     "damping": Key(NUMBER, "proportional to the stiffness, beta [s]", 0.0),
     "mass_damping": Key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0),
 }
@@ -734,7 +742,12 @@ Joint = _table(
     ),
     a=Key(PLACE, "one part (along_beam: the name of a beam or truss)", required=True),
     b=Key(PLACE, "other part", "ground"),
-    point=Key(VECTOR, "where, in global coordinates of the start [m]", shows="the node of a or b"),
+    point=Key(
+        VECTOR,
+        "where, in global coordinates of the start [m]; required between bodies, or a body and the ground, which have "
+        "many points",
+        shows="the node of a or b",
+    ),
     axis=Key(
         VECTOR,
         "at the start: of rotation or sliding; of a universal or constant-velocity joint the one in a; of a planar one "
@@ -1026,7 +1039,9 @@ Event = _table(
         "and drivers get another function)",
         "stop",
     ),
-    target=Key(PLACES, "names of loads, motions and driven joints", shows="none"),
+    target=Key(
+        PLACES, 'names of loads and motors; of "switch" also motions, driven joints and equations', shows="none"
+    ),
     function=Key(FUNCTION, 'of "switch": of the time since the event', shows="none"),
 )
 
