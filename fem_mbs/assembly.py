@@ -173,6 +173,18 @@ class Compiled:
                     return f'{kind} "{block.label(int(rows[0]))}"'
         return f"Function {index + 1}"
 
+    def driven_lengths(self) -> list[tuple[int, float, str]]:
+        """Time functions that change distances, the least length [m] that each adds to, and the joint's name."""
+        found = []
+        for block in self.blocks:
+            if block.type.name in ("distance2", "distance3"):
+                index = block.par[:, block.type.column("function")].astype(int)
+                length = block.par[:, block.type.column("length")]
+                for i in np.unique(index[index >= 0]):
+                    row = np.flatnonzero(index == i)[int(length[index == i].argmin())]
+                    found.append((int(i), float(length[row]), block.label(int(row))))
+        return found
+
     def sharing(self) -> csr_matrix:
         """Rows (n, N) that are zero where dofs that share an unknown move alike."""
         shared = self.system.shared

@@ -99,17 +99,27 @@ def _steps(results: Results) -> Table:
     for step in results.steps:
         s = step.summary
         n = s.get("n_steps", s.get("increments", 0))
+        # a step under control is computed whole and in halves, some of them again; rows are something else
+        per = s.get("adaptive", {}).get("computed", n)
         kind = "linear static" if s.get("linear") and s.get("type") == "static" else s.get("type", "")
         energy = s.get("energy", {})
         table.add_row(
             _plain(step.name),
             s.get("rule", kind),
-            (str(n) if n else "") + (f" ({s['halved_steps']} halved)" if s.get("halved_steps") else ""),
-            f"{s['iterations'] / n:.2f}" if n and "iterations" in s else "",
+            (_count_of_steps(s, n) if n else ""),
+            f"{s['iterations'] / per:.2f}" if per and "iterations" in s else "",
             f"{energy['closing_error_relative']:.2e}" if energy.get("closing_error_relative") is not None else "",
             f"{s['seconds']:.2f}" if "seconds" in s else "",
         )
     return table
+
+
+def _count_of_steps(summary: dict[str, Any], n: int) -> str:
+    adaptive = summary.get("adaptive")
+    if adaptive:
+        again = f", {adaptive['rejected']} repeated" if adaptive["rejected"] else ""
+        return f"{adaptive['accepted']} adaptive ({n} rows{again})"
+    return str(n) + (f" ({summary['halved_steps']} halved)" if summary.get("halved_steps") else "")
 
 
 def _findings(step: Any) -> Iterator[Table]:

@@ -188,7 +188,8 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
             action: "stop" ends the step; "on" and "off" let loads act, or not (what is to be turned on does not act
                 before); "switch" gives loads and drivers another function, of the time since the event (drivers go on
                 from where they are; a jump of their speed acts on the model as a blow).
-            target: name, or list of names, of loads, motions and driven joints.
+            target: name, or list of names, of loads and motors, of "switch" also of motions, driven joints and
+                equations.
             function: of "switch".
         """
         owner = f'Event "{self._new("Event", name, {e.name for e in self.events})}"'

@@ -46,6 +46,7 @@ class Sliding(ModelBase):
         way = self._add_nodes(at[None, :])
         self._names.add(f"{j.name}: way", None, 1)
         self._fixed += [(way, k) for k in range(1, self.dimension)]
+        self._ways.append(way)
         n = len(line.length)
         names = "xyz"[: self.dimension]
         columns = {f"a{c}_b": float(v) for c, v in zip(names, offset, strict=True)}

@@ -621,7 +621,9 @@ _SOLID_KEYS = {
         shows="global axes",
     ),
     "kinematics": Key(TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear"),
-    "mass": Key(TEXT, '"consistent" or "lumped"', "consistent"),
+    "mass": Key(
+        TEXT, '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness)', "consistent"
+    ),
     "damping": Key(NUMBER, "proportional to the stiffness, beta [s]", 0.0),
     "mass_damping": Key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0),
 }
@@ -757,7 +759,12 @@ Joint = _table(
     ),
     a=Key(PLACE, "one part (along_beam: the name of a beam or truss)", required=True),
     b=Key(PLACE, "other part", "ground"),
-    point=Key(VECTOR, "where, in global coordinates of the start [m]", shows="the node of a or b"),
+    point=Key(
+        VECTOR,
+        "where, in global coordinates of the start [m]; required between bodies, or a body and the ground, which have "
+        "many points",
+        shows="the node of a or b",
+    ),
     axis=Key(
         VECTOR,
         "at the start: of rotation or sliding; of a universal or constant-velocity joint the one in a; of a planar one "
@@ -1049,7 +1056,9 @@ Event = _table(
         "and drivers get another function)",
         "stop",
     ),
-    target=Key(PLACES, "names of loads, motions and driven joints", shows="none"),
+    target=Key(
+        PLACES, 'names of loads and motors; of "switch" also motions, driven joints and equations', shows="none"
+    ),
     function=Key(FUNCTION, 'of "switch": of the time since the event', shows="none"),
 )
 

@@ -11,8 +11,9 @@ Kinds and their options (places as in `fem_mbs.model`):
     element                            on, element, quantity   an output of one element of a group (0 is the first), or
                                        of a spring, motor, bushing or user's force
     strain, force                      on, element      axial strain [-], axial force [N] of one element
-    reaction                           on               force and moment of supports or prescribed motions of a place,
-                                       or of a joint on its end a, about the joint's point
+    reaction                           on               force and moment of supports or prescribed motions of a place
+                                       on the model, of a joint on its end a, about the joint's point, of a coupling on
+                                       its reference, of an equation on the model in all
     joint                              on, quantity     a coordinate of a joint since the start, unwrapped: "angle"
                                        [rad], "displacement" [m]; or what drives it: "drive moment", "drive force"
     drive                              on               [N m], [N] with which a motion or a driven joint drives its

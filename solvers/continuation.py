@@ -160,15 +160,17 @@ def follow(
         size, last = _clipped(walk, s, size)
         token = problem.save()
         step, size = _find(problem, walk, s, size, token)
+        step, reach = _landed(problem, walk, s, token, step, size)
         done, increment, new = step
         after = problem.negative(new) if s.stability else -1
         if s.stability and after != count:
-            found, state, vector = _critical(problem, walk, s, token, size, count, after)
+            found, state, vector = _critical(problem, walk, s, token, reach, count, after)
             walk.criticals.append(found)
             if found.kind == "bifurcation" and s.branch and _bifurcations(walk) == s.branch:
                 count = _switch(problem, walk, s, state, vector, found, on_point)
                 continue
             step, _ = _find(problem, walk, s, size, token)
+            step, _ = _landed(problem, walk, s, token, step, size)
             done, increment, new = step
         place = walk.displacement + (increment[s.component] if s.component >= 0 else 0.0)
         last = last or _ended(walk, s, new, place)
@@ -216,6 +218,48 @@ def _ended(walk: _Walk, s: PathSettings, new: float, place: float) -> bool:
         and s.end_displacement is not None
         and (walk.displacement - s.end_displacement) * (place - s.end_displacement) <= 0.0
     )
+
+
+def _landed(problem, walk: _Walk, s: PathSettings, token, step, size: float):
+    """The step, or where it passes the path's end the one onto this: Newton-Raphson from the part of its increment that
+    lies before the end, with the load factor, or the displacement, given instead of the size; and its size.
+
+    Where that finds nothing, the step stays as it was.
+    """
+    done, increment, new = step
+    place = walk.displacement + (increment[s.component] if s.component >= 0 else 0.0)
+    if not _ended(walk, s, new, place):
+        return step, size
+    by_load = s.control != "load" and s.end is not None and (walk.factor - s.end) * (new - s.end) <= 0.0
+    way = place - walk.displacement
+    part = (s.end - walk.factor) / (new - walk.factor) if by_load else (s.end_displacement - walk.displacement) / way
+    if not 0.0 < part < 1.0:
+        return step, size
+    problem.restore(token)
+    target = part * way
+    factor = s.end if by_load else walk.factor + part * (new - walk.factor)
+    try:
+        problem.move(part * increment)
+        for iteration in range(1, s.iterations + 1):
+            r, small = problem.residual(factor)
+            if not np.isfinite(r).all():
+                break
+            u = problem.increment()
+            if small and (by_load or abs(u[s.component] - target) <= 1e-12 * abs(target)):
+                walk.iterations += iteration
+                length = float(np.sqrt(u @ (problem.weight * u) + s.spherical**2 * (factor - walk.factor) ** 2))
+                return (done + iteration, u, factor), length if s.control == "arc" else size
+            problem.factorise(factor)
+            x = problem.solve(-r)
+            if not by_load:
+                v = problem.solve(-problem.load(factor))
+                df = (target - u[s.component] - x[s.component]) / v[s.component]
+                x, factor = x + df * v, factor + df
+            problem.move(x)
+    except AnalysisError:
+        pass
+    problem.restore(token)
+    return _find(problem, walk, s, size, token)
 
 
 # --- one step --------------------------------------------------------------------------------------------------------

@@ -108,8 +108,9 @@ def test_limit_points_by_arc_length(spherical):
     assert criticals[1].factor == pytest.approx(-LIMIT, rel=1e-7)
     assert criticals[0].length == pytest.approx(1.0 - 1.0 / np.sqrt(3.0), abs=2e-3)
     assert [(c.before, c.after) for c in criticals] == [(0, 1), (1, 0)]
-    assert points[-1].factor >= 0.5
+    assert points[-1].factor == 0.5  # the last step ends there, not beyond
     assert u[-1, 0] > 2.0
+    assert u[-1, 0] * (1.0 - u[-1, 0]) * (1.0 - 0.5 * u[-1, 0]) == pytest.approx(0.5, rel=1e-10)
     between = (u[:, 0] > 1.0 - 1.0 / np.sqrt(3.0)) & (u[:, 0] < 1.0 + 1.0 / np.sqrt(3.0))
     assert (np.array([p.negative for p in points])[between] == 1).all()
     assert (np.array([p.negative for p in points])[~between] == 0).all()
@@ -124,6 +125,16 @@ def test_displacement_control_passes_a_limit():
     assert len(points) == 15
     assert factor == pytest.approx(1.5 * -0.5 * 0.25, rel=1e-10)
     assert [c.kind for c in criticals] == ["limit", "limit"][:1]
+
+
+def test_arc_length_lands_on_its_end():
+    """Long steps of arc length end on the load, or beyond the limit point, where the load falls, on the displacement."""
+    points, _, (factor, _, _) = walk(snap(), size=0.08, largest=0.3, points=40, end=0.1)
+    assert points[-1].factor == factor == 0.1
+    points, u, (factor, _, _) = walk(snap(), size=0.08, largest=0.3, points=40, component=0, end_displacement=1.3)
+    assert u[-1, 0] == pytest.approx(1.3, rel=1e-12)
+    assert factor == pytest.approx(1.3 * -0.3 * 0.35, rel=1e-9)
+    assert points[-1].negative == 1
 
 
 def test_load_control_ends_on_its_load_and_not_beyond_a_limit():

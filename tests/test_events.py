@@ -294,3 +294,35 @@ h = 0.1
     assert second["time"] == pytest.approx(v / G + 1.0 / v, abs=1e-12)
     t, values, _ = results.sensor("place")
     assert t[-1] == second["time"] and values[-1, 1] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("loads", "there"), [((), "there is none"), (("f",), "there is only f"), (("f", "g"), "there are f, g")]
+)
+def test_names_of_targets_that_do_not_exist(loads, there):
+    """What there is to be turned off: grammar for none, one and several; gravity is no target."""
+    model = Model(2, gravity=(0.0, -9.81))
+    model.node("a", (0.0, 0.0))
+    model.point_mass("m", "a", 1.0)
+    model.sensor("y", "position", on="a")
+    for name in loads:
+        model.force(name, "a", (1.0, 0.0))
+    model.event("e", "y.y", -1.0, action="off", target="pull")
+    model.transient_step(0.1, 0.01)
+    with pytest.raises(ModelError, match=f'Event "e": target: there is no load "pull"; {there}$'):
+        solve(model)
+
+
+def test_a_motor_is_a_target():
+    model = Model(2)
+    model.body("rotor", (0.0, 0.0), 1.0, 2.0)
+    model.joint("axle", "pin", "rotor", "ground", point=(0.0, 0.0))
+    model.motor("drive", joint="axle", force=-4.0)
+    model.sensor("angle", "rotation", on="rotor")
+    model.event("cut", "angle", 1.0, action="off", target="drive")
+    model.transient_step(2.0, 0.01)
+    solution = solve(model)
+    t, angle = solution.steps[0].time, solution.sensor("angle")[:, 0]
+    assert angle[t <= 1.0] == pytest.approx(t[t <= 1.0] ** 2, abs=1e-3)
+    late = t > 1.1
+    assert np.diff(angle[late]) == pytest.approx(2.0 * np.diff(t[late]), rel=1e-3)  # w = 2 from then on

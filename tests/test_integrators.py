@@ -632,3 +632,24 @@ def test_adaptive_steps_that_cannot_reach_the_tolerance():
     m.transient_step(1.0, 0.1, adaptive=1e-6, frames=0)
     with pytest.raises(ConvergenceError, match=r"t = 0.3037 s .*something jumps there, or the tolerance is too small"):
         solve(m)
+
+
+def test_iterations_per_step_of_adaptive_runs(tmp_path):
+    """The table counts Newton iterations per step that was computed, not per row of the results."""
+    from rich.console import Console
+
+    from fem_mbs import run
+    from fem_mbs.cli_report import print_report
+    from fem_mbs.validation import arnold_bruls_2007_rules as cases
+
+    results = run(cases.build("pendulum", 0.05, 2.0, adaptive=1e-5), tmp_path / "r")
+    summary = results.summary["steps"][0]
+    computed = summary["adaptive"]["computed"]
+    assert computed >= 3 * summary["adaptive"]["accepted"]
+    console = Console(record=True, width=200)
+    print_report(console, results)
+    text = console.export_text()
+    per = summary["iterations"] / computed
+    assert 1.0 < per < 8.0
+    assert f"{per:.2f}" in text
+    assert f"{summary['adaptive']['accepted']} adaptive ({summary['n_steps']} rows" in text

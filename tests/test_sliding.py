@@ -172,3 +172,28 @@ def test_results_folder(tmp_path, dimension):
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     again = run(model, tmp_path / "b", restart=0)
     assert np.array_equal(whole.sensor("bead")[1], again.sensor("bead")[1])
+
+
+def test_the_rate_along_the_line_is_no_change_of_velocities():
+    """Velocities that fit are not said to be changed, whichever rate of the way follows from them."""
+    for method in ("auto", "given"):
+        model = wire(2)
+        model.joint("bore", "along_beam", "wire", "bead")
+        model.initial("bead", velocity=(3.0, 0.0), method=method)
+        model.sensor("way", "joint", on="bore")
+        model.transient_step(0.01, 0.001, frames=0)
+        solution = solve(model)
+        assert solution.summary["steps"][0]["start"]["largest_change"] < 1e-12
+        assert np.diff(solution.sensor("way")[:, 0])[0] == pytest.approx(3e-3, rel=1e-2)
+
+
+def test_reaction_on_whatever_element():
+    """The reaction of the joint is there on all elements of the line: the weight of a bead that is at rest."""
+    for x in (0.31, 0.9):
+        model = wire(2)
+        model.joint("bore", "along_beam", "wire", "bead", function=f"{x - 0.31}*t")
+        model.sensor("r", "reaction", on="bore")
+        model.static_step(6)
+        model.static_step(4, duration=1.0, name="way")
+        r = solve(model).sensor("r")[-1]
+        assert r[1] == pytest.approx(-0.5 * 9.81, rel=0.05)

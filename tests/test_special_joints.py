@@ -329,3 +329,21 @@ def test_accelerations_of_a_driven_double_pendulum():
     expected = -(0.5 * m + tip) * (np.sin(angle) * speed**2 + g * np.sin(angle)) / (m / 3.0 + tip)
     node = model.bodies["2"].node
     assert a[compiled.system.offset[node] + 2] == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_a_distance_must_not_vanish(static):
+    """A link that a function draws through zero would go on with its length inside out: refused, with the time."""
+    model = Model(2)
+    model.node("m", (1.0, 0.0))
+    model.point_mass("mass", "m", 2.0)
+    model.joint("rope", "distance", "ground", "m", point=(0.0, 0.0), function="-t")
+    model.spring("s", "m", "ground", 10.0, point_b=(0.0, 3.0))
+    if static:
+        model.static_step(12, duration=1.2)
+    else:
+        model.transient_step(1.2, 0.01)
+    with pytest.raises(
+        ModelError, match=r'Joint "rope": at t = (1|1.0\d*) s its distance would be -?\d.*greater than zero'
+    ):
+        solve(model)

@@ -102,3 +102,17 @@ def test_works_go_on_through_events():
     solution = solve(model)
     assert solution.sensor("work")[-1, 0] == pytest.approx(0.5 * (9.0 - 1.0), rel=1e-9)
     assert solution.steps[0].ledger("driver work")[-1] == pytest.approx(4.0, rel=1e-9)
+
+
+def test_energy_error_of_what_does_not_move():
+    """At rest under its weight, far from the origin: the closing error is measured against the energies, not against a
+    range that is round-off itself."""
+    model = Model(2, gravity=(0.0, -9.81))
+    model.node("a", (0.0, 1000.0))
+    model.point_mass("m", "a", 5.0)
+    model.spring("s", "a", "ground", 1000.0, point_b=(0.0, 1002.0))
+    model.static_step()
+    model.transient_step(1.0, 0.01)
+    energy = solve(model).steps[1].summary["energy"]
+    assert energy["range"] < 1e-8
+    assert 0.0 <= energy["closing_error_relative"] < 1e-12

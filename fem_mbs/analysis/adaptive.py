@@ -92,7 +92,7 @@ class AdaptiveStepping(Stepping):
         self.tolerance, self.duration = tolerance, duration
         assert RULES[self.rule].two_state
         self.t, self.size, self.last = self.t0, self.h, tolerance
-        self.accepted = self.rejected = 0
+        self.accepted = self.rejected = self.computed = 0
         self.smallest, self.largest = np.inf, 0.0
         self.middle: list[tuple[float, np.ndarray, np.ndarray]] = []
         self.counter[S.RESTART_EVERY] = 0
@@ -117,6 +117,7 @@ class AdaptiveStepping(Stepping):
         c[S.FRAME_EVERY] = 1
         problem = self._advance(output, self.control(h / parts), funs)
         self.used += int(output.iterations.sum())
+        self.computed += parts
         return problem, output
 
     def _error(self, Q: np.ndarray, D: np.ndarray) -> float:
@@ -283,7 +284,16 @@ class AdaptiveStepping(Stepping):
 
     # --- restart, summary ------------------------------------------------------------------------------------------
     def snapshot(self) -> dict[str, np.ndarray]:
-        control = [self.t, self.size, self.last, self.accepted, self.rejected, self.smallest, self.largest]
+        control = [
+            self.t,
+            self.size,
+            self.last,
+            self.accepted,
+            self.rejected,
+            self.smallest,
+            self.largest,
+            self.computed,
+        ]
         return {
             **super().snapshot(),
             "adaptive": np.array(control),
@@ -294,8 +304,10 @@ class AdaptiveStepping(Stepping):
 
     def restore(self, data: dict[str, np.ndarray]) -> None:
         super().restore(data)
-        self.t, self.size, self.last, accepted, rejected, self.smallest, self.largest = map(float, data["adaptive"])
-        self.accepted, self.rejected = int(accepted), int(rejected)
+        control = list(map(float, data["adaptive"]))
+        self.t, self.size, self.last = control[:3]
+        self.accepted, self.rejected, self.computed = int(control[3]), int(control[4]), int(control[7])
+        self.smallest, self.largest = control[5:7]
         self.row = np.array(data["row"])
         self.energy, self.taken = np.array(data["element energy"]), np.array(data["last record"])
 
@@ -305,6 +317,7 @@ class AdaptiveStepping(Stepping):
             "tolerance": self.tolerance,
             "accepted": self.accepted,
             "rejected": self.rejected,
+            "computed": self.computed,
             "smallest_step": float(self.smallest),
             "largest_step": float(self.largest),
         }

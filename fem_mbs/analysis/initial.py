@@ -242,6 +242,7 @@ def _given(compiled: CompiledModel) -> np.ndarray:
         spin = entry.spin.reshape(len(entry.nodes), -1)
         for i in range(nrot):
             np.add.at(v, base[turning] + dim + i, spin[turning, i])
+    v[system.offset[model._ways]] = 0.0  # coordinates along lines are no places
     return v
 
 
@@ -367,6 +368,7 @@ def consistent_velocities(
     v = wanted.copy()
     if method == "given":
         v[held] = np.where(np.abs(v[held]) > 0.0, v[held], rates[held])
+        v = _with_ways(compiled, G, g_t, v)
     elif moving or given:
         free = np.flatnonzero(~held)
         Gf, c = G[:, free], -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
@@ -409,9 +411,11 @@ def consistent_velocities(
             f"Initial velocity: {system.name_of(dof)} is held or driven with {rates[dof]:g}, but {v[dof]:g} is "
             "given there"
         )
-    change = float(np.abs(v - wanted).max(initial=0.0)) if given else 0.0
+    changed = np.abs(v - wanted)
+    changed[system.offset[model._ways]] = 0.0  # whose rates nobody gives
+    change = float(changed.max(initial=0.0)) if given else 0.0
     if spin is not None and change > 1e-6 * max(float(np.abs(wanted).max()), 1e-300):
-        dof = int(np.abs(v - wanted).argmax())
+        dof = int(changed.argmax())
         raise ModelError(
             f"{spin.owner}: the model cannot turn as a whole: {system.name_of(dof)} would have the velocity "
             f"{wanted[dof]:.6g}, but joints, supports and motions allow {v[dof]:.6g}; hold it by joints that turn "
@@ -425,6 +429,18 @@ def consistent_velocities(
     if spin is not None:
         report["spin"] = {"speed": spin.speed, "speed_of_the_steps": float(spin.of_step(spin.speed))}
     return report
+
+
+def _with_ways(compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Given velocities with the rates of coordinates along lines, which follow from them."""
+    system = compiled.system
+    ways = system.offset[compiled.model._ways]
+    ways = ways[system.system.equation[ways] >= 0] if len(ways) else ways
+    if not len(ways):
+        return v
+    v[ways] = 0.0
+    v[ways] = np.linalg.lstsq(G[:, ways].toarray(), -(g_t + G @ v), rcond=None)[0]
+    return v
 
 
 def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int) -> str:

@@ -77,13 +77,15 @@ def chosen(compiled: CompiledModel, names, owner: str, key: str, motions: bool =
         driven = compiled.system.driven
         for label, index in zip(driven.names, driven.functions, strict=True):
             users.setdefault(label, set()).add(int(index))
-    known = [*users, *(["gravity"] if has_weight else [])]
+    known = [*users, *(["gravity"] if has_weight and key != "target" else [])]  # which no event can switch
     picked: set[int] = set()
     for name in names:
         if name == "gravity" and has_weight:
             continue
         if name not in users:
-            raise ModelError(f'{owner}: {key}: there is no load "{name}"; there are {", ".join(known) or "none"}')
+            what = "load, motion, driven joint or equation" if motions else "load"
+            there = f"there {'is only' if len(known) == 1 else 'are'} {', '.join(known)}" if known else "there is none"
+            raise ModelError(f'{owner}: {key}: there is no {what} "{name}"; {there}')
         picked |= users[name]
     for label, functions in users.items():
         if label not in names and functions & picked:

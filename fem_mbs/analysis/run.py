@@ -37,6 +37,9 @@ from fem_mbs.solvers import stepper as S
 
 __all__ = ["inspect", "run", "solve"]
 
+#: Range of the energy over its size below which a model is at rest.
+_REST = 1e-9
+
 
 def solve(model: Model, progress: Callable[[Progress], None] | None = None, watch: Callable | None = None) -> Solution:
     """Run all steps of a model and keep the results in memory; ``watch`` as in `run`.
@@ -450,8 +453,10 @@ class _Run:
                 }
             self.recorder.append(series, frames, restart)
             if self.progress:
-                error = totals["error"] / (_energy_range(totals) or 1.0)
+                error = _relative(totals)
                 iterations = float(chunk.iterations.mean())
+                if adaptive:  # per step that was computed, not per row
+                    iterations = totals["iterations"] / max(stepping.computed, 1)
                 done = round((float(chunk.time[-1]) - t0) / h)
                 self.progress(Progress(step.name, done, n_steps, float(chunk.time[-1]), iterations, error))
 
@@ -478,7 +483,7 @@ class _Run:
             "constraint_error": constraint_error(self.compiled, self.state, self.t),
             "energy": {
                 "range": scale, "closing_error": totals["error"],
-                "closing_error_relative": totals["error"] / scale if scale else 0.0,
+                "closing_error_relative": _relative(totals),
                 "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
             },
             "linear_momentum": totals["last"][7 : 7 + self.model.dimension],
@@ -617,7 +622,7 @@ class _Run:
             "warnings": linear.redundancy,
             "energy": {
                 "range": scale, "closing_error": totals["error"],
-                "closing_error_relative": totals["error"] / scale if scale else 0.0,
+                "closing_error_relative": _relative(totals),
                 "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, [*last[:6], last[-1]], strict=True)},
             },
         }  # fmt: skip
@@ -658,8 +663,16 @@ def _update_totals(totals: dict[str, Any], chunk: Chunk) -> None:
     totals["kinetic"] = max(totals["kinetic"], float(chunk.ledger[:, 0].max()))
     totals["error"] = max(totals["error"], float(np.abs(chunk.ledger[:, 6]).max()))
     totals["rows"] += len(chunk.time)
+    totals["magnitude"] = max(totals.get("magnitude", 0.0), float(np.abs(chunk.ledger[:, :3]).max()))
     totals["iterations"] += int(chunk.iterations.sum())
     totals["last"] = chunk.ledger[-1].tolist()
+
+
+def _relative(totals: dict[str, Any]) -> float:
+    """The closing error over what `_energy_range` says; where next to nothing moves, over the energies themselves."""
+    scale, magnitude = _energy_range(totals), totals.get("magnitude", 0.0)
+    scale = scale if scale > _REST * magnitude else magnitude
+    return totals["error"] / scale if scale else 0.0
 
 
 def _energy_range(totals: dict[str, Any]) -> float:

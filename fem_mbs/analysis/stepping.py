@@ -136,6 +136,7 @@ class Stepping:
         self.initial_energy: float | None = None
         self.halved_steps = 0
         self.watcher = Watcher(compiled)
+        self._lengths = compiled.driven_lengths()
         self.redundancy = Redundancy(compiled)
 
     # --- controls --------------------------------------------------------------------------------------------------
@@ -173,6 +174,14 @@ class Stepping:
                 raise ModelError(
                     f"{self.compiled.function_owner(i)}: its function is {funs[step, i, column]:g} at t = "
                     f"{(t0, tm, t1)[column][step]:g} s; use one that is defined over the whole step"
+                )
+        for i, length, name in self._lengths:
+            bad = np.argwhere(length + funs[:, i] <= 0.0)
+            if bad.size:
+                step, column = bad[0]
+                raise ModelError(
+                    f'Joint "{name}": at t = {(t0, tm, t1)[column][step]:g} s its distance would be '
+                    f"{length + funs[step, i, column]:g} m, but a distance is greater than zero; change its function"
                 )
         return funs
 
