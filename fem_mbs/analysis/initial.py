@@ -446,7 +446,13 @@ def _with_ways(compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.nd
 def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int) -> str:
     """What asks for contradictory speeds G v = c (m,), the worst in ``row``, for a message."""
     speeds = compiled.model.initial_speeds
-    names = [f'joint "{name}"' for name in constraint_labels(compiled.system)]
+    system = compiled.system
+    equations = np.zeros(system.n_dof - 1 - system.first_multiplier, bool)
+    for block in system.blocks:
+        if block.type.name.startswith("equation"):
+            equations[block.dof[:, block.type.node_dofs :].ravel() - system.first_multiplier] = True
+    words = np.where(equations, "equation", "joint")
+    names = [f'{word} "{name}"' for word, name in zip(words, constraint_labels(system), strict=True)]
     names += ["coinciding nodes"] * len(compiled.system.system.shared)
     names += [f'the speed of "{speed.place}"' for speed in speeds]
     for loop in dependencies(G):
@@ -454,6 +460,8 @@ def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: i
             found = list(dict.fromkeys(names[i] for i in loop.clash(c)))
             if len(found) > 1:
                 return f"{', '.join(found[:-1])} and {found[-1]}"
+    if row < len(equations) and not np.any(G[[row]].data):
+        return f"{names[row]} and the supports or motions of its nodes"
     return f"{names[row]} and the other given speeds"
 
 
