@@ -9,7 +9,8 @@ import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.plot import _thin
-from fem_mbs.plot_style import make_figure, style
+from fem_mbs.plot_style import make_figure
+from fem_mbs.plot_style import style as figure_style
 
 __all__ = ["draw_curves"]
 
@@ -45,7 +46,7 @@ def draw_curves(
     """
     if scale not in ("linear", "log", "loglog"):
         raise ModelError(f'Figure "{title}": scale {scale!r} must be "linear", "log" or "loglog"')
-    with style():
+    with figure_style():
         figure = make_figure(*size)
         axes = figure.add_subplot()
         for abscissa, ordinate, label, style in curves:
