@@ -35,7 +35,16 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.mass import add_momentum
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.solid_shapes import determinants, dimension, exact_rule, n_nodes, rule, shape_functions
+from fem_mbs.elements.solid_shapes import (
+    determinants,
+    dimension,
+    exact_rule,
+    jacobians,
+    local_nodes,
+    n_nodes,
+    rule,
+    shape_functions,
+)
 
 __all__ = ["TYPES", "mass_matrices", "mass_parameters", "masses_of"]
 
@@ -131,14 +140,40 @@ def mass_matrices(
     (e,)); ``thickness`` [m] of plane cells, of axisymmetric ones (about y, radius x) the angle [rad] that they fill.
     ``points``: integration, "full" or "reduced" as in `solid_shapes.rule`; None: exact for straight sides."""
     X = np.asarray(X, float)
+    scale = np.broadcast_to(np.asarray(density, float), (len(X),))
+    if dimension(cell) == 2:
+        scale = scale * thickness
+    if axisymmetric:
+        return _integrated(cell, X, scale, points, True)
+    det, straight = _straight(cell, X)
+    unit = _integrated(cell, local_nodes(cell)[None], np.ones(1), points)[0]
+    M = (scale * det)[:, None, None] * unit
+    bent = np.flatnonzero(~straight)
+    if bent.size:
+        M[bent] = _integrated(cell, X[bent], scale[bent], points)
+    return M
+
+
+def _straight(cell: str, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Determinants (e,) of the Jacobian in the middle of cells, and which cells are that linear image of the local
+    one: there it is constant, and the mass is that of the local cell times it."""
+    local = local_nodes(cell)
+    middle = local.mean(axis=0, keepdims=True)
+    J = jacobians(cell, X, middle)[:, 0]
+    centre = np.einsum("n,eni->ei", shape_functions(cell, middle)[0], X)
+    arms = X - centre[:, None]
+    off = np.abs(arms - (local - middle) @ np.swapaxes(J, 1, 2)).max(axis=(1, 2))
+    return determinants(cell, X, middle)[:, 0], off <= 1e-13 * np.abs(arms).max(axis=(1, 2))
+
+
+def _integrated(cell, X, scale, points: str | None, axisymmetric: bool = False) -> np.ndarray:
+    """Mass matrices (e, n, n) by integration, of a mass per volume or area (e,)."""
     p, w = exact_rule(cell) if points is None else rule(cell, points)
     N = shape_functions(cell, p)
     volume = determinants(cell, X, p) * w
     if axisymmetric:
         volume = volume * (X[:, :, 0] @ N.T)
-    if dimension(cell) == 2:
-        volume = volume * np.reshape(thickness, (-1, 1))
-    volume = volume * np.reshape(density, (-1, 1))
+    volume *= scale[:, None]
     pairs = (N[:, :, None] * N[:, None, :]).reshape(len(w), -1)
     return (volume @ pairs).reshape(len(X), N.shape[1], N.shape[1])
 
@@ -156,7 +191,7 @@ def mass_parameters(
         entries = diagonal * (total / diagonal.sum(axis=1))[:, None]
     else:
         rows, columns = np.triu_indices(M.shape[1])
-        entries = M[:, rows, columns]
+        entries = M.reshape(len(M), -1).take(rows * M.shape[1] + columns, axis=1)
     par = np.empty((len(M), FIRST + entries.shape[1]))
     par[:, MASS], par[:, ALPHA], par[:, FIRST:] = total, damping, entries
     return par
