@@ -1,7 +1,7 @@
 """Timings: the pieces of a step, and whole analyses beside other programs where those are installed.
 
     python benchmarks/run.py                                 everything
-    python benchmarks/run.py kernel spin                     kernel, spin, elbow, chain, crank, links, memory, modes
+    python benchmarks/run.py kernel spin                     kernel, spin, elbow, chain, crank, links, memory, modes, parts
     python benchmarks/run.py spin --peers venv/bin/python --peer-scripts scripts
 
 The other programs run from scripts ``case1_exudyn.py``, ``case1_opensees.py`` ..., which print one line ``JSON {...}``
@@ -269,6 +269,35 @@ class Bench:
              ("found", 5, "d"), ("lowest", 9, ".3f"), ("note", 1, "s")],
         )  # fmt: skip
 
+    def parts(self) -> None:
+        jobs = [["--cell", *part.split(":")[:1], "--n", part.split(":")[1]] for part in self.options.parts]
+        jobs += [["--deck", deck] for deck in self.options.part_decks]
+        sides = ["assembly", "bare", "fem-mbs", *(["calculix"] if shutil.which("ccx") else [])]
+        rows = []
+        for job in jobs:
+            best: dict[str, dict] = {}
+            for turn in range(self.options.repeat):
+                for side in sides if turn == 0 else sides[:3]:
+                    answer = self._process([sys.executable, str(HERE / "parts.py"), side, *job], ROOT)
+                    if side not in best or answer.get("wall_s", 1e99) < best[side].get("wall_s", 0.0):
+                        best[side] = answer
+            bare, theirs = best["bare"], best.get("calculix", {}).get("results", {}).get("frequencies_hz")
+            for side, row in best.items():
+                row.update(who=side, note=row.get("failed"))
+                if side in ("fem-mbs", "calculix") and "wall_s" in bare and "wall_s" in row:
+                    row["over_bare"] = row["wall_s"] / bare["wall_s"]
+                found = row.get("results", {}).get("frequencies_hz")
+                if side != "calculix" and theirs and found:
+                    row["from_calculix"] = max(abs(a / b - 1.0) for a, b in zip(found, theirs, strict=True))
+                rows.append(row)
+        title = "A solid part from its deck to 20 modes, whole runs; seconds; bare: CHOLMOD and ARPACK alone"
+        self._table(
+            "parts", title, rows,
+            [("part", 20, "s"), ("who", 9, "s"), ("equations", 9, "d"), ("elements", 9, "d"), ("wall_s", 8, ".2f"),
+             ("cpu_s", 8, ".2f"), ("over_bare", 9, ".2f"), ("maxrss_mb", 9, ".0f"), ("from_calculix", 13, ".1e"),
+             ("note", 1, "s")],
+        )  # fmt: skip
+
     # --- output ----------------------------------------------------------------------------------------------------
     def _compared(
         self, key: str, title: str, rows: list[dict], result: str, form: str = ".4f", more: Sequence = ()
@@ -299,7 +328,7 @@ class Bench:
         sys.stdout.flush()
 
 
-CASES = ("kernel", "spin", "chain", "crank", "elbow", "links", "memory", "modes")
+CASES = ("kernel", "spin", "chain", "crank", "elbow", "links", "memory", "modes", "parts")
 
 
 def _sizes(text: str) -> list[int]:
@@ -336,6 +365,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--elbow-sizes", type=_sizes, default=[10, 20, 50, 100, 200])
     parser.add_argument("--links-sizes", type=_sizes, default=[10, 100, 1000, 10_000])
     parser.add_argument("--memory-sizes", type=_sizes, default=[1000, 10_000, 100_000])
+    parser.add_argument(
+        "--parts", type=lambda text: [p for p in text.split(",") if p], default=["hex20:9", "tet10:7"],
+        help="cells and cubes across the part",
+    )  # fmt: skip
+    parser.add_argument("--part-decks", type=lambda text: text.split(","), default=[], help="meshes of your own")
     parser.add_argument("--modes-sizes", type=_sizes, default=[4, 7], help="cubes across the solid bar")
     options = parser.parse_args(arguments)
     for case in options.cases:

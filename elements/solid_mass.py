@@ -37,7 +37,7 @@ from fem_mbs.elements.mass import add_momentum
 from fem_mbs.elements.registry import ElementType
 from fem_mbs.elements.solid_shapes import determinants, dimension, exact_rule, n_nodes, rule, shape_functions
 
-__all__ = ["TYPES", "mass_matrices", "mass_parameters"]
+__all__ = ["TYPES", "mass_matrices", "mass_parameters", "masses_of"]
 
 MASS, ALPHA, FIRST = 0, 1, 2
 CELLS3 = ("tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15")
@@ -160,6 +160,17 @@ def mass_parameters(
     par = np.empty((len(M), FIRST + entries.shape[1]))
     par[:, MASS], par[:, ALPHA], par[:, FIRST:] = total, damping, entries
     return par
+
+
+def masses_of(par: np.ndarray, n: int) -> np.ndarray:
+    """Mass matrices (e, n, n) [kg] from parameter rows, consistent or lumped."""
+    M = np.zeros((len(par), n, n))
+    if par.shape[1] < FIRST + n * (n + 1) // 2:
+        M[:, range(n), range(n)] = par[:, FIRST : FIRST + n]
+        return M
+    rows, columns = np.triu_indices(n)
+    M[:, rows, columns] = M[:, columns, rows] = par[:, FIRST : FIRST + len(rows)]
+    return M
 
 
 def _type(name, cell, lumped):

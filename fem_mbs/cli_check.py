@@ -123,6 +123,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "point_mass",
         "spring",
         "torsion_spring",
+        "nodal_spring",
         "motion",
         "joint",
         "gear",

@@ -86,9 +86,8 @@ def explain_file(path: Path, strict: bool = False) -> list[str]:
         section = group.section
         stuff = section.material or getattr(section, "shape", "")
         lines.append(f"{group.name}: {len(group.ids)} elements {group.type} ({how}), {stuff}")
-    for block in deck.blocks:
-        if block.family in ("mass", "rotary inertia", "spring", "dashpot"):
-            lines.append(f"{len(block.ids)} elements {block.type} ({block.family})")
+    points = ("mass", "rotary inertia", "spring", "dashpot")
+    lines += [f"{len(b.ids)} elements {b.type} ({b.family})" for b in deck.blocks if b.family in points]
     counts = {
         "equations": len(deck.equations), "MPCs": len(deck.mpcs), "rigid bodies": len(deck.rigid_bodies),
         "couplings": len(deck.couplings), "ties": len(deck.ties), "transforms": len(deck.transforms),

@@ -109,18 +109,38 @@ SIGNATURE = types.void(
 )
 
 
+def _distinct(function):
+    """Give a function that is made several times in another one a name of its own, after what it was made with.
+
+    Symbols of machine code are named by module, name and a number counted per process.  Two of them that different
+    processes have compiled and cached under one name may have one number too, and a process that loads both then calls
+    one in place of the other.
+    """
+    words = []
+    for cell in function.__closure__ or ():
+        value = cell.cell_contents
+        words.append(str(value) if isinstance(value, (bool, int, float, str)) else getattr(value, "__qualname__", ""))
+    if any(words):
+        made = "_".join("".join(c if c.isalnum() else "_" for c in word.rpartition(".")[2]) for word in words)
+        function.__qualname__ = f"{function.__qualname__}_{made}"
+    return function
+
+
 def kernel(function):
     """Compile lazily, cached on disk; the assembler asks for `SIGNATURE` when a model uses the element."""
+    function = _distinct(function)
     return njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)(function)
 
 
 def inner(function):
     """Compile as a part of the compiled functions that call it; in Python it stays a Python function."""
+    function = _distinct(function)
     return register_jitable(error_model="numpy", no_cfunc_wrapper=True)(function)
 
 
 def inline(function):
     """The same, set into the caller: for what a small model spends its time on."""
+    function = _distinct(function)
     return register_jitable(error_model="numpy", no_cfunc_wrapper=True, forceinline=True)(function)
 
 

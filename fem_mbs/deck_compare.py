@@ -187,7 +187,10 @@ def _compare_table(name: str, p: Print, t: dict[str, Any], label: str, types: se
 
 def _beam_margin(quantity: str) -> tuple[float, str]:
     if quantity == "S":
-        return 0.02, _BEAM + "held ends cannot contract, shear varies over the section; stresses across are not compared"
+        return (
+            0.02,
+            _BEAM + "held ends cannot contract, shear varies over the section; stresses across are not compared",
+        )
     if quantity.startswith("EVOL"):
         return SAME, "same volume"
     return 0.01, _BEAM + "shear and Poisson's effect at the ends"

@@ -150,9 +150,8 @@ def _expand(conv: Conversion, nodes, dofs, coefficients, where: str):
             continue
         direction = A[dof % 3] if local else np.eye(3)[dof % 3]
         # the largest first: it is the one that can depend on the others
-        for i in np.argsort(-np.abs(direction), kind="stable"):
-            if abs(direction[i]) > 1e-15:
-                parts.append((node, shift + int(i), c * direction[i]))
+        order = [int(i) for i in np.argsort(-np.abs(direction), kind="stable") if abs(direction[i]) > 1e-15]
+        parts += [(node, shift + i, c * direction[i]) for i in order]
     n, k, c = (np.array(v) for v in zip(*parts, strict=True)) if parts else (np.empty(0, int),) * 3
     return n, k, c
 
@@ -280,7 +279,8 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
 def _is_mean(conv: Conversion, coupling: Coupling) -> bool:
     """Whether a coupling is *DISTRIBUTING COUPLING with an element DCOUP3D."""
     return any(
-        block.family == "distributing coupling" and np.isin(coupling.ref_node, block.nodes) for block in conv.deck.blocks
+        block.family == "distributing coupling" and np.isin(coupling.ref_node, block.nodes)
+        for block in conv.deck.blocks
     )
 
 
@@ -426,6 +426,7 @@ def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes,
             if len(order) == 1 and not moves:
                 conv.model.fix(np.array([node]), [_NAMES[part + order[0]]])
                 continue
+            conv.inclined.add(node)
             rows.append((np.full(len(order), node), np.array(order) + part, direction[order]))
         if not rows:
             continue

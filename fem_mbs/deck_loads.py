@@ -69,8 +69,8 @@ def _all_kinds(
     def found(kind: str, given: list[list[Given]]) -> Iterable[tuple[str, Course, TimeFunction | float]]:
         got, twice = courses(conv.deck, timeline, given, [kind in s.new for s in steps])
         for place in twice:
-            conv.note(f"{place}: a load of the same node and direction, or element and label, is given a second time in "
-                      "one step; the last value counts")  # fmt: skip
+            what = "node and direction" if kind == "CLOAD" else "element and label"
+            conv.note(f"{place}: a load of the same {what} is given a second time in one step; the last value counts")
         for k, course in enumerate(got, 1):
             if not np.any(course.factors) or not np.any(_values(course.function)):
                 continue
@@ -351,29 +351,51 @@ def _per_length(conv: Conversion, group: Group, load: Dload) -> float:
 # --- temperatures, initial velocities --------------------------------------------------------------------------------
 def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
     deck = conv.deck
-    given = [
-        [Given(np.unique(conv.nodes(t.nodes)), np.full(len(np.unique(t.nodes)), t.value), t.amplitude, t.where)
-         for t in deck.steps[i].temperatures] for i in timeline.steps
-    ]  # fmt: skip
-    if not any(given):
+    entries = [t for i in timeline.steps for t in deck.steps[i].temperatures]
+    if not entries:
         return
     expands = any(
         m.expansion is not None for g in conv.groups if (m := deck.materials.get(g.section.material or "")) is not None
     )
-    place = next(g.where for step in given for g in step)
+    place = entries[0].where
     if not expands:
         conv.note(f"{place}: temperatures have no effect, no material has *EXPANSION", changes=False)
         return
-    if not hasattr(conv.model, "temperature"):
-        conv.note(f"{place}: temperatures are not supported")
-        return
-    start = [
-        Given(np.unique(conv.nodes(c.nodes)), np.full(len(np.unique(c.nodes)), c.value), None, c.where)
-        for c in deck.initial_conditions if c.kind == "TEMPERATURE"
-    ]  # fmt: skip
-    conv.temperatures = courses(
-        deck, timeline, given, ["TEMPERATURE" in deck.steps[i].new for i in timeline.steps], start
-    )[0]
+    start = np.zeros(len(deck.node_ids))
+    for c in deck.initial_conditions:
+        if c.kind == "TEMPERATURE":
+            start[conv.nodes(c.nodes)] = c.value
+    given = [[_change(conv, t, start) for t in deck.steps[i].temperatures] for i in timeline.steps]
+    found, twice = courses(deck, timeline, given, ["TEMPERATURE" in deck.steps[i].new for i in timeline.steps])
+    for again in twice:
+        conv.note(f"{again}: a node gets a second temperature in one step; the last one counts")
+    for number, course in enumerate(found, 1):
+        if not np.any(course.factors) or not np.any(_values(course.function)):
+            continue
+        change = np.full(len(deck.node_ids), np.nan)
+        change[course.keys] = course.factors
+        own = _scaled(course.function, 1.0)
+        for group in conv.groups:
+            material = deck.materials.get(getattr(group.section, "material", None) or "")
+            values = change[np.unique(group.nodes)]
+            if material is None or material.expansion is None or not np.nan_to_num(values).any():
+                continue
+            if group.kind != "solid":
+                conv.note(f"{course.where}: temperatures of {group.type} are not used")
+                continue
+            label = f"TEMPERATURE {number} {group.name}"
+            plan.general.append(label)
+            plan.make.append(lambda n=label, o=group.name, v=values, f=own: conv.model.temperature(n, o, v, function=f))
+
+
+def _change(conv: Conversion, t, start: np.ndarray) -> Given:
+    """Changes of temperature at the nodes of an entry."""
+    nodes = np.unique(conv.nodes(t.nodes))
+    if t.amplitude is not None and np.any(start[nodes]):
+        raise ModelError(
+            f"{t.where}: a temperature with AMPLITUDE needs the initial temperature 0; give the change instead"
+        )
+    return Given(nodes, t.value - start[nodes], t.amplitude, t.where)
 
 
 def _initial(conv: Conversion) -> None:

@@ -17,7 +17,16 @@ import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus import element_place
-from fem_mbs.meshes.abaqus_deck import BeamSection, Deck, ElementBlock, Material, Orientation, Section, SolidSection, Step
+from fem_mbs.meshes.abaqus_deck import (
+    BeamSection,
+    Deck,
+    ElementBlock,
+    Material,
+    Orientation,
+    Section,
+    SolidSection,
+    Step,
+)
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.model import Model
 
@@ -96,6 +105,8 @@ class Conversion:
     turning: dict[int, int] = field(default_factory=dict)
     #: dofs (node, component) that equations make dependent on others -> where
     dependent: dict[tuple[int, int], str] = field(default_factory=dict)
+    #: nodes that supports hold by equations
+    inclined: set[int] = field(default_factory=set)
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)
@@ -131,14 +142,13 @@ class Conversion:
 
     def nodes(self, ids) -> np.ndarray:
         """Nodes (m,) of the model for node ids of the deck."""
-        found = self._order[np.searchsorted(self._sorted, np.asarray(ids))]
-        return found
+        return self._order[np.searchsorted(self._sorted, np.asarray(ids))]
 
     def node(self, id_: int) -> int:
         return int(self.nodes([id_])[0])
 
     def element_groups(self, ids: np.ndarray) -> Iterable[tuple[Group, np.ndarray]]:
-        """Groups that hold some of these elements, with the rows (m,) of those in the group, in the order of ``ids``."""
+        """Groups that hold some of these elements, with the rows (m,) of those in the group, as ``ids`` come."""
         ids = np.asarray(ids)
         for group in self.groups:
             order = np.argsort(group.ids, kind="stable")

@@ -45,7 +45,7 @@ def _rotary(conv: Conversion, section: RotaryInertia, nodes: np.ndarray, number:
     loose = nodes[~conv.rotational[nodes]]
     if loose.size:
         conv.note(
-            f"{section.where}: rotary inertia of node {conv.deck.node_ids[loose[0]]}, which has no rotation, is left out"
+            f"{section.where}: rotary inertia of node {conv.deck.node_ids[loose[0]]}, which does not turn, is left out"
         )
     nodes = nodes[conv.rotational[nodes]]
     if nodes.size:
@@ -95,7 +95,7 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
         direction = axes[(dof - 1) % 3]
         a, b = (GROUND, ends[0]) if len(ends) == 1 else (ends[1], ends[0])
         owner = model._label("Spring", name)
-        found = spring_law(model, owner, **law)
+        found = spring_law(model, owner, **{"damping": 0.0, **law})
         if dof > 3:
             loose = [e for e in ends if not conv.rotational[e]]
             if loose:

@@ -8,8 +8,8 @@ over the set "total": true and no ids.
     RF          external forces: reactions and loads; at dofs that depend on others the force of the constraint
     S E         stresses (true ones after large displacements), strains of Green: xx, yy, zz, xy, xz, yz of the tensor
     ENER ELSE   energy density at integration points, energy of elements
-    EVOL EMAS   volumes and masses of elements at the start; with sums of EMAS also the second moments of the mass about the axes of
-                coordinates, the centre of gravity, and the second moments about that
+    EVOL EMAS   volumes and masses of elements at the start; with sums of EMAS also the second moments of the mass about
+                the axes of coordinates, the centre of gravity, and the second moments about that
 
 Trusses print one point, in their middle; beams the eight points (B31, B32R), or 27 (B32), of the solid elements that
 CalculiX makes of them, if their section is RECT.
@@ -201,14 +201,16 @@ class Printer:
         whole[system.first_multiplier :] = 0.0
         nodal = self._nodal(whole)
         forces = nodal[:, :3].copy()
-        if self.conv.dependent:  # what the constraints exert on them, as CalculiX prints it
+        if self.conv.dependent or self.conv.inclined:  # what equations exert on them, as CalculiX prints it
             blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
             fun[:] = 0.0
             if step.kind == "linear_static":
                 inner = matrices.tangent(ctl, fun, state, blocks)[1] @ job.responses[step.name].u
             else:
                 inner = matrices.force(ctl, fun, state, blocks)
-            node, k = np.array([key for key in self.conv.dependent if key[1] < 3]).reshape(-1, 2).T
+            keys = {key for key in self.conv.dependent if key[1] < 3}
+            keys |= {(node, k) for node in self.conv.inclined for k in range(3)}
+            node, k = np.array(sorted(keys)).reshape(-1, 2).T
             forces[node, k] = self._nodal(inner)[node, k]
         for own, ref in self.conv.turning.items():
             forces[own] = nodal[ref, 3:] + self._drive_moment(step, frame, ref)
@@ -340,7 +342,7 @@ class Printer:
             return None
         table = self._table(group, frame)
         per = len(group.lines) // len(group.ids)
-        shape, values, (a, b) = beam_section(group.section)
+        _, _, (a, b) = beam_section(group.section)
         A, I1, I2 = a * b, a * b**3 / 12.0, b * a**3 / 12.0
         count = 3 if group.type == "B32" else 2
         g = np.polynomial.legendre.leggauss(count)[0]

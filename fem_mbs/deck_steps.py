@@ -69,7 +69,6 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         wanted = prints.get("node print", ()) + prints.get("el print", ())
         t = timeline.time_of(i)
         start = t - (step.duration if i in timeline.steps else 0.0)
-        general = plan.general if some else "all"
         if step.procedure == "STATIC" and step.perturbation:
             _own_loads(conv, step, plan.own[i])
             model.linear_static_step(name, loads=plan.own[i], preload=preload)
@@ -83,7 +82,9 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             kind, preload = "linear_static", name
         elif step.procedure == "STATIC":
             if not step.nlgeom:
-                conv.note(f"{step.where}: nonlinear constraints: the step is computed as one with NLGEOM", changes=False)
+                conv.note(
+                    f"{step.where}: nonlinear constraints: the step is computed as one with NLGEOM", changes=False
+                )
             increments = max(1, round(step.duration / step.increment))
             model.static_step(increments, name, duration=step.duration)
             kind, preload, moved = "static", "", True

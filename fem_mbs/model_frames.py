@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem_mbs.assembly import GROUND, Block, make_block
+from fem_mbs.elements import solid_mass
+from fem_mbs.elements.registry import element_type
+from fem_mbs.elements.solid_centrifugal import centrifugal_parameters
 from fem_mbs.errors import ModelError
 from fem_mbs.functions import DoubleIntegral, TimeFunction, make_function
 from fem_mbs.inertia_coordinates import constant_mass
@@ -59,7 +62,8 @@ class Frames(ModelBase):
 
         Args:
             speed: [rad/s], a number or a function of time.
-            axis: in space the direction of the axis; in the plane the axis is across it.
+            axis: in space the direction of the axis; in the plane the axis is across it, and that of axisymmetric parts
+                (given before) is y.
             point: of the axis, (dimension,); None: the origin.
             spin: the whole model turns at the start of the first transient; its joints and motions must allow it.
         """
@@ -70,9 +74,20 @@ class Frames(ModelBase):
                 "a model has one speed and axis, remove one"
             )
         if self.dimension == 2:
-            if axis is not None:
-                raise ModelError(f"{owner}: in the plane the axis is across it; remove axis")
             direction = np.zeros(0)
+            rings = {group.state == "axisymmetric" for group in self.solid_groups.values()}
+            if rings == {True}:
+                direction = np.array([0.0, 1.0])
+                if axis is not None and not np.array_equal(np.abs(axis), direction):
+                    raise ModelError(f"{owner}: axis = {axis!r}: axisymmetric parts turn about y; remove axis")
+                if spin:
+                    raise ModelError(f"{owner}: axisymmetric parts do not turn in transients; remove spin")
+                if point is not None:
+                    raise ModelError(f"{owner}: axisymmetric parts turn about their axis, x = 0; remove point")
+            elif True in rings:
+                raise ModelError(f"{owner}: axisymmetric and other parts turn about different axes; remove one of them")
+            elif axis is not None:
+                raise ModelError(f"{owner}: in the plane the axis is across it; remove axis")
         else:
             direction = self._axis(axis, owner)
         place = np.zeros(self.dimension) if point is None else self._vector(point, owner, "point")
@@ -117,6 +132,19 @@ class Frames(ModelBase):
         columns |= {f"c{c}": v for c, v in zip("xyz", frame.point, strict=False)}
         columns |= {f"n{c}": v for c, v in zip("xyz", frame.axis, strict=False)}
         for block in blocks:
+            if block.type.inertia and block.type.name in solid_mass.TYPES:
+                axis = frame.axis if len(frame.axis) else np.zeros(dim)
+                par = centrifugal_parameters(
+                    solid_mass.masses_of(block.par, block.type.ends), axis, frame.point, float(frame.function)
+                )
+                kind = f"{'solid' if dim == 3 else 'plane'}_centrifugal_{block.type.name.split('_')[-1]}"
+                made.append(Block([(frame.name, 0, block.size)], element_type(kind), block.nodes, par))
+                continue
+            if dim == 2 and len(frame.axis) and block.type.inertia:
+                raise ModelError(
+                    f'Centrifugal load "{frame.name}": it is about the axis of the axisymmetric parts, which cannot '
+                    f'turn the mass of "{block.label(0)}"; remove that'
+                )
             found = constant_mass(block)
             if found is None:
                 continue

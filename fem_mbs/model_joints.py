@@ -323,7 +323,7 @@ class Joints(SpecialJoints):
         return JointCoordinate(False, ends.nodes, {**columns, **self._offsets(ends)})
 
     def node_displacement(self, a: int, b: int, direction: np.ndarray) -> JointCoordinate:
-        """The displacement of node b against node a (-1: the ground) along a direction fixed in a, zero at the start."""
+        """The displacement of node b against node a (-1: ground) along a direction fixed in a, zero at the start."""
         offset = np.zeros(self.dimension)
         x = self.position(b)
         c = self._displacement(_Ends((a, b), (x if a == GROUND else offset, offset)), direction)

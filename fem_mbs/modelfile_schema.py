@@ -259,6 +259,11 @@ def _stops(value: Any) -> list[float]:
     return value
 
 
+def _number_or_several(value: Any) -> Any:
+    """A number of isotropic materials, or a list of those along the axes."""
+    return _numbers(value, "a number or a list of numbers") if isinstance(value, list) else _number(value)
+
+
 def _number_or_expression(value: Any) -> Any:
     return _text(value) if isinstance(value, str) else _number(value, "a number or an expression of x, y, z")
 
@@ -333,7 +338,9 @@ VECTOR_ANY = Kind("list of numbers", lambda v: _numbers(v, "a list of numbers"))
 SQUARE = Kind("list of numbers or of lists", _square)
 STOPS = Kind("list of two numbers", _stops)
 NUMBER_OR_EXPRESSION = Kind("number or expression", _number_or_expression)
+NUMBER_OR_SEVERAL = Kind("number or list", _number_or_several)
 STIFFNESS = Kind("list of numbers or of lists", _stiffness)
+COMPONENT = Kind("text or direction", lambda v: _vector(v) if isinstance(v, list) else _text(v))
 MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes)
 TERMS = Kind("list of tables", _terms)
 
@@ -396,16 +403,16 @@ Document = _table(
 Material = _table(
     "Material",
     E=Key(
-        NUMBER_OR_VECTOR,
+        NUMBER_OR_SEVERAL,
         "Young's modulus [N/m^2]; orthotropic, for solids: [E1, E2, E3]",
         shows="**required**, or stiffness",
     ),
     nu=Key(
-        NUMBER_OR_VECTOR,
+        NUMBER_OR_SEVERAL,
         "Poisson's ratio; orthotropic: [nu12, nu13, nu23], strain along the second axis from stress along the first",
         shows="from G, else 0.3",
     ),
-    G=Key(NUMBER_OR_VECTOR, "shear modulus [N/m^2]; orthotropic: [G12, G13, G23]", shows="E / (2 (1 + nu))"),
+    G=Key(NUMBER_OR_SEVERAL, "shear modulus [N/m^2]; orthotropic: [G12, G13, G23]", shows="E / (2 (1 + nu))"),
     stiffness=Key(
         STIFFNESS,
         "instead, for solids: 6x6 matrix or the 21 numbers of its upper triangle over xx, yy, zz, xy, yz, zx, with "
@@ -413,7 +420,7 @@ Material = _table(
         shows="none",
     ),
     expansion=Key(
-        NUMBER_OR_VECTOR,
+        NUMBER_OR_SEVERAL,
         "thermal expansion of solids [1/K]: a number, 3 along the material axes, or the 6 components of the tensor",
         0.0,
     ),
@@ -614,7 +621,9 @@ _SOLID_KEYS = {
         shows="global axes",
     ),
     "kinematics": Key(TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear"),
-    "mass": Key(TEXT, '"consistent" or "lumped"', "consistent"),
+    "mass": Key(
+        TEXT, '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness)', "consistent"
+    ),
     "damping": Key(NUMBER, "proportional to the stiffness, beta [s]", 0.0),
     "mass_damping": Key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0),
 }
@@ -703,6 +712,22 @@ TorsionSpring = _table(
     angle=Key(NUMBER, "relative angle since the start at which it is free [rad]", 0.0),
     axis=Key(VECTOR, "space: its axis at the start", shows="required in space"),
     **_law_keys("the angle less the free angle", "least and largest angle since the start, inf for none", "rad", "N m"),
+)
+
+
+NodalSpring = _table(
+    "NodalSpring",
+    name=Key(NAME, "", shows='"nodal_spring 1", ...'),
+    on=Key(PLACES, "nodes, each with a spring", required=True),
+    component=Key(
+        COMPONENT,
+        '"x", "y", "z", a direction [...], or "rotation", in space "rotation x", "rotation y", "rotation z"',
+        required=True,
+    ),
+    stiffness=Key(NUMBER, "[N/m], of rotations [N m/rad]", 0.0),
+    damping=Key(NUMBER, "[N s/m], [N m s/rad]", 0.0),
+    against=Key(PLACES, "as many nodes, or one", "ground"),
+    other=Key(COMPONENT, "component of the nodes of against", shows="the same"),
 )
 
 
@@ -1100,6 +1125,13 @@ TABLES: Sequence[TableType] = (
     TableType("nodal_mass", "list", NodalMass, "Nodal mass", "Dense mass matrices that turn with their nodes."),
     TableType("spring", "list", Spring, "Spring", "Spring-dampers between two points."),
     TableType("torsion_spring", "list", TorsionSpring, "Torsion spring", "Torsional spring-dampers between two parts."),
+    TableType(
+        "nodal_spring",
+        "list",
+        NodalSpring,
+        "Nodal spring",
+        "Spring-dampers on single displacements, along directions fixed in space, or on rotations of nodes.",
+    ),
     TableType("support", "list", Support, "Support", "Nodes that do not move."),
     TableType("motion", "list", Motion, "Motion", "Coordinates that follow a function of time."),
     TableType(

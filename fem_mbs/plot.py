@@ -7,23 +7,21 @@ figure is drawn, without a display.
 from __future__ import annotations
 
 import re
-import textwrap
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot_scene import find_quantity, time_label
-from fem_mbs.plot_stage import Stage
-from fem_mbs.results import Results, Step, sensor_units
+from fem_mbs.plot_model import animate, plot_deformed, plot_shapes
+from fem_mbs.plot_scene import time_label
+from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
+from fem_mbs.results import Results, sensor_units
 from fem_mbs.results_fields import is_continuum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from fem_mbs.results_mac import Mac
 
@@ -39,68 +37,7 @@ __all__ = [
     "plot_shapes",
 ]
 
-# Okabe & Ito's colours, told apart with any kind of colour vision; the yellow one is left out (too pale on white).
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MAX_POINTS = 3000  # of a curve in a figure
-
-
-@contextmanager
-def _style() -> Iterator[None]:
-    import matplotlib as mpl
-    from cycler import cycler
-
-    settings = {
-        "font.family": "DejaVu Sans",
-        "font.size": 9.0,
-        "axes.titlesize": 10.0,
-        "axes.titleweight": "bold",
-        "axes.titlelocation": "left",
-        "axes.titlepad": 8.0,
-        "axes.labelsize": 9.0,
-        "axes.edgecolor": "#555555",
-        "axes.linewidth": 0.8,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "axes.axisbelow": True,
-        "axes.prop_cycle": cycler(color=COLOURS),
-        "axes.formatter.limits": (-3, 4),
-        "axes.formatter.use_mathtext": True,
-        "grid.color": "#e4e4e4",
-        "grid.linewidth": 0.6,
-        "xtick.color": "#333333",
-        "ytick.color": "#333333",
-        "xtick.labelsize": 8.0,
-        "ytick.labelsize": 8.0,
-        "legend.frameon": False,
-        "legend.fontsize": 8.5,
-        "lines.linewidth": 1.5,
-        "figure.dpi": 100.0,
-        "savefig.dpi": 170.0,
-    }
-    with mpl.rc_context(settings):
-        yield
-
-
-def _figure(width: float, height: float) -> Figure:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def _save(figure: Figure, path: str | Path) -> Path:
-    target = Path(path)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(target)
-    except (OSError, ValueError) as exc:
-        raise ResultsError(
-            f'Figure "{target}": cannot be written ({exc}): give another path, such as figure.png'
-        ) from exc
-    return target
 
 
 def _legend(axes: Axes) -> None:
@@ -148,8 +85,8 @@ def plot_ledger(results: Results, path: str | Path) -> Path:
     spans = {name: float(np.nanmax(ledger[name]) - np.nanmin(ledger[name])) for name in names}
     scale = max([*spans.values(), float(np.nanmax(np.abs(ledger["total"])))]) or 1.0
     drawn = [name for name in names if np.nanmax(np.abs(ledger[name])) > 1e-12 * scale]
-    with _style():
-        figure = _figure(7.4, 4.8)
+    with style():
+        figure = make_figure(7.4, 4.8)
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.6, 1.0))
         for name in drawn:
             dashed = "work" in name.lower() or "dissip" in name.lower() or "damp" in name.lower()
@@ -170,7 +107,7 @@ def plot_ledger(results: Results, path: str | Path) -> Path:
         lower.set_xlabel(time_label(step))
         lower.set_xlim(*_limits(time))
         figure.align_ylabels()
-        return _save(figure, path)
+        return save_figure(figure, path)
 
 
 def _limits(time: np.ndarray) -> tuple[float, float]:
@@ -190,8 +127,8 @@ def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
     step = results.steps_with(f"sensor/{name}")[-1]
     units = sensor_units(sensor, len(columns))
     panels = list(dict.fromkeys(units))
-    with _style():
-        figure = _figure(7.4, 2.6 + 1.6 * (len(panels) - 1) + 0.4)
+    with style():
+        figure = make_figure(7.4, 2.6 + 1.6 * (len(panels) - 1) + 0.4)
         all_axes = np.atleast_1d(figure.subplots(len(panels), 1, sharex=True))
         for axes, unit in zip(all_axes, panels, strict=True):
             for column, (label, own) in enumerate(zip(columns, units, strict=True)):
@@ -208,7 +145,7 @@ def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
         all_axes[0].set_title(name)
         all_axes[-1].set_xlabel(time_label(step))
         figure.align_ylabels()
-        return _save(figure, path)
+        return save_figure(figure, path)
 
 
 def plot_path(results: Results, step: int, path: str | Path) -> Path:
@@ -231,8 +168,8 @@ def plot_path(results: Results, step: int, path: str | Path) -> Path:
         raise ResultsError(f'Results folder "{results.directory}": step {step + 1} has no displacement sensor to draw')
     load = item.series["load factor"]
     count = item.series["negative eigenvalues"] if "negative eigenvalues" in item.series else np.zeros(len(load))
-    with _style():
-        figure = _figure(7.4, 4.2)
+    with style():
+        figure = make_figure(7.4, 4.2)
         axes = figure.subplots()
         for label, values in curves:
             (line,) = axes.plot([], [], label=label)
@@ -255,38 +192,7 @@ def plot_path(results: Results, step: int, path: str | Path) -> Path:
         axes.set_xlabel("Displacement [m], angle [rad]")
         axes.set_ylabel("Load factor [-]")
         _legend(axes)
-        return _save(figure, path)
-
-
-def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) -> Path:
-    """Draw the first shapes of a modal or buckling step beside each other, each over the undeformed model.
-
-    Solid and plane parts are coloured by the size of the displacement, of which the largest is one in every shape.
-    """
-    item = results.steps[step]
-    values = item.summary.get("frequencies_hz") or item.summary.get("load_factors") or []
-    first = item.summary.get("rigid_body_modes", 0)
-    chosen = list(range(first, min(len(values), first + most))) or list(range(min(len(values), most)))
-    columns, rows = min(len(chosen), 2), -(-len(chosen) // 2)
-    with _style():
-        figure = _figure(3.6 * columns, 3.3 * rows)
-        stage = Stage(results, item)
-        quantity = find_quantity(results, item, "displacement") if stage.scene.skin is not None else None
-        if quantity is not None:
-            figure.set_size_inches(3.6 * columns + 0.8, 3.1 * rows)
-        for place, frame in enumerate(chosen, 1):
-            stage.set_up(
-                figure, [frame], title=_shape_title(item, frame), quantity=quantity, times=False, fit=False,
-                place=(rows, columns, place), bar=False,
-            )  # fmt: skip
-            stage.draw_reference()
-            stage.draw_frame(frame)
-            stage.draw_symbols(frame)
-        if stage.scale is not None:
-            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
-            bar.set_label(quantity.label)
-            bar.outline.set_visible(False)
-        return _save(figure, path)
+        return save_figure(figure, path)
 
 
 def plot_mac(found: Mac, path: str | Path, labels: tuple[str, str] = ("", "")) -> Path:
@@ -295,9 +201,9 @@ def plot_mac(found: Mac, path: str | Path, labels: tuple[str, str] = ("", "")) -
     `labels` names the two results.
     """
     rows, columns = found.matrix.shape
-    with _style():
+    with style():
         width = float(np.clip(0.42 * columns + 2.6, 4.2, 12.0))
-        figure = _figure(width, float(np.clip(0.42 * rows + 1.7, 3.2, 12.0)))
+        figure = make_figure(width, float(np.clip(0.42 * rows + 1.7, 3.2, 12.0)))
         axes = figure.subplots()
         image = axes.imshow(found.matrix, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
         axes.grid(False)
@@ -317,7 +223,7 @@ def plot_mac(found: Mac, path: str | Path, labels: tuple[str, str] = ("", "")) -
         bar.set_label("MAC [-]")
         bar.outline.set_visible(False)
         axes.set_title("Modal assurance criterion")
-        return _save(figure, path)
+        return save_figure(figure, path)
 
 
 def plot_momenta(results: Results, path: str | Path) -> Path:
@@ -329,8 +235,8 @@ def plot_momenta(results: Results, path: str | Path) -> Path:
     if not kinds:
         raise ResultsError(f'Results folder "{results.directory}": no momenta in it: they come with transient steps')
     units = {"linear momentum": "kg m/s", "angular momentum": "kg m²/s"}
-    with _style():
-        figure = _figure(7.4, 1.0 + 2.0 * len(kinds))
+    with style():
+        figure = make_figure(7.4, 1.0 + 2.0 * len(kinds))
         all_axes = np.atleast_1d(figure.subplots(len(kinds), 1, sharex=True))
         for axes, kind in zip(all_axes, kinds, strict=True):
             steps = results.steps_with(kind)
@@ -354,114 +260,7 @@ def plot_momenta(results: Results, path: str | Path) -> Path:
         all_axes[0].set_title(f"{title}: momenta" if title else "Momenta")
         all_axes[-1].set_xlabel(time_label(steps[-1]))
         figure.align_ylabels()
-        return _save(figure, path)
-
-
-def _step_with_frames(results: Results, step: int | None) -> Step:
-    if step is not None:
-        if not -len(results.steps) <= step < len(results.steps):
-            raise ResultsError(f'Results folder "{results.directory}": {len(results.steps)} steps, no number {step}')
-        return results.steps[step]
-    found = [item for item in results.steps if "displacement" in item.frames]
-    found = [item for item in found if item.type in ("transient", "inverse")] or found
-    found = [item for item in found if item.type not in ("modes", "buckling")] or found
-    if not found:
-        raise ResultsError(
-            f'Results folder "{results.directory}": no frames with displacements: store some during the run'
-        )
-    return found[-1]
-
-
-def plot_deformed(
-    results: Results,
-    path: str | Path,
-    times: Sequence[float] | int | None = None,
-    quantity: str | None = None,
-    step: int | None = None,
-    magnify: float | None = None,
-) -> Path:
-    """Draw the reference shape lightly and over it the shapes at some times, coloured by time.
-
-    `times` are instants [s], of which the nearest frames are taken, or a number of frames spread over the step (by
-    default 6). With a `quantity` (the name of an element output) the colour shows that instead.
-
-    Models with solid or plane parts are drawn side by side, by default at the end of a static step and at 4 times of
-    others, coloured by the von Mises stress or, where there is none, by the displacement; `quantity` may also be
-    "stress xx" and the like, or "displacement". `magnify` enlarges the displacements; by default those of solid and
-    plane parts that could not be seen are enlarged by a round number, which the title tells.
-    Raises ResultsError if there are no frames or no such quantity.
-    """
-    item = _step_with_frames(results, step)
-    with _style():
-        stage = Stage(results, item)
-        surface = stage.scene.skin is not None
-        available = item.frame_times
-        if times is None:
-            times = 6 if not surface else 1 if item.type == "static" else 4
-        if isinstance(times, int):
-            low = 0 if not surface or times > 1 else len(available) - 1
-            chosen = np.unique(np.linspace(low, len(available) - 1, max(times, 1)).round().astype(int)).tolist()
-        else:
-            chosen = sorted({int(np.argmin(np.abs(available - time))) for time in times})
-        if not chosen:
-            raise ResultsError("Figure of the deformed shape: no times given: give at least one")
-        shown = find_quantity(results, item, quantity) if quantity is not None or surface else None
-        if magnify is not None:
-            stage.scene.magnify(magnify)
-        elif surface:
-            stage.scene.magnify(_magnification(stage, chosen))
-        if surface:
-            return _save(_side_by_side(results, stage, chosen, shown), path)
-        figure = _figure(7.4, 5.0)
-        stage.set_up(figure, chosen, title=results.header["title"], quantity=shown, times=len(chosen) > 1, fit=True)
-        stage.draw_reference()
-        for frame in chosen:
-            stage.draw_frame(frame)
-        stage.draw_symbols(chosen[-1])
-        return _save(figure, path)
-
-
-def _magnification(stage: Stage, frames: list[int]) -> float:
-    """By which displacements are to be enlarged to be seen: 1 where they are, else a round number."""
-    scene = stage.scene
-    size = float(np.max(np.ptp(scene.nodes, axis=0)))
-    largest = max(float(np.abs(scene.state(frame)[0] - scene.nodes).max()) for frame in frames)
-    if largest == 0.0 or largest > 0.02 * size:
-        return 1.0
-    wanted = 0.06 * size / largest
-    power = 10.0 ** np.floor(np.log10(wanted))
-    return float(max(step * power for step in (1.0, 2.0, 5.0) if step * power <= wanted))
-
-
-def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: Any) -> Figure:
-    """Draw a figure of solid or plane parts: a panel per frame, one range of colours for all."""
-    if quantity is not None and hasattr(quantity, "fit"):
-        quantity.fit(frames)
-    columns, rows = min(len(frames), 2), -(-len(frames) // 2)
-    alone = len(frames) == 1
-    figure = _figure(7.4, 5.0) if alone else _figure(3.6 * columns + 0.8, 3.1 * rows)
-    item, scale = stage.scene.step, stage.scene.scale
-    enlarged = f"displacements x {scale:g}" if scale != 1.0 else ""
-    title = results.header["title"]
-    for place, frame in enumerate(frames, 1):
-        label = f"{time_label(item).partition(' [')[0]} {stage.scene.times[frame]:.5g}"
-        named = ", ".join(word for word in (title or item.name, enlarged) if word) if alone else label
-        stage.set_up(
-            figure, [frame], title=named, quantity=quantity, times=False, fit=alone, place=(rows, columns, place),
-            bar=alone,
-        )  # fmt: skip
-        stage.draw_reference()
-        stage.draw_frame(frame)
-        stage.draw_symbols(frame)
-    if not alone:
-        if stage.scale is not None:
-            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
-            bar.set_label(quantity.label)
-            bar.outline.set_visible(False)
-        words = ", ".join(word for word in (title, enlarged) if word)
-        if words:
-            figure.suptitle(words, x=0.02, ha="left", fontsize=10.0, fontweight="bold")
-    return figure
+        return save_figure(figure, path)
 
 
 def plot_all(results: Results, directory: str | Path | None = None) -> list[Path]:
@@ -493,92 +292,3 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
     elif drawn:
         paths.append(plot_deformed(results, target / "deformed.png"))
     return paths
-
-
-def animate(
-    results: Results,
-    path: str | Path,
-    quantity: str | None = None,
-    fps: int = 25,
-    size: tuple[int, int] = (800, 500),
-    *,
-    step: int | None = None,
-    trail: str | int | None = None,
-    seconds: float = 8.0,
-    mode: int | None = None,
-    magnify: float = 1.0,
-) -> Path:
-    """Write an animation of a step as GIF or MP4, by the ending of `path`.
-
-    `quantity` is what colours the model: an output of elements (by default a bending moment or an energy, if there is
-    one), of solid and plane parts "von Mises" (their default), "stress xx" or "displacement"; "none" for plain lines.
-    `trail` is a node whose path is drawn behind it, by name or number. At most `fps` * `seconds` frames are taken. MP4
-    needs the program ffmpeg.
-
-    Of a modal or buckling step one shape is shown swinging: number `mode`, counted from 1 (by default the first that is
-    no rigid-body motion). Displacements are as they are, or `magnify` times as large.
-    Raises ResultsError for an unknown ending, quantity, node or mode, and if ffmpeg is missing.
-    """
-    from fem_mbs.plot_animation import write_movie
-
-    target = Path(path)
-    item = _step_with_frames(results, step)
-    node = results.node(trail) if trail is not None else None
-    with _style():
-        stage = Stage(results, item)
-        count = stage.scene.frames
-        take = np.unique(
-            np.linspace(0, count - 1, min(count, max(2, round(fps * seconds)))).round().astype(int)
-        ).tolist()
-        swing = np.full(len(take), magnify)
-        title = results.header["title"]
-        if item.type in ("modes", "buckling"):
-            shape = _shape(results, item, mode)
-            stage.scene.swings = True
-            length = max(2, round(fps * min(seconds, 2.0)))
-            take, swing = [shape] * length, magnify * np.sin(2.0 * np.pi * np.arange(length) / length)
-            title = ", ".join(word for word in (title, _shape_title(item, shape)) if word)
-        elif mode is not None:
-            raise ResultsError(f'Animation of step "{item.name}": it has no modes; leave mode out')
-        stage.scene.magnify(magnify)
-        shown = find_quantity(results, item, quantity)
-        figure = _figure(size[0] / 100, size[1] / 100)
-        title = textwrap.shorten(title, max(10, size[0] // 10 - 25), placeholder=" ...")
-        stage.set_up(figure, sorted(set(take)), title=title, quantity=shown, times=False, fit=False)
-        stage.draw_reference()
-
-        def draw(number: int) -> list[Any]:
-            stage.clear()
-            stage.scene.magnify(swing[number])
-            if node is not None:
-                stage.draw_trail(node, take[: number + 1])
-            stage.draw_frame(take[number])
-            stage.draw_symbols(take[number])
-            if not stage.scene.swings:
-                stage.show_time(take[number])
-            return stage.frame_artists()
-
-        draw(0)
-        stage.finish()
-        stage.clear()
-        write_movie(figure, draw, len(take), target, fps)
-    return target
-
-
-def _shape(results: Results, step: Step, mode: int | None) -> int:
-    """Frame of a shape by its number, counted from 1."""
-    count = len(step.frame_times)
-    if mode is None:
-        return min(int(step.summary.get("rigid_body_modes", 0)), count - 1)
-    if not 1 <= mode <= count:
-        raise ResultsError(f'Animation of step "{step.name}": there is no mode {mode}; give 1 to {count}')
-    return mode - 1
-
-
-def _shape_title(step: Step, shape: int) -> str:
-    """Number of a shape and its frequency or load factor."""
-    if "frequencies_hz" in step.summary:
-        return f"{shape + 1}: {step.summary['frequencies_hz'][shape]:.5g} Hz"
-    if "load_factors" in step.summary:
-        return f"{shape + 1}: factor {step.summary['load_factors'][shape]:.5g}"
-    return f"{step.name} {shape + 1}"

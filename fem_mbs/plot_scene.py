@@ -190,19 +190,22 @@ def _nodal_quantities(results: Results, step: Step) -> dict[str, NodalQuantity]:
 def find_quantity(results: Results, step: Step, name: str | None) -> Quantity | NodalQuantity | None:
     """Return the quantity called `name`, with or without its unit, short ("M") or long ("bending moment").
 
-    Without a name: the von Mises stress of solid parts, or their displacement where there is none; a bending moment,
+    Without a name: the von Mises stress of solid parts, or the displacement where there is none; a bending moment,
     another moment or an energy of elements, whatever there is first; "none" gives None.
     Raises ResultsError for a name that no block has.
     """
     if name == "none":
         return None
     nodal = _nodal_quantities(results, step)
-    wanted = (
-        split_unit(name)[0].lower() if name is not None else next(iter([k for k in nodal if "mises" in k] or nodal), "")
-    )
+    frames = list(range(len(step.frame_times)))
+    if name is None and nodal:
+        first = [item.fit(frames) for key, item in nodal.items() if "mises" in key]
+        stressed = [item for item in first if any(np.nanmax(v) > 0.0 for v in item.at_nodes(frames[-1]).values())]
+        return (stressed or [nodal["displacement"].fit(frames)])[0]
+    wanted = "" if name is None else split_unit(name)[0].lower()
     wanted = {"von mises": "von mises stress"}.get(wanted, wanted)
     if wanted in nodal:
-        return nodal[wanted].fit(list(range(len(step.frame_times))))
+        return nodal[wanted].fit(frames)
     found = _element_quantities(results, step)
     names = {label: {label.lower(), split_unit(label)[0].lower()} for label in found}
     for label in found:

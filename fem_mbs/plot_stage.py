@@ -71,8 +71,7 @@ class Stage:
             axes.computed_zorder = False  # symbols stay in front
             # matplotlib scales what it is given in place, and to the diagonal: a tall box would leave the axes
             tall = float(half[2] / np.linalg.norm(half))
-            near = 1.0 if scene.skin is None else 0.88  # without perspective nothing gets smaller behind
-            axes.set_box_aspect(half.copy(), zoom=1.2 * near * min(1.0, 0.72 / tall))
+            axes.set_box_aspect(half.copy(), zoom=1.2 * min(1.0, 0.72 / tall))
             axes.set_zlim(middle[2] - half[2], middle[2] + half[2])
             axes.view_init(*_VIEW)
             if scene.skin is not None:
@@ -85,9 +84,11 @@ class Stage:
         axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         self._ticks(2 * half)
-        self._bare = scene.skin is not None and not scene.flat and not alone
+        self._bare = scene.skin is not None and not scene.flat
         if self._bare:
             self._fill(middle, (high - low) / 2, half, (figure.get_size_inches() - (1.0, 0.0)) / place[1::-1])
+            if place[2] == 1:
+                self._triad()
         if scene.flat or alone:  # small axes in space have no room for more than their numbers
             axes.set_xlabel("x [m]")
             axes.set_ylabel("y [m]")
@@ -132,6 +133,21 @@ class Stage:
         side = np.min(panel - (0.1, 0.35))  # of the square; the title takes some height
         axes.set_box_aspect(half.copy(), zoom=float(np.min((panel - (0.6, 0.5)) / share) / side))
 
+    def _triad(self) -> None:
+        """Draw the directions of the axes into the lower left corner."""
+        from matplotlib.lines import Line2D
+
+        figure, size = self._figure, self._figure.get_size_inches()
+        to_eye, right = _eye()
+        up = np.cross(to_eye, right)
+        origin = np.array((0.45, 0.4))
+        for number, letter in enumerate("xyz"):
+            arm = np.array((right[number], up[number]))
+            end, text = (origin + 0.32 * arm) / size, (origin + 0.44 * arm) / size
+            start = origin / size
+            figure.add_artist(Line2D((start[0], end[0]), (start[1], end[1]), color="#555555", lw=1.1))
+            figure.text(*text, letter, ha="center", va="center", fontsize=8.0, color="#333333")
+
     def _near_reference(self, frames: list[int]) -> bool:
         """Whether the reference shape is worth showing: not where the model has gone far away from it."""
         low, high = self.scene.extent(frames)
@@ -161,13 +177,19 @@ class Stage:
             from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
             artist = self.axes.add_collection3d(Line3DCollection(segments, **style), autolim=False)
-        artist.set_clip_on(not self._bare)
+        self._loosen(artist)
         if not keep:
             self._drawn.append(artist)
 
+    def _loosen(self, artist: Any) -> None:
+        """Let an artist of a part that fills its place reach beyond the square of its axes."""
+        artist.set_clip_on(not self._bare)
+        artist.set_in_layout(not self._bare)
+
     def _marks(self, points: np.ndarray, marker: Any, size: float, **style: Any) -> None:
         coordinates = points.T[:2] if self.scene.flat else points.T
-        (artist,) = self.axes.plot(*coordinates, ls="", marker=marker, ms=size, clip_on=not self._bare, **style)
+        (artist,) = self.axes.plot(*coordinates, ls="", marker=marker, ms=size, **style)
+        self._loosen(artist)
         self._drawn.append(artist)
 
     def draw_reference(self) -> None:
@@ -234,9 +256,7 @@ class Stage:
             return
         from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-        elevation, azimuth = np.deg2rad(_VIEW)
-        to_eye = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
-        right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+        to_eye, right = _eye()
         light = to_eye - 0.5 * right + 0.6 * np.cross(to_eye, right)
         area = normals(pieces)
         size = np.linalg.norm(area, axis=1)
@@ -262,8 +282,8 @@ class Stage:
             edgecolors=np.concatenate((tint, dark, black)),
             linewidths=0.5,  # of all: matplotlib does not sort them with the polygons
             zorder=2,
-            clip_on=not self._bare,
         )
+        self._loosen(face)
         self._drawn.append(self.axes.add_collection3d(face, autolim=False))
 
     def _held(self) -> np.ndarray:
@@ -351,6 +371,13 @@ class Stage:
     def frame_artists(self) -> list[Any]:
         """Return what `draw_frame` and its like have drawn since the last `clear`, the lowest first."""
         return sorted(self._drawn, key=lambda artist: artist.get_zorder())
+
+
+def _eye() -> tuple[np.ndarray, np.ndarray]:
+    """Return unit vectors towards the eye and to its right."""
+    elevation, azimuth = np.deg2rad(_VIEW)
+    to_eye = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+    return to_eye, np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
 
 
 def _pairs(points: np.ndarray) -> np.ndarray:

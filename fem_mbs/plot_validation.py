@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.plot import _figure, _style, _thin
+from fem_mbs.plot import _thin
+from fem_mbs.plot_style import make_figure
+from fem_mbs.plot_style import style as figure_style
 
 __all__ = ["draw_curves"]
 
@@ -44,8 +46,8 @@ def draw_curves(
     """
     if scale not in ("linear", "log", "loglog"):
         raise ModelError(f'Figure "{title}": scale {scale!r} must be "linear", "log" or "loglog"')
-    with _style():
-        figure = _figure(*size)
+    with figure_style():
+        figure = make_figure(*size)
         axes = figure.add_subplot()
         for abscissa, ordinate, label, style in curves:
             if style not in _LINES:

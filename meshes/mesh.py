@@ -42,7 +42,7 @@ class Mesh:
     """Points, cells and named sets.
 
     points     (n, 3) float64 [m]; (n, 2) is accepted and gets z = 0
-    blocks     cells, one block per run of cells of one kind
+    blocks     cells, one block per run of cells of one kind: `CellBlock`, or its fields in a tuple
     node_sets  name -> point indices (m,) int64
     cell_sets  name -> ((block, cell indices in it), ...)
     facet_sets name -> ((block, cell indices (m,), local facets (m,)), ...): faces of solid and edges of plane cells,
@@ -84,6 +84,7 @@ class Mesh:
 
         blocks, start = [], 1
         for i, block in enumerate(self.blocks):
+            block = block if isinstance(block, CellBlock) else CellBlock(*block)
             if block.kind not in CELL_KINDS:
                 self._fail(f"block {i}: unknown cell kind {block.kind!r}; use one of {', '.join(CELL_KINDS)}")
             cells = _integers(block.cells)

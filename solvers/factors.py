@@ -67,7 +67,7 @@ class Pencil:
         self.scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
         pattern = _union(K, M)
         self.n, self.indptr, self.indices = n, pattern.indptr, pattern.indices
-        self._K, self._M = (_on(pattern, a, self.scale) for a in (K, M))
+        self._K, self._M = (_on(pattern, a) for a in (K, M))
         columns = np.repeat(np.arange(n), np.diff(self.indptr))
         self._lower = self.indices >= columns
         self._lower_indptr = np.concatenate(([0], np.cumsum(np.bincount(columns[self._lower], minlength=n))))
@@ -78,12 +78,25 @@ class Pencil:
 
     def at(self, shift: float) -> csc_matrix:
         """diag(scale) (K - s M) diag(scale), all of it."""
-        return csc_matrix((self._K - shift * self._M, self.indices, self.indptr), shape=(self.n, self.n))
+        values = self._K - shift * self._M if shift else self._K.copy()
+        values *= self.scale[self.indices]
+        values *= np.repeat(self.scale, np.diff(self.indptr))
+        return csc_matrix((values, self.indices, self.indptr), shape=(self.n, self.n))
+
+    def diagonal(self, shift: float) -> np.ndarray:
+        """Its diagonal (n,)."""
+        first = np.cumsum(np.concatenate(([0], np.diff(self._lower_indptr)[:-1])))
+        at = np.flatnonzero(self._lower)[first]  # sorted columns begin their lower part with the diagonal
+        return (self._K[at] - shift * self._M[at]) * self.scale**2
 
     def lower(self, shift: float) -> csc_matrix:
         """Its lower triangle, with 64 bit indices."""
-        values = self._K[self._lower] - shift * self._M[self._lower]
+        values = self._K[self._lower]
+        if shift:
+            values -= shift * self._M[self._lower]
         rows = self.indices[self._lower].astype(np.int64)
+        values *= self.scale[rows]
+        values *= np.repeat(self.scale, np.diff(self._lower_indptr))
         A = csc_matrix((self.n, self.n))
         A.data, A.indices, A.indptr = values, rows, self._lower_indptr.astype(np.int64)
         return A
@@ -114,18 +127,15 @@ def _alike(a, b) -> bool:
     return a.nnz == b.nnz and np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)
 
 
-def _on(pattern, a, scale: np.ndarray) -> np.ndarray:
-    """Values of diag(scale) a diag(scale) on a pattern that holds that of ``a``."""
-    n = pattern.shape[0]
-    counts = np.diff(a.indptr)
-    scaled = a.data * scale[a.indices]
-    scaled *= np.repeat(scale, counts)
+def _on(pattern, a) -> np.ndarray:
+    """Values of ``a`` on a pattern that holds its own; those of ``a`` itself where it is the same."""
     if _alike(a, pattern):
-        return scaled
+        return a.data
+    n = pattern.shape[0]
     keys = np.repeat(np.arange(n, dtype=np.int64), np.diff(pattern.indptr)) * n + pattern.indices
-    own = np.repeat(np.arange(n, dtype=np.int64), counts) * n + a.indices
+    own = np.repeat(np.arange(n, dtype=np.int64), np.diff(a.indptr)) * n + a.indices
     values = np.zeros(pattern.indices.size)
-    values[np.searchsorted(keys, own)] = scaled
+    values[np.searchsorted(keys, own)] = a.data
     return values
 
 
@@ -137,7 +147,7 @@ class PositiveFactors:
 
     def __init__(self, pencil: Pencil, shift: float = 0.0):
         self.pencil, self.shift = pencil, shift
-        diagonal = pencil.at(shift).diagonal()
+        diagonal = pencil.diagonal(shift)
         if not diagonal.min(initial=1.0) > 0.0:
             raise NotPositiveDefinite("The matrix has a diagonal entry that is not positive", int(diagonal.argmin()))
         with one_blas_thread():

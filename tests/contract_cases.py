@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import solid, solid_loads, solid_mass, solid_plane
+from fem_mbs.elements import solid, solid_centrifugal, solid_loads, solid_mass, solid_plane
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.elements.solid_shapes import local_nodes
 
@@ -243,6 +243,19 @@ def _solid_mass(name, damping=0.0):
     return Case(par, isolated=damping == 0.0)
 
 
+def _solid_centrifugal(name):
+    """About a random axis, in the plane across it; the square of the speed follows the function."""
+    t = solid_centrifugal.TYPES[name]
+    cell = name.split("_")[-1]
+
+    def par(rng):
+        M = solid_mass.mass_matrices(cell, _distorted(rng, cell)[None], 2.3, thickness=0.4)
+        axis = unit(rng) if t.dimension == 3 else np.zeros(2)
+        return solid_centrifugal.centrifugal_parameters(M, axis, rng.normal(size=t.dimension), 0)[0]
+
+    return par
+
+
 _CHORD = ((0.2, -0.1), (0.2 + 1.3 * np.cos(0.3), -0.1 + 1.3 * np.sin(0.3)))
 
 
@@ -300,6 +313,10 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "short": Case(lambda rng: (5.0, 0.0, 0.0, *_off(rng, 4))),
     },
     "spring3": Case(lambda rng: (5.0, 0.7, 1.3, *_off(rng, 6))),
+    **{
+        f"component_spring{d}": Case(lambda rng, d=d: (5.0, 0.7, 0.4, *_off(rng, 2 * d)), isolated=False)
+        for d in (2, 3)
+    },
     "torsion2": Case(lambda rng: (5.0, 0.7, 0.3)),
     "torsion3": Case(_torsion3),
     "slide2": {
@@ -434,6 +451,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
         }
         for name in solid.KINDS
     },
+    **{name: Case(_solid_centrifugal(name), isolated=False) for name in solid_centrifugal.TYPES},
     **{name: {"": _solid_mass(name), "damped": _solid_mass(name, 0.7)} for name in solid_mass.TYPES},
     **{
         name: {

@@ -37,6 +37,7 @@ LAYERS = {
     "fem_mbs.solid_properties": 3,
     "fem_mbs.inertia_coordinates": 3,
     "fem_mbs.elimination": 3,
+    "fem_mbs.matrices": 3,
     "fem_mbs.surfaces": 3,
     "fem_mbs.beam_properties": 3,
     "fem_mbs.sensors": 3,

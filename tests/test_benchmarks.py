@@ -114,3 +114,14 @@ def test_memory_is_measured(rows):
     assert {row["who"] for row in rows["memory"]} == {"long-beam", "long-chain"}
     for row in rows["memory"]:
         assert 10.0 < row["maxrss_mb"] < 1500.0
+
+
+def test_a_part_from_its_deck(checkout, tmp_path):
+    file = tmp_path / "rows.json"
+    command = [sys.executable, str(checkout / "benchmarks" / "run.py"), "parts", "--parts", "hex20:1,tet10:1"]
+    subprocess.run([*command, "--repeat", "1", "--json", str(file)], check=True, timeout=200, capture_output=True)
+    rows = [row for row in json.loads(file.read_text())["parts"] if row["who"] in ("bare", "fem-mbs")]
+    assert not any("failed" in row for row in rows)
+    for bare, ours in zip(rows[::2], rows[1::2], strict=True):
+        frequencies = [row["results"]["frequencies_hz"] for row in (bare, ours)]
+        assert frequencies[1] == pytest.approx(frequencies[0], rel=1e-7)

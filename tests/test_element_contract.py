@@ -371,6 +371,17 @@ def test_contract_table_is_complete():
 
 
 # --- exactness between two states ------------------------------------------------------------------------------------
+def test_contract_names_of_kernels_are_their_own():
+    """Kernels that a factory makes for several types would share symbols of machine code under one name."""
+    seen = {}
+    for name in element_types():
+        t = element_type(name)
+        for kernel in (t.force, t.report):
+            function = getattr(kernel, "py_func", kernel)
+            key = function.__module__, function.__qualname__
+            assert seen.setdefault(key, function) is function, f"{name}: {key} names two kernels"
+
+
 @seeds()
 def test_contract_work(subject, seed):
     """Work of the forces over a step = change of energy + dissipation - work of loads and drivers, to round-off."""

@@ -8,6 +8,8 @@ from solid_meshes import grid
 
 from fem_mbs import Mesh, Model, ModelError, run, solve
 from fem_mbs.analysis.fields import MISES, STRAIN, STRESS, Fields, SolidPart, fields_of
+from fem_mbs.analysis.header import fingerprint
+from fem_mbs.analysis.run import _Run
 from fem_mbs.elements import solid, solid_plane
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solid_recovery import von_mises
@@ -151,6 +153,15 @@ def test_shapes_have_stresses_where_they_are_asked_for():
     m, _ = pulled_bar(fields=["stress"])
     m.modes_step(count=2)
     assert STRESS not in solve(m).steps[0].frames
+
+
+def test_a_run_with_other_fields_is_not_continued():
+    told = []
+    for fields in (["stress"], ["stress", "strain"], ["stress"]):
+        m, _ = pulled_bar(fields=fields)
+        m.static_step()
+        told.append(fingerprint(_Run(m, None)))
+    assert told[0] == told[2] != told[1]
 
 
 def test_unknown_fields_are_refused():

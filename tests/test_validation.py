@@ -27,7 +27,7 @@ PROMISED = {
     *("B-SPAG3", "B-PEND2", "B-ROBOT", "B-4BAR", "M15", "M3", "M4", "M5", "M6", "M7", "D6", "B-LINKS"),
     *("B-ELASTICA", "B-ROLL", "B-BEND45", "B-FRAME", "B-LEE", "B-EULER", "B-GREENHILL", "B-STRIP", "B-MODES"),
     *("B-DUFFING", "B-STOP", "B-PD", "B-JOINTS"),
-    *("B-BRICARD", "B-4BARS", "B-CHAIN"),
+    *("B-BRICARD", "B-4BARS", "B-CHAIN", "B-LE1", "B-LE10"),
 }
 
 

@@ -32,7 +32,13 @@ def fingerprint(job: Any) -> str:
     for f in compiled.functions:
         digest.update(np.asarray(f(np.linspace(0.0, length, 9)), float).tobytes())
     steps = [[step.kind, step.name, step.options] for step, _, _ in job.plan]
-    words = [steps, [s.header for s in compiled.sensors], list(job.model.groups), job.model.initial_method]
+    words = [
+        steps,
+        [s.header for s in compiled.sensors],
+        list(job.model.groups),
+        job.model.initial_method,
+        list(job.model.field_names),
+    ]
     digest.update(json.dumps(words, sort_keys=True, default=str).encode())
     for speed in job.model.initial_velocities:
         for array in (speed.nodes, speed.velocity, speed.spin):

@@ -177,7 +177,7 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
             f"the stiffness is unsymmetric by {linear.asymmetry:.2g} (loads without a potential, or a state out of "
             "balance); its symmetric part was taken"
         )
-    if any(b.type.name.startswith("centrifugal") for b in linear.system.blocks):
+    if any("centrifugal" in b.type.name for b in linear.system.blocks):
         warnings.append(
             "Coriolis forces of the turning frame are left out; they couple motions to and from the axis with those "
             "around it"

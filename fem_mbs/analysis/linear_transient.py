@@ -129,9 +129,7 @@ class LinearTransient:
         linear = self.linear
         values = function_jets(linear.compiled, t)[:, 0]
         fun = linear._fun(self.mask, values)
-        return (self._constant + self._silent - linear.force(linear.ctl, fun, self.loads))[
-            : self.first
-        ]
+        return (self._constant + self._silent - linear.force(linear.ctl, fun, self.loads))[: self.first]
 
     # --- the steps -------------------------------------------------------------------------------------------------
     def run(self, t0: float, n_steps: int, take: Take) -> None:

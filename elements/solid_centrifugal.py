@@ -1,0 +1,131 @@
+"""Centrifugal force on solid and plane cells in a frame that turns at constant speed w.
+
+With the constant masses M_ab of a cell (`fem_mbs.elements.solid_mass`), the axis n through the point c and
+P = I - n n^T (in the plane n = 0: the axis is across it, or n = e_y: that of axisymmetric cells),
+
+    V = -w^2/2 sum_ab M_ab (P (x_a - c)).(P (x_b - c)),   f_a = -w^2 sum_b M_ab P (x_b - c),   K_ab = -w^2 M_ab P
+
+(spin softening; de Veubeke & Geradin 1984, and Bathe, Finite element procedures, 1996, chapter 6).  f is linear in the
+positions, so its value at the mean of two states is an exact quotient; where w^2 follows a function of time (so that a
+load factor multiplies the force), its mean of both ends counts and the work of its change is booked as that of a load.
+
+Types: ``solid_centrifugal_<cell>``, ``plane_centrifugal_<cell>``.  Dofs: displacements of the nodes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import LEDGER, LOAD_WORK, POTENTIAL, SF, SK, T0, T1, TANGENT, inner, kernel
+from fem_mbs.elements.common import time_value
+from fem_mbs.elements.registry import ElementType
+from fem_mbs.elements.solid_mass import CELLS2, CELLS3
+from fem_mbs.elements.solid_shapes import n_nodes
+from fem_mbs.elements.solid_strains import heat
+
+__all__ = ["TYPES", "centrifugal_parameters"]
+
+
+@inner
+def _read(p, n, dim, M, P):
+    """Masses M (n, n) and projector P (dim, dim) of a parameter row."""
+    for i in range(dim):
+        for j in range(dim):
+            P[i, j] = (1.0 if i == j else 0.0) - p[1 + i] * p[1 + j]
+    k = 1 + 2 * dim
+    for a in range(n):
+        for b in range(a, n):
+            M[a, b] = p[k]
+            M[b, a] = p[k]
+            k += 1
+
+
+@inner
+def _arms(p, dof, Q, first, last, n, dim, P, y):
+    """y (n, dim): P (x - c) at the mean of two rows of Q."""
+    for a in range(n):
+        for i in range(dim):
+            y[a, i] = 0.0
+        for j in range(dim):
+            k = dof[a * dim + j]
+            x = 0.5 * (Q[first, k] + Q[last, k]) - p[1 + dim + j]
+            for i in range(dim):
+                y[a, i] += P[i, j] * x
+
+
+@kernel
+def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    dim = 2 if D.shape[2] == 2 else 3
+    n = dof.shape[1] // dim
+    M, P, y = np.empty((n, n)), np.empty((dim, dim)), np.empty((n, dim))
+    for e in range(e0, e1):
+        _read(par[e], n, dim, M, P)
+        _arms(par[e], dof[e], Q, 0, 1, n, dim, P, y)
+        w2 = heat(ctl, fun, par[e, 0])
+        for a in range(n):
+            for i in range(dim):
+                s = 0.0
+                for b in range(n):
+                    s += M[a, b] * y[b, i]
+                fe[e - e0, a * dim + i] = -ctl[SF] * w2 * s
+        if job == TANGENT:
+            c = -0.5 * ctl[SK] * w2
+            for a in range(n):
+                for b in range(n):
+                    for i in range(dim):
+                        for j in range(dim):
+                            ke[e - e0, a * dim + i, b * dim + j] = c * M[a, b] * P[i, j]
+
+
+@inner
+def _moment(M, y, n, dim):
+    """sum_ab M_ab y_a . y_b"""
+    s = 0.0
+    for a in range(n):
+        for b in range(n):
+            for i in range(dim):
+                s += M[a, b] * y[a, i] * y[b, i]
+    return s
+
+
+@kernel
+def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job != LEDGER:
+        return
+    dim = 2 if D.shape[2] == 2 else 3
+    n = dof.shape[1] // dim
+    M, P, y = np.empty((n, n)), np.empty((dim, dim)), np.empty((n, dim))
+    for e in range(e0, e1):
+        _read(par[e], n, dim, M, P)
+        w2 = time_value(fun, par[e, 0], T1, 1.0)
+        change = w2 - time_value(fun, par[e, 0], T0, 1.0)
+        _arms(par[e], dof[e], Q, 1, 1, n, dim, P, y)
+        moment = _moment(M, y, n, dim)
+        fe[e - e0, POTENTIAL] = -0.5 * w2 * moment
+        if change != 0.0:
+            _arms(par[e], dof[e], Q, 0, 0, n, dim, P, y)
+            fe[e - e0, LOAD_WORK] = -0.25 * change * (moment + _moment(M, y, n, dim))
+
+
+def centrifugal_parameters(masses, axis, point, function=-1.0) -> np.ndarray:
+    """Parameter rows (e, n_par) of cells with masses (e, n, n) [kg].
+
+    Args:
+        axis: (dim,) unit vector of the axis; in the plane zero (across it) or e_y.
+        point: (dim,) of the axis [m].
+        function: index of the function that is the square of the speed [rad^2/s^2]; negative: 1.
+    """
+    rows, columns = np.triu_indices(masses.shape[1])
+    head = np.concatenate(([float(function)], axis, point))
+    return np.column_stack((np.tile(head, (len(masses), 1)), masses[:, rows, columns]))
+
+
+def _type(dim, cell):
+    n = n_nodes(cell)
+    par = ("function", *[f"n{c}" for c in "xyz"[:dim]], *[f"c{c} [m]" for c in "xyz"[:dim]])
+    par += tuple(f"m{a}_{b} [kg]" for a in range(1, n + 1) for b in range(a, n + 1))
+    name = f"{'solid' if dim == 3 else 'plane'}_centrifugal_{cell}"
+    return ElementType(name, dim, n, False, par, force=force, report=report)
+
+
+TYPES = {t.name: t for dim, cells in ((3, CELLS3), (2, CELLS2)) for t in (_type(dim, cell) for cell in cells)}

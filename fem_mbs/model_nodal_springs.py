@@ -1,0 +1,97 @@
+"""Springs and dashpots on single displacements or rotations of nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.assembly import GROUND, Block
+from fem_mbs.elements.registry import element_type
+from fem_mbs.errors import ModelError
+from fem_mbs.model_base import ModelBase
+
+__all__ = ["NodalSprings"]
+
+
+class NodalSprings(ModelBase):
+    """Springs along directions that are fixed in space, as on the nodes of solids."""
+
+    def nodal_spring(
+        self, name: str, on, component, stiffness: float = 0.0, damping: float = 0.0, *, against="ground", other=None
+    ) -> None:  # fmt: skip
+        """A linear spring-damper on one displacement or rotation of each node of a place, against the ground or
+        against nodes: force k (u_on - u_against), [N/m], [N s/m]; of rotations [N m/rad], [N m s/rad].
+
+        Args:
+            component: "x", "y", "z", a direction (dimension,) (its length is a factor), or "rotation" (plane), in space
+                "rotation x", "rotation y", "rotation z" (of nodes that rotate).
+            against: "ground", or a place of as many nodes as ``on``, or of one.
+            other: component of the nodes of ``against``; None: the same.
+
+        Raises:
+            ModelError: unknown components, numbers of nodes that do not fit, a spring without a force.
+        """
+        owner = self._label("Nodal spring", name)
+        k = self._number(stiffness, owner, "stiffness", 0.0)
+        c = self._number(damping, owner, "damping", 0.0)
+        if k == 0.0 and c == 0.0:
+            raise ModelError(f"{owner}: it has no force; give stiffness or damping")
+        nodes = self.nodes_of(on, owner)
+        if not len(nodes):
+            raise ModelError(f'{owner}: "{on}" has no nodes; name another place')
+        if against == "ground":
+            if other is not None:
+                raise ModelError(f"{owner}: the ground has no displacement; remove other")
+            ends = np.full(len(nodes), GROUND)
+        else:
+            ends = self.nodes_of(against, owner)
+            ends = np.full(len(nodes), ends[0]) if len(ends) == 1 else ends
+            if len(ends) != len(nodes):
+                raise ModelError(
+                    f"{owner}: on has {len(nodes)} nodes and against {len(ends)}; they must be as many, or one"
+                )
+            if (ends == nodes).any():
+                raise ModelError(f'{owner}: node "{self.node_name(int(nodes[ends == nodes][0]))}" is at both ends')
+        turns = [
+            isinstance(v, str) and v.startswith("rotation") for v in (component, component if other is None else other)
+        ]
+        if turns[0] != turns[1]:
+            raise ModelError(f"{owner}: a spring joins two displacements or two rotations; mend component or other")
+        if turns[0]:
+            self._rotation_springs(name, owner, nodes, ends, component, other, k, c)
+            return
+        n_a = self._spring_direction(owner, "component", component)
+        n_b = n_a if other is None else self._spring_direction(owner, "other", other)
+        x = self.positions
+        free = x[nodes] @ n_a - np.where(ends >= 0, x[ends] @ n_b, 0.0)
+        m = len(nodes)
+        par = np.column_stack(
+            (np.full(m, k), np.full(m, c), free, np.tile(n_a, (m, 1)), np.where(ends[:, None] >= 0, n_b, 0.0))
+        )
+        kind = element_type(f"component_spring{self.dimension}")
+        self._blocks.append(Block([(name, 0, m)], kind, np.column_stack((nodes, ends)), par))
+
+    def _spring_direction(self, owner: str, key: str, component) -> np.ndarray:
+        names = "xyz"[: self.dimension]
+        if isinstance(component, str):
+            if component not in tuple(names):
+                more = ", rotation" if self.dimension == 2 else ", rotation x, rotation y, rotation z"
+                raise ModelError(
+                    f"{owner}: {key} = {component!r} must be one of {', '.join(names)}{more}, or a direction"
+                )
+            return np.eye(self.dimension)[names.index(component)]
+        v = self._vector(component, owner, key)
+        if not v.any():
+            raise ModelError(f"{owner}: {key} = {component!r} has no length")
+        return v
+
+    def _rotation_springs(self, name, owner, nodes, ends, component, other, k: float, c: float) -> None:
+        """Torsional springs about global axes of the start (`fem_mbs.elements.torsion`)."""
+        known = ("rotation",) if self.dimension == 2 else ("rotation x", "rotation y", "rotation z")
+        if component not in known or other not in (None, component):
+            raise ModelError(f"{owner}: rotations of both ends must be the same of {', '.join(known)}")
+        axis = None if self.dimension == 2 else np.eye(3)["xyz".index(component[-1])]
+        kind = f"torsion{self.dimension}"
+        for node, end in zip(nodes.tolist(), ends.tolist(), strict=True):
+            self._welded_rotation += [(owner, n) for n in (node, end) if n >= 0]
+            turn = self._angle(owner, (end, node), axis)
+            self._add(name, kind, [turn.nodes], stiffness=k, damping=c, angle=turn.start, **turn.columns)

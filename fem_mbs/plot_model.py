@@ -1,0 +1,248 @@
+"""Pictures of the model: shapes, deformations, animations."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs.errors import ResultsError
+from fem_mbs.plot_scene import find_quantity, time_label
+from fem_mbs.plot_stage import Stage
+from fem_mbs.plot_style import make_figure, save_figure, style
+from fem_mbs.results import Results, Step
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["animate", "plot_deformed", "plot_shapes"]
+
+
+def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) -> Path:
+    """Draw the first shapes of a modal or buckling step beside each other, each over the undeformed model.
+
+    Solid and plane parts are coloured by the size of the displacement, of which the largest is one in every shape.
+    """
+    item = results.steps[step]
+    values = item.summary.get("frequencies_hz") or item.summary.get("load_factors") or []
+    first = item.summary.get("rigid_body_modes", 0)
+    chosen = list(range(first, min(len(values), first + most))) or list(range(min(len(values), most)))
+    columns, rows = min(len(chosen), 2), -(-len(chosen) // 2)
+    with style():
+        figure = make_figure(3.6 * columns, 3.3 * rows)
+        stage = Stage(results, item)
+        quantity = find_quantity(results, item, "displacement") if stage.scene.skin is not None else None
+        if quantity is not None:
+            figure.set_size_inches(3.6 * columns + 0.8, 3.1 * rows)
+        for place, frame in enumerate(chosen, 1):
+            stage.set_up(
+                figure, [frame], title=_shape_title(item, frame), quantity=quantity, times=False, fit=False,
+                place=(rows, columns, place), bar=False,
+            )  # fmt: skip
+            stage.draw_reference()
+            stage.draw_frame(frame)
+            stage.draw_symbols(frame)
+        if stage.scale is not None:
+            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
+            bar.set_label(quantity.label)
+            bar.outline.set_visible(False)
+        return save_figure(figure, path)
+
+
+def _step_with_frames(results: Results, step: int | None) -> Step:
+    if step is not None:
+        if not -len(results.steps) <= step < len(results.steps):
+            raise ResultsError(f'Results folder "{results.directory}": {len(results.steps)} steps, no number {step}')
+        return results.steps[step]
+    found = [item for item in results.steps if "displacement" in item.frames]
+    found = [item for item in found if item.type in ("transient", "inverse")] or found
+    found = [item for item in found if item.type not in ("modes", "buckling")] or found
+    if not found:
+        raise ResultsError(
+            f'Results folder "{results.directory}": no frames with displacements: store some during the run'
+        )
+    return found[-1]
+
+
+def plot_deformed(
+    results: Results,
+    path: str | Path,
+    times: Sequence[float] | int | None = None,
+    quantity: str | None = None,
+    step: int | None = None,
+    magnify: float | None = None,
+) -> Path:
+    """Draw the reference shape lightly and over it the shapes at some times, coloured by time.
+
+    `times` are instants [s], of which the nearest frames are taken, or a number of frames spread over the step (by
+    default 6). With a `quantity` (the name of an element output) the colour shows that instead.
+
+    Models with solid or plane parts are drawn side by side, by default at the end of a static step and at 4 times of
+    others, coloured by the von Mises stress or, where there is none, by the displacement; `quantity` may also be
+    "stress xx" and the like, or "displacement". `magnify` enlarges the displacements; by default those of solid and
+    plane parts that could not be seen are enlarged by a round number, which the title tells.
+    Raises ResultsError if there are no frames or no such quantity.
+    """
+    item = _step_with_frames(results, step)
+    with style():
+        stage = Stage(results, item)
+        surface = stage.scene.skin is not None
+        available = item.frame_times
+        if times is None:
+            times = 6 if not surface else 1 if item.type == "static" else 4
+        if isinstance(times, int):
+            low = 0 if not surface or times > 1 else len(available) - 1
+            chosen = np.unique(np.linspace(low, len(available) - 1, max(times, 1)).round().astype(int)).tolist()
+        else:
+            chosen = sorted({int(np.argmin(np.abs(available - time))) for time in times})
+        if not chosen:
+            raise ResultsError("Figure of the deformed shape: no times given: give at least one")
+        shown = find_quantity(results, item, quantity) if quantity is not None or surface else None
+        if magnify is not None:
+            stage.scene.magnify(magnify)
+        elif surface:
+            stage.scene.magnify(_magnification(stage, chosen))
+        if surface:
+            return save_figure(_side_by_side(results, stage, chosen, shown), path)
+        figure = make_figure(7.4, 5.0)
+        stage.set_up(figure, chosen, title=results.header["title"], quantity=shown, times=len(chosen) > 1, fit=True)
+        stage.draw_reference()
+        for frame in chosen:
+            stage.draw_frame(frame)
+        stage.draw_symbols(chosen[-1])
+        return save_figure(figure, path)
+
+
+def _magnification(stage: Stage, frames: list[int]) -> float:
+    """By which displacements are to be enlarged to be seen: 1 where they are, else a round number."""
+    scene = stage.scene
+    size = float(np.max(np.ptp(scene.nodes, axis=0)))
+    largest = max(float(np.abs(scene.state(frame)[0] - scene.nodes).max()) for frame in frames)
+    if largest == 0.0 or largest > 0.02 * size:
+        return 1.0
+    wanted = 0.06 * size / largest
+    power = 10.0 ** np.floor(np.log10(wanted))
+    return float(max(step * power for step in (1.0, 2.0, 5.0) if step * power <= wanted))
+
+
+def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: Any) -> Figure:
+    """Draw a figure of solid or plane parts: a panel per frame, one range of colours for all."""
+    if quantity is not None and hasattr(quantity, "fit"):
+        quantity.fit(frames)
+    columns, rows = min(len(frames), 2), -(-len(frames) // 2)
+    alone = len(frames) == 1
+    figure = make_figure(7.4, 5.0) if alone else make_figure(3.6 * columns + 0.8, 3.1 * rows)
+    item, scale = stage.scene.step, stage.scene.scale
+    enlarged = f"displacements x {scale:g}" if scale != 1.0 else ""
+    title = results.header["title"]
+    for place, frame in enumerate(frames, 1):
+        label = f"{time_label(item).partition(' [')[0]} {stage.scene.times[frame]:.5g}"
+        named = ", ".join(word for word in (title or item.name, enlarged) if word) if alone else label
+        stage.set_up(
+            figure, [frame], title=named, quantity=quantity, times=False, fit=alone, place=(rows, columns, place),
+            bar=alone,
+        )  # fmt: skip
+        stage.draw_reference()
+        stage.draw_frame(frame)
+        stage.draw_symbols(frame)
+    if not alone:
+        if stage.scale is not None:
+            bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
+            bar.set_label(quantity.label)
+            bar.outline.set_visible(False)
+        words = ", ".join(word for word in (title, enlarged) if word)
+        if words:
+            figure.suptitle(words, x=0.02, ha="left", fontsize=10.0, fontweight="bold")
+    return figure
+
+
+def animate(
+    results: Results,
+    path: str | Path,
+    quantity: str | None = None,
+    fps: int = 25,
+    size: tuple[int, int] = (800, 500),
+    *,
+    step: int | None = None,
+    trail: str | int | None = None,
+    seconds: float = 8.0,
+    mode: int | None = None,
+    magnify: float = 1.0,
+) -> Path:
+    """Write an animation of a step as GIF or MP4, by the ending of `path`.
+
+    `quantity` is what colours the model: an output of elements (by default a bending moment or an energy, if there is
+    one), of solid and plane parts "von Mises" (their default), "stress xx" or "displacement"; "none" for plain lines.
+    `trail` is a node whose path is drawn behind it, by name or number. At most `fps` * `seconds` frames are taken. MP4
+    needs the program ffmpeg.
+
+    Of a modal or buckling step one shape is shown swinging: number `mode`, counted from 1 (by default the first that is
+    no rigid-body motion). Displacements are as they are, or `magnify` times as large.
+    Raises ResultsError for an unknown ending, quantity, node or mode, and if ffmpeg is missing.
+    """
+    from fem_mbs.plot_animation import write_movie
+
+    target = Path(path)
+    item = _step_with_frames(results, step)
+    node = results.node(trail) if trail is not None else None
+    with style():
+        stage = Stage(results, item)
+        count = stage.scene.frames
+        take = np.unique(
+            np.linspace(0, count - 1, min(count, max(2, round(fps * seconds)))).round().astype(int)
+        ).tolist()
+        swing = np.full(len(take), magnify)
+        title = results.header["title"]
+        if item.type in ("modes", "buckling"):
+            shape = _shape(results, item, mode)
+            stage.scene.swings = True
+            length = max(2, round(fps * min(seconds, 2.0)))
+            take, swing = [shape] * length, magnify * np.sin(2.0 * np.pi * np.arange(length) / length)
+            title = ", ".join(word for word in (title, _shape_title(item, shape)) if word)
+        elif mode is not None:
+            raise ResultsError(f'Animation of step "{item.name}": it has no modes; leave mode out')
+        stage.scene.magnify(magnify)
+        shown = find_quantity(results, item, quantity)
+        figure = make_figure(size[0] / 100, size[1] / 100)
+        title = textwrap.shorten(title, max(10, size[0] // 10 - 25), placeholder=" ...")
+        stage.set_up(figure, sorted(set(take)), title=title, quantity=shown, times=False, fit=False)
+        stage.draw_reference()
+
+        def draw(number: int) -> list[Any]:
+            stage.clear()
+            stage.scene.magnify(swing[number])
+            if node is not None:
+                stage.draw_trail(node, take[: number + 1])
+            stage.draw_frame(take[number])
+            stage.draw_symbols(take[number])
+            if not stage.scene.swings:
+                stage.show_time(take[number])
+            return stage.frame_artists()
+
+        draw(0)
+        stage.finish()
+        stage.clear()
+        write_movie(figure, draw, len(take), target, fps)
+    return target
+
+
+def _shape(results: Results, step: Step, mode: int | None) -> int:
+    """Frame of a shape by its number, counted from 1."""
+    count = len(step.frame_times)
+    if mode is None:
+        return min(int(step.summary.get("rigid_body_modes", 0)), count - 1)
+    if not 1 <= mode <= count:
+        raise ResultsError(f'Animation of step "{step.name}": there is no mode {mode}; give 1 to {count}')
+    return mode - 1
+
+
+def _shape_title(step: Step, shape: int) -> str:
+    """Number of a shape and its frequency or load factor."""
+    if "frequencies_hz" in step.summary:
+        return f"{shape + 1}: {step.summary['frequencies_hz'][shape]:.5g} Hz"
+    if "load_factors" in step.summary:
+        return f"{shape + 1}: factor {step.summary['load_factors'][shape]:.5g}"
+    return f"{step.name} {shape + 1}"
