@@ -337,9 +337,7 @@ class Compiled:
             G = ke[:, nd:, :nd]
             c = np.einsum("emj,ej->em", G * G, flexibility[block.dof[:, :nd]]).max(axis=1)
             if block.joint is not None:  # one scale for what has its multipliers in common
-                largest = np.zeros(int(block.joint.max()) + 1)
-                np.maximum.at(largest, block.joint, c)
-                c = largest[block.joint]
+                c = np.bincount(block.joint, c)[block.joint]
             scale = np.where(c > 0.0, 1.0 / np.where(c > 0.0, c, 1.0), 1.0)
             block.par[:, block.type.scale] = scale
             unit = 1.0 if block.type.angular else self.length

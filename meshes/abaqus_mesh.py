@@ -469,7 +469,7 @@ class DeckMesh:
                 if not len(at):
                     continue
                 table = faces(kind_)
-                if face and face not in table:
+                if face not in table and (face or not table):
                     row.fail(f"{block.type} has no face {short(face)}; it has {', '.join(table) or 'none'}")
                 if face:
                     ids.append(block.ids[at])

@@ -50,16 +50,20 @@ BAD = {
     "inside out": (swapped(block()), INSIDE_OUT, "hexahedron 2 counts its nodes the wrong way round"),
     "loose": (block().replace("FIX, 1, 3", "FIX, 1, 1"), "*STEP", "the model is loose"),
     "unsupported element": (SHELL, "9, 1, 2", "element types that are not supported: S4 (1 element, the first is 9)"),
-    "dependent dof used twice": (block(TIP_TWICE), "*EQUATION\n2\n3, 1, 1., 8", "direction 1 of node 3 is the dependent one already"),
+    "dependent dof used twice": (
+        block(TIP_TWICE), "2\n3, 1, 1., 8", "direction 1 of node 3 is the dependent one already",
+    ),
     "dependent dof held": (
-        block("*EQUATION\n2\n1, 1, 1., 3, 1, -1.\n"), "FIX, 1, 3", "direction 1 of node 1 is held, but depends on others",
+        block("*EQUATION\n2\n1, 1, 1., 3, 1, -1.\n"), "FIX, 1, 3",
+        "direction 1 of node 1 is held, but depends on others",
     ),
     "support comes": (
         block(steps=step("*STATIC\n*CLOAD\nTIP, 1, 1.\n") + step("*STATIC\n*BOUNDARY\nTIP, 2, 2\n")), "TIP, 2, 2",
         "comes in step 2; supports must be the same in all steps",
     ),
     "support goes": (
-        block(steps=step("*STATIC\n*CLOAD\nTIP, 1, 1.\n") + step("*STATIC\n*BOUNDARY, OP=NEW\nFIX, 1, 2\n")), "FIX, 1, 3",
+        block(steps=step("*STATIC\n*CLOAD\nTIP, 1, 1.\n") + step("*STATIC\n*BOUNDARY, OP=NEW\nFIX, 1, 2\n")),
+        "FIX, 1, 3",
         "is gone in step 2",
     ),
     "no material constants": (
@@ -68,7 +72,9 @@ BAD = {
     ),
     "impossible material": (block(material=steel(nu=0.5)), "*MATERIAL", "nu"),
     "no steps": (block(steps=""), None, "the deck has no steps"),
-    "nothing to compute": (block(steps=step("*HEAT TRANSFER\n1., 1.\n")), "*STEP", "no step of the deck can be computed"),
+    "nothing to compute": (
+        block(steps=step("*HEAT TRANSFER\n1., 1.\n")), "*STEP", "no step of the deck can be computed",
+    ),
     "buckling without loads": (block(steps=step("*BUCKLE\n1\n")), "*STEP", "the BUCKLE step has no loads"),
     "MPC of another kind": (block("*MPC\nMEANROT, 1, 2, 3\n"), "MEANROT", "the MPC MEANROT is not supported"),
     "crooked plane": (

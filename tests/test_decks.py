@@ -252,15 +252,16 @@ def test_transform_equals_unrotated(tmp_path):
 
 
 def test_a_random_rotation_changes_nothing(tmp_path):
-    """Frequencies, load factors, energies and invariants of the stress, of an orthotropic cantilever, turned at random."""
+    """Frequencies, load factors, energies and stresses of an orthotropic cantilever, turned at random."""
     results = []
     for R in (np.eye(3), Rotation.random(random_state=20240311).as_matrix()):
-        text, _, tip = cantilever((4, 1, 2), (1.0, 0.1, 0.2), "C3D20R", R)
+        text, *_ = cantilever((4, 1, 2), (1.0, 0.1, 0.2), "C3D20R", R)
         force = R @ np.array([10.0, 300.0, 200.0])
         push = R @ np.array([-1.0, 0.0, 0.0])
         material = (
             "*MATERIAL, NAME=WOOD\n*ELASTIC, TYPE=ENGINEERING CONSTANTS\n1.2E10, 6.E8, 9.E8, .4, .35, .3, 7.E8, 8.E8,\n"
-            f"6.E7\n*DENSITY\n500.\n*ORIENTATION, NAME=GRAIN\n{numbers([*R @ [1, 0.2, 0], *R @ [-0.2, 1, 0]])}\n3, 10.\n"
+            f"6.E7\n*DENSITY\n500.\n*ORIENTATION, NAME=GRAIN\n{numbers([*R @ [1, 0.2, 0], *R @ [-0.2, 1, 0]])}\n"
+            "3, 10.\n"
             "*SOLID SECTION, ELSET=EALL, MATERIAL=WOOD, ORIENTATION=GRAIN\n"
         )
         loads = "".join(f"TIP, {i + 1}, {f:.17g}\n" for i, f in enumerate(force))
@@ -283,7 +284,7 @@ def test_a_random_rotation_changes_nothing(tmp_path):
 
 
 def test_kinematic_coupling_equals_rigid_body(tmp_path):
-    text, nodes, tip = cantilever((3, 1, 1), (1.0, 0.2, 0.2), "C3D8I")
+    text, *_ = cantilever((3, 1, 1), (1.0, 0.2, 0.2), "C3D8I")
     text = text.replace("*ELEMENT", "999, 1.3, 0.1, 0.1\n*ELEMENT", 1)
     tail = step("*STATIC\n*CLOAD\n999, 2, 100.\n999, 4, 50.\n*NODE PRINT, NSET=NALL\nU\n", "NLGEOM")
     ways = (
@@ -327,10 +328,11 @@ def test_amplitudes_over_two_steps(tmp_path, kind):
         "*AMPLITUDE, NAME=WHOLE, TIME=TOTAL TIME\n0., 0., 1., 1., 2., 3., 3., 5.\n"
         "*AMPLITUDE, NAME=STEPS\n0., 0., 1., 2.\n"
     )
+    options = [kind] * bool(kind)
     for name, expected in (("WHOLE", [1.0, 3.0]), ("STEPS", [2.0, 2.0])):
         u = bar(
             tmp_path,
-            step(f"*STATIC\n1., 1.\n*CLOAD, AMPLITUDE={name}\n2, 1, 10.\n*NODE PRINT, NSET=NALL\nU\n", *[kind] * bool(kind)),
+            step(f"*STATIC\n1., 1.\n*CLOAD, AMPLITUDE={name}\n2, 1, 10.\n*NODE PRINT, NSET=NALL\nU\n", *options),
             step("*STATIC\n1., 1.\n"), rows=rows,
         )  # fmt: skip
         assert u == pytest.approx([1e-5 * f for f in expected], rel=1e-4)
@@ -413,7 +415,7 @@ def test_prints_come_in_the_order_and_axes_of_the_deck(tmp_path):
 
 
 def test_what_is_not_used_is_noted(tmp_path):
-    text, _, tip = cantilever((1, 1, 1), (1.0, 1.0, 1.0), "C3D8")
+    text, *_ = cantilever((1, 1, 1), (1.0, 1.0, 1.0), "C3D8")
     text = text.replace("*ELEMENT", "77, 5., 5., 5.\n*ELEMENT", 1) + steel()
     rows = "*BOUNDARY\nFIX, 4, 6\n77, 1, 3\n"
     converted, _ = run(
