@@ -44,6 +44,14 @@ SOLIDS = {
     "C3D8": ("hexahedron", {"": "standard", "I": "incompatible"}),
     "C3D20": ("hexahedron20", {"": "standard", "R": "reduced"}),
 }
+#: Plane and axisymmetric elements: shape without family -> cell and letters; family -> state.
+PLANES = {
+    "3": ("triangle", {"": "standard"}),
+    "6": ("triangle6", {"": "standard"}),
+    "4": ("quad", {"": "standard"}),
+    "8": ("quad8", {"": "standard", "R": "reduced"}),
+}
+STATES = {"plane stress": "stress", "plane strain": "strain", "axisymmetric": "axisymmetric"}
 #: Letters that change the formulation a little, and what they ask for.
 _VARIANTS = {"H": "hybrid pressure", "M": "the modified formulation"}
 _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
@@ -71,7 +79,8 @@ class Group:
     """Elements of a deck that are one named part of the model.
 
     kind "solid", "beam" or "truss"; type as in the deck; cell: kind of the mesh's cells; rule "full" or "reduced";
-    ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows = material axes, or None.
+    ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows = material axes, or None;
+    state "stress", "strain" or "axisymmetric" of plane elements, whose kind is "solid", else "".
     """
 
     name: str
@@ -84,6 +93,7 @@ class Group:
     nodes: np.ndarray
     section: Section
     axes: np.ndarray | None = None
+    state: str = ""
 
     @property
     def lines(self) -> np.ndarray:
@@ -95,10 +105,10 @@ class Group:
 
 @dataclass
 class Conversion:
-    """A deck on its way to a model; see the module."""
+    """A deck on its way to a model; see the module.  The model is made when the elements are known."""
 
     deck: Deck
-    model: Model
+    model: Model = None  # type: ignore[assignment]
     groups: list[Group] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     #: node whose displacements are rotations -> node that turns (of rigid bodies)
@@ -120,6 +130,11 @@ class Conversion:
         self.rotational = np.zeros(len(self.deck.node_ids), bool)
         self._order = np.argsort(self.deck.node_ids, kind="stable")
         self._sorted = self.deck.node_ids[self._order]
+
+    @property
+    def plane(self) -> bool:
+        """Whether the model is one in the plane."""
+        return any(g.state for g in self.groups)
 
     @property
     def bent(self) -> bool:
@@ -216,9 +231,11 @@ def axes_at(orientation: Orientation, x: np.ndarray) -> np.ndarray:
 # --- elements --------------------------------------------------------------------------------------------------------
 def _solid_kind(block: ElementBlock, conv: Conversion) -> tuple[str, str] | None:
     """Cell and element of the model for a type of solids, None if there is none."""
-    if block.shape not in SOLIDS:
+    table = SOLIDS if block.family == "solid" else PLANES
+    shape = block.shape if block.family == "solid" else block.shape[-1]
+    if shape not in table or "CPEG" in block.shape:
         return None
-    cell, elements = SOLIDS[block.shape]
+    cell, elements = table[shape]
     letters = block.type[len(block.shape) :]
     for letter, what in _VARIANTS.items():
         if letter in letters:
@@ -237,7 +254,7 @@ def find_groups(conv: Conversion) -> None:
     unsupported, taken, place = [], set(), ""
     for block in deck.blocks:
         kind = None
-        if block.family == "solid":
+        if block.family == "solid" or block.family in STATES:
             solid = _solid_kind(block, conv)
             kind = None if solid is None else ("solid", *solid)
         elif block.family == "beam" and block.shape in _BEAMS:
@@ -273,6 +290,7 @@ def find_groups(conv: Conversion) -> None:
             nodes = conv.nodes(block.nodes[rows].ravel()).reshape(rows.sum(), -1)
             rule = "reduced" if kind[2] == "reduced" else "full"
             group = Group(name, kind[0], block.type, kind[1], kind[2], rule, block.ids[rows], nodes, section)
+            group.state = STATES.get(block.family, "")
             if section.orientation is not None and kind[0] == "solid":
                 group.axes = axes_at(deck.orientations[section.orientation], deck.x[nodes].mean(axis=1))
             conv.groups.append(group)
@@ -281,6 +299,16 @@ def find_groups(conv: Conversion) -> None:
                 conv.rotational[nodes.ravel()] = True
     if unsupported:
         raise ModelError(f"{place}: element types that are not supported: {'; '.join(unsupported)}")
+    plane = [g for g in conv.groups if g.state]
+    if plane and len(plane) < len(conv.groups):
+        other = next(g for g in conv.groups if not g.state)
+        raise ModelError(
+            f"{element_place(deck.source, int(plane[0].ids[0]))}: plane elements ({plane[0].type}) together with "
+            f"others ({other.type}) are not supported"
+        )
+    if plane and (deck.rigid_bodies or deck.couplings or deck.mpcs):
+        what = (*deck.rigid_bodies, *deck.couplings, *deck.mpcs)[0]
+        raise ModelError(f"{what.where}: rigid bodies, couplings and MPCs of plane models are not supported")
     if not conv.groups and not deck.sections:
         raise ModelError(f"{_source(deck)}: the deck has no elements with properties; there is nothing to compute")
 

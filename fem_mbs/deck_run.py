@@ -57,9 +57,9 @@ def convert(deck: Deck) -> Converted:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
-    model = Model(3, title=title)
-    conv = Conversion(deck, model)
+    conv = Conversion(deck)
     find_groups(conv)
+    conv.model = model = Model(2 if conv.plane else 3, title=title)
     nodes_of_constraints(conv)
     timeline = Timeline.of(deck)
     plan = plan_loads(conv, timeline)
