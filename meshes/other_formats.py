@@ -54,6 +54,7 @@ def read_other(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
     if module == "med":
         tags = raw.point_data.pop("point_tags", None), raw.cell_data.pop("cell_tags", None)
     found, kept, _ = from_meshio(where, form, raw, kinds)
+    found.check_nodes()
     blocks = []
     for block in found.blocks:
         free = module == "med" or (module == "vtk" and block.kind.startswith("wedge"))

@@ -135,6 +135,14 @@ class Found:
             raise MeshError(f'{self.where}: two sets of lines are called "{name}" (one is {origin}); rename one')
         self.cell_sets[name] = parts
 
+    def check_nodes(self) -> None:
+        """Raises MeshError where a cell or a set names a point that is not there."""
+        n = len(self.points)
+        for nodes in [block.cells for block in self.blocks] + list(self.node_sets.values()):
+            if nodes.size and (nodes.min() < 0 or nodes.max() >= n):
+                wrong = nodes.min() if nodes.min() < 0 else nodes.max()
+                raise MeshError(f"{self.where}: a cell names point {wrong} of {n} (from 0); save it anew")
+
     def facet_sets(self) -> dict[str, list[tuple[int, np.ndarray, np.ndarray]]]:
         """Facets of the cells of the highest dimension that cells one dimension lower, in sets, lie on."""
         top = max(DIMENSION[block.kind] for block in self.blocks)
@@ -171,11 +179,9 @@ class Found:
                 f"{self.where}: {none}, but {other}; mesh {mesh}, and put those to be used in a "
                 f"physical group (Gmsh saves only cells in groups once there is a group)"
             )
+        self.check_nodes()
         used = np.zeros(len(self.points), dtype=bool)
         for nodes in [block.cells for block in self.blocks] + list(self.node_sets.values()):
-            if nodes.size and (nodes.min() < 0 or nodes.max() >= len(used)):
-                wrong = nodes.min() if nodes.min() < 0 else nodes.max()
-                raise MeshError(f"{self.where}: a cell names point {wrong} of {len(used)} (from 0); save it anew")
             used[nodes] = True
         loose = self.point_ids[~used]
         if len(loose):

@@ -529,9 +529,9 @@ class CholmodSolver(_Refined):
         diagonal = S[self._diagonal]
         if self._m.size:
             scale = k = np.where(p.multipliers, 1.0, diagonal)
-            if not k.min() > 0.0:
-                return False  # K is not positive definite
             g = S[self._coupling]
+            if not k.min() > 0.0 and not self._strengthen(k, g):
+                return False  # K is not positive definite
             schur = np.bincount(self._g_row, weights=g * g / k[self._g_col], minlength=p.n)[self._m]
             if not schur.min() > 0.0:
                 return False  # a constraint without a gradient
@@ -550,6 +550,26 @@ class CholmodSolver(_Refined):
         self.counts.factorisations += 1
         self.counts.cholmod += 1
         return self._ldl.factor(S)
+
+    def _strengthen(self, k: np.ndarray, g: np.ndarray) -> bool:
+        """Give unknowns without stiffness of their own, as those of a massless node that follows others, a little.
+
+        What holds them is what their constraints find at the other end, k = max g^2/s with the compliance s there; a
+        small part of that on the diagonal makes the matrix quasi-definite, and its neighbourhood takes the rest out
+        again.  False if they hang on nothing, or push away by more than a tenth of that.
+        """
+        S, weak = self._S[0], k <= 0.0
+        ends = k[self._g_col]
+        firm = ends > 0.0
+        compliance = np.bincount(self._g_row[firm], weights=g[firm] ** 2 / ends[firm], minlength=k.size)
+        held = np.flatnonzero(~firm & (compliance[self._g_row] > 0.0))
+        stiffness = np.zeros(k.size)
+        np.maximum.at(stiffness, self._g_col[held], g[held] ** 2 / compliance[self._g_row[held]])
+        if not np.all((stiffness[weak] > 0.0) & (-k[weak] <= 0.1 * stiffness[weak])):
+            return False
+        S[self._diagonal[weak]] = DELTA * stiffness[weak]
+        k[weak] = stiffness[weak]
+        return True
 
     def _apply(self, b: np.ndarray) -> np.ndarray:
         return self._ldl.solve(b)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import block_array, coo_array, csc_array
+from scipy.sparse import block_array, block_diag, coo_array, csc_array, diags_array, eye_array
 
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers import linear
@@ -507,3 +507,20 @@ DEBIAN = "7f00-7f01 r-xp 00000000 08:01 42 /usr/lib/x86_64-linux-gnu/"
 def test_blas_in_use(libraries, expected):
     maps = "".join(f"{DEBIAN}{name}\n" for name in libraries) + "7fff-7fff rw-p 00000000 00:00 0 [stack]\n"
     assert linear._blas_text(maps).startswith(expected)
+
+
+@needs_cholmod
+@pytest.mark.parametrize("push", [0.0, -0.05, -10.0])
+def test_unknowns_without_stiffness_that_constraints_hold(push):
+    """A massless node follows two others and carries a load; ``push``: its stiffness over that of the others."""
+    n = 40
+    K = diags_array([-np.ones(n - 1), np.full(n, 2.5), -np.ones(n - 1)], offsets=[-1, 0, 1])
+    K = block_diag((K, coo_array([[push]])))
+    G = coo_array(([1.0, -0.5, -0.5], ([0, 0, 0], [n, 3, 17])), shape=(1, n + 1))
+    A = csc_array(block_array([[K, G.T], [G, coo_array((1, 1))]]) + 0.0 * eye_array(n + 2))
+    A.sort_indices()
+    solver = solver_for(A, np.arange(n + 2) == n + 1, "cholmod")
+    solver.factor(A.data)
+    x = np.random.default_rng(3).normal(size=n + 2)
+    assert np.abs(solver.solve(A @ x) - x).max() < 1e-12
+    assert solver.counts.superlu == (1 if push == -10.0 else 0)

@@ -363,3 +363,34 @@ def test_damaged_files(tmp_path, capfd, name, data):
         read_mesh(tmp_path / name, "all")
     assert str(error.value).startswith(str(tmp_path / name))
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("suffix", ["vtu", "vtk", "med", "exo"])
+def test_cut_and_changed_files(tmp_path, capfd, suffix):
+    """Whatever happens to a file, the reader gives a mesh or one MeshError."""
+    path = tmp_path / f"part.{suffix}"
+    if suffix == "exo":
+        exodus(path, "tetra10")
+    else:
+        X, blocks, groups, _ = with_boundary("tetra10")
+        name = "cell_tags" if suffix == "med" else "part"
+        raw = meshio.Mesh(X, blocks, cell_data={name: [-g for g in groups]})
+        raw.cell_tags, raw.point_tags = {-1: ["body"], -2: ["end"]}, {}
+        meshio.write(path, raw)
+    capfd.readouterr()
+    data = path.read_bytes()
+    rng = np.random.default_rng(3)
+    refused = 0
+    for k in range(60):
+        changed = bytearray(data[: len(data) * k // 20] if k < 20 else data)
+        if k >= 20:
+            for at in rng.integers(0, len(data), 4):
+                changed[at] = rng.integers(0, 256)
+        path.write_bytes(bytes(changed))
+        try:
+            read_mesh(path, "all")
+        except MeshError as error:
+            assert str(error).startswith(str(path)) and len(str(error)) < 700
+            refused += 1
+    assert refused > 20
+    assert capfd.readouterr() == ("", "")
