@@ -443,3 +443,49 @@ def test_cells_without_a_part_are_found():
     model.solids("body", "m:first", "rubber")
     with pytest.raises(ModelError, match="no element, body or joint uses node"):
         model.compile()
+
+
+# --- temperature in linear steps -------------------------------------------------------------------------------------
+def heated_column(kinematics, element="incompatible"):
+    """A column between walls: the force of a change T of temperature is E A alpha T."""
+    L, b = 1.0, 0.04
+    model = part("hexahedron", (16, 2, 2), (L, b, b), nu=0.0, expansion=1e-3)
+    model.solids("column", "m", "rubber", element=element, kinematics=kinematics)
+    model.fix("m:x0")
+    model.fix("m:x1")
+    return model, 4 * np.pi**2 * b**2 / 12.0 / L**2 / 1e-3
+
+
+@pytest.mark.parametrize("kinematics", ["linear", "nonlinear"])
+def test_a_heated_column_buckles(kinematics):
+    """Euler: 4 pi^2 E I/L^2 (shear takes half a percent off)."""
+    model, critical = heated_column(kinematics)
+    model.temperature("heat", "column", 1.0)
+    model.buckling_step(2, loads=["heat"])
+    factors = solve(model).steps[-1].summary["load_factors"]
+    assert factors == pytest.approx([critical] * 2, rel=2.5e-2)
+
+
+@pytest.mark.parametrize("kinematics", ["linear", "nonlinear"])
+def test_heat_lowers_the_frequencies_of_a_column(kinematics):
+    """By a root of 1 - T/T_crit, nearly: the mode of a clamped beam is nearly its buckle (and the heat thickens a column
+    of large displacements: half a percent)."""
+    found = []
+    for share in (0.0, 0.5):
+        model, critical = heated_column(kinematics)
+        model.temperature("heat", "column", share * critical)
+        model.linear_static_step(name="hot")
+        model.modes_step(2, preload="hot")
+        found.append(np.array(solve(model).steps[-1].summary["frequencies_hz"]))
+    assert found[1] / found[0] == pytest.approx(np.sqrt(0.5) * np.ones(2), rel=2.2e-2)
+
+
+def test_heat_in_a_linear_static_step():
+    model = part("hexahedron20", (2, 2, 2), (1.0, 1.0, 1.0), expansion=ALPHA)
+    model.solids("body", "m:body", "rubber", kinematics="linear")
+    on_symmetry_planes(model)
+    model.fix("m:z1", components=["z"])
+    model.temperature("sun", "m:body", HOT)
+    model.linear_static_step()
+    S, _ = stress_of(last(model), model, "body")
+    assert np.allclose(S, -E * ALPHA * HOT * np.array([0, 0, 1, 0, 0, 0]), atol=1e-6 * E * ALPHA * HOT)

@@ -109,6 +109,7 @@ class Linearised:
             if "nonlinear" in block.type.par:
                 small = block.par[:, block.type.column("nonlinear")] == 0.0
                 extra[small] = change[small]
+                extra += self._heat(i, self._fun(), self._table(self.loading.factors * self.values))
             self._stressed[i] = np.ascontiguousarray(block.type.prestress(block.par, extra, 1.0))
         self.state.Q[:], self.state.D[:] = moved.Q[0], moved.D[0]
         self.state.U[self.multipliers] += response.y
@@ -138,8 +139,13 @@ class Linearised:
             values = self.values if values is None else values
             # loads act in addition, motions and equations have one value
             now = np.where(mask, values, 0.0) + np.where(mask & ~self.loads, 0.0, now)
-        fun = np.zeros((max(len(now), 1), 3))
-        fun[: len(now)] = now[:, None]
+        return self._table(now)
+
+    @staticmethod
+    def _table(values: np.ndarray) -> np.ndarray:
+        """Values (n_fun,) of the time functions as kernels take them, the same at all times of a step."""
+        fun = np.zeros((max(len(values), 1), 3))
+        fun[: len(values)] = values[:, None]
         return fun
 
     def _weighed(self, weight: bool) -> np.ndarray:
@@ -393,10 +399,22 @@ class Linearised:
             if b.type.outputs and not b.type.multipliers and (b.type.prestress is not None or not stresses)
         ]  # fmt: skip
 
-    def _outputs(self, state: S.State, blocks: Sequence[int], mask: np.ndarray | None = None) -> dict[int, np.ndarray]:
+    def _heat(self, i: int, loaded: np.ndarray, plain: np.ndarray) -> np.ndarray:
+        """Change of the stresses of a block between two levels of loads, at the same place: what temperatures do.
+
+        Only where kinematics are linear; other elements turn these stresses with them by themselves.
+        """
+        block = self.system.blocks[i]
+        change = self._outputs(self.state, [i], fun=loaded)[i] - self._outputs(self.state, [i], fun=plain)[i]
+        change[block.par[:, block.type.column("nonlinear")] != 0.0] = 0.0
+        return change
+
+    def _outputs(
+        self, state: S.State, blocks: Sequence[int], mask: np.ndarray | None = None, fun: np.ndarray | None = None
+    ) -> dict[int, np.ndarray]:
         """OUTPUT tables of blocks at a state, by their numbers."""
         tables = {}
-        fun = self._fun(mask)
+        fun = self._fun(mask) if fun is None else fun
         with self._under_stress():
             for i in blocks:
                 block = self.system.blocks[i]
@@ -430,6 +448,10 @@ class Linearised:
         of a multiple of the response that changes the tangent by about its own size.
         """
         stresses = self.output_changes(response.u, stresses=True)
+        loaded, unloaded = self._fun(response.mask, response.values), self._fun()
+        for i in stresses:
+            if "nonlinear" in self.system.blocks[i].type.par:
+                stresses[i] = stresses[i] + self._heat(i, loaded, unloaded)
         plain = self.tangent
         change, size = self._tangent_change(response, stresses, 1.0), abs(plain).max()
         most = abs(change).max()
