@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fem_mbs.deck_model import Conversion, Group, beam_section, density_of, material_of
+from fem_mbs.deck_beams import beam_section
+from fem_mbs.deck_model import Conversion, Group, density_of, material_of
 from fem_mbs.deck_solids import nodal_volumes
 from fem_mbs.deck_time import Course, Given, Root, Timeline, courses
 from fem_mbs.errors import ModelError
