@@ -128,7 +128,7 @@ def test_displacement_control_passes_a_limit():
 
 
 def test_arc_length_lands_on_its_end():
-    """Long steps of arc length end on the load, or beyond the limit point, where the load falls, on the displacement."""
+    """Long steps of arc length end on the load, or beyond the limit point, where it falls, on the displacement."""
     points, _, (factor, _, _) = walk(snap(), size=0.08, largest=0.3, points=40, end=0.1)
     assert points[-1].factor == factor == 0.1
     points, u, (factor, _, _) = walk(snap(), size=0.08, largest=0.3, points=40, component=0, end_displacement=1.3)
