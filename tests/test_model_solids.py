@@ -468,8 +468,8 @@ def test_a_heated_column_buckles(kinematics):
 
 @pytest.mark.parametrize("kinematics", ["linear", "nonlinear"])
 def test_heat_lowers_the_frequencies_of_a_column(kinematics):
-    """By a root of 1 - T/T_crit, nearly: the mode of a clamped beam is nearly its buckle (and the heat thickens a column
-    of large displacements: half a percent)."""
+    """By a root of 1 - T/T_crit, nearly: the mode of a clamped beam is nearly its buckle (and the heat thickens a
+    column of large displacements: half a percent)."""
     found = []
     for share in (0.0, 0.5):
         model, critical = heated_column(kinematics)
