@@ -431,6 +431,8 @@ def inventory() -> Iterator[str]:
     for name in solver_names():
         note = {"cholmod": text if there else f"not available: {text}", "superlu": "scipy"}.get(name, "")
         yield f"  {name:20} {note}"
+    yield "decks:"
+    yield "  .inp of Abaqus and CalculiX, with their steps (docs/decks.md)"
     yield "mesh formats:"
     yield f"  {'.msh':20} Gmsh 2.2 and 4.1, text and binary; physical groups become sets"
     yield f"  {'.vtu':20} VTK unstructured grid"

@@ -30,25 +30,21 @@ def run_file(path: Path, folder: Path, console, restart: int | None, quiet: bool
 
     if restart is not None:
         raise ModelError(f"{path}: decks have no restart points; run it from its start")
-    said: list[str] = []
 
     def told(converted: Converted) -> None:
         if quiet:
             return
         model = converted.model
         console.print(f"{model.title}: {model.n_nodes} nodes", markup=False, soft_wrap=True)
-        for line in _note_lines(converted):
-            said.append(line)
-            console.print(line, markup=False, soft_wrap=True)
+        for note in converted.notes:  # the report names all of them
+            if note.changes:
+                console.print(f"warning: {note}", markup=False, soft_wrap=True)
 
     progress = make_progress(console, quiet)
     kept = f"; the results so far are in {folder}"
-    converted: list[Converted] = []
     try:
         with interruptible(progress) as report:
-            results = run_deck(
-                path, folder, progress=report, strict=strict, told=lambda c: (converted.append(c), told(c))
-            )
+            results = run_deck(path, folder, progress=report, strict=strict, told=told)
     except KeyboardInterrupt:
         here = kept if (folder / "summary.json").exists() else ""
         print(f"fem-mbs: interrupted{here}", file=sys.stderr)
@@ -58,9 +54,6 @@ def run_file(path: Path, folder: Path, console, restart: int | None, quiet: bool
         raise type(error)(f"{path}: {error}{here}") from None
     if quiet:
         return
-    for line in _note_lines(converted[0]):
-        if line not in said:
-            console.print(line, markup=False, soft_wrap=True)
     print_report(console, results)
     tables = sum(len(step.get("prints", ())) for step in results.summary["steps"])
     if tables:

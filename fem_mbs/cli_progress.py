@@ -93,6 +93,8 @@ class PlainProgress:
         now, quarter = monotonic(), 4 * p.done // p.total
         if self._console is None or (quarter <= max(self._printed, 0) and now - self._when < _PLAIN_SECONDS):
             return
+        if p.done == 0:  # the start of a step
+            return
         self._printed, self._when = quarter, now
         left = (now - self._began) * (p.total - p.done) / p.done
         tail = f", {left:.0f} s left" if p.done < p.total else ""

@@ -151,7 +151,7 @@ def _expand(conv: Conversion, nodes, dofs, coefficients, where: str):
         direction = A[dof % 3] if local else np.eye(3)[dof % 3]
         # the largest first: it is the one that can depend on the others
         order = [int(i) for i in np.argsort(-np.abs(direction), kind="stable") if abs(direction[i]) > 1e-15]
-        parts += [(node, shift + i, c * direction[i]) for i in order]
+        parts += [(node, shift + i, c * direction[i]) for i in order if i < 2 or not conv.plane]
     n, k, c = (np.array(v) for v in zip(*parts, strict=True)) if parts else (np.empty(0, int),) * 3
     return n, k, c
 
@@ -295,6 +295,8 @@ def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]
             mine = (node == own) & (dof < 3)
             node, dof = np.where(mine, ref, node), np.where(mine, dof + 3, dof)
     exists = conv.used[node] & ((dof < 3) | conv.rotational[node])
+    if conv.plane:  # nothing moves across the plane
+        exists &= dof < 2
     loose = np.unique(node[~conv.used[node]])
     if loose.size:
         conv.note(
@@ -415,9 +417,10 @@ def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes,
             continue
         if not moves:
             values, counts = np.unique(nodes[of], return_counts=True)
-            whole = values[counts == 3]
+            n = 2 if conv.plane else 3
+            whole = values[counts == n]
             if len(whole):
-                conv.model.fix(whole, list(_NAMES[part : part + 3]))
+                conv.model.fix(whole, list(_NAMES[part : part + n]))
             of &= ~np.isin(nodes, whole)
         rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         for node, dof in zip(nodes[of].tolist(), dofs[of].tolist(), strict=True):

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fem_mbs.deck_model import Conversion, Group, beam_section, density_of, material_of
+from fem_mbs.deck_beams import beam_section
+from fem_mbs.deck_model import Conversion, Group, density_of, material_of
 from fem_mbs.deck_solids import nodal_volumes
 from fem_mbs.deck_time import Course, Given, Root, Timeline, courses
 from fem_mbs.errors import ModelError
@@ -104,6 +105,8 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
             mine = (nodes == own) & (dof < 3)
             nodes, dof = np.where(mine, ref, nodes), np.where(mine, dof + 3, dof)
         exists = conv.used[nodes] & ((dof < 3) | conv.rotational[nodes])
+        if conv.plane:
+            exists &= dof < 2
         if not exists.all():
             lost = conv.deck.node_ids[nodes[~exists][0]]
             why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"
@@ -140,7 +143,8 @@ def _act(conv, plan, names, label, nodes, vectors, function, moment=False) -> No
     # every load has a function of its own, by which steps choose it
     own = _scaled(function, 1.0)
     names.append(label)
-    plan.make.append(lambda: make(label, nodes, vectors, function=own))
+    across = vectors[:, : conv.model.dimension] if not moment else vectors
+    plan.make.append(lambda: make(label, nodes, across, function=own))
 
 
 # --- distributed loads -----------------------------------------------------------------------------------------------
@@ -170,6 +174,8 @@ class _Labels:
             else:
                 key = (d.kind, d.label)
             elements = np.unique(d.elements)
+            if d.kind == "centrifugal" and self.conv.plane:
+                raise ModelError(f"{d.where}: CENTRIF of plane models is not supported")
             if d.kind == "centrifugal":
                 elements = np.zeros(1, int)
                 self._covers(d)
@@ -259,7 +265,8 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
             plan.make.append(lambda n=label, o=on, p=factor, f=own: conv.model.pressure(n, o, p, function=f))
         else:
             t = factor * np.asarray(load.direction) / np.linalg.norm(load.direction)
-            plan.make.append(lambda n=label, o=on, v=t, f=own: conv.model.traction(n, o, v.tolist(), function=f))
+            t = t[: 2 if conv.plane else 3].tolist()
+            plan.make.append(lambda n=label, o=on, v=t, f=own: conv.model.traction(n, o, v, function=f))
 
 
 def surface_facets(conv: Conversion, name: str, where: str) -> list[tuple[Group, np.ndarray, np.ndarray]]:
@@ -410,4 +417,4 @@ def _initial(conv: Conversion) -> None:
         axes, _ = conv.transform_of(nodes)
         for direction in np.unique(axes[:, c.dof - 1], axis=0):
             mine = (axes[:, c.dof - 1] == direction).all(axis=1)
-            conv.model.initial(nodes[mine], velocity=(c.value * direction).tolist())
+            conv.model.initial(nodes[mine], velocity=(c.value * direction)[: conv.model.dimension].tolist())

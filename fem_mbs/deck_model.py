@@ -31,8 +31,8 @@ from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.model import Model
 
 __all__ = [
-    "Conversion", "Group", "Note", "axes_at", "beam_section", "density_of", "directions", "expansion_of", "find_groups",
-    "make_mesh", "make_parts", "material_of", "stiffness_matrix",
+    "Conversion", "Group", "Note", "axes_at", "constants", "density_of", "expansion_of", "find_groups", "make_mesh",
+    "make_parts", "material_of", "stiffness_matrix",
 ]  # fmt: skip
 
 #: Shapes of solids -> cell, and the letters that choose their integration or are without effect on it.
@@ -44,6 +44,14 @@ SOLIDS = {
     "C3D8": ("hexahedron", {"": "standard", "I": "incompatible"}),
     "C3D20": ("hexahedron20", {"": "standard", "R": "reduced"}),
 }
+#: Plane and axisymmetric elements: shape without family -> cell and letters; family -> state.
+PLANES = {
+    "3": ("triangle", {"": "standard"}),
+    "6": ("triangle6", {"": "standard"}),
+    "4": ("quad", {"": "standard"}),
+    "8": ("quad8", {"": "standard", "R": "reduced"}),
+}
+STATES = {"plane stress": "stress", "plane strain": "strain", "axisymmetric": "axisymmetric"}
 #: Letters that change the formulation a little, and what they ask for.
 _VARIANTS = {"H": "hybrid pressure", "M": "the modified formulation"}
 _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
@@ -71,7 +79,8 @@ class Group:
     """Elements of a deck that are one named part of the model.
 
     kind "solid", "beam" or "truss"; type as in the deck; cell: kind of the mesh's cells; rule "full" or "reduced";
-    ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows = material axes, or None.
+    ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows = material axes, or None;
+    state "stress", "strain" or "axisymmetric" of plane elements, whose kind is "solid", else "".
     """
 
     name: str
@@ -84,6 +93,7 @@ class Group:
     nodes: np.ndarray
     section: Section
     axes: np.ndarray | None = None
+    state: str = ""
 
     @property
     def lines(self) -> np.ndarray:
@@ -95,10 +105,10 @@ class Group:
 
 @dataclass
 class Conversion:
-    """A deck on its way to a model; see the module."""
+    """A deck on its way to a model; see the module.  The model is made when the elements are known."""
 
     deck: Deck
-    model: Model
+    model: Model = None  # type: ignore[assignment]
     groups: list[Group] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     #: node whose displacements are rotations -> node that turns (of rigid bodies)
@@ -120,6 +130,11 @@ class Conversion:
         self.rotational = np.zeros(len(self.deck.node_ids), bool)
         self._order = np.argsort(self.deck.node_ids, kind="stable")
         self._sorted = self.deck.node_ids[self._order]
+
+    @property
+    def plane(self) -> bool:
+        """Whether the model is one in the plane."""
+        return any(g.state for g in self.groups)
 
     @property
     def bent(self) -> bool:
@@ -216,9 +231,11 @@ def axes_at(orientation: Orientation, x: np.ndarray) -> np.ndarray:
 # --- elements --------------------------------------------------------------------------------------------------------
 def _solid_kind(block: ElementBlock, conv: Conversion) -> tuple[str, str] | None:
     """Cell and element of the model for a type of solids, None if there is none."""
-    if block.shape not in SOLIDS:
+    table = SOLIDS if block.family == "solid" else PLANES
+    shape = block.shape if block.family == "solid" else block.shape[-1]
+    if shape not in table or "CPEG" in block.shape:
         return None
-    cell, elements = SOLIDS[block.shape]
+    cell, elements = table[shape]
     letters = block.type[len(block.shape) :]
     for letter, what in _VARIANTS.items():
         if letter in letters:
@@ -237,7 +254,7 @@ def find_groups(conv: Conversion) -> None:
     unsupported, taken, place = [], set(), ""
     for block in deck.blocks:
         kind = None
-        if block.family == "solid":
+        if block.family == "solid" or block.family in STATES:
             solid = _solid_kind(block, conv)
             kind = None if solid is None else ("solid", *solid)
         elif block.family == "beam" and block.shape in _BEAMS:
@@ -273,6 +290,7 @@ def find_groups(conv: Conversion) -> None:
             nodes = conv.nodes(block.nodes[rows].ravel()).reshape(rows.sum(), -1)
             rule = "reduced" if kind[2] == "reduced" else "full"
             group = Group(name, kind[0], block.type, kind[1], kind[2], rule, block.ids[rows], nodes, section)
+            group.state = STATES.get(block.family, "")
             if section.orientation is not None and kind[0] == "solid":
                 group.axes = axes_at(deck.orientations[section.orientation], deck.x[nodes].mean(axis=1))
             conv.groups.append(group)
@@ -281,6 +299,16 @@ def find_groups(conv: Conversion) -> None:
                 conv.rotational[nodes.ravel()] = True
     if unsupported:
         raise ModelError(f"{place}: element types that are not supported: {'; '.join(unsupported)}")
+    plane = [g for g in conv.groups if g.state]
+    if plane and len(plane) < len(conv.groups):
+        other = next(g for g in conv.groups if not g.state)
+        raise ModelError(
+            f"{element_place(deck.source, int(plane[0].ids[0]))}: plane elements ({plane[0].type}) together with "
+            f"others ({other.type}) are not supported"
+        )
+    if plane and (deck.rigid_bodies or deck.couplings or deck.mpcs):
+        what = (*deck.rigid_bodies, *deck.couplings, *deck.mpcs)[0]
+        raise ModelError(f"{what.where}: rigid bodies, couplings and MPCs of plane models are not supported")
     if not conv.groups and not deck.sections:
         raise ModelError(f"{_source(deck)}: the deck has no elements with properties; there is nothing to compute")
 
@@ -355,22 +383,6 @@ def density_of(conv: Conversion, material: Material) -> float:
     return float(constants(conv, material, material.density[:, :1], material.density[:, 1], "the density")[0])
 
 
-def _isotropic(conv: Conversion, material: Material, where: str) -> tuple[float, float]:
-    if material.elastic.kind != "isotropic":
-        raise ModelError(f"{where}: beams and trusses need an isotropic material; {material.name} is not")
-    E, nu = constants(conv, material, material.elastic.constants, material.elastic.temperature, "the elasticity")
-    return float(E), float(nu)
-
-
-def _line_material(conv: Conversion, material: Material, where: str) -> str:
-    E, nu = _isotropic(conv, material, where)
-    name = f"{material.name} (lines)"
-    if name not in conv.model.materials:
-        density = density_of(conv, material)
-        conv.model.material(name, E=E, nu=nu, density=density)
-    return name
-
-
 def stiffness_matrix(conv: Conversion, material: Material) -> np.ndarray:
     """Matrix (6, 6) of a solid material, components xx, yy, zz, xy, yz, zx with gammas.
 
@@ -420,127 +432,10 @@ def expansion_of(conv: Conversion, material: Material) -> tuple[float, ...] | No
 
 def make_parts(conv: Conversion) -> None:
     """Solids, beams, trusses, masses, springs and dashpots of the model."""
+    from fem_mbs.deck_beams import make_lines
     from fem_mbs.deck_points import make_points
     from fem_mbs.deck_solids import make_solids
 
     make_solids(conv)
-    for i, group in enumerate(conv.groups):
-        if group.kind == "beam":
-            _beams(conv, group, f"deck:part {i + 1}")
-        elif group.kind == "truss":
-            _trusses(conv, group, f"deck:part {i + 1}")
+    make_lines(conv)
     make_points(conv)
-
-
-def _trusses(conv: Conversion, group: Group, on: str) -> None:
-    section = group.section
-    if section.value is None or not section.value > 0.0:
-        raise ModelError(f"{section.where}: trusses need their area; give it in the line after *SOLID SECTION")
-    material = _line_material(conv, material_of(conv, section.material, section.where), section.where)
-    conv.model.section(f"section of {group.name}", "general", A=section.value)
-    conv.model.trusses(group.name, on, f"section of {group.name}", material, mass="consistent", strain="green")
-
-
-_SHAPES = {
-    # width is along z (local 2), height along y (local 1)
-    "RECT": lambda d: ("rectangle", {"height": d[0], "width": d[1]}),
-    "CIRC": lambda d: ("circle", {"diameter": 2.0 * d[0]}),
-    "PIPE": lambda d: ("tube", {"outer_diameter": 2.0 * d[0], "thickness": d[1]}),
-}
-
-
-def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
-    """Shape and dimensions for `Model.section`, and thicknesses (2,) along the local directions 1 and 2.
-
-    Raises:
-        ModelError: a shape, or dimensions, that have no counterpart.
-    """
-    d = np.asarray(section.dimensions, float)
-    where, shape = section.where, section.shape
-    if section.general is not None:
-        E, G, _ = section.general
-        A, I11, I12, I22, J = d[:5]
-        if I12:
-            raise ModelError(f"{where}: a general section with I12 = {I12:g} is not supported; use principal axes")
-        rho = (section.density or 0.0) * A
-        # I11 is for bending about the local direction 1, which is y here
-        values = {"EA": E * A, "EIy": E * I11, "EIz": E * I22, "GJ": G * J, "rhoA": rho}
-        return "stiffness", values, np.zeros(2)
-    if shape in ("RECT", "CIRC", "PIPE"):
-        need = 1 if shape == "CIRC" else 2
-        if len(d) < need or not (d[:need] > 0.0).all():
-            raise ModelError(f"{where}: a section {shape} needs {need} positive dimension{'s' * (need > 1)}")
-        if shape == "CIRC" and len(d) > 1 and d[1] and d[1] != d[0]:
-            raise ModelError(f"{where}: an elliptic section is not supported; give *BEAM SECTION, SECTION=GENERAL")
-        if shape == "CIRC" and len(d) > 1 and d[1]:
-            d = d / 2.0  # CalculiX gives both thicknesses
-        kind, values = _SHAPES[shape](d)
-        thick = d[:2] if shape == "RECT" else np.full(2, 2.0 * d[0])
-        return kind, values, thick
-    if shape == "BOX" and len(d) >= 6:
-        a, b, t1, t2, t3, t4 = d[:6]
-        if t1 != t3 or t2 != t4:
-            raise ModelError(f"{where}: a box with different walls {t1:g}, {t3:g} or {t2:g}, {t4:g} is not supported")
-        # a along 1 (height), b along 2 (width); t1 and t3 are the walls at the ends of direction 1
-        return "box", {"height": a, "width": b, "web_thickness": t2, "flange_thickness": t1}, np.array([a, b])
-    if shape == "I" and len(d) >= 7:
-        low, h, b1, b2, t1, t2, t3 = d[:7]
-        if b1 != b2 or t1 != t2 or abs(low - 0.5 * h) > 1e-9 * h:
-            raise ModelError(f"{where}: an I section is supported with equal flanges and the axis at half its height")
-        values = {"height": h, "width": b1, "flange_thickness": t1, "web_thickness": t3, "rotate": 90.0}
-        return "I", values, np.array([b1, h])
-    if shape == "GENERAL" and len(d) >= 4:
-        A, I11, I12, I22 = d[:4]
-        if I12:
-            raise ModelError(f"{where}: a general section with I12 = {I12:g} is not supported; use principal axes")
-        k = d[4] if len(d) > 4 and d[4] else 5.0 / 6.0
-        return "general", {"A": A, "Iy": I11, "Iz": I22, "J": I11 + I22, "k": k}, np.zeros(2)
-    raise ModelError(f"{where}: the beam section {shape} is not supported; known are RECT, CIRC, PIPE, BOX, I, GENERAL")
-
-
-def directions(conv: Conversion, group: Group) -> np.ndarray:
-    """Local direction 1 (m, 3), normal to the line cells (m, 2) of beams, unit vectors.
-
-    Raises:
-        ModelError: a beam along its direction 1.
-    """
-    section = group.section
-    given = section.n1 is not None
-    n1 = np.asarray(section.n1, float) if given else np.array([0.0, 0.0, -1.0])
-    x = conv.deck.x[group.lines]
-    t = x[:, 1] - x[:, 0]
-    t = t / np.linalg.norm(t, axis=1)[:, None]
-    across = n1 - (t @ n1)[:, None] * t
-    size = np.linalg.norm(across, axis=1)
-    if (size <= 1e-6 * np.linalg.norm(n1)).any():
-        element = group.ids[int(np.argmin(size)) // (len(group.lines) // len(group.ids))]
-        told = "the default (0, 0, -1)" if not given else str(tuple(n1.tolist()))
-        raise ModelError(
-            f"{section.where}: direction 1 of beam {element}, {told}, lies along the beam; give another one in the "
-            "last line of *BEAM SECTION"
-        )
-    return across / size[:, None]
-
-
-def _beams(conv: Conversion, group: Group, on: str) -> None:
-    section, deck = group.section, conv.deck
-    if section.nodal:
-        raise ModelError(f"{section.where}: NODAL THICKNESS of beams is not supported; give the section's dimensions")
-    if section.orientation is not None:
-        raise ModelError(f"{section.where}: ORIENTATION of a beam section is not supported; give direction 1")
-    hit = [n for n in deck.normals if np.isin(n.elements, group.ids).any()]
-    if hit:
-        conv.note(f"{hit[0].where}: *NORMAL is not used for beams; direction 1 of the section is")
-    shape, values, thickness = beam_section(section)
-    name = f"section of {group.name}"
-    conv.model.section(name, shape, **values)
-    material = None
-    if section.general is None:
-        material = _line_material(conv, material_of(conv, section.material, section.where), section.where)
-    directions(conv, group)
-    n1 = np.asarray(section.n1, float) if section.n1 is not None else np.array([0.0, 0.0, -1.0])
-    # the deck gives the place of the nodes' line in the section, the model that of the axis from the nodes
-    offset = -np.array([0.0, section.offsets[0] * thickness[0], section.offsets[1] * thickness[1]])
-    conv.model.beams(
-        group.name, on, name, material, orientation=n1, offset=offset if offset.any() else None, second_order=True
-    )

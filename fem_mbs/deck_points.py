@@ -88,6 +88,10 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
                 f"{section.where}: a {what} between direction {section.dofs[0]} and {section.dofs[1]} is not "
                 "supported; give the same direction twice"
             )
+        if conv.plane:
+            raise ModelError(
+                f"{section.where}: {type_} elements of plane models are not supported; use {what.upper()}A"
+            )
         dof = section.dofs[0]
         axes = np.eye(3)
         if section.orientation is not None:

@@ -25,7 +25,8 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.fields import STRAIN, STRESS
 from fem_mbs.analysis.initial import function_jets
-from fem_mbs.deck_model import Conversion, Group, beam_section, density_of, directions, material_of, stiffness_matrix
+from fem_mbs.deck_beams import beam_section, directions
+from fem_mbs.deck_model import Conversion, Group, density_of, material_of, stiffness_matrix
 from fem_mbs.deck_solids import volumes
 from fem_mbs.deck_steps import StepPlan
 from fem_mbs.elements import solid_shapes as shapes
@@ -209,7 +210,7 @@ class Printer:
             else:
                 inner = matrices.force(ctl, fun, state, blocks)
             keys = {key for key in self.conv.dependent if key[1] < 3}
-            keys |= {(node, k) for node in self.conv.inclined for k in range(3)}
+            keys |= {(node, k) for node in self.conv.inclined for k in range(system.dimension)}
             node, k = np.array(sorted(keys)).reshape(-1, 2).T
             forces[node, k] = self._nodal(inner)[node, k]
         for own, ref in self.conv.turning.items():
@@ -220,7 +221,8 @@ class Printer:
         system = self.job.system
         n = system.nodes.x.shape[0]
         out = np.zeros((n, 6))
-        out[:, :3] = values[system.offset[:n, None] + np.arange(3)]
+        dim = system.dimension
+        out[:, :dim] = values[system.offset[:n, None] + np.arange(dim)]
         turning = np.flatnonzero(system.nodes.rotational)
         out[turning, 3:] = values[system.offset[turning, None] + np.arange(3, 6)]
         return out
@@ -315,9 +317,9 @@ class Printer:
             value = stress if name == "S" else strain
             tensor = value[:, None, None] * axis[:, :, None] * axis[:, None, :]
             return np.array([1]), _six(tensor)[rows]
-        strain = frame[f"{group.name}/points {STRAIN}"][rows]
+        strain = _full(frame[f"{group.name}/points {STRAIN}"][rows])
         points = np.arange(1, strain.shape[1] + 1)
-        values = frame[f"{group.name}/points {STRESS}"][rows] if name == "S" else strain
+        values = _full(frame[f"{group.name}/points {STRESS}"][rows]) if name == "S" else strain
         if name == "ENER":
             return points, self._energy_density(group, rows, strain).reshape(-1, 1)
         if group.axes is not None and not request.global_axes:
@@ -333,6 +335,9 @@ class Printer:
             strain = _six(A @ _tensor(strain) @ np.swapaxes(A, -1, -2), sort=False)
         gamma = strain * np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
         C = stiffness_matrix(self.conv, material_of(self.conv, group.section.material, group.section.where))
+        if group.state == "stress":
+            gamma = gamma.copy()  # the strain across the plane is that without stress
+            gamma[..., 2] = -(gamma[..., [0, 1, 3, 4, 5]] @ C[2, [0, 1, 3, 4, 5]]) / C[2, 2]
         return 0.5 * np.einsum("eqi,ij,eqj->eq", gamma, C, gamma)
 
     def _beam_points(self, request, group: Group, rows, name, frame):
@@ -402,7 +407,7 @@ class Printer:
         """Sums of EMAS: second moments of the mass about the origin and about its centre, and that centre."""
         mass, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
         for group, rows in self.conv.element_groups(request.ids):
-            if group.kind != "solid":
+            if group.kind != "solid" or group.state:
                 self._unknown(request, "EMAS", f"of {group.type} has no moments of inertia")
                 return
             X = self.conv.deck.x[group.nodes[rows]]
@@ -418,6 +423,11 @@ class Printer:
         inner = second - mass * np.outer(centre, centre)
         for name, values in (("EMASI", _six(second)), ("COG", centre), ("EMASIC", _six(inner))):
             self._add(request, name, time, [], values[None], total=True)
+
+
+def _full(values: np.ndarray) -> np.ndarray:
+    """Six components of tensors, of those in the plane (xx, yy, zz, xy) too."""
+    return np.pad(values, ((0, 0), (0, 0), (0, 6 - values.shape[-1])))
 
 
 def _six(T: np.ndarray, sort: bool = True) -> np.ndarray:

@@ -39,7 +39,8 @@ class Converted:
     @property
     def notes(self) -> list[Note]:
         """All that the reader and the conversion did not use."""
-        read = [Note(f"{u}" if u.reason else f"{u}: not used", u.changes_answer) for u in self.deck.unused]
+        known = "the procedure is not supported"  # of which the conversion says more
+        read = [Note(str(u), u.changes_answer) for u in self.deck.unused if u.reason != known]
         found = [n for n in self.conversion.notes if all(n.text != r.text for r in read)]
         return read + found
 
@@ -56,9 +57,9 @@ def convert(deck: Deck) -> Converted:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
-    model = Model(3, title=title)
-    conv = Conversion(deck, model)
+    conv = Conversion(deck)
     find_groups(conv)
+    conv.model = model = Model(2 if conv.plane else 3, title=title)
     nodes_of_constraints(conv)
     timeline = Timeline.of(deck)
     plan = plan_loads(conv, timeline)

@@ -9,7 +9,7 @@ from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.meshes.abaqus import element_place
 
-__all__ = ["make_solids", "nodal_volumes", "volumes"]
+__all__ = ["make_solids", "nodal_volumes", "thickness", "volumes"]
 
 
 def make_solids(conv: Conversion) -> None:
@@ -36,15 +36,35 @@ def make_solids(conv: Conversion) -> None:
                 expansion=expansion[0] if len(expansion) == 1 else expansion,
             )  # fmt: skip
         alpha, beta = material.damping
-        model.solids(
-            group.name, f"deck:part {i + 1}", material.name, element=group.element, orientation=group.axes,
-            damping=beta, mass_damping=alpha,
-            mass="reduced" if reduced and group.element == "reduced" else "consistent",
-        )  # fmt: skip
+        options = {
+            "element": group.element, "orientation": group.axes, "damping": beta, "mass_damping": alpha,
+            "mass": "reduced" if reduced and group.element == "reduced" else "consistent",
+        }  # fmt: skip
+        if not group.state:
+            model.solids(group.name, f"deck:part {i + 1}", material.name, **options)
+            continue
+        if group.state != "axisymmetric":
+            options["thickness"] = thickness(group)
+        model.planes(group.name, f"deck:part {i + 1}", material.name, state=group.state, **options)
+
+
+def thickness(group: Group) -> float:
+    """Of plane elements: as given, or 1."""
+    return 1.0 if group.section.value is None else float(group.section.value)
+
+
+def _measure(group: Group, X: np.ndarray, points, weights) -> np.ndarray:
+    """Volumes (n, q) of the integration points of elements with nodes at X (n, k, 3)."""
+    if not group.state:
+        return np.linalg.det(shapes.jacobians(group.cell, X, points)) * weights
+    area = np.linalg.det(shapes.jacobians(group.cell, X[..., :2], points)) * weights
+    if group.state == "axisymmetric":
+        return area * 2.0 * np.pi * (X[:, :, 0] @ shapes.shape_functions(group.cell, points).T)
+    return area * thickness(group)
 
 
 def _check_cells(conv: Conversion, group: Group) -> None:
-    X = conv.deck.x[group.nodes]
+    X = conv.deck.x[group.nodes][..., : 2 if group.state else 3]
     try:
         shapes.check_cells(group.cell, X, group.type, group.ids, group.rule)
     except ModelError as error:
@@ -59,8 +79,7 @@ def _check_cells(conv: Conversion, group: Group) -> None:
 
 def volumes(group: Group, x: np.ndarray) -> np.ndarray:
     """Volumes (n,) of solids with nodes at x (n, k, 3), with their own integration points."""
-    points, weights = shapes.rule(group.cell, group.rule)
-    return np.linalg.det(shapes.jacobians(group.cell, x, points)) @ weights
+    return _measure(group, x, *shapes.rule(group.cell, group.rule)).sum(axis=1)
 
 
 def nodal_volumes(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -68,5 +87,4 @@ def nodal_volumes(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     their shape functions."""
     points, weights = shapes.exact_rule(group.cell)
     X = x[group.nodes[rows]]
-    det = np.linalg.det(shapes.jacobians(group.cell, X, points))
-    return (det * weights) @ shapes.shape_functions(group.cell, points)
+    return _measure(group, X, points, weights) @ shapes.shape_functions(group.cell, points)

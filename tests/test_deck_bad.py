@@ -76,6 +76,10 @@ BAD = {
         block(steps=step("*HEAT TRANSFER\n1., 1.\n")), "*STEP", "no step of the deck can be computed",
     ),
     "buckling without loads": (block(steps=step("*BUCKLE\n1\n")), "*STEP", "the BUCKLE step has no loads"),
+    "a surface of masses": (
+        block("*ELEMENT, TYPE=MASS, ELSET=M\n99, 1\n*MASS, ELSET=M\n1.\n*SURFACE, NAME=S\nM\n"), "M\n*STEP",
+        "MASS has no face",
+    ),
     "MPC of another kind": (block("*MPC\nMEANROT, 1, 2, 3\n"), "MEANROT", "the MPC MEANROT is not supported"),
     "crooked plane": (
         block("*MPC\nPLANE, 1, 2, 4, 7\n"), "PLANE, 1", "does not lie on the plane of the first 3 nodes",

@@ -11,7 +11,7 @@ from deck_text import at, brick, mesh_text, nset, numbers, prints, run, steel, s
 from scipy.spatial.transform import Rotation
 
 from fem_mbs.deck_compare import compare_deck
-from fem_mbs.deck_run import convert, solve_deck
+from fem_mbs.deck_run import convert
 from fem_mbs.meshes.abaqus import read_deck
 
 DECKS = Path(__file__).resolve().parent / "decks"
@@ -190,6 +190,53 @@ def test_springs_and_masses(tmp_path):
     assert np.array(modes["frequencies_hz"]) * 2 * np.pi == pytest.approx([10.0, 15.0, 20.0])
 
 
+def sheet(kind, start=0.0):
+    """Text of 8 x 2 plane elements of 1 x 0.5 with the sets LEFT, BOTTOM, TOP and the elements at both ends."""
+    nodes, elements = brick((8, 2, 1), (1.0, 0.5, 1.0), "C3D20" if kind[3] == "8" else "C3D8", origin=(start, 0.0, 0.0))
+    corners = [0, 1, 2, 3] + ([8, 9, 10, 11] if kind[3] == "8" else [])
+    elements = {e: [cell[k] for k in corners] for e, cell in elements.items()}
+    used = {i for cell in elements.values() for i in cell}
+    nodes = {i: x for i, x in nodes.items() if i in used}
+    text = mesh_text(nodes, elements, kind) + nset("LEFT", at(nodes, 0, start))
+    text += nset("BOTTOM", at(nodes, 1, 0.0)) + nset("TOP", at(nodes, 1, 0.5))
+    return text + "*ELSET, ELSET=IN\n1, 9\n*ELSET, ELSET=OUT\n8, 16\n", nodes
+
+
+@pytest.mark.parametrize("kind", ["CPS4", "CPS8", "CPS8R", "CPE4", "CPE8R"])
+def test_plane_elements(tmp_path, kind):
+    """A sheet pulled at its end, of plane stress and plane strain."""
+    text, _ = sheet(kind)
+    _, (done,) = run(
+        tmp_path / "d.inp", text, steel(), "0.1\n*BOUNDARY\nLEFT, 1\nBOTTOM, 2\nTOP, 3, 6\n",
+        step("*STATIC\n*DLOAD\nOUT, P2, -1.E6\n*NODE PRINT, NSET=LEFT, TOTALS=YES\nRF\n"
+             "*EL PRINT, ELSET=EALL, TOTALS=YES\nS, E, ENER, ELSE, EVOL\n"),
+    )  # fmt: skip
+    strain = kind[:3] == "CPE"
+    stress = prints(done, "S")[1]
+    assert stress[:, 0] == pytest.approx(1e6)
+    assert stress[:, 2] == pytest.approx(0.3e6 if strain else 0.0, abs=1e-3)
+    modulus = 2.1e11 / (1 - 0.09) if strain else 2.1e11
+    assert prints(done, "E")[1][:, 0] == pytest.approx(1e6 / modulus)
+    assert prints(done, "ENER")[1] == pytest.approx(0.5e12 / modulus)
+    assert prints(done, "ELSE", total=True)[1][0, 0] == pytest.approx(0.5e12 / modulus * 0.05)
+    assert prints(done, "EVOL", total=True)[1][0, 0] == pytest.approx(0.05)
+    assert prints(done, "RF", total=True)[1][0] == pytest.approx([-5e4, 0.0, 0.0], abs=1e-6)
+
+
+def test_thick_cylinder(tmp_path):
+    """Lame's solution of a cylinder under internal pressure that keeps its length."""
+    text, nodes = sheet("CAX8", 1.0)
+    _, (done,) = run(
+        tmp_path / "d.inp", text, steel(), "*BOUNDARY\nBOTTOM, 2\nTOP, 2\n",
+        step("*STATIC\n*DLOAD\nIN, P4, 1.E6\n*NODE PRINT, NSET=NALL\nU\n*EL PRINT, ELSET=EALL, TOTALS=ONLY\nEVOL\n"),
+    )  # fmt: skip
+    ids, u = prints(done, "U")
+    r = np.array([nodes[i][0] for i in ids])
+    exact = 1.3 / 2.1e11 * 1e6 / 3.0 * (0.4 * r + 4.0 / r)
+    assert np.abs(u[:, 0] - exact).max() < 1e-5 * exact.max()
+    assert prints(done, "EVOL", total=True)[1][0, 0] == pytest.approx(1.5 * np.pi)
+
+
 # ---- equal models ----------------------------------------------------------------------------------------------------
 
 
@@ -362,11 +409,11 @@ def test_oscillator_in_time(tmp_path):
     """A mass on a spring under a load at once: u = F/k (1 - cos(omega t))."""
     text = (
         "*NODE, NSET=NALL\n1, 0., 0., 0.\n2, 1., 0., 0.\n*ELEMENT, TYPE=SPRINGA, ELSET=S\n1, 1, 2\n"
-        "*ELEMENT, TYPE=MASS, ELSET=M\n2, 2\n*SPRING, ELSET=S\n\n100.\n*MASS, ELSET=M\n1.\n*BOUNDARY\n1, 1, 3\n2, 2, 3\n"
+        "*ELEMENT, TYPE=MASS, ELSET=M\n2, 2\n*SPRING, ELSET=S\n\n100.\n*MASS, ELSET=M\n1.\n"
+        "*BOUNDARY\n1, 1, 3\n2, 2, 3\n"
     )
-    dynamic = step(
-        "*DYNAMIC, DIRECT\n1.E-3, 0.5\n*CLOAD\n2, 1, 2.\n*NODE PRINT, NSET=NALL, FREQUENCY=100\nU, V\n", "INC=1000"
-    )
+    show = "*NODE PRINT, NSET=NALL, FREQUENCY=100\nU, V\n"
+    dynamic = step(f"*DYNAMIC, DIRECT\n1.E-3, 0.5\n*CLOAD\n2, 1, 2.\n{show}", "INC=1000")
     _, (done,) = run(tmp_path / "d.inp", text, dynamic)
     tables = [p for p in done["prints"] if p["quantity"] == "U"]
     t = np.array([p["time"] for p in tables])
@@ -458,5 +505,4 @@ def test_against_calculix(path):
     assert not bad, bad
     if any("S8" in r.why for r in rows):
         pytest.skip(rows[0].why)
-    _, solution = solve_deck(path)
-    assert solution.summary["steps"]
+    assert any(r.status == "ok" or "empty" in r.why for r in rows)
