@@ -532,6 +532,7 @@ def compile_system(
         driver=np.array([d[2] for d in driven], np.int32),
         driven_reference=initial[driven_dofs] if len(driven) else np.zeros(0),
         row_scale=np.ones(N),
+        **dict(zip(("part", "part_dofs"), _continua(blocks, offset, n), strict=True)),
         shared=followers.astype(np.int32),
         record=np.zeros((0, 2), np.int32),
     )
@@ -551,6 +552,24 @@ def compile_system(
         driven=Driven(driven_dofs, system.driver, [d[3] for d in driven]),
         fixed=fixed_dofs,
     )
+
+
+def _continua(blocks: list[Block], offset: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Connected parts of plane and solid elements: where the nodes of each begin, and the first dofs of all."""
+    first, last = [], []
+    for block in blocks:
+        if block.type.prestress is not None and block.type.ends > 2 and not block.type.rotational:
+            first.append(np.repeat(block.nodes[:, 0], block.type.ends - 1))
+            last.append(block.nodes[:, 1:].ravel())
+    if not first:
+        return np.zeros(1, np.int32), np.zeros(0, np.int32)
+    a, b = np.concatenate(first), np.concatenate(last)
+    graph = coo_matrix((np.ones(a.size, np.int8), (a, b)), shape=(n, n))
+    _, part = connected_components(graph, directed=False)
+    nodes = np.unique(np.concatenate((a, b)))
+    nodes = nodes[np.argsort(part[nodes], kind="stable")]
+    _, begin = np.unique(part[nodes], return_index=True)
+    return np.append(begin, nodes.size).astype(np.int32), offset[nodes].astype(np.int32)
 
 
 def _followers(shared: np.ndarray | None, offset, dimension: int, nrot: int, N: int) -> np.ndarray:

@@ -30,6 +30,7 @@ from fem_mbs import contract as C
 from fem_mbs.contract import inline, inner, kernel
 from fem_mbs.solvers import gauge as G
 from fem_mbs.solvers.banded import band_factor, band_solve
+from fem_mbs.solvers.predictor import turn_parts
 
 # --- answers of `advance` ------------------------------------------------------------------------------------------
 DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER = 0, 1, 2, 3, 4, 5
@@ -101,6 +102,8 @@ class System(NamedTuple):
     driver: np.ndarray  # their time functions, int32
     driven_reference: np.ndarray  # value of the dof where the function is zero
     row_scale: np.ndarray  # (N,) scale of constraint rows
+    part: np.ndarray  # (p + 1,) int32: where the nodes of each connected continuum begin in ``part_dofs``
+    part_dofs: np.ndarray  # first dofs of its nodes, int32
     shared: np.ndarray  # (n, 2) int32: dofs without an equation of their own, and those whose unknown they share
     record: np.ndarray  # (n_record, 2) int32: source and index of the recorded values
 
@@ -420,6 +423,8 @@ def predict(system, state, ctl, fun, counter):
                 k = system.rotations[i, j]
                 if system.equation[k] >= 0:
                     U[k] = h * (D[0, i, 3 * j] * V[0, a] + D[0, i, 3 * j + 1] * V[0, b] + D[0, i, 3 * j + 2] * V[0, c])
+    if kind == 3 and not still:
+        turn_parts(system, Q, past, U)
     for i in range(system.driven.size):
         k = system.driven[i]
         step = system.driven_reference[i] + fun[system.driver[i], C.T1] - Q[0, k]

@@ -1,0 +1,113 @@
+"""First guess of the motion of continua that turn: their nodes have no rotation that could be extrapolated.
+
+Increments of positions extrapolated along straight lines strain a part that turns by phi per step by some phi^2, which for
+a stiff part is a stress far from that of the solution: Newton-Raphson then begins in a bad place.  Here the best rigid
+motion of each connected part over the last two steps is extrapolated instead and its shape is kept, where that
+strain is larger than what its shape has changed by in the last step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import inner
+
+__all__ = ["turn_parts"]
+
+_SWEEPS = 6
+
+
+@inner
+def fit(dofs, dim, Q, past, before, R, a, b):
+    """Best rigid motion x -> b + R (x - a) of a step over the nodes with first dofs ``dofs``: the last one, or with
+    ``before`` the one before it."""
+    n = dofs.size
+    R[:, :] = np.eye(3)
+    a[:] = 0.0
+    b[:] = 0.0
+    for k in dofs:
+        for j in range(dim):
+            end = Q[0, k + j] - (past[0, k + j] if before else 0.0)
+            b[j] += end / n
+            a[j] += (end - past[1 if before else 0, k + j]) / n
+    J, r = np.empty((3, 3)), np.empty(3)
+    x, y = np.zeros(3), np.zeros(3)
+    for _ in range(_SWEEPS):
+        # small rotation d from R (x - a) to y - b: sum of (|x|^2 I - x x^T) d = sum of x cross y
+        J[:, :] = 0.0
+        r[:] = 0.0
+        for k in dofs:
+            for j in range(dim):
+                end = Q[0, k + j] - (past[0, k + j] if before else 0.0)
+                y[j] = end - b[j]
+            for i in range(3):
+                x[i] = 0.0
+                for j in range(dim):
+                    end = Q[0, k + j] - (past[0, k + j] if before else 0.0)
+                    x[i] += R[i, j] * (end - past[1 if before else 0, k + j] - a[j])
+            square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
+            for i in range(3):
+                J[i, i] += square
+                for j in range(3):
+                    J[i, j] -= x[i] * x[j]
+            r[0] += x[1] * y[2] - x[2] * y[1]
+            r[1] += x[2] * y[0] - x[0] * y[2]
+            r[2] += x[0] * y[1] - x[1] * y[0]
+        trace = J[0, 0] + J[1, 1] + J[2, 2]
+        if not trace > 0.0:
+            return
+        for i in range(3):
+            J[i, i] += 1e-12 * trace  # nodes in a line turn about it freely
+        d = np.linalg.solve(J, r)
+        turn(0.5 * d, R)
+        if d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < 1e-26:
+            break
+
+
+@inner
+def turn(d, R):
+    """R <- cay(2 d) R."""
+    s = 2.0 / (1.0 + d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+    x = np.empty(3)
+    for j in range(3):
+        x[:] = R[:, j]
+        u0 = x[0] + d[1] * x[2] - d[2] * x[1]
+        u1 = x[1] + d[2] * x[0] - d[0] * x[2]
+        u2 = x[2] + d[0] * x[1] - d[1] * x[0]
+        R[0, j] += s * (d[1] * u2 - d[2] * u1)
+        R[1, j] += s * (d[2] * u0 - d[0] * u2)
+        R[2, j] += s * (d[0] * u1 - d[1] * u0)
+
+
+@inner
+def turn_parts(system, Q, past, U):
+    """Replace the first guess U of the positions of parts that turn."""
+    dim = 2 if system.rotations.shape[1] == 1 else 3
+    R1, R2 = np.empty((3, 3)), np.empty((3, 3))
+    a1, b1, a2, b2 = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
+    for p in range(system.part.size - 1):
+        dofs = system.part_dofs[system.part[p] : system.part[p + 1]]
+        fit(dofs, dim, Q, past, False, R1, a1, b1)
+        phi = 0.0
+        for i in range(3):
+            for j in range(3):
+                phi += 0.5 * (R1[i, j] - (1.0 if i == j else 0.0)) ** 2
+        size, change = 0.0, 0.0
+        for k in dofs:
+            for i in range(dim):
+                moved = b1[i]
+                for j in range(dim):
+                    moved += R1[i, j] * (Q[0, k + j] - past[0, k + j] - a1[j])
+                size = max(size, abs(Q[0, k + i] - b1[i]))
+                change = max(change, abs(Q[0, k + i] - moved))
+        if not phi * size > change:
+            continue
+        fit(dofs, dim, Q, past, True, R2, a2, b2)
+        R = R1 @ R2.T @ R1
+        for k in dofs:
+            for i in range(dim):
+                if system.equation[k + i] >= 0:
+                    x = 3.0 * b1[i] - 2.0 * a1[i] - b2[i] + a2[i] - Q[0, k + i]
+                    for j in range(dim):
+                        x += R[i, j] * (Q[0, k + j] - b1[j])
+                    U[k + i] = x
