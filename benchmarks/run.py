@@ -1,7 +1,7 @@
 """Timings: the pieces of a step, and whole analyses beside other programs where those are installed.
 
     python benchmarks/run.py                                 everything
-    python benchmarks/run.py kernel spin                     kernel, spin, elbow, chain, crank, links, memory, modes, parts
+    python benchmarks/run.py kernel spin      cases: kernel, spin, elbow, chain, crank, links, memory, modes, parts
     python benchmarks/run.py spin --peers venv/bin/python --peer-scripts scripts
 
 The other programs run from scripts ``case1_exudyn.py``, ``case1_opensees.py`` ..., which print one line ``JSON {...}``

@@ -1,9 +1,9 @@
 """First guess of the motion of continua that turn: their nodes have no rotation that could be extrapolated.
 
-Increments of positions extrapolated along straight lines strain a part that turns by phi per step by some phi^2, which for
-a stiff part is a stress far from that of the solution: Newton-Raphson then begins in a bad place.  Here the best rigid
-motion of each connected part over the last two steps is extrapolated instead and its shape is kept, where that
-strain is larger than what its shape has changed by in the last step.
+Increments of positions extrapolated along straight lines strain a part that turns by phi per step by some phi^2, which
+for a stiff part is a stress far from that of the solution: Newton-Raphson then begins in a bad place.  Here the best
+rigid motion of each connected part over the last two steps is extrapolated instead and its shape is kept, where
+that strain is larger than what its shape has changed by in the last step.
 """
 
 from __future__ import annotations
