@@ -3,11 +3,10 @@
     python benchmarks/parts.py fem-mbs --cell hex20 --n 9
 
 The part is a bar of 1 x .1 x .1 m of steel, clamped at one end, 10 n x n x n cubes: quadratic hexahedra (``hex20``)
-or six quadratic tetrahedra each (``tet10``).  ``fem-mbs`` is a whole run of the deck, from reading to the results on disk;
-``calculix`` one of ccx on the same deck, where it is installed; ``bare`` only the analysis of the matrix by CHOLMOD, its
-supernodal factorisation and ARPACK, with matrices that are there already; ``assembly`` stiffness and mass from the
-elements, twice, the second time with the pattern known.  ``--deck`` takes the nodes, elements and the node set FIX of
-a deck of your own instead.
+or six quadratic tetrahedra each (``tet10``).  ``fem-mbs`` is a whole run of the deck, from reading to the results on
+disk; ``calculix`` one of ccx on the same deck, where it is installed; ``bare`` only the analysis of the matrix by
+CHOLMOD, its supernodal factorisation and ARPACK, with matrices that are there already; ``assembly`` stiffness and mass
+with the pattern known.  ``--deck`` takes nodes, elements and the node set FIX of a deck of your own instead.
 """
 
 from __future__ import annotations

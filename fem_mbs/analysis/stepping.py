@@ -34,8 +34,8 @@ LEDGER_COLUMNS = (
 _ENERGIES = slice(C.KINETIC, C.POTENTIAL + 1)
 _WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
 
-#: Relative residual of the sparse solvers.  Newton-Raphson corrects what is left, but slowly where soft motions of stiff
-#: parts, as the swing of a solid about a hinge, are small beside the rest: 1e-8 would be too much for them.
+#: Relative residual of the sparse solvers.  Newton-Raphson corrects what is left, but slowly where soft motions of
+#: stiff parts, as the swing of a solid about a hinge, are small beside the rest: 1e-8 would be too much for them.
 _LINEAR_TOLERANCE = 1e-12
 _CHUNK_SECONDS = 0.2
 _CHUNK_BYTES = 32e6
