@@ -110,8 +110,8 @@ class Printer:
                 if v != "U" or step.kind != "modes" or request.kind != "node print":
                     self._unknown(request, v, "of modes and buckling shapes")
                     continue
-                linear = self.job._linearised
-                vectors = self.job.vectors
+                linear = self.job.linear.linear
+                vectors = self.job.linear.vectors
                 mass = np.einsum("ik,ik->k", vectors, linear.mass_matrix @ vectors)
                 for k in range(vectors.shape[1]):
                     u = linear.nodal(vectors[:, k]) / np.sqrt(mass[k])
@@ -184,9 +184,9 @@ class Printer:
         ctl = np.zeros(C.N_CTL)
         ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.TWO], ctl[C.RULE] = 1.0, 1.0, 2.0, 2.0, C.ONE_STATE
         if step.kind == "linear_static":
-            response = job.responses[step.name]
-            values, on, state = response.values, response.mask & loads, job._linearised.state
-            reaction, matrices = response.forces, job._linearised.matrices
+            response = job.linear.responses[step.name]
+            values, on, state = response.values, response.mask & loads, job.linear.linear.state
+            reaction, matrices = response.forces, job.linear.linear.matrices
         else:
             values = function_jets(job.compiled, job.t)[:, 0] * job.loading.factors
             on, matrices = loads, job._matrices or Matrices(system)
@@ -206,7 +206,7 @@ class Printer:
             blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
             fun[:] = 0.0
             if step.kind == "linear_static":
-                inner = matrices.tangent(ctl, fun, state, blocks)[1] @ job.responses[step.name].u
+                inner = matrices.tangent(ctl, fun, state, blocks)[1] @ job.linear.responses[step.name].u
             else:
                 inner = matrices.force(ctl, fun, state, blocks)
             keys = {key for key in self.conv.dependent if key[1] < 3}
@@ -243,7 +243,7 @@ class Printer:
                 if group != name:
                     continue
                 if step.kind == "linear_static":
-                    linear, response = job._linearised, job.responses[step.name]
+                    linear, response = job.linear.linear, job.linear.responses[step.name]
                     at = block.dof[first:last, block.type.node_dofs :].ravel() - system.first_multiplier
                     rows = linear.constraints[at]
                     force = -(rows.T @ response.y[at])

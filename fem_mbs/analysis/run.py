@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from time import monotonic, perf_counter
-from types import SimpleNamespace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,25 +19,20 @@ from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_header
 from fem_mbs.analysis.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.inverse import check_drivers
-from fem_mbs.analysis.linear import Linearised, Response
-from fem_mbs.analysis.linear_steps import check_linear, respond, run_buckling, run_linear_static, run_modes
-from fem_mbs.analysis.linear_transient import LinearTransient
+from fem_mbs.analysis.linear_runs import LinearRuns
+from fem_mbs.analysis.linear_steps import check_linear
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
-from fem_mbs.analysis.rules import RULES, check_explicit, check_rule, weights
-from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution
+from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
+from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution, energy_range, relative_error
 from fem_mbs.analysis.statics import check_options, run_static, varied
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
-from fem_mbs.matrices import Matrices
 from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
 
 __all__ = ["inspect", "run", "solve"]
-
-#: Range of the energy over its size below which a model is at rest.
-_REST = 1e-9
 
 
 def solve(model: Model, progress: Callable[[Progress], None] | None = None, watch: Callable | None = None) -> Solution:
@@ -159,10 +153,7 @@ class _Run:
         self.t = 0.0
         self.loading = Loading(self.compiled)
         self.summaries: list[dict[str, Any]] = []
-        self.responses: dict[str, Response] = {}
-        self._linearised: Linearised | None = None
-        self._linear_key: tuple | None = None
-        self._matrices: Matrices | None = None
+        self.linear = LinearRuns(self)
         self.start_report: dict[str, Any] = {}
         self.started = False
         self.assembly: dict[str, Any] | None = None
@@ -261,10 +252,10 @@ class _Run:
         self.assemble()  # a continued run too: it tells of it
         if self.point is None:
             self.check()
-        run_step = {
-            "transient": self._transient, "inverse": self._inverse, "static": self._static,
-            "linear_static": self._linear_static, "linear_transient": self._linear_transient,
-            "modes": self._linear, "buckling": self._linear,
+        marching = {"transient": self._transient, "inverse": self._inverse, "static": self._static}
+        linear = {
+            "linear_static": self.linear.static, "linear_transient": self.linear.transient,
+            "modes": self.linear.shapes, "buckling": self.linear.shapes,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
@@ -275,7 +266,10 @@ class _Run:
             if resumed is None:
                 kind = "transient" if step.kind == "linear_transient" else step.kind
                 self.recorder.begin_step(step.name, kind, step_info(step.kind, options))
-            summary = run_step[step.kind](number, step, options, settings, resumed)
+            if step.kind in LINEAR:
+                summary = linear[step.kind](step, options)
+            else:
+                summary = marching[step.kind](number, step, options, settings, resumed)
             self.summaries.append(summary)
             self.recorder.end_step(summary)
         self.recorder.close(self.summary())
@@ -293,7 +287,7 @@ class _Run:
         }
 
     # --- rows ------------------------------------------------------------------------------------------------------
-    def _series(self, time, ledger, iterations, residual, record, mid_step_valid=True) -> dict[str, np.ndarray]:
+    def series(self, time, ledger, iterations, residual, record, mid_step_valid=True) -> dict[str, np.ndarray]:
         dim = self.model.dimension
         rows = {
             "time": time,
@@ -311,7 +305,7 @@ class _Run:
             rows[f"sensor/{sensor.name}"] = np.asarray(values, float)
         return rows
 
-    def _frames(
+    def frames(
         self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: np.ndarray | None = None,
         shapes: bool = False,
     ) -> dict[str, np.ndarray]:  # fmt: skip
@@ -376,7 +370,7 @@ class _Run:
         state = self.state
         values, ledger = self._present_row(stepping)
         t = np.array([stepping.t0])
-        series = self._series(t, ledger, np.zeros(1), np.zeros(1), values, mid_step_valid)
+        series = self.series(t, ledger, np.zeros(1), np.zeros(1), values, mid_step_valid)
         frames = {
             "Q": state.Q[:1],
             "V": state.V[:1],
@@ -386,7 +380,7 @@ class _Run:
         }
         if place is None:
             place = extra.get("path length", extra.get("load factor", t))
-        self.recorder.append({**series, **extra}, self._frames(frames, place))
+        self.recorder.append({**series, **extra}, self.frames(frames, place))
 
     # --- transient -------------------------------------------------------------------------------------------------
     def _transient(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
@@ -435,8 +429,8 @@ class _Run:
 
         def on_chunk(chunk: Chunk) -> None:
             _update_totals(totals, chunk)
-            frames = self._frames(chunk.frames, chunk.frame_time) if len(chunk.frame_time) else None
-            series = self._series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
+            frames = self.frames(chunk.frames, chunk.frame_time) if len(chunk.frame_time) else None
+            series = self.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
             restart = None
             due = restart_every and stepping.step % restart_every == 0 and stepping.step < n_steps
             if due and stepping.step // restart_every <= options["restarts"]:
@@ -453,7 +447,7 @@ class _Run:
                 }
             self.recorder.append(series, frames, restart)
             if self.progress:
-                error = _relative(totals)
+                error = relative_error(totals)
                 iterations = float(chunk.iterations.mean())
                 if adaptive:  # per step that was computed, not per row
                     iterations = totals["iterations"] / max(stepping.computed, 1)
@@ -472,7 +466,7 @@ class _Run:
             stepping.run(n_steps - stepping.step, on_chunk)
             self.t = float(stepping.time(n_steps))
         elapsed = perf_counter() - started
-        scale = _energy_range(totals)
+        scale = energy_range(totals)
         return {
             "type": step.kind, "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
             **({"adaptive": stepping.report()} if adaptive else {}),
@@ -483,7 +477,7 @@ class _Run:
             "constraint_error": constraint_error(self.compiled, self.state, self.t),
             "energy": {
                 "range": scale, "closing_error": totals["error"],
-                "closing_error_relative": _relative(totals),
+                "closing_error_relative": relative_error(totals),
                 "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
             },
             "linear_momentum": totals["last"][7 : 7 + self.model.dimension],
@@ -536,113 +530,6 @@ class _Run:
     def _static(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
         return run_static(self, step, options, settings)
 
-    # --- linear about a state --------------------------------------------------------------------------------------
-    def _linearise(self, options: dict[str, Any]) -> Linearised:
-        """Matrices at the state that the steps before have left; they serve all steps until it changes."""
-        t = self.t if options.get("time") is None else float(options["time"])
-        key = (t, options["preload"], self.loading.factors.tobytes(), self.loading.weight, self.state.Q[0].tobytes())
-        if self._linear_key != key:
-            self._linearised = None  # two would take much memory
-            preload = self.responses[options["preload"]] if options["preload"] else None
-            self._linearised = Linearised(self.compiled, self.state, t, self.loading, self._matrices, preload)
-            self._linear_key, self._matrices = key, self._linearised.matrices
-        return self._linearised
-
-    def _linear_static(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
-        """Small displacements under loads, one row and frame; the state stays."""
-        linear = self._linearise(options)
-        response = self.responses[step.name] = respond(linear, options, step.name)
-        summary, frame = run_linear_static(linear, response)
-        arrays = {
-            S.REC_Q: frame["Q"][0], S.REC_V: frame["V"][0], S.REC_D: frame["D"][0].ravel(), S.REC_OUT: frame["out"][0],
-            S.REC_REACTION: response.forces, S.REC_WORK: np.zeros_like(self.state.work),
-        }  # fmt: skip
-        record = np.array([[arrays[a][k] for a, k in self.system.system.record]]).reshape(1, -1)
-        ledger = np.zeros((1, C.N_LEDGER + 1))
-        ledger[0, C.STRAIN] = summary["strain_energy"]
-        time = np.array([linear.t])
-        frames = self._frames(frame, time, about=linear.state.Q[0])
-        u = linear.nodal(response.u)
-        frames["displacement"], frames["rotation"] = u[None, :, :3], u[None, :, 3:]
-        frames["reaction"] = linear.nodal(response.forces)[None]
-        self.recorder.append(self._series(time, ledger, np.zeros(1), np.zeros(1), record), frames)
-        return {"type": "static", "name": step.name, "time": linear.t, **summary}
-
-    def _linear_transient(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
-        """A transient linear about the state, which stays as it is; the time goes on."""
-        n_steps = count_steps(step.name, options)
-        h = options["duration"] / n_steps
-        linear = self._linearise(options)
-        state, system = linear.moved(np.zeros(self.system.n_dof)), self.system
-        start = consistent_velocities(self.compiled, state, linear.t)
-        began = self.responses[options["start"]] if options["start"] else None
-        job = LinearTransient(
-            linear, options, weights(options["rule"], SimpleNamespace(**options)), step.name, h, state.V[0], began
-        )
-        every = max(1, n_steps // options["frames"]) if options["frames"] else n_steps + 1
-        totals = {"low": np.inf, "high": -np.inf, "kinetic": 0.0, "error": 0.0}
-        last = np.zeros(C.N_LEDGER + 1)
-        shown = monotonic()
-
-        def take(k: int, t: float, u, v, ledger, forces) -> None:
-            nonlocal shown
-            framed = bool(options["frames"]) and k % every == 0
-            frame = job.record(u, v, forces, outputs=framed or job.needs_outputs)
-            arrays = {
-                S.REC_Q: frame["Q"][0], S.REC_V: frame["V"][0], S.REC_D: frame["D"][0].ravel(),
-                S.REC_OUT: frame["out"][0], S.REC_REACTION: frame["reaction"][0],
-                S.REC_WORK: np.zeros_like(self.state.work),
-            }  # fmt: skip
-            record = np.array([[arrays[a][i] for a, i in system.system.record]]).reshape(1, -1)
-            time = np.array([t])
-            frames = None
-            if framed:
-                frames = self._frames(frame, time, about=linear.state.Q[0])
-                frames["reaction"] = linear.nodal(frame["reaction"][0])[None]
-            self.recorder.append(
-                self._series(time, ledger[None], np.ones(1), np.zeros(1), record, mid_step_valid=True), frames
-            )
-            energy = ledger[C.KINETIC] + ledger[C.STRAIN]
-            totals["low"], totals["high"] = min(totals["low"], energy), max(totals["high"], energy)
-            totals["kinetic"] = max(totals["kinetic"], ledger[C.KINETIC])
-            totals["error"] = max(totals["error"], abs(ledger[-1]))
-            last[:] = ledger
-            if self.progress and monotonic() - shown > 0.1:
-                shown = monotonic()
-                self.progress(Progress(step.name, k, n_steps, t, 1.0, totals["error"] / (_energy_range(totals) or 1.0)))
-
-        started = perf_counter()
-        job.run(linear.t, n_steps, take)
-        self.t = linear.t + options["duration"]
-        scale = _energy_range(totals)
-        return {
-            "type": "transient", "linear": True, "name": step.name, "rule": options["rule"], "n_steps": n_steps, "h": h,
-            "t_start": linear.t, "t_end": self.t, "equations": job.n_equations, "factorisations": 1,
-            "iterations": n_steps, "seconds": round(perf_counter() - started, 4), "start": start,
-            "warnings": linear.redundancy,
-            "energy": {
-                "range": scale, "closing_error": totals["error"],
-                "closing_error_relative": _relative(totals),
-                "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, [*last[:6], last[-1]], strict=True)},
-            },
-        }  # fmt: skip
-
-    def _linear(self, number: int, step: Step, options, settings, resumed) -> dict[str, Any]:
-        """Modes or buckling shapes about the state that the steps before have left, one frame per shape."""
-        linear = self._linearise(options)
-        find = run_modes if step.kind == "modes" else run_buckling
-        summary, series, vectors = find(linear, options, step.name)
-        self.vectors = vectors
-        shapes = np.arange(1.0, vectors.shape[1] + 1.0)
-        frames = None
-        if len(shapes):
-            moved = linear.shapes(vectors)
-            frames = self._frames(moved, shapes, shapes=True)
-            if "shapes" in self.fields.wanted:
-                frames |= self.fields.of_shapes(linear, moved["U"])
-        self.recorder.append({"time": shapes, **series}, frames)
-        return {"type": step.kind, "name": step.name, **summary}
-
 
 def _compile(model: Model) -> CompiledModel:
     """The arrays that the steps of a model need."""
@@ -666,15 +553,3 @@ def _update_totals(totals: dict[str, Any], chunk: Chunk) -> None:
     totals["magnitude"] = max(totals.get("magnitude", 0.0), float(np.abs(chunk.ledger[:, :3]).max()))
     totals["iterations"] += int(chunk.iterations.sum())
     totals["last"] = chunk.ledger[-1].tolist()
-
-
-def _relative(totals: dict[str, Any]) -> float:
-    """The closing error over what `_energy_range` says; where next to nothing moves, over the energies themselves."""
-    scale, magnitude = _energy_range(totals), totals.get("magnitude", 0.0)
-    scale = scale if scale > _REST * magnitude else magnitude
-    return totals["error"] / scale if scale else 0.0
-
-
-def _energy_range(totals: dict[str, Any]) -> float:
-    """What energy errors are measured against: the range of the total energy, at least the largest kinetic energy."""
-    return max(totals["high"] - totals["low"], totals["kinetic"])

@@ -11,10 +11,14 @@ from fem_mbs.analysis.stepping import LEDGER_COLUMNS
 from fem_mbs.model import CompiledModel
 from fem_mbs.sensors import node_values
 
-__all__ = ["ENERGY_COLUMNS", "Progress", "Solution", "StepResult"]
+__all__ = ["ENERGY_COLUMNS", "Progress", "Solution", "StepResult", "energy_range", "relative_error"]
 
 #: Energies, works and closing error among the columns of the ledger.
 ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
+
+
+#: Range of the energy over its size below which a model is at rest.
+_REST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -100,3 +104,15 @@ class Solution:
     def sensor(self, name: str, step: int = -1) -> np.ndarray:
         """Values (n, k) of a sensor in a step; mid-step quantities as they are computed, the first row NaN."""
         return self.steps[step].series[f"sensor/{name}"]
+
+
+def relative_error(totals: dict[str, Any]) -> float:
+    """The closing error over what `energy_range` says; where next to nothing moves, over the energies themselves."""
+    scale, magnitude = energy_range(totals), totals.get("magnitude", 0.0)
+    scale = scale if scale > _REST * magnitude else magnitude
+    return totals["error"] / scale if scale else 0.0
+
+
+def energy_range(totals: dict[str, Any]) -> float:
+    """What energy errors are measured against: the range of the total energy, at least the largest kinetic energy."""
+    return max(totals["high"] - totals["low"], totals["kinetic"])

@@ -158,11 +158,11 @@ class _Static:
         """A row and a frame of an equilibrium."""
         run = self.run
         chunk.time[:] = run.t
-        rows = run._series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
+        rows = run.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
         rows |= {name.replace("_", " "): np.array([value]) for name, value in extra.items()}
         # frames are ordered by what grows: time, the length of a path, else the load factor
         place = run.t if self.options["duration"] else extra.get("path_length", extra["load_factor"])
-        run.recorder.append(rows, run._frames(chunk.frames, np.array([place])))
+        run.recorder.append(rows, run.frames(chunk.frames, np.array([place])))
         self.chunk = chunk
         self.points += 1
 

@@ -1,0 +1,148 @@
+"""The steps of a run that are linear about its state: their rows, frames and summaries."""
+
+from __future__ import annotations
+
+from time import monotonic, perf_counter
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from fem_mbs import contract as C
+from fem_mbs.analysis.initial import consistent_velocities
+from fem_mbs.analysis.linear import Linearised, Response
+from fem_mbs.analysis.linear_steps import respond, run_buckling, run_linear_static, run_modes
+from fem_mbs.analysis.linear_transient import LinearTransient
+from fem_mbs.analysis.options import count_steps
+from fem_mbs.analysis.rules import weights
+from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error
+from fem_mbs.matrices import Matrices
+from fem_mbs.model import Step
+from fem_mbs.solvers import stepper as S
+
+__all__ = ["LinearRuns"]
+
+_SHOWN = 0.1  # [s] between two lines of progress
+
+
+class LinearRuns:
+    """Linear steps of one run (`fem_mbs.analysis.run._Run`), which stays in its state.
+
+    ``responses``: what linear static steps have found, by their names; ``linear``: the matrices of the last step;
+    ``vectors`` (N, k): the shapes of the last modal or buckling step.
+    """
+
+    def __init__(self, run: Any):
+        self.run = run
+        self.responses: dict[str, Response] = {}
+        self.linear: Linearised | None = None
+        self.vectors: np.ndarray | None = None
+        self._key: tuple | None = None
+        self._matrices: Matrices | None = None
+
+    def _linearise(self, options: dict[str, Any]) -> Linearised:
+        """Matrices at the state that the steps before have left; they serve all steps until it changes."""
+        run = self.run
+        t = run.t if options.get("time") is None else float(options["time"])
+        key = (t, options["preload"], run.loading.factors.tobytes(), run.loading.weight, run.state.Q[0].tobytes())
+        if self._key != key:
+            self.linear = None  # two would take much memory
+            preload = self.responses[options["preload"]] if options["preload"] else None
+            self.linear = Linearised(run.compiled, run.state, t, run.loading, self._matrices, preload)
+            self._key, self._matrices = key, self.linear.matrices
+        return self.linear
+
+    def _record(self, frame: dict[str, np.ndarray], forces: np.ndarray) -> np.ndarray:
+        """Recorded values (1, k) of a frame (1, ...) with forces (N,) of supports; works are not booked."""
+        sources = {
+            S.REC_Q: frame["Q"][0], S.REC_V: frame["V"][0], S.REC_D: frame["D"][0].ravel(), S.REC_OUT: frame["out"][0],
+            S.REC_REACTION: forces, S.REC_WORK: np.full_like(self.run.state.work, np.nan),
+        }  # fmt: skip
+        return np.array([[sources[a][k] for a, k in self.run.system.system.record]]).reshape(1, -1)
+
+    def _no_works(self) -> list[str]:
+        names = [f'"{s.name}"' for s in self.run.compiled.sensors if s.kind == "work"]
+        return [f"works are not booked in linear steps: {', '.join(names)} have no values"] if names else []
+
+    def static(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
+        """Small displacements under loads, one row and frame."""
+        run, linear = self.run, self._linearise(options)
+        response = self.responses[step.name] = respond(linear, options, step.name)
+        summary, frame = run_linear_static(linear, response)
+        summary["warnings"] += self._no_works()
+        ledger = np.zeros((1, C.N_LEDGER + 1))
+        ledger[0, C.STRAIN] = summary["strain_energy"]
+        time = np.array([linear.t])
+        frames = run.frames(frame, time, about=linear.state.Q[0])
+        u = linear.nodal(response.u)
+        frames["displacement"], frames["rotation"] = u[None, :, :3], u[None, :, 3:]
+        frames["reaction"] = linear.nodal(response.forces)[None]
+        record = self._record(frame, response.forces)
+        run.recorder.append(run.series(time, ledger, np.zeros(1), np.zeros(1), record), frames)
+        return {"type": "static", "name": step.name, "time": linear.t, **summary}
+
+    def shapes(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
+        """Modes or buckling shapes, one frame per shape."""
+        run, linear = self.run, self._linearise(options)
+        find = run_modes if step.kind == "modes" else run_buckling
+        summary, series, self.vectors = find(linear, options, step.name)
+        shapes = np.arange(1.0, self.vectors.shape[1] + 1.0)
+        frames = None
+        if len(shapes):
+            moved = linear.shapes(self.vectors)
+            frames = run.frames(moved, shapes, shapes=True)
+            if "shapes" in run.fields.wanted:
+                frames |= run.fields.of_shapes(linear, moved["U"])
+        run.recorder.append({"time": shapes, **series}, frames)
+        return {"type": step.kind, "name": step.name, **summary}
+
+    def transient(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
+        """A transient; the time of the run goes on."""
+        run, linear = self.run, self._linearise(options)
+        n_steps = count_steps(step.name, options)
+        h = options["duration"] / n_steps
+        state = linear.moved(np.zeros(run.system.n_dof))
+        start = consistent_velocities(run.compiled, state, linear.t)
+        began = self.responses[options["start"]] if options["start"] else None
+        job = LinearTransient(
+            linear, options, weights(options["rule"], SimpleNamespace(**options)), step.name, h, state.V[0], began
+        )
+        every = max(1, n_steps // options["frames"]) if options["frames"] else n_steps + 1
+        totals = {"low": np.inf, "high": -np.inf, "kinetic": 0.0, "error": 0.0}
+        last = np.zeros(C.N_LEDGER + 1)
+        shown = monotonic()
+
+        def take(k: int, t: float, u, v, ledger, forces) -> None:
+            nonlocal shown
+            framed = bool(options["frames"]) and k % every == 0
+            frame = job.record(u, v, forces, outputs=framed or job.needs_outputs)
+            time = np.array([t])
+            frames = None
+            if framed:
+                frames = run.frames(frame, time, about=linear.state.Q[0])
+                frames["reaction"] = linear.nodal(frame["reaction"][0])[None]
+            record = self._record(frame, frame["reaction"][0])
+            run.recorder.append(run.series(time, ledger[None], np.ones(1), np.zeros(1), record), frames)
+            energy = ledger[C.KINETIC] + ledger[C.STRAIN]
+            totals["low"], totals["high"] = min(totals["low"], energy), max(totals["high"], energy)
+            totals["kinetic"] = max(totals["kinetic"], ledger[C.KINETIC])
+            totals["error"] = max(totals["error"], abs(ledger[-1]))
+            last[:] = ledger
+            if run.progress and monotonic() - shown > _SHOWN:
+                shown = monotonic()
+                run.progress(Progress(step.name, k, n_steps, t, 1.0, totals["error"] / (energy_range(totals) or 1.0)))
+
+        started = perf_counter()
+        job.run(linear.t, n_steps, take)
+        run.t = linear.t + options["duration"]
+        return {
+            "type": "transient", "linear": True, "name": step.name, "rule": options["rule"], "n_steps": n_steps, "h": h,
+            "t_start": linear.t, "t_end": run.t, "equations": job.n_equations, "factorisations": 1,
+            "iterations": n_steps, "seconds": round(perf_counter() - started, 4), "start": start,
+            "warnings": [*linear.redundancy, *self._no_works()],
+            "energy": {
+                "range": energy_range(totals), "closing_error": totals["error"],
+                "closing_error_relative": relative_error(totals),
+                "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, [*last[:6], last[-1]], strict=True)},
+            },
+        }  # fmt: skip
