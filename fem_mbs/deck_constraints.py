@@ -65,6 +65,7 @@ class _Table:
         self.conv = conv
         self.terms: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
         self.rows = 0
+        self.preferred: list[bool] = []
         self.dependent = conv.dependent
 
     def depend(self, node: int, component: int, where: str) -> None:
@@ -88,11 +89,12 @@ class _Table:
             self.depend(int(n[0]), int(k[0]), where)
         self.terms.append((np.full(len(n), self.rows), n, k, c))
         self.rows += 1
+        self.preferred.append(preferred)
 
     def finish(self, name: str) -> None:
         if self.terms:
             rows, nodes, components, coefficients = (np.concatenate(part) for part in zip(*self.terms, strict=True))
-            self.conv.model.equations(name, rows, nodes, components, coefficients)
+            self.conv.model.equations(name, rows, nodes, components, coefficients, preferred=self.preferred)
 
 
 def make_constraints(conv: Conversion, timeline: Timeline) -> None:
@@ -264,7 +266,10 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
             table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where)
         return
     if coupling.kind == "distributing":
-        conv.model.coupling(name, ref, nodes, kind="distributing", weights=np.asarray(coupling.weights, float))
+        weights = np.asarray(coupling.weights, float)
+        if np.ptp(weights) == 0.0 and len(nodes) > 1:
+            conv.note(f"{coupling.where}: the nodes of the coupling have equal weights; CalculiX weighs them by areas")
+        conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights)
         return
     keep = nodes[nodes != ref]
     for node in keep.tolist():
@@ -441,4 +446,6 @@ def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes,
         n, k, c = (np.concatenate(p) for p in zip(*rows, strict=True))
         name = f"motion {number} in local axes" + (", rotations" if part else "")
         conv.drivers.append(name)
-        conv.model.equations(name, count, n, k, c, value=np.asarray(factors)[of], function=course.function)
+        conv.model.equations(
+            name, count, n, k, c, value=np.asarray(factors)[of], function=course.function, preferred=False
+        )

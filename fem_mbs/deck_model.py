@@ -39,7 +39,7 @@ __all__ = [
 SOLIDS = {
     "C3D4": ("tetra", {"": "standard"}),
     "C3D10": ("tetra10", {"": "standard"}),
-    "C3D6": ("wedge", {"": "standard"}),
+    "C3D6": ("wedge", {"": "reduced"}),
     "C3D15": ("wedge15", {"": "standard"}),
     "C3D8": ("hexahedron", {"": "standard", "I": "incompatible"}),
     "C3D20": ("hexahedron20", {"": "standard", "R": "reduced"}),

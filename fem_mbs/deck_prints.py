@@ -189,16 +189,18 @@ class Printer:
             reaction, matrices = response.forces, job.linear.linear.matrices
         else:
             values = function_jets(job.compiled, job.t)[:, 0] * job.loading.factors
-            on, matrices = loads, job._matrices or Matrices(system)
+            on, matrices = loads, job.linear.matrices or Matrices(system)
             state = system.initial_state()
             state.Q[:], state.D[:] = job.state.Q[0], job.state.D[0]
             reaction = job.state.reaction[0] if job.state.reaction.ndim > 1 else job.state.reaction
         fun = np.zeros((max(len(values), 1), 3))
-        none = matrices.force(ctl, fun, state)
+        # temperatures strain elements, they are no forces from outside
+        pushing = [b for b in system.blocks if "function" in b.type.par and b.type.prestress is None]
+        none = matrices.force(ctl, fun, state, pushing)
         fun[: len(values)] = np.where(on, values, 0.0)[:, None]
         whole = np.zeros(system.n_dof)
         whole[: len(reaction)] = reaction[: system.n_dof]
-        whole += none - matrices.force(ctl, fun, state)
+        whole += none - matrices.force(ctl, fun, state, pushing)
         whole[system.first_multiplier :] = 0.0
         nodal = self._nodal(whole)
         forces = nodal[:, :3].copy()

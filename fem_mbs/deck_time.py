@@ -176,7 +176,9 @@ def courses(
     first = np.argmax(np.abs(filled) == size, axis=0)
     factor = np.where(size > 0.0, filled[first, np.arange(len(keys))], 1.0)
     ratio = np.round(filled / factor, 12) + 0.0
-    signature = np.vstack((ratio, np.where(held, law, -1)))
+    began = np.array([s for s, _ in rows])[entry]  # -1 stands for the last row: such entries are not held
+    fresh = (began == np.arange(-1, n)[:, None]) | (began < 0)
+    signature = np.vstack((ratio, np.where(held, law, -1), np.where(law > 0, fresh, False)))
     patterns, which = np.unique(signature, axis=1, return_inverse=True)
     which = which.ravel()
     found = []
@@ -184,22 +186,28 @@ def courses(
         mine = np.flatnonzero(which == p)
         column = mine[0]
         where = rows[int(entry[entry[:, column] >= 0, column][0])][1].where
-        function = _function(deck, timeline, ratio[:, column], law[:, column], held[:, column])
+        function = _function(deck, timeline, ratio[:, column], law[:, column], held[:, column], fresh[:, column])
         found.append(Course(keys[mine], factor[mine] * 1.0, function, held[1:, column].copy(), where))
     begun = np.where(entry >= 0, entry, len(rows)).min(axis=0)
     order = np.argsort([int(begun[which == p].min()) for p in range(len(found))], kind="stable")
     return [found[i] for i in order], list(dict.fromkeys(twice))
 
 
-def _function(deck: Deck, timeline: Timeline, ratio: np.ndarray, law: np.ndarray, held: np.ndarray) -> TimeFunction:
-    """The course of values ``ratio`` (steps + 1,) by the amplitudes ``law`` (0: the rule of the step)."""
+def _function(
+    deck: Deck, timeline: Timeline, ratio: np.ndarray, law: np.ndarray, held: np.ndarray, fresh: np.ndarray
+) -> TimeFunction:
+    """The course of values ``ratio`` (steps + 1,) by the amplitudes ``law`` (0: the rule of the step); an amplitude of
+    the time of a step ends with the step that was given it (``fresh``), the value stays."""
     names = list(deck.amplitudes)
     t, v = [0.0], [float(ratio[0]) if held[0] else 0.0]
     for s, (start, end) in enumerate(zip(timeline.start, timeline.end, strict=True)):
         step = deck.steps[timeline.steps[s]]
         target = float(ratio[s + 1]) if held[s + 1] else 0.0
-        if held[s + 1] and law[s + 1]:
-            points, values = amplitude_points(deck.amplitudes[names[law[s + 1] - 1]], start, end)
+        amplitude = deck.amplitudes[names[law[s + 1] - 1]] if held[s + 1] and law[s + 1] else None
+        if amplitude is not None and not (fresh[s + 1] or amplitude.total_time):
+            points, values = np.array([start, end]), np.array([v[-1], v[-1]])
+        elif amplitude is not None:
+            points, values = amplitude_points(amplitude, start, end)
             values = target * values
         elif step.amplitude == "STEP" and (target != v[-1]):
             points, values = np.array([start, end]), np.array([target, target])

@@ -14,7 +14,9 @@ __all__ = ["Equations"]
 class Equations(ModelBase):
     """Equations between displacements of nodes."""
 
-    def equations(self, name: str, rows, nodes, components, coefficients, value=0.0, function=None) -> None:
+    def equations(
+        self, name: str, rows, nodes, components, coefficients, value=0.0, function=None, preferred=True
+    ) -> None:
         """Linear equations between displacements: sum of coefficient x displacement = value x f(t), row by row.
 
         The terms are parallel arrays (k,), in any order; several of one node and component add up.  An equation of
@@ -30,13 +32,14 @@ class Equations(ModelBase):
                 the dof that linear analyses prefer to make the dependent one.
             value: right side, a number or (m,).
             function: f(t) of the right side; None: 1 at all times.
+            preferred: whether the first term of a row is the dependent one, else the analysis chooses; bool or (m,).
 
         Raises:
             ModelError: arrays that do not fit, an unknown node or component, a rotation that the node does not have (at
                 `compile`), an equation without terms.
         """
         owner = self._label("Equation", name)
-        self._rows(name, owner, rows, nodes, components, coefficients, value, function)
+        self._rows(name, owner, rows, nodes, components, coefficients, value, function, preferred)
 
     def equation(self, name: str, terms, value: float = 0.0, function=None) -> None:
         """One linear equation between displacements, or one per node of sets; `equations` for people.
@@ -78,7 +81,7 @@ class Equations(ModelBase):
             np.tile(coefficients, count), self._number(value, owner, "value"), function,
         )  # fmt: skip
 
-    def _rows(self, name: str, owner: str, rows, nodes, components, coefficients, value, function) -> None:
+    def _rows(self, name: str, owner: str, rows, nodes, components, coefficients, value, function, first=True) -> None:
         """Equations from their terms; see `equations`."""
         r, n, k = (
             self._whole(owner, key, a) for key, a in (("rows", rows), ("nodes", nodes), ("components", components))
@@ -100,9 +103,10 @@ class Equations(ModelBase):
         dim = self.dimension
         turning = k >= 3 if dim == 3 else k == 5
         self._welded_rotation += [(owner, int(i)) for i in np.unique(n[turning])]
-        _, first = np.unique(r, return_index=True)
+        _, begin = np.unique(r, return_index=True)
         dof = np.where(turning & (dim == 2), 2, k)
-        preferred = np.column_stack((n[first], dof[first]))
+        preferred = np.column_stack((n[begin], dof[begin]))
+        preferred[~np.broadcast_to(np.asarray(first, bool), m)] = -1
         # coefficients of each equation of the order of one, so that its error is a length
         size = np.zeros(m)
         x = self.positions

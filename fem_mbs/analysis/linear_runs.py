@@ -28,8 +28,8 @@ _SHOWN = 0.1  # [s] between two lines of progress
 class LinearRuns:
     """Linear steps of one run (`fem_mbs.analysis.run._Run`), which stays in its state.
 
-    ``responses``: what linear static steps have found, by their names; ``linear``: the matrices of the last step;
-    ``vectors`` (N, k): the shapes of the last modal or buckling step.
+    ``responses``: what linear static steps have found, by their names; ``linear``: the matrices of the last step
+    and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step.
     """
 
     def __init__(self, run: Any):
@@ -38,7 +38,7 @@ class LinearRuns:
         self.linear: Linearised | None = None
         self.vectors: np.ndarray | None = None
         self._key: tuple | None = None
-        self._matrices: Matrices | None = None
+        self.matrices: Matrices | None = None
 
     def _linearise(self, options: dict[str, Any]) -> Linearised:
         """Matrices at the state that the steps before have left; they serve all steps until it changes."""
@@ -48,8 +48,8 @@ class LinearRuns:
         if self._key != key:
             self.linear = None  # two would take much memory
             preload = self.responses[options["preload"]] if options["preload"] else None
-            self.linear = Linearised(run.compiled, run.state, t, run.loading, self._matrices, preload)
-            self._key, self._matrices = key, self.linear.matrices
+            self.linear = Linearised(run.compiled, run.state, t, run.loading, self.matrices, preload)
+            self._key, self.matrices = key, self.linear.matrices
         return self.linear
 
     def _record(self, frame: dict[str, np.ndarray], forces: np.ndarray) -> np.ndarray:
