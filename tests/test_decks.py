@@ -370,7 +370,7 @@ def test_loads_hold_on_until_they_are_changed_or_end(tmp_path):
 
 @pytest.mark.parametrize("kind", ["", "NLGEOM"])
 def test_amplitudes_over_two_steps(tmp_path, kind):
-    """An amplitude of the total time goes on in the second step, one of the step's time begins anew."""
+    """An amplitude of the total time goes on in the second step, one of the step's time has ended."""
     rows = (
         "*AMPLITUDE, NAME=WHOLE, TIME=TOTAL TIME\n0., 0., 1., 1., 2., 3., 3., 5.\n"
         "*AMPLITUDE, NAME=STEPS\n0., 0., 1., 2.\n"
@@ -506,3 +506,52 @@ def test_against_calculix(path):
     if any("S8" in r.why for r in rows):
         pytest.skip(rows[0].why)
     assert any(r.status == "ok" or "empty" in r.why for r in rows)
+
+
+def test_reactions_of_a_heated_block_are_in_balance(tmp_path):
+    """Heat is no force from outside: what holds a clamped block sums to zero, and so do its reactions in print."""
+    nodes, elements = brick((2, 2, 2), (0.2, 0.2, 0.2))
+    text = mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0)) + steel().replace(
+        "*DENSITY", "*EXPANSION\n1.2e-5\n*DENSITY"
+    )  # fmt: skip
+    text += "*INITIAL CONDITIONS, TYPE=TEMPERATURE\nNALL, 20.\n*BOUNDARY\nFIX, 1, 3\n"
+    for options in ((), ("NLGEOM",)):
+        heat = step("*STATIC\n*TEMPERATURE\nNALL, 120.\n*NODE PRINT, NSET=FIX, TOTALS=YES\nRF\n", *options)
+        _, (done,) = run(tmp_path / "d.inp", text, heat)
+        _, each = prints(done, "RF", total=False)
+        _, total = prints(done, "RF", total=True)
+        assert np.abs(each).max() > 1e5
+        assert np.abs(total).max() < 1e-9 * np.abs(each).max(), options
+
+
+def test_supports_of_several_directions_in_local_axes(tmp_path):
+    """Displacements in three inclined directions of one node, two of them not zero, equal those in global axes."""
+    nodes, elements = brick((2, 1, 1), (0.2, 0.1, 0.1))
+    text = mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0)) + nset("END", at(nodes, 0, 0.2)) + steel()
+    show = "*NODE PRINT, NSET=NALL, GLOBAL=YES\nU\n"
+    a = np.array([0.6, 0.8, 0.0])
+    b = np.array([-0.8, 0.6, 0.0])
+    local = "*TRANSFORM, NSET=END\n0.6, 0.8, 0., -0.8, 0.6, 0.\n"
+    moved = 1e-4 * a - 2e-4 * b
+    inclined = "*BOUNDARY\nEND, 1, 1, 1.e-4\nEND, 2, 2, -2.e-4\nEND, 3\n"
+    plain = f"*BOUNDARY\nEND, 1, 1, {numbers(moved[:1])}\nEND, 2, 2, {numbers(moved[1:2])}\nEND, 3\n"
+    fixed = "*BOUNDARY\nFIX, 1, 3\n"
+    u = [
+        prints(run(tmp_path / "d.inp", text, extra, fixed, step(f"*STATIC\n{rows}{show}"))[1][0], "U")[1]
+        for extra, rows in ((local, inclined), ("", plain))
+    ]
+    assert np.abs(u[0] - u[1]).max() < 1e-12 * np.abs(u[1]).max()
+
+
+def test_an_amplitude_over_a_step_ends_with_it(tmp_path):
+    """The second step does not repeat the load: it keeps the value with which the first has ended."""
+    nodes, elements = brick((1, 1, 1), (0.1, 0.1, 0.1))
+    end = at(nodes, 0, 0.1)
+    text = mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0)) + nset("END", end) + steel()
+    text += "*AMPLITUDE, NAME=A\n0., 0., 1., 2., 2., -1.\n*BOUNDARY\nFIX, 1, 3\n"
+    show = "*NODE PRINT, NSET=END\nU\n"
+    first = step(f"*STATIC\n1., 1.\n*CLOAD, AMPLITUDE=A\nEND, 3, 100.\n{show}")
+    _, done = run(tmp_path / "d.inp", text, first, step(f"*STATIC\n2., 2.\n{show}"))
+    one, two = (prints(s, "U")[1] for s in done)
+    assert np.abs(one).max() > 0.0
+    assert two == pytest.approx(one, rel=1e-12)
