@@ -221,7 +221,12 @@ def _participation(linear: Linearised, vectors: np.ndarray) -> dict[str, Any]:
     wanted = [0, 1, 5] if dim == 2 else list(range(6))
     held = np.setdiff1d(np.arange(linear.first), linear.owned)
     directions[held] = 0.0
-    found = participation(linear.mass_matrix, vectors, directions[:, wanted])
+    directions = directions[:, wanted]
+    if linear.eliminated and not linear.elimination.dependent.size:
+        free = linear.elimination.free  # what moves is all there is: its mass matrix is there already
+        found = participation(linear.mass, vectors[free], directions[free])
+    else:
+        found = participation(linear.mass_matrix, vectors, directions)
     return {
         "directions": [names[i] for i in wanted],
         "factors": found.factors.tolist(),
