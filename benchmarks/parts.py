@@ -17,6 +17,7 @@ import os
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -78,9 +79,9 @@ def deck(cell: str, n: int) -> str:
 
 
 def ours(job: Path) -> dict:
-    program = shutil.which("fem-mbs")
+    program = shutil.which("fem-mbs", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
     if program is None:
-        raise SystemExit("fem-mbs is not on the path; activate the environment in which it is installed")
+        raise SystemExit("fem-mbs is neither beside this Python nor on the path; install it here")
     wall = time.perf_counter()
     subprocess.run([program, "run", str(job), "-o", str(job.parent / "out")], capture_output=True, check=True)
     wall = time.perf_counter() - wall
