@@ -1,0 +1,316 @@
+"""The quadratic pencil p^2 M + p C + K on the null space of constraints, scaled, and its inverse about a shift.
+
+    (p^2 M + p C + K) x + G^T y = 0,   G x = 0,          (n unknowns, m constraints)
+
+M may be singular, C and K unsymmetric, G of any rank.  With p = s + q the state v = (x, q x / nu) has the inverse operator
+(Doan, Geradin & Kill, eq. 3.4, in the form that needs no inverse of M)
+
+    A v = (-S (C_s x + nu M r), x / nu),       A v = v / q,      C_s = C + 2 s M,   K_s = K + s C + s^2 M
+    A^T (a, b) = (C_s^T w + b / nu, nu M^T w),  w = -S^T a,
+
+where S b is the x of K_s x + G^T y = b, G x = 0: one sparse factorisation.  Transposes are without conjugation throughout.
+
+Inside, unknowns are divided by scales d_i and time by a unit, both taken from the diagonals such that a change of units
+changes neither: what is small, or a residual, does not depend on whether lengths are metres or millimetres.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import bmat, csc_matrix, csr_matrix, diags
+from scipy.sparse.linalg import splu
+
+from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.linear import one_blas_thread
+from fem_mbs.solvers.redundancy import independent_rows
+
+__all__ = ["Effort", "Inverse", "QuadraticPencil", "SaddleFactors", "SingularShift"]
+
+#: |A| |x| / |b| of equilibrated matrices beyond which a shift counts as an eigenvalue.
+SINGULAR_GROWTH = 1e13
+#: Backward error of a solution with the factors, aimed at and still accepted.
+_ROUND_OFF, _ACCEPTED = 1e-15, 1e-11
+_REFINEMENTS = 3
+_SEED = 5
+
+
+class SingularShift(AnalysisError):
+    """The shifted matrix is singular to working precision: the shift is an eigenvalue, or the pencil is singular."""
+
+
+@dataclass
+class Effort:
+    """Numbers of factorisations, of solutions (of one right side each, real or complex), of steps of the two-sided
+    recurrence, of its restarts, and of breakdowns that were cured."""
+
+    factorisations: int = 0
+    solves: int = 0
+    steps: int = 0
+    restarts: int = 0
+    breakdowns: int = 0
+
+
+class QuadraticPencil:
+    """M, C, K (n, n) and G (m, n), scaled.
+
+    Attributes:
+        M, C, K: scaled, sparse; G: independent rows (``keep`` (m,) tells which), scaled to unit size.
+        d (n,): unknown = d * scaled unknown; ``time``: p = scaled p / time.
+
+    Raises:
+        ValueError: shapes that do not fit, or values that are not finite.
+    """
+
+    def __init__(self, M, C, K, G=None):
+        n = K.shape[0]
+        G = csr_matrix((0, n)) if G is None else G
+        given = {"M": M, "C": C, "K": K}
+        for name, a in given.items():
+            if a.ndim != 2 or a.shape != (n, n):
+                raise ValueError(f"{name} has shape {a.shape}; it must be ({n}, {n}) like K")
+        if G.ndim != 2 or G.shape[1] != n:
+            raise ValueError(f"G has shape {G.shape}; it must be (m, {n}), one row per constraint")
+        M, C, K, G = (csr_matrix(a) for a in (M, C, K, G))
+        for name, a in (("M", M), ("C", C), ("K", K), ("G", G)):
+            if not np.all(np.isfinite(a.data)):
+                i, j = (int(x[~np.isfinite(a.tocoo().data)][0]) for x in (a.tocoo().row, a.tocoo().col))
+                raise ValueError(f"{name}[{i}, {j}] is {a[i, j]}; all entries must be finite")
+        if n == 0:
+            raise AnalysisError("Complex modes: the model has no unknowns")
+        if M.count_nonzero() == 0 and C.count_nonzero() == 0:
+            raise AnalysisError("Complex modes: nothing that can move has a mass; give the parts a density or add masses")
+        self.n = n
+        self.real = all(np.isrealobj(a.data) for a in (M, C, K))
+        self.omega = _frequency(M, C, K)
+        self.time = 1.0 / self.omega
+        size = abs(K) + self.omega * abs(C) + self.omega**2 * abs(M)
+        self.d = _scales(size)
+        D = diags(self.d)
+        self.M, self.C, self.K = self.omega**2 * (D @ M @ D), self.omega * (D @ C @ D), D @ K @ D
+        self.M, self.C, self.K = (csr_matrix(a) for a in (self.M, self.C, self.K))
+        self.absolute = tuple(abs(a) for a in (self.M, self.C, self.K))
+        rows = csr_matrix(G.real if np.isrealobj(G.data) else G)
+        self.keep = independent_rows(rows, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
+        rows = csr_matrix(rows[np.flatnonzero(self.keep)] @ D)
+        self.norm = np.sqrt(np.asarray(abs(rows).power(2).sum(axis=1)).ravel())
+        self.G = csr_matrix(diags(1.0 / self.norm) @ rows) if rows.shape[0] else rows
+        self.m = self.G.shape[0]
+        self.GT = csr_matrix(self.G.T)
+        self.MT, self.CT, self.KT = (csr_matrix(a.T) for a in (self.M, self.C, self.K))
+        self.effort = Effort()
+        if self.m >= n:
+            raise AnalysisError(f"Complex modes: {self.m} independent constraints leave none of {n} unknowns free")
+
+    def multipliers(self, y: np.ndarray) -> np.ndarray:
+        """Multipliers (m, k) in given units of scaled ones; those of dependent rows are zero."""
+        out = np.zeros((self.keep.size, y.shape[1]), y.dtype)
+        out[self.keep] = y / self.norm[:, None]
+        return out
+
+    def shifted(self, s: complex):
+        """K + s C + s^2 M (scaled)."""
+        return csc_matrix(self.K + s * self.C + s**2 * self.M)
+
+    def forces(self, p: np.ndarray, x: np.ndarray, transposed: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """K x, p C x, p^2 M x (n, k) of pairs p (k,), x (n, k)."""
+        M, C, K = (self.MT, self.CT, self.KT) if transposed else (self.M, self.C, self.K)
+        return K @ x, (C @ x) * p, (M @ x) * p**2
+
+    def residuals(self, p, x, y, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """|(p^2 M + p C + K) x + G^T y| over the sum of the norms of its four terms, and over that of the absolute
+        values they cancel from (k,); what violates G x = 0 is added to the numerator."""
+        terms = (*self.forces(p, x, transposed), self.GT @ y)
+        norms = [np.linalg.norm(t, axis=0) for t in terms]
+        off = np.linalg.norm(sum(terms), axis=0) + np.linalg.norm(self.G @ x, axis=0)
+        M, C, K = (a.T for a in self.absolute) if transposed else self.absolute
+        a = np.abs(x)
+        absolute = sum(np.linalg.norm(b, axis=0) for b in (K @ a, (C @ a) * np.abs(p), (M @ a) * np.abs(p) ** 2))
+        absolute = absolute + norms[3]
+        # a rigid-body motion has no forces at all: what it cancels from is the measure then
+        size = np.maximum(sum(norms), 1e-300)
+        return off / size, off / np.where(absolute > 0.0, absolute, 1.0)
+
+    def products(self, p: np.ndarray, w: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""
+        m = w.T @ (self.M @ x)
+        return (p[:, None] + p[None, :]) * m + w.T @ (self.C @ x)
+
+
+def _frequency(M, C, K) -> float:
+    """Median of the frequencies of single unknowns: sqrt(K_ii / M_ii), or K_ii / C_ii, or C_ii / M_ii."""
+    m, c, k = (np.abs(a.diagonal()) for a in (M, C, K))
+    for a, b, power in ((k, m, 0.5), (k, c, 1.0), (c, m, 1.0)):
+        both = (a > 0.0) & (b > 0.0)
+        if both.any():
+            return float(np.median((a[both] / b[both]) ** power))
+    for a, b, power in ((K, M, 0.5), (K, C, 1.0), (C, M, 1.0)):
+        if a.count_nonzero() and b.count_nonzero():
+            return float((abs(a).max() / abs(b).max()) ** power)
+    return 1.0
+
+
+def _scales(size) -> np.ndarray:
+    """d (n,) with d_i size_ii d_i = 1; where the diagonal is zero, by the coupling to the others."""
+    diagonal = size.diagonal()
+    d = np.zeros(diagonal.size)
+    some = diagonal > 0.0
+    d[some] = 1.0 / np.sqrt(diagonal[some])
+    both = size.maximum(size.T)
+    for _ in range(3):
+        empty = np.flatnonzero(d == 0.0)
+        if empty.size == 0:
+            break
+        reach = csr_matrix(both[empty] @ diags(d)).max(axis=1).toarray().ravel()
+        found = reach > 0.0
+        d[empty[found]] = 1.0 / reach[found]
+    d[d == 0.0] = np.median(d[d > 0.0]) if (d > 0.0).any() else 1.0
+    return d
+
+
+class SaddleFactors:
+    """Factors of [[A, G^T], [G, 0]] by SuperLU: A (n, n) unsymmetric, real or complex, G (m, n) of full rank.
+
+    An ordering of the symmetrised pattern with threshold pivoting first; where solutions are not accurate, partial
+    pivoting.
+
+    Raises:
+        SingularShift: the matrix is singular to working precision.
+    """
+
+    def __init__(self, A, G, effort: Effort):
+        self.n, self.m, self.effort = A.shape[0], G.shape[0], effort
+        self.N = csc_matrix(bmat([[A, G.T], [G, None]])) if self.m else csc_matrix(A)
+        self.dtype = self.N.dtype
+        b = np.random.default_rng(_SEED).standard_normal(self.n + self.m)
+        error = np.inf
+        for order, threshold in (("MMD_AT_PLUS_A", 0.1), ("COLAMD", 1.0)):
+            self._factor(order, threshold)
+            self.steps = 0
+            while True:
+                x = self._solve(b.astype(self.dtype), False)
+                error = self._error(x, b)
+                if error <= _ROUND_OFF or self.steps == _REFINEMENTS or not np.isfinite(error):
+                    break
+                self.steps += 1
+            self.growth = float((abs(self.N) @ np.abs(x)).max() / np.abs(b).max())
+            if error <= _ACCEPTED or self.growth > SINGULAR_GROWTH:
+                break
+        if not self.growth <= SINGULAR_GROWTH or not np.isfinite(error):
+            raise SingularShift("The shifted matrix is singular to working precision")
+        if not error <= _ACCEPTED:
+            raise AnalysisError(f"Complex modes: the shifted matrix cannot be factored well (error {error:.1e})")
+        # one refinement for the constraints, whose rows have no diagonal, and as many as the factors have asked for
+        self.steps = max(min(self.steps, _REFINEMENTS), 1 if self.m else 0)
+
+    def _factor(self, order: str, threshold: float) -> None:
+        self.effort.factorisations += 1
+        try:
+            self.lu = splu(self.N, permc_spec=order, diag_pivot_thresh=threshold)
+        except RuntimeError as error:
+            if "singular" in str(error):
+                raise SingularShift("The shifted matrix is exactly singular") from None
+            raise AnalysisError(f"Complex modes: the shifted matrix cannot be factored: {error}") from None
+
+    def _error(self, x: np.ndarray, b: np.ndarray) -> float:
+        bound = (abs(self.N) @ np.abs(x)).max() + np.abs(b).max()
+        return float(np.abs(self.N @ x - b).max() / bound)
+
+    def _solve(self, b: np.ndarray, transposed: bool) -> np.ndarray:
+        N, kind = (self.N.T, "T") if transposed else (self.N, "N")
+        x = self.lu.solve(b, kind)
+        for _ in range(self.steps):
+            x = x + self.lu.solve(b - N @ x, kind)
+        return x
+
+    def solve(self, b: np.ndarray, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """x (n,) or (n, k) and y (m,) or (m, k) of A x + G^T y = b, G x = 0; A^T instead of A if ``transposed``."""
+        columns = 1 if b.ndim == 1 else b.shape[1]
+        self.effort.solves += columns
+        full = np.zeros((self.n + self.m, *b.shape[1:]), np.result_type(b, self.dtype))
+        full[: self.n] = b
+        if np.iscomplexobj(full) and not np.issubdtype(self.dtype, np.complexfloating):
+            parts = full.reshape(self.n + self.m, -1)
+            x = self._solve(np.hstack((parts.real, parts.imag)), transposed)
+            x = (x[:, :columns] + 1j * x[:, columns:]).reshape(full.shape)
+        else:
+            x = self._solve(full, transposed)
+        return x[: self.n], x[self.n :]
+
+
+class Inverse:
+    """The operator A of the module's docstring for a pencil and a shift s (scaled), with its transpose.
+
+    ``rigid``: bases (R, L) of rigid-body motions, taken out by projectors that make K_s = K regular; see `projected`.
+    """
+
+    def __init__(self, pencil: QuadraticPencil, s: complex, factors=None):
+        self.pencil, self.s = pencil, s
+        real = pencil.real and np.imag(s) == 0.0
+        if real:
+            self.s = s = float(np.real(s))
+        self.dtype = np.dtype(float if real else complex)
+        with one_blas_thread():
+            self.factors = SaddleFactors(pencil.shifted(s), pencil.G, pencil.effort) if factors is None else factors
+        self.Cs = csr_matrix(pencil.C + 2.0 * s * pencil.M)
+        self.CsT = csr_matrix(self.Cs.T)
+        self.size = 2 * pencil.n
+        self.unit = 1.0
+        self.unit = self._unit()
+
+    def _unit(self) -> float:
+        """About the |q| nearest to the shift: displacements and velocities of wanted modes are then of one size."""
+        rng = np.random.default_rng(_SEED)
+        M = self.pencil.M
+        x = self.factors.solve(M @ rng.standard_normal(self.pencil.n))[0]
+        a = np.linalg.norm(x)
+        if a == 0.0:
+            x = self.factors.solve(self.Cs @ rng.standard_normal(self.pencil.n))[0]
+            a = np.linalg.norm(x)
+        if a == 0.0:
+            raise AnalysisError("Complex modes: no mass can move; remove a support or give the parts a density")
+        by_mass = np.linalg.norm(self.factors.solve(M @ x)[0]) / a
+        by_damping = np.linalg.norm(self.factors.solve(self.Cs @ x)[0]) / a
+        return 1.0 / max(np.sqrt(by_mass), by_damping, 1e-300)
+
+    def right(self, v: np.ndarray) -> np.ndarray:
+        """A v (2n,)."""
+        n, p = self.pencil.n, self.pencil
+        x, _ = self.factors.solve(self.Cs @ v[:n] + self.unit * (p.M @ v[n:]))
+        return np.concatenate((-x, v[:n] / self.unit))
+
+    def left(self, v: np.ndarray) -> np.ndarray:
+        """A^T v (2n,)."""
+        n, p = self.pencil.n, self.pencil
+        w, _ = self.factors.solve(v[:n], transposed=True)
+        return np.concatenate((v[n:] / self.unit - self.CsT @ w, -self.unit * (p.MT @ w)))
+
+    def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.
+
+        One step of power iteration brings displacements onto the constraints, another the velocities; together they also
+        remove the chains of two vectors that belong to infinite eigenvalues of a singular M.
+        """
+        d, g = (self._random(rng) for _ in range(2))
+        for _ in range(2):
+            d, g = self.right(d), self.left(g)
+            d, g = d / (np.linalg.norm(d) or 1.0), g / (np.linalg.norm(g) or 1.0)
+        return d, g
+
+    def _random(self, rng: np.random.Generator) -> np.ndarray:
+        x = rng.standard_normal(self.size)
+        return x if self.dtype == float else x + 1j * rng.standard_normal(self.size)
+
+    def left_vector(self, z: np.ndarray) -> np.ndarray:
+        """w (n, k) of the quadratic problem from left vectors z (2n, k) of A."""
+        return -self.factors.solve(z[: self.pencil.n], transposed=True)[0]
+
+    def improve(self, p, x, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """One step of inverse iteration on pairs p (k,) (scaled), x (n, k): new x of unit size, with its y (m, k)."""
+        q = p - self.s
+        M, C = (self.pencil.MT, self.CsT) if transposed else (self.pencil.M, self.Cs)
+        x, y = self.factors.solve(-(C @ x) * q - (M @ x) * q**2, transposed)
+        size = np.linalg.norm(x, axis=0)
+        size[size == 0.0] = 1.0
+        return x / size, y / size
