@@ -16,10 +16,12 @@ changes neither: what is small, or a residual, does not depend on whether length
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.sparse import bmat, csc_matrix, csr_matrix, diags
+from scipy.sparse import bmat, csc_matrix, csr_matrix, diags, hstack, identity, vstack
 from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError
@@ -56,7 +58,8 @@ class QuadraticPencil:
     """M, C, K (n, n) and G (m, n), scaled.
 
     Attributes:
-        M, C, K: scaled, sparse; G: independent rows (``keep`` (m,) tells which), scaled to unit size.
+        M, C, K: scaled, sparse; rows (m, n), columns (n, m): G and G^T, independent rows only (``keep`` tells which) of
+            unit size, and what takes rigid-body motions out.
         d (n,): unknown = d * scaled unknown; ``time``: p = scaled p / time.
 
     Raises:
@@ -72,15 +75,19 @@ class QuadraticPencil:
                 raise ValueError(f"{name} has shape {a.shape}; it must be ({n}, {n}) like K")
         if G.ndim != 2 or G.shape[1] != n:
             raise ValueError(f"G has shape {G.shape}; it must be (m, {n}), one row per constraint")
-        M, C, K, G = (csr_matrix(a) for a in (M, C, K, G))
+        M, C, K, G = (_floating(csr_matrix(a)) for a in (M, C, K, G))
         for name, a in (("M", M), ("C", C), ("K", K), ("G", G)):
             if not np.all(np.isfinite(a.data)):
                 i, j = (int(x[~np.isfinite(a.tocoo().data)][0]) for x in (a.tocoo().row, a.tocoo().col))
                 raise ValueError(f"{name}[{i}, {j}] is {a[i, j]}; all entries must be finite")
+        if not np.isrealobj(G.data):
+            raise ValueError("G must be real")
         if n == 0:
             raise AnalysisError("Complex modes: the model has no unknowns")
         if M.count_nonzero() == 0 and C.count_nonzero() == 0:
-            raise AnalysisError("Complex modes: nothing that can move has a mass; give the parts a density or add masses")
+            raise AnalysisError(
+                "Complex modes: nothing that can move has a mass; give the parts a density or add masses"
+            )
         self.n = n
         self.real = all(np.isrealobj(a.data) for a in (M, C, K))
         self.omega = _frequency(M, C, K)
@@ -91,39 +98,108 @@ class QuadraticPencil:
         self.M, self.C, self.K = self.omega**2 * (D @ M @ D), self.omega * (D @ C @ D), D @ K @ D
         self.M, self.C, self.K = (csr_matrix(a) for a in (self.M, self.C, self.K))
         self.absolute = tuple(abs(a) for a in (self.M, self.C, self.K))
-        rows = csr_matrix(G.real if np.isrealobj(G.data) else G)
-        self.keep = independent_rows(rows, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
-        rows = csr_matrix(rows[np.flatnonzero(self.keep)] @ D)
+        self.keep = independent_rows(G, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
+        rows = csr_matrix(G[np.flatnonzero(self.keep)] @ D)
         self.norm = np.sqrt(np.asarray(abs(rows).power(2).sum(axis=1)).ravel())
-        self.G = csr_matrix(diags(1.0 / self.norm) @ rows) if rows.shape[0] else rows
-        self.m = self.G.shape[0]
-        self.GT = csr_matrix(self.G.T)
+        self.rows = csr_matrix(diags(1.0 / self.norm) @ rows) if rows.shape[0] else rows
+        self.columns = csr_matrix(self.rows.T)
+        self.m = self.constraints = self.rows.shape[0]
         self.MT, self.CT, self.KT = (csr_matrix(a.T) for a in (self.M, self.C, self.K))
         self.effort = Effort()
+        self.motions: tuple[np.ndarray, np.ndarray] | None = None
         if self.m >= n:
             raise AnalysisError(f"Complex modes: {self.m} independent constraints leave none of {n} unknowns free")
+
+    def without(self, motions) -> QuadraticPencil:
+        """This pencil without rigid-body motions (n, r), in given units, which projectors take out.
+
+        With R these motions and L those of the transposed matrices, displacements get the constraints L^T M x = 0 and
+        forces lose their resultants by inertia forces M R c: borders of the saddle point that make it regular.
+
+        Raises:
+            ValueError: they are dependent, are held by K, C or G, or have no mass.
+        """
+        R = np.asarray(motions, float)
+        if R.ndim != 2 or R.shape[0] != self.n or not np.all(np.isfinite(R)):
+            raise ValueError(f"rigid_motions must have shape ({self.n}, r) and finite entries, not shape {R.shape}")
+        R = R / self.d[:, None]
+        size = np.linalg.norm(R, axis=0)
+        R, triangle = np.linalg.qr(R / np.where(size > 0.0, size, 1.0))
+        if np.abs(np.diag(triangle)).min(initial=1.0) < 1e-10:
+            raise ValueError("rigid_motions are dependent")
+        if np.abs(self.rows @ R).max(initial=0.0) > 1e-8:
+            raise ValueError("rigid_motions violate the constraints")
+        self._never_resists(R, (("K", self.K), ("C", self.C)))
+        L = R
+        if any(abs(a - b).max() > 1e-13 for a, b in ((self.K, self.KT), (self.M, self.MT))):
+            L = np.linalg.qr(self._left_motions(R))[0]
+        self._never_resists(L, (("K^T", self.KT), ("C^T", self.CT)))
+        mass = L.T @ (self.M @ R)
+        if np.linalg.svd(mass, compute_uv=False).min() <= 1e-12 * abs(self.M).max():
+            raise ValueError("rigid_motions: one of them moves no mass")
+        return self.take_out(R, L)
+
+    def take_out(self, R: np.ndarray, L: np.ndarray) -> QuadraticPencil:
+        """This pencil without right and left rigid-body motions (n, r), scaled, that K, C and G do not resist."""
+        other = copy(self)
+        other.rows = csr_matrix(vstack((self.rows, csr_matrix(L.T @ self.M))))
+        other.columns = csr_matrix(hstack((self.columns, csr_matrix(self.M @ R))))
+        other.m = other.rows.shape[0]
+        other.motions = (R, L)
+        return other
+
+    def _never_resists(self, X: np.ndarray, matrices) -> None:
+        for name, a in matrices:
+            force = a @ X
+            if self.constraints and np.any(force):
+                force, _ = SaddleFactors(identity(self.n, format="csc"), self.rows, self.effort).solve(force)
+            size = np.linalg.norm(abs(a) @ np.abs(X), axis=0)
+            worst = np.max(np.linalg.norm(force, axis=0) / np.where(size > 0.0, size, 1.0), initial=0.0)
+            if worst > 1e-8:
+                raise ValueError(
+                    f"rigid_motions: {name} resists them ({worst:.1e} of its entries); use a shift instead"
+                )
+
+    def _left_motions(self, R: np.ndarray) -> np.ndarray:
+        """L (n, r) with K^T L + G^T y = 0, G L = 0, from a bordered matrix."""
+        rows = csr_matrix(vstack((self.rows, csr_matrix(R.T))))
+        columns = csr_matrix(hstack((self.columns, csr_matrix(self.M @ R))))
+        try:
+            factors = SaddleFactors(csc_matrix(self.K), rows, self.effort, columns)
+        except SingularShift:
+            raise ValueError("rigid_motions are not all of them, or one moves no mass; use a shift instead") from None
+        right = np.zeros((self.n + rows.shape[0], R.shape[1]))
+        right[-R.shape[1] :] = np.eye(R.shape[1])
+        return factors.solve_full(right, transposed=True)[: self.n]
 
     def multipliers(self, y: np.ndarray) -> np.ndarray:
         """Multipliers (m, k) in given units of scaled ones; those of dependent rows are zero."""
         out = np.zeros((self.keep.size, y.shape[1]), y.dtype)
-        out[self.keep] = y / self.norm[:, None]
+        out[self.keep] = y[: self.constraints] / self.norm[:, None]
         return out
 
     def shifted(self, s: complex):
         """K + s C + s^2 M (scaled)."""
         return csc_matrix(self.K + s * self.C + s**2 * self.M)
 
-    def forces(self, p: np.ndarray, x: np.ndarray, transposed: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def forces(
+        self, p: np.ndarray, x: np.ndarray, transposed: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """K x, p C x, p^2 M x (n, k) of pairs p (k,), x (n, k)."""
         M, C, K = (self.MT, self.CT, self.KT) if transposed else (self.M, self.C, self.K)
         return K @ x, (C @ x) * p, (M @ x) * p**2
 
+    def _reactions(self, y: np.ndarray, transposed: bool) -> np.ndarray:
+        return (self.rows.T if transposed else self.columns) @ y
+
     def residuals(self, p, x, y, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """|(p^2 M + p C + K) x + G^T y| over the sum of the norms of its four terms, and over that of the absolute
         values they cancel from (k,); what violates G x = 0 is added to the numerator."""
-        terms = (*self.forces(p, x, transposed), self.GT @ y)
+        terms = (*self.forces(p, x, transposed), self._reactions(y, transposed))
         norms = [np.linalg.norm(t, axis=0) for t in terms]
-        off = np.linalg.norm(sum(terms), axis=0) + np.linalg.norm(self.G @ x, axis=0)
+        off = np.linalg.norm(sum(terms), axis=0) + np.linalg.norm(
+            (self.columns.T if transposed else self.rows) @ x, axis=0
+        )
         M, C, K = (a.T for a in self.absolute) if transposed else self.absolute
         a = np.abs(x)
         absolute = sum(np.linalg.norm(b, axis=0) for b in (K @ a, (C @ a) * np.abs(p), (M @ a) * np.abs(p) ** 2))
@@ -136,6 +212,10 @@ class QuadraticPencil:
         """w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""
         m = w.T @ (self.M @ x)
         return (p[:, None] + p[None, :]) * m + w.T @ (self.C @ x)
+
+
+def _floating(a):
+    return a if a.dtype in (np.float64, np.complex128) else a.astype(complex if a.dtype.kind == "c" else float)
 
 
 def _frequency(M, C, K) -> float:
@@ -170,7 +250,8 @@ def _scales(size) -> np.ndarray:
 
 
 class SaddleFactors:
-    """Factors of [[A, G^T], [G, 0]] by SuperLU: A (n, n) unsymmetric, real or complex, G (m, n) of full rank.
+    """Factors of [[A, G^T], [G, 0]] by SuperLU: A (n, n) unsymmetric, real or complex, G (m, n) of full rank; other
+    ``columns`` (n, m) may stand for G^T.
 
     An ordering of the symmetrised pattern with threshold pivoting first; where solutions are not accurate, partial
     pivoting.
@@ -179,9 +260,10 @@ class SaddleFactors:
         SingularShift: the matrix is singular to working precision.
     """
 
-    def __init__(self, A, G, effort: Effort):
+    def __init__(self, A, G, effort: Effort, columns=None):
         self.n, self.m, self.effort = A.shape[0], G.shape[0], effort
-        self.N = csc_matrix(bmat([[A, G.T], [G, None]])) if self.m else csc_matrix(A)
+        columns = G.T if columns is None else columns
+        self.N = csc_matrix(bmat([[A, columns], [G, None]])) if self.m else csc_matrix(A)
         self.dtype = self.N.dtype
         b = np.random.default_rng(_SEED).standard_normal(self.n + self.m)
         error = np.inf
@@ -226,40 +308,39 @@ class SaddleFactors:
 
     def solve(self, b: np.ndarray, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """x (n,) or (n, k) and y (m,) or (m, k) of A x + G^T y = b, G x = 0; A^T instead of A if ``transposed``."""
-        columns = 1 if b.ndim == 1 else b.shape[1]
-        self.effort.solves += columns
         full = np.zeros((self.n + self.m, *b.shape[1:]), np.result_type(b, self.dtype))
         full[: self.n] = b
-        if np.iscomplexobj(full) and not np.issubdtype(self.dtype, np.complexfloating):
-            parts = full.reshape(self.n + self.m, -1)
-            x = self._solve(np.hstack((parts.real, parts.imag)), transposed)
-            x = (x[:, :columns] + 1j * x[:, columns:]).reshape(full.shape)
-        else:
-            x = self._solve(full, transposed)
+        x = self.solve_full(full, transposed)
         return x[: self.n], x[self.n :]
+
+    def solve_full(self, b: np.ndarray, transposed: bool = False) -> np.ndarray:
+        """Solution of the whole system for any right side (n + m,) or (n + m, k)."""
+        columns = 1 if b.ndim == 1 else b.shape[1]
+        self.effort.solves += columns
+        if np.iscomplexobj(b) and not np.issubdtype(self.dtype, np.complexfloating):
+            parts = b.reshape(self.n + self.m, -1)
+            x = self._solve(np.hstack((parts.real, parts.imag)), transposed)
+            return (x[:, :columns] + 1j * x[:, columns:]).reshape(b.shape)
+        return self._solve(b, transposed)
 
 
 class Inverse:
-    """The operator A of the module's docstring for a pencil and a shift s (scaled), with its transpose.
+    """The operator A of the module's docstring for a pencil and a shift s (scaled), with its transpose."""
 
-    ``rigid``: bases (R, L) of rigid-body motions, taken out by projectors that make K_s = K regular; see `projected`.
-    """
-
-    def __init__(self, pencil: QuadraticPencil, s: complex, factors=None):
+    def __init__(self, pencil: QuadraticPencil, s: complex):
         self.pencil, self.s = pencil, s
         real = pencil.real and np.imag(s) == 0.0
         if real:
             self.s = s = float(np.real(s))
         self.dtype = np.dtype(float if real else complex)
         with one_blas_thread():
-            self.factors = SaddleFactors(pencil.shifted(s), pencil.G, pencil.effort) if factors is None else factors
+            self.factors = SaddleFactors(pencil.shifted(s), pencil.rows, pencil.effort, pencil.columns)
         self.Cs = csr_matrix(pencil.C + 2.0 * s * pencil.M)
         self.CsT = csr_matrix(self.Cs.T)
         self.size = 2 * pencil.n
-        self.unit = 1.0
-        self.unit = self._unit()
 
-    def _unit(self) -> float:
+    @cached_property
+    def unit(self) -> float:
         """About the |q| nearest to the shift: displacements and velocities of wanted modes are then of one size."""
         rng = np.random.default_rng(_SEED)
         M = self.pencil.M
