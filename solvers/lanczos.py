@@ -2,18 +2,21 @@
 
     A D = D T + (0 ... 0, d),    A^T G = G T' + (0 ... 0, g),    G^T D = J,    G^T A D = J T
 
-(Lanczos 1950; Doan, Geradin & Kill, eqs. 3.7 to 3.13.)  J = diag(eps_i), eps = +-1 for real operators and of unit size for
-complex ones; T is tridiagonal; the right and the left vector of a step are given equal lengths.  Every new vector is made
-bi-orthogonal to all earlier ones, twice; without that, copies of converged values appear (Parlett 1980).
+(Lanczos 1950; Doan, Geradin & Kill, eqs. 3.7 to 3.13.)  J = diag(eps_i), eps = +-1 for real operators and of unit
+size for complex ones; T is tridiagonal; the right and the left vector of a step are given equal lengths.  Every new
+vector is made bi-orthogonal to all earlier ones, twice; without that, copies of converged values appear (Parlett
+1980).
 
-All coefficients are kept, not the three of the recurrence, so that T is the projected operator whatever the vectors are:
+All coefficients are kept, not the three of the recurrence, so that T is the projected operator whatever the vectors
+are:
 
-- Breakdowns (g.d = 0, or a vector that vanishes because a subspace is invariant) are cured where they occur: the offending
-  vector is replaced by a random one, bi-orthogonal to all; what it leaves behind counts in the estimates of the errors.
-- When the space is full it is condensed to the wanted right and left invariant subspaces of T, and the recurrence goes on
-  (two-sided Krylov-Schur: Zwaan & Hochstenbach 2017, doi:10.1016/j.laa.2016.09.014).  Converged pairs stay in the basis, so
-  they are deflated.  A fresh random pair of vectors then finds further copies of multiple eigenvalues, which one pair
-  of starting vectors cannot.
+- Breakdowns (g.d = 0, or a vector that vanishes because a subspace is invariant) are cured where they occur: the
+  offending vector is replaced by a random one, bi-orthogonal to all; what it leaves behind counts in the estimates of
+  the errors.
+- When the space is full it is condensed to the wanted right and left invariant subspaces of T, and the recurrence
+  goes on (two-sided Krylov-Schur: Zwaan & Hochstenbach 2017, doi:10.1016/j.laa.2016.09.014).  Converged pairs stay in
+  the basis, so they are deflated.  A fresh random pair of vectors then finds further copies of multiple eigenvalues,
+  which one pair of starting vectors cannot.
 
 Estimates are |A x - t x| / |t x| of Ritz pairs, from the last coefficients alone.
 """
@@ -51,8 +54,8 @@ class Operator(Protocol):
 
 @dataclass(frozen=True)
 class Ritz:
-    """Eigenvalues ``theta`` (k,) of the projected operator; ``right`` (k, k) and ``left`` (k, k) coefficients of vectors
-    in D and G: T r = theta r, and s.T (J T) = theta s.T J with z = G s."""
+    """Eigenvalues ``theta`` (k,) of the projected operator; ``right`` (k, k) and ``left`` (k, k) coefficients of
+    vectors in D and G: T r = theta r, and s.T (J T) = theta s.T J with z = G s."""
 
     theta: np.ndarray
     right: np.ndarray
@@ -219,7 +222,8 @@ class TwoSidedLanczos:
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def condense(self, ritz: Ritz, some: np.ndarray, fresh: bool = False) -> None:
-        """Keep the span of the Ritz vectors ``some`` (closed under conjugation for real operators), and go on from there.
+        """Keep the span of the Ritz vectors ``some`` (closed under conjugation for real operators), and go on from
+        there.
 
         With the vectors that would come next, or ``fresh`` random ones.
         """

@@ -2,13 +2,14 @@
 
     (p^2 M + p C + K) x + G^T y = 0,   G x = 0,          (n unknowns, m constraints)
 
-M may be singular, C and K unsymmetric, G of any rank.  With p = s + q the state v = (x, q x / nu) has the inverse operator
-(Doan, Geradin & Kill, eq. 3.4, in the form that needs no inverse of M)
+M may be singular, C and K unsymmetric, G of any rank.  With p = s + q the state v = (x, q x / nu) has the inverse
+operator (Doan, Geradin & Kill, eq. 3.4, in the form that needs no inverse of M)
 
     A v = (-S (C_s x + nu M r), x / nu),       A v = v / q,      C_s = C + 2 s M,   K_s = K + s C + s^2 M
     A^T (a, b) = (C_s^T w + b / nu, nu M^T w),  w = -S^T a,
 
-where S b is the x of K_s x + G^T y = b, G x = 0: one sparse factorisation.  Transposes are without conjugation throughout.
+where S b is the x of K_s x + G^T y = b, G x = 0: one sparse factorisation.  Transposes are without conjugation
+throughout.
 
 Inside, unknowns are divided by scales d_i and time by a unit, both taken from the diagonals such that a change of units
 changes neither: what is small, or a residual, does not depend on whether lengths are metres or millimetres.
@@ -370,8 +371,8 @@ class Inverse:
     def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.
 
-        One step of power iteration brings displacements onto the constraints, another the velocities; together they also
-        remove the chains of two vectors that belong to infinite eigenvalues of a singular M.
+        One step of power iteration brings displacements onto the constraints, another the velocities; together they
+        also remove the chains of two vectors that belong to infinite eigenvalues of a singular M.
         """
         d, g = (self._random(rng) for _ in range(2))
         for _ in range(2):
@@ -383,15 +384,26 @@ class Inverse:
         x = rng.standard_normal(self.size)
         return x if self.dtype == float else x + 1j * rng.standard_normal(self.size)
 
-    def left_vector(self, z: np.ndarray) -> np.ndarray:
-        """w (n, k) of the quadratic problem from left vectors z (2n, k) of A."""
-        return -self.factors.solve(z[: self.pencil.n], transposed=True)[0]
+    def pairs(self, p, v, z) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """x, w (n, k), with multipliers (m, k) of both, from right and left vectors v, z (2n, k) of A, by one
+        solution each.
+
+        Errors along pairs nearer to the shift grow with the ratio of their distances only; `improve`, which does not
+        use the velocities in v, squares it.
+        """
+        n, q = self.pencil.n, p - self.s
+        x, y = self.factors.solve(-(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:])) * q)
+        w, mu = self.factors.solve(-z[:n], transposed=True)
+        return *_unit_size(x, y), *_unit_size(w, mu)
 
     def improve(self, p, x, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """One step of inverse iteration on pairs p (k,) (scaled), x (n, k): new x of unit size, with its y (m, k)."""
         q = p - self.s
         M, C = (self.pencil.MT, self.CsT) if transposed else (self.pencil.M, self.Cs)
-        x, y = self.factors.solve(-(C @ x) * q - (M @ x) * q**2, transposed)
-        size = np.linalg.norm(x, axis=0)
-        size[size == 0.0] = 1.0
-        return x / size, y / size
+        return _unit_size(*self.factors.solve(-(C @ x) * q - (M @ x) * q**2, transposed))
+
+
+def _unit_size(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    size = np.linalg.norm(x, axis=0)
+    size[size == 0.0] = 1.0
+    return x / size, y / size

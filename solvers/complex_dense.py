@@ -1,0 +1,104 @@
+"""Complex modes of small problems by QZ (Moler & Stewart 1973) on the null space of the constraints.
+
+The state-space pencil is solved as a whole, rigid-body motions taken out before; every wanted pair is then improved by
+inverse iteration next to it on the given matrices.  Nothing here is shared with the Lanczos way but the matrices, the
+factors and the judgement of pairs, so that each checks the other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse import csr_matrix
+
+from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.complex_pairs import ComplexModes, Motions, Pairs, assemble, improved
+from fem_mbs.solvers.eigen import null_space
+from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil, SingularShift
+
+__all__ = ["dense_modes"]
+
+_LARGE = 1e4  # times the median frequency of single unknowns: may be an infinite eigenvalue that rounding has moved
+_BESIDE = 1e-5  # relative distance from an eigenvalue at which its vectors are improved
+
+
+def dense_modes(
+    pencil: QuadraticPencil, count: int, near: complex, which: str, reach: float | None, tolerance: float
+) -> ComplexModes:
+    """See `complex_modes`; ``near`` and ``reach`` are scaled."""
+    motions = None if pencil.motions is None else Motions.of(pencil, *pencil.motions)
+    if motions is None:
+        pencil, motions = _without_motions(pencil)
+
+    def key(p):
+        return -p.real if which == "rightmost" else np.abs(p - near)
+
+    raw = _all(pencil)
+    if motions is not None and pencil.motions is None:
+        raw = [a[..., np.argsort(np.abs(raw[0]))[motions.zeros :]] for a in raw]
+    keep = np.ones(raw[0].size, bool)
+    if which == "rightmost" and reach is not None:
+        keep &= np.abs(raw[0].imag) <= reach
+    if pencil.real:
+        keep &= raw[0].imag >= 0.0
+    p, x, w = (a[..., keep] for a in raw)
+    found, got = [Pairs.none(pencil)], 0
+    for i in np.argsort(key(p), kind="stable"):
+        if got >= count:
+            break
+        pair = _beside(pencil, p[[i]], x[:, [i]], w[:, [i]], tolerance)
+        if pair is not None:
+            found.append(pair)
+            got += 2 if pencil.real and p[i].imag > 0.0 else 1
+    covered = (np.inf if reach is None else reach / pencil.time, np.inf) if which == "rightmost" else None
+    return assemble(pencil, improved(pencil, Pairs.join(found)), motions, key, count, tolerance, [], covered)
+
+
+def _all(pencil: QuadraticPencil) -> list[np.ndarray]:
+    """All finite eigenvalues p (k,), with right and left vectors (n, k)."""
+    Z, W = null_space(pencil.rows), null_space(csr_matrix(pencil.columns.T))
+    n = Z.shape[1]
+    if n == 0:
+        return [np.zeros(0, complex), np.zeros((pencil.n, 0)), np.zeros((pencil.n, 0))]
+    M, C, K = (W.T @ (a @ Z) for a in (pencil.M, pencil.C, pencil.K))
+    one, none = np.eye(n), np.zeros((n, n))
+    A, B = np.block([[none, one], [-K, -C]]), np.block([[one, none], [none, M]])
+    (a, b), vl, vr = scipy.linalg.eig(A, B, left=True, right=True, homogeneous_eigvals=True)
+    finite = np.abs(b) > 1e-14 * np.abs(a)
+    return [a[finite] / b[finite], Z @ vr[:n, finite], W @ vl[n:, finite].conj()]
+
+
+def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions | None]:
+    """Rigid-body motions from the null spaces of K, taken out where C does not act on them."""
+    Z = null_space(pencil.rows)
+    u, sizes, vt = np.linalg.svd(Z.T @ (pencil.K @ Z))
+    r = int((sizes <= 1e-13 * sizes.max(initial=0.0)).sum())
+    if r == 0:
+        return pencil, None
+    R, L = Z @ vt[sizes.size - r :].conj().T, Z @ u[:, sizes.size - r :].conj()
+    motions = Motions.of(pencil, R, L)
+    acting = max(np.abs(Z.T @ (pencil.C @ R)).max(), np.abs(L.T @ pencil.C @ Z).max())
+    mass = np.linalg.svd(L.T @ (pencil.M @ R), compute_uv=False)
+    if acting <= 1e-11 * abs(pencil.C).max() and mass.min() > 1e-12 * abs(pencil.M).max():
+        return pencil.take_out(R, L), motions
+    return pencil, motions
+
+
+def _beside(pencil: QuadraticPencil, p, x, w, tolerance: float) -> Pairs | None:
+    """One pair after two steps of inverse iteration; None for an infinite eigenvalue in disguise."""
+    large = abs(p[0]) > _LARGE
+    for part in (1.0, 1.3, 0.7):
+        try:
+            inverse = Inverse(pencil, p[0] + part * _BESIDE * max(abs(p[0]), 1e-6))
+            break
+        except SingularShift:
+            if large:
+                return None
+    else:
+        raise AnalysisError(f"Complex modes: the matrices are singular next to p = {p[0] / pencil.time:.6g}")
+    for _ in range(2):
+        x, y = inverse.improve(p, x)
+        w, z = inverse.improve(p, w, transposed=True)
+    if large and pencil.residuals(p, x, y)[0][0] > tolerance:
+        return None
+    return Pairs(p, x, y, w, z)
