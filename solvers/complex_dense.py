@@ -39,6 +39,7 @@ def dense_modes(
     keep = np.ones(raw[0].size, bool)
     if which == "rightmost" and reach is not None:
         keep &= np.abs(raw[0].imag) <= reach
+    together = which == "rightmost" or np.imag(near) == 0.0
     if pencil.real:
         keep &= raw[0].imag >= 0.0
     p, x, w = (a[..., keep] for a in raw)
@@ -49,9 +50,9 @@ def dense_modes(
         pair = _beside(pencil, p[[i]], x[:, [i]], w[:, [i]], tolerance)
         if pair is not None:
             found.append(pair)
-            got += 2 if pencil.real and p[i].imag > 0.0 else 1
+            got += 2 if pencil.real and p[i].imag > 0.0 and together else 1
     covered = (np.inf if reach is None else reach / pencil.time, np.inf) if which == "rightmost" else None
-    return assemble(pencil, improved(pencil, Pairs.join(found)), motions, key, count, tolerance, [], covered)
+    return assemble(pencil, improved(pencil, Pairs.join(found)), motions, key, count, tolerance, [], covered, together)
 
 
 def _all(pencil: QuadraticPencil) -> list[np.ndarray]:

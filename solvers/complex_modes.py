@@ -46,7 +46,7 @@ __all__ = ["CHECKS", "ComplexModes", "complex_modes"]
 CHECKS = ("none", "probe")
 #: Unknowns up to which problems are solved dense.
 DENSE = 100
-_CONVERGED = 1e-12  # estimate of the error of a Ritz pair in the operator
+_CONVERGED, _LEAST = 1e-12, 1e-9  # estimates of the error of Ritz pairs: wanted, and accepted after near breakdowns
 _PROBE = 16
 _GUARD = 6
 _ROUNDS = 400  # of extending and condensing the space
@@ -73,8 +73,8 @@ def complex_modes(
 ) -> ComplexModes:
     """The ``count`` eigenvalues p nearest to ``near`` (0: the lowest), or right-most, with right and left vectors.
 
-    One more is given where a conjugate pair would be torn; fewer where the problem has no more finite ones.  Zeros of
-    rigid-body motions come in addition.
+    One more is given where a conjugate pair would be torn, all conjugates besides where ``near`` is not real; fewer
+    where the problem has no more finite ones.  Zeros of rigid-body motions come in addition.
 
     Args:
         M, C, K: sparse or dense (n, n) [kg, N s/m, N/m or the like], real or complex, of any symmetry; G (m, n),
@@ -132,7 +132,8 @@ class _Work:
 
     # --- nearest ---------------------------------------------------------------------------------------------------
     def nearest(self, count: int, near: complex, shift: complex | None) -> ComplexModes:
-        return self._result(self._nearest(count, near, shift), lambda p: np.abs(p - near), count)
+        pairs = self._nearest(count, near, shift)
+        return self._result(pairs, lambda p: np.abs(p - near), count, together=np.imag(near) == 0.0)
 
     def _nearest(self, count: int, near: complex, shift: complex | None = None) -> Pairs:
         inverse = self._inverse(near, shift)
@@ -142,8 +143,8 @@ class _Work:
             pairs = self._without_zeros(inverse, pairs)
         return improved(self.pencil, upper_half(pairs, inverse))
 
-    def _result(self, pairs: Pairs, key, count: int, covered=None) -> ComplexModes:
-        return assemble(self.pencil, pairs, self.motions, key, count, self.tolerance, self.shifts, covered)
+    def _result(self, pairs: Pairs, key, count: int, covered=None, together: bool = True) -> ComplexModes:
+        return assemble(self.pencil, pairs, self.motions, key, count, self.tolerance, self.shifts, covered, together)
 
     def _inverse(self, near: complex, shift: complex | None) -> Inverse:
         """The operator about a shift, given or at ``near``, or beside it where the matrix is singular there."""
@@ -207,7 +208,7 @@ class _Work:
         chunk = max(8, count // 2)
         lanczos = self._lanczos(inverse, most)
         lanczos.extend(min(most, 2 * count + 10))
-        known, spent = None, 0
+        known = None
         effort = self.pencil.effort
         for _ in range(_ROUNDS):
             ritz = lanczos.ritz()
@@ -215,23 +216,23 @@ class _Work:
             order = np.argsort(distance(p), kind="stable")
             p, some = p[order], some[order]
             need, complete = self._need(p, count, inverse)
-            done = lanczos.estimates(ritz, some[:need]) < _CONVERGED
+            done = lanczos.estimates(ritz, some[:need]) < max(_CONVERGED, min(lanczos.noise, _LEAST))
             if (complete or lanczos.exhausted) and done.all():
                 zeros = self._is_zero(p[:need], inverse).any()
                 if (self.check == "none" and not zeros) or (known is not None and self._same(known, p[:need], inverse)):
                     self._count(lanczos)
-                    x, y, w, z = inverse.pairs(p[:need], *lanczos.vectors(ritz, some[:need]))
-                    return Pairs(p[:need], x, y, w, z)
+                    return Pairs(*inverse.pairs(p[:need], *lanczos.vectors(ritz, some[:need])))
                 known = p[:need]
                 lanczos.condense(ritz, self._closed(p, some, min(need, most - _PROBE)), fresh=True)
                 lanczos.extend(_PROBE)
                 effort.restarts += 1
-            elif lanczos.exhausted or lanczos.steps == most:
-                spent += lanczos.exhausted
-                if spent > 3:
-                    break
+            elif lanczos.stuck:
+                lanczos.condense(ritz, some[:need][done], fresh=True)
+                lanczos.extend(chunk)
+                effort.restarts += 1
+            elif lanczos.steps == most:
                 keep = min(max(need + _GUARD, (need + most) // 2), most - chunk, len(some))
-                lanczos.condense(ritz, self._closed(p, some, keep), fresh=lanczos.exhausted)
+                lanczos.condense(ritz, self._closed(p, some, keep))
                 lanczos.extend(chunk)
                 effort.restarts += 1
             else:

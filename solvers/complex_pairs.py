@@ -196,15 +196,18 @@ def assemble(
     tolerance: float,
     shifts: list[complex],
     covered: tuple[float, float] | None = None,
+    together: bool = True,
 ) -> ComplexModes:
     """The first ``count`` pairs by ``key``(p), with conjugates, in given units, after the rigid-body motions.
+
+    Conjugates count only where they are ``together``, no farther by ``key``.
 
     Raises:
         AnalysisError: residuals above the tolerance.
     """
     pairs = pairs.take(np.argsort(key(pairs.p), kind="stable"))
     copies = 1 + ((pairs.p.imag > 0.0) & pencil.real)
-    enough = np.cumsum(copies) >= count
+    enough = np.cumsum(copies if together else np.ones(copies.size)) >= count
     pairs = pairs.take(slice(int(enough.argmax()) + 1 if enough.any() else None))
     copies = copies[: pairs.p.size]
     right, left = pencil.residuals(pairs.p, pairs.x, pairs.y), pencil.residuals(pairs.p, pairs.w, pairs.z, True)

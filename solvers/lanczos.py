@@ -14,9 +14,9 @@ are:
   offending vector is replaced by a random one, bi-orthogonal to all; what it leaves behind counts in the estimates of
   the errors.
 - When the space is full it is condensed to the wanted right and left invariant subspaces of T, and the recurrence
-  goes on (two-sided Krylov-Schur: Zwaan & Hochstenbach 2017, doi:10.1016/j.laa.2016.09.014).  Converged pairs stay in
-  the basis, so they are deflated.  A fresh random pair of vectors then finds further copies of multiple eigenvalues,
-  which one pair of starting vectors cannot.
+  goes on (two-sided Krylov-Schur: Zwaan & Hochstenbach 2017, SIAM J. Matrix Anal. Appl. 38).  Converged pairs are locked:
+  they stay in the basis, so they are deflated, while a fresh random pair of vectors looks for further copies of
+  multiple eigenvalues, which one pair of starting vectors cannot find.
 
 Estimates are |A x - t x| / |t x| of Ritz pairs, from the last coefficients alone.
 """
@@ -32,7 +32,7 @@ import scipy.linalg
 __all__ = ["Operator", "Ritz", "TwoSidedLanczos"]
 
 #: Cosine of the angle between the next right and left vector (in the sense of g.d) that is a breakdown.
-BREAKDOWN = 1e-9
+BREAKDOWN = 1e-7
 #: Length of a vector, over that before the projection, that is none: the subspace is invariant.
 INVARIANT = 1e-13
 _EXHAUSTED = 1e-8  # a random vector that lies in the span of the basis to this: nothing more can be found
@@ -67,8 +67,9 @@ class TwoSidedLanczos:
 
     Attributes:
         steps: number k of vectors whose images are known; D, G: bases (size, k), of equal lengths column by column.
-        eps: (k,); T: projected operator (k, k), all coefficients.
-        breakdowns: how many were cured; exhausted: the basis spans all that the operator reaches.
+        locked: how many of them span converged pairs; eps: (k,); T: projected operator (k, k), all coefficients.
+        breakdowns: how many were cured; exhausted: the basis spans all that the operator reaches;
+            stuck: no way on was found, a fresh start is needed.
     """
 
     def __init__(
@@ -86,8 +87,8 @@ class TwoSidedLanczos:
         self._G = np.zeros((operator.size, most + 1), kind, order="F")
         self._eps = np.ones(most + 1, kind)
         self._T = np.zeros((most, most), kind)
-        self.steps = self.breakdowns = self.total = 0
-        self.exhausted = False
+        self.steps = self.locked = self.breakdowns = self.total = 0
+        self.exhausted = self.stuck = False
         # A D = D T + (next d) right.T + left behind: sizes of what is not in the span; the same for A^T G
         self._right, self._left = np.zeros(0, kind), np.zeros(0, kind)
         self._lost_right, self._lost_left = np.zeros(0), np.zeros(0)
@@ -114,7 +115,7 @@ class TwoSidedLanczos:
     def extend(self, steps: int) -> int:
         """Up to so many steps; how many were made before the space was full or exhausted."""
         made = 0
-        while made < steps and self.steps < self.most and not self.exhausted:
+        while made < steps and self.steps < self.most and not self.exhausted and not self.stuck:
             self._step()
             made += 1
         return made
@@ -131,6 +132,7 @@ class TwoSidedLanczos:
         # l_j is the coefficient of A^T g_k on g_j, so that g_k.A d_j = l_j eps_j
         self._T[first : k + 1, k] = h
         self._T[k, first:k] = l[:-1] * self._eps[first:k] / self._eps[k]
+        self._T[: self.locked, k] = self._T[k, : self.locked] = 0.0  # but for what has not converged in them
         self._lost_right, self._lost_left = np.append(self._lost_right, 0.0), np.append(self._lost_left, 0.0)
         self._next(u, v, *before)
 
@@ -181,7 +183,7 @@ class TwoSidedLanczos:
                     self._lost_right[-1] += sizes[0]
                 fresh[0], pair[0] = True, None
         else:
-            self.exhausted = True
+            self.stuck = True
             self._couple(0.0, 0.0)
             return
         length = np.sqrt(abs(cosine))
@@ -196,25 +198,41 @@ class TwoSidedLanczos:
 
     # --- Ritz pairs ------------------------------------------------------------------------------------------------
     def ritz(self) -> Ritz:
-        """All Ritz values with coefficients of their vectors, by QR of the projected operator."""
-        theta, vl, vr = scipy.linalg.eig(self.T, left=True, right=True)
-        return Ritz(theta, vr, vl.conj() / self.eps[:, None])
+        """All Ritz values with coefficients of their vectors, by QR of the projected operator; locked ones first."""
+        k = self.steps
+        theta = np.zeros(k, complex)
+        right, left = np.zeros((k, k), complex), np.zeros((k, k), complex)
+        for part in (slice(0, self.locked), slice(self.locked, k)):
+            if part.start < part.stop:
+                theta[part], vl, right[part, part] = scipy.linalg.eig(self.T[part, part], left=True, right=True)
+                left[part, part] = vl.conj() / self.eps[part, None]
+        return Ritz(theta, right, left)
 
     def estimates(self, ritz: Ritz, some: np.ndarray) -> np.ndarray:
-        """Estimates (j,) of |A x - t x| / |t x| of the Ritz pairs ``some``, the larger of right and left."""
+        """Estimates (j,) of |A x - t x| / |t x| of the Ritz pairs ``some``, the larger of right and left.
+
+        Zero for locked ones, and for all where the basis spans everything.
+        """
         k = self.steps
         out = np.zeros(len(some))
+        if self.exhausted:
+            return out
         sides = (
             (self.D, self._right, self._lost_right, ritz.right, self._D),
             (self.G, self._left, self._lost_left, ritz.left, self._G),
         )
         for basis, couple, lost, coefficients, store in sides:
             r = coefficients[:, some]
-            follow = 0.0 if self.exhausted else np.linalg.norm(store[:, k])
-            off = np.abs(couple @ r) * follow + lost @ np.abs(r)
+            off = np.abs(couple @ r) * np.linalg.norm(store[:, k]) + lost @ np.abs(r)
             size = np.abs(ritz.theta[some]) * np.linalg.norm(basis @ r, axis=0)
             out = np.maximum(out, off / np.where(size > 0.0, size, 1e-300))
-        return out
+        return np.where(some < self.locked, 0.0, out)
+
+    @property
+    def noise(self) -> float:
+        """What rounding leaves of estimates: that of numbers of size one over the smallest cosine of two vectors."""
+        k = self.steps
+        return 4e-16 * float((np.linalg.norm(self.D[:, self.locked :], axis=0) ** 2).max(initial=1.0)) if k else 4e-16
 
     def vectors(self, ritz: Ritz, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Right and left Ritz vectors (size, j)."""
@@ -222,41 +240,46 @@ class TwoSidedLanczos:
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def condense(self, ritz: Ritz, some: np.ndarray, fresh: bool = False) -> None:
-        """Keep the span of the Ritz vectors ``some`` (closed under conjugation for real operators), and go on from
-        there.
+        """Keep the span of the Ritz vectors ``some`` (closed under conjugation for real operators) and of locked ones.
 
-        With the vectors that would come next, or ``fresh`` random ones.
+        The recurrence goes on with the vectors that would come next; or with ``fresh`` random ones, and what is kept is
+        locked then, with its present estimates.
         """
-        k, j = self.steps, len(some)
-        Q, P = (self._span(v[:, some], j) for v in (ritz.right, ritz.left * self.eps[:, None]))
-        turn, sizes, back = np.linalg.svd(P.T @ Q)  # no conjugation: the product is bilinear
-        root = 1.0 / np.sqrt(sizes)
-        X, Y = Q @ (back.conj().T * root), P @ (turn.conj() * root)
-        T = Y.T @ self.T @ X
-        Y = Y / self.eps[:, None]
-        D, G = self.D @ X, self.G @ Y
-        right, left = self._right @ X, self._left @ Y
-        lost_right, lost_left = self._lost_right @ np.abs(X), self._lost_left @ np.abs(Y)
-        follow = None if self.exhausted else (self._D[:, k].copy(), self._G[:, k].copy(), self._eps[k])
-        self._D[:, :j], self._G[:, :j] = D, G
-        self._eps[:j] = 1.0
-        self._T[:] = 0.0
-        self._T[:j, :j] = T
+        k, lock = self.steps, self.locked
+        own = some[some >= lock]
+        j = lock + own.size
+        if own.size:
+            part = slice(lock, k)
+            weight = self.eps[part, None]
+            Q, P = (self._span(v[part, own], own.size) for v in (ritz.right, ritz.left * self.eps[:, None]))
+            turn, sizes, back = np.linalg.svd(P.T @ Q)  # no conjugation: the product is bilinear
+            root = 1.0 / np.sqrt(sizes)
+            X, Y = Q @ (back.conj().T * root), P @ (turn.conj() * root)
+            T = Y.T @ self.T[part, part] @ X
+            Y = Y / weight
+            D, G = self.D[:, part] @ X, self.G[:, part] @ Y
+            right, left = self._right[part] @ X, self._left[part] @ Y
+            lost = self._lost_right[part] @ np.abs(X), self._lost_left[part] @ np.abs(Y)
+        else:
+            T, D, G = np.zeros((0, 0)), self.D[:, :0], self.G[:, :0]
+            right = left = np.zeros(0)
+            lost = np.zeros(0), np.zeros(0)
+        follow = None if self.exhausted or self.stuck else (self._D[:, k].copy(), self._G[:, k].copy(), self._eps[k])
+        self._D[:, lock:j], self._G[:, lock:j], self._eps[lock:j] = D, G, 1.0
+        self._T[lock:, :] = self._T[:, lock:] = 0.0
+        self._T[lock:j, lock:j] = T
         self.steps = j
+        self._lost_right, self._lost_left = (np.concatenate((np.zeros(lock), a)) for a in lost)
         if fresh or follow is None:
-            if follow is not None:
-                lost_right = lost_right + np.abs(right) * np.linalg.norm(follow[0])
-                lost_left = lost_left + np.abs(left) * np.linalg.norm(follow[1])
-            self._lost_right, self._lost_left = lost_right, lost_left
-            self.exhausted = False
+            self.locked, self.exhausted, self.stuck = j, False, False
+            self._lost_right, self._lost_left = np.zeros(j), np.zeros(j)
             none = np.zeros(self.operator.size, self._T.dtype)
             cured = self.breakdowns
             self._next(none, none, 1.0, 1.0)
             self.breakdowns = cured
-        else:
-            self._lost_right, self._lost_left = lost_right, lost_left
-            self._D[:, j], self._G[:, j], self._eps[j] = follow
-            self._right, self._left = right, left
+            return
+        self._D[:, j], self._G[:, j], self._eps[j] = follow
+        self._right, self._left = (np.concatenate((np.zeros(lock), a)) for a in (right, left))
 
     def _span(self, vectors: np.ndarray, j: int) -> np.ndarray:
         """Orthonormal basis (k, j) of j vectors, real for real operators."""

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.linalg
 from scipy.sparse import bmat, csc_matrix, csr_matrix, diags, hstack, identity, vstack
 from scipy.sparse.linalg import splu
 
@@ -358,15 +359,11 @@ class Inverse:
 
     def right(self, v: np.ndarray) -> np.ndarray:
         """A v (2n,)."""
-        n, p = self.pencil.n, self.pencil
-        x, _ = self.factors.solve(self.Cs @ v[:n] + self.unit * (p.M @ v[n:]))
-        return np.concatenate((-x, v[:n] / self.unit))
+        return self._right_all(v[:, None])[0][:, 0]
 
     def left(self, v: np.ndarray) -> np.ndarray:
         """A^T v (2n,)."""
-        n, p = self.pencil.n, self.pencil
-        w, _ = self.factors.solve(v[:n], transposed=True)
-        return np.concatenate((v[n:] / self.unit - self.CsT @ w, -self.unit * (p.MT @ w)))
+        return self._left_all(v[:, None])[0][:, 0]
 
     def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.
@@ -384,17 +381,40 @@ class Inverse:
         x = rng.standard_normal(self.size)
         return x if self.dtype == float else x + 1j * rng.standard_normal(self.size)
 
-    def pairs(self, p, v, z) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """x, w (n, k), with multipliers (m, k) of both, from right and left vectors v, z (2n, k) of A, by one
-        solution each.
+    def pairs(self, p, v, z) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """p (k,), x, y, w, z: eigenvalues, right and left vectors (n, k) with multipliers (m, k), from the span of right
+        and left vectors v, z (2n, k) of A with values p, closed under conjugation for real operators.
 
-        Errors along pairs nearer to the shift grow with the ratio of their distances only; `improve`, which does not
-        use the velocities in v, squares it.
+        One step of subspace iteration on both sides, and Rayleigh-Ritz with well-conditioned bases: what many steps of
+        the recurrence have lost to rounding comes back.
         """
-        n, q = self.pencil.n, p - self.s
-        x, y = self.factors.solve(-(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:])) * q)
-        w, mu = self.factors.solve(-z[:n], transposed=True)
-        return *_unit_size(x, y), *_unit_size(w, mu)
+        n = self.pencil.n
+        if self.dtype == float:
+            upper, rising = p.imag >= 0.0, p.imag > 0.0
+            v, z = (np.hstack((a[:, upper].real, a[:, rising].imag)) for a in (v, z))
+        v, z = (np.linalg.qr(a / np.linalg.norm(a, axis=0))[0] for a in (v, z))
+        v = self._right_all(v)[0]
+        z = self._left_all(z)[0]
+        v, z = (np.linalg.qr(a)[0] for a in (v, z))
+        image, y = self._right_all(v)
+        _, w, mu = self._left_all(z)
+        theta, left, right = scipy.linalg.eig(z.T @ image, z.T @ v, left=True, right=True)
+        left = left.conj()
+        x, y = _unit_size(image[:n] @ right, y @ right)
+        w, mu = _unit_size(w @ left, mu @ left)
+        return self.s + 1.0 / theta, x, y, w, mu
+
+    def _right_all(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A v (2n, k) and the multipliers (m, k) of its displacements."""
+        n = self.pencil.n
+        x, y = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]))
+        return np.vstack((-x, v[:n] / self.unit)), -y
+
+    def _left_all(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A^T z (2n, k), and the w (n, k) of z with its multipliers (m, k)."""
+        n = self.pencil.n
+        w, mu = self.factors.solve(z[:n], transposed=True)
+        return np.vstack((z[n:] / self.unit - self.CsT @ w, -self.unit * (self.pencil.MT @ w))), -w, -mu
 
     def improve(self, p, x, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """One step of inverse iteration on pairs p (k,) (scaled), x (n, k): new x of unit size, with its y (m, k)."""
