@@ -26,6 +26,7 @@ import numpy as np
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.complex_dense import dense_modes
 from fem_mbs.solvers.complex_pairs import (
+    BACKWARD,
     SAME,
     ComplexModes,
     Motions,
@@ -46,13 +47,15 @@ __all__ = ["CHECKS", "ComplexModes", "complex_modes"]
 CHECKS = ("none", "probe")
 #: Unknowns up to which problems are solved dense.
 DENSE = 100
-_CONVERGED, _LEAST = 1e-12, 1e-9  # estimates of the error of Ritz pairs: wanted, and accepted after near breakdowns
+_CONVERGED = 1e-12  # estimates of the errors of Ritz pairs; ten times as much where rounding does not allow that
+_NOISY = 1e-10  # rounding error of the recurrence from which on it is better condensed
 _PROBE = 16
 _GUARD = 6
 _ROUNDS = 400  # of extending and condensing the space
 _ZERO = 2e-3  # eigenvalues nearer to zero than this part of the shift may belong to rigid motions
 _COVER, _WIDTH = 0.8, 0.6  # parts of a disc's radius by which it covers the imaginary axis, and to both sides of it
 _DISCS = 60
+_POLISH = 4
 _SEED = 7
 
 
@@ -213,26 +216,28 @@ class _Work:
         for _ in range(_ROUNDS):
             ritz = lanczos.ritz()
             p, some = _finite(ritz.theta, inverse.s)
-            order = np.argsort(distance(p), kind="stable")
+            order = np.lexsort((-p.imag, distance(p)))
             p, some = p[order], some[order]
             need, complete = self._need(p, count, inverse)
-            done = lanczos.estimates(ritz, some[:need]) < max(_CONVERGED, min(lanczos.noise, _LEAST))
+            done = lanczos.estimates(ritz, some[:need]) < max(_CONVERGED, min(lanczos.noise, 10.0 * _CONVERGED))
             if (complete or lanczos.exhausted) and done.all():
                 zeros = self._is_zero(p[:need], inverse).any()
                 if (self.check == "none" and not zeros) or (known is not None and self._same(known, p[:need], inverse)):
                     self._count(lanczos)
-                    return Pairs(*inverse.pairs(p[:need], *lanczos.vectors(ritz, some[:need])))
+                    return self._polished(inverse, p[:need], *lanczos.vectors(ritz, some[:need]))
                 known = p[:need]
-                lanczos.condense(ritz, self._closed(p, some, min(need, most - _PROBE)), fresh=True)
+                lanczos.condense(ritz, self._closed(inverse, p, some, min(need, most - _PROBE)), fresh=True)
                 lanczos.extend(_PROBE)
                 effort.restarts += 1
             elif lanczos.stuck:
                 lanczos.condense(ritz, some[:need][done], fresh=True)
                 lanczos.extend(chunk)
                 effort.restarts += 1
-            elif lanczos.steps == most:
-                keep = min(max(need + _GUARD, (need + most) // 2), most - chunk, len(some))
-                lanczos.condense(ritz, self._closed(p, some, keep))
+            elif lanczos.steps == most or (
+                lanczos.noise > _NOISY and lanczos.steps - lanczos.locked > need + 2 * chunk
+            ):
+                keep = min(need + _GUARD if lanczos.noise > _NOISY else (need + most) // 2, most - chunk)
+                lanczos.condense(ritz, self._closed(inverse, p, some, keep))
                 lanczos.extend(chunk)
                 effort.restarts += 1
             else:
@@ -243,6 +248,23 @@ class _Work:
             "give a shift nearer to them, or more steps (most_steps)"
         )
 
+    def _polished(self, inverse: Inverse, p, v, z) -> Pairs:
+        """Pairs by subspace iteration from Ritz vectors v, z (2n, k) until residuals are as they should be."""
+        for _ in range(_POLISH):
+            p, v, z, *rest = inverse.pairs(p, v, z)
+            pairs = Pairs(p, *rest)
+            far = ~self._is_zero(p, inverse)
+            residuals, backward = (
+                np.maximum(a, b)[far]
+                for a, b in zip(
+                    self.pencil.residuals(p, pairs.x, pairs.y),
+                    self.pencil.residuals(p, pairs.w, pairs.z, transposed=True),
+                )
+            )
+            if ((residuals < 1e-2 * self.tolerance) | (backward < 1e-2 * BACKWARD)).all():
+                break
+        return pairs
+
     def _is_zero(self, p: np.ndarray, inverse: Inverse) -> np.ndarray:
         return np.abs(p) < _ZERO * abs(inverse.s)
 
@@ -252,15 +274,15 @@ class _Work:
         need = int(np.searchsorted(elastic, count)) + 1
         if need > p.size:
             return p.size, False
-        if inverse.dtype == float and need < p.size and p[need - 1].imag > 0.0 and p[need] == p[need - 1].conj():
+        while inverse.dtype == float and need < p.size and _torn(p[:need]):
             need += 1
         return need, True
 
     @staticmethod
-    def _closed(p: np.ndarray, some: np.ndarray, keep: int) -> np.ndarray:
-        """The first ``keep`` of the sorted Ritz values; one less where that would tear a pair."""
+    def _closed(inverse: Inverse, p: np.ndarray, some: np.ndarray, keep: int) -> np.ndarray:
+        """The first ``keep`` of the sorted Ritz values; fewer where that would tear a pair."""
         keep = min(keep, p.size)
-        if 0 < keep < p.size and p[keep - 1].imag > 0.0 and p[keep] == p[keep - 1].conj():
+        while inverse.dtype == float and _torn(p[:keep]):
             keep -= 1
         return some[:keep]
 
@@ -324,6 +346,11 @@ class _Work:
 
 def _complex(a: complex | None) -> complex | None:
     return None if a is None else complex(a)
+
+
+def _torn(p: np.ndarray) -> bool:
+    """Whether one of a conjugate pair is missing."""
+    return not np.isin(p.conj(), p).all()
 
 
 def _finite(theta: np.ndarray, s: complex) -> tuple[np.ndarray, np.ndarray]:

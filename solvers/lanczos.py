@@ -14,9 +14,9 @@ are:
   offending vector is replaced by a random one, bi-orthogonal to all; what it leaves behind counts in the estimates of
   the errors.
 - When the space is full it is condensed to the wanted right and left invariant subspaces of T, and the recurrence
-  goes on (two-sided Krylov-Schur: Zwaan & Hochstenbach 2017, SIAM J. Matrix Anal. Appl. 38).  Converged pairs are locked:
-  they stay in the basis, so they are deflated, while a fresh random pair of vectors looks for further copies of
-  multiple eigenvalues, which one pair of starting vectors cannot find.
+  goes on (two-sided Krylov-Schur: Zwaan & Hochstenbach 2017, SIAM J. Matrix Anal. Appl. 38).  Converged pairs are
+  locked: they stay in the basis, so they are deflated, while a fresh random pair of vectors looks for further copies
+  of multiple eigenvalues, which one pair of starting vectors cannot find.
 
 Estimates are |A x - t x| / |t x| of Ritz pairs, from the last coefficients alone.
 """

@@ -381,9 +381,9 @@ class Inverse:
         x = rng.standard_normal(self.size)
         return x if self.dtype == float else x + 1j * rng.standard_normal(self.size)
 
-    def pairs(self, p, v, z) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """p (k,), x, y, w, z: eigenvalues, right and left vectors (n, k) with multipliers (m, k), from the span of right
-        and left vectors v, z (2n, k) of A with values p, closed under conjugation for real operators.
+    def pairs(self, p, v, z) -> tuple[np.ndarray, ...]:
+        """From right and left vectors v, z (2n, k) of A, with values p closed under conjugation for real operators:
+        better p, v, z, and x, y, w, mu, right and left vectors (n, k) of the pencil with multipliers (m, k).
 
         One step of subspace iteration on both sides, and Rayleigh-Ritz with well-conditioned bases: what many steps of
         the recurrence have lost to rounding comes back.
@@ -397,12 +397,12 @@ class Inverse:
         z = self._left_all(z)[0]
         v, z = (np.linalg.qr(a)[0] for a in (v, z))
         image, y = self._right_all(v)
-        _, w, mu = self._left_all(z)
+        back, w, mu = self._left_all(z)
         theta, left, right = scipy.linalg.eig(z.T @ image, z.T @ v, left=True, right=True)
         left = left.conj()
         x, y = _unit_size(image[:n] @ right, y @ right)
         w, mu = _unit_size(w @ left, mu @ left)
-        return self.s + 1.0 / theta, x, y, w, mu
+        return self.s + 1.0 / theta, image @ right, back @ left, x, y, w, mu
 
     def _right_all(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A v (2n, k) and the multipliers (m, k) of its displacements."""
