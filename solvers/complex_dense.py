@@ -12,7 +12,7 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.complex_pairs import ComplexModes, Motions, Pairs, assemble, improved
+from fem_mbs.solvers.complex_pairs import ComplexModes, Motions, Pairs, assemble, farthest, improved
 from fem_mbs.solvers.eigen import null_space
 from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil, SingularShift
 
@@ -39,20 +39,14 @@ def dense_modes(
     keep = np.ones(raw[0].size, bool)
     if which == "rightmost" and reach is not None:
         keep &= np.abs(raw[0].imag) <= reach
-    together = which == "rightmost" or np.imag(near) == 0.0
     if pencil.real:
         keep &= raw[0].imag >= 0.0
     p, x, w = (a[..., keep] for a in raw)
-    found, got = [Pairs.none(pencil)], 0
-    for i in np.argsort(key(p), kind="stable"):
-        if got >= count:
-            break
-        pair = _beside(pencil, p[[i]], x[:, [i]], w[:, [i]], tolerance)
-        if pair is not None:
-            found.append(pair)
-            got += 2 if pencil.real and p[i].imag > 0.0 and together else 1
+    some = np.flatnonzero(key(p) <= farthest(pencil, p, key, count))
+    pairs = (_beside(pencil, p[[i]], x[:, [i]], w[:, [i]], tolerance) for i in some)
+    found = [Pairs.none(pencil), *(pair for pair in pairs if pair is not None)]
     covered = (np.inf if reach is None else reach / pencil.time, np.inf) if which == "rightmost" else None
-    return assemble(pencil, improved(pencil, Pairs.join(found)), motions, key, count, tolerance, [], covered, together)
+    return assemble(pencil, improved(pencil, Pairs.join(found)), motions, key, count, tolerance, [], covered)
 
 
 def _all(pencil: QuadraticPencil) -> list[np.ndarray]:

@@ -136,7 +136,7 @@ class _Work:
     # --- nearest ---------------------------------------------------------------------------------------------------
     def nearest(self, count: int, near: complex, shift: complex | None) -> ComplexModes:
         pairs = self._nearest(count, near, shift)
-        return self._result(pairs, lambda p: np.abs(p - near), count, together=np.imag(near) == 0.0)
+        return self._result(pairs, lambda p: np.abs(p - near), count)
 
     def _nearest(self, count: int, near: complex, shift: complex | None = None) -> Pairs:
         inverse = self._inverse(near, shift)
@@ -146,8 +146,8 @@ class _Work:
             pairs = self._without_zeros(inverse, pairs)
         return improved(self.pencil, upper_half(pairs, inverse))
 
-    def _result(self, pairs: Pairs, key, count: int, covered=None, together: bool = True) -> ComplexModes:
-        return assemble(self.pencil, pairs, self.motions, key, count, self.tolerance, self.shifts, covered, together)
+    def _result(self, pairs: Pairs, key, count: int, covered=None) -> ComplexModes:
+        return assemble(self.pencil, pairs, self.motions, key, count, self.tolerance, self.shifts, covered)
 
     def _inverse(self, near: complex, shift: complex | None) -> Inverse:
         """The operator about a shift, given or at ``near``, or beside it where the matrix is singular there."""

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.quadratic_pencil import Effort, Inverse, QuadraticPencil, SaddleFactors
 
-__all__ = ["ComplexModes", "Motions", "Pairs", "assemble", "improved", "null_space_near", "upper_half"]
+__all__ = ["ComplexModes", "Motions", "Pairs", "assemble", "farthest", "improved", "null_space_near", "upper_half"]
 
 #: Residual, over the absolute values that it cancels from, that cannot be had smaller.
 BACKWARD = 1e-12
@@ -187,6 +187,13 @@ def _clusters(p: np.ndarray) -> list[np.ndarray]:
     return [g for g in groups if g.size > 1]
 
 
+def farthest(pencil: QuadraticPencil, p: np.ndarray, key, count: int) -> float:
+    """Largest ``key`` among the first ``count`` eigenvalues, if those of the upper half plane, p, have conjugates."""
+    keys = np.sort(np.concatenate((key(p), key(p[p.imag > 0.0].conj()) if pencil.real else [])))
+    edge = float(keys[min(count, keys.size) - 1]) if keys.size else 0.0
+    return edge + 1e-12 * abs(edge)
+
+
 def assemble(
     pencil: QuadraticPencil,
     pairs: Pairs,
@@ -196,20 +203,15 @@ def assemble(
     tolerance: float,
     shifts: list[complex],
     covered: tuple[float, float] | None = None,
-    together: bool = True,
 ) -> ComplexModes:
-    """The first ``count`` pairs by ``key``(p), with conjugates, in given units, after the rigid-body motions.
-
-    Conjugates count only where they are ``together``, no farther by ``key``.
+    """The first ``count`` pairs by ``key``(p) and their conjugates, in given units, after the rigid-body motions.
 
     Raises:
         AnalysisError: residuals above the tolerance.
     """
     pairs = pairs.take(np.argsort(key(pairs.p), kind="stable"))
+    pairs = pairs.take(key(pairs.p) <= farthest(pencil, pairs.p, key, count))
     copies = 1 + ((pairs.p.imag > 0.0) & pencil.real)
-    enough = np.cumsum(copies if together else np.ones(copies.size)) >= count
-    pairs = pairs.take(slice(int(enough.argmax()) + 1 if enough.any() else None))
-    copies = copies[: pairs.p.size]
     right, left = pencil.residuals(pairs.p, pairs.x, pairs.y), pencil.residuals(pairs.p, pairs.w, pairs.z, True)
     residuals, backward = np.maximum(right[0], left[0]), np.maximum(right[1], left[1])
     bad = (residuals > tolerance) & (backward > BACKWARD)

@@ -146,14 +146,16 @@ class TwoSidedLanczos:
             total += h
         return u, total
 
-    def _fresh(self, right: bool) -> np.ndarray | None:
-        """A random vector of unit size, bi-orthogonal to the basis; None if there is nothing outside of it."""
-        u = self.operator.start(self.rng)[0 if right else 1]
-        size = np.linalg.norm(u)
-        if self.steps:
-            u, _ = self._project(u, *((self._D, self._G) if right else (self._G, self._D)))
-        length = np.linalg.norm(u)
-        return u / length if length > _EXHAUSTED * size else None
+    def _fresh(self) -> list[np.ndarray | None]:
+        """A random right and left vector of unit size, bi-orthogonal to the basis; None where nothing is outside of it."""
+        pair: list[np.ndarray | None] = []
+        for u, bases in zip(self.operator.start(self.rng), ((self._D, self._G), (self._G, self._D))):
+            size = np.linalg.norm(u)
+            if self.steps:
+                u, _ = self._project(u, *bases)
+            length = np.linalg.norm(u)
+            pair.append(u / length if length > _EXHAUSTED * size else None)
+        return pair
 
     def _next(self, u: np.ndarray, v: np.ndarray, before_u: float, before_v: float) -> None:
         """Normalise the next vectors u, v (images of sizes before_...), curing what has broken down."""
@@ -164,13 +166,12 @@ class TwoSidedLanczos:
         self.breakdowns += sum(fresh)
         cosine = 0.0
         for draw in range(_DRAWS + 1):
-            for side in (0, 1):
-                if pair[side] is None:
-                    pair[side] = self._fresh(side == 0)
-                if pair[side] is None:
-                    self.exhausted = True
-                    self._couple(0.0, 0.0)
-                    return
+            if pair[0] is None or pair[1] is None:
+                pair = [new if old is None else old for old, new in zip(pair, self._fresh())]
+            if pair[0] is None or pair[1] is None:
+                self.exhausted = True
+                self._couple(0.0, 0.0)
+                return
             cosine = pair[1] @ pair[0]
             if abs(cosine) > BREAKDOWN:
                 break

@@ -368,18 +368,20 @@ class Inverse:
     def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.
 
-        One step of power iteration brings displacements onto the constraints, another the velocities; together they
-        also remove the chains of two vectors that belong to infinite eigenvalues of a singular M.
+        The left one is (K_s x, nu^2 M v) of the right one (x, v): without damping A is skew in the inner product of the
+        energy, left vectors go on to be such images of right ones, and there are no breakdowns; with little damping
+        they are rare.  One step of power iteration brings displacements onto the constraints, another the velocities;
+        together they also remove the chains of two vectors that belong to infinite eigenvalues of a singular M.
         """
-        d, g = (self._random(rng) for _ in range(2))
+        n = self.pencil.n
+        d = rng.standard_normal(self.size)
+        if self.dtype != float:
+            d = d + 1j * rng.standard_normal(self.size)
+        g = np.concatenate((self.pencil.shifted(self.s) @ d[:n], self.unit**2 * (self.pencil.M @ d[n:]))).conj()
         for _ in range(2):
             d, g = self.right(d), self.left(g)
             d, g = d / (np.linalg.norm(d) or 1.0), g / (np.linalg.norm(g) or 1.0)
         return d, g
-
-    def _random(self, rng: np.random.Generator) -> np.ndarray:
-        x = rng.standard_normal(self.size)
-        return x if self.dtype == float else x + 1j * rng.standard_normal(self.size)
 
     def pairs(self, p, v, z) -> tuple[np.ndarray, ...]:
         """From right and left vectors v, z (2n, k) of A, with values p closed under conjugation for real operators:
