@@ -48,7 +48,7 @@ CHECKS = ("none", "probe")
 #: Unknowns up to which problems are solved dense.
 DENSE = 100
 _CONVERGED = 1e-12  # estimates of the errors of Ritz pairs; ten times as much where rounding does not allow that
-_NOISY = 1e-10  # rounding error of the recurrence from which on it is better condensed
+_NOISY = 1e-8  # rounding error of the recurrence from which on it is better condensed
 _PROBE = 16
 _GUARD = 6
 _ROUNDS = 400  # of extending and condensing the space
@@ -229,14 +229,14 @@ class _Work:
                 lanczos.condense(ritz, self._closed(inverse, p, some, min(need, most - _PROBE)), fresh=True)
                 lanczos.extend(_PROBE)
                 effort.restarts += 1
-            elif lanczos.stuck:
-                lanczos.condense(ritz, some[:need][done], fresh=True)
+            elif lanczos.stuck or lanczos.noise > _NOISY:
+                # rounding has spoilt the recurrence: keep what is good, and begin again from the rest
+                others = np.concatenate((some[:need][~done], some[need : need + _GUARD]))
+                lanczos.condense(ritz, some[:need][done], fresh=True, seeds=None if lanczos.stuck else others)
                 lanczos.extend(chunk)
                 effort.restarts += 1
-            elif lanczos.steps == most or (
-                lanczos.noise > _NOISY and lanczos.steps - lanczos.locked > need + 2 * chunk
-            ):
-                keep = min(need + _GUARD if lanczos.noise > _NOISY else (need + most) // 2, most - chunk)
+            elif lanczos.steps == most:
+                keep = min((need + most) // 2, most - chunk)
                 lanczos.condense(ritz, self._closed(inverse, p, some, keep))
                 lanczos.extend(chunk)
                 effort.restarts += 1

@@ -147,7 +147,7 @@ class TwoSidedLanczos:
         return u, total
 
     def _fresh(self) -> list[np.ndarray | None]:
-        """A random right and left vector of unit size, bi-orthogonal to the basis; None where nothing is outside of it."""
+        """A random right and left vector of unit size, bi-orthogonal to the basis; None where all is inside of it."""
         pair: list[np.ndarray | None] = []
         for u, bases in zip(self.operator.start(self.rng), ((self._D, self._G), (self._G, self._D))):
             size = np.linalg.norm(u)
@@ -233,19 +233,24 @@ class TwoSidedLanczos:
     def noise(self) -> float:
         """What rounding leaves of estimates: that of numbers of size one over the smallest cosine of two vectors."""
         k = self.steps
-        return 4e-16 * float((np.linalg.norm(self.D[:, self.locked :], axis=0) ** 2).max(initial=1.0)) if k else 4e-16
+        return 1e-14 * float((np.linalg.norm(self.D[:, self.locked :], axis=0) ** 2).max(initial=1.0)) if k else 1e-14
 
     def vectors(self, ritz: Ritz, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Right and left Ritz vectors (size, j)."""
         return self.D @ ritz.right[:, some], self.G @ ritz.left[:, some]
 
     # --- restart ---------------------------------------------------------------------------------------------------
-    def condense(self, ritz: Ritz, some: np.ndarray, fresh: bool = False) -> None:
+    def condense(self, ritz: Ritz, some: np.ndarray, fresh: bool = False, seeds: np.ndarray | None = None) -> None:
         """Keep the span of the Ritz vectors ``some`` (closed under conjugation for real operators) and of locked ones.
 
         The recurrence goes on with the vectors that would come next; or with ``fresh`` random ones, and what is kept is
-        locked then, with its present estimates.
+        locked then, with its present estimates.  The fresh ones may be images of the sums of the Ritz vectors ``seeds``.
         """
+        new = None
+        if seeds is not None and seeds.size:
+            pair = (a.sum(axis=1) for a in self.vectors(ritz, seeds))
+            pair = (a.real if self._T.dtype == float else a for a in pair)
+            new = tuple(f(a) for f, a in zip((self.operator.right, self.operator.left), pair))
         k, lock = self.steps, self.locked
         own = some[some >= lock]
         j = lock + own.size
@@ -274,9 +279,12 @@ class TwoSidedLanczos:
         if fresh or follow is None:
             self.locked, self.exhausted, self.stuck = j, False, False
             self._lost_right, self._lost_left = np.zeros(j), np.zeros(j)
-            none = np.zeros(self.operator.size, self._T.dtype)
             cured = self.breakdowns
-            self._next(none, none, 1.0, 1.0)
+            if new is None:
+                new = (np.zeros(self.operator.size, self._T.dtype),) * 2
+            elif j:
+                new = self._project(new[0], self._D, self._G)[0], self._project(new[1], self._G, self._D)[0]
+            self._next(*new, 1e-300, 1e-300)
             self.breakdowns = cured
             return
         self._D[:, j], self._G[:, j], self._eps[j] = follow
