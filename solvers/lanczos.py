@@ -244,7 +244,7 @@ class TwoSidedLanczos:
         """Keep the span of the Ritz vectors ``some`` (closed under conjugation for real operators) and of locked ones.
 
         The recurrence goes on with the vectors that would come next; or with ``fresh`` random ones, and what is kept is
-        locked then, with its present estimates.  The fresh ones may be images of the sums of the Ritz vectors ``seeds``.
+        locked then, with its present estimates.  The fresh ones may be images of the sums of Ritz vectors, ``seeds``.
         """
         new = None
         if seeds is not None and seeds.size:

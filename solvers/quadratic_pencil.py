@@ -99,6 +99,7 @@ class QuadraticPencil:
         D = diags(self.d)
         self.M, self.C, self.K = self.omega**2 * (D @ M @ D), self.omega * (D @ C @ D), D @ K @ D
         self.M, self.C, self.K = (csr_matrix(a) for a in (self.M, self.C, self.K))
+        self.M.eliminate_zeros()
         self.absolute = tuple(abs(a) for a in (self.M, self.C, self.K))
         self.keep = independent_rows(G, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
         rows = csr_matrix(G[np.flatnonzero(self.keep)] @ D)
@@ -337,6 +338,9 @@ class Inverse:
         self.dtype = np.dtype(float if real else complex)
         with one_blas_thread():
             self.factors = SaddleFactors(pencil.shifted(s), pencil.rows, pencil.effort, pencil.columns)
+        # massless unknowns need no velocities: nothing sees them, and rounding errors would gather there
+        used = np.bincount(pencil.M.indices, minlength=pencil.n) + np.diff(pencil.M.indptr)
+        self.moving = (used > 0).astype(float)[:, None]
         self.Cs = csr_matrix(pencil.C + 2.0 * s * pencil.M)
         self.CsT = csr_matrix(self.Cs.T)
         self.size = 2 * pencil.n
@@ -410,13 +414,13 @@ class Inverse:
         """A v (2n, k) and the multipliers (m, k) of its displacements."""
         n = self.pencil.n
         x, y = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]))
-        return np.vstack((-x, v[:n] / self.unit)), -y
+        return np.vstack((-x, self.moving * v[:n] / self.unit)), -y
 
     def _left_all(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A^T z (2n, k), and the w (n, k) of z with its multipliers (m, k)."""
         n = self.pencil.n
         w, mu = self.factors.solve(z[:n], transposed=True)
-        return np.vstack((z[n:] / self.unit - self.CsT @ w, -self.unit * (self.pencil.MT @ w))), -w, -mu
+        return np.vstack((self.moving * z[n:] / self.unit - self.CsT @ w, -self.unit * (self.pencil.MT @ w))), -w, -mu
 
     def improve(self, p, x, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """One step of inverse iteration on pairs p (k,) (scaled), x (n, k): new x of unit size, with its y (m, k)."""
