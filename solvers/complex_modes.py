@@ -52,7 +52,8 @@ _NOISY = 1e-8  # rounding error of the recurrence from which on it is better con
 _PROBE = 16
 _GUARD = 6
 _ROUNDS = 400  # of extending and condensing the space
-_ZERO = 2e-3  # eigenvalues nearer to zero than this part of the shift may belong to rigid motions
+_ZERO = 0.5  # eigenvalues nearer to zero than this part of the shift may belong to rigid motions, ...
+_STRAIN = 1e-14  # ... and do if |p|^2 |x|.|M||x| is a smaller part of |x|.|K||x| than this (rounding leaves 1e-16)
 _COVER, _WIDTH = 0.8, 0.6  # parts of a disc's radius by which it covers the imaginary axis, and to both sides of it
 _DISCS = 60
 _POLISH = 4
@@ -186,9 +187,9 @@ class _Work:
             lanczos.extend(lanczos.most)
             ritz = lanczos.ritz()
             p, some = _finite(ritz.theta, s)
-            fair = lanczos.estimates(ritz, some) < 1e-2
-            size = np.abs(p[fair])
-            elastic = size[size > 1e-4 * s].min(initial=np.inf)
+            zero = self._zeros(inverse, p, lambda i: lanczos.D[: self.pencil.n] @ ritz.right[:, some[i]])  # noqa: B023
+            fair = (lanczos.estimates(ritz, some) < 1e-2) & ~zero
+            elastic = np.abs(p[fair]).min(initial=np.inf)
             self._count(lanczos)
             if 0.02 * elastic <= s <= 2.0 * elastic or (lanczos.exhausted and not np.isfinite(elastic)):
                 return inverse
@@ -218,14 +219,15 @@ class _Work:
             p, some = _finite(ritz.theta, inverse.s)
             order = np.lexsort((-p.imag, distance(p)))
             p, some = p[order], some[order]
-            need, complete = self._need(p, count, inverse)
+            zero = self._zeros(inverse, p, lambda i: lanczos.D[: self.pencil.n] @ ritz.right[:, some[i]])  # noqa: B023
+            need, complete = self._need(p, zero, count, inverse)
             done = lanczos.estimates(ritz, some[:need]) < max(_CONVERGED, min(lanczos.noise, 10.0 * _CONVERGED))
             if (complete or lanczos.exhausted) and done.all():
-                zeros = self._is_zero(p[:need], inverse).any()
-                if (self.check == "none" and not zeros) or (known is not None and self._same(known, p[:need], inverse)):
+                found = np.where(zero, 0.0, p)[:need]
+                if (self.check == "none" and not zero.any()) or self._same(known, found, inverse.s):
                     self._count(lanczos)
                     return self._polished(inverse, p[:need], *lanczos.vectors(ritz, some[:need]))
-                known = p[:need]
+                known = found
                 lanczos.condense(ritz, self._closed(inverse, p, some, min(need, most - _PROBE)), fresh=True)
                 lanczos.extend(_PROBE)
                 effort.restarts += 1
@@ -253,7 +255,7 @@ class _Work:
         for _ in range(_POLISH):
             p, v, z, *rest = inverse.pairs(p, v, z)
             pairs = Pairs(p, *rest)
-            far = ~self._is_zero(p, inverse)
+            far = ~self._zeros(inverse, p, lambda i: pairs.x[:, i])  # noqa: B023
             residuals, backward = (
                 np.maximum(a, b)[far]
                 for a, b in zip(
@@ -265,12 +267,21 @@ class _Work:
                 break
         return pairs
 
-    def _is_zero(self, p: np.ndarray, inverse: Inverse) -> np.ndarray:
-        return np.abs(p) < _ZERO * abs(inverse.s)
+    def _zeros(self, inverse: Inverse, p: np.ndarray, vectors) -> np.ndarray:
+        """Which p (k,) are zero but for rounding, those of rigid-body motions; ``vectors``(i) gives x (n, j)."""
+        zero = np.abs(p) < _ZERO * abs(inverse.s)
+        some = np.flatnonzero(zero)
+        if some.size:
+            x = np.abs(vectors(some))
+            M, _, K = self.pencil.absolute
+            kinetic, strain = (np.einsum("ik,ik->k", x, a @ x) for a in (M, K))
+            zero[some] = np.abs(p[some]) ** 2 * kinetic <= _STRAIN * strain
+        return zero
 
-    def _need(self, p: np.ndarray, count: int, inverse: Inverse) -> tuple[int, bool]:
+    @staticmethod
+    def _need(p: np.ndarray, zero: np.ndarray, count: int, inverse: Inverse) -> tuple[int, bool]:
         """How many of the sorted values hold ``count`` elastic ones and whole pairs; whether there are that many."""
-        elastic = np.cumsum(~self._is_zero(p, inverse))
+        elastic = np.cumsum(~zero)
         need = int(np.searchsorted(elastic, count)) + 1
         if need > p.size:
             return p.size, False
@@ -286,31 +297,26 @@ class _Work:
             keep -= 1
         return some[:keep]
 
-    def _same(self, known: np.ndarray, p: np.ndarray, inverse: Inverse) -> bool:
+    @staticmethod
+    def _same(known: np.ndarray | None, p: np.ndarray, s: complex) -> bool:
         """Whether a probe has confirmed the values known before."""
-        if known.size != p.size:
+        if known is None or known.size != p.size:
             return False
-        zero = self._is_zero(p, inverse)
-        if (zero != self._is_zero(known, inverse)).any():
-            return False
-        away = np.abs(known - inverse.s)
-        return bool((zero | (np.abs(np.abs(p - inverse.s) - away) <= SAME * away)).all())
+        away = np.abs(known - s)
+        return bool((np.abs(np.abs(p - s) - away) <= SAME * away).all() and ((p == 0.0) == (known == 0.0)).all())
 
     # --- rigid-body motions ----------------------------------------------------------------------------------------
     def _without_zeros(self, inverse: Inverse, pairs: Pairs) -> Pairs:
         """Take the eigenvalues of rigid-body motions out; the motions become ``motions``."""
-        zero = self._is_zero(pairs.p, inverse)
+        zero = self._zeros(inverse, pairs.p, lambda i: pairs.x[:, i])
         R = null_space_near(inverse, pairs.x[:, zero], False)
         L = null_space_near(inverse, pairs.w[:, zero], True)
         r = min(R.shape[1], L.shape[1])
         if r == 0:
             return pairs
         found = Motions.of(self.pencil, R[:, :r], L[:, :r])
-        tiny = np.abs(pairs.p) < 1e-2 * _ZERO * abs(inverse.s)
-        self.motions = replace(found, zeros=max(found.zeros, int(tiny.sum())))
-        near = np.flatnonzero(zero)
-        near = near[np.argsort(np.abs(pairs.p[near]))]
-        return pairs.take(np.setdiff1d(np.arange(pairs.p.size), near[: self.motions.zeros]))
+        self.motions = replace(found, zeros=max(found.zeros, int(zero.sum())))
+        return pairs.take(~zero)
 
     # --- right-most ------------------------------------------------------------------------------------------------
     def rightmost(self, count: int, reach: float | None) -> ComplexModes:
