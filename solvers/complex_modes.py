@@ -48,7 +48,7 @@ CHECKS = ("none", "probe")
 #: Unknowns up to which problems are solved dense.
 DENSE = 100
 _CONVERGED = 1e-12  # estimates of the errors of Ritz pairs; ten times as much where rounding does not allow that
-_NOISY = 1e-8  # rounding error of the recurrence from which on it is better condensed
+_NOISY = 1e-9  # rounding error of the recurrence from which on it is better condensed
 _PROBE = 16
 _GUARD = 6
 _ROUNDS = 400  # of extending and condensing the space
@@ -118,7 +118,8 @@ def complex_modes(
             pencil = pencil.without(rigid_motions)
         work = _Work(pencil, check, tolerance, most_steps)
         to = pencil.time
-        if pencil.n - pencil.m <= DENSE or 2 * count >= pencil.n - pencil.m:
+        free = min(pencil.n - pencil.m, pencil.moving)
+        if free <= DENSE or 2 * count >= free:
             return dense_modes(pencil, count, near * to, which, None if reach is None else reach * to, tolerance)
         if which == "rightmost":
             return work.rightmost(count, None if reach is None else reach * to)
@@ -231,7 +232,7 @@ class _Work:
                 lanczos.condense(ritz, self._closed(inverse, p, some, min(need, most - _PROBE)), fresh=True)
                 lanczos.extend(_PROBE)
                 effort.restarts += 1
-            elif lanczos.stuck or lanczos.noise > _NOISY:
+            elif lanczos.stuck or (lanczos.noise > _NOISY and lanczos.steps - lanczos.locked > need + 2 * chunk):
                 # rounding has spoilt the recurrence: keep what is good, and begin again from the rest
                 others = np.concatenate((some[:need][~done], some[need : need + _GUARD]))
                 lanczos.condense(ritz, some[:need][done], fresh=True, seeds=None if lanczos.stuck else others)

@@ -34,7 +34,7 @@ __all__ = ["Operator", "Ritz", "TwoSidedLanczos"]
 #: Cosine of the angle between the next right and left vector (in the sense of g.d) that is a breakdown.
 BREAKDOWN = 1e-7
 #: Length of a vector, over that before the projection, that is none: the subspace is invariant.
-INVARIANT = 1e-13
+INVARIANT = 1e-11
 _EXHAUSTED = 1e-8  # a random vector that lies in the span of the basis to this: nothing more can be found
 _DRAWS = 3
 
@@ -164,6 +164,9 @@ class TwoSidedLanczos:
         fresh = [not size > INVARIANT * before for size, before in zip(sizes, (before_u, before_v))]
         pair: list[np.ndarray | None] = [None if f else x / s for f, x, s in zip(fresh, (u, v), sizes)]
         self.breakdowns += sum(fresh)
+        if k:
+            self._lost_right[-1] += sizes[0] * fresh[0]
+            self._lost_left[-1] += sizes[1] * fresh[1]
         cosine = 0.0
         for draw in range(_DRAWS + 1):
             if pair[0] is None or pair[1] is None:

@@ -62,6 +62,7 @@ class QuadraticPencil:
     Attributes:
         M, C, K: scaled, sparse; rows (m, n), columns (n, m): G and G^T, independent rows only (``keep`` tells which) of
             unit size, and what takes rigid-body motions out.
+        moving: number of unknowns with masses (or dampers, where there are no masses).
         d (n,): unknown = d * scaled unknown; ``time``: p = scaled p / time.
 
     Raises:
@@ -109,6 +110,9 @@ class QuadraticPencil:
         self.m = self.constraints = self.rows.shape[0]
         self.MT, self.CT, self.KT = (csr_matrix(a.T) for a in (self.M, self.C, self.K))
         self.effort = Effort()
+        used = np.bincount(self.M.indices, minlength=n) + np.diff(self.M.indptr)
+        used += 0 if used.any() else np.bincount(self.C.indices, minlength=n) + np.diff(self.C.indptr)
+        self.moving = int((used > 0).sum())
         self.motions: tuple[np.ndarray, np.ndarray] | None = None
         if self.m >= n:
             raise AnalysisError(f"Complex modes: {self.m} independent constraints leave none of {n} unknowns free")
