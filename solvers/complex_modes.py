@@ -49,6 +49,7 @@ CHECKS = ("none", "probe")
 DENSE = 100
 _CONVERGED = 1e-12  # estimates of the errors of Ritz pairs; ten times as much where rounding does not allow that
 _NOISY = 1e-9  # rounding error of the recurrence from which on it is better condensed
+_FAIR = 1e-2  # estimates of those that may help
 _PROBE = 16
 _GUARD = 6
 _ROUNDS = 400  # of extending and condensing the space
@@ -189,7 +190,7 @@ class _Work:
             ritz = lanczos.ritz()
             p, some = _finite(ritz.theta, s)
             zero = self._zeros(inverse, p, lambda i: lanczos.D[: self.pencil.n] @ ritz.right[:, some[i]])  # noqa: B023
-            fair = (lanczos.estimates(ritz, some) < 1e-2) & ~zero
+            fair = (lanczos.estimates(ritz, some) < _FAIR) & ~zero
             elastic = np.abs(p[fair]).min(initial=np.inf)
             self._count(lanczos)
             if 0.02 * elastic <= s <= 2.0 * elastic or (lanczos.exhausted and not np.isfinite(elastic)):
@@ -227,7 +228,10 @@ class _Work:
                 found = np.where(zero, 0.0, p)[:need]
                 if (self.check == "none" and not zero.any()) or self._same(known, found, inverse.s):
                     self._count(lanczos)
-                    return self._polished(inverse, p[:need], *lanczos.vectors(ritz, some[:need]))
+                    # fair ones beyond help to purify the last ones
+                    fair = self._closed(inverse, p, np.arange(p.size), min(need + _GUARD, p.size))
+                    fair = fair[lanczos.estimates(ritz, some[fair]) < _FAIR]
+                    return self._polished(inverse, need, distance, p[fair], *lanczos.vectors(ritz, some[fair]))
                 known = found
                 lanczos.condense(ritz, self._closed(inverse, p, some, min(need, most - _PROBE)), fresh=True)
                 lanczos.extend(_PROBE)
@@ -251,17 +255,17 @@ class _Work:
             "give a shift nearer to them, or more steps (most_steps)"
         )
 
-    def _polished(self, inverse: Inverse, p, v, z) -> Pairs:
-        """Pairs by subspace iteration from Ritz vectors v, z (2n, k) until residuals are as they should be."""
+    def _polished(self, inverse: Inverse, need: int, distance, p, v, z) -> Pairs:
+        """The ``need`` nearest pairs, by subspace iteration from Ritz vectors v, z (2n, k) till residuals are small."""
         for _ in range(_POLISH):
             p, v, z, *rest = inverse.pairs(p, v, z)
-            pairs = Pairs(p, *rest)
-            far = ~self._zeros(inverse, p, lambda i: pairs.x[:, i])  # noqa: B023
+            pairs = Pairs(p, *rest).take(np.lexsort((-p.imag, distance(p)))[:need])
+            far = ~self._zeros(inverse, pairs.p, lambda i: pairs.x[:, i])  # noqa: B023
             residuals, backward = (
                 np.maximum(a, b)[far]
                 for a, b in zip(
-                    self.pencil.residuals(p, pairs.x, pairs.y),
-                    self.pencil.residuals(p, pairs.w, pairs.z, transposed=True),
+                    self.pencil.residuals(pairs.p, pairs.x, pairs.y),
+                    self.pencil.residuals(pairs.p, pairs.w, pairs.z, transposed=True),
                 )
             )
             if ((residuals < 1e-2 * self.tolerance) | (backward < 1e-2 * BACKWARD)).all():

@@ -290,8 +290,6 @@ class SaddleFactors:
             raise SingularShift("The shifted matrix is singular to working precision")
         if not error <= _ACCEPTED:
             raise AnalysisError(f"Complex modes: the shifted matrix cannot be factored well (error {error:.1e})")
-        # one refinement for the constraints, whose rows have no diagonal, and as many as the factors have asked for
-        self.steps = max(min(self.steps, _REFINEMENTS), 1 if self.m else 0)
 
     def _factor(self, order: str, threshold: float) -> None:
         self.effort.factorisations += 1
