@@ -236,7 +236,7 @@ def assemble(
     R, L = (none, none) if motions is None else (motions.right, motions.left)
     r = R.shape[1]
     loose = np.maximum(_held(pencil, pencil.K, R), _held(pencil, pencil.KT, L))
-    right, left = (np.hstack((a, b)) * pencil.d[:, None] for a, b in ((R, x), (L, w)))
+    right, left = (np.hstack((a, b)).astype(complex) * pencil.d[:, None] for a, b in ((R, x), (L, w)))
     largest = right[np.abs(right).argmax(axis=0), np.arange(right.shape[1])]
     left[:, r:] *= np.where(regular, largest[r:] / (own * pencil.time), 1.0)
     alone = np.r_[np.ones(r, bool), ~regular]

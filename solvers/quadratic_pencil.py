@@ -32,7 +32,7 @@ from fem_mbs.solvers.redundancy import independent_rows
 
 __all__ = ["Effort", "Inverse", "QuadraticPencil", "SaddleFactors", "SingularShift"]
 
-#: |A| |x| / |b| of equilibrated matrices beyond which a shift counts as an eigenvalue.
+#: |A| |x| / |b| (norms) of equilibrated matrices beyond which a shift counts as an eigenvalue.
 SINGULAR_GROWTH = 1e13
 #: Backward error of a solution with the factors, aimed at and still accepted.
 _ROUND_OFF, _ACCEPTED = 1e-15, 1e-11
@@ -273,6 +273,7 @@ class SaddleFactors:
         self.N = csc_matrix(bmat([[A, columns], [G, None]])) if self.m else csc_matrix(A)
         self.dtype = self.N.dtype
         b = np.random.default_rng(_SEED).standard_normal(self.n + self.m)
+        size = abs(self.N).sum(axis=1).max()
         error = np.inf
         for order, threshold in (("MMD_AT_PLUS_A", 0.1), ("COLAMD", 1.0)):
             self._factor(order, threshold)
@@ -283,7 +284,7 @@ class SaddleFactors:
                 if error <= _ROUND_OFF or self.steps == _REFINEMENTS or not np.isfinite(error):
                     break
                 self.steps += 1
-            self.growth = float((abs(self.N) @ np.abs(x)).max() / np.abs(b).max())
+            self.growth = float(size * np.abs(x).max() / np.abs(b).max())
             if error <= _ACCEPTED or self.growth > SINGULAR_GROWTH:
                 break
         if not self.growth <= SINGULAR_GROWTH or not np.isfinite(error):

@@ -1,0 +1,557 @@
+"""Complex modes by the two-sided Lanczos recurrence, and by the dense way, against closed forms, QZ, QR and ARPACK.
+
+D1 to D5: Doan, Geradin & Kill's algorithm on a rotor in its rotating frame, a pinned rotating shaft, a random pencil
+and a free beam.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigs, splu
+
+from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers import complex_modes as module
+from fem_mbs.solvers.complex_modes import complex_modes
+from fem_mbs.solvers.lanczos import TwoSidedLanczos
+from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil
+
+WAYS = {"lanczos": 0, "dense": 10_000}
+
+
+@pytest.fixture(params=WAYS.values(), ids=WAYS)
+def way(request, monkeypatch):
+    monkeypatch.setattr(module, "DENSE", request.param)
+    return request.param
+
+
+@pytest.fixture
+def lanczos(monkeypatch):
+    monkeypatch.setattr(module, "DENSE", 0)
+
+
+# --- models ----------------------------------------------------------------------------------------------------------
+def beam(n, length=1.0, EI=1.0, m=1.0):
+    """Stiffness, mass and mass per rotation about the first end (2n + 2,) of n Hermite beam elements, free."""
+    h = length / n
+    ke = np.array([[12, 6 * h, -12, 6 * h], [6 * h, 4 * h**2, -6 * h, 2 * h**2]])
+    ke = EI / h**3 * np.vstack((ke, [-12, -6 * h, 12, -6 * h], [6 * h, 2 * h**2, -6 * h, 4 * h**2]))
+    me = [[156, 22 * h, 54, -13 * h], [22 * h, 4 * h**2, 13 * h, -3 * h**2]]
+    me = m * h / 420 * np.array([*me, [54, 13 * h, 156, -22 * h], [-13 * h, -3 * h**2, -22 * h, 4 * h**2]])
+    rows = (2 * np.arange(n)[:, None, None] + np.arange(4)[:, None]).repeat(4, axis=2)
+    at = (rows.ravel(), rows.transpose(0, 2, 1).ravel())
+    K, M = (sp.csr_matrix((np.tile(e.ravel(), n), at), shape=(2 * n + 2,) * 2) for e in (ke, me))
+    return K, M, M @ rigid(n, length)[:, 1]
+
+
+def rigid(n, length=1.0):
+    """Translation and rotation (2n + 2, 2)."""
+    x = np.linspace(0.0, length, n + 1)
+    return np.column_stack((np.tile([1.0, 0.0], n + 1), np.column_stack((x, np.ones(n + 1))).ravel()))
+
+
+def shaft(n, speed, pinned=True):
+    """M, C, K, G of a shaft of n elements in two planes, seen from the frame that rotates with it (EI = m = L = 1)."""
+    K, M, _ = beam(n)
+    N = 2 * n + 2
+    G = sp.csr_matrix((np.ones(4), (np.arange(4), [0, N - 2, N, 2 * N - 2])), shape=(4, 2 * N))
+    C = sp.bmat([[None, -2.0 * speed * M], [2.0 * speed * M, None]])
+    M2, K2 = sp.block_diag((M, M)), sp.block_diag((K - speed**2 * M,) * 2)
+    return tuple(sp.csr_matrix(a) for a in (M2, C, K2)) + (G if pinned else None,)
+
+
+def random_problem(kind, n=70, m=0, redundant=0, seed=1):
+    """Dense M, C, K, G; ``kind`` names what is in it."""
+    rng = np.random.default_rng(seed)
+    A, B, D = rng.normal(size=(3, n, n))
+    K = A @ A.T / n + np.diag(np.linspace(1.0, 1e4, n))
+    M, C = np.diag(rng.uniform(0.5, 2.0, n)), np.zeros((n, n))
+    if "gyro" in kind:
+        C += 3.0 * (B - B.T) / np.sqrt(n)
+    if "damped" in kind:
+        C += (6.0 if "over" in kind else 0.3) * D @ D.T / n
+    if "follower" in kind:
+        K += 2.0 * (D - D.T) / np.sqrt(n)
+    if "unsymmetric" in kind:
+        K, C, M = K + B, C + D, M + 0.1 * A / np.sqrt(n)
+    if "singular" in kind:
+        M[: n // 4] = M[:, : n // 4] = 0.0
+    G = rng.normal(size=(m, n))
+    return M, C, K, np.vstack((G, 2.0 * G[:redundant]))
+
+
+def spectrum(M, C, K, G=None):
+    """All finite eigenvalues by QZ on the null space of G."""
+    M, C, K = (a.toarray() if sp.issparse(a) else np.asarray(a) for a in (M, C, K))
+    if G is not None and G.shape[0]:
+        Z = scipy.linalg.null_space(G.toarray() if sp.issparse(G) else G)
+        M, C, K = (Z.T @ a @ Z for a in (M, C, K))
+    one, none = np.eye(len(K)), np.zeros_like(K)
+    a, b = scipy.linalg.eig(
+        np.block([[none, one], [-K, -C]]), np.block([[one, none], [none, M]]), right=False, homogeneous_eigvals=True
+    )
+    finite = np.abs(b) > 1e-13 * np.abs(a)
+    p = a[finite] / b[finite]
+    return p[np.abs(p) < 1e6]
+
+
+def agree(found, exact, rel):
+    """Each exact value is found, one for one."""
+    found = list(found)
+    for p in exact:
+        at = int(np.argmin(np.abs(np.array(found) - p)))
+        assert abs(found.pop(at) - p) <= rel * max(abs(p), 1e-300)
+
+
+def check_pairs(modes, M, C, K, G=None, rel=1e-8):
+    """Residuals of right and left vectors computed anew, constraints, normalisation and conjugates."""
+    M, C, K = (sp.csr_matrix(a) for a in (M, C, K))
+    n = K.shape[0]
+    G = sp.csr_matrix((0, n)) if G is None else sp.csr_matrix(G)
+    Z = scipy.linalg.null_space(G.toarray()) if G.shape[0] else np.eye(n)
+    for i in range(modes.rigid, modes.values.size):
+        p, x, w, y = modes.values[i], modes.right[:, i], modes.left[:, i], modes.multipliers[:, i]
+        terms = [p**2 * (M @ x), p * (C @ x), K @ x, G.T @ y]
+        assert np.linalg.norm(sum(terms)) <= rel * sum(np.linalg.norm(t) for t in terms)
+        terms = [p**2 * (M.T @ w.conj()), p * (C.T @ w.conj()), K.T @ w.conj()]
+        assert np.linalg.norm(Z.T @ sum(terms)) <= rel * sum(np.linalg.norm(t) for t in terms)
+        assert max(np.abs(G @ x).max(initial=0.0), np.abs(G @ w).max(initial=0.0) / np.abs(w).max()) < 1e-10
+        assert np.abs(x).max() == pytest.approx(1.0)
+        assert w.conj() @ (2.0 * p * (M @ x) + C @ x) == pytest.approx(1.0, rel=1e-9)
+    complex_ones = modes.values[modes.values.imag != 0.0]
+    assert np.array_equal(complex_ones[1::2], complex_ones[::2].conj())
+    assert (complex_ones[::2].imag > 0.0).all()
+    assert modes.residuals.max() <= 1e-8
+
+
+# --- D1 to D5 --------------------------------------------------------------------------------------------------------
+def test_d1_rotor_in_the_rotating_frame(way):
+    turn = np.array([[0.0, -1.0], [1.0, 0.0]])
+    M, C, K = np.eye(2), 2.0 * 3.0 * turn, (10.0**2 - 3.0**2) * np.eye(2)
+    modes = complex_modes(M, C, K, count=4)
+    assert modes.values == pytest.approx(np.array([7j, -7j, 13j, -13j]), rel=1e-10)
+    # circular whirl, forward (7) and backward (13) as seen from the rotating frame
+    assert modes.right[1] / modes.right[0] == pytest.approx(np.array([-1j, 1j, 1j, -1j]), rel=1e-9)
+    check_pairs(modes, M, C, K)
+
+
+SHAFT = (5.869609, 13.869609, 35.478684, 43.478684, 84.829462, 92.829462)
+
+
+def test_d2_pinned_shaft(way):
+    """n^2 pi^2 -+ Omega, the digits of 20 elements per plane."""
+    model = shaft(20, 4.0)
+    modes = complex_modes(*model, count=12)
+    assert modes.values[::2].imag == pytest.approx(SHAFT, abs=1e-6)
+    assert np.abs(modes.values.real).max() < 1e-9
+    assert modes.biorthogonality < 1e-10
+    assert (modes.rigid, modes.zeros) == (0, 0)
+    check_pairs(modes, *model)
+
+
+def recurrence(full, steps=40):
+    inverse = Inverse(QuadraticPencil(*shaft(20, 4.0)), 0.0)
+    lanczos = TwoSidedLanczos(inverse, steps, np.random.default_rng(1), full=full)
+    lanczos.extend(steps)
+    image = np.column_stack([inverse.right(d) for d in lanczos.D.T])
+    return lanczos, image
+
+
+def test_d3_the_recurrence():
+    """G^T D = J, G^T A D = J T, T tridiagonal with equal lengths and signs eps."""
+    lanczos, image = recurrence(full=True)
+    J = np.diag(lanczos.eps)
+    assert np.abs(np.abs(lanczos.eps) - 1.0).max() < 1e-14
+    assert np.abs(lanczos.G.T @ lanczos.D - J).max() < 1e-10
+    assert np.abs(lanczos.G.T @ image - J @ lanczos.T).max() < 1e-10 * np.abs(lanczos.T).max()
+    band = np.triu(np.tril(lanczos.T, 1), -1)
+    assert np.abs(lanczos.T - band).max() < 1e-10 * np.abs(band).max()
+    assert np.linalg.norm(lanczos.D, axis=0) == pytest.approx(np.linalg.norm(lanczos.G, axis=0))
+
+
+def test_d3_without_reorthogonalisation_copies_appear():
+    """The lowest pair, which is simple, is found several times by three terms alone."""
+    for full in (True, False):
+        theta = np.abs(recurrence(full, steps=100)[0].ritz().theta)
+        copies = int((np.abs(theta - theta.max()) < 1e-6 * theta.max()).sum())
+        assert copies == 2 if full else copies > 2
+
+
+def test_d4_random_unsymmetric(way):
+    rng = np.random.default_rng(3)
+    n = 60
+    M, C, K = np.eye(n) + 0.1 * rng.normal(size=(n, n)) / np.sqrt(n), rng.normal(size=(n, n)), rng.normal(size=(n, n))
+    inverse = np.linalg.inv(M)
+    exact = scipy.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [-inverse @ K, -inverse @ C]]))
+    exact = exact[np.argsort(np.abs(exact))][:6]
+    modes = complex_modes(M, C, K, count=6)
+    agree(modes.values, exact, 1e-8)
+    check_pairs(modes, M, C, K)
+    assert modes.biorthogonality < 1e-9
+
+
+@pytest.mark.parametrize("shift", [None, 1.0, 5.0, 20.0])
+def test_d5_free_beam(way, shift):
+    """p = 0 twice per rigid motion, found as zeros, not as noise; then (4.7300 / L)^2 and (7.8532 / L)^2."""
+    K, M, _ = beam(40)
+    modes = complex_modes(M, 0.0 * M, K, count=4, shift=shift)
+    assert (modes.rigid, modes.zeros) == (2, 4)
+    assert (modes.values[:2] == 0.0).all()
+    assert modes.values[2::2] == pytest.approx(1j * np.array([22.37329, 61.67282]), rel=1e-5)
+    R = rigid(40)
+    inside = R @ np.linalg.lstsq(R, modes.right[:, :2], rcond=None)[0]
+    assert inside == pytest.approx(modes.right[:, :2], abs=1e-9)
+    check_pairs(modes, M, 0.0 * M, K)
+
+
+def test_rigid_motions_by_the_projector(way):
+    K, M, _ = beam(40)
+    modes = complex_modes(M, 0.0 * M, K, count=4, rigid_motions=rigid(40))
+    assert (modes.rigid, modes.zeros) == (2, 4)
+    assert modes.values[2::2] == pytest.approx(1j * np.array([22.37329, 61.67282]), rel=1e-5)
+    assert all(s == 0.0 for s in modes.shifts)
+    check_pairs(modes, M, 0.0 * M, K)
+
+
+def test_free_shaft_in_two_planes(way):
+    """Four rigid motions, double elastic values."""
+    M, C, K, _ = shaft(40, 0.0, pinned=False)
+    modes = complex_modes(M, C, K, count=8)
+    assert (modes.rigid, modes.zeros) == (4, 8)
+    assert modes.values[4:].imag == pytest.approx(np.repeat([22.37329, 61.67282], 4) * np.tile([1, -1], 4), rel=1e-5)
+
+
+def test_rigid_motion_with_a_damper(way):
+    """A dashpot leaves one zero of two; a mechanism with follower forces has other left vectors than right ones."""
+    K, M, _ = beam(40)
+    C = sp.lil_matrix(M.shape)
+    C[0, 0] = 3.0
+    modes = complex_modes(M, C, K, count=5)
+    exact = spectrum(M, C, K)
+    exact = exact[np.argsort(np.abs(exact))]
+    assert modes.rigid == 2
+    assert modes.zeros == 3
+    agree(modes.values[2:], exact[3:8], 1e-6)
+    turned = K.toarray()
+    turned[:, 3] += turned @ np.r_[0.2, np.zeros(81)]  # K R = 0 for other R, L as before
+    modes = complex_modes(M, 0.0 * M, turned, count=4)
+    for x, w in zip(modes.right[:, : modes.rigid].T, modes.left[:, : modes.rigid].T):
+        assert np.linalg.norm(turned @ x) < 1e-9 * np.linalg.norm(np.abs(turned) @ np.abs(x))
+        assert np.linalg.norm(turned.T @ w) < 1e-9 * np.linalg.norm(np.abs(turned.T) @ np.abs(w))
+
+
+def test_inverse_dynamics_of_a_link(way):
+    """Ledesma & Bayo (1993): the unsymmetric masses m - N_b^T J_f of a link driven at its hub have real pairs +-p, the
+    zeros of its tip: 2 g^2 sqrt(EI / rho A) / L^2, tan g = -tanh g."""
+    n, EI, mass = 40, 33.333333, 0.2715
+    K, M, J = beam(n, 1.0, EI, mass)
+    held = np.setdiff1d(np.arange(2 * n + 2), (0, 2 * n))
+    M = M.toarray()
+    M[1] -= J  # the hub torque balances the moment of momentum
+    K, M = K.toarray()[np.ix_(held, held)], M[np.ix_(held, held)]
+    modes = complex_modes(M, np.zeros_like(M), K, count=6)
+    exact = 2.0 * np.array([2.365020, 5.497804, 8.639380]) ** 2 * np.sqrt(EI / mass)
+    assert exact == pytest.approx([123.952, 669.83, 1654.05], rel=1e-5)
+    assert np.abs(modes.values.imag).max() < 1e-9 * exact[0]
+    agree(modes.values.real, np.concatenate((exact, -exact)), 2e-5)
+    check_pairs(modes, M, np.zeros_like(M), K)
+
+
+# --- against QZ ------------------------------------------------------------------------------------------------------
+KINDS = ("plain", "gyro", "damped", "gyro overdamped", "gyro damped follower", "unsymmetric")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("m", "redundant"), [(0, 0), (8, 3)])
+def test_lowest(way, kind, m, redundant):
+    model = random_problem(kind, m=m, redundant=redundant)
+    modes = complex_modes(*model, count=10)
+    exact = spectrum(*model)
+    agree(modes.values, exact[np.argsort(np.abs(exact))][:10], 1e-8)
+    assert modes.biorthogonality < 1e-9
+    check_pairs(modes, *model)
+
+
+@pytest.mark.parametrize("kind", ["singular", "singular damped", "singular gyro damped unsymmetric"])
+def test_singular_masses(way, kind):
+    model = random_problem(kind, n=140, m=6)
+    modes = complex_modes(*model, count=8)
+    exact = spectrum(*model)
+    agree(modes.values, exact[np.argsort(np.abs(exact))][:8], 1e-8)
+    check_pairs(modes, *model)
+
+
+def test_no_masses_at_all(way):
+    """C x' + K x = 0: relaxation."""
+    _, C, K, _ = random_problem("damped", n=50)
+    modes = complex_modes(0.0 * C, C, K, count=5)
+    exact = np.sort(np.abs(scipy.linalg.eigvals(K, C)))[:5]
+    assert -modes.values.real == pytest.approx(exact, rel=1e-8)
+
+
+@pytest.mark.parametrize("near", [5j, -3.0 + 5.0j, -20.0, 5.0 - 30.0j])
+def test_near_a_value(way, near):
+    model = random_problem("gyro damped follower", m=5)
+    modes = complex_modes(*model, count=6, near=near)
+    exact = spectrum(*model)
+    agree(modes.values, exact[np.argsort(np.abs(exact - near))][:6], 1e-8)
+    check_pairs(modes, *model)
+
+
+def test_complex_matrices(way):
+    """Structural damping: no conjugates."""
+    M, C, K, G = random_problem("gyro", m=4)
+    K = K * (1.0 + 0.05j)
+    modes = complex_modes(M, C, K, G, count=6)
+    exact = spectrum(M, C, K, G)
+    agree(modes.values, exact[np.argsort(np.abs(exact))][:6], 1e-8)
+    assert modes.residuals.max() < 1e-8
+
+
+def test_more_than_there_are(way):
+    model = random_problem("gyro damped", n=12, m=3)
+    modes = complex_modes(*model, count=50)
+    agree(modes.values, spectrum(*model), 1e-8)
+    assert modes.values.size == 18
+
+
+# --- multiple values, breakdowns, restarts ---------------------------------------------------------------------------
+@pytest.mark.parametrize("copies", [2, 3])
+def test_multiple_eigenvalues(way, copies):
+    M, C, K, _ = random_problem("gyro damped", n=40)
+    model = tuple(scipy.linalg.block_diag(*[a] * copies) for a in (M, C, K))
+    modes = complex_modes(*model, count=4 * copies)
+    one = spectrum(M, C, K)
+    agree(modes.values, np.repeat(one[np.argsort(np.abs(one))][:4], copies), 1e-8)
+    assert modes.biorthogonality < 1e-9
+    check_pairs(modes, *model)
+
+
+def test_defective_eigenvalue(way):
+    """Critical damping: a chain of two, whose values rounding parts by its square root."""
+    M, K = np.eye(3), np.diag([1.0, 9.0, 100.0])
+    C = np.diag([2.0, 0.0, 0.1])
+    modes = complex_modes(M, C, K, count=4)
+    assert modes.values[:2] == pytest.approx([-1.0, -1.0], abs=1e-6)
+    assert modes.values[2:] == pytest.approx([3j, -3j], rel=1e-10)
+
+
+class Dense:
+    """A matrix as operator; what `start` gives can be told."""
+
+    def __init__(self, A):
+        self.A, self.size, self.dtype = A, len(A), A.dtype
+
+    def right(self, v):
+        return self.A @ v
+
+    def left(self, v):
+        return self.A.T @ v
+
+    def start(self, rng):
+        return rng.normal(size=self.size), rng.normal(size=self.size)
+
+
+@pytest.mark.parametrize("case", ["invariant", "orthogonal", "left"])
+def test_breakdowns_are_cured(case):
+    """A start within an invariant subspace of three vectors, or a left vector at right angles to the right one."""
+    rng = np.random.default_rng(2)
+    n = 30
+    X, values = rng.normal(size=(n, n)), np.arange(1.0, n + 1.0)
+    A = X @ np.diag(values) @ np.linalg.inv(X)
+    d, g = rng.normal(size=(2, n))
+    if case == "invariant":
+        d = X[:, :3].sum(axis=1)
+    elif case == "left":
+        g = np.linalg.inv(X)[:3].sum(axis=0)
+    else:
+        g -= d * (g @ d) / (d @ d)
+    lanczos = TwoSidedLanczos(Dense(A), n, rng, start=(d, g))
+    lanczos.extend(n)
+    assert lanczos.breakdowns >= 1
+    assert np.abs(lanczos.G.T @ lanczos.D - np.diag(lanczos.eps)).max() < 1e-7
+    assert np.sort(lanczos.ritz().theta.real) == pytest.approx(values, rel=1e-6)
+
+
+def test_an_exhausted_space_is_told():
+    A = np.diag(np.r_[np.arange(1.0, 6.0), np.zeros(20)])
+    operator = Dense(A)
+    operator.start = lambda rng: tuple(A @ (A @ v) for v in rng.normal(size=(2, 25)))
+    lanczos = TwoSidedLanczos(operator, 20, np.random.default_rng(1))
+    assert lanczos.extend(20) == 5
+    assert lanczos.exhausted
+    assert np.sort(lanczos.ritz().theta.real) == pytest.approx(np.arange(1.0, 6.0))
+
+
+@pytest.mark.parametrize("kind", ["real", "complex"])
+def test_condensing_keeps_the_recurrence(kind):
+    rng = np.random.default_rng(3)
+    A = np.linalg.inv(rng.normal(size=(60, 60)) + (1j * rng.normal(size=(60, 60)) if kind == "complex" else 0.0))
+    operator = Dense(A)
+    lanczos = TwoSidedLanczos(operator, 36, rng)
+    exact = scipy.linalg.eigvals(A)
+    for _ in range(6):
+        lanczos.extend(36)
+        ritz = lanczos.ritz()
+        order = np.argsort(-np.abs(ritz.theta))
+        keep = 14
+        while kind == "real" and not np.isin(ritz.theta[order[:keep]].conj(), ritz.theta[order[:keep]]).all():
+            keep += 1
+        assert np.abs(lanczos.G.T @ lanczos.D - np.diag(lanczos.eps)).max() < 1e-9
+        image = lanczos.G.T @ (A @ lanczos.D) - np.diag(lanczos.eps) @ lanczos.T
+        assert np.abs(image).max() < 1e-8 * np.abs(lanczos.T).max()
+        lanczos.condense(ritz, order[:keep])
+    best = order[:6]
+    agree(exact, ritz.theta[best], 1e-9)
+    assert lanczos.steps == keep
+
+
+def test_small_spaces_need_restarts(lanczos):
+    model = random_problem("gyro damped", n=150)
+    modes = complex_modes(*model, count=10, most_steps=28)
+    exact = spectrum(*model)
+    agree(modes.values, exact[np.argsort(np.abs(exact))][:10], 1e-8)
+    assert modes.effort.restarts > 2
+    check_pairs(modes, *model)
+
+
+# --- right-most ------------------------------------------------------------------------------------------------------
+def test_rightmost_among_many_stable_ones(way):
+    """Flutter at a frequency beyond the lowest ones: a scan along the imaginary axis finds it."""
+    n = 150
+    w = np.linspace(1.0, 60.0, n)
+    M, C, K = np.eye(n), np.diag(0.02 * w), np.diag(w**2)
+    C[100, 100] = -0.3  # at 40.6 rad/s
+    modes = complex_modes(M, C, K, count=2, which="rightmost", reach=55.0)
+    assert modes.values[0] == pytest.approx(0.15 + 1j * np.sqrt(w[100] ** 2 - 0.15**2), rel=1e-9)
+    assert modes.covered[0] == pytest.approx(55.0)
+    assert modes.covered[1] > 0.5
+    check_pairs(modes, M, C, K)
+    low = complex_modes(M, C, K, count=2, which="rightmost", reach=20.0)
+    assert low.values[0].real < 0.0
+
+
+@pytest.mark.parametrize("kind", ["gyro damped follower", "unsymmetric"])
+def test_rightmost(way, kind):
+    model = random_problem(kind, m=5)
+    modes = complex_modes(*model, count=6, which="rightmost", reach=40.0)
+    exact = spectrum(*model)
+    exact = exact[np.abs(exact.imag) <= 40.0]
+    agree(modes.values, exact[np.argsort(-exact.real)][:6], 1e-8)
+    assert (np.diff(modes.values.real) <= 1e-9).all()
+
+
+# --- accuracy, units, effort -----------------------------------------------------------------------------------------
+def test_units_change_nothing(lanczos):
+    """Millimetres for metres, milliseconds for seconds, megagrams for kilograms, other multipliers: same digits."""
+    M, C, K, G = shaft(30, 4.0)
+    C = C + 0.01 * M
+    n = K.shape[0]
+    unit = np.where(np.arange(n) % 2 == 0, 1e3, 1.0)  # displacements in mm, rotations in rad
+    D, time, force = sp.diags(1.0 / unit), 1e3, 1e-3
+    other = complex_modes(
+        force * D @ M @ D * time**2, force * D @ C @ D * time, force * D @ K @ D, 7e4 * G @ D, count=8
+    )  # fmt: skip
+    modes = complex_modes(M, C, K, G, count=8)
+    assert other.values * time == pytest.approx(modes.values, rel=1e-9)
+    assert other.effort == modes.effort
+    assert other.residuals.max() < 1e-8
+
+
+def test_against_arpack(lanczos):
+    M, C, K, _ = shaft(100, 4.0, pinned=False)
+    n = K.shape[0]
+    K = K + 5.0 * sp.identity(n) + sp.diags(np.where(np.arange(n) % 2 == 0, 300.0, 0.0))
+    C = C + 0.1 * M
+    lu = splu(sp.csc_matrix(K))
+
+    def inverse(v):
+        return np.concatenate((-lu.solve(C @ v[:n] + M @ v[n:]), v[:n]))
+
+    theta = eigs(LinearOperator((2 * n, 2 * n), inverse, dtype=float), 12, tol=1e-12, return_eigenvectors=False)
+    modes = complex_modes(M, C, K, count=12)
+    agree(modes.values, 1.0 / theta, 1e-7)
+
+
+def test_effort_of_a_long_shaft(lanczos):
+    """2004 unknowns, one factorisation.  Residuals cannot be small where K x cancels from displacements rounded to 16
+    digits (their floor is 1e-16 w_max^2 / w^2); they are at round-off over what they cancel from."""
+    model = shaft(500, 4.0)
+    modes = complex_modes(*model, count=6)
+    assert modes.values[::2].imag == pytest.approx([np.pi**2 - 4.0, np.pi**2 + 4.0, 4.0 * np.pi**2 - 4.0], rel=1e-5)
+    assert modes.backward.max() < 1e-14
+    assert modes.effort.factorisations == 1
+    assert modes.effort.solves < 300
+
+
+def test_runs_are_repeatable(lanczos):
+    model = random_problem("gyro damped", m=5)
+    first, second = (complex_modes(*model, count=8) for _ in range(2))
+    assert np.array_equal(first.values, second.values)
+    assert np.array_equal(first.right, second.right)
+
+
+# --- wrong inputs ----------------------------------------------------------------------------------------------------
+def test_wrong_arguments():
+    M, C, K, G = random_problem("gyro", n=10, m=2)
+    bad = np.array(K)
+    bad[3, 4] = np.nan
+    for change, message in (
+        ({"which": "best"}, "nearest"),
+        ({"check": "twice"}, "probe"),
+        ({"count": 0}, "count"),
+        ({"near": np.inf}, "near"),
+        ({"reach": -1.0}, "reach"),
+        ({"most_steps": 5}, "most_steps"),
+        ({"M": M[:5, :5]}, r"M has shape \(5, 5\)"),
+        ({"G": G[:, :4]}, r"G has shape \(2, 4\)"),
+        ({"K": bad}, r"K\[3, 4\] is nan"),
+        ({"rigid_motions": np.ones((10, 1))}, "K resists"),
+        ({"rigid_motions": np.ones((9, 1))}, r"\(10, r\)"),
+    ):
+        arguments = {"M": M, "C": C, "K": K, "G": G} | change
+        if "rigid_motions" in change:
+            arguments["G"] = None
+        with pytest.raises(ValueError, match=message):
+            complex_modes(**arguments)
+
+
+def test_wrong_rigid_motions():
+    K, M, _ = beam(10)
+    R = rigid(10)
+    C = sp.csr_matrix(([1.0], ([0], [0])), shape=K.shape)
+    with pytest.raises(ValueError, match="dependent"):
+        complex_modes(M, 0.0 * M, K, rigid_motions=np.column_stack((R, R[:, 0] - R[:, 1])))
+    with pytest.raises(ValueError, match="C resists"):
+        complex_modes(M, C, K, rigid_motions=R)
+    with pytest.raises(ValueError, match="violate the constraints"):
+        complex_modes(M, 0.0 * M, K, np.eye(22)[:1], rigid_motions=R)
+
+
+def test_problems_without_an_answer(way):
+    M, C, K, _ = random_problem("gyro", n=10)
+    with pytest.raises(AnalysisError, match="has a mass"):
+        complex_modes(0.0 * M, 0.0 * C, K)
+    with pytest.raises(AnalysisError, match="none of 10 unknowns free"):
+        complex_modes(M, C, K, np.eye(10))
+    with pytest.raises(AnalysisError, match="no unknowns"):
+        complex_modes(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0)))
+
+
+def test_a_shift_on_an_eigenvalue(lanczos):
+    n = 30
+    M, K = np.eye(n), np.diag(np.arange(1.0, n + 1.0) ** 2)
+    with pytest.raises(AnalysisError, match="is an eigenvalue; move it"):
+        complex_modes(M, 0.0 * M, K, shift=3j)
+    modes = complex_modes(M, 0.0 * M, K, count=1, near=3j)  # not given as a shift: moved beside it
+    assert modes.values == pytest.approx(np.array([3j, -3j]))
+
+
+def test_unknowns_without_stiffness_and_mass(way):
+    M, C, K, _ = random_problem("gyro", n=20)
+    for a in (M, C, K):
+        a[4] = a[:, 4] = 0.0
+    with pytest.raises(AnalysisError, match="singular"):
+        complex_modes(M, C, K, count=4)
