@@ -407,8 +407,9 @@ class Inverse:
         v, z = (np.linalg.qr(a)[0] for a in (v, z))
         image, y = self._right_all(v)
         back, w, mu = self._left_all(z)
-        theta, left, right = scipy.linalg.eig(z.T @ image, z.T @ v, left=True, right=True)
-        left = left.conj()
+        product = z.T @ v
+        theta, left, right = scipy.linalg.eig(np.linalg.solve(product, z.T @ image), left=True, right=True)
+        left = np.linalg.solve(product.T, left.conj())
         x, y = _unit_size(image[:n] @ right, y @ right)
         w, mu = _unit_size(w @ left, mu @ left)
         return self.s + 1.0 / theta, image @ right, back @ left, x, y, w, mu
