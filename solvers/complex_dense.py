@@ -14,7 +14,8 @@ from scipy.sparse import csr_matrix
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.complex_pairs import ComplexModes, Motions, Pairs, assemble, farthest, improved
 from fem_mbs.solvers.eigen import null_space
-from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil, SingularShift
+from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil
+from fem_mbs.solvers.saddle_factors import SingularShift
 
 __all__ = ["dense_modes"]
 

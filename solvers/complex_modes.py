@@ -39,7 +39,8 @@ from fem_mbs.solvers.complex_pairs import (
 )
 from fem_mbs.solvers.lanczos import TwoSidedLanczos
 from fem_mbs.solvers.linear import one_blas_thread
-from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil, SingularShift
+from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil
+from fem_mbs.solvers.saddle_factors import SingularShift
 
 __all__ = ["CHECKS", "ComplexModes", "complex_modes"]
 

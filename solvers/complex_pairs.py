@@ -9,7 +9,8 @@ from scipy.sparse import csr_matrix, identity
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.quadratic_pencil import Effort, Inverse, QuadraticPencil, SaddleFactors
+from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil
+from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors
 
 __all__ = ["ComplexModes", "Motions", "Pairs", "assemble", "farthest", "improved", "null_space_near", "upper_half"]
 
