@@ -14,8 +14,10 @@ from scipy.sparse.linalg import LinearOperator, eigs, splu
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers import complex_modes as module
+from fem_mbs.solvers import saddle_factors
 from fem_mbs.solvers.complex_modes import complex_modes
 from fem_mbs.solvers.lanczos import TwoSidedLanczos
+from fem_mbs.solvers.linear import cholmod_status
 from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil
 
 WAYS = {"lanczos": 0, "dense": 10_000}
@@ -484,6 +486,34 @@ def test_effort_of_a_long_shaft(lanczos):
     assert modes.backward.max() < 1e-14
     assert modes.effort.factorisations == 1
     assert modes.effort.solves < 300
+
+
+@pytest.mark.skipif(not cholmod_status()[0], reason="scikit-sparse is not installed")
+@pytest.mark.parametrize("kind", ["gyro", "gyro damped follower"])
+@pytest.mark.parametrize("shift", [None, 0.5])
+def test_symmetric_part_by_cholmod(lanczos, monkeypatch, kind, shift):
+    """Large matrices: factors of the symmetric part, iterated to solutions with the matrix and with its transpose."""
+    monkeypatch.setattr(saddle_factors, "LARGE", 0)
+    M, C, K, G = random_problem(kind, m=5, redundant=2)
+    modes = complex_modes(M, C, K, G, count=8, shift=shift)
+    exact = spectrum(M, C, K, G)
+    agree(modes.values, exact[np.argsort(np.abs(exact))][:8], 1e-8)
+    check_pairs(modes, M, C, K, G)
+    symmetric = kind == "gyro" and shift is None
+    assert modes.effort.factorisations == (1 if symmetric else 2)
+    assert modes.effort.corrections > 0
+
+
+@pytest.mark.skipif(not cholmod_status()[0], reason="scikit-sparse is not installed")
+def test_indefinite_matrices_go_to_superlu(lanczos, monkeypatch):
+    monkeypatch.setattr(saddle_factors, "LARGE", 0)
+    M, C, K, _ = random_problem("gyro damped")
+    K = K - 100.0 * M  # unstable
+    modes = complex_modes(M, C, K, count=8)
+    exact = spectrum(M, C, K)
+    agree(modes.values, exact[np.argsort(np.abs(exact))][:8], 1e-8)
+    free = beam(40)
+    assert complex_modes(free[1], 0.0 * free[1], free[0], count=4).rigid == 2
 
 
 def test_runs_are_repeatable(lanczos):
