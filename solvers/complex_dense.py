@@ -12,15 +12,14 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.complex_pairs import ComplexModes, Motions, Pairs, assemble, farthest, improved
+from fem_mbs.solvers.complex_pairs import ComplexModes, Motions, Pairs, assemble, beside, farthest, improved
 from fem_mbs.solvers.eigen import null_space
-from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil
-from fem_mbs.solvers.saddle_factors import SingularShift
+from fem_mbs.solvers.quadratic_pencil import QuadraticPencil
 
 __all__ = ["dense_modes"]
 
+_NULL = 2e-14  # singular values of K, over the largest, that are zero but for rounding
 _LARGE = 1e4  # times the median frequency of single unknowns: may be an infinite eigenvalue that rounding has moved
-_BESIDE = 1e-5  # relative distance from an eigenvalue at which its vectors are improved
 
 
 def dense_modes(
@@ -44,7 +43,7 @@ def dense_modes(
         keep &= raw[0].imag >= 0.0
     p, x, w = (a[..., keep] for a in raw)
     some = np.flatnonzero(key(p) <= farthest(pencil, p, key, count))
-    pairs = (_beside(pencil, p[[i]], x[:, [i]], w[:, [i]], tolerance) for i in some)
+    pairs = (_next_to(pencil, p[[i]], x[:, [i]], w[:, [i]], tolerance) for i in some)
     found = [Pairs.none(pencil), *(pair for pair in pairs if pair is not None)]
     covered = (np.inf if reach is None else reach / pencil.time, np.inf) if which == "rightmost" else None
     return assemble(pencil, improved(pencil, Pairs.join(found)), motions, key, count, tolerance, [], covered)
@@ -68,7 +67,7 @@ def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions 
     """Rigid-body motions from the null spaces of K, taken out where C does not act on them."""
     Z = null_space(pencil.rows)
     u, sizes, vt = np.linalg.svd(Z.T @ (pencil.K @ Z))
-    r = int((sizes <= 1e-13 * sizes.max(initial=0.0)).sum())
+    r = int((sizes <= _NULL * sizes.max(initial=0.0)).sum())
     if r == 0:
         return pencil, None
     R, L = Z @ vt[sizes.size - r :].conj().T, Z @ u[:, sizes.size - r :].conj()
@@ -80,21 +79,12 @@ def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions 
     return pencil, motions
 
 
-def _beside(pencil: QuadraticPencil, p, x, w, tolerance: float) -> Pairs | None:
-    """One pair after two steps of inverse iteration; None for an infinite eigenvalue in disguise."""
+def _next_to(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray, tolerance: float) -> Pairs | None:
+    """One pair after inverse iteration; None for an infinite eigenvalue in disguise."""
+    pair = beside(pencil, p, x, w)
     large = abs(p[0]) > _LARGE
-    for part in (1.0, 1.3, 0.7):
-        try:
-            inverse = Inverse(pencil, p[0] + part * _BESIDE * max(abs(p[0]), 1e-6))
-            break
-        except SingularShift:
-            if large:
-                return None
-    else:
+    if pair is None and not large:
         raise AnalysisError(f"Complex modes: the matrices are singular next to p = {p[0] / pencil.time:.6g}")
-    for _ in range(2):
-        x, y = inverse.improve(p, x)
-        w, z = inverse.improve(p, w, transposed=True)
-    if large and pencil.residuals(p, x, y)[0][0] > tolerance:
+    if pair is not None and large and pencil.residuals(p, pair.x, pair.y)[0][0] > tolerance:
         return None
-    return Pairs(p, x, y, w, z)
+    return pair

@@ -32,8 +32,10 @@ from fem_mbs.solvers.complex_pairs import (
     Motions,
     Pairs,
     assemble,
+    both_residuals,
     improved,
     null_space_near,
+    rescued,
     unknown,
     upper_half,
 )
@@ -148,7 +150,8 @@ class _Work:
         pairs = self._search(inverse, count, lambda p: np.abs(p - near))
         if self.pencil.motions is None:
             pairs = self._without_zeros(inverse, pairs)
-        return improved(self.pencil, upper_half(pairs, inverse))
+        pairs = rescued(self.pencil, upper_half(pairs, inverse), self.tolerance)
+        return improved(self.pencil, pairs)
 
     def _result(self, pairs: Pairs, key, count: int, covered=None) -> ComplexModes:
         return assemble(self.pencil, pairs, self.motions, key, count, self.tolerance, self.shifts, covered)
@@ -260,13 +263,9 @@ class _Work:
             p, v, z, *rest = inverse.pairs(p, v, z)
             pairs = Pairs(p, *rest)
             far = ~self._zeros(inverse, p, lambda i: pairs.x[:, i])  # noqa: B023
-            right = self.pencil.residuals(p, pairs.x, pairs.y)
-            left = self.pencil.residuals(p, pairs.w, pairs.z, transposed=True)
+            residuals, backward = both_residuals(self.pencil, pairs)
             # relative to what is wanted, by one measure or the other
-            off = np.minimum(
-                np.maximum(right[0], left[0]) / (1e-2 * self.tolerance),
-                np.maximum(right[1], left[1]) / (1e-2 * BACKWARD),
-            )
+            off = np.minimum(residuals / (1e-2 * self.tolerance), backward / (1e-2 * BACKWARD))
             worst = off[far].max(initial=0.0)
             if worst < least:
                 best, least = pairs, worst

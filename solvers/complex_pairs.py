@@ -10,9 +10,24 @@ from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil
-from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors
+from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors, SingularShift
 
-__all__ = ["ComplexModes", "Motions", "Pairs", "assemble", "farthest", "improved", "null_space_near", "upper_half"]
+__all__ = [
+    "BACKWARD",
+    "SAME",
+    "ComplexModes",
+    "Motions",
+    "Pairs",
+    "assemble",
+    "beside",
+    "both_residuals",
+    "farthest",
+    "improved",
+    "null_space_near",
+    "rescued",
+    "unknown",
+    "upper_half",
+]
 
 #: Residual, over the absolute values that it cancels from, that cannot be had smaller.
 BACKWARD = 1e-12
@@ -21,6 +36,7 @@ SAME = 1e-7
 _CLUSTER = 1e-9  # relative distance within which left vectors are made bi-orthogonal to all right ones of a cluster
 _RIGID = 1e-11  # |K x| of a rigid motion over | |K| |x| |
 _REAL = 1e-11  # imaginary part of a real eigenvalue that was found in complex arithmetic
+_BESIDE = 1e-5  # relative distance from an eigenvalue at which its vectors are improved
 _DEFECTIVE = 1e-10  # |w.L'(p) x| over the sizes of its factors, below which a pair is defective
 
 
@@ -178,6 +194,46 @@ def improved(pencil: QuadraticPencil, pairs: Pairs) -> Pairs:
     return Pairs(p, x, y, w, z)
 
 
+def beside(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> Pairs | None:
+    """One pair, p (1,), x, w (n, 1), after two steps of inverse iteration right next to it, by factors of its own.
+
+    None where the matrices are singular there.
+    """
+    for part in (1.0, 1.3, 0.7):
+        try:
+            inverse = Inverse(pencil, p[0] + part * _BESIDE * max(abs(p[0]), 1e-6), limit=1e18)
+        except SingularShift:
+            continue
+        for _ in range(2):
+            x, y = inverse.improve(p, x)
+            w, z = inverse.improve(p, w, transposed=True)
+        return Pairs(p, x, y, w, z)
+    return None
+
+
+def rescued(pencil: QuadraticPencil, pairs: Pairs, tolerance: float) -> Pairs:
+    """The pairs, those with large residuals replaced by what inverse iteration next to them makes of them.
+
+    Needed where eigenvalues are so much farther from the shift than others that these drown them.
+    """
+    out = []
+    for i in range(pairs.p.size):
+        pair = pairs.take([i])
+        residuals, backward = both_residuals(pencil, pair)
+        if residuals[0] > tolerance and backward[0] > BACKWARD:
+            better = beside(pencil, pair.p, pair.x, pair.w)
+            if better is not None and both_residuals(pencil, better)[0][0] < residuals[0]:
+                pair = better
+        out.append(pair)
+    return Pairs.join(out) if out else pairs
+
+
+def both_residuals(pencil: QuadraticPencil, pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
+    """Larger of right and left residuals (k,), over the sum of the terms, and over absolute values."""
+    right, left = pencil.residuals(pairs.p, pairs.x, pairs.y), pencil.residuals(pairs.p, pairs.w, pairs.z, True)
+    return np.maximum(right[0], left[0]), np.maximum(right[1], left[1])
+
+
 def _clusters(p: np.ndarray) -> list[np.ndarray]:
     """Indices of eigenvalues that are equal but for rounding, where there is more than one."""
     if p.size < 2:
@@ -213,8 +269,7 @@ def assemble(
     pairs = pairs.take(np.argsort(key(pairs.p), kind="stable"))
     pairs = pairs.take(key(pairs.p) <= farthest(pencil, pairs.p, key, count))
     copies = 1 + ((pairs.p.imag > 0.0) & pencil.real)
-    right, left = pencil.residuals(pairs.p, pairs.x, pairs.y), pencil.residuals(pairs.p, pairs.w, pairs.z, True)
-    residuals, backward = np.maximum(right[0], left[0]), np.maximum(right[1], left[1])
+    residuals, backward = both_residuals(pencil, pairs)
     bad = (residuals > tolerance) & (backward > BACKWARD)
     if bad.any():
         raise AnalysisError(

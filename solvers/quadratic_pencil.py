@@ -27,7 +27,7 @@ from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear import one_blas_thread
 from fem_mbs.solvers.redundancy import independent_rows
-from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors, SingularShift
+from fem_mbs.solvers.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactors, SingularShift
 
 __all__ = ["Inverse", "QuadraticPencil"]
 
@@ -237,14 +237,14 @@ def _scales(size) -> np.ndarray:
 class Inverse:
     """The operator A of the module's docstring for a pencil and a shift s (scaled), with its transpose."""
 
-    def __init__(self, pencil: QuadraticPencil, s: complex):
+    def __init__(self, pencil: QuadraticPencil, s: complex, limit: float = SINGULAR_GROWTH):
         self.pencil, self.s = pencil, s
         real = pencil.real and np.imag(s) == 0.0
         if real:
             self.s = s = float(np.real(s))
         self.dtype = np.dtype(float if real else complex)
         with one_blas_thread():
-            self.factors = SaddleFactors(pencil.shifted(s), pencil.rows, pencil.effort, pencil.columns)
+            self.factors = SaddleFactors(pencil.shifted(s), pencil.rows, pencil.effort, pencil.columns, limit)
         # massless unknowns need no velocities: nothing sees them, and rounding errors would gather there
         used = np.bincount(pencil.M.indices, minlength=pencil.n) + np.diff(pencil.M.indptr)
         self.moving = (used > 0).astype(float)[:, None]

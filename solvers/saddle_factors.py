@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear import LinearSolveError, LinearSolver, cholmod_status, make_solver
 
-__all__ = ["Effort", "SaddleFactors", "SingularShift"]
+__all__ = ["SINGULAR_GROWTH", "Effort", "SaddleFactors", "SingularShift"]
 
 #: |A| |x| / |b| (norms) of equilibrated matrices beyond which a shift counts as an eigenvalue.
 SINGULAR_GROWTH = 1e13
@@ -50,11 +50,12 @@ class SaddleFactors:
     (`fem_mbs.solvers.linear`), make solutions exact.
 
     Raises:
-        SingularShift: the matrix is singular to working precision.
+        SingularShift: the matrix is singular to working precision: the norm of the inverse, over that of the matrix, is
+            beyond ``limit``.
     """
 
-    def __init__(self, A, G, effort: Effort, columns=None):
-        self.n, self.m, self.effort = A.shape[0], G.shape[0], effort
+    def __init__(self, A, G, effort: Effort, columns=None, limit: float = SINGULAR_GROWTH):
+        self.n, self.m, self.effort, self.limit = A.shape[0], G.shape[0], effort, limit
         columns = G.T if columns is None else columns
         self.N = csc_matrix(bmat([[A, columns], [G, None]])) if self.m else csc_matrix(A)
         self.dtype = self.N.dtype
@@ -97,9 +98,9 @@ class SaddleFactors:
                     break
                 self.steps += 1
             self.growth = float(size * np.abs(x).max() / np.abs(b).max())
-            if error <= _ACCEPTED or self.growth > SINGULAR_GROWTH:
+            if error <= _ACCEPTED or self.growth > self.limit:
                 break
-        if not self.growth <= SINGULAR_GROWTH or not np.isfinite(error):
+        if not self.growth <= self.limit or not np.isfinite(error):
             raise SingularShift("The shifted matrix is singular to working precision")
         if not error <= _ACCEPTED:
             raise AnalysisError(f"Complex modes: the shifted matrix cannot be factored well (error {error:.1e})")

@@ -445,6 +445,27 @@ def test_rightmost(way, kind):
     assert (np.diff(modes.values.real) <= 1e-9).all()
 
 
+@pytest.mark.parametrize(("load", "stable"), [(20.04, True), (20.06, False)])
+def test_becks_column(way, load, stable):
+    """Flutter of a column under a follower force at 20.0509 EI/L^2 (Beck 1952), where two pairs meet."""
+    n = 30
+    K, M, _ = beam(n)
+    h = 1.0 / n
+    e = [[36, 3 * h, -36, 3 * h], [3 * h, 4 * h**2, -3 * h, -(h**2)]]
+    e = np.array([*e, [-36, -3 * h, 36, -3 * h], [3 * h, -(h**2), -3 * h, 4 * h**2]]) / (30 * h)
+    geometric = np.zeros(K.shape)
+    for i in range(0, 2 * n, 2):
+        geometric[i : i + 4, i : i + 4] += e
+    geometric[-2, -1] -= 1.0  # the load turns with the tip
+    K, M = (K.toarray() - load * geometric)[2:, 2:], M[2:, 2:]
+    modes = complex_modes(M, np.zeros_like(K), K, count=4)
+    check_pairs(modes, M, np.zeros_like(K), K)
+    assert np.abs(modes.values.imag) == pytest.approx(11.0, abs=0.5)
+    assert (modes.values.real.max() < 1e-6) == stable
+    most = complex_modes(M, np.zeros_like(K), K, count=2, which="rightmost", reach=100.0)
+    assert (most.values.real.max() < 1e-6) == stable
+
+
 # --- accuracy, units, effort -----------------------------------------------------------------------------------------
 def test_units_change_nothing(lanczos):
     """Millimetres for metres, milliseconds for seconds, megagrams for kilograms, other multipliers: same digits."""
@@ -514,6 +535,23 @@ def test_indefinite_matrices_go_to_superlu(lanczos, monkeypatch):
     agree(modes.values, exact[np.argsort(np.abs(exact))][:8], 1e-8)
     free = beam(40)
     assert complex_modes(free[1], 0.0 * free[1], free[0], count=4).rigid == 2
+
+
+@pytest.mark.parametrize("case", ["soft mount", "strong damper"])
+def test_values_of_very_different_size(way, case):
+    """Elastic modes beside others thousands of times nearer to zero, whose rounding errors would drown them."""
+    K, M, _ = beam(60)
+    C = sp.csr_matrix(M.shape)
+    exact = np.array([1e-2j, -1e-2j, 1e-2j, -1e-2j, 22.373288j, -22.373288j])
+    if case == "strong damper":
+        C = sp.csr_matrix(([1e4], ([120], [120])), shape=M.shape)[2:, 2:]
+        K, M = K[2:, 2:], M[2:, 2:]
+        exact = np.array([-3e-4, 15.41821j, -15.41821j])  # nearly clamped and propped
+    else:
+        K = K + 1e-4 * M
+    modes = complex_modes(M, C, K, count=exact.size)
+    agree(modes.values, exact, 1e-3)
+    assert ((modes.residuals <= 1e-8) | (modes.backward <= 1e-12)).all()
 
 
 def test_runs_are_repeatable(lanczos):
