@@ -225,6 +225,41 @@ def test_free_shaft_in_two_planes(way):
     assert modes.values[4:].imag == pytest.approx(np.repeat([22.37329, 61.67282], 4) * np.tile([1, -1], 4), rel=1e-5)
 
 
+@pytest.mark.parametrize("given", [False, True])
+def test_hinged_beams_in_space(way, given):
+    """A constraint, once and twice, between two free beams: three rigid motions, then the antisymmetric and symmetric
+    modes (3.9266)^2 and (4.7300)^2."""
+    K, M, _ = beam(20)
+    K, M = (sp.csr_matrix(sp.block_diag((a, a))) for a in (K, M))
+    G = np.zeros((2, 84))
+    G[0, 40], G[0, 42], G[1] = 1.0, -1.0, 0.0
+    G[1] = 3.0 * G[0]
+    one, step, none = rigid(20), np.tile([1.0, 0.0], 21), np.zeros(42)
+    R = np.column_stack((np.r_[step, step], np.r_[one[:, 1], one[:, 1] + step], np.r_[none, one[:, 1]]))
+    modes = complex_modes(M, 0.0 * M, K, G, count=4, rigid_motions=R if given else None)
+    assert (modes.rigid, modes.zeros) == (3, 6)
+    assert modes.values[3::2].imag == pytest.approx([15.41821, 22.37329], rel=1e-5)
+    check_pairs(modes, M, 0.0 * M, K, G)
+
+
+def test_free_rotor_with_gyroscopic_coupling(way):
+    """C acts on the rigid motions: one zero each instead of two, and p = +-2i twice."""
+    K, M, _ = beam(20)
+    M2, K2 = (sp.csr_matrix(sp.block_diag((a, a))) for a in (M, K))
+    C = sp.csr_matrix(sp.bmat([[None, 2.0 * M], [-2.0 * M, None]]))
+    modes = complex_modes(M2, C, K2, count=8)
+    assert (modes.rigid, modes.zeros) == (4, 4)
+    w = np.sqrt(1.0 + np.array([22.37333**2] * 2))
+    assert modes.values[4:].imag == pytest.approx([2, -2, 2, -2, w[0] - 1, 1 - w[0], w[0] + 1, -w[0] - 1], rel=1e-5)
+    check_pairs(modes, M2, C, K2)
+
+
+def test_free_masses_have_zeros_only(way):
+    modes = complex_modes(np.eye(3), np.diag([1.0, 0.0, 0.0]), np.zeros((3, 3)), count=2)
+    assert (modes.rigid, modes.zeros) == (3, 5)
+    assert modes.values == pytest.approx([0.0, 0.0, 0.0, -1.0])
+
+
 def test_rigid_motion_with_a_damper(way):
     """A dashpot leaves one zero of two; a mechanism with follower forces has other left vectors than right ones."""
     K, M, _ = beam(40)
