@@ -253,7 +253,7 @@ class _Work:
         self._count(lanczos)
         raise AnalysisError(
             f"Complex modes: {int(done.sum())} of {need} have converged after {effort.steps} steps; ask for fewer, "
-            "give a shift nearer to them, or more steps (most_steps)"
+            "give a shift nearer to them, or more steps (most_steps).  Damping by b K crowds eigenvalues at -1/b: keep away"
         )
 
     def _polished(self, inverse: Inverse, p, v, z) -> Pairs:

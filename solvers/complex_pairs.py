@@ -35,7 +35,7 @@ BACKWARD = 1e-12
 SAME = 1e-7
 _CLUSTER = 1e-9  # relative distance within which left vectors are made bi-orthogonal to all right ones of a cluster
 _RIGID = 1e-11  # |K x| of a rigid motion over | |K| |x| |
-_REAL = 1e-11  # imaginary part of a real eigenvalue that was found in complex arithmetic
+_REAL = 1e-9  # imaginary part of a real eigenvalue that was found in complex arithmetic
 _BESIDE = 1e-5  # relative distance from an eigenvalue at which its vectors are improved
 _DEFECTIVE = 1e-10  # |w.L'(p) x| over the sizes of its factors, below which a pair is defective
 

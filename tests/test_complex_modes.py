@@ -159,6 +159,18 @@ def test_near_a_value(way, near):
     check_pairs(modes, *model)
 
 
+def test_real_values_found_in_complex_arithmetic(way):
+    """Stiffness-proportional damping b: overdamped modes near -1/b, single real values without conjugates."""
+    K, M, _ = beam(60)
+    K, M = K[2:, 2:], M[2:, 2:]
+    modes = complex_modes(M, 0.5 * K, K, count=3, near=-3.0 + 1.6j)
+    w = np.array([3.516015, 22.03449, 61.69721]) ** 2
+    root = np.sqrt((0.25 * w) ** 2 - w + 0j)
+    exact = [-0.25 * w[0] + root[0], -0.25 * w[0] - root[0], -0.25 * w[1] + root[1], -0.25 * w[2] + root[2]]
+    agree(modes.values, exact, 1e-5)
+    assert (modes.values[2:].imag == 0.0).all()
+
+
 def test_complex_matrices(way):
     """Structural damping: no conjugates."""
     M, C, K, G = random_problem("gyro", m=4)
