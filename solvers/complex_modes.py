@@ -111,8 +111,8 @@ def complex_modes(
         raise ValueError(f"near and shift must be finite, not {near!r} and {shift!r}")
     if reach is not None and not (np.isfinite(reach) and reach > 0.0):
         raise ValueError(f"reach must be a positive frequency, not {reach!r}")
-    if most_steps is not None and most_steps < 2 * count + 8:
-        raise ValueError(f"most_steps must be at least 2 count + 8 = {2 * count + 8}, not {most_steps}")
+    if most_steps is not None and most_steps < 2 * count + 24:
+        raise ValueError(f"most_steps must be at least 2 count + 24 = {2 * count + 24}, not {most_steps}")
     M, C, K = (a if hasattr(a, "tocsr") else np.atleast_2d(a) for a in (M, C, K))
     with one_blas_thread():
         pencil = QuadraticPencil(M, C, K, G)
@@ -253,7 +253,8 @@ class _Work:
         self._count(lanczos)
         raise AnalysisError(
             f"Complex modes: {int(done.sum())} of {need} have converged after {effort.steps} steps; ask for fewer, "
-            "give a shift nearer to them, or more steps (most_steps).  Damping by b K crowds eigenvalues at -1/b: keep away"
+            "give a shift nearer to them, or more steps (most_steps).  Damping by b K crowds eigenvalues at -1/b: keep "
+            "away from there"
         )
 
     def _polished(self, inverse: Inverse, p, v, z) -> Pairs:
@@ -315,6 +316,10 @@ class _Work:
     def _without_zeros(self, inverse: Inverse, pairs: Pairs) -> Pairs:
         """Take the eigenvalues of rigid-body motions out; the motions become ``motions``."""
         zero = self._zeros(inverse, pairs.p, lambda i: pairs.x[:, i])
+        if self.motions is not None or not zero.any():  # known from another shift
+            return pairs.take(~zero)
+        if self.pencil.real and inverse.dtype != float:
+            inverse = Inverse(self.pencil, abs(inverse.s))  # real motions
         R = null_space_near(inverse, pairs.x[:, zero], False)
         L = null_space_near(inverse, pairs.w[:, zero], True)
         r = min(R.shape[1], L.shape[1])
@@ -343,7 +348,7 @@ class _Work:
                         )
                     near = 1j * side * centre
                     pairs = self._nearest(each, near)
-                    radius = float(np.abs(pairs.p - near).max())
+                    radius = float(np.abs(pairs.p - near).max(initial=0.0))
                     found.append(unknown(pairs, np.concatenate([f.p for f in found])))
                     if centre - _COVER * radius <= done:
                         break

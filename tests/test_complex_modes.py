@@ -211,10 +211,10 @@ def test_defective_eigenvalue(way):
 
 def test_small_spaces_need_restarts(lanczos):
     model = random_problem("gyro damped", n=150)
-    modes = complex_modes(*model, count=10, most_steps=28)
+    modes = complex_modes(*model, count=10, most_steps=44)
     exact = spectrum(*model)
     agree(modes.values, exact[np.argsort(np.abs(exact))][:10], 1e-8)
-    assert modes.effort.restarts > 2
+    assert modes.effort.restarts >= 2
     check_pairs(modes, *model)
 
 
@@ -232,6 +232,19 @@ def test_rightmost_among_many_stable_ones(way):
     check_pairs(modes, M, C, K)
     low = complex_modes(M, C, K, count=2, which="rightmost", reach=20.0)
     assert low.values[0].real < 0.0
+
+
+def test_rightmost_of_a_free_beam(way):
+    """Rigid motions are told once, though many discs see them."""
+    K, M, _ = beam(70)
+    modes = complex_modes(M, 1e-5 * K, K, count=2, which="rightmost", reach=1500.0)
+    assert (modes.rigid, modes.zeros) == (2, 4)
+    assert np.isrealobj(np.real_if_close(modes.right[:, :2], tol=1000))
+    w = 22.373285
+    assert modes.values[2] == pytest.approx(-0.5e-5 * w**2 + 1j * w, rel=1e-5)
+    near = complex_modes(M, 1e-5 * K, K, count=3, near=3.0 + 8.0j)
+    assert (near.rigid, near.zeros) == (2, 4)
+    assert near.values[2] == pytest.approx(modes.values[2], rel=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["gyro damped follower", "unsymmetric"])
@@ -371,7 +384,7 @@ def test_wrong_arguments():
         ({"count": 0}, "count"),
         ({"near": np.inf}, "near"),
         ({"reach": -1.0}, "reach"),
-        ({"most_steps": 5}, "most_steps"),
+        ({"most_steps": 9}, "most_steps"),
         ({"M": M[:5, :5]}, r"M has shape \(5, 5\)"),
         ({"G": G[:, :4]}, r"G has shape \(2, 4\)"),
         ({"K": bad}, r"K\[3, 4\] is nan"),
