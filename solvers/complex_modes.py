@@ -218,7 +218,7 @@ class _Work:
         chunk = max(8, count // 2)
         lanczos = self._lanczos(inverse, most)
         lanczos.extend(min(most, 2 * count + 10))
-        known = None
+        known, before = None, np.inf
         effort = self.pencil.effort
         for _ in range(_ROUNDS):
             ritz = lanczos.ritz()
@@ -227,7 +227,13 @@ class _Work:
             p, some = p[order], some[order]
             zero = self._zeros(inverse, p, lambda i: lanczos.D[: self.pencil.n] @ ritz.right[:, some[i]])  # noqa: B023
             need, complete = self._need(p, zero, count, inverse)
-            done = lanczos.estimates(ritz, some[:need]) < max(_CONVERGED, min(lanczos.noise, 10.0 * _CONVERGED))
+            errors = lanczos.estimates(ritz, some[:need])
+            done = errors < max(_CONVERGED, min(lanczos.noise, 10.0 * _CONVERGED))
+            full = lanczos.steps == most
+            spoilt = (
+                full and errors.max(initial=0.0) > 0.1 * before
+            )  # no progress since the space was full the last time
+            spoilt |= lanczos.noise > _NOISY and lanczos.steps - lanczos.locked > need + 2 * chunk
             if (complete or lanczos.exhausted) and done.all():
                 found = np.where(zero, 0.0, p)[:need]
                 if (self.check == "none" and not zero.any()) or self._same(known, found, inverse.s):
@@ -237,13 +243,15 @@ class _Work:
                 lanczos.condense(ritz, self._closed(inverse, p, some, min(need, most - _PROBE)), fresh=True)
                 lanczos.extend(_PROBE)
                 effort.restarts += 1
-            elif lanczos.stuck or (lanczos.noise > _NOISY and lanczos.steps - lanczos.locked > need + 2 * chunk):
+            elif lanczos.stuck or spoilt:
                 # rounding has spoilt the recurrence: keep what is good, and begin again from the rest
                 others = np.concatenate((some[:need][~done], some[need : need + _GUARD]))
                 lanczos.condense(ritz, some[:need][done], fresh=True, seeds=None if lanczos.stuck else others)
                 lanczos.extend(chunk)
                 effort.restarts += 1
-            elif lanczos.steps == most:
+                before = np.inf
+            elif full:
+                before = errors.max(initial=0.0)
                 keep = min((need + most) // 2, most - chunk)
                 lanczos.condense(ritz, self._closed(inverse, p, some, keep))
                 lanczos.extend(chunk)

@@ -209,6 +209,15 @@ def test_defective_eigenvalue(way):
     assert modes.values[2:] == pytest.approx([3j, -3j], rel=1e-10)
 
 
+def test_a_spoilt_recurrence_begins_again(lanczos):
+    """Soft unknowns without masses, unsymmetric matrices: the full space once went round and round here."""
+    model = random_problem("singular gyro damped unsymmetric", n=110, m=5, redundant=2, seed=38)
+    modes = complex_modes(*model, count=6)
+    exact = spectrum(*model)
+    agree(modes.values, exact[np.argsort(np.abs(exact))][:6], 1e-8)
+    assert modes.effort.steps < 600
+
+
 def test_small_spaces_need_restarts(lanczos):
     model = random_problem("gyro damped", n=150)
     modes = complex_modes(*model, count=10, most_steps=44)
