@@ -1,0 +1,385 @@
+"""Complex modes of (p^2 M + p C + K) x + G^T y = 0, G x = 0: damped, gyroscopic, follower-loaded systems with
+constraints.
+
+The two-sided Lanczos recurrence (`lanczos`) works on the inverse of the state-space operator about a shift
+(`quadratic_pencil`): one sparse factorisation gives the eigenvalues nearest to it, with right and left vectors.  Every
+pair then gets a step of inverse iteration, its two-sided Rayleigh quotient (the root p of w.L(p) x = 0 nearest to it)
+and its residual.  Small problems are solved dense.
+
+- Where K is singular on the null space of G, as for a free body, the shift is moved to the right of zero by about
+  half the lowest elastic frequency (Doan, Geradin & Kill, eq. 3.15), or, with a basis of ``rigid_motions`` at hand,
+  those are taken out by a projector (eq. 3.14).  Rigid-body motions, p = 0 in chains of two, have no eigenvalues that
+  rounding leaves alone (they become +-1e-8 or so); they are found as the null spaces of K and reported apart, as
+  zeros.
+- Multiple eigenvalues: after convergence the recurrence goes on with fresh random vectors, bi-orthogonal to all
+  that is known, and looks for more (check="probe").
+- Right-most eigenvalues: discs about points of the imaginary axis, each the reach of one shift, are laid over the
+  frequencies up to ``reach``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.complex_dense import dense_modes
+from fem_mbs.solvers.complex_pairs import (
+    BACKWARD,
+    SAME,
+    ComplexModes,
+    Motions,
+    Pairs,
+    assemble,
+    both_residuals,
+    improved,
+    null_space_near,
+    rescued,
+    unknown,
+    upper_half,
+)
+from fem_mbs.solvers.lanczos import TwoSidedLanczos
+from fem_mbs.solvers.linear import one_blas_thread
+from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil
+from fem_mbs.solvers.saddle_factors import SingularShift
+
+__all__ = ["CHECKS", "ComplexModes", "complex_modes"]
+
+#: Ways to look for eigenvalues that the recurrence has missed.
+CHECKS = ("none", "probe")
+#: Unknowns up to which problems are solved dense.
+DENSE = 100
+_CONVERGED = 1e-12  # estimates of the errors of Ritz pairs; ten times as much where rounding does not allow that
+_NOISY = 1e-9  # rounding error of the recurrence from which on it is better condensed
+_FAIR = 1e-2  # estimates of those that may help
+_PROBE = 16
+_GUARD = 6
+_ROUNDS = 400  # of extending and condensing the space
+_ZERO = 0.5  # eigenvalues nearer to zero than this part of the shift may belong to rigid motions, ...
+_STRAIN = 1e-14  # ... and do if |p|^2 |x|.|M||x| is a smaller part of |x|.|K||x| than this (rounding leaves 1e-16)
+_COVER, _WIDTH = 0.8, 0.6  # parts of a disc's radius by which it covers the imaginary axis, and to both sides of it
+_DISCS = 60
+_POLISH = 4
+_SEED = 7
+
+
+def complex_modes(
+    M,
+    C,
+    K,
+    G=None,
+    count: int = 6,
+    near: complex = 0.0,
+    which: str = "nearest",
+    shift: complex | None = None,
+    reach: float | None = None,
+    rigid_motions: np.ndarray | None = None,
+    check: str = "probe",
+    tolerance: float = 1e-8,
+    most_steps: int | None = None,
+) -> ComplexModes:
+    """The ``count`` eigenvalues p nearest to ``near`` (0: the lowest), or right-most, with right and left vectors.
+
+    One more is given where a conjugate pair would be torn, all conjugates besides where ``near`` is not real; fewer
+    where the problem has no more finite ones.  Zeros of rigid-body motions come in addition.
+
+    Args:
+        M, C, K: sparse or dense (n, n) [kg, N s/m, N/m or the like], real or complex, of any symmetry; G (m, n),
+            real, of any rank, None for no constraints.
+        which: "nearest" or "rightmost" (largest real part among |Im p| <= ``reach``; ``near`` is not used).
+        shift: where the matrices are factored, if not near ``near``.
+        reach: frequency [rad/s] up to which right-most ones are sought; None: the frequencies of the 2 ``count`` + 10
+            lowest ones.
+        rigid_motions: (n, r) all motions with K x = 0, C x = 0, G x = 0; taken out by a projector, so that no shift is
+            needed.
+        check: "probe" looks for missed copies of multiple eigenvalues, "none" does not.
+        tolerance: largest residual accepted.
+        most_steps: size of the space of the recurrence before it is condensed; None: by ``count``.
+
+    Raises:
+        ValueError: arguments that do not fit.
+        AnalysisError: nothing has a mass, the pencil is singular, or not all pairs converge.
+    """
+    if which not in ("nearest", "rightmost"):
+        raise ValueError(f'which must be "nearest" or "rightmost", not {which!r}')
+    if check not in CHECKS:
+        raise ValueError(f"check must be one of {', '.join(CHECKS)}, not {check!r}")
+    if not (isinstance(count, (int, np.integer)) and count > 0):
+        raise ValueError(f"count must be a positive integer, not {count!r}")
+    if not np.isfinite(near) or (shift is not None and not np.isfinite(shift)):
+        raise ValueError(f"near and shift must be finite, not {near!r} and {shift!r}")
+    if reach is not None and not (np.isfinite(reach) and reach > 0.0):
+        raise ValueError(f"reach must be a positive frequency, not {reach!r}")
+    if most_steps is not None and most_steps < 2 * count + 24:
+        raise ValueError(f"most_steps must be at least 2 count + 24 = {2 * count + 24}, not {most_steps}")
+    M, C, K = (a if hasattr(a, "tocsr") else np.atleast_2d(a) for a in (M, C, K))
+    with one_blas_thread():
+        pencil = QuadraticPencil(M, C, K, G)
+        if pencil.real:  # conjugates come along
+            near, shift = (a if a is None else complex(a.real, abs(a.imag)) for a in map(_complex, (near, shift)))
+        if rigid_motions is not None:
+            pencil = pencil.without(rigid_motions)
+        work = _Work(pencil, check, tolerance, most_steps)
+        to = pencil.time
+        free = min(pencil.n - pencil.m, pencil.moving)
+        if free <= DENSE or 2 * count >= free:
+            return dense_modes(pencil, count, near * to, which, None if reach is None else reach * to, tolerance)
+        if which == "rightmost":
+            return work.rightmost(count, None if reach is None else reach * to)
+        return work.nearest(count, near * to, None if shift is None else shift * to)
+
+
+class _Work:
+    """One problem: its scaled pencil and the options of the search."""
+
+    def __init__(self, pencil: QuadraticPencil, check: str, tolerance: float, most: int | None):
+        self.pencil, self.check, self.tolerance, self.most = pencil, check, tolerance, most
+        self.rng = np.random.default_rng(_SEED)
+        self.shifts: list[complex] = []
+        self.motions = None if pencil.motions is None else Motions.of(pencil, *pencil.motions)
+
+    # --- nearest ---------------------------------------------------------------------------------------------------
+    def nearest(self, count: int, near: complex, shift: complex | None) -> ComplexModes:
+        pairs = self._nearest(count, near, shift)
+        return self._result(pairs, lambda p: np.abs(p - near), count)
+
+    def _nearest(self, count: int, near: complex, shift: complex | None = None) -> Pairs:
+        inverse = self._inverse(near, shift)
+        self.shifts.append(inverse.s)
+        pairs = self._search(inverse, count, lambda p: np.abs(p - near))
+        if self.pencil.motions is None:
+            pairs = self._without_zeros(inverse, pairs)
+        pairs = rescued(self.pencil, upper_half(pairs, inverse), self.tolerance)
+        return improved(self.pencil, pairs)
+
+    def _result(self, pairs: Pairs, key, count: int, covered=None) -> ComplexModes:
+        return assemble(self.pencil, pairs, self.motions, key, count, self.tolerance, self.shifts, covered)
+
+    def _inverse(self, near: complex, shift: complex | None) -> Inverse:
+        """The operator about a shift, given or at ``near``, or beside it where the matrix is singular there."""
+        if shift is not None:
+            try:
+                return Inverse(self.pencil, shift)
+            except SingularShift:
+                given = shift / self.pencil.time
+                raise AnalysisError(f"Complex modes: the shift {given} is an eigenvalue; move it a little") from None
+        for move in (0.0, 1e-3, 7e-3, 3e-2) if near != 0.0 else (0.0,):
+            try:
+                return Inverse(self.pencil, near * (1.0 + move))
+            except SingularShift:
+                continue
+        if near != 0.0:
+            raise self._singular()
+        return self._beside_zero()
+
+    @staticmethod
+    def _singular() -> AnalysisError:
+        return AnalysisError(
+            "Complex modes: the matrices are singular at every shift; an unknown has neither stiffness nor mass"
+        )
+
+    def _beside_zero(self) -> Inverse:
+        """A positive shift of about half the lowest elastic frequency: from farther away all low modes look alike, from
+        nearer by rigid motions drown the others."""
+        s, inverse = 1e-3, None
+        for _ in range(8):
+            try:
+                inverse = Inverse(self.pencil, s)
+            except SingularShift:
+                s *= 1.37 if inverse is None else 0.73
+                continue
+            lanczos = self._lanczos(inverse, min(40, 2 * (self.pencil.n - self.pencil.m)))
+            lanczos.extend(lanczos.most)
+            ritz = lanczos.ritz()
+            p, some = _finite(ritz.theta, s)
+            zero = self._zeros(inverse, p, lambda i: lanczos.D[: self.pencil.n] @ ritz.right[:, some[i]])  # noqa: B023
+            fair = (lanczos.estimates(ritz, some) < _FAIR) & ~zero
+            elastic = np.abs(p[fair]).min(initial=np.inf)
+            self._count(lanczos)
+            if 0.02 * elastic <= s <= 2.0 * elastic or (lanczos.exhausted and not np.isfinite(elastic)):
+                return inverse
+            s = 0.5 * elastic if np.isfinite(elastic) and elastic > 1e-3 * s else s / 30.0
+        if inverse is None:
+            raise self._singular()
+        return inverse
+
+    def _lanczos(self, inverse: Inverse, most: int) -> TwoSidedLanczos:
+        return TwoSidedLanczos(inverse, most, self.rng)
+
+    def _count(self, lanczos: TwoSidedLanczos) -> None:
+        self.pencil.effort.steps += lanczos.total
+        self.pencil.effort.breakdowns += lanczos.breakdowns
+
+    def _search(self, inverse: Inverse, count: int, distance) -> Pairs:
+        """The ``count`` pairs nearest by ``distance``(p), whole conjugate pairs, and all zeros on the way."""
+        total = 2 * (self.pencil.n - self.pencil.m)
+        most = min(total + 2, self.most or 3 * count + 60)
+        chunk = max(8, count // 2)
+        lanczos = self._lanczos(inverse, most)
+        lanczos.extend(min(most, 2 * count + 10))
+        known, before = None, np.inf
+        effort = self.pencil.effort
+        for _ in range(_ROUNDS):
+            ritz = lanczos.ritz()
+            p, some = _finite(ritz.theta, inverse.s)
+            order = np.lexsort((-p.imag, distance(p)))
+            p, some = p[order], some[order]
+            zero = self._zeros(inverse, p, lambda i: lanczos.D[: self.pencil.n] @ ritz.right[:, some[i]])  # noqa: B023
+            need, complete = self._need(p, zero, count, inverse)
+            errors = lanczos.estimates(ritz, some[:need])
+            done = errors < max(_CONVERGED, min(lanczos.noise, 10.0 * _CONVERGED))
+            full = lanczos.steps == most
+            spoilt = (
+                full and errors.max(initial=0.0) > 0.1 * before
+            )  # no progress since the space was full the last time
+            spoilt |= lanczos.noise > _NOISY and lanczos.steps - lanczos.locked > need + 2 * chunk
+            if (complete or lanczos.exhausted) and done.all():
+                found = np.where(zero, 0.0, p)[:need]
+                if (self.check == "none" and not zero.any()) or self._same(known, found, inverse.s):
+                    self._count(lanczos)
+                    return self._polished(inverse, p[:need], *lanczos.vectors(ritz, some[:need]))
+                known = found
+                lanczos.condense(ritz, self._closed(inverse, p, some, min(need, most - _PROBE)), fresh=True)
+                lanczos.extend(_PROBE)
+                effort.restarts += 1
+            elif lanczos.stuck or spoilt:
+                # rounding has spoilt the recurrence: keep what is good, and begin again from the rest
+                others = np.concatenate((some[:need][~done], some[need : need + _GUARD]))
+                lanczos.condense(ritz, some[:need][done], fresh=True, seeds=None if lanczos.stuck else others)
+                lanczos.extend(chunk)
+                effort.restarts += 1
+                before = np.inf
+            elif full:
+                before = errors.max(initial=0.0)
+                keep = min((need + most) // 2, most - chunk)
+                lanczos.condense(ritz, self._closed(inverse, p, some, keep))
+                lanczos.extend(chunk)
+                effort.restarts += 1
+            else:
+                lanczos.extend(chunk)
+        self._count(lanczos)
+        raise AnalysisError(
+            f"Complex modes: {int(done.sum())} of {need} have converged after {effort.steps} steps; ask for fewer, "
+            "give a shift nearer to them, or more steps (most_steps).  Damping by b K crowds eigenvalues at -1/b: keep "
+            "away from there"
+        )
+
+    def _polished(self, inverse: Inverse, p, v, z) -> Pairs:
+        """Pairs by subspace iteration from Ritz vectors v, z (2n, k) until residuals are small, or the best of some."""
+        best, least = None, np.inf
+        for _ in range(_POLISH):
+            p, v, z, *rest = inverse.pairs(p, v, z)
+            pairs = Pairs(p, *rest)
+            far = ~self._zeros(inverse, p, lambda i: pairs.x[:, i])  # noqa: B023
+            residuals, backward = both_residuals(self.pencil, pairs)
+            # relative to what is wanted, by one measure or the other
+            off = np.minimum(residuals / (1e-2 * self.tolerance), backward / (1e-2 * BACKWARD))
+            worst = off[far].max(initial=0.0)
+            if worst < least:
+                best, least = pairs, worst
+            if worst <= 1.0:
+                break
+        return best
+
+    def _zeros(self, inverse: Inverse, p: np.ndarray, vectors) -> np.ndarray:
+        """Which p (k,) are zero but for rounding, those of rigid-body motions; ``vectors``(i) gives x (n, j)."""
+        zero = np.abs(p) < _ZERO * abs(inverse.s)
+        some = np.flatnonzero(zero)
+        if some.size:
+            x = np.abs(vectors(some))
+            M, _, K = self.pencil.absolute
+            kinetic, strain = (np.einsum("ik,ik->k", x, a @ x) for a in (M, K))
+            zero[some] = np.abs(p[some]) ** 2 * kinetic <= _STRAIN * strain
+        return zero
+
+    @staticmethod
+    def _need(p: np.ndarray, zero: np.ndarray, count: int, inverse: Inverse) -> tuple[int, bool]:
+        """How many of the sorted values hold ``count`` elastic ones and whole pairs; whether there are that many."""
+        elastic = np.cumsum(~zero)
+        need = int(np.searchsorted(elastic, count)) + 1
+        if need > p.size:
+            return p.size, False
+        while inverse.dtype == float and need < p.size and _torn(p[:need]):
+            need += 1
+        return need, True
+
+    @staticmethod
+    def _closed(inverse: Inverse, p: np.ndarray, some: np.ndarray, keep: int) -> np.ndarray:
+        """The first ``keep`` of the sorted Ritz values; fewer where that would tear a pair."""
+        keep = min(keep, p.size)
+        while inverse.dtype == float and _torn(p[:keep]):
+            keep -= 1
+        return some[:keep]
+
+    @staticmethod
+    def _same(known: np.ndarray | None, p: np.ndarray, s: complex) -> bool:
+        """Whether a probe has confirmed the values known before."""
+        if known is None or known.size != p.size:
+            return False
+        away = np.abs(known - s)
+        return bool((np.abs(np.abs(p - s) - away) <= SAME * away).all() and ((p == 0.0) == (known == 0.0)).all())
+
+    # --- rigid-body motions ----------------------------------------------------------------------------------------
+    def _without_zeros(self, inverse: Inverse, pairs: Pairs) -> Pairs:
+        """Take the eigenvalues of rigid-body motions out; the motions become ``motions``."""
+        zero = self._zeros(inverse, pairs.p, lambda i: pairs.x[:, i])
+        if self.motions is not None or not zero.any():  # known from another shift
+            return pairs.take(~zero)
+        if self.pencil.real and inverse.dtype != float:
+            inverse = Inverse(self.pencil, abs(inverse.s))  # real motions
+        R = null_space_near(inverse, pairs.x[:, zero], False)
+        L = null_space_near(inverse, pairs.w[:, zero], True)
+        r = min(R.shape[1], L.shape[1])
+        if r == 0:
+            return pairs
+        found = Motions.of(self.pencil, R[:, :r], L[:, :r])
+        self.motions = replace(found, zeros=max(found.zeros, int(zero.sum())))
+        return pairs.take(~zero)
+
+    # --- right-most ------------------------------------------------------------------------------------------------
+    def rightmost(self, count: int, reach: float | None) -> ComplexModes:
+        each = 2 * count + 10
+        found = [self._nearest(each, 0.0)]
+        radius = float(np.abs(found[0].p).max(initial=0.0))
+        reach = radius if reach is None else reach
+        width = _WIDTH * radius
+        for side in (1.0,) if self.pencil.real else (1.0, -1.0):
+            done, radius = _COVER * radius, radius
+            while done < reach:
+                centre = done + _COVER * radius
+                while True:
+                    if len(self.shifts) >= _DISCS:
+                        raise AnalysisError(
+                            f"Complex modes: {_DISCS} shifts cover frequencies up to {done / self.pencil.time:.6g} "
+                            f"of {reach / self.pencil.time:.6g} only; take a lower reach or a larger count"
+                        )
+                    near = 1j * side * centre
+                    pairs = self._nearest(each, near)
+                    radius = float(np.abs(pairs.p - near).max(initial=0.0))
+                    found.append(unknown(pairs, np.concatenate([f.p for f in found])))
+                    if centre - _COVER * radius <= done:
+                        break
+                    centre = done + _COVER * radius
+                done, width = centre + _COVER * radius, min(width, _WIDTH * radius)
+            radius = float(np.abs(found[0].p).max(initial=0.0))
+        pairs = Pairs.join(found)
+        pairs = pairs.take(np.flatnonzero(np.abs(pairs.p.imag) <= reach * (1.0 + 1e-9)))
+        covered = reach / self.pencil.time, width / self.pencil.time
+        return self._result(pairs, lambda p: -p.real, count, covered)
+
+
+def _complex(a: complex | None) -> complex | None:
+    return None if a is None else complex(a)
+
+
+def _torn(p: np.ndarray) -> bool:
+    """Whether one of a conjugate pair is missing."""
+    return not np.isin(p.conj(), p).all()
+
+
+def _finite(theta: np.ndarray, s: complex) -> tuple[np.ndarray, np.ndarray]:
+    """p = s + 1 / theta and the indices of those that are not infinite."""
+    size = np.abs(theta)
+    some = np.flatnonzero(size > 1e-13 * size.max(initial=0.0))
+    return s + 1.0 / theta[some], some

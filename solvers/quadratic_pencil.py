@@ -1,0 +1,343 @@
+"""The quadratic pencil p^2 M + p C + K on the null space of constraints, scaled, and its inverse about a shift.
+
+    (p^2 M + p C + K) x + G^T y = 0,   G x = 0,          (n unknowns, m constraints)
+
+M may be singular, C and K unsymmetric, G of any rank.  With p = s + q the state v = (x, q x / nu) has the inverse
+operator (Doan, Geradin & Kill, eq. 3.4, in the form that needs no inverse of M)
+
+    A v = (-S (C_s x + nu M r), x / nu),       A v = v / q,      C_s = C + 2 s M,   K_s = K + s C + s^2 M
+    A^T (a, b) = (C_s^T w + b / nu, nu M^T w),  w = -S^T a,
+
+where S b is the x of K_s x + G^T y = b, G x = 0: one sparse factorisation.  Transposes are without conjugation
+throughout.
+
+Inside, unknowns are divided by scales d_i and time by a unit, both taken from the diagonals such that a change of units
+changes neither: what is small, or a residual, does not depend on whether lengths are metres or millimetres.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
+
+from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.linear import one_blas_thread
+from fem_mbs.solvers.redundancy import independent_rows
+from fem_mbs.solvers.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactors, SingularShift
+
+__all__ = ["Inverse", "QuadraticPencil"]
+
+_SEED = 5
+
+
+class QuadraticPencil:
+    """M, C, K (n, n) and G (m, n), scaled.
+
+    Attributes:
+        M, C, K: scaled, sparse; rows (m, n), columns (n, m): G and G^T, independent rows only (``keep`` tells which) of
+            unit size, and what takes rigid-body motions out.
+        moving: number of unknowns with masses (or dampers, where there are no masses).
+        d (n,): unknown = d * scaled unknown; ``time``: p = scaled p / time.
+
+    Raises:
+        ValueError: shapes that do not fit, or values that are not finite.
+    """
+
+    def __init__(self, M, C, K, G=None):
+        n = K.shape[0]
+        G = csr_matrix((0, n)) if G is None else G
+        given = {"M": M, "C": C, "K": K}
+        for name, a in given.items():
+            if a.ndim != 2 or a.shape != (n, n):
+                raise ValueError(f"{name} has shape {a.shape}; it must be ({n}, {n}) like K")
+        if G.ndim != 2 or G.shape[1] != n:
+            raise ValueError(f"G has shape {G.shape}; it must be (m, {n}), one row per constraint")
+        M, C, K, G = (_floating(csr_matrix(a)) for a in (M, C, K, G))
+        for name, a in (("M", M), ("C", C), ("K", K), ("G", G)):
+            if not np.all(np.isfinite(a.data)):
+                i, j = (int(x[~np.isfinite(a.tocoo().data)][0]) for x in (a.tocoo().row, a.tocoo().col))
+                raise ValueError(f"{name}[{i}, {j}] is {a[i, j]}; all entries must be finite")
+        if not np.isrealobj(G.data):
+            raise ValueError("G must be real")
+        if n == 0:
+            raise AnalysisError("Complex modes: the model has no unknowns")
+        if M.count_nonzero() == 0 and C.count_nonzero() == 0:
+            raise AnalysisError(
+                "Complex modes: nothing that can move has a mass; give the parts a density or add masses"
+            )
+        self.n = n
+        self.real = all(np.isrealobj(a.data) for a in (M, C, K))
+        self.omega = _frequency(M, C, K)
+        self.time = 1.0 / self.omega
+        size = abs(K) + self.omega * abs(C) + self.omega**2 * abs(M)
+        self.d = _scales(size)
+        D = diags(self.d)
+        self.M, self.C, self.K = self.omega**2 * (D @ M @ D), self.omega * (D @ C @ D), D @ K @ D
+        self.M, self.C, self.K = (csr_matrix(a) for a in (self.M, self.C, self.K))
+        self.M.eliminate_zeros()
+        self.absolute = tuple(abs(a) for a in (self.M, self.C, self.K))
+        self.keep = independent_rows(G, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
+        rows = csr_matrix(G[np.flatnonzero(self.keep)] @ D)
+        self.norm = np.sqrt(np.asarray(abs(rows).power(2).sum(axis=1)).ravel())
+        self.rows = csr_matrix(diags(1.0 / self.norm) @ rows) if rows.shape[0] else rows
+        self.columns = csr_matrix(self.rows.T)
+        self.m = self.constraints = self.rows.shape[0]
+        self.MT, self.CT, self.KT = (csr_matrix(a.T) for a in (self.M, self.C, self.K))
+        self.effort = Effort()
+        used = np.bincount(self.M.indices, minlength=n) + np.diff(self.M.indptr)
+        used += 0 if used.any() else np.bincount(self.C.indices, minlength=n) + np.diff(self.C.indptr)
+        self.moving = int((used > 0).sum())
+        self.motions: tuple[np.ndarray, np.ndarray] | None = None
+        if self.m >= n:
+            raise AnalysisError(f"Complex modes: {self.m} independent constraints leave none of {n} unknowns free")
+
+    def without(self, motions) -> QuadraticPencil:
+        """This pencil without rigid-body motions (n, r), in given units, which projectors take out.
+
+        With R these motions and L those of the transposed matrices, displacements get the constraints L^T M x = 0 and
+        forces lose their resultants by inertia forces M R c: borders of the saddle point that make it regular.
+
+        Raises:
+            ValueError: they are dependent, are held by K, C or G, or have no mass.
+        """
+        R = np.asarray(motions, float)
+        if R.ndim != 2 or R.shape[0] != self.n or not np.all(np.isfinite(R)):
+            raise ValueError(f"rigid_motions must have shape ({self.n}, r) and finite entries, not shape {R.shape}")
+        R = R / self.d[:, None]
+        size = np.linalg.norm(R, axis=0)
+        R, triangle = np.linalg.qr(R / np.where(size > 0.0, size, 1.0))
+        if np.abs(np.diag(triangle)).min(initial=1.0) < 1e-10:
+            raise ValueError("rigid_motions are dependent")
+        if np.abs(self.rows @ R).max(initial=0.0) > 1e-8:
+            raise ValueError("rigid_motions violate the constraints")
+        self._never_resists(R, (("K", self.K), ("C", self.C)))
+        L = R
+        if any(abs(a - b).max() > 1e-13 for a, b in ((self.K, self.KT), (self.M, self.MT))):
+            L = np.linalg.qr(self._left_motions(R))[0]
+        self._never_resists(L, (("K^T", self.KT), ("C^T", self.CT)))
+        mass = L.T @ (self.M @ R)
+        if np.linalg.svd(mass, compute_uv=False).min() <= 1e-12 * abs(self.M).max():
+            raise ValueError("rigid_motions: one of them moves no mass")
+        return self.take_out(R, L)
+
+    def take_out(self, R: np.ndarray, L: np.ndarray) -> QuadraticPencil:
+        """This pencil without right and left rigid-body motions (n, r), scaled, that K, C and G do not resist."""
+        other = copy(self)
+        other.rows = csr_matrix(vstack((self.rows, csr_matrix(L.T @ self.M))))
+        other.columns = csr_matrix(hstack((self.columns, csr_matrix(self.M @ R))))
+        other.m = other.rows.shape[0]
+        other.motions = (R, L)
+        return other
+
+    def _never_resists(self, X: np.ndarray, matrices) -> None:
+        for name, a in matrices:
+            force = a @ X
+            if self.constraints and np.any(force):
+                force, _ = SaddleFactors(identity(self.n, format="csc"), self.rows, self.effort).solve(force)
+            size = np.linalg.norm(abs(a) @ np.abs(X), axis=0)
+            worst = np.max(np.linalg.norm(force, axis=0) / np.where(size > 0.0, size, 1.0), initial=0.0)
+            if worst > 1e-8:
+                raise ValueError(
+                    f"rigid_motions: {name} resists them ({worst:.1e} of its entries); use a shift instead"
+                )
+
+    def _left_motions(self, R: np.ndarray) -> np.ndarray:
+        """L (n, r) with K^T L + G^T y = 0, G L = 0, from a bordered matrix."""
+        rows = csr_matrix(vstack((self.rows, csr_matrix(R.T))))
+        columns = csr_matrix(hstack((self.columns, csr_matrix(self.M @ R))))
+        try:
+            factors = SaddleFactors(csc_matrix(self.K), rows, self.effort, columns)
+        except SingularShift:
+            raise ValueError("rigid_motions are not all of them, or one moves no mass; use a shift instead") from None
+        right = np.zeros((self.n + rows.shape[0], R.shape[1]))
+        right[-R.shape[1] :] = np.eye(R.shape[1])
+        return factors.solve_full(right, transposed=True)[: self.n]
+
+    def multipliers(self, y: np.ndarray) -> np.ndarray:
+        """Multipliers (m, k) in given units of scaled ones; those of dependent rows are zero."""
+        out = np.zeros((self.keep.size, y.shape[1]), y.dtype)
+        out[self.keep] = y[: self.constraints] / self.norm[:, None]
+        return out
+
+    def shifted(self, s: complex):
+        """K + s C + s^2 M (scaled)."""
+        return csc_matrix(self.K + s * self.C + s**2 * self.M)
+
+    def forces(
+        self, p: np.ndarray, x: np.ndarray, transposed: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """K x, p C x, p^2 M x (n, k) of pairs p (k,), x (n, k)."""
+        M, C, K = (self.MT, self.CT, self.KT) if transposed else (self.M, self.C, self.K)
+        return K @ x, (C @ x) * p, (M @ x) * p**2
+
+    def _reactions(self, y: np.ndarray, transposed: bool) -> np.ndarray:
+        return (self.rows.T if transposed else self.columns) @ y
+
+    def residuals(self, p, x, y, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """|(p^2 M + p C + K) x + G^T y| over the sum of the norms of its four terms, and over that of the absolute
+        values they cancel from (k,); what violates G x = 0 is added to the numerator."""
+        terms = (*self.forces(p, x, transposed), self._reactions(y, transposed))
+        norms = [np.linalg.norm(t, axis=0) for t in terms]
+        off = np.linalg.norm(sum(terms), axis=0) + np.linalg.norm(
+            (self.columns.T if transposed else self.rows) @ x, axis=0
+        )
+        M, C, K = (a.T for a in self.absolute) if transposed else self.absolute
+        a = np.abs(x)
+        absolute = sum(np.linalg.norm(b, axis=0) for b in (K @ a, (C @ a) * np.abs(p), (M @ a) * np.abs(p) ** 2))
+        absolute = absolute + norms[3]
+        # a rigid-body motion has no forces at all: what it cancels from is the measure then
+        size = np.maximum(sum(norms), 1e-300)
+        return off / size, off / np.where(absolute > 0.0, absolute, 1.0)
+
+    def products(self, p: np.ndarray, w: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""
+        m = w.T @ (self.M @ x)
+        return (p[:, None] + p[None, :]) * m + w.T @ (self.C @ x)
+
+
+def _floating(a):
+    return a if a.dtype in (np.float64, np.complex128) else a.astype(complex if a.dtype.kind == "c" else float)
+
+
+def _frequency(M, C, K) -> float:
+    """Median of the frequencies of single unknowns: sqrt(K_ii / M_ii), or K_ii / C_ii, or C_ii / M_ii."""
+    m, c, k = (np.abs(a.diagonal()) for a in (M, C, K))
+    for a, b, power in ((k, m, 0.5), (k, c, 1.0), (c, m, 1.0)):
+        both = (a > 0.0) & (b > 0.0)
+        if both.any():
+            return float(np.median((a[both] / b[both]) ** power))
+    for a, b, power in ((K, M, 0.5), (K, C, 1.0), (C, M, 1.0)):
+        if a.count_nonzero() and b.count_nonzero():
+            return float((abs(a).max() / abs(b).max()) ** power)
+    return 1.0
+
+
+def _scales(size) -> np.ndarray:
+    """d (n,) with d_i size_ii d_i = 1; where the diagonal is zero, by the coupling to the others."""
+    diagonal = size.diagonal()
+    d = np.zeros(diagonal.size)
+    some = diagonal > 0.0
+    d[some] = 1.0 / np.sqrt(diagonal[some])
+    both = size.maximum(size.T)
+    for _ in range(3):
+        empty = np.flatnonzero(d == 0.0)
+        if empty.size == 0:
+            break
+        reach = csr_matrix(both[empty] @ diags(d)).max(axis=1).toarray().ravel()
+        found = reach > 0.0
+        d[empty[found]] = 1.0 / reach[found]
+    d[d == 0.0] = np.median(d[d > 0.0]) if (d > 0.0).any() else 1.0
+    return d
+
+
+class Inverse:
+    """The operator A of the module's docstring for a pencil and a shift s (scaled), with its transpose."""
+
+    def __init__(self, pencil: QuadraticPencil, s: complex, limit: float = SINGULAR_GROWTH):
+        self.pencil, self.s = pencil, s
+        real = pencil.real and np.imag(s) == 0.0
+        if real:
+            self.s = s = float(np.real(s))
+        self.dtype = np.dtype(float if real else complex)
+        with one_blas_thread():
+            self.factors = SaddleFactors(pencil.shifted(s), pencil.rows, pencil.effort, pencil.columns, limit)
+        # massless unknowns need no velocities: nothing sees them, and rounding errors would gather there
+        used = np.bincount(pencil.M.indices, minlength=pencil.n) + np.diff(pencil.M.indptr)
+        self.moving = (used > 0).astype(float)[:, None]
+        self.Cs = csr_matrix(pencil.C + 2.0 * s * pencil.M)
+        self.CsT = csr_matrix(self.Cs.T)
+        self.size = 2 * pencil.n
+
+    @cached_property
+    def unit(self) -> float:
+        """About the |q| nearest to the shift: displacements and velocities of wanted modes are then of one size."""
+        rng = np.random.default_rng(_SEED)
+        M = self.pencil.M
+        x = self.factors.solve(M @ rng.standard_normal(self.pencil.n))[0]
+        a = np.linalg.norm(x)
+        if a == 0.0:
+            x = self.factors.solve(self.Cs @ rng.standard_normal(self.pencil.n))[0]
+            a = np.linalg.norm(x)
+        if a == 0.0:
+            raise AnalysisError("Complex modes: no mass can move; remove a support or give the parts a density")
+        by_mass = np.linalg.norm(self.factors.solve(M @ x)[0]) / a
+        by_damping = np.linalg.norm(self.factors.solve(self.Cs @ x)[0]) / a
+        return 1.0 / max(np.sqrt(by_mass), by_damping, 1e-300)
+
+    def right(self, v: np.ndarray) -> np.ndarray:
+        """A v (2n,)."""
+        return self._right_all(v[:, None])[0][:, 0]
+
+    def left(self, v: np.ndarray) -> np.ndarray:
+        """A^T v (2n,)."""
+        return self._left_all(v[:, None])[0][:, 0]
+
+    def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.
+
+        The left one is (K_s x, nu^2 M v) of the right one (x, v): without damping A is skew in the inner product of the
+        energy, left vectors go on to be such images of right ones, and there are no breakdowns; with little damping
+        they are rare.  One step of power iteration brings displacements onto the constraints, another the velocities;
+        together they also remove the chains of two vectors that belong to infinite eigenvalues of a singular M.
+        """
+        n = self.pencil.n
+        d = rng.standard_normal(self.size)
+        if self.dtype != float:
+            d = d + 1j * rng.standard_normal(self.size)
+        g = np.concatenate((self.pencil.shifted(self.s) @ d[:n], self.unit**2 * (self.pencil.M @ d[n:]))).conj()
+        for _ in range(2):
+            d, g = self.right(d), self.left(g)
+            d, g = d / (np.linalg.norm(d) or 1.0), g / (np.linalg.norm(g) or 1.0)
+        return d, g
+
+    def pairs(self, p, v, z) -> tuple[np.ndarray, ...]:
+        """From right and left vectors v, z (2n, k) of A, with values p closed under conjugation for real operators:
+        better p, v, z, and x, y, w, mu, right and left vectors (n, k) of the pencil with multipliers (m, k).
+
+        One step of subspace iteration on both sides, and Rayleigh-Ritz with well-conditioned bases: what many steps of
+        the recurrence have lost to rounding comes back.
+        """
+        n = self.pencil.n
+        if self.dtype == float:
+            upper, rising = p.imag >= 0.0, p.imag > 0.0
+            v, z = (np.hstack((a[:, upper].real, a[:, rising].imag)) for a in (v, z))
+        v, z = (np.linalg.qr(a / np.linalg.norm(a, axis=0))[0] for a in (v, z))
+        v = self._right_all(v)[0]
+        z = self._left_all(z)[0]
+        v, z = (np.linalg.qr(a)[0] for a in (v, z))
+        image, y = self._right_all(v)
+        back, w, mu = self._left_all(z)
+        product = z.T @ v
+        theta, left, right = scipy.linalg.eig(np.linalg.solve(product, z.T @ image), left=True, right=True)
+        left = np.linalg.solve(product.T, left.conj())
+        x, y = _unit_size(image[:n] @ right, y @ right)
+        w, mu = _unit_size(w @ left, mu @ left)
+        return self.s + 1.0 / theta, image @ right, back @ left, x, y, w, mu
+
+    def _right_all(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A v (2n, k) and the multipliers (m, k) of its displacements."""
+        n = self.pencil.n
+        x, y = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]))
+        return np.vstack((-x, self.moving * v[:n] / self.unit)), -y
+
+    def _left_all(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A^T z (2n, k), and the w (n, k) of z with its multipliers (m, k)."""
+        n = self.pencil.n
+        w, mu = self.factors.solve(z[:n], transposed=True)
+        return np.vstack((self.moving * z[n:] / self.unit - self.CsT @ w, -self.unit * (self.pencil.MT @ w))), -w, -mu
+
+    def improve(self, p, x, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """One step of inverse iteration on pairs p (k,) (scaled), x (n, k): new x of unit size, with its y (m, k)."""
+        q = p - self.s
+        M, C = (self.pencil.MT, self.CsT) if transposed else (self.pencil.M, self.Cs)
+        return _unit_size(*self.factors.solve(-(C @ x) * q - (M @ x) * q**2, transposed))
+
+
+def _unit_size(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    size = np.linalg.norm(x, axis=0)
+    size[size == 0.0] = 1.0
+    return x / size, y / size

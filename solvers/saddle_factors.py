@@ -1,0 +1,149 @@
+"""Factors of unsymmetric saddle points, real or complex, for solutions with the matrix and with its transpose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import bmat, csc_matrix
+from scipy.sparse.linalg import splu
+
+from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.linear import LinearSolveError, LinearSolver, cholmod_status, make_solver
+
+__all__ = ["SINGULAR_GROWTH", "Effort", "SaddleFactors", "SingularShift"]
+
+#: |A| |x| / |b| (norms) of equilibrated matrices beyond which a shift counts as an eigenvalue.
+SINGULAR_GROWTH = 1e13
+#: Backward error of a solution with the factors, aimed at and still accepted.
+_ROUND_OFF, _ACCEPTED = 1e-15, 1e-11
+_REFINEMENTS = 3
+#: Rows from which on real matrices go to CHOLMOD.
+LARGE = 20_000
+_SEED = 5
+
+
+class SingularShift(AnalysisError):
+    """The shifted matrix is singular to working precision: the shift is an eigenvalue, or the pencil is singular."""
+
+
+@dataclass
+class Effort:
+    """Numbers of factorisations, of solutions (of one right side each, real or complex), of steps of the two-sided
+    recurrence, of its restarts, of breakdowns that were cured, and of corrections of solutions by further ones."""
+
+    factorisations: int = 0
+    solves: int = 0
+    steps: int = 0
+    restarts: int = 0
+    breakdowns: int = 0
+    corrections: int = 0
+
+
+class SaddleFactors:
+    """Factors of [[A, G^T], [G, 0]]: A (n, n) unsymmetric, real or complex, G (m, n) of full rank; other ``columns``
+    (n, m) may stand for G^T.
+
+    SuperLU: an ordering of the symmetrised pattern with threshold pivoting first; where solutions are not accurate,
+    partial pivoting.  Real matrices of more than `LARGE` rows go to CHOLMOD, where it is installed, which factors the
+    symmetric part, quasi-definite if A is positive; refinement or GMRES on the matrix itself, or on its transpose
+    (`fem_mbs.solvers.linear`), make solutions exact.
+
+    Raises:
+        SingularShift: the matrix is singular to working precision: the norm of the inverse, over that of the matrix, is
+            beyond ``limit``.
+    """
+
+    def __init__(self, A, G, effort: Effort, columns=None, limit: float = SINGULAR_GROWTH):
+        self.n, self.m, self.effort, self.limit = A.shape[0], G.shape[0], effort, limit
+        columns = G.T if columns is None else columns
+        self.N = csc_matrix(bmat([[A, columns], [G, None]])) if self.m else csc_matrix(A)
+        self.dtype = self.N.dtype
+        self.iterated: list[LinearSolver] | None = None
+        if self.n + self.m > LARGE and self.dtype == float and cholmod_status()[0]:
+            self._factor_symmetric_part()
+        if self.iterated is None:
+            self._factor_all()
+
+    def _factor_symmetric_part(self) -> None:
+        """CHOLMOD for the matrix, and for its transpose where that is another one."""
+        N = self.N + csc_matrix((np.zeros(self.n + self.m), (np.arange(self.n + self.m),) * 2), shape=self.N.shape)
+        both = [N] if abs(N - N.T).max() <= 1e-15 * abs(N).max() else [N, csc_matrix(N.T)]
+        made = []
+        for a in both:
+            a.sum_duplicates()
+            solver = make_solver(a.shape[0], a.indptr, a.indices, np.arange(a.shape[0]) >= self.n, "cholmod")
+            try:
+                solver.factor(a.data)
+            except LinearSolveError:
+                return  # singular, or too far from definite: SuperLU finds out
+            finally:
+                self.effort.factorisations += solver.counts.factorisations
+            made.append(solver)
+            if solver.counts.superlu:
+                return  # CHOLMOD could not; one factorisation by SuperLU serves the transpose as well
+        self.iterated = made
+
+    def _factor_all(self) -> None:
+        b = np.random.default_rng(_SEED).standard_normal(self.n + self.m)
+        size = abs(self.N).sum(axis=1).max()
+        error = np.inf
+        for order, threshold in (("MMD_AT_PLUS_A", 0.1), ("COLAMD", 1.0)):
+            self._factor(order, threshold)
+            self.steps = 0
+            while True:
+                x = self._solve(b.astype(self.dtype), False)
+                error = self._error(x, b)
+                if error <= _ROUND_OFF or self.steps == _REFINEMENTS or not np.isfinite(error):
+                    break
+                self.steps += 1
+            self.growth = float(size * np.abs(x).max() / np.abs(b).max())
+            if error <= _ACCEPTED or self.growth > self.limit:
+                break
+        if not self.growth <= self.limit or not np.isfinite(error):
+            raise SingularShift("The shifted matrix is singular to working precision")
+        if not error <= _ACCEPTED:
+            raise AnalysisError(f"Complex modes: the shifted matrix cannot be factored well (error {error:.1e})")
+
+    def _factor(self, order: str, threshold: float) -> None:
+        self.effort.factorisations += 1
+        try:
+            self.lu = splu(self.N, permc_spec=order, diag_pivot_thresh=threshold)
+        except RuntimeError as error:
+            if "singular" in str(error):
+                raise SingularShift("The shifted matrix is exactly singular") from None
+            raise AnalysisError(f"Complex modes: the shifted matrix cannot be factored: {error}") from None
+
+    def _error(self, x: np.ndarray, b: np.ndarray) -> float:
+        bound = (abs(self.N) @ np.abs(x)).max() + np.abs(b).max()
+        return float(np.abs(self.N @ x - b).max() / bound)
+
+    def _solve(self, b: np.ndarray, transposed: bool) -> np.ndarray:
+        if self.iterated is not None:
+            solver = self.iterated[-1 if transposed else 0]
+            before = solver.counts.refinements + solver.counts.krylov
+            x = np.column_stack([solver.solve(c) for c in b.reshape(b.shape[0], -1).T]).reshape(b.shape)
+            self.effort.corrections += solver.counts.refinements + solver.counts.krylov - before
+            return x
+        N, kind = (self.N.T, "T") if transposed else (self.N, "N")
+        x = self.lu.solve(b, kind)
+        for _ in range(self.steps):
+            x = x + self.lu.solve(b - N @ x, kind)
+        return x
+
+    def solve(self, b: np.ndarray, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """x (n,) or (n, k) and y (m,) or (m, k) of A x + G^T y = b, G x = 0; A^T instead of A if ``transposed``."""
+        full = np.zeros((self.n + self.m, *b.shape[1:]), np.result_type(b, self.dtype))
+        full[: self.n] = b
+        x = self.solve_full(full, transposed)
+        return x[: self.n], x[self.n :]
+
+    def solve_full(self, b: np.ndarray, transposed: bool = False) -> np.ndarray:
+        """Solution of the whole system for any right side (n + m,) or (n + m, k)."""
+        columns = 1 if b.ndim == 1 else b.shape[1]
+        self.effort.solves += columns
+        if np.iscomplexobj(b) and not np.issubdtype(self.dtype, np.complexfloating):
+            parts = b.reshape(self.n + self.m, -1)
+            x = self._solve(np.hstack((parts.real, parts.imag)), transposed)
+            return (x[:, :columns] + 1j * x[:, columns:]).reshape(b.shape)
+        return self._solve(b, transposed)
