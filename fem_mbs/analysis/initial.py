@@ -20,7 +20,10 @@ from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.redundancy import dependencies, independent_rows
 
-__all__ = ["Spin", "check_start", "consistent_velocities", "constraint_error", "function_jets", "start_rule"]
+__all__ = [
+    "Spin", "check_start", "consistent_velocities", "constraint_error", "director_velocities", "function_jets",
+    "initial_accelerations", "multipliers_of", "start_rule",
+]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _EPS_CONSTRAINT = 1e-13  # keeps nearly dependent constraints solvable; taken out again by refinement
@@ -222,11 +225,17 @@ class _Saddle:
 
     def solve(self, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         """x of W x + G^T y = b, G x = c."""
+        return self.solve_both(b, c)[0]
+
+    def solve_both(self, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """x and y of W x + G^T y = b, G x = c; y is zero for rows that depend on others."""
         rhs = np.concatenate((b / self.d, c[self.keep] / self.norm))
         x = self.lu.solve(rhs)
         for _ in range(3):
             x += self.lu.solve(rhs - self.A @ x)
-        return x[: self.d.size] / self.d
+        y = np.zeros(self.keep.size)
+        y[self.keep] = x[self.d.size :] / self.norm
+        return x[: self.d.size] / self.d, y
 
 
 def _given(compiled: CompiledModel) -> np.ndarray:
@@ -424,7 +433,7 @@ def consistent_velocities(
     state.V[0, :first] = v
     state.V[1:] = 0.0
     _spins_to_body(system, state.D[0], state.V[0])
-    _director_velocities(system, state)
+    director_velocities(system, state)
     report: dict[str, object] = {"method": method, "largest_change": change}
     if spin is not None:
         report["spin"] = {"speed": spin.speed, "speed_of_the_steps": float(spin.of_step(spin.speed))}
@@ -473,20 +482,25 @@ def _spins_to_body(system, D: np.ndarray, v: np.ndarray) -> None:
         v[rows] = np.einsum("nji,nj->ni", R, v[rows])
 
 
-def _director_velocities(system, state: S.State) -> None:
+def director_velocities(system, state: S.State) -> None:
+    """Rates of directors at both ends from the velocities of row 0; row 1 becomes row 0."""
     state.D[1], state.V[1] = state.D[0], state.V[0]
     S.director_velocities(system.system, state, 1.0, True)
     state.DD[0] = state.DD[1]
 
 
-def initial_accelerations(compiled: CompiledModel, state: S.State, t: float) -> np.ndarray:
+def initial_accelerations(
+    compiled: CompiledModel, state: S.State, t: float, values: np.ndarray | None = None, gravity=None
+) -> np.ndarray:
     """Accelerations (N,) at the start, rotations in body axes, from M a + G^T lambda = f - c(v), G a = -(G' v +
-    g_tt)."""
+    g_tt); ``values`` (n_fun,) of functions and ``gravity`` as they are at t, if not these."""
     model, system = compiled.model, compiled.system
     s = system.system
     first = system.first_multiplier
     jets = function_jets(compiled, t)
-    ctl = _control(model.gravity, mass=1.0)
+    if values is not None:
+        jets[:, 0] = values
+    ctl = _control(model.gravity if gravity is None else gravity, mass=1.0)
     for a in (state.Q, state.D, state.V):
         a[1] = a[0]
     state.V[2] = 0.0
@@ -516,6 +530,29 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float) -> 
     out[:first] = a
     _spins_to_body(system, state.D[0], out)
     return out
+
+
+def multipliers_of(compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """What multipliers (n_mult,), in the model's scales, must have more to balance forces (n_node_dofs,) that are left
+    at a state, where constraints can, for values (n_fun,) of functions."""
+    system = compiled.system
+    first = system.first_multiplier
+    held = system.system.equation[:first] < 0
+    free = np.flatnonzero(~held)
+    scaled = _constraints(compiled, state, values)[:, free]
+    M = _mass(compiled, state)[free][:, free]
+    # what has no mass must not get an infinite acceleration
+    weight = np.maximum(np.abs(M.diagonal()), 1e-12 * np.abs(M.diagonal()).max(initial=0.0))
+    _, y = _Saddle(diags(np.where(weight > 0.0, weight, 1.0)).tocsr(), scaled).solve_both(
+        -forces[free], np.zeros(scaled.shape[0])
+    )
+    y = y[: system.n_dof - 1 - first]
+    scale = np.ones_like(y)
+    for block in system.blocks:
+        if block.type.multipliers:
+            nd = block.type.node_dofs
+            scale[block.dof[:, nd:] - first] = block.par[:, [block.type.scale]]
+    return y / scale
 
 
 def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weights) -> None:
@@ -562,16 +599,7 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     whole[:first] = shift
     _spins_to_body(system, state.D[0], whole)
     state.V[0] += whole
-    _director_velocities(system, state)
-
-
-def _mass(compiled: CompiledModel, state: S.State) -> csr_matrix:
-    """The mass alone: at rest and without weight no turning of inertia forces is in the tangent."""
-    kept = state.V.copy()
-    state.V[1:] = 0.0
-    M = _node_part(compiled, state, _control(np.zeros(len(compiled.model.gravity)), mass=1.0))
-    state.V[:] = kept
-    return M
+    director_velocities(system, state)
 
 
 def _turned(compiled: CompiledModel, state: S.State, u: np.ndarray) -> S.State:

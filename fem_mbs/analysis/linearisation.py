@@ -1,0 +1,518 @@
+"""Small motions of a model about any state, at rest or moving: M, C and K, inertia and joints included.
+
+    M a + C v + K u + G^T y = f,   G u = 0
+
+Increments u of positions and of rotations (rotation vectors phi in spatial axes), with v, a their rates.  The matrices
+come from the elements' compiled forces in one-state form (`fem_mbs.contract`).  With body-fixed rates W and A = dW/dt
+the exact variations on the rotation group are
+
+    dW = R^T phi',   dA = R^T (phi'' - w x phi'),   w = R W,
+
+so C is that of the elements, which take dA = R^T phi'' alone, less M [w]_x in the columns of rotations.  Rates of
+strain of damped elements change with the place too; elements leave that out of their tangents where the model moves, and
+it is added by differences of the elements' forces.
+
+A model that turns steadily about an axis has periodic coefficients in one frame and constant ones in another: in the
+rotating frame u = R_s xi, so v = R_s (xi' + P xi) with P = [Omega]_x on every node, and
+
+    M,   C + 2 M P,   K + C P + M P^2.
+
+`periodicity` looks which frame makes them constant, by turning the rotor.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csc_matrix, csr_matrix, diags, identity, vstack
+
+from fem_mbs import contract as C
+from fem_mbs.analysis.initial import director_velocities, function_jets, initial_accelerations, multipliers_of
+from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.redundancy import constraint_labels
+from fem_mbs.assembly import Block
+from fem_mbs.errors import ModelError
+from fem_mbs.matrices import Matrices
+from fem_mbs.model import CompiledModel
+from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.redundancy import independent_rows
+from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors
+
+__all__ = ["Linearisation", "Rotation", "rotated", "transport"]
+
+_DIFFERENCE = 1e-3  # of rotations [rad], and of positions over the model's length, in differences of order 4
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """A steady rotation of some nodes of a model.
+
+    ``owner`` names it in messages; ``axis`` (3,) of length 1, in the plane (0, 0, 1); ``point`` (dimension,) of the
+    axis [m]; ``speed`` [rad/s]; ``nodes`` (n,) bool: which nodes turn.
+    """
+
+    owner: str
+    axis: np.ndarray
+    point: np.ndarray
+    speed: float
+    nodes: np.ndarray
+
+    def at(self, speed: float) -> Rotation:
+        """The same at another speed."""
+        return replace(self, speed=float(speed))
+
+
+class Linearisation:
+    """The matrices of a model about a state (rows 0 of ``state``), which is not changed.
+
+    Attributes:
+        M, C, K: (n, n) sparse, unsymmetric in general, over the unknowns of nodes that supports and motions leave.
+        G: (m, n) sparse: joints, equations and dofs that share an unknown.
+        dofs: (n,) their places among all dofs (N,) of the compiled model; ``names`` says what they are.
+        residual: (n,) forces that the state leaves out of balance, inertia and multipliers included.
+        frame: "fixed" or "rotating", the frame of the increments.
+        acceleration: (N,) of the state, rotations in body axes; ``multipliers`` (M,) in the model's scales.
+
+    Args:
+        t: [s] at which functions are taken.
+        loading: levels of loads; None: every load in full and the weight.
+        rotation: the state turns steadily so: accelerations follow from it (velocities too), not from equations of
+            motion.
+        frame: of the increments; "rotating" needs a rotation.
+
+    Raises:
+        ModelError, AnalysisError: the state cannot be linearised.
+    """
+
+    def __init__(
+        self, compiled: CompiledModel, state: S.State, t: float = 0.0, loading: Loading | None = None,
+        rotation: Rotation | None = None, frame: str = "fixed", matrices: Matrices | None = None,
+    ):  # fmt: skip
+        self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
+        if frame not in ("fixed", "rotating"):
+            raise ModelError(f'Linearisation: frame = {frame!r} must be "fixed" or "rotating"')
+        if frame == "rotating" and rotation is None:
+            raise ModelError('Linearisation: frame = "rotating" needs a rotation')
+        if loading is None:
+            loading = Loading(compiled)
+            loading.all_on()
+        self.loading = loading
+        system = self.system
+        self._matrices = matrices or Matrices(system)
+        self.first = system.first_multiplier
+        self.state = self._copy(state)
+        self._values = function_jets(compiled, t)[:, 0] * loading.factors
+        if rotation is not None:
+            _turning(system, self.state, rotation)
+            self.acceleration = self.state.V[2].copy()
+        elif np.any(self.state.V[0]):
+            self.acceleration = initial_accelerations(compiled, self._copy(state), t, self._values, self._gravity())
+        else:
+            self.acceleration = np.zeros(system.n_dof)
+        self.state.V[2] = self.acceleration
+        self.dofs = np.flatnonzero(system.system.equation[: self.first] >= 0)
+        if self.first < system.n_dof - 1:
+            free = self.force()[: self.first]
+            self.state.U[self.first : -1] += multipliers_of(compiled, self._rest(), free, self._values)
+        self.multipliers = self.state.U[self.first : -1].copy()
+
+    # --- states ----------------------------------------------------------------------------------------------------
+    def _copy(self, state: S.State) -> S.State:
+        """Both ends at row 0 of a state, its multipliers as unknowns."""
+        new = self.system.initial_state()
+        new.Q[:], new.D[:], new.V[:2] = state.Q[0], state.D[0], state.V[0]
+        new.V[2] = 0.0
+        director_velocities(self.system, new)
+        new.U[:] = 0.0
+        new.U[self.first : -1] = state.Q[0, self.first : -1]
+        return new
+
+    def _rest(self) -> S.State:
+        return self.state._replace(V=np.zeros_like(self.state.V), DD=np.zeros_like(self.state.DD))
+
+    def _gravity(self) -> np.ndarray:
+        return self.loading.weight * np.asarray(self.compiled.model.gravity, float)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What the unknowns are: node and component."""
+        return [self.system.name_of(int(i)) for i in self.dofs]
+
+    @cached_property
+    def spins(self) -> np.ndarray:
+        """Angular velocities (nr, 3) of the nodes with rotations, in spatial axes; none in the plane."""
+        rows = self.system.system.rotations
+        if self.system.dimension == 2 or not rows.size:
+            return np.zeros((0, 3))
+        R = self.state.D[0, : len(rows)].reshape(-1, 3, 3)
+        return np.einsum("nij,nj->ni", R, self.state.V[0, rows])
+
+    @cached_property
+    def speed(self) -> float:
+        """Scale of the angular velocities in the state [rad/s]; 1 at rest."""
+        rows = self.system.system.rotations
+        turning = float(np.abs(self.state.V[0, rows]).max(initial=0.0)) if rows.size else 0.0
+        moving = float(np.abs(self.state.V[0, self.system.system.positions]).max(initial=0.0)) / self.system.length
+        return max(turning, moving) or 1.0
+
+    @property
+    def moving(self) -> bool:
+        return bool(np.any(self.state.V[0]))
+
+    # --- elements ---------------------------------------------------------------------------------------------------
+    def _control(self, stiffness=0.0, damping=0.0, mass=0.0, weight=True) -> np.ndarray:
+        ctl = np.zeros(C.N_CTL)
+        ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.TWO] = 1.0, 1.0, stiffness, stiffness
+        ctl[C.RULE], ctl[C.WV], ctl[C.WA] = C.ONE_STATE, damping, mass
+        if weight:
+            self.loading.gravity(ctl)
+        return ctl
+
+    @cached_property
+    def _fun(self) -> np.ndarray:
+        fun = np.zeros((max(len(self._values), 1), 3))
+        fun[: len(self._values)] = self._values[:, None]
+        return fun
+
+    @cached_property
+    def _inertia(self) -> list[Block]:
+        return [block for block in self.system.blocks if block.type.inertia]
+
+    @cached_property
+    def _others(self) -> list[Block]:
+        return [block for block in self.system.blocks if not block.type.inertia]
+
+    def _tangent(self, ctl, blocks, state: S.State | None = None) -> csr_matrix:
+        return self._matrices.tangent(ctl, self._fun, self.state if state is None else state, blocks)[1]
+
+    def force(self, state: S.State | None = None, values: np.ndarray | None = None) -> np.ndarray:
+        """Forces (N,) that a state leaves out of balance, accelerations, multipliers and constraints included."""
+        fun = self._fun
+        if values is not None:
+            fun = np.zeros_like(self._fun)
+            fun[: len(values)] = values[:, None]
+        # with WA = 0 masses give their weight only
+        return self._matrices.force(self._control(2.0, mass=1.0), fun, self.state if state is None else state)
+
+    @cached_property
+    def residual(self) -> np.ndarray:
+        return self.force()[self.dofs]
+
+    # --- matrices over all dofs ------------------------------------------------------------------------------------
+    @cached_property
+    def mass(self) -> csr_matrix:
+        """Mass (N, N) over all dofs: at rest and without weight nothing else is in the elements' tangent."""
+        return self._tangent(self._control(mass=1.0, weight=False), self._inertia, self._rest())
+
+    @cached_property
+    def _inertial(self) -> tuple[csr_matrix, csr_matrix]:
+        """Shares (N, N) of inertia forces and weight in C and K.
+
+        Elements' tangents are affine in the weights of velocities and accelerations.
+        """
+        w = self.speed
+        plus, minus, back = (
+            self._tangent(self._control(2.0, damping=a * w, mass=b * w * w), self._inertia)
+            for a, b in ((1.0, 1.0), (-1.0, 1.0), (0.0, -1.0))
+        )
+        damping = (plus - minus) / (2.0 * w)
+        return damping - self.mass @ self._turn(self.spins), 0.5 * (0.5 * (plus + minus) + back)
+
+    @cached_property
+    def _elastic(self) -> tuple[csr_matrix, csr_matrix]:
+        """Shares (N, N) of all other elements in C and K, joints and loads included."""
+        K = self._tangent(self._control(2.0), self._others)
+        C1 = self._tangent(self._control(2.0, damping=1.0), self._others) - K
+        size = abs(C1).max()
+        if size > 0.0:
+            # dampers next to stiff parts: velocities of a size that leaves both their digits
+            w = max(abs(K).max() / size, 1.0)
+            plus, minus = (self._tangent(self._control(2.0, damping=a * w), self._others) for a in (1.0, -1.0))
+            C1 = (plus - minus) / (2.0 * w)
+        return C1, K + self._rate_stiffness() if self.moving else K
+
+    def _rate_stiffness(self) -> csr_matrix:
+        """Derivative (N, N) by the place of the forces that velocities bring in damped elements, less what the tangents
+        have of it, by differences of order 4 of single elements' forces."""
+        N = self.system.n_dof
+        total = csr_matrix((N, N))
+        resting = self._rest()
+        for block in self._others:
+            if block.type.multipliers or "callback" in block.type.par:
+                continue
+            moving = self._forces_of(block, self.state)
+            if not np.any(moving - self._forces_of(block, resting)):
+                continue
+            change = self._by_differences(block)
+            m = block.type.local_dofs
+            here = np.zeros((block.size, m, m))
+            for state, sign in ((self.state, 1.0), (resting, -1.0)):
+                for _, first, last, _, ke in self._matrices.tiles(
+                    C.TANGENT, self._control(2.0), self._fun, state, [block]
+                ):
+                    here[first:last] += sign * ke
+            change -= here
+            rows = np.repeat(block.dof, m, axis=1).ravel()
+            columns = np.tile(block.dof, (1, m)).ravel()
+            total += csr_matrix((change.ravel(), (rows, columns)), shape=(N, N))
+        return self._without_sink(total)
+
+    def _without_sink(self, A: csr_matrix) -> csr_matrix:
+        keep = np.ones(self.system.n_dof)
+        keep[self.system.sink] = 0.0
+        A = A.tocsr()
+        A.data *= np.repeat(keep, np.diff(A.indptr)) * keep[A.indices]
+        A.eliminate_zeros()
+        return A
+
+    def _forces_of(self, block: Block, state: S.State) -> np.ndarray:
+        """Forces (n, m) of the elements of a block."""
+        out = np.zeros((block.size, block.type.local_dofs))
+        for _, first, last, fe, _ in self._matrices.tiles(C.FORCE, self._control(2.0), self._fun, state, [block]):
+            out[first:last] = fe
+        return out
+
+    def _by_differences(self, block: Block) -> np.ndarray:
+        """Derivatives (n, m, m) by positions and spins of what velocities bring to the forces of elements.
+
+        Every element gets nodes of its own, so that all can be moved at a time.
+        """
+        n, m = block.dof.shape
+        ends = block.rot.shape[1]
+        s, dim = self.state, self.system.dimension
+        nrot = self.system.rotation_dofs
+        dof = np.arange(n * m, dtype=np.int32).reshape(n, m)
+        rot = np.arange(n * ends, dtype=np.int32).reshape(n, ends)
+        hist = self.system.block_history(block)
+        each, turning = block.type.end_dofs, block.type.rotational
+        fun, ctl = self._fun, self._control(2.0)
+        out = np.zeros((n, m, m))
+
+        def rates(local: int, step: float) -> np.ndarray:
+            Q, U, V = (a[..., block.dof].reshape(*a.shape[:-1], n * m) for a in (s.Q, s.U, s.V))
+            Q, V, D = Q.copy(), V.copy(), s.D[:, block.rot].reshape(2, n * ends, -1)
+            end, k = divmod(local, each)
+            if k < dim or dim == 2:
+                Q[:, dof[:, local]] += step
+            if turning and k >= dim:
+                theta = np.zeros((n, nrot))
+                theta[:, k - dim] = step
+                D[:, rot[:, end]] = rotated(D[0, rot[:, end]], theta)
+            DD = np.zeros_like(D)
+            if turning:
+                for a in range(ends):
+                    at = dof[:, a * each + dim : a * each + dim + nrot]
+                    DD[:, rot[:, a]] = _director_rates(D[0, rot[:, a]], V[0, at])
+            found = []
+            for velocities, rates_of in ((V, DD), (np.zeros_like(V), np.zeros_like(DD))):
+                fe = np.zeros((n, m))
+                block.type.force(
+                    C.FORCE, 0, n, ctl, block.par, dof, rot, hist.copy(), fun, Q, D, velocities, rates_of, U, fe,
+                    np.zeros((0, 0, 0)),
+                )  # fmt: skip
+                found.append(fe)
+            return found[0] - found[1]
+
+        for local in range(block.type.node_dofs):
+            turn = turning and local % each >= dim
+            e = _DIFFERENCE * (1.0 if turn else self.system.length)
+            near = rates(local, e) - rates(local, -e)
+            far = rates(local, 2.0 * e) - rates(local, -2.0 * e)
+            out[:, :, local] = (8.0 * near - far) / (12.0 * e)
+        return out
+
+    def _turn(self, spins: np.ndarray) -> csr_matrix:
+        """[w]_x (N, N) in the rotations of nodes, spins (nr, 3)."""
+        return _crosses(self.system.n_dof, self.system.system.rotations, spins)
+
+    # --- the system ------------------------------------------------------------------------------------------------
+    def whole(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
+        """M, C and K over all dofs (N, N), supports and multipliers included, in the frame."""
+        M = self.mass
+        C1, K1 = self._inertial
+        C2, K2 = self._elastic
+        damping, stiffness = C1 + C2, K1 + K2
+        if self.frame == "rotating":
+            P = self.transport(np.ones_like(self.rotation.nodes))
+            stiffness = stiffness + damping @ P + M @ P @ P
+            damping = damping + 2.0 * M @ P
+        return M, csr_matrix(damping), csr_matrix(stiffness)
+
+    def transport(self, nodes: np.ndarray) -> csr_matrix:
+        """P (N, N): velocities that displacements and rotations of ``nodes`` (n,) bool have by turning steadily."""
+        return transport(self.system, self.rotation, nodes)
+
+    @cached_property
+    def _system(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
+        return tuple(a[self.dofs][:, self.dofs] for a in self.whole())
+
+    @property
+    def M(self) -> csr_matrix:
+        return self._system[0]
+
+    @property
+    def C(self) -> csr_matrix:
+        return self._system[1]
+
+    @property
+    def K(self) -> csr_matrix:
+        return self._system[2]
+
+    @cached_property
+    def constraints(self) -> csr_matrix:
+        """Constraints (m, N) over all dofs: joints and equations in the model's scales, then dofs that share an
+        unknown."""
+        rows = self._elastic[1][self.first : -1]
+        return vstack((rows, self.system.sharing())).tocsr()
+
+    @cached_property
+    def G(self) -> csr_matrix:
+        return self.constraints[:, self.dofs]
+
+    def seen_from(self, frame: str) -> Linearisation:
+        """The same about the same state, in another frame."""
+        if frame == self.frame:
+            return self
+        other = copy(self)
+        other.frame = frame
+        other.__dict__.pop("_system", None)
+        return other
+
+    def velocity(self) -> np.ndarray:
+        """Velocities (N,) of the state, rotations as spins in spatial axes."""
+        v = self.state.V[0].copy()
+        rows = self.system.system.rotations
+        if len(self.spins):
+            v[rows] = self.spins
+        v[self.first :] = 0.0
+        return v
+
+    def moved(self, u: np.ndarray) -> S.State:
+        """The state moved by increments u (N,): positions, and rotations by their Cayley vectors."""
+        state = self.system.initial_state()
+        state.Q[0], state.D[0] = self.state.Q[0], self.state.D[0]
+        state.U[: self.first] = u[: self.first]
+        S.configure(self.system.system, state, True)
+        state.Q[0], state.D[0] = state.Q[1], state.D[1]
+        state.Q[0, self.first : -1] = self.state.U[self.first : -1]
+        state.U[:] = 0.0
+        return state
+
+    def tangent_motions(self, X: np.ndarray) -> np.ndarray:
+        """The parts (n, k) of motions (n, k) that the constraints allow."""
+        G = self.G
+        if not G.shape[0]:
+            return X
+        keep = independent_rows(G, np.ones(G.shape[1]))
+        rows = csr_matrix(G[np.flatnonzero(keep)])
+        norm = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
+        rows = csr_matrix(diags(1.0 / norm) @ rows)
+        factors = SaddleFactors(csc_matrix(identity(G.shape[1])), rows, Effort())
+        for _ in range(2):
+            X = factors.solve(X)[0]
+        return X
+
+    def turn_matrix(self, angle: float) -> csr_matrix:
+        """R (N, N): increments of all nodes turned by an angle [rad] about the axis of the rotation."""
+        system, N = self.system, self.system.n_dof
+        P = transport(system, self.rotation.at(1.0), np.ones_like(self.rotation.nodes))
+        # Rodrigues: I + sin P + (1 - cos) P^2
+        return csr_matrix(identity(N) + np.sin(angle) * P + (1.0 - np.cos(angle)) * (P @ P))
+
+    def row_name(self, row: int) -> str:
+        """What a constraint belongs to, for messages."""
+        labels = constraint_labels(self.system)
+        return f'joint or equation "{labels[row]}"' if row < len(labels) else "a pair of coinciding nodes"
+
+    def driven_rows(self) -> set[int]:
+        """Constraints that follow a function of time."""
+        found: set[int] = set()
+        for block in self.system.blocks:
+            if block.type.multipliers and "function" in block.type.par:
+                driven = block.par[:, block.type.column("function")] >= 0
+                found.update((block.dof[driven][:, block.type.node_dofs :] - self.first).ravel().tolist())
+        return found
+
+    def expand(self, q: np.ndarray) -> np.ndarray:
+        """Increments (N,) or (N, k) of all dofs from those of the unknowns (n,) or (n, k)."""
+        out = np.zeros((self.system.n_dof, *q.shape[1:]), q.dtype)
+        out[self.dofs] = q
+        return out
+
+    def loads(self, functions: np.ndarray) -> np.ndarray:
+        """Columns (n, k) of forces per unit of time functions (k,), by differences of what is linear in them."""
+        columns = []
+        for i in functions:
+            values = [self._values.copy(), self._values.copy()]
+            values[0][i] += 0.5
+            values[1][i] -= 0.5
+            columns.append((self.force(values=values[1]) - self.force(values=values[0]))[self.dofs])
+        return np.column_stack(columns) if columns else np.zeros((self.dofs.size, 0))
+
+
+# --- turning ---------------------------------------------------------------------------------------------------------
+def _crosses(N: int, rows: np.ndarray, w: np.ndarray) -> csr_matrix:
+    """Matrix (N, N) with [w]_x, w (k, 3), at dofs ``rows`` (k, 3)."""
+    if not len(rows) or not len(w):
+        return csr_matrix((N, N))
+    a, b, c = rows.T
+    x, y, z = w.T
+    i, j = np.concatenate((b, c, c, a, a, b)), np.concatenate((c, b, a, c, b, a))
+    return csr_matrix((np.concatenate((-x, x, -y, y, -z, z)), (i, j)), shape=(N, N))
+
+
+def transport(system, rotation: Rotation, nodes: np.ndarray) -> csr_matrix:
+    """P (N, N): velocities that displacements and rotations of ``nodes`` (n,) bool have by turning steadily."""
+    n, N, dim = system.nodes.x.shape[0], system.n_dof, system.dimension
+    place = system.offset[:n][nodes][:, None] + np.arange(dim)
+    if dim == 2:
+        a, b = place.T
+        w = np.full(a.size, rotation.speed)
+        return csr_matrix((np.concatenate((-w, w)), (np.concatenate((a, b)), np.concatenate((b, a)))), shape=(N, N))
+    turning = nodes & system.nodes.rotational
+    turns = system.offset[:n][turning][:, None] + 3 + np.arange(3)
+    rows = np.vstack((place, turns))
+    return _crosses(N, rows, np.tile(rotation.speed * rotation.axis, (len(rows), 1)))
+
+
+def _turning(system, state: S.State, rotation: Rotation) -> None:
+    """Give a state the velocities and accelerations of a steady rotation; other nodes rest."""
+    n, dim = system.nodes.x.shape[0], system.dimension
+    nodes, w = rotation.nodes, rotation.speed
+    state.V[:] = 0.0
+    place = system.offset[:n][nodes][:, None] + np.arange(dim)
+    arm = state.Q[0, place] - rotation.point
+    if dim == 2:
+        state.V[:2, place] = w * np.column_stack((-arm[:, 1], arm[:, 0]))
+        state.V[2, place] = -w * w * arm
+    else:
+        v = np.cross(w * rotation.axis, arm)
+        state.V[:2, place] = v
+        state.V[2, place] = np.cross(w * rotation.axis, v)
+    turning = np.flatnonzero(nodes & system.nodes.rotational)
+    if turning.size and dim == 2:
+        state.V[:2, system.offset[turning] + 2] = w
+    elif turning.size:
+        R = state.D[0, system.rot_row[turning]].reshape(-1, 3, 3)
+        state.V[:2, system.offset[turning][:, None] + 3 + np.arange(3)] = np.einsum("nji,j->ni", R, w * rotation.axis)
+    director_velocities(system, state)
+
+
+def rotated(D: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Directors (n, 2) or (n, 9) turned by rotation vectors (n, 1) or (n, 3) in spatial axes."""
+    if D.shape[1] == 2:
+        c, s = np.cos(theta[:, 0]), np.sin(theta[:, 0])
+        return np.column_stack((c * D[:, 0] - s * D[:, 1], s * D[:, 0] + c * D[:, 1]))
+    from scipy.spatial.transform import Rotation as Turn
+
+    return (Turn.from_rotvec(theta).as_matrix() @ D.reshape(-1, 3, 3)).reshape(-1, 9)
+
+
+def _director_rates(D: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Rates of directors (n, 2) or (n, 9) of nodes with the spin W (n, 1) or (n, 3), in space in body axes."""
+    if D.shape[1] == 2:
+        return np.column_stack((-W[:, 0] * D[:, 1], W[:, 0] * D[:, 0]))
+    return np.cross(D.reshape(-1, 3, 3), W[:, None, :]).reshape(-1, 9)
