@@ -44,7 +44,8 @@ def steady_rotation(
     now, least, slow = state, np.inf, 0
     for _ in range(_ITERATIONS):
         lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices)
-        _check_velocities(lin)
+        if now is state:
+            _check_velocities(lin)
         M, C, K = lin.whole()
         P = lin.transport(rotation.nodes)
         d = lin.dofs
@@ -116,8 +117,8 @@ def _check_velocities(lin: Linearisation) -> None:
             "out of the nodes that turn, or free it"
         )
     rate = lin.constraints @ v
-    norm = abs(lin.constraints) @ np.abs(v)
-    bad = np.flatnonzero(np.abs(rate) > 1e-8 * np.maximum(norm, 1e-12 * norm.max(initial=0.0)))
+    unit = np.where(system.system.kind == S.POSITION, system.length, 1.0)
+    bad = np.flatnonzero(np.abs(rate) > 1e-7 * abs(rotation.speed) * (abs(lin.constraints) @ unit))
     names = lin.driven_rows()
     bad = [i for i in bad if i not in names]
     if bad:
