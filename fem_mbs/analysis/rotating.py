@@ -50,15 +50,11 @@ def steady_rotation(
     now, least, slow = state, np.inf, 0
     for _ in range(_ITERATIONS):
         lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices)
-        _check_velocities(lin)
+        if now is state:
+            _check_velocities(lin)
         M, C, K = lin.whole()
         P = lin.transport(rotation.nodes)
-        d = lin.dofs
-        A = csr_matrix(K + C @ P + M @ (P @ P))[d][:, d]
-        force = lin.force()
-        size = np.abs(A.diagonal())
-        A = A + _FREE * diags(np.where(size > 0.0, size, size.max(initial=1.0)))
-        step = _solved(lin, A, force)
+        step = _solved(lin, csr_matrix(K + C @ P + M @ (P @ P)), lin.force())
         most = _size(system, step)
         # round-off of large stiffnesses may keep increments above the smallest ones
         slow = slow + 1 if most > 0.5 * least else 0
@@ -75,26 +71,42 @@ def steady_rotation(
 
 
 def _solved(lin: Linearisation, A, force: np.ndarray) -> np.ndarray:
-    """Increments (N,) of A u + G^T y = -f, G u = -g."""
-    d, system = lin.dofs, lin.system
-    G = lin.G
-    keep = independent_rows(G, np.ones(d.size)) if G.shape[0] else np.zeros(0, bool)
-    rows = csr_matrix(G[np.flatnonzero(keep)])
-    gap = np.zeros(G.shape[0])
+    """Increments (N,) of A u + G^T y = -f, G u = -g with A (N, N) and what a state leaves, (f, g) (N,)."""
+    system, d = lin.system, lin.dofs
+    gap = np.zeros(lin.constraints.shape[0])
     gap[: system.n_dof - 1 - lin.first] = force[lin.first : -1]
-    right = np.concatenate((-force[d], -gap[keep]))
-    scale = 1.0 / np.sqrt(np.maximum(np.abs(A.diagonal()), 1e-300))
-    D = diags(scale)
-    scaled = rows @ D
-    norm = np.sqrt(np.asarray(scaled.power(2).sum(axis=1)).ravel())
-    factors = SaddleFactors(
-        csc_matrix(D @ A @ D), csr_matrix(diags(1.0 / norm) @ scaled) if norm.size else scaled, Effort()
-    )
-    right[: d.size] *= scale
-    right[d.size :] /= norm
     u = np.zeros(system.n_dof)
-    u[d] = factors.solve_full(right)[: d.size] * scale
+    if lin.elimination is not None:
+        found = lin.eliminate(-gap) if gap.any() else lin.elimination
+        A = A[: lin.first][:, : lin.first]
+        right = found.reduce_force(-force[: lin.first], A)
+        q = _factored_solution(found.reduce(A), None, right)
+        u[: lin.first] = found.expand(q)
+        return u
+    G = lin.G
+    keep = independent_rows(G, np.ones(d.size))
+    right = np.concatenate((-force[d], -gap[keep]))
+    u[d] = _factored_solution(A[d][:, d], csr_matrix(G[np.flatnonzero(keep)]), right)
     return u
+
+
+def _factored_solution(A, G, right: np.ndarray) -> np.ndarray:
+    """u (n,) of A u + G^T y = f, G u = g; what moves freely stays."""
+    n = A.shape[0]
+    size = np.abs(A.diagonal())
+    size = np.where(size > 0.0, size, size.max(initial=1.0))
+    D = diags(1.0 / np.sqrt(size))
+    A = csc_matrix(D @ (A + _FREE * diags(size)) @ D)
+    right = right.copy()
+    right[:n] /= np.sqrt(size)
+    if G is None:
+        G = csr_matrix((0, n))
+    else:
+        G = G @ D
+        norm = np.sqrt(np.asarray(G.power(2).sum(axis=1)).ravel())
+        G = csr_matrix(diags(1.0 / norm) @ G)
+        right[n:] /= norm
+    return SaddleFactors(A, G, Effort()).solve_full(right)[:n] / np.sqrt(size)
 
 
 def _size(system, u: np.ndarray) -> float:
@@ -122,8 +134,8 @@ def _check_velocities(lin: Linearisation) -> None:
             "out of the nodes that turn, or free it"
         )
     rate = lin.constraints @ v
-    norm = abs(lin.constraints) @ np.abs(v)
-    bad = np.flatnonzero(np.abs(rate) > 1e-8 * np.maximum(norm, 1e-12 * norm.max(initial=0.0)))
+    unit = np.where(system.system.kind == S.POSITION, system.length, 1.0)
+    bad = np.flatnonzero(np.abs(rate) > 1e-7 * abs(rotation.speed) * (abs(lin.constraints) @ unit))
     names = lin.driven_rows()
     bad = [i for i in bad if i not in names]
     if bad:
