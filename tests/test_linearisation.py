@@ -91,7 +91,7 @@ def check(lin: Linearisation, tolerance: float = 2e-9) -> None:
             assert np.abs(G - found[lin.first : -1]).max() < tolerance * np.abs(G).max()
 
 
-# --- models ------------------------------------------------------------------------------------------------------------
+# --- models ----------------------------------------------------------------------------------------------------------
 def plane_beams() -> Model:
     m = Model(2, gravity=(0.0, -9.81))
     m.section("s", "stiffness", EA=1e4, EI=20.0, GA=5e3, rhoA=1.0, rhoI=0.01)

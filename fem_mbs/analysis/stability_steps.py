@@ -113,7 +113,7 @@ def _mean_speed(system, state: S.State, rotation: Rotation) -> float:
     return float(work / size) if size > 0.0 else 0.0
 
 
-def linearised(run, options: dict[str, Any], owner: str) -> tuple[Linearisation, list[str]]:
+def linearised(run, options: dict[str, Any]) -> tuple[Linearisation, list[str]]:
     """Small motions about the present state of a run, in the frame asked for, and what is to be said of them.
 
     Raises:
@@ -202,7 +202,7 @@ def find_modes(
 def run_complex_modes(run, step, options: dict[str, Any]) -> dict[str, Any]:
     """Make a step of complex modes of a run: its rows, one frame per mode, and its summary."""
     owner = f'Step "{step.name}"'
-    lin, warnings = linearised(run, options, owner)
+    lin, warnings = linearised(run, options)
     modes, rows, X = find_modes(lin, options, owner)
     run.linear.linearisation, run.linear.complex_modes = lin, modes
     p = modes.values[rows]
