@@ -127,6 +127,8 @@ _STEP_TEXTS = {
     "band": "[low, high] [Hz]: all modes between them, proved to be all, whatever `count` says",
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
     'factorisation) or "none"; of buckling: true counts the factors',
+    "eigenvalues": "complex modes along it, a table {every = 10, count = 5}: every so many steps, increments or points "
+    "that many modes; also `near`, `which`, `reach`, `check` as of `complex_modes`",
     "complex_modes.count": "of modes; a conjugate pair is one, rigid-body motions come in addition",
     "complex_modes.near": "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary], the "
     "eigenvalue p of exp(p t) [1/s]",

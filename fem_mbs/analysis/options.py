@@ -37,6 +37,7 @@ TRANSIENT_OPTIONS: dict[str, Any] = {
     "frames": 100,  # states kept for pictures and ParaView, evenly spread; 0: none
     "restarts": 0,  # restart points, evenly spread
     "adaptive": 0.0,  # largest local error of a step; 0: all steps are h
+    "eigenvalues": None,  # along it: a table of fem_mbs.analysis.eigenvalue_paths.EIGENVALUES_OPTIONS
     **_SETTINGS,
 }
 
@@ -48,6 +49,7 @@ INVERSE_OPTIONS: dict[str, Any] = {
     "dynamic": True,  # false: quasi-static, without inertia
     "frames": 100,
     "restarts": 0,
+    "eigenvalues": None,
     **{k: v for k, v in _SETTINGS.items() if k not in ("beta", "gamma")},
 }
 

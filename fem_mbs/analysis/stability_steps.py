@@ -19,7 +19,7 @@ from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.complex_modes import CHECKS, ComplexModes, complex_modes
 
 __all__ = [
-    "COMPLEX_MODES_OPTIONS", "check_rotor", "check_stability", "find_modes", "linearised", "nodal",
+    "COMPLEX_MODES_OPTIONS", "NEUTRAL", "check_rotor", "check_stability", "find_modes", "linearised", "nodal",
     "run_complex_modes", "upper_rows",
 ]  # fmt: skip
 
@@ -36,7 +36,8 @@ COMPLEX_MODES_OPTIONS: dict[str, Any] = {
     "frame": "auto",  # of the increments: "fixed", "rotating", or the one with constant coefficients
 }
 
-_NEUTRAL = 1e-6  # damping ratio that rounding may leave of none
+#: Damping ratio that rounding may leave of none.
+NEUTRAL = 1e-6
 _BALANCED = 1e-6  # of the largest force of an element: what a state may leave out of balance
 _SHAPE = 0.1  # largest displacement of a shape over the model's length
 
@@ -210,7 +211,7 @@ def run_complex_modes(run, step, options: dict[str, Any]) -> dict[str, Any]:
         warnings.append(f"there are no more than these {rows.size} modes")
     size = np.abs(p)
     damping = np.where(size > 0.0, -p.real / np.where(size > 0.0, size, 1.0), 0.0)
-    stable = bool((damping >= -_NEUTRAL).all())
+    stable = bool((damping >= -NEUTRAL).all())
     number = np.arange(1.0, rows.size + 1.0)
     series = {
         "time": number, "eigenvalue": np.column_stack((p.real, p.imag)), "frequency": np.abs(p.imag) / (2.0 * np.pi),
