@@ -261,6 +261,8 @@ def _still(kind: str, options: dict[str, Any]) -> str:
         )
     if kind == "buckling":
         return f"linear buckling, {_count(options['count'], 'load factor')}"
+    if kind == "linearise":
+        return "matrices of small motions" + (f", {options['form']} model" if options["sensors"] else "")
     if kind == "complex_modes":
         about = f" of {options['rotor']} turning" if options["rotor"] else ""
         return f"{_count(options['count'], 'complex mode')}{about}, {_sought(options)}"

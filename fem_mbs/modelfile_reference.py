@@ -129,6 +129,9 @@ _STEP_TEXTS = {
     'factorisation) or "none"; of buckling: true counts the factors',
     "eigenvalues": "complex modes along it, a table {every = 10, count = 5}: every so many steps, increments or points "
     "that many modes; also `near`, `which`, `reach`, `check` as of `complex_modes`",
+    "inputs": 'names of loads (and "gravity"), motions, driven joints and motors that drive a state-space model',
+    "sensors": "names of the sensors that are its outputs, with ' or '' for their derivatives by time",
+    "form": '"state space": dense, of minimal coordinates; "descriptor": sparse, with constraints',
     "complex_modes.count": "of modes; a conjugate pair is one, rigid-body motions come in addition",
     "complex_modes.near": "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary], the "
     "eigenvalue p of exp(p t) [1/s]",
@@ -171,6 +174,9 @@ the size of the rotations; of the mid-point rule it is about (angle per step)^2/
 Motions and driven joints must leave nothing free but what deforms. Every driver gets a sensor "drive NAME"; the run
 also writes `drives-<number>-<step>.csv`, time and forces at the ends of time steps, which functions of the kind `csv`
 read (`interpolation = "spline"`), so that forces and moments of another model follow them.""",
+    "linearise": """\
+It writes `matrices_NAME.npz` beside the results: M, C, K and constraints G of small motions about what the steps before
+have left, and with inputs or sensors `state_space_NAME.npz` (docs/results.md).""",
     "complex_modes": """\
 It stands about what the steps before have left: an equilibrium, an instant of a transient (its matrices are held as
 they are then), or, with `rotor`, the state in which that turns steadily, which is found from there. Loads that no step

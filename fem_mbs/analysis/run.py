@@ -258,6 +258,7 @@ class _Run:
         linear = {
             "linear_static": self.linear.static, "linear_transient": self.linear.transient,
             "modes": self.linear.shapes, "buckling": self.linear.shapes, "complex_modes": self.linear.complex,
+            "linearise": self.linear.linearise,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
