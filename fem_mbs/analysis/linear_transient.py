@@ -78,6 +78,8 @@ class LinearTransient:
         self.loads = [b for b in system.blocks if "function" in b.type.par and not b.type.multipliers]
         self._silent = linear.force(linear.ctl, linear._fun(), self.loads)
         self._constant = -linear.force(linear._weighed(self.weight), linear._fun())
+        if linear.preload is not None:  # its place balances its loads only to first order: that is the state, not a load
+            self._constant += linear.residual
         self._ways()
         b, g, am, af = weights.beta, weights.gamma, weights.am, weights.af
         effective = (1.0 - am) * self.M + (1.0 - af) * (g * h * self.D + b * h * h * self.K)
@@ -92,7 +94,8 @@ class LinearTransient:
 
     # --- what is prescribed ----------------------------------------------------------------------------------------
     def _ways(self) -> None:
-        """Displacements (first, k) that a unit of each of k time functions of motions and equations prescribes."""
+        """Displacements (first, k) that a unit of each of k time functions of motions and equations prescribes, and
+        those (first,) that are prescribed where all these functions are zero."""
         linear = self.linear
         arrays = linear.system.system
         users = set(np.unique(arrays.driver).tolist()) if len(arrays.driven) else set()
@@ -115,14 +118,34 @@ class LinearTransient:
                 change -= linear.force(linear.ctl, linear._fun(unit > 0.0, base), joints)
                 right[: rows.size] = -change[rows]
             self.ways[:, k] = linear.eliminate(right, moved).u0
+        self.rest = self._at_zero(joints)
 
-    def _prescribed(self, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """Displacements (first,) and accelerations that are prescribed at a time, since the state."""
+    def _at_zero(self, joints: list) -> np.ndarray:
+        """Displacements (first,) from the state to where supports, motions and equations are with their functions at
+        zero; not zero where the state stands at other values of theirs."""
+        linear = self.linear
+        arrays, rows = linear.system.system, linear.multipliers
+        followed = np.zeros(self.mask.size, bool)
+        followed[self.functions] = True
+        fun = linear._fun(followed, np.zeros(self.mask.size))
+        moved = np.zeros(self.first)
+        at = np.asarray(arrays.driven, np.int64)
+        if at.size:
+            moved[at] = arrays.driven_reference + fun[arrays.driver, 0] - linear.state.Q[0, at]
+        right = np.zeros(linear.constraints.shape[0])
+        if rows.size:
+            gaps = linear.force(linear.ctl, fun, joints)
+            if linear.preload is not None:  # of second order there, as in `Linearised.respond`
+                gaps = gaps - linear.residual
+            right[: rows.size] = -gaps[rows]
+        return linear.eliminate(right, moved).u0 if right.any() or moved.any() else np.zeros(self.first)
+
+    def _prescribed(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Displacements (first,) since the state, velocities and accelerations that are prescribed at a time."""
         if not self.functions.size:
-            return np.zeros(self.first), np.zeros(self.first)
+            return self.rest, np.zeros(self.first), np.zeros(self.first)
         jets = function_jets(self.linear.compiled, t)[self.functions]
-        now = self.linear.loading.factors[self.functions] * self.linear.values[self.functions]
-        return self.ways @ (jets[:, 0] - now), self.ways @ jets[:, 2]
+        return self.rest + self.ways @ jets[:, 0], self.ways @ jets[:, 1], self.ways @ jets[:, 2]
 
     def _force(self, t: float) -> np.ndarray:
         """Loads (first,) at a time, with what the state leaves out of balance."""
@@ -141,12 +164,16 @@ class LinearTransient:
             AnalysisError: the steps grow beyond all bounds.
         """
         w, h = self.weights, self.h
-        wanted, at = self._prescribed(t0)
+        wanted, rate, at = self._prescribed(t0)
+        # what is prescribed is there at once, with the rates of its functions; the rest begins where it was
+        free = self.linear.elimination.free
+        self.u, self.v = self.T @ self.u[free] + wanted, self.T @ self.v[free] + rate
         f = self._force(t0)
         r = self.D @ self.v + self.K @ self.u - f
         a = self._first_acceleration(r, at)
         ledger = np.zeros(C.N_LEDGER + 1)
         ledger[C.KINETIC], ledger[C.STRAIN] = self._energies()
+        moves = bool(self.functions.size or self.rest.any())
         start = ledger[C.KINETIC] + ledger[C.STRAIN]
         forces = self.M @ a + r
         take(0, t0, self.u, self.v, ledger, forces)
@@ -156,11 +183,11 @@ class LinearTransient:
             u = u0 + h * v0 + h * h * (0.5 - w.beta) * a0
             v = v0 + h * (1.0 - w.gamma) * a0
             # what is prescribed fixes the rest: a1 = T q + c with u1 where it must be
-            wanted, _ = self._prescribed(t)
+            wanted = self._prescribed(t)[0]
             f = self._force(t)
-            c = self._follow(wanted, u) if self.functions.size else 0.0
+            c = self._follow(wanted, u) if moves else 0.0
             left = w.am * (self.M @ a0) + w.af * r0 + (1.0 - w.af) * (self.D @ v + self.K @ u - f)
-            if self.functions.size:
+            if moves:
                 left = left + (1.0 - w.am) * (self.M @ c) + (1.0 - w.af) * (
                     w.gamma * h * (self.D @ c) + w.beta * h * h * (self.K @ c)
                 )  # fmt: skip
