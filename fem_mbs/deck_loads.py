@@ -19,7 +19,7 @@ import numpy as np
 from fem_mbs.deck_beams import beam_section
 from fem_mbs.deck_model import Conversion, Group, density_of, material_of
 from fem_mbs.deck_solids import nodal_volumes
-from fem_mbs.deck_time import Course, Given, Root, Timeline, courses
+from fem_mbs.deck_time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.meshes.abaqus_deck import Cload, Dload, Dsload, PointMass, Step
@@ -406,12 +406,17 @@ def _change(conv: Conversion, t, start: np.ndarray) -> Given:
 
 
 def _initial(conv: Conversion) -> None:
-    """Initial velocities; other initial conditions that mean something are noted."""
+    """Initial velocities; other initial conditions that mean something are noted.  A STATIC step ends in rest."""
+    first = next((s for s in conv.deck.steps if is_general(s)), None)
+    rested = first is not None and first.procedure == "STATIC"
     for c in conv.deck.initial_conditions:
         if c.kind == "TEMPERATURE" or not c.value:
             continue
         if c.kind != "VELOCITY" or c.dof > 3:
             conv.note(f"{c.where}: an initial {c.kind.lower()} in direction {c.dof} is not used")
+            continue
+        if rested:
+            conv.note(f"{c.where}: the initial velocity is lost in the STATIC step before, as in CalculiX")
             continue
         nodes = conv.nodes(c.nodes)
         axes, _ = conv.transform_of(nodes)

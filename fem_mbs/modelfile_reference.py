@@ -96,6 +96,7 @@ _STEP_TEXTS = {
     "time (loads act in full), and the next step goes on from its end; 0: none",
     "static.vary": '"all" loads (and gravity, under that name), or a list of loads, motions and equations, which the '
     "load factor multiplies; loads that no step has varied do not act yet; with a duration none, if not given",
+    "linear_static.duration": "that passes [s]: functions are taken at its end, where the next step begins; 0: none",
     "h": "time step [s]; the duration is a whole number of them",
     "rule": "; ".join(f'"{name}" ({rule.text})' for name, rule in RULES.items()),
     "dynamic": "false: quasi-static, an equilibrium at every time without inertia",
@@ -128,7 +129,8 @@ _STEP_TEXTS = {
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
     'factorisation) or "none"; of buckling: true counts the factors',
     "preload": "name of a linear static step before, whose stresses (and loads) stiffen the model and stay constant",
-    "start": "name of a linear static step before, with whose displacements it starts",
+    "start": "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a transient "
+    "velocities too",
     "sign": '"both", "positive" or "negative" factors',
     "time": "at which functions are taken, of a transient: at which it starts [s], else the present time",
     "rtol": "largest residual over the largest element contribution of its kind",

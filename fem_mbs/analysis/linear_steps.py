@@ -39,6 +39,7 @@ BUCKLING_OPTIONS: dict[str, Any] = {
 LINEAR_STATIC_OPTIONS: dict[str, Any] = {
     "loads": "all",  # or a list; they act in addition to what the state carries
     "time": None,  # [s] at which functions are taken; else the present time
+    "duration": 0.0,  # [s] that passes, 0: none: functions are taken at its end, and the next step begins there
     "preload": "",
 }
 
@@ -70,11 +71,12 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
         for step in model.steps:
             if f'Step "{step.name}"' == owner:
                 break
-            if step.kind == "linear_static":
+            if step.kind == "linear_static" or (key == "start" and step.kind == "linear_transient"):
                 earlier.append(step.name)
         if options[key] not in earlier:
+            what = "linear static step" + " or linear transient" * (key == "start")
             raise ModelError(
-                f'{owner}: {key} = "{options[key]}" must be the name of a linear static step before it; there '
+                f'{owner}: {key} = "{options[key]}" must be the name of a {what} before it; there '
                 f"are {', '.join(earlier) or 'none'}"
             )
     if kind == "modes":
@@ -95,6 +97,12 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
         t = options["time"]
         if t is not None and (isinstance(t, bool) or not isinstance(t, (int, float)) or not np.isfinite(t)):
             raise ModelError(f"{owner}: time = {t!r} must be a number [s]")
+    if kind == "linear_static":
+        T = options["duration"]
+        if isinstance(T, bool) or not isinstance(T, (int, float)) or not 0.0 <= T < np.inf:
+            raise ModelError(f"{owner}: duration = {T!r} must be a number of at least 0 [s]")
+        if T and options["time"] is not None:
+            raise ModelError(f"{owner}: time and duration exclude each other; remove one")
 
 
 # --- linear statics --------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import function_jets
-from fem_mbs.analysis.linear import Linearised, Response
+from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.rules import Weights
 from fem_mbs.errors import AnalysisError, ModelError
@@ -38,7 +38,7 @@ LINEAR_TRANSIENT_OPTIONS: dict[str, Any] = {
     "rule": "midpoint",  # or "newmark", "hht", "generalised-alpha"
     "loads": "all",
     "time": None,  # [s] at the start; else the present time
-    "start": "",  # linear static step whose displacements it starts with
+    "start": "",  # linear static step or transient that it goes on from, with displacements (and velocities)
     "preload": "",  # linear static step whose stresses stiffen the model
     "frames": 100,
     "beta": 0.25,
@@ -53,7 +53,8 @@ Take = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray], No
 class LinearTransient:
     """One transient: matrices over all dofs of nodes, unknowns q, and a step of length h.
 
-    ``velocity`` (N,) at the start, ``start`` the response with whose displacements it begins.
+    ``velocity`` (N,) at the start; ``start``: displacements (N,) from the state with which it begins, else none.  Of
+    functions that jump at the start the later value counts, which acts from then on.
 
     Raises:
         AnalysisError: something can move without mass or stiffness.
@@ -61,7 +62,7 @@ class LinearTransient:
 
     def __init__(
         self, linear: Linearised, options: dict[str, Any], weights: Weights, name: str, h: float,
-        velocity: np.ndarray, start: Response | None,
+        velocity: np.ndarray, start: np.ndarray | None,
     ):  # fmt: skip
         self.linear, self.name, self.h, self.weights = linear, name, h, weights
         self.owner = f'Step "{name}"'
@@ -89,7 +90,7 @@ class LinearTransient:
             raise AnalysisError(
                 f"{self.owner}: something can move that has neither mass nor stiffness: {error}"
             ) from None
-        self.u = np.zeros(first) if start is None else start.u[:first].copy()
+        self.u = np.zeros(first) if start is None else start[:first].copy()
         self.v = velocity[:first].copy()
 
     # --- what is prescribed ----------------------------------------------------------------------------------------
@@ -164,11 +165,12 @@ class LinearTransient:
             AnalysisError: the steps grow beyond all bounds.
         """
         w, h = self.weights, self.h
-        wanted, rate, at = self._prescribed(t0)
+        after = float(np.nextafter(t0, np.inf))
+        wanted, rate, at = self._prescribed(after)
         # what is prescribed is there at once, with the rates of its functions; the rest begins where it was
         free = self.linear.elimination.free
         self.u, self.v = self.T @ self.u[free] + wanted, self.T @ self.v[free] + rate
-        f = self._force(t0)
+        f = self._force(after)
         r = self.D @ self.v + self.K @ self.u - f
         a = self._first_acceleration(r, at)
         ledger = np.zeros(C.N_LEDGER + 1)

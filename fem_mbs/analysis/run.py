@@ -422,7 +422,8 @@ class _Run:
             self._check_inertia(stepping)
             self._first_rows(stepping)
             if RULES[rule].kind == S.NEWMARK:
-                start_rule(self.compiled, self.state, self.t, h, stepping.weights)
+                # of loads that jump at the start the later value acts in the first step
+                start_rule(self.compiled, self.state, float(np.nextafter(self.t, np.inf)), h, stepping.weights)
             totals = _new_totals(stepping)
         self.started = rule != "static"
         t0 = self.t
