@@ -59,6 +59,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     # the last general step: name of a linear static one, of any linear one, and whether the state has moved
     preload, last, moved = "", "", False
     some = bool(plan.own) and any(plan.own.values())
+    model.reserved_loads = [name for own in plan.own.values() for name in own]
     for i, step in enumerate(deck.steps):
         for kind in ("node print", "el print"):
             mine = tuple(o for o in step.outputs if o.kind == kind)

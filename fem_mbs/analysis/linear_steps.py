@@ -110,7 +110,7 @@ def respond(linear: Linearised, options: dict[str, Any], name: str) -> Response:
     """The response of a linear static step."""
     mask, weight = chosen(linear.compiled, options["loads"], f'Step "{name}"', "loads", motions=True)
     if isinstance(options["loads"], str):
-        mask = np.ones_like(mask)  # motions and equations too
+        mask = mask | ~linear.loads  # motions and equations too
     return linear.respond(mask, weight, whole=True, owner=f'Step "{name}"')
 
 

@@ -74,7 +74,7 @@ class LinearTransient:
             _symmetric(A[:first][:, :first]) for A in (linear.tangent, linear.mass_matrix, linear.damping_matrix)
         )
         mask, self.weight = chosen(linear.compiled, options["loads"], self.owner, "loads", motions=True)
-        self.mask = np.ones_like(mask) if isinstance(options["loads"], str) else mask
+        self.mask = mask | ~linear.loads if isinstance(options["loads"], str) else mask
         system = linear.system
         self.loads = [b for b in system.blocks if "function" in b.type.par and not b.type.multipliers]
         self._silent = linear.force(linear.ctl, linear._fun(), self.loads)
