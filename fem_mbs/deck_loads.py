@@ -407,6 +407,9 @@ def _change(conv: Conversion, t, start: np.ndarray) -> Given:
 
 def _initial(conv: Conversion) -> None:
     """Initial velocities; other initial conditions that mean something are noted.  A STATIC step ends in rest."""
+    # everything is at rest but what moves as prescribed, and what has a velocity given
+    bent = any(s.procedure == "DYNAMIC" and conv.is_nonlinear(s) for s in conv.deck.steps)
+    conv.model.initial_method = "projection" if bent else "given"
     first = next((s for s in conv.deck.steps if is_general(s)), None)
     rested = first is not None and first.procedure == "STATIC"
     for c in conv.deck.initial_conditions:

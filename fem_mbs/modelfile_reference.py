@@ -129,8 +129,8 @@ _STEP_TEXTS = {
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
     'factorisation) or "none"; of buckling: true counts the factors',
     "preload": "name of a linear static step before, whose stresses (and loads) stiffen the model and stay constant",
-    "start": "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a transient "
-    "velocities too",
+    "start": "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
+    "transient velocities too; after a static step it is at rest but for given velocities and what is driven",
     "sign": '"both", "positive" or "negative" factors',
     "time": "at which functions are taken, of a transient: at which it starts [s], else the present time",
     "rtol": "largest residual over the largest element contribution of its kind",

@@ -20,7 +20,7 @@ from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.redundancy import dependencies, independent_rows
 
-__all__ = ["Spin", "check_start", "consistent_velocities", "constraint_error", "function_jets", "start_rule"]
+__all__ = ["Spin", "check_start", "consistent_velocities", "constraint_error", "function_jets", "given_velocities", "start_rule"]
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _EPS_CONSTRAINT = 1e-13  # keeps nearly dependent constraints solvable; taken out again by refinement
@@ -229,7 +229,7 @@ class _Saddle:
         return x[: self.d.size] / self.d
 
 
-def _given(compiled: CompiledModel) -> np.ndarray:
+def given_velocities(compiled: CompiledModel) -> np.ndarray:
     """Velocities that the model file or the builder gives, over all dofs, rotations as spatial spins."""
     model, system = compiled.model, compiled.system
     v = np.zeros(system.n_dof)
@@ -342,7 +342,7 @@ def consistent_velocities(
     for a in (state.Q, state.D):
         a[1] = a[0]
     jets = function_jets(compiled, t)
-    wanted = _present(system, state)[:first] if current else _given(compiled)[:first]
+    wanted = _present(system, state)[:first] if current else given_velocities(compiled)[:first]
     if spin is not None:
         wanted += _spinning(system, state, spin)[:first]
         angular = _angular_functions(compiled)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.initial import consistent_velocities
+from fem_mbs.analysis.initial import consistent_velocities, given_velocities
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.linear_steps import respond, run_buckling, run_linear_static, run_modes
 from fem_mbs.analysis.linear_transient import LinearTransient
@@ -107,9 +107,13 @@ class LinearRuns:
         n_steps = count_steps(step.name, options)
         h = options["duration"] / n_steps
         state = linear.moved(np.zeros(run.system.n_dof))
-        start = consistent_velocities(run.compiled, state, linear.t)
         place, velocity = self.ends[options["start"]] if options["start"] else (None, None)
-        velocity = state.V[0] if velocity is None else velocity
+        start: dict[str, object] = {"method": "given", "largest_change": 0.0}
+        if velocity is None and (place is not None or run.model.initial_method == "given"):
+            velocity = given_velocities(run.compiled)  # of what is prescribed they follow from its functions
+        elif velocity is None:
+            start = consistent_velocities(run.compiled, state, linear.t)
+            velocity = state.V[0]
         rule = weights(options["rule"], SimpleNamespace(**options))
         job = LinearTransient(linear, options, rule, step.name, h, velocity, place)
         every = max(1, n_steps // options["frames"]) if options["frames"] else n_steps + 1

@@ -38,7 +38,7 @@ LINEAR_TRANSIENT_OPTIONS: dict[str, Any] = {
     "rule": "midpoint",  # or "newmark", "hht", "generalised-alpha"
     "loads": "all",
     "time": None,  # [s] at the start; else the present time
-    "start": "",  # linear static step or transient that it goes on from, with displacements (and velocities)
+    "start": "",  # linear static step (then at rest, or with given velocities) or transient that it goes on from
     "preload": "",  # linear static step whose stresses stiffen the model
     "frames": 100,
     "beta": 0.25,
