@@ -163,9 +163,8 @@ def _modes(conv: Conversion, step: Step, name: str, preload: str, moved: bool) -
         band = (max(step.lower, 0.0) if np.isfinite(step.lower) else 0.0, step.upper)
         conv.model.modes_step(10, name, band=band, preload=about)
         return
-    if bounded:
-        conv.note(f"{step.where}: bounds of FREQUENCY beside the number of modes are not used", changes=False)
-    conv.model.modes_step(step.n_modes, name, preload=about)
+    within = (float(step.lower), float(step.upper)) if bounded else None  # of the lowest, as in CalculiX
+    conv.model.modes_step(step.n_modes, name, within=within, preload=about)
 
 
 def _before_motion(conv: Conversion, index: int) -> bool:

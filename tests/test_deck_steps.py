@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from deck_text import prints, run, step
+from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
 
 from fem_mbs.errors import ModelError
+from fem_mbs.meshes.calculix_dat import read_dat
 
 #: One cube, held below, that moves up and down: stiffness 1000, mass 4 at the top (consistent).
 CUBE = """*NODE, NSET=NALL
@@ -165,3 +166,52 @@ def test_initial_velocities_end_in_a_static_step(tmp_path):
     converted, done = run(tmp_path / "e.inp", CUBE, fast, step(STATIC + PUSH.format("") + PRINT), step(DYNAMIC))
     assert series(done)[1] == pytest.approx([4e-5] * 4, rel=1e-6)
     assert any("initial velocity is lost" in str(n) for n in converted.notes)
+
+
+#: CalculiX's six lowest frequencies of the bar below, and effective masses in y of the third to the sixth.
+LOWEST = [0.3861939, 0.5041907, 1.163523, 2.041329, 2.057235, 2.296602]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "kept", "left", "said"),
+    [
+        ("1.0, 4.0", [3, 4, 5, 6], {"below": 2, "above": 0}, "no mode above 4 Hz was reached"),
+        ("0.4, 2.05", [2, 3, 4], {"below": 1, "above": 2}, "1 below 0.4 Hz and 2 above 2.05 Hz"),
+        ("2.05", [5, 6], {"below": 4, "above": 0}, "4 below 2.05 Hz"),
+        (", 1.0", [1, 2], {"below": 0, "above": 4}, "4 above 1 Hz"),
+        ("20., 30.", [], {"below": 6, "above": 0}, "6 below 20 Hz"),
+    ],
+)
+def test_bounds_of_frequency_beside_a_number(tmp_path, bounds, kept, left, said):
+    """Of the n lowest those within the bounds, with the numbers that they have among the n."""
+    nodes, elements = brick((4, 1, 1), (4.0, 1.0, 1.5), "C3D8")
+    text = mesh_text(nodes, elements, "C3D8") + nset("FIX", at(nodes, 0, 0.0)) + nset("T", at(nodes, 0, 4.0)[:1])
+    text += steel(E=1e6, rho=1000.0) + "*BOUNDARY\nFIX, 1, 3\n"
+    converted, (done,) = run(
+        tmp_path / "d.inp", text, step(f"*FREQUENCY\n6, {bounds}\n*NODE PRINT, NSET=T\nU\n")
+    )  # fmt: skip
+    assert done["frequencies_hz"] == pytest.approx([LOWEST[k - 1] for k in kept], rel=1e-6)
+    assert [p["mode"] for p in done.get("prints", ())] == kept
+    assert done["left_out"] == left
+    assert any(said in w for w in done["warnings"])
+    assert len(done["participation"]["factors"]) == len(kept)
+    assert not converted.notes
+
+
+def test_tables_of_modes_within_bounds(tmp_path):
+    """CalculiX prints participation factors and masses of all modes, frequencies of those within the bounds."""
+    head = " MODE NO    EIGENVALUE                       FREQUENCY\n" + " (titles)\n\n"
+    rows = "      2   0.1003574E+02   0.3167924E+01   0.5041907E+00   0.0000000E+00\n\n"
+    table = "MODE NO.   X-COMPONENT     Y-COMPONENT\n\n" + "".join(
+        f"      {k}   " + "   ".join(f"0.{k}{i}00000E+01" for i in range(1, 7)) + "\n" for k in (1, 2)
+    )
+    path = tmp_path / "d.dat"
+    path.write_text(
+        "     E I G E N V A L U E   O U T P U T\n\n" + head + rows
+        + "     P A R T I C I P A T I O N   F A C T O R S\n\n" + table
+        + "\n     E F F E C T I V E   M O D A L   M A S S\n\n" + table
+    )  # fmt: skip
+    (modes,) = read_dat(path).modes
+    assert modes.mode.tolist() == [2]
+    for found in (modes.participation, modes.effective_mass):
+        assert found == pytest.approx(np.array([[2.1, 2.2, 2.3, 2.4, 2.5, 2.6]]))

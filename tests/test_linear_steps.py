@@ -191,6 +191,22 @@ def test_bands_and_neighbours():
     assert near == pytest.approx(np.sort(lowest[np.argsort(abs(lowest**2 - 4500.0**2))[:2]]), rel=1e-9)
 
 
+def test_modes_within_bounds():
+    m = model()
+    m.modes_step(12, name="lowest")
+    m.modes_step(12, name="some", within=[2000.0, 6000.0])
+    m.modes_step(3, name="open", within=[-np.inf, np.inf])
+    lowest, some, all_ = (s.summary for s in solve(m).steps)
+    f = np.array(lowest["frequencies_hz"])
+    inside = (f >= 2000.0) & (f <= 6000.0)
+    assert some["frequencies_hz"] == pytest.approx(f[inside], rel=1e-9)
+    assert some["left_out"] == {"below": int((f < 2000.0).sum()), "above": int((f > 6000.0).sum())}
+    assert np.array(some["participation"]["effective_mass"]) == pytest.approx(
+        np.array(lowest["participation"]["effective_mass"])[inside], abs=1e-9
+    )
+    assert all_["frequencies_hz"] == pytest.approx(f[:3]) and all_["left_out"] == {"below": 0, "above": 0}
+
+
 # --- transients ------------------------------------------------------------------------------------------------------
 def beam(kind: str, rule: str, h: float, duration: float, damping: float = 1e-5, **options):
     m = Model(3)
@@ -418,6 +434,14 @@ def test_conflicting_equations_are_named():
         (lambda m: m.modes_step(3, near=-1.0), "near = -1.0 must be a frequency"),
         (lambda m: m.modes_step(3, band=(5.0, 2.0)), "band = .* must be two frequencies"),
         (lambda m: m.modes_step(3, near=1.0, band=(1.0, 2.0)), "near and band exclude each other"),
+        (lambda m: m.modes_step(3, within=(5.0, 2.0)), "within = .* must be two frequencies"),
+        (lambda m: m.modes_step(3, within=(1.0, 2.0), band=(1.0, 2.0)), "within and band exclude each other"),
+        (lambda m: m.linear_static_step(duration=-1.0), "duration = -1.0 must be a number of at least 0"),
+        (lambda m: m.linear_static_step(duration=1.0, time=0.5), "time and duration exclude each other"),
+        (
+            lambda m: m.linear_transient_step(1.0, 0.1, start="x"),
+            "start = \"x\" must be the name of a linear static step or linear transient before it",
+        ),
         (lambda m: m.modes_step(3, check="maybe"), "check = 'maybe' must be one of"),
         (lambda m: m.buckling_step(3, sign="up"), "sign = 'up' must be one of"),
         (lambda m: m.linear_static_step("s", time="noon"), "time = 'noon' must be a number"),

@@ -30,7 +30,8 @@ class LinearRuns:
 
     ``responses``: what linear static steps have found, by their names; ``ends``: displacements (first,) from the state
     and velocities (first,) or None at the end of linear static steps and transients; ``linear``: the matrices of the last
-    step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step.
+    step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step, of which
+    ``below`` more were left out before the first.
     """
 
     def __init__(self, run: Any):
@@ -39,6 +40,7 @@ class LinearRuns:
         self.ends: dict[str, tuple[np.ndarray, np.ndarray | None]] = {}
         self.linear: Linearised | None = None
         self.vectors: np.ndarray | None = None
+        self.below = 0
         self._key: tuple | None = None
         self.matrices: Matrices | None = None
 
@@ -91,6 +93,7 @@ class LinearRuns:
         run, linear = self.run, self._linearise(options)
         find = run_modes if step.kind == "modes" else run_buckling
         summary, series, self.vectors = find(linear, options, step.name)
+        self.below = summary.get("left_out", {}).get("below", 0)
         shapes = np.arange(1.0, self.vectors.shape[1] + 1.0)
         frames = None
         if len(shapes):

@@ -24,6 +24,7 @@ MODES_OPTIONS: dict[str, Any] = {
     "count": 10,
     "near": None,  # frequency [Hz] that the modes are to be nearest to; else the lowest
     "band": None,  # (low, high) [Hz]: all modes there, counted
+    "within": None,  # (low, high) [Hz]: of the modes found only those there are kept
     "check": "probe",  # for modes that the iteration missed: "none", "probe" or "inertia"
     "preload": "",  # linear static step whose stresses stiffen the model
 }
@@ -57,12 +58,13 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
         ModelError: naming the step, the option and what it may be.
     """
 
-    def pair(value) -> bool:
+    def pair(value, most: float = 0.0) -> bool:
+        """Two numbers that rise, from 0 to less than infinity, or both at most ``most`` large."""
         try:
             low, high = (float(v) for v in value)
         except (TypeError, ValueError):
             return False
-        return 0.0 <= low < high < np.inf
+        return (0.0 <= low < high < np.inf) if not most else -most <= low < high <= most
 
     for key in ("preload", "start"):
         if not options.get(key):
@@ -85,6 +87,11 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
             raise ModelError(f"{owner}: near = {near!r} must be a frequency of at least 0 [Hz]")
         if band is not None and not pair(band):
             raise ModelError(f"{owner}: band = {band!r} must be two frequencies [low, high] with 0 <= low < high [Hz]")
+        within = options["within"]
+        if within is not None and not pair(within, np.inf):
+            raise ModelError(f"{owner}: within = {within!r} must be two frequencies [low, high] with low < high [Hz]")
+        if within is not None and band is not None:
+            raise ModelError(f"{owner}: within and band exclude each other; remove one")
         if near is not None and band is not None:
             raise ModelError(f"{owner}: near and band exclude each other; remove one")
         if options["check"] not in CHECKS:
@@ -172,7 +179,8 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
         near = None if w2[0] is None else float(w2[0])
         found = real_modes(K, M, options["count"], near=near, check=options["check"])
     f = np.sign(found.values) * np.sqrt(np.abs(found.values)) / (2.0 * np.pi)
-    vectors = linear.expand(found.vectors)
+    count = len(f)
+    vectors, residuals = linear.expand(found.vectors), found.residuals
     warnings = linear.redundancy
     unstable = int((found.values < 0.0).sum())
     if unstable:
@@ -200,17 +208,32 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
         extra["backward_errors"] = found.backward.tolist()
         extra["shifts"] = [float(s) for s in found.shifts]
         extra["factorisations"], extra["solves"] = found.effort.factorisations, found.effort.solves
+    rigid = found.rigid
+    if options["within"] is not None:
+        low, high = (float(v) for v in options["within"])
+        kept = (f >= low) & (f <= high)
+        below, above = int((f < low).sum()), int((f > high).sum())
+        extra["left_out"] = {"below": below, "above": above}
+        if below + above:
+            warnings.append(
+                f"of the {count} modes computed {below} below {low:g} Hz and {above} above {high:g} Hz are left out"
+            )
+        if high < np.inf and not above:
+            warnings.append(f"no mode above {high:g} Hz was reached: there may be more below it; ask for more")
+        f, vectors, residuals, rigid = f[kept], vectors[:, kept], residuals[kept], int(kept[:rigid].sum())
+        if "backward_errors" in extra:
+            extra["backward_errors"] = np.array(extra["backward_errors"])[kept].tolist()
     summary = {
         "frequencies_hz": f.tolist(),
-        "rigid_body_modes": found.rigid,
-        "residuals": found.residuals.tolist(),
+        "rigid_body_modes": rigid,
+        "residuals": residuals.tolist(),
         "asymmetry": linear.asymmetry,
         "equations": K.shape[0],
         **extra,
         "participation": _participation(linear, vectors),
         "warnings": warnings,
     }
-    return summary, {"frequency": f, "residual": found.residuals}, vectors
+    return summary, {"frequency": f, "residual": residuals}, vectors
 
 
 def _participation(linear: Linearised, vectors: np.ndarray) -> dict[str, Any]:
