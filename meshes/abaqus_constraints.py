@@ -146,7 +146,7 @@ def _finish_coupling(deck, card: Card, kind: str) -> None:
     deck.coupling = None
     nodes = deck.mesh.surfaces[surface].nodes
     deck.couplings.append(
-        Coupling(kind, name, ref, nodes, np.ones(len(nodes)), _dof_ranges(deck, card), orient, where(head))
+        Coupling(kind, name, ref, nodes, np.ones(len(nodes)), _dof_ranges(deck, card), orient, where(head), surface)
     )
 
 

@@ -303,7 +303,8 @@ class RigidBody(_Frozen):
 @dataclass(frozen=True, eq=False)
 class Coupling(_Frozen):
     """kinematic: the dofs of nodes (m,) move rigidly with ref_node; distributing: ref_node moves with the weighted mean
-    of the nodes (weights (m,)).  dofs in the axes of the orientation, if one is given."""
+    of the nodes (weights (m,)).  dofs in the axes of the orientation, if one is given; ``surface``: whose nodes these are,
+    "" if they are given one by one."""
 
     kind: str
     name: str
@@ -313,6 +314,7 @@ class Coupling(_Frozen):
     dofs: tuple[int, ...]
     orientation: str | None
     where: str
+    surface: str = ""
 
 
 @dataclass(frozen=True)
