@@ -283,7 +283,9 @@ def surface_facets(conv: Conversion, name: str, where: str) -> list[tuple[Group,
         mine = labels == label
         for group, rows in conv.element_groups(elements[mine]):
             if group.kind != "solid" or not str(label)[1:].isdigit():
-                raise ModelError(f"{where}: surface {name}: face {label} of {group.type} cannot be loaded, tied or coupled")
+                raise ModelError(
+                    f"{where}: surface {name}: face {label} of {group.type} cannot be loaded, tied or coupled"
+                )
             out.append((group, rows, np.full(len(rows), int(str(label)[1:]) - 1)))
             taken |= mine & np.isin(elements, group.ids)
     if not taken.all():

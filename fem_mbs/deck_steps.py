@@ -53,7 +53,9 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     """
     deck, model = conv.deck, conv.model
     if not deck.steps:
-        raise ModelError(f"{deck.files[0]}: the deck has no steps; add *STEP, a procedure and *END STEP")
+        raise ModelError(
+            f"{deck.end}: the deck has no steps; add *STEP, a procedure and *END STEP (the file may have been cut off)"
+        )
     made: list[StepPlan] = []
     prints: dict[str, tuple[OutputRequest, ...]] = {}
     # the last general step: name of a linear static one, of any linear one, and whether the state has moved
@@ -70,6 +72,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         if not step.supported:
             conv.note(f"{step.where}: {step.procedure} is not computed yet; the step is left out")
             continue
+        _masses(conv, step)
         wanted = prints.get("node print", ()) + prints.get("el print", ())
         t = timeline.time_of(i)
         start = t - (step.duration if i in timeline.steps else 0.0)
@@ -125,6 +128,35 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     if not made:
         raise ModelError(f"{deck.steps[0].where}: no step of the deck can be computed ({deck.steps[0].procedure})")
     return made
+
+
+def _masses(conv: Conversion, step: Step) -> None:
+    """Steps that need masses: what has none is noted.
+
+    Raises:
+        ModelError: nothing has one.
+    """
+    turning = any(load.kind == "centrifugal" for load in step.dloads)
+    if step.procedure not in ("FREQUENCY", "DYNAMIC") and not turning:
+        return
+    bare, massive = [], any(b.family in ("mass", "rotary inertia") for b in conv.deck.blocks)
+    for group in conv.groups:
+        name = getattr(group.section, "material", None)
+        if name is None:
+            massive |= (getattr(group.section, "density", None) or 0.0) > 0.0
+        elif conv.deck.materials[name].density is None:
+            bare.append(conv.deck.materials[name])
+        else:
+            massive = True
+    bare = list({m.name: m for m in bare}.values())
+    what = "the CENTRIF load" if turning else f"the {step.procedure} step"
+    if bare and not massive:
+        raise ModelError(
+            f"{bare[0].where}: the material {bare[0].name} has no density, and {what} of {step.where} needs masses; add "
+            "*DENSITY"
+        )
+    for material in bare:
+        conv.note(f"{material.where}: the material {material.name} has no density, so that its elements have no mass")
 
 
 def _motions(conv: Conversion) -> list[str]:

@@ -494,7 +494,7 @@ class Step(_Frozen):
 @dataclass(frozen=True)
 class Unused:
     """Something of the deck that the description does not hold: kind "keyword", "parameter", "element type", "set
-    member", "entry"; name; where (file and line of the first, how many); changes_answer is False for what only concerns
+    member", "section", "entry"; name; where (file and line of the first, how many); changes_answer is False for what only concerns
     output or the conduct of the other program."""
 
     kind: str
@@ -546,6 +546,7 @@ class Deck(_Frozen):
     boundaries: tuple[Boundary, ...] = ()
     steps: tuple[Step, ...] = ()
     unused: tuple[Unused, ...] = ()
+    end: str = ""  # file and line of the last line
 
     def of_type(self, kind: type[T]) -> tuple[T, ...]:
         """The sections of one class, for example ``deck.of_type(BeamSection)``."""

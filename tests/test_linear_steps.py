@@ -440,7 +440,7 @@ def test_conflicting_equations_are_named():
         (lambda m: m.linear_static_step(duration=1.0, time=0.5), "time and duration exclude each other"),
         (
             lambda m: m.linear_transient_step(1.0, 0.1, start="x"),
-            "start = \"x\" must be the name of a linear static step or linear transient before it",
+            'start = "x" must be the name of a linear static step or linear transient before it',
         ),
         (lambda m: m.modes_step(3, check="maybe"), "check = 'maybe' must be one of"),
         (lambda m: m.buckling_step(3, sign="up"), "sign = 'up' must be one of"),

@@ -20,7 +20,15 @@ from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.redundancy import dependencies, independent_rows
 
-__all__ = ["Spin", "check_start", "consistent_velocities", "constraint_error", "function_jets", "given_velocities", "start_rule"]
+__all__ = [
+    "Spin",
+    "check_start",
+    "consistent_velocities",
+    "constraint_error",
+    "function_jets",
+    "given_velocities",
+    "start_rule",
+]
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _EPS_CONSTRAINT = 1e-13  # keeps nearly dependent constraints solvable; taken out again by refinement

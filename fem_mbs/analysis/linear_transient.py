@@ -79,7 +79,9 @@ class LinearTransient:
         self.loads = [b for b in system.blocks if "function" in b.type.par and not b.type.multipliers]
         self._silent = linear.force(linear.ctl, linear._fun(), self.loads)
         self._constant = -linear.force(linear._weighed(self.weight), linear._fun())
-        if linear.preload is not None:  # its place balances its loads only to first order: that is the state, not a load
+        if (
+            linear.preload is not None
+        ):  # its place balances its loads only to first order: that is the state, not a load
             self._constant += linear.residual
         self._ways()
         b, g, am, af = weights.beta, weights.gamma, weights.am, weights.af

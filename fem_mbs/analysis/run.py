@@ -430,7 +430,9 @@ class _Run:
             self._first_rows(stepping)
             if RULES[rule].kind == S.NEWMARK:
                 # of loads that jump at the start the later value acts in the first step
-                start_rule(self._without_reserved(), self.state, float(np.nextafter(self.t, np.inf)), h, stepping.weights)
+                start_rule(
+                    self._without_reserved(), self.state, float(np.nextafter(self.t, np.inf)), h, stepping.weights
+                )
             totals = _new_totals(stepping)
         self.started = rule != "static"
         t0 = self.t
