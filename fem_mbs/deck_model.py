@@ -311,8 +311,8 @@ def find_groups(conv: Conversion) -> None:
         raise ModelError(f"{what.where}: rigid bodies, couplings and MPCs of plane models are not supported")
     if not conv.groups and not deck.sections:
         raise ModelError(
-            f"{deck.end}: the deck has no elements with properties; there is nothing to compute (the file may have been "
-            "cut off)"
+            f"{deck.end}: the deck has no elements with properties; there is nothing to compute (the file may have "
+            "been cut off)"
         )
 
 

@@ -9,7 +9,8 @@
 Nonlinear constraints (rigid bodies, most MPCs) make every step one with NLGEOM, as in CalculiX.
 With PERTURBATION the state is that at the end of the last general step: after a linear one, its stresses (preload).
 A DYNAMIC step goes on from where the general step before has ended, with its displacements and, after a DYNAMIC one,
-velocities; a linear STATIC before a nonlinear DYNAMIC is computed as one with NLGEOM, which leaves a state to go on from.
+velocities; a linear STATIC before a nonlinear DYNAMIC is computed as one with NLGEOM, which leaves a state to go on
+from.
 """
 
 from __future__ import annotations
@@ -152,8 +153,8 @@ def _masses(conv: Conversion, step: Step) -> None:
     what = "the CENTRIF load" if turning else f"the {step.procedure} step"
     if bare and not massive:
         raise ModelError(
-            f"{bare[0].where}: the material {bare[0].name} has no density, and {what} of {step.where} needs masses; add "
-            "*DENSITY"
+            f"{bare[0].where}: the material {bare[0].name} has no density, and {what} of {step.where} needs masses; "
+            "add *DENSITY"
         )
     for material in bare:
         conv.note(f"{material.where}: the material {material.name} has no density, so that its elements have no mass")
@@ -232,8 +233,8 @@ def _dynamic(
     if conv.is_nonlinear(step):
         if swung:
             raise ModelError(
-                f"{step.where}: a nonlinear DYNAMIC step cannot go on from a linear one; give NLGEOM to the DYNAMIC steps "
-                "before it, too"
+                f"{step.where}: a nonlinear DYNAMIC step cannot go on from a linear one; give NLGEOM to the DYNAMIC "
+                "steps before it, too"
             )
         if not step.direct and n > _MANY:
             conv.note(

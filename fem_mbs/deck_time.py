@@ -1,8 +1,9 @@
 """What holds on in a deck from step to step: values of supports, loads and temperatures as functions of total time.
 
-General steps (STATIC, DYNAMIC) pass time one after the other; so does STATIC with PERTURBATION, in which nothing general
-changes.  FREQUENCY and BUCKLE pass none, as in CalculiX.  A value given in a step is reached by a ramp over the step or at once (the step's rule), or
-follows an amplitude; it stays until a later step gives another one or ends it with OP=NEW.  Values that have the same
+General steps (STATIC, DYNAMIC) pass time one after the other; so does STATIC with PERTURBATION, in which nothing
+general changes.  FREQUENCY and BUCKLE pass none, as in CalculiX.  A value given in a step is reached by a ramp over the
+step or at once (the step's rule), or follows an amplitude; it stays until a later step gives another one or ends it
+with OP=NEW.  Values that have the same
 course are one function of time with a factor each (`courses`).
 """
 
@@ -75,8 +76,8 @@ class Root(TimeFunction):
 
 @dataclass(frozen=True)
 class Timeline:
-    """The general steps of a deck: indices into `Deck.steps`, beginnings and ends in total time; ``times``: total time at
-    the end of every step of the deck."""
+    """The general steps of a deck: indices into `Deck.steps`, beginnings and ends in total time; ``times``: total time
+    at the end of every step of the deck."""
 
     steps: tuple[int, ...]
     start: tuple[float, ...]

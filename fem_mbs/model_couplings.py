@@ -52,8 +52,8 @@ class Couplings(Equations):
             components: of "x", "y", "z", "rx", "ry", "rz", in the plane "x", "y", "rotation" ("rotation" in space: all
                 three), what is coupled; None: all.  Rigid: along axes that turn with the reference, rotations about
                 single axes as cosines of the relative rotation.  Distributing: of the reference.
-            weights: (n,) of a distributing coupling, one per node (None: equal); only their ratios matter.  Those of areas
-                are negative at the corners of quadrilaterals with eight nodes.
+            weights: (n,) of a distributing coupling, one per node (None: equal); only their ratios matter.  Those of
+                areas are negative at the corners of quadrilaterals with eight nodes.
 
         Raises:
             ModelError: unknown names, no nodes, weights that do not fit; at `compile`: nodes in one line, which define

@@ -126,8 +126,8 @@ _STEP_TEXTS = {
     "buckling grow until the model buckles",
     "near": "frequency that the modes are to be nearest to [Hz], else the lowest",
     "band": "[low, high] [Hz]: all modes between them, proved to be all, whatever `count` says",
-    "within": "[low, high] [Hz]: of the modes found only those between them are kept; `left_out` of the summary counts the "
-    "others",
+    "within": "[low, high] [Hz]: of the modes found only those between them are kept; `left_out` of the summary counts "
+    "the others",
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
     'factorisation) or "none"; of buckling: true counts the factors',
     "preload": "name of a linear static step before, whose stresses (and loads) stiffen the model and stay constant",

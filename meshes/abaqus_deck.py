@@ -303,8 +303,8 @@ class RigidBody(_Frozen):
 @dataclass(frozen=True, eq=False)
 class Coupling(_Frozen):
     """kinematic: the dofs of nodes (m,) move rigidly with ref_node; distributing: ref_node moves with the weighted mean
-    of the nodes (weights (m,)).  dofs in the axes of the orientation, if one is given; ``surface``: whose nodes these are,
-    "" if they are given one by one."""
+    of the nodes (weights (m,)).  dofs in the axes of the orientation, if one is given; ``surface``: whose nodes these
+    are, "" if they are given one by one."""
 
     kind: str
     name: str
@@ -494,8 +494,8 @@ class Step(_Frozen):
 @dataclass(frozen=True)
 class Unused:
     """Something of the deck that the description does not hold: kind "keyword", "parameter", "element type", "set
-    member", "section", "entry"; name; where (file and line of the first, how many); changes_answer is False for what only concerns
-    output or the conduct of the other program."""
+    member", "section", "entry"; name; where (file and line of the first, how many); changes_answer is False for what
+    only concerns output or the conduct of the other program."""
 
     kind: str
     name: str

@@ -1,4 +1,4 @@
-"""Steps of decks one after the other: times, loads that hold on, where a step begins.  CalculiX 2.20's printed numbers."""
+"""Steps of decks one after the other: times, loads that hold on, where a step begins.  Numbers are CalculiX 2.20's."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_dynamic_after_static(tmp_path, case):
 
 
 def test_nonlinear_steps_give_the_same(tmp_path):
-    """With NLGEOM everywhere, of small displacements; a load that jumps at the start of the second step acts at once."""
+    """With NLGEOM everywhere, of small displacements; a load that jumps at the start of a step acts at once."""
     for second, expected in (("*CLOAD\nTOP, 3, .02\n", TWO["a load doubles at once"][3]), ("", [4.0] * 4)):
         _, done = run(
             tmp_path / "d.inp", CUBE, step(STATIC + PUSH.format("") + PRINT, "NLGEOM"), step(DYNAMIC + second)

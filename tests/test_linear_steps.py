@@ -284,7 +284,7 @@ def test_a_plucked_part_swings_with_its_frequencies():
 
 
 def driven_oscillator(kind: str, n: int, duration=1.0, **options):
-    """A mass of 2 on a spring, whose other end follows 0.001 (1 + cos(7 t) + sin(5 t)): by a motion or by an equation."""
+    """A mass of 2 on a spring, whose other end follows 0.001 (1 + cos(7 t) + sin(5 t)), by motion or equation."""
     law = "1+cos(7*t)+sin(5*t)"
     m = Model(3)
     m.node("anchor", [0.0, 0.0, 0.0])
@@ -335,7 +335,7 @@ def test_what_is_prescribed_begins_where_it_is(kind, rule):
 
 
 def test_linear_transients_go_on_from_steps_before():
-    """Cut in two, a transient is the same; after a linear static step of a duration it begins displaced, at that time."""
+    """Cut in two, a transient is the same; after a linear static step of a duration it begins displaced, then."""
 
     def oscillator() -> Model:
         m = Model(3)

@@ -29,9 +29,9 @@ class LinearRuns:
     """Linear steps of one run (`fem_mbs.analysis.run._Run`), which stays in its state.
 
     ``responses``: what linear static steps have found, by their names; ``ends``: displacements (first,) from the state
-    and velocities (first,) or None at the end of linear static steps and transients; ``linear``: the matrices of the last
-    step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step, of which
-    ``below`` more were left out before the first.
+    and velocities (first,) or None at the end of linear static steps and transients; ``linear``: the matrices of the
+    last step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step,
+    of which ``below`` more were left out before the first.
     """
 
     def __init__(self, run: Any):

@@ -59,8 +59,8 @@ def _reserved(compiled: CompiledModel) -> np.ndarray:
 
 
 def chosen(compiled: CompiledModel, names, owner: str, key: str, motions: bool = False) -> tuple[np.ndarray, bool]:
-    """Time functions (n_fun,) bool that loads use, by names of loads or "all" (but reserved ones), and whether the weight
-    is among them.
+    """Time functions (n_fun,) bool that loads use, by names of loads or "all" (but reserved ones), and whether the
+    weight is among them.
 
     ``motions``: names of motions and driven joints count too ("all" means loads only).
 
