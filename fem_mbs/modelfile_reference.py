@@ -130,7 +130,8 @@ _STEP_TEXTS = {
     "the others",
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
     'factorisation) or "none"; of buckling: true counts the factors',
-    "preload": "name of a linear static step before, whose stresses (and loads) stiffen the model and stay constant",
+    "preload": "name of a linear static step before, about whose displaced place the step is linear, with its stresses "
+    "and loads, which stay constant",
     "start": "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
     "transient velocities too; after a static step it is at rest but for given velocities and what is driven",
     "sign": '"both", "positive" or "negative" factors',

@@ -127,6 +127,19 @@ def test_prescribed_motions_hold_on_and_jump(tmp_path):
     assert u == pytest.approx([1e-5] * 4 + [3e-5] * 3, rel=1e-9)
 
 
+def test_everything_prescribed(tmp_path):
+    """No unknown is left: the cube stands where it is told to."""
+    move = "*BOUNDARY\nTOP, 3, 3, {}\n"
+    _, done = run(
+        tmp_path / "d.inp",
+        CUBE.replace("TOP, 1, 2\n", "TOP, 1, 2\nTOP, 3, 3\n"),
+        step(STATIC + move.format("1.E-5") + PRINT.replace("U", "U, RF")),
+        step(DYNAMIC + move.format("3.E-5")),
+    )
+    assert series(done)[1] == pytest.approx([1e-5] + [3e-5] * 3, rel=1e-9)
+    assert prints(done[0], "RF")[1][0, 2] == pytest.approx(1000.0 * 1e-5 / 4.0, rel=1e-9)
+
+
 def test_a_moving_support_does_not_carry_the_rest_along(tmp_path):
     """A ramp of a support has a speed from the first moment; all else begins at rest."""
     text = CUBE.replace("BOT, 1, 3\n", "BOT, 1, 2\nBOT, 3, 3\n") + "*AMPLITUDE, NAME=A\n0., 0., 1., 1.\n"

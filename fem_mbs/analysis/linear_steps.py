@@ -26,7 +26,7 @@ MODES_OPTIONS: dict[str, Any] = {
     "band": None,  # (low, high) [Hz]: all modes there, counted
     "within": None,  # (low, high) [Hz]: of the modes found only those there are kept
     "check": "probe",  # for modes that the iteration missed: "none", "probe" or "inertia"
-    "preload": "",  # linear static step whose stresses stiffen the model
+    "preload": "",  # linear static step about whose displaced place, with its stresses, the modes are
 }
 #: Options of a buckling step and their defaults.
 BUCKLING_OPTIONS: dict[str, Any] = {

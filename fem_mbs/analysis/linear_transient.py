@@ -39,7 +39,7 @@ LINEAR_TRANSIENT_OPTIONS: dict[str, Any] = {
     "loads": "all",
     "time": None,  # [s] at the start; else the present time
     "start": "",  # linear static step (then at rest, or with given velocities) or transient that it goes on from
-    "preload": "",  # linear static step whose stresses stiffen the model
+    "preload": "",  # linear static step about whose displaced place, with its stresses, the motion is
     "frames": 100,
     "beta": 0.25,
     "gamma": 0.5,
@@ -86,8 +86,10 @@ class LinearTransient:
         self._ways()
         b, g, am, af = weights.beta, weights.gamma, weights.am, weights.af
         effective = (1.0 - am) * self.M + (1.0 - af) * (g * h * self.D + b * h * h * self.K)
+        self._factors: PositiveFactors | None = None  # where everything is prescribed
         try:
-            self._factors = PositiveFactors(Pencil(linear.elimination.reduce(effective)))
+            if linear.elimination.free.size:
+                self._factors = PositiveFactors(Pencil(linear.elimination.reduce(effective)))
         except LinearSolveError as error:
             raise AnalysisError(
                 f"{self.owner}: something can move that has neither mass nor stiffness: {error}"
@@ -195,7 +197,7 @@ class LinearTransient:
                 left = left + (1.0 - w.am) * (self.M @ c) + (1.0 - w.af) * (
                     w.gamma * h * (self.D @ c) + w.beta * h * h * (self.K @ c)
                 )  # fmt: skip
-            a = c - self.T @ self._factors.solve(self.T.T @ left)
+            a = c - self.T @ self._factors.solve(self.T.T @ left) if self._factors is not None else c
             self.u, self.v = u + w.beta * h * h * a, v + w.gamma * h * a
             r = self.D @ self.v + self.K @ self.u - f
             forces = self.M @ a + r
