@@ -87,6 +87,7 @@ class Linearisation:
         rotation: the state turns steadily so: accelerations follow from it (velocities too), not from equations of
             motion.
         frame: of the increments; "rotating" needs a rotation.
+        like: the same model about a state nearby, whose masses are as good a measure of accelerations.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised.
@@ -95,6 +96,7 @@ class Linearisation:
     def __init__(
         self, compiled: CompiledModel, state: S.State, t: float = 0.0, loading: Loading | None = None,
         rotation: Rotation | None = None, frame: str = "fixed", matrices: Matrices | None = None,
+        like: Linearisation | None = None,
     ):  # fmt: skip
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating"):
@@ -121,8 +123,8 @@ class Linearisation:
         self.dofs = np.flatnonzero(system.system.equation[: self.first] >= 0)
         if self.first < system.n_dof - 1:
             free = self.force()[: self.first]
-            mass = np.abs(self.mass.diagonal()[: self.first])
-            self.state.U[self.first : -1] += multipliers_of(compiled, self._rest(), free, self._values, mass)
+            self.weight = np.abs(self.mass.diagonal()[: self.first]) if like is None else like.weight
+            self.state.U[self.first : -1] += multipliers_of(compiled, self._rest(), free, self._values, self.weight)
         self.multipliers = self.state.U[self.first : -1].copy()
 
     # --- states ----------------------------------------------------------------------------------------------------
