@@ -152,6 +152,7 @@ _MODULES = {
     **{f"{family}_quad8_reduced": "solid_plane" for family in ("plane", "axisymmetric")},
     **{f"{load}_{face}": "solid_loads" for load in ("pressure", "traction") for face in (*_PLANES, "line", "line3")},
     **{f"axisymmetric_pressure_{face}": "solid_loads" for face in ("line", "line3")},
+    **{f"pressure_{face}_reduced": "solid_loads" for face in ("triangle6", "quad", "quad8")},
     "solid_hexahedron_incompatible": "solid",
     "solid_hexahedron20_reduced": "solid",
     "solid_wedge_reduced": "solid",

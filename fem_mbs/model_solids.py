@@ -78,7 +78,7 @@ class Solids(ModelBase):
                 tangential and axial ones about a line, at the middles of the elements; None: the global axes.
             kinematics: "nonlinear" (total-Lagrangian, large displacements) or "linear" (small ones).
             mass: "consistent", "lumped", or "reduced": consistent, with the integration points of the stiffness, as
-                CalculiX integrates C3D20R.
+                CalculiX integrates all its solids (singular in parts with fewer points than nodes).
             damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
             mass_damping: proportional to mass, alpha [1/s].
 
@@ -291,23 +291,30 @@ class Solids(ModelBase):
         return np.broadcast_to(v, (count,)).copy()
 
     # --- loads on faces --------------------------------------------------------------------------------------------
-    def pressure(self, name: str, on, value, function=None) -> None:
+    def pressure(self, name: str, on, value, function=None, integration: str = "exact") -> None:
         """A pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, which it follows:
         value * f(t).
 
         Args:
             on: "mesh:set" of a facet set, or a list of them; the cells must have elements already.
             value: a number, an expression of x, y, z of the middle of the face, or one number per face.
+            integration: "exact", or "reduced": on faces of solids with the few points that CalculiX takes for elements
+                like theirs, which differs where faces are distorted or curved.
 
         Raises:
             ModelError: no such facet set, faces of cells without elements, values that are not finite.
         """
         owner = self._label("Pressure", name)
+        if integration not in ("exact", "reduced"):
+            raise ModelError(f"{owner}: integration = {integration!r} must be one of exact, reduced")
         index = float(self._function(function, owner, load=True))
-        for facet, nodes, at, thickness, ring in self._facets(owner, on):
+        for facet, nodes, at, thickness, group in self._facets(owner, on):
             p = self._face_values(owner, "value", value, self.positions[nodes].mean(axis=1), at)
             columns = [np.full(len(nodes), index), p] + ([thickness] if self.dimension == 2 else [])
+            ring = group.state == "axisymmetric"
             kind = f"{'axisymmetric_' if ring else ''}pressure_{_FACES.get(facet, facet)}"
+            if integration == "reduced" and not group.state:
+                kind += solid_loads.reduced_face(group.kind, group.rule, facet)
             self._put(name, kind, nodes, np.column_stack(columns))
 
     def traction(self, name: str, on, vector, function=None) -> None:
@@ -323,7 +330,8 @@ class Solids(ModelBase):
         if isinstance(vector, str) or np.ndim(vector) < 1 or len(vector) != self.dimension:
             raise ModelError(f"{owner}: vector = {vector!r} must be {self.dimension} numbers or expressions")
         index = float(self._function(function, owner, load=True))
-        for facet, nodes, at, thickness, ring in self._facets(owner, on):
+        for facet, nodes, at, thickness, group in self._facets(owner, on):
+            ring = group.state == "axisymmetric"
             X = self.positions[nodes]
             t = np.column_stack([self._face_values(owner, "vector", v, X.mean(axis=1), at) for v in vector])
             face = _FACES.get(facet, facet)
@@ -348,8 +356,8 @@ class Solids(ModelBase):
         return np.broadcast_to(v, (len(x),))
 
     def _facets(self, owner: str, on):
-        """Faces that a load acts on: kind of facet, nodes (m, k), numbers in all, thickness (m,) or None, whether they
-        are of a ring."""
+        """Faces that a load acts on: kind of facet, nodes (m, k), numbers in all, thickness (m,) or None, the
+        group of their cells."""
         before = 0
         for place in [on] if isinstance(on, str) else list(on):
             mesh, colon, name = str(place).partition(":")
@@ -377,7 +385,7 @@ class Solids(ModelBase):
                     for facet, rows, nodes in facets_of(kind, table, facets[mine]):
                         yield (
                             facet, start + nodes, before + mine[rows],
-                            None if thickness is None else thickness[rows], group.state == "axisymmetric",
+                            None if thickness is None else thickness[rows], group,
                         )  # fmt: skip
                 before += len(cells)
 

@@ -947,6 +947,7 @@ Pressure = _table(
         required=True,
     ),
     function=Key(FUNCTION, "factor on it", 1.0),
+    integration=Key(TEXT, '"exact", or "reduced": on faces of solids with the few points that CalculiX takes', "exact"),
 )
 
 
