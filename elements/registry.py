@@ -145,6 +145,7 @@ _MODULES = {
     **{f"user_{kind}{d}": "user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
     **{f"solid_{cell}": "solid" for cell in _SOLIDS},
     **{f"solid_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _SOLIDS},
+    "solid_condensed_hexahedron": "solid_condensed",
     **{f"plane_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _PLANES},
     **{f"solid_centrifugal_{cell}": "solid_centrifugal" for cell in _SOLIDS},
     **{f"plane_centrifugal_{cell}": "solid_centrifugal" for cell in _PLANES},

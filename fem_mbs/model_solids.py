@@ -16,7 +16,7 @@ from collections import ChainMap
 import numpy as np
 
 from fem_mbs.assembly import Block
-from fem_mbs.elements import solid, solid_loads, solid_mass, solid_material, solid_plane
+from fem_mbs.elements import solid, solid_condensed, solid_loads, solid_mass, solid_material, solid_plane
 from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
@@ -28,6 +28,7 @@ from fem_mbs.solid_properties import SolidGroup, make_solid_material, solid_mate
 __all__ = ["Solids"]
 
 FORMULATIONS = ("standard", "incompatible", "reduced")
+MASSES = ("consistent", "lumped", "reduced", "condensed")
 STATES = ("stress", "strain", "axisymmetric")
 _PLANE = [0, 1, 2, 3]  # xx, yy, zz, xy among the six components
 _FACES = {"line2": "line"}  # facet of a mesh -> cell of the load's element type
@@ -78,7 +79,9 @@ class Solids(ModelBase):
                 tangential and axial ones about a line, at the middles of the elements; None: the global axes.
             kinematics: "nonlinear" (total-Lagrangian, large displacements) or "linear" (small ones).
             mass: "consistent", "lumped", or "reduced": consistent, with the integration points of the stiffness, as
-                CalculiX integrates all its solids (singular in parts with fewer points than nodes).
+                CalculiX integrates all its solids (singular in parts with fewer points than nodes); of
+                element = "incompatible" also "condensed": that of the incompatible modes, too, for linear steps (see
+                `fem_mbs.elements.solid_condensed`); other cells of such a part have "reduced".
             damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
             mass_damping: proportional to mass, alpha [1/s].
 
@@ -130,10 +133,15 @@ class Solids(ModelBase):
         for key, given, known in (
             ("element", element, FORMULATIONS),
             ("kinematics", kinematics, ("nonlinear", "linear")),
-            ("mass", mass, ("consistent", "lumped", "reduced")),
+            ("mass", mass, MASSES),
         ):
             if given not in known:
                 raise ModelError(f"{owner}: {key} = {given!r} must be one of {', '.join(known)}")
+        if mass == "condensed" and element != "incompatible":
+            raise ModelError(
+                f'{owner}: mass = "condensed" is that of incompatible modes; use element = "incompatible", or '
+                'mass = "consistent"'
+            )
         stuff = solid_material_of(self._find("material", material, {**self.materials, **self.solid_materials}, owner))
         damping = self._number(damping, owner, "damping", 0.0)
         mass_damping = self._number(mass_damping, owner, "mass_damping", 0.0)
@@ -189,20 +197,34 @@ class Solids(ModelBase):
             par = solid_plane.parameters(X, C, group.thickness, float(nonlinear), beta)
         else:
             par = solid.parameters(X, C, float(nonlinear), beta)
+        stiffness = par
         self._put(group.name, group.type, group.nodes, par)
         group.quality = float(shapes.smallest_jacobian(group.kind, X, group.rule).min())
         thickness = group.thickness if group.state else 1.0
-        lumped, points = mass == "lumped", group.rule if mass == "reduced" else None
-        par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring, points)
+        lumped, points = mass == "lumped", group.rule if mass in ("reduced", "condensed") else None
+        family, form, last = "plane" if group.state else "solid", "lumped" if lumped else "mass", None
+        if mass == "condensed" and group.type == "solid_hexahedron_incompatible":
+            par, form, last = solid_condensed.condensed_parameters(stiffness, 1.0, alpha), mass, solid_condensed.INSIDE
+        else:
+            par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring, points)
         group.volume = par[:, solid_mass.MASS].copy()
         group.mass = group.volume * stuff.density
         if stuff.density > 0.0:
             par[:, solid_mass.MASS] *= stuff.density
-            par[:, solid_mass.FIRST :] *= stuff.density
-            family, form = "plane" if group.state else "solid", "lumped" if lumped else "mass"
+            par[:, solid_mass.FIRST : last] *= stuff.density
             self._put(group.name, f"{family}_{form}_{group.kind}", group.nodes, par)
         self.solid_groups[group.name] = group
         self.groups[group.name] = group.nodes
+
+    def _check_masses(self) -> None:
+        """Refuse transients with masses that do not turn with their part."""
+        moving = next((step for step in self.steps if step.kind in ("transient", "inverse")), None)
+        block = next((b for b in self._blocks if b.type.name in solid_condensed.TYPES), None)
+        if moving is not None and block is not None:
+            raise ModelError(
+                f'Solid "{block.label(0)}": mass = "condensed" does not turn with the part, so step "{moving.name}" '
+                'would not keep the angular momentum; use mass = "consistent", or a linear transient step'
+            )
 
     def _put(self, label: str, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
         self._blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))

@@ -622,7 +622,10 @@ _SOLID_KEYS = {
     ),
     "kinematics": Key(TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear"),
     "mass": Key(
-        TEXT, '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness)', "consistent"
+        TEXT,
+        '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness); of element = '
+        '"incompatible" also "condensed" (with that of the incompatible modes; only in linear transients)',
+        "consistent",
     ),
     "damping": Key(NUMBER, "proportional to the stiffness, beta [s]", 0.0),
     "mass_damping": Key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0),
