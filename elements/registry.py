@@ -32,7 +32,8 @@ class ElementType:
     holds the scale of the multipliers (joints only, else -1); ``angular`` says that its constraints are angles, not
     lengths.  ``prestress(par, outputs, factor)`` returns parameters with the stresses of an OUTPUT table times a factor
     added, for linear buckling; ``watch`` is what limits its use; ``tables`` says that the parameters may go on with
-    tables, longer than ``par`` names.
+    tables, longer than ``par`` names; ``inside(par)`` returns stiffness, mass (n, m, m) and masses that couple (n, m,
+    node dofs) of m unknowns within elements, which only modes know.
     """
 
     name: str
@@ -51,6 +52,7 @@ class ElementType:
     prestress: Any = None
     watch: Watch | None = None
     tables: bool = False
+    inside: Any = None
 
     @property
     def end_dofs(self) -> int:

@@ -15,6 +15,11 @@ The modes are at rest in every linear field (the patch test), so translation, ro
 masses, centre and inertia of the standard matrix, exactly.  But Z knows directions of the body and does not turn with
 it: angular momentum is not kept through large rotations, so transients with large displacements refuse this mass.
 
+Modes of a model (`fem_mbs.analysis.inside`) need not condense: with zeta, the mean motion relative to Z u, T has the
+terms (m_a v_a + m Z v).zeta' + m zeta'.zeta'/2 besides, and the strain energy is zeta.K_z zeta/2 more, with
+K_z = (4/9 P K_aa^-1 P^T)^-1, P alpha the sum of the three modes; the six other combinations have no mass and are
+condensed exactly.  That is the problem of CalculiX over 33 dofs per element.
+
 Weight acts on the nodes by m_a (so does CalculiX's).  Damping as in `fem_mbs.elements.solid_mass`.
 Type: ``solid_condensed_hexahedron``.  Dofs: displacements of the nodes.
 """
@@ -42,14 +47,15 @@ from fem_mbs.contract import (
 from fem_mbs.elements import solid
 from fem_mbs.elements.mass import add_momentum
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.solid_mass import ALPHA, FIRST, mass_parameters
-from fem_mbs.elements.solid_strains import add_product, forward, strain_matrix
+from fem_mbs.elements.solid_mass import ALPHA, FIRST, mass_parameters, masses_of
+from fem_mbs.elements.solid_strains import add_product, forward, inverse3, strain_matrix
 
-__all__ = ["INSIDE", "TYPES", "condensed_parameters"]
+__all__ = ["INSIDE", "SPRING", "TYPES", "condensed_parameters", "inside"]
 
 _N = 8
-#: First column of Z.
+#: First column of Z, first column of K_z.
 INSIDE = FIRST + _N * (_N + 1) // 2
+SPRING = INSIDE + 9 * _N
 _KIND = list(solid.KINDS).index("solid_hexahedron_incompatible")
 _POINTS = 8
 _SHARE = 2.0 / 3.0  # of a mode 1 - r^2 at the integration points, r^2 = 1/3
@@ -155,13 +161,13 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 
 @kernel
-def _inside(par, Z):
-    """Z (e, 3, 24) of the elements' parameters: their modes' static answer to displacements, summed."""
-    n = 3 * _N
+def _condense(par, Z, K):
+    """Z (e, 3, 24) of the elements' parameters: their modes' static answer to displacements, summed; K_z (e, 3, 3)."""
+    n = 3 * _N + 3
     g, w, gm = np.empty((_POINTS, 3, _N)), np.empty(_POINTS), np.empty((_POINTS, 3, 3))
     J, Ji, C, identity = np.empty((3, 3)), np.empty((3, 3)), np.empty((6, 6)), np.eye(3)
     BG, CG, L = np.empty((_POINTS, 6, 9)), np.empty((_POINTS, 6, 9)), np.empty((9, 9))
-    B, R = np.empty((6, n)), np.empty((9, n))
+    B, F, R = np.empty((6, n - 3)), np.empty((3, 3)), np.empty((9, n))
     for e in range(par.shape[0]):
         solid._geometry(_KIND, par[e], _N, g, w, gm, J, Ji)
         solid._elasticity(par[e], C)
@@ -169,7 +175,9 @@ def _inside(par, Z):
         R[:] = 0.0
         for q in range(_POINTS):
             strain_matrix(identity, g[q], _N, B)
-            add_product(CG[q], B, R)
+            add_product(CG[q], B, R[:, : n - 3])
+        for i in range(3):
+            R[i, n - 3 + i] = R[3 + i, n - 3 + i] = R[6 + i, n - 3 + i] = 1.0
         forward(L, R)
         for j in range(8, -1, -1):
             for k in range(j + 1, 9):
@@ -179,7 +187,12 @@ def _inside(par, Z):
                 R[j, c] /= L[j, j]
         for i in range(3):
             for c in range(n):
-                Z[e, i, c] = -_SHARE * (R[i, c] + R[3 + i, c] + R[6 + i, c])
+                s = _SHARE * (R[i, c] + R[3 + i, c] + R[6 + i, c])
+                if c < n - 3:
+                    Z[e, i, c] = -s
+                else:
+                    F[i, c - n + 3] = _SHARE * s
+        inverse3(F, K[e])
 
 
 def condensed_parameters(stiffness: np.ndarray, density, damping=0.0) -> np.ndarray:
@@ -187,12 +200,25 @@ def condensed_parameters(stiffness: np.ndarray, density, damping=0.0) -> np.ndar
     a density [kg/m^3] (a number or (e,)) and ``damping`` alpha [1/s] proportional to the mass."""
     stiffness = np.ascontiguousarray(stiffness, float)
     X = stiffness[:, solid.NODES : solid.NODES + 3 * _N].reshape(-1, _N, 3)
-    par = np.empty((len(X), INSIDE + 9 * _N))
+    par = np.empty((len(X), SPRING + 6))
     par[:, :INSIDE] = mass_parameters("hexahedron", X, density, damping)
-    Z = np.empty((len(X), 3, 3 * _N))
-    _inside(stiffness, Z)
-    par[:, INSIDE:] = Z.reshape(len(X), -1)
+    Z, K = np.empty((len(X), 3, 3 * _N)), np.empty((len(X), 3, 3))
+    _condense(stiffness, Z, K)
+    par[:, INSIDE:SPRING] = Z.reshape(len(X), -1)
+    par[:, SPRING:] = K[:, *np.triu_indices(3)]
     return par
+
+
+def inside(par: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of zeta: stiffness (e, 3, 3), mass (e, 3, 3) and masses that couple with the nodes (e, 3, 24)."""
+    K = np.empty((len(par), 3, 3))
+    rows, columns = np.triu_indices(3)
+    K[:, rows, columns] = K[:, columns, rows] = par[:, SPRING:]
+    M = masses_of(par[:, :INSIDE], _N)
+    total = M.sum(axis=(1, 2))[:, None, None]
+    C = total * par[:, INSIDE:SPRING].reshape(-1, 3, 3 * _N)
+    C += np.einsum("ea,ij->eiaj", M.sum(axis=2), np.eye(3)).reshape(C.shape)
+    return K, total * np.eye(3), C
 
 
 _PAR = (
@@ -200,10 +226,11 @@ _PAR = (
     "damping [1/s]",
     *[f"m{a}_{b} [kg]" for a in range(1, _N + 1) for b in range(a, _N + 1)],
     *[f"z{i}_{a}{j} [-]" for i in "xyz" for a in range(1, _N + 1) for j in "xyz"],
+    *[f"k{c} [N/m]" for c in ("xx", "xy", "xz", "yy", "yz", "zz")],
 )
 
 TYPES = {
     "solid_condensed_hexahedron": ElementType(
-        "solid_condensed_hexahedron", 3, _N, False, _PAR, force=force, report=report, inertia=True
+        "solid_condensed_hexahedron", 3, _N, False, _PAR, force=force, report=report, inertia=True, inside=inside
     )
 }

@@ -51,7 +51,7 @@ def _mass(group: Group, dynamic: bool) -> str:
     """Mass of a part: integrated as CalculiX does, with the points of the stiffness.  Where they are fewer than the
     nodes, the matrix may be singular, which only steps in time would mind."""
     if group.element == "incompatible" and not dynamic:
-        return "condensed"
+        return "incompatible"
     points, _ = shapes.rule(group.cell, group.rule)
     return "consistent" if dynamic and len(points) < shapes.n_nodes(group.cell) else "reduced"
 

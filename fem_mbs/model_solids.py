@@ -28,7 +28,7 @@ from fem_mbs.solid_properties import SolidGroup, make_solid_material, solid_mate
 __all__ = ["Solids"]
 
 FORMULATIONS = ("standard", "incompatible", "reduced")
-MASSES = ("consistent", "lumped", "reduced", "condensed")
+MASSES = ("consistent", "lumped", "reduced", "incompatible")
 STATES = ("stress", "strain", "axisymmetric")
 _PLANE = [0, 1, 2, 3]  # xx, yy, zz, xy among the six components
 _FACES = {"line2": "line"}  # facet of a mesh -> cell of the load's element type
@@ -80,8 +80,8 @@ class Solids(ModelBase):
             kinematics: "nonlinear" (total-Lagrangian, large displacements) or "linear" (small ones).
             mass: "consistent", "lumped", or "reduced": consistent, with the integration points of the stiffness, as
                 CalculiX integrates all its solids (singular in parts with fewer points than nodes); of
-                element = "incompatible" also "condensed": that of the incompatible modes, too, for linear steps (see
-                `fem_mbs.elements.solid_condensed`); other cells of such a part have "reduced".
+                element = "incompatible" also "incompatible": with that of the modes within elements, as CalculiX has,
+                for linear steps (see `fem_mbs.elements.solid_condensed`); other cells of the part have "reduced".
             damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
             mass_damping: proportional to mass, alpha [1/s].
 
@@ -137,9 +137,9 @@ class Solids(ModelBase):
         ):
             if given not in known:
                 raise ModelError(f"{owner}: {key} = {given!r} must be one of {', '.join(known)}")
-        if mass == "condensed" and element != "incompatible":
+        if mass == "incompatible" and element != "incompatible":
             raise ModelError(
-                f'{owner}: mass = "condensed" is that of incompatible modes; use element = "incompatible", or '
+                f'{owner}: mass = "incompatible" is that of incompatible modes; use element = "incompatible", or '
                 'mass = "consistent"'
             )
         stuff = solid_material_of(self._find("material", material, {**self.materials, **self.solid_materials}, owner))
@@ -201,15 +201,16 @@ class Solids(ModelBase):
         self._put(group.name, group.type, group.nodes, par)
         group.quality = float(shapes.smallest_jacobian(group.kind, X, group.rule).min())
         thickness = group.thickness if group.state else 1.0
-        lumped, points = mass == "lumped", group.rule if mass in ("reduced", "condensed") else None
-        family, form, last = "plane" if group.state else "solid", "lumped" if lumped else "mass", None
-        if mass == "condensed" and group.type == "solid_hexahedron_incompatible":
-            par, form, last = solid_condensed.condensed_parameters(stiffness, 1.0, alpha), mass, solid_condensed.INSIDE
+        lumped, points = mass == "lumped", group.rule if mass in ("reduced", "incompatible") else None
+        family, form = "plane" if group.state else "solid", "lumped" if lumped else "mass"
+        if mass == "incompatible" and group.type == "solid_hexahedron_incompatible":
+            par, form = solid_condensed.condensed_parameters(stiffness, 1.0, alpha), "condensed"
         else:
             par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring, points)
         group.volume = par[:, solid_mass.MASS].copy()
         group.mass = group.volume * stuff.density
         if stuff.density > 0.0:
+            last = solid_condensed.INSIDE if form == "condensed" else None  # (what follows are no masses)
             par[:, solid_mass.MASS] *= stuff.density
             par[:, solid_mass.FIRST : last] *= stuff.density
             self._put(group.name, f"{family}_{form}_{group.kind}", group.nodes, par)
@@ -222,7 +223,7 @@ class Solids(ModelBase):
         block = next((b for b in self._blocks if b.type.name in solid_condensed.TYPES), None)
         if moving is not None and block is not None:
             raise ModelError(
-                f'Solid "{block.label(0)}": mass = "condensed" does not turn with the part, so step "{moving.name}" '
+                f'Solid "{block.label(0)}": mass = "incompatible" does not turn with the part, so step "{moving.name}" '
                 'would not keep the angular momentum; use mass = "consistent", or a linear transient step'
             )
 

@@ -624,7 +624,7 @@ _SOLID_KEYS = {
     "mass": Key(
         TEXT,
         '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness); of element = '
-        '"incompatible" also "condensed" (with that of the incompatible modes; only in linear transients)',
+        '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
         "consistent",
     ),
     "damping": Key(NUMBER, "proportional to the stiffness, beta [s]", 0.0),
