@@ -288,6 +288,7 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
         """
         if not self._blocks:
             raise ModelError("Model: it has no elements; add beams, trusses, bodies or masses")
+        self._check_masses()
         blocks = merge_blocks(self._blocks + self._centrifugal_blocks(self._blocks) + self._coupling_blocks())
         n = self.n_nodes
         used = np.zeros(n, bool)
