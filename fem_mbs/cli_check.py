@@ -249,6 +249,9 @@ def _still(kind: str, options: dict[str, Any]) -> str:
         )
     if kind == "buckling":
         return f"linear buckling, {_count(options['count'], 'load factor')}"
+    if kind in ("campbell", "unbalance"):
+        what = "Campbell diagram" if kind == "campbell" else "response to unbalance"
+        return f'{what} of rotor "{options["rotor"]}" at {_count(len(options["speeds"]), "speed")}'
     if options["control"] == "arc":
         return f"static, along a path of at most {_count(options['points'], 'point')}"
     what = "increment" if options["control"] == "load" else f"increment of the displacement of {options['on']}"

@@ -1087,7 +1087,8 @@ Step = _table(
     "Step",
     type=Key(
         TEXT,
-        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes" or "buckling"',
+        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling", '
+        '"campbell" or "unbalance"',
         required=True,
     ),
     name=Key(NAME, "for reports", shows="the type"),
