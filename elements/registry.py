@@ -153,6 +153,8 @@ _MODULES = {
     **{f"{load}_{face}": "solid_loads" for load in ("pressure", "traction") for face in (*_PLANES, "line", "line3")},
     **{f"axisymmetric_pressure_{face}": "solid_loads" for face in ("line", "line3")},
     "solid_hexahedron_incompatible": "solid",
+    "bearing2": "bearing",
+    "bearing3": "bearing",
     "solid_hexahedron20_reduced": "solid",
     "solid_wedge_reduced": "solid",
 }

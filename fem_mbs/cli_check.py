@@ -134,6 +134,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "coupling",
         "motor",
         "bushing",
+        "bearing",
         "disc",
         "rotor",
         "force",

@@ -29,6 +29,7 @@ FRAMES = ("auto", "fixed", "rotating")
 
 _ITERATIONS = 30
 _SMALL = 1e-12  # of increments: over the model's length, or radians
+_ROUNDING = 1e-15  # of stiffness times length
 _FREE = 1e-11  # of the diagonal: holds what turns or moves freely
 _ANGLE = 0.7390851332  # [rad] by which the rotor is turned for comparison; no symmetry of a machine has it
 _PROBES = 12  # motions along which coefficients are compared
@@ -54,7 +55,10 @@ def steady_rotation(
             _check_velocities(lin)
         M, C, K = lin.whole()
         P = lin.transport(rotation.nodes)
-        step = _solved(lin, csr_matrix(K + C @ P + M @ (P @ P)), lin.force())
+        A, force = csr_matrix(K + C @ P + M @ (P @ P)), lin.force()
+        if _balanced(lin, force):
+            return lin
+        step = _solved(lin, A, force)
         most = _size(system, step)
         # round-off of large stiffnesses may keep increments above the smallest ones
         slow = slow + 1 if most > 0.5 * least else 0
@@ -68,6 +72,16 @@ def steady_rotation(
         f"{rotation.owner}: no state of steady rotation was found at {rotation.speed:g} rad/s (last step {most:.1e})"
         "; take speeds in smaller steps, or check that nothing throws the parts out"
     )
+
+
+def _balanced(lin: Linearisation, force: np.ndarray) -> bool:
+    """Whether what is out of balance is the rounding of the place; at critical speeds increments would be arbitrary."""
+    kind, d = lin.system.system.kind, lin.dofs
+    size = np.where(kind == S.POSITION, lin.system.length, 1.0)
+    off = np.abs(force[d]) <= _ROUNDING * (abs(lin.whole()[2]) @ size)[d]
+    gap = np.abs(force[lin.first : -1])
+    rows = abs(lin.constraints[: gap.size]) @ size
+    return bool(off.all() and (gap <= _ROUNDING * rows).all())
 
 
 def _solved(lin: Linearisation, A, force: np.ndarray) -> np.ndarray:
@@ -93,8 +107,8 @@ def _solved(lin: Linearisation, A, force: np.ndarray) -> np.ndarray:
 def _factored_solution(A, G, right: np.ndarray) -> np.ndarray:
     """u (n,) of A u + G^T y = f, G u = g; what moves freely stays."""
     n = A.shape[0]
-    size = np.abs(A.diagonal())
-    size = np.where(size > 0.0, size, size.max(initial=1.0))
+    size = np.sqrt(abs(A).max(axis=1).toarray().ravel() * abs(A).max(axis=0).toarray().ravel())
+    size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
     D = diags(1.0 / np.sqrt(size))
     A = csc_matrix(D @ (A + _FREE * diags(size)) @ D)
     right = right.copy()

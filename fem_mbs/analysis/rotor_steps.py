@@ -11,8 +11,9 @@ from fem_mbs.analysis.campbell import Critical, Spinning, critical_speeds, follo
 from fem_mbs.analysis.rotating import FRAMES
 from fem_mbs.analysis.solution import Progress
 from fem_mbs.analysis.unbalance import steady_response
+from fem_mbs.elements.bearing import ROW
 from fem_mbs.errors import ModelError
-from fem_mbs.model import Step
+from fem_mbs.model import CompiledModel, Step
 
 __all__ = ["CAMPBELL_OPTIONS", "UNBALANCE_OPTIONS", "RotorRuns", "check_rotor_step"]
 
@@ -99,7 +100,7 @@ class RotorRuns:
             "largest_residual": max(float(s.residuals.max(initial=0.0)) for s in found.spectra),
             "biorthogonality": max(s.biorthogonality for s in found.spectra),
             "seconds": round(perf_counter() - began, 4),
-            "warnings": _warnings(found.lost, critical, frame),
+            "warnings": _warnings(found.lost, critical, frame) + _outside(self.run.compiled, speeds),
         }  # fmt: skip
 
     def unbalance(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
@@ -130,8 +131,26 @@ class RotorRuns:
         return {
             "type": "unbalance", "name": step.name, "rotor": options["rotor"], "frame": spinning.settled or "fixed",
             "speeds": speeds.tolist(), "response": response, "seconds": round(perf_counter() - began, 4),
-            "warnings": [],
+            "warnings": _outside(self.run.compiled, speeds),
         }  # fmt: skip
+
+
+def _outside(compiled: CompiledModel, speeds: np.ndarray) -> list[str]:
+    """Bearings whose tables do not reach the speeds."""
+    out = []
+    for block in compiled.system.blocks:
+        if not block.type.name.startswith("bearing"):
+            continue
+        first = block.type.column("rows")
+        for i in range(block.size):
+            rows = int(block.par[i, first])
+            low, high = block.par[i, first + 1], block.par[i, first + 1 + ROW * (rows - 1)]
+            if rows > 1 and (speeds[0] < low or speeds[-1] > high):
+                out.append(
+                    f'the table of bearing "{block.label(i)}" goes from {low:g} to {high:g} rad/s; beyond it has '
+                    "constant values"
+                )
+    return out
 
 
 def _said(c: Critical) -> dict[str, Any]:
