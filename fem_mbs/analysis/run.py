@@ -268,6 +268,7 @@ class _Run:
             "linear_static": self.linear.static, "linear_transient": self.linear.transient,
             "modes": self.linear.shapes, "buckling": self.linear.shapes,
             "campbell": self.rotors.campbell, "unbalance": self.rotors.unbalance,
+            "complex_modes": self.linear.complex,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
