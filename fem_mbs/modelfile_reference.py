@@ -152,7 +152,6 @@ _STEP_TEXTS = {
     "campbell.count": "of modes to follow, the lowest that oscillate",
     "orders": "list of k, for critical speeds where a mode oscillates k times per turn; none: unbalance, [1] in the "
     "fixed frame and [0] in the rotating one",
-    "frame": '"fixed", "rotating", or "auto": that in which coefficients are constant, the fixed one if both are',
     "unbalances": "list of {at, amount, phase}: a place, mass times distance from the axis [kg m], and angle [rad] "
     "about the axis, from y for an axis along x, z for y, x for z; all act together",
     "at": "places whose displacements are wanted; none: those of the unbalances",
