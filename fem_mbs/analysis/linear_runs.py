@@ -34,8 +34,8 @@ class LinearRuns:
     ``responses``: what linear static steps have found, by their names; ``ends``: displacements (first,) from the state
     and velocities (first,) or None at the end of linear static steps and transients; ``linear``: the matrices of the
     last step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step,
-    of which ``below`` more were left out before the first; ``linearisation``, ``complex_modes``: of
-    the last step of complex modes.
+    of which ``below`` more were left out before the first;
+    ``linearisation``, ``complex_modes``: of the last step of complex modes.
     """
 
     def __init__(self, run: Any):
