@@ -19,6 +19,8 @@ _REFERENCE = "#c9ccd1"
 _BODY = "#4a4f57"
 _PLAIN = "#0072B2"
 _SURFACE = "#8fb0cf"
+_ORBIT = "#D55E00"
+_MOST_ORBITS = 40  # in one picture
 _VIEW = (22.0, -58.0)  # elevation and azimuth of models in space [degrees]
 _MOST_SYMBOLS = 12  # of supports at nodes of surfaces; more become dots
 _SIGNED_MAP = "coolwarm"  # grey at zero, so that it shows on white
@@ -195,7 +197,7 @@ class Stage:
     def draw_reference(self) -> None:
         """Draw the reference shape lightly."""
         if self.scene.skin is not None:
-            edges = self.scene.skin.lines(self.scene.nodes, sharp_only=True)
+            edges = self.scene.skin.lines(self.scene.state(None)[0], sharp_only=True)
             self._lines(_pairs(edges), keep=True, colors=_REFERENCE, linewidths=0.8, zorder=1)
         for _, points, _ in self.scene.curves(None):
             self._lines(_pairs(points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
@@ -203,10 +205,27 @@ class Stage:
             if len(points):
                 self._lines(_spokes(centre, points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
 
-    def draw_frame(self, frame: int) -> None:
-        """Draw elements, bodies and masses as they are at a frame."""
+    def draw_orbits(self, frame: int) -> None:
+        """Draw the ways of nodes of lines and bodies through a complex shape: a dot where they begin (phase 0), and a
+        gap before they close, so that the sense of going round is seen."""
+        scene = self.scene
+        nodes = [block["connectivity"].ravel() for block in (*scene.blocks, *scene.points)]
+        nodes.append(np.array([int(body["node"]) for body in scene.bodies], int))
+        chosen = np.unique(np.concatenate(nodes))
+        if not scene.complex or not len(chosen):
+            return
+        chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, _MOST_ORBITS).round().astype(int))]
+        ways = scene.orbits(frame, chosen, np.linspace(0.0, 1.78 * np.pi, 49))
+        size = np.ptp(ways, axis=1).max(axis=1)
+        ways = ways[size > 0.02 * size.max(initial=0.0)]
+        if len(ways):
+            self._lines(_pairs(ways), colors=[_ORBIT], linewidths=0.9, zorder=2.5)
+            self._marks(ways[:, 0], "o", 3.0, color=_ORBIT, zorder=6)
+
+    def draw_frame(self, frame: int, tint: str | None = None) -> None:
+        """Draw elements, bodies and masses as they are at a frame; lines all in one colour, if that is given."""
         scene, scale = self.scene, self._scale
-        colour = scale.to_rgba(scene.times[frame]) if self._by_time and scale is not None else None
+        colour = scale.to_rgba(scene.times[frame]) if self._by_time and scale is not None else tint
         if scene.skin is not None:
             self._surface(frame, colour)
         for name, points, s in scene.curves(frame):
