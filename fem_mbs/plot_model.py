@@ -39,9 +39,12 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
         figure = make_figure(3.6 * columns, 3.3 * rows)
         stage = Stage(results, item)
         stage.scene.swings = stage.scene.complex
+        if chosen and not stage.scene.flat:  # no empty paper beside long parts
+            height = float(np.clip(3.4 * stage.aspect(chosen) + 0.7, 1.7, 3.3))
+            figure.set_size_inches(3.6 * columns, height * rows + (0.3 if stage.scene.complex else 0.0))
         quantity = find_quantity(results, item, "displacement") if stage.scene.skin is not None else None
         if quantity is not None:
-            figure.set_size_inches(3.6 * columns + 0.8, 3.1 * rows)
+            figure.set_size_inches(3.6 * columns + 0.8, figure.get_figheight())
         for place, frame in enumerate(chosen, 1):
             stage.set_up(
                 figure, [frame], title=_shape_title(item, frame), quantity=quantity, times=False, fit=False,
@@ -59,6 +62,8 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
             bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
             bar.set_label(quantity.label)
             bar.outline.set_visible(False)
+        elif stage.scene.complex and chosen:
+            stage.explain_phases(_LATER)
         return save_figure(figure, path)
 
 

@@ -76,7 +76,7 @@ class Stage:
             axes.set_box_aspect(half.copy(), zoom=1.2 * min(1.0, 0.72 / tall))
             axes.set_zlim(middle[2] - half[2], middle[2] + half[2])
             axes.view_init(*_VIEW)
-            if scene.skin is not None:
+            if scene.skin is not None or not alone:
                 axes.set_proj_type("ortho")  # what is hidden does not depend on the place then
             for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
                 axis.set_pane_color((1, 1, 1, 1))
@@ -86,12 +86,12 @@ class Stage:
         axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         self._ticks(2 * half)
-        self._bare = scene.skin is not None and not scene.flat
+        self._bare = not scene.flat and (scene.skin is not None or not alone)  # small axes in space tell nothing
         if self._bare:
             self._fill(middle, (high - low) / 2, half, (figure.get_size_inches() - (1.0, 0.0)) / place[1::-1])
             if place[2] == 1:
                 self._triad()
-        if scene.flat or alone:  # small axes in space have no room for more than their numbers
+        if scene.flat or alone:
             axes.set_xlabel("x [m]")
             axes.set_ylabel("y [m]")
         if scene.flat or not alone:
@@ -116,6 +116,17 @@ class Stage:
                 bar = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12)
             bar.set_label(text)
             bar.outline.set_visible(False)
+
+    def aspect(self, frames: list[int]) -> float:
+        """Return height over width of what is seen at some frames."""
+        low, high = self.scene.extent([None, *frames])  # type: ignore[list-item]
+        if self.scene.flat:
+            size = (high - low)[:2]
+        else:
+            to_eye, right = _eye()
+            corners = low + (high - low) * np.indices((2, 2, 2)).reshape(3, -1).T
+            size = np.ptp(corners @ np.column_stack((right, np.cross(to_eye, right))), axis=0)
+        return float(size[1] / size[0]) if size[0] > 0.0 else np.inf
 
     @property
     def scale(self) -> Any:
@@ -221,6 +232,20 @@ class Stage:
         if len(ways):
             self._lines(_pairs(ways), colors=[_ORBIT], linewidths=0.9, zorder=2.5)
             self._marks(ways[:, 0], "o", 3.0, color=_ORBIT, zorder=6)
+
+    def explain_phases(self, later: str) -> None:
+        """Write below a figure of complex shapes what its lines are; `later` is the colour of the second phase."""
+        from matplotlib.lines import Line2D
+
+        ways = Line2D(
+            [], [], color=_ORBIT, lw=0.9, marker="o", ms=3.0, markevery=[0], label="ways of nodes, from the dot"
+        )
+        handles = [
+            Line2D([], [], color=_PLAIN, lw=2.4, label="shape"),
+            Line2D([], [], color=later, lw=2.4, label="a quarter of a period later"),
+            ways,
+        ]
+        self._figure.legend(handles=handles, loc="outside lower center", ncols=3, handlelength=1.6)
 
     def draw_frame(self, frame: int, tint: str | None = None) -> None:
         """Draw elements, bodies and masses as they are at a frame; lines all in one colour, if that is given."""
