@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.solution import Solution
     from fem_mbs.results import Results
 
-__all__ = ["find_step", "plot_campbell", "plot_unbalance", "title_of"]
+__all__ = ["UNSTABLE", "find_step", "outlined", "plot_campbell", "plot_unbalance", "title_of"]
 
 _WHIRL = {"forward": "#0072B2", "backward": "#D55E00", "mixed": "#009E73", "": "#777777"}
 _NAMES = {"forward": "forward whirl", "backward": "backward whirl", "mixed": "forward and backward", "": "no whirl"}
@@ -114,17 +114,17 @@ def _frequency_panel(axes: Axes, branches: Branches, whirl: np.ndarray, summary:
         if number <= _MOST_LISTED:
             axes.annotate(
                 str(number), (critical["speed"], y), (-6, 5), textcoords="offset points", fontsize=8.0, ha="right",
-                color="#222222", zorder=7, path_effects=_outline(),
+                color="#222222", zorder=7, **outlined(),
             )  # fmt: skip
     axes.set_xlim(low, high if high > low else low + 1.0)
     return top
 
 
-def _outline() -> list[Any]:
-    """Return what keeps text readable on curves."""
+def outlined(width: float = 2.2) -> dict[str, Any]:
+    """Return the options of a text that stays readable on curves."""
     from matplotlib.patheffects import withStroke
 
-    return [withStroke(linewidth=2.2, foreground="white")]
+    return {"path_effects": [withStroke(linewidth=width, foreground="white")]}
 
 
 def _whirl_line(axes: Axes, x: np.ndarray, y: np.ndarray, whirl: np.ndarray, **options: Any) -> None:
@@ -163,7 +163,7 @@ def _order_line(axes: Axes, order: float, low: float, high: float, top: float, r
             room = end - 0.012 * (high - low)
             axes.text(
                 room, slope * room, f"{order:g}x", ha="right", va="bottom" if slope * end < 0.9 * top else "top",
-                fontsize=8.0, color="#555555", zorder=5, path_effects=_outline(),
+                fontsize=8.0, color="#555555", zorder=5, **outlined(),
             )  # fmt: skip
 
 

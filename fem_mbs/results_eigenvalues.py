@@ -25,6 +25,8 @@ __all__ = [
     "upper_half",
 ]
 
+#: No eigenvalue.
+NONE = complex(np.nan, np.nan)
 #: Growth rate over |p| that counts as none: what rounding leaves of an undamped eigenvalue with close neighbours.
 _ROUNDING = 1e-6
 #: Smallest circular frequency over the largest one of a row that counts as motion at all.
@@ -50,7 +52,7 @@ def as_complex(values: Any) -> np.ndarray:
 
 def upper_half(values: np.ndarray) -> np.ndarray:
     """Return eigenvalues (n, k) with those below the real axis as NaN: their conjugates say the same."""
-    return np.where(values.imag < -1e-12 * np.abs(values), np.nan + 0j, values)
+    return np.where(np.isnan(values) | (values.imag < -1e-12 * np.abs(values)), NONE, values)
 
 
 def damping_ratio(values: np.ndarray) -> np.ndarray:
@@ -94,13 +96,14 @@ class Branches:
 @dataclass(frozen=True)
 class Onset:
     """Where a branch becomes unstable: `at` this parameter, by "flutter" (it oscillates) or "divergence"; `frequency`
-    [Hz]; `row`: the first unstable one."""
+    [Hz] there; `row`: the first unstable one; `partner`: the branch that it meets there, -1 if none."""
 
     branch: int
     row: int
     at: float
     kind: str
     frequency: float
+    partner: int = -1
 
 
 def track(values: np.ndarray) -> np.ndarray:
@@ -112,7 +115,7 @@ def track(values: np.ndarray) -> np.ndarray:
     from scipy.optimize import linear_sum_assignment
 
     n, k = values.shape
-    branches = np.full((n, k), np.nan, complex)
+    branches = np.full((n, k), NONE)
     where = [i for i in range(n) if not np.isnan(values[i]).all()]
     for number, i in enumerate(where):
         now = values[i][~np.isnan(values[i])]
@@ -123,27 +126,41 @@ def track(values: np.ndarray) -> np.ndarray:
         before = branches[where[number - 2]] if number > 1 else last
         guess = np.where(np.isnan(before), last, 2.0 * last - before)
         alive = np.flatnonzero(~np.isnan(last))
-        # straight on, or as it was: a branch that bends sharply is still the nearest one; of a pair that parts on the
-        # real axis the growing one goes on
+        # straight on, or as it was: a branch that bends sharply is still the nearest one
         cost = np.minimum(
             np.abs(guess[alive, None] - now[None]), np.abs(last[alive, None] - now[None]) + 0.1 * np.abs(now[None])
-        ) - 1e-6 * np.clip(now.real, 0.0, None)
+        )
         rows, columns = linear_sum_assignment(cost)
+        now, columns = _growing_goes_on(last[alive[rows]], now, columns)
         branches[i, alive[rows]] = now[columns]
         for column in np.setdiff1d(np.arange(len(now)), columns):
             free = np.flatnonzero(np.isnan(branches).all(axis=0))
             if not free.size:
-                branches = np.column_stack((branches, np.full(n, np.nan, complex)))
+                branches = np.column_stack((branches, np.full(n, NONE)))
                 free = np.array([branches.shape[1] - 1])
             branches[i, free[0]] = now[column]
     return branches[:, ~np.isnan(branches).all(axis=0)]
 
 
+def _growing_goes_on(last: np.ndarray, now: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Let of a pair that has parted on the real axis the one that is farther right be what the pair becomes."""
+    real = np.abs(now.imag) <= 1e-9 * np.abs(now)
+    new = [int(c) for c in np.setdiff1d(np.arange(len(now)), columns) if real[c]]
+    now = now.copy()
+    for before, column in zip(last, columns, strict=True):
+        if real[column] and new and before.imag > 1e-9 * abs(before):
+            other = min(new, key=lambda c: abs(abs(now[c] - before) - abs(now[column] - before)))
+            new.remove(other)
+            if now[other].real > now[column].real:
+                now[[column, other]] = now[[other, column]]
+    return now, columns
+
+
 def onsets(branches: Branches) -> list[Onset]:
     """Return where branches pass from stable to unstable, between two rows.
 
-    Where the growth rate changes its sign (damping), it is interpolated; where a frequency goes to zero (divergence),
-    its square; where two undamped frequencies meet, nothing can be interpolated and the middle is taken.
+    Where there is damping, the growth rate changes its sign and is interpolated.  Without, what goes through zero is
+    the square of a frequency (divergence), or the square of the difference of two of these that meet (flutter).
     """
     found = []
     values, x = branches.values, branches.parameter
@@ -152,17 +169,39 @@ def onsets(branches: Branches) -> list[Onset]:
         a, b = values[row, column], values[row + 1, column]
         if np.isnan(a):
             continue
-        real = abs(b.imag) <= 1e-3 * abs(b)
-        share = 0.5
-        if a.real < -_ROUNDING * abs(a) and not (real and abs(a.imag) > abs(a.real)):
+        still = abs(b.imag) <= 1e-3 * abs(b)
+        parted = still and abs(a.imag) > abs(a.real)  # the pair has met on the real axis in between
+        partner, share, frequency = -1, 0.5, None
+        if parted:
+            share = (a * a).real / ((a * a).real - (b * b).real)
+        elif a.real < -_ROUNDING * abs(a):
             share = a.real / (a.real - b.real)
-        elif real:
-            before, after = abs(a) ** 2, -(abs(b) ** 2)
-            share = before / (before - after)
-        at = x[row] + share * (x[row + 1] - x[row])
-        frequency = 0.0 if real else float((a.imag + share * (b.imag - a.imag)) / (2.0 * np.pi))
-        found.append(Onset(int(column), int(row) + 1, float(at), "divergence" if real else "flutter", frequency))
+        elif not still:
+            partner = _partner(values[row : row + 2], int(column))
+            if partner >= 0:
+                (a2, c2), (b2, d2) = values[row : row + 2, [column, partner]] ** 2
+                before, after = ((a2 - c2) ** 2).real, ((b2 - d2) ** 2).real
+                share = before / (before - after)
+                mean = -((1.0 - share) * (a2 + c2).real + share * (b2 + d2).real) / 2.0
+                frequency = float(np.sqrt(max(mean, 0.0)) / (2.0 * np.pi))
+        share = float(np.clip(share, 0.0, 1.0)) if np.isfinite(share) else 0.5
+        if frequency is None:
+            frequency = 0.0 if still else float((a.imag + share * (b.imag - a.imag)) / (2.0 * np.pi))
+        at = float(x[row] + share * (x[row + 1] - x[row]))
+        found.append(Onset(int(column), int(row) + 1, at, "divergence" if still else "flutter", frequency, partner))
     return sorted(found, key=lambda onset: onset.row)
+
+
+def _partner(values: np.ndarray, column: int) -> int:
+    """Return the branch that in the second of two rows (2, k) decays as fast as this one grows, at its frequency."""
+    mirror = -np.conj(values[1, column])
+    distance = np.abs(values[1] - mirror)
+    distance[column] = np.nan
+    distance[np.isnan(values[0])] = np.nan
+    if np.isnan(distance).all():
+        return -1
+    best = int(np.nanargmin(distance))
+    return best if distance[best] <= 1e-4 * abs(mirror) else -1
 
 
 def campbell_branches(summary: dict[str, Any]) -> tuple[Branches, np.ndarray]:

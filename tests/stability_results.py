@@ -165,3 +165,48 @@ def write_modes(directory: Path, rotor: Overhung, speed: float, bent: float = 0.
     })  # fmt: skip
     writer.close()
     return Results.open(directory)
+
+
+def ziegler(load: float, follows: float, damping: float = 0.0) -> np.ndarray:
+    """The four eigenvalues of Ziegler's double pendulum (1952) of masses 2 and 1, links and springs of 1, under a load
+    that follows its end by a share of its rotation, as (k,) with Im >= 0."""
+    M = np.array([[3.0, 1.0], [1.0, 1.0]])
+    spring = np.array([[2.0, -1.0], [-1.0, 1.0]])
+    K = spring + load * np.array([[-1.0, follows], [0.0, follows - 1.0]])
+    return eigenvalues(M, damping * spring, K)[0]
+
+
+def write_path(directory: Path, follows: float, damping: float = 0.0, n: int = 31, load: float = 3.0) -> Results:
+    """Eigenvalues of Ziegler's pendulum under a growing load, every second row."""
+    header = {"title": "Ziegler's pendulum", "version": "0", "dimension": 2, "nodes": np.zeros((1, 2))}
+    factors = np.linspace(0.0, load, n)
+    found = np.full((n, 4, 2), np.nan)
+    for row in range(0, n, 2):
+        for k, p in enumerate(ziegler(factors[row], follows, damping)):
+            found[row, k] = p.real, p.imag
+    writer = ResultsWriter(directory, header)
+    writer.begin_step("loading", "static")
+    writer.append({"time": np.zeros(n), "load factor": factors, "eigenvalues": found})
+    writer.end_step({"type": "static", "name": "loading"})
+    writer.close()
+    return Results.open(directory)
+
+
+def write_map(directory: Path, damping: float = 0.0, n: tuple[int, int] = (41, 33)) -> Results:
+    """Growth rates of Ziegler's pendulum over the load and how far it follows."""
+    header = {"title": "Ziegler's pendulum", "version": "0", "dimension": 2, "nodes": np.zeros((1, 2))}
+    loads, follows = np.linspace(0.0, 4.0, n[0]), np.linspace(0.0, 1.2, n[1])
+    found = [[ziegler(load, share, damping) for share in follows] for load in loads]
+    right = np.array([[p[np.argmax(p.real)] for p in row] for row in found])
+    writer = ResultsWriter(directory, header)
+    writer.begin_step("map", "stability_map")
+    writer.end_step({
+        "type": "stability_map", "name": "map",
+        "parameters": [
+            {"name": "load", "values": loads.tolist(), "unit": "N"},
+            {"name": "share that follows", "values": follows.tolist()},
+        ],
+        "growth": right.real.tolist(), "frequency": (right.imag / 2 / np.pi).tolist(),
+    })  # fmt: skip
+    writer.close()
+    return Results.open(directory)
