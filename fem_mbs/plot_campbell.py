@@ -245,7 +245,7 @@ def plot_unbalance(results: Results | Solution, step: int, path: str | Path) -> 
         *panels, phases = figure.subplots(len(units) + 1, 1, sharex=True, height_ratios=(*([1.6] * len(units)), 1.0))
         for number, (entry, amplitude, phase) in enumerate(chosen):
             colour = COLOURS[number % len(COLOURS)]
-            ls = "-" if number < len(COLOURS) else "--"
+            ls = (0, (4, 2)) if number % 2 else "-"  # y and z of a round rotor lie on each other
             label = " ".join(str(word) for word in (entry.get("at", ""), entry.get("direction", "")) if word)
             axes = panels[units.index(_unit(entry))]
             moves = np.where(amplitude > 0.0, 1.0, np.nan)

@@ -35,16 +35,13 @@ _REST = 1e-6
 
 def as_complex(values: Any) -> np.ndarray:
     """Return eigenvalues as complex numbers (...,), given as [re, im] (..., 2) or as complex numbers; null is NaN."""
-    array = np.asarray(values)
-    if np.iscomplexobj(array):
-        return array.astype(complex)
-    if not array.size:
+    if isinstance(values, (list, tuple)):
+        values = [(None, None) if item is None else item for item in values]  # null instead of a whole pair
+    if not len(values):
         return np.empty(0, complex)
-    if array.dtype == object:  # nulls among numbers, or instead of whole pairs
-        if array.ndim == 1 and all(item is None or np.shape(item) == (2,) for item in values):
-            array = np.array([[None, None] if item is None else item for item in values], object)
-        array = np.where(np.equal(array, None), np.nan, array)
-    pairs = array.astype(float)
+    if np.iscomplexobj(values):
+        return np.asarray(values, complex)
+    pairs = np.array(values, float)  # None becomes NaN
     if pairs.shape[-1] != 2:
         raise ValueError(f"eigenvalues of shape {pairs.shape} are not pairs [re, im]")
     return pairs[..., 0] + 1j * pairs[..., 1]
