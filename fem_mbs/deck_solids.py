@@ -9,7 +9,7 @@ from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.meshes.abaqus import element_place
 
-__all__ = ["make_solids", "nodal_volumes", "thickness", "volumes"]
+__all__ = ["make_solids", "nodal_areas", "nodal_volumes", "thickness", "volumes"]
 
 
 def make_solids(conv: Conversion) -> None:
@@ -88,3 +88,18 @@ def nodal_volumes(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     points, weights = shapes.exact_rule(group.cell)
     X = x[group.nodes[rows]]
     return _measure(group, X, points, weights) @ shapes.shape_functions(group.cell, points)
+
+
+def nodal_areas(group: Group, rows: np.ndarray, faces: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Shares (nodes,) of all nodes, at x (nodes, 3), in the area of faces: local ``faces`` (m,), from 0, of the solids
+    ``rows`` (m,).  The integrals of the shape functions, none of which is more than round-off at corners of flat
+    triangles with six nodes, and negative at those of quadrilaterals with eight."""
+    total = np.zeros(len(x))
+    for face in np.unique(faces):
+        kind, local = shapes.FACES[group.cell][face]
+        nodes = group.nodes[rows[faces == face]][:, list(local)]
+        points, weights = shapes.exact_rule(kind)
+        J = shapes.jacobians(kind, x[nodes], points)
+        area = np.linalg.norm(np.cross(J[..., 0], J[..., 1]), axis=-1) * weights
+        np.add.at(total, nodes.ravel(), (area @ shapes.shape_functions(kind, points)).ravel())
+    return total

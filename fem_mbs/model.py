@@ -25,6 +25,7 @@ from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
 from fem_mbs.model_nodal_springs import NodalSprings
 from fem_mbs.model_parts import Parts
+from fem_mbs.model_rotors import Rotors
 from fem_mbs.model_solids import Solids
 from fem_mbs.model_temperature import Temperatures
 from fem_mbs.model_ties import Ties
@@ -46,7 +47,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSprings, Ties):
+class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSprings, Ties, Rotors):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -251,7 +252,8 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
 
     def linear_static_step(self, name: str = "linear static", **options) -> None:
         """Small displacements about the state that the steps before have left (at first: the start), which stays as it
-        is; for options see `fem_mbs.analysis.linear_steps.LINEAR_STATIC_OPTIONS`."""
+        is; with a ``duration`` [s] time goes on.  For options see
+        `fem_mbs.analysis.linear_steps.LINEAR_STATIC_OPTIONS`."""
         self.steps.append(Step("linear_static", name, options))
 
     def linear_transient_step(self, duration: float, h: float, name: str = "linear transient", **options) -> None:
@@ -264,7 +266,8 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
         or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].
 
         ``check``: look for modes that the iteration missed by a "probe", prove by "inertia" that there are none, or
-        "none"; ``preload``: name of a linear static step whose stresses stiffen the model."""
+        "none"; ``within`` (low, high) [Hz]: keep only those of the modes found; ``preload``: name of a linear static
+        step about whose displaced place, with its stresses, the modes are."""
         self.steps.append(Step("modes", name, {"count": count, **options}))
 
     def buckling_step(self, count: int = 4, loads="all", name: str = "buckling", **options) -> None:

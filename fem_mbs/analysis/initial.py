@@ -22,7 +22,7 @@ from fem_mbs.solvers.redundancy import dependencies, independent_rows
 
 __all__ = [
     "Spin", "check_start", "consistent_velocities", "constraint_error", "director_velocities", "function_jets",
-    "initial_accelerations", "multipliers_of", "start_rule",
+    "given_velocities", "initial_accelerations", "multipliers_of", "start_rule",
 ]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
@@ -238,7 +238,7 @@ class _Saddle:
         return x[: self.d.size] / self.d, y
 
 
-def _given(compiled: CompiledModel) -> np.ndarray:
+def given_velocities(compiled: CompiledModel) -> np.ndarray:
     """Velocities that the model file or the builder gives, over all dofs, rotations as spatial spins."""
     model, system = compiled.model, compiled.system
     v = np.zeros(system.n_dof)
@@ -351,7 +351,7 @@ def consistent_velocities(
     for a in (state.Q, state.D):
         a[1] = a[0]
     jets = function_jets(compiled, t)
-    wanted = _present(system, state)[:first] if current else _given(compiled)[:first]
+    wanted = _present(system, state)[:first] if current else given_velocities(compiled)[:first]
     if spin is not None:
         wanted += _spinning(system, state, spin)[:first]
         angular = _angular_functions(compiled)

@@ -24,8 +24,9 @@ MODES_OPTIONS: dict[str, Any] = {
     "count": 10,
     "near": None,  # frequency [Hz] that the modes are to be nearest to; else the lowest
     "band": None,  # (low, high) [Hz]: all modes there, counted
+    "within": None,  # (low, high) [Hz]: of the modes found only those there are kept
     "check": "probe",  # for modes that the iteration missed: "none", "probe" or "inertia"
-    "preload": "",  # linear static step whose stresses stiffen the model
+    "preload": "",  # linear static step about whose displaced place, with its stresses, the modes are
 }
 #: Options of a buckling step and their defaults.
 BUCKLING_OPTIONS: dict[str, Any] = {
@@ -39,6 +40,7 @@ BUCKLING_OPTIONS: dict[str, Any] = {
 LINEAR_STATIC_OPTIONS: dict[str, Any] = {
     "loads": "all",  # or a list; they act in addition to what the state carries
     "time": None,  # [s] at which functions are taken; else the present time
+    "duration": 0.0,  # [s] that passes, 0: none: functions are taken at its end, and the next step begins there
     "preload": "",
 }
 
@@ -56,12 +58,13 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
         ModelError: naming the step, the option and what it may be.
     """
 
-    def pair(value) -> bool:
+    def pair(value, most: float = 0.0) -> bool:
+        """Two numbers that rise, from 0 to less than infinity, or both at most ``most`` large."""
         try:
             low, high = (float(v) for v in value)
         except (TypeError, ValueError):
             return False
-        return 0.0 <= low < high < np.inf
+        return (0.0 <= low < high < np.inf) if not most else -most <= low < high <= most
 
     for key in ("preload", "start"):
         if not options.get(key):
@@ -70,11 +73,12 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
         for step in model.steps:
             if f'Step "{step.name}"' == owner:
                 break
-            if step.kind == "linear_static":
+            if step.kind == "linear_static" or (key == "start" and step.kind == "linear_transient"):
                 earlier.append(step.name)
         if options[key] not in earlier:
+            what = "linear static step" + " or linear transient" * (key == "start")
             raise ModelError(
-                f'{owner}: {key} = "{options[key]}" must be the name of a linear static step before it; there '
+                f'{owner}: {key} = "{options[key]}" must be the name of a {what} before it; there '
                 f"are {', '.join(earlier) or 'none'}"
             )
     if kind == "modes":
@@ -83,6 +87,11 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
             raise ModelError(f"{owner}: near = {near!r} must be a frequency of at least 0 [Hz]")
         if band is not None and not pair(band):
             raise ModelError(f"{owner}: band = {band!r} must be two frequencies [low, high] with 0 <= low < high [Hz]")
+        within = options["within"]
+        if within is not None and not pair(within, np.inf):
+            raise ModelError(f"{owner}: within = {within!r} must be two frequencies [low, high] with low < high [Hz]")
+        if within is not None and band is not None:
+            raise ModelError(f"{owner}: within and band exclude each other; remove one")
         if near is not None and band is not None:
             raise ModelError(f"{owner}: near and band exclude each other; remove one")
         if options["check"] not in CHECKS:
@@ -95,6 +104,12 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
         t = options["time"]
         if t is not None and (isinstance(t, bool) or not isinstance(t, (int, float)) or not np.isfinite(t)):
             raise ModelError(f"{owner}: time = {t!r} must be a number [s]")
+    if kind == "linear_static":
+        T = options["duration"]
+        if isinstance(T, bool) or not isinstance(T, (int, float)) or not 0.0 <= T < np.inf:
+            raise ModelError(f"{owner}: duration = {T!r} must be a number of at least 0 [s]")
+        if T and options["time"] is not None:
+            raise ModelError(f"{owner}: time and duration exclude each other; remove one")
 
 
 # --- linear statics --------------------------------------------------------------------------------------------------
@@ -102,7 +117,7 @@ def respond(linear: Linearised, options: dict[str, Any], name: str) -> Response:
     """The response of a linear static step."""
     mask, weight = chosen(linear.compiled, options["loads"], f'Step "{name}"', "loads", motions=True)
     if isinstance(options["loads"], str):
-        mask = np.ones_like(mask)  # motions and equations too
+        mask = mask | ~linear.loads  # motions and equations too
     return linear.respond(mask, weight, whole=True, owner=f'Step "{name}"')
 
 
@@ -164,7 +179,8 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
         near = None if w2[0] is None else float(w2[0])
         found = real_modes(K, M, options["count"], near=near, check=options["check"])
     f = np.sign(found.values) * np.sqrt(np.abs(found.values)) / (2.0 * np.pi)
-    vectors = linear.expand(found.vectors)
+    count = len(f)
+    vectors, residuals = linear.expand(found.vectors), found.residuals
     warnings = linear.redundancy
     unstable = int((found.values < 0.0).sum())
     if unstable:
@@ -192,17 +208,32 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
         extra["backward_errors"] = found.backward.tolist()
         extra["shifts"] = [float(s) for s in found.shifts]
         extra["factorisations"], extra["solves"] = found.effort.factorisations, found.effort.solves
+    rigid = found.rigid
+    if options["within"] is not None:
+        low, high = (float(v) for v in options["within"])
+        kept = (f >= low) & (f <= high)
+        below, above = int((f < low).sum()), int((f > high).sum())
+        extra["left_out"] = {"below": below, "above": above}
+        if below + above:
+            warnings.append(
+                f"of the {count} modes computed {below} below {low:g} Hz and {above} above {high:g} Hz are left out"
+            )
+        if high < np.inf and not above:
+            warnings.append(f"no mode above {high:g} Hz was reached: there may be more below it; ask for more")
+        f, vectors, residuals, rigid = f[kept], vectors[:, kept], residuals[kept], int(kept[:rigid].sum())
+        if "backward_errors" in extra:
+            extra["backward_errors"] = np.array(extra["backward_errors"])[kept].tolist()
     summary = {
         "frequencies_hz": f.tolist(),
-        "rigid_body_modes": found.rigid,
-        "residuals": found.residuals.tolist(),
+        "rigid_body_modes": rigid,
+        "residuals": residuals.tolist(),
         "asymmetry": linear.asymmetry,
         "equations": K.shape[0],
         **extra,
         "participation": _participation(linear, vectors),
         "warnings": warnings,
     }
-    return summary, {"frequency": f, "residual": found.residuals}, vectors
+    return summary, {"frequency": f, "residual": residuals}, vectors
 
 
 def _participation(linear: Linearised, vectors: np.ndarray) -> dict[str, Any]:
