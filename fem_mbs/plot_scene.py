@@ -252,6 +252,7 @@ class Scene:
         self._about = state_of_shapes(results, step) if step.type in SHAPE_STEPS else None
         self.points = [block for block in results.header["blocks"] if block["connectivity"].shape[1] == 1]
         self.bodies: list[dict[str, Any]] = results.header["bodies"]
+        self.discs: list[dict[str, Any]] = results.header.get("discs", [])
         count = sum(len(block["connectivity"]) for block in self.blocks)
         self._curved = count <= _CURVE_LIMIT and "rotation" in step.frames
         self.frames = len(self.times)
@@ -364,6 +365,20 @@ class Scene:
             )
         return lines
 
+    def rings(self, frame: int | None) -> np.ndarray:
+        """Return the edges of discs (n, 41, 3), closed circles."""
+        position, rotation = self.state(frame)
+        found = np.empty((len(self.discs), 41, 3))
+        turn = np.linspace(0.0, 2.0 * np.pi, 41)
+        for k, disc in enumerate(self.discs):
+            node, normal = int(disc["node"]), np.asarray(disc["normal"], float)
+            across = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
+            across /= np.linalg.norm(across)
+            edge = np.outer(np.cos(turn), across) + np.outer(np.sin(turn), np.cross(normal, across))
+            R = np.eye(3) if rotation is None else rotation[node]
+            found[k] = position[node] + disc["radius"] * edge @ R.T
+        return found
+
     def place(self, item: dict[str, Any], frame: int | None) -> np.ndarray:
         """Return where a support or joint of the header is: its node, or a `point` in the axes of that node's body."""
         position, rotation = self.state(frame)
@@ -382,6 +397,7 @@ class Scene:
             self.magnify(scale, phase)
             clouds = [self.state(frame)[0], *(points for _, points in self.body_lines(frame))]
             clouds += [points.reshape(-1, 3) for _, points, _ in self.curves(frame)]
+            clouds.append(self.rings(frame).reshape(-1, 3))
             self.magnify(*kept)
             for cloud in clouds:
                 if len(cloud):

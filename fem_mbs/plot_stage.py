@@ -267,10 +267,24 @@ class Stage:
             if len(points):
                 self._lines(_spokes(centre, points), colors=[tint], linewidths=3.6, zorder=3)
             self._marks(centre[None], "o", 4.5, mfc="white", mec=tint, mew=1.3, zorder=5)
+        if scene.discs:
+            self._discs(frame, _BODY if colour is None else colour)
         position, _ = scene.state(frame)
         for block in scene.points:
             tint = colour if colour is not None else _BODY
             self._marks(position[block["connectivity"][:, 0]], "o", 7.0, color=tint, zorder=5)
+
+    def _discs(self, frame: int, tint: Any) -> None:
+        """Draw discs as circles that one can look through, with a diameter, so that their turning is seen."""
+        from matplotlib.colors import to_rgba
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+        rings = self.scene.rings(frame)
+        face = Poly3DCollection(rings[:, :-1], facecolors=[to_rgba(tint, 0.16)], edgecolors="none", zorder=2.2)
+        self._loosen(face)
+        self._drawn.append(self.axes.add_collection3d(face, autolim=False))
+        self._lines(rings, colors=[tint], linewidths=1.4, zorder=2.4)
+        self._lines(rings[:, [0, 20]], colors=[tint], linewidths=0.7, alpha=0.6, zorder=2.3)
 
     def _surface(self, frame: int, colour: Any) -> None:
         """Draw the surfaces of solid parts and the areas of plane ones, with their edges."""
