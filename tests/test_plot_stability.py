@@ -351,6 +351,36 @@ def test_a_complex_mode_goes_round(tmp_path):
         plot.animate(results, tmp_path / "a.gif", mode=9)
 
 
+def test_discs_are_circles_that_turn_with_their_nodes(tmp_path):
+    from fem_mbs import Model
+    from fem_mbs.analysis.header import make_header
+
+    m = Model(3)
+    m.material("s", E=2.1e11, nu=0.3, density=7850.0)
+    m.section("b", "circle", diameter=0.02)
+    m.line("l", (0, 0, 0), (2.0, 0, 0), 4)
+    m.beams("b", "l", "b", "s")
+    m.point_mass("disc", "l:end", 8.0, inertia=(0.09, 0.045, 0.045))  # radius 0.15
+    m.point_mass("ball", "l:start", 8.0, inertia=(0.09, 0.09, 0.09))
+    (disc,) = make_header(m.compile())["discs"]
+    assert disc["node"] == 4 and disc["radius"] == pytest.approx(0.15)
+    assert np.abs(disc["normal"]).round(12).tolist() == [1.0, 0.0, 0.0]
+    header = {**made.shaft_header(), "discs": [{"node": made.N - 1, "normal": [1.0, 0.0, 0.0], "radius": 0.1}]}
+    writer = ResultsWriter(tmp_path, header)
+    writer.begin_step("s", "transient")
+    turned = np.zeros((1, made.N, 3))
+    turned[0, -1, 2] = np.pi / 6
+    writer.append({"time": [0.0]}, {"time": [0.0], "displacement": np.full((1, made.N, 3), 0.01), "rotation": turned})
+    writer.end_step({})
+    writer.close()
+    results = Results.open(tmp_path)
+    (ring,) = Scene(results, results.steps[0]).rings(0)
+    arms = ring - (np.array([0.5, 0.0, 0.0]) + 0.01)
+    np.testing.assert_allclose(np.linalg.norm(arms, axis=1), 0.1)
+    np.testing.assert_allclose(arms @ [np.cos(np.pi / 6), np.sin(np.pi / 6), 0.0], 0.0, atol=1e-15)
+    plot.plot_deformed(results, tmp_path / "figures" / "deformed.png")
+
+
 # ------------------------------------------------------------------------------------------ together
 
 
