@@ -52,6 +52,8 @@ def stability_tables(name: str, step: Any) -> Iterator[Table]:
         yield _unbalance(name, s)
     elif kind == "stability_map":
         yield _map(name, s)
+        if len(s["parameters"]) == 1 and (branches := eigenvalue_path(step)) is not None:
+            yield _path(name, branches)
     else:
         branches = eigenvalue_path(step)
         if branches is not None:
@@ -73,11 +75,11 @@ def stability_sentences(step: Any) -> Iterator[str]:
             yield f"[bold red]unstable[/]: {count} {'mode grows' if count == 1 else 'modes grow'}{where}{seen}"
     elif kind == "campbell":
         yield from _onset_sentences(campbell_branches(s)[0], "speed", "rad/s")
-    elif kind not in STABILITY:
-        branches = eigenvalue_path(step) if "eigenvalues" in step.series else None
+    else:
+        branches = eigenvalue_path(step)
         if branches is not None:
-            load = branches.label.startswith("Load")
-            yield from _onset_sentences(branches, "load factor" if load else "time", "" if load else "s")
+            what, _, unit = branches.label.rstrip("]").partition(" [")
+            yield from _onset_sentences(branches, what[:1].lower() + what[1:], unit.strip("-"))
 
 
 def _onset_sentences(branches: Branches, name: str, unit: str) -> Iterator[str]:
@@ -149,9 +151,9 @@ def _unbalance(name: str, s: dict[str, Any]) -> Table:
             table.add_row(label)
             continue
         k = int(np.nanargmax(amplitude))
-        phase = np.rad2deg(float(entry["phase"][k]))
+        phase = f"{np.rad2deg(float(entry['phase'][k])):.1f}" if entry.get("phase") else ""
         speed = float(speeds[k])
-        table.add_row(label, f"{amplitude[k]:.6g}", f"{speed:.6g}", f"{speed * 30.0 / np.pi:.6g}", f"{phase:.1f}")
+        table.add_row(label, f"{amplitude[k]:.6g}", f"{speed:.6g}", f"{speed * 30.0 / np.pi:.6g}", phase)
     if len(s["response"]) > _MAX_ROWS:
         table.add_row(f"and {len(s['response']) - _MAX_ROWS} more")
     return table

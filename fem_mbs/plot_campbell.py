@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = ["UNSTABLE", "find_step", "outlined", "plot_campbell", "plot_unbalance", "title_of"]
 
-_WHIRL = {"forward": "#0072B2", "backward": "#D55E00", "mixed": "#009E73", "": "#777777"}
-_NAMES = {"forward": "forward whirl", "backward": "backward whirl", "mixed": "forward and backward", "": "no whirl"}
+_WHIRL = {"forward": "#0072B2", "backward": "#D55E00", "mixed": "#009E73", "none": "#777777"}
+_NAMES = {"forward": "forward whirl", "backward": "backward whirl", "mixed": "forward and backward", "none": "no whirl"}
 UNSTABLE = "#C2185B"  # the halo of what grows
 _MOST_LISTED = 12  # critical speeds in the margin
 _MOST_CURVES = 8  # of responses in one figure
+_DIRECTIONS = {"major": "long half axis"}
+_LINES = ("-", (0, (4, 2)), (0, (1, 1.5)), "-.")  # by direction: y and z of a round rotor lie on each other
 
 
 def title_of(results: Results | Solution, step: Any) -> str:
@@ -104,13 +106,13 @@ def _frequency_panel(axes: Axes, branches: Branches, whirl: np.ndarray, summary:
         halo = np.where(grows[:, k], f[:, k], np.nan)
         axes.plot(x, halo, color=UNSTABLE, lw=6.5, alpha=0.28, solid_capstyle="butt", zorder=2.5)
     for order in _orders(summary):
-        _order_line(axes, order, low, high, top, summary.get("frame") == "rotating")
+        _order_line(axes, order, low, high, top)
     for number, critical in enumerate(summary.get("critical_speeds") or [], 1):
-        y = _frequency_at(branches, summary, critical)
-        if y is None or not low <= critical["speed"] <= high:
+        y = float(critical.get("order", 1.0)) * float(critical["speed"]) / (2.0 * np.pi)
+        if not low <= critical["speed"] <= high:
             continue
-        colour = _WHIRL.get(critical.get("whirl") or "", _WHIRL[""])
-        axes.plot(critical["speed"], y, "o", ms=6.5, mfc="white", mec=colour, mew=1.6, zorder=6)
+        colour = _colour(critical.get("whirl"))
+        axes.plot(critical["speed"], y, "o", ms=6.5, mfc="white", mec=colour, mew=1.6, zorder=6, clip_on=False)
         if number <= _MOST_LISTED:
             axes.annotate(
                 str(number), (critical["speed"], y), (-6, 5), textcoords="offset points", fontsize=8.0, ha="right",
@@ -134,47 +136,38 @@ def _whirl_line(axes: Axes, x: np.ndarray, y: np.ndarray, whirl: np.ndarray, **o
     middle = np.column_stack(((x[1:] + x[:-1]) / 2, (y[1:] + y[:-1]) / 2))
     points = np.column_stack((x, y))
     pieces = np.concatenate((np.stack((points[:-1], middle), axis=1), np.stack((middle, points[1:]), axis=1)))
-    colours = [_WHIRL.get(word, _WHIRL[""]) for word in (*whirl[:-1], *whirl[1:])]
+    colours = [_colour(word) for word in (*whirl[:-1], *whirl[1:])]
     fine = np.isfinite(pieces).all(axis=(1, 2))
     lines = LineCollection(pieces[fine], colors=[c for c, ok in zip(colours, fine, strict=True) if ok], **options)
     lines.set_capstyle("round")
     axes.add_collection(lines)
 
 
+def _colour(whirl: str | None) -> str:
+    return _WHIRL.get(whirl or "none", _WHIRL["none"])
+
+
 def _orders(summary: dict[str, Any]) -> list[float]:
-    """Orders of excitation to draw: those of the critical speeds and what was asked for; 1 in any case."""
-    given = summary.get("orders") or []
-    return sorted(
-        {1.0, *map(float, given), *(float(c.get("order", 1.0)) for c in summary.get("critical_speeds") or [])}
-    )
+    """Orders of excitation, as often per turn in the frame of the eigenvalues; without any, once per turn in the fixed
+    frame (unbalance), which rests in the rotating one."""
+    found = {float(order) for order in summary.get("orders") or []}
+    found |= {float(c.get("order", 1.0)) for c in summary.get("critical_speeds") or []}
+    return sorted(found) or [0.0 if summary.get("frame") == "rotating" else 1.0]
 
 
-def _order_line(axes: Axes, order: float, low: float, high: float, top: float, rotating: bool) -> None:
-    """Draw f = order speed / 2 pi; seen from the rotor what stands still in space turns back."""
-    if rotating and order == 1.0:
-        return  # it is the abscissa: unbalance rests in the rotor
-    slopes = [order / (2.0 * np.pi)]
-    if rotating:
-        slopes = [abs(order - 1.0) / (2.0 * np.pi), (order + 1.0) / (2.0 * np.pi)]
-    for slope in slopes:
-        end = min(high, top / slope) if slope > 0 else high
-        axes.plot([low, end], [slope * low, slope * end], color="#555555", lw=0.9, ls=(0, (5, 3)), zorder=2)
-        if slope * end > 0.12 * top:
-            room = end - 0.012 * (high - low)
-            axes.text(
-                room, slope * room, f"{order:g}x", ha="right", va="bottom" if slope * end < 0.9 * top else "top",
-                fontsize=8.0, color="#555555", zorder=5, **outlined(),
-            )  # fmt: skip
-
-
-def _frequency_at(branches: Branches, summary: dict[str, Any], critical: dict[str, Any]) -> float | None:
-    """Frequency [Hz] at which a critical speed lies in the diagram."""
-    if summary.get("frame") == "rotating":
-        order = float(critical.get("order", 1.0))
-        if order == 1.0:
-            return 0.0
-        return abs(order - (1.0 if critical.get("whirl") != "backward" else -1.0)) * critical["speed"] / (2.0 * np.pi)
-    return float(critical.get("order", 1.0)) * float(critical["speed"]) / (2.0 * np.pi)
+def _order_line(axes: Axes, order: float, low: float, high: float, top: float) -> None:
+    """Draw f = order speed / 2 pi with its name; order 0 is the abscissa."""
+    slope = order / (2.0 * np.pi)
+    if slope == 0.0:
+        return
+    end = min(high, top / slope)
+    axes.plot([low, end], [slope * low, slope * end], color="#555555", lw=0.9, ls=(0, (5, 3)), zorder=2)
+    if slope * end > 0.12 * top:
+        room = end - 0.012 * (high - low)
+        axes.text(
+            room, slope * room, f"{order:g}x", ha="right", va="bottom" if slope * end < 0.9 * top else "top",
+            fontsize=8.0, color="#555555", zorder=5, **outlined(),
+        )  # fmt: skip
 
 
 def _damping_panel(axes: Axes, branches: Branches, whirl: np.ndarray, moves: np.ndarray) -> None:
@@ -207,14 +200,15 @@ def _campbell_legend(axes: Axes, branches: Branches, whirl: np.ndarray, summary:
     handles = [Line2D([], [], color=_WHIRL[word], lw=2.0, label=_NAMES[word]) for word in present]
     if unstable(branches.values).any():
         handles.append(Line2D([], [], color=UNSTABLE, lw=6.5, alpha=0.28, label="unstable"))
-    handles.append(Line2D([], [], color="#555555", lw=0.9, ls=(0, (5, 3)), label="order of excitation"))
+    if max(_orders(summary)) > 0.0:
+        handles.append(Line2D([], [], color="#555555", lw=0.9, ls=(0, (5, 3)), label="order of excitation"))
     criticals = summary.get("critical_speeds") or []
     if criticals:
         handles += [Line2D([], [], ls="", label=text) for text in ("", "Critical speeds [rad/s]")]
     several = len(_orders(summary)) > 1
     for number, critical in enumerate(criticals[:_MOST_LISTED], 1):
         order = f" ({float(critical.get('order', 1.0)):g}x)" if several else ""
-        colour = _WHIRL.get(critical.get("whirl") or "", _WHIRL[""])
+        colour = _colour(critical.get("whirl"))
         text = f"{number}: {critical['speed']:.5g}{order}"
         handles.append(Line2D([], [], marker="o", ls="", ms=6.0, mfc="white", mec=colour, mew=1.5, label=text))
     if len(criticals) > _MOST_LISTED:
@@ -227,7 +221,8 @@ def plot_unbalance(results: Results | Solution, step: int, path: str | Path) -> 
     """Draw amplitudes and phases of a step `unbalance` over the speed.  Critical speeds of a Campbell diagram of the
     same rotor are thin lines.
 
-    Only the eight largest responses are drawn where there are more, which the legend tells.
+    Of more than eight responses only the long half axes of the orbits are drawn, of these the eight largest, which the
+    legend tells.
     Raises ResultsError if the step is none of unbalance, or has no response.
     """
     item = find_step(results, step, "unbalance")
@@ -235,41 +230,58 @@ def plot_unbalance(results: Results | Solution, step: int, path: str | Path) -> 
     entries = [entry for entry in item.summary.get("response") or [] if len(entry["amplitude"])]
     if not entries:
         raise ResultsError(f'Figure: step "{item.name}" has no response to draw: name nodes or sensors')
-    table = [(entry, np.array(entry["amplitude"], float), np.array(entry["phase"], float)) for entry in entries]
-    peaks = [float(np.nanmax(amplitude, initial=0.0)) for _, amplitude, _ in table]
-    order = sorted(range(len(table)), key=lambda k: -peaks[k])[:_MOST_CURVES]
-    chosen = [table[k] for k in sorted(order) if peaks[k] > 1e-9 * max(peaks)] or [table[order[0]]]
-    units = list(dict.fromkeys(_unit(entry) for entry, _, _ in chosen))
+    chosen, left_out = _choose(entries)
+    places = list(dict.fromkeys(str(entry.get("at", "")) for entry in chosen))
+    directions = list(dict.fromkeys(str(entry.get("direction", "")) for entry in chosen))
+    units = list(dict.fromkeys(_unit(entry) for entry in chosen))
+    angles = any(entry.get("phase") for entry in chosen)
     with style():
-        figure = make_figure(8.2, 3.0 + 2.2 * len(units))
-        *panels, phases = figure.subplots(len(units) + 1, 1, sharex=True, height_ratios=(*([1.6] * len(units)), 1.0))
-        for number, (entry, amplitude, phase) in enumerate(chosen):
-            colour = COLOURS[number % len(COLOURS)]
-            ls = (0, (4, 2)) if number % 2 else "-"  # y and z of a round rotor lie on each other
-            label = " ".join(str(word) for word in (entry.get("at", ""), entry.get("direction", "")) if word)
-            axes = panels[units.index(_unit(entry))]
-            moves = np.where(amplitude > 0.0, 1.0, np.nan)
-            axes.semilogy(speeds, moves * amplitude, color=colour, ls=ls, label=label)
-            phases.plot(*_unwound(speeds, moves * np.rad2deg(phase)), color=colour, ls=ls)
+        figure = make_figure(8.2, 1.2 + 2.2 * len(units) + (1.8 if angles else 0.0))
+        all_axes = np.atleast_1d(
+            figure.subplots(len(units) + angles, 1, sharex=True, height_ratios=[1.6] * len(units) + [1.0] * angles)
+        )
+        panels, phases = all_axes[: len(units)], all_axes[-1] if angles else None
+        for entry in chosen:
+            at, direction = str(entry.get("at", "")), str(entry.get("direction", ""))
+            # one place: a colour per direction; else a colour per place, and lines by direction
+            number = directions.index(direction) if len(places) == 1 else places.index(at)
+            colour, ls = COLOURS[number % len(COLOURS)], _LINES[directions.index(direction) % len(_LINES)]
+            amplitude = np.array(entry["amplitude"], float)
+            amplitude = np.where(amplitude > 0.0, amplitude, np.nan)
+            label = f"{at}, {_DIRECTIONS.get(direction, direction)}" if direction else at
+            panels[units.index(_unit(entry))].semilogy(speeds, amplitude, color=colour, ls=ls, label=label)
+            if entry.get("phase"):
+                phase = np.where(np.isnan(amplitude), np.nan, np.rad2deg(np.array(entry["phase"], float)))
+                phases.plot(*_unwound(speeds, phase), color=colour, ls=ls)
         for unit, axes in zip(units, panels, strict=True):
-            _decades(axes, [a for e, a, _ in chosen if _unit(e) == unit])
+            _decades(axes, [np.array(e["amplitude"], float) for e in chosen if _unit(e) == unit])
             axes.set_ylabel(f"Amplitude [{unit}]")
-        _mark_criticals(results, item, [*panels, phases])
-        panels[0].set_title(title_of(results, item))
-        left_out = len(table) - len(chosen)
-        for axes in panels:
             more = f"and {left_out} smaller ones" if left_out and axes is panels[-1] else None
             axes.legend(
-                loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=1.6, title=more,
+                loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=2.2, title=more,
                 title_fontsize=8.0, alignment="left",
             )  # fmt: skip
-        phases.set_ylim(-190.0, 190.0)
-        phases.set_yticks([-180, -90, 0, 90, 180])
-        phases.set_ylabel("Phase [°]")
-        phases.set_xlabel("Speed [rad/s]")
-        phases.set_xlim(float(speeds.min()), float(speeds.max()) if np.ptp(speeds) else float(speeds.min()) + 1.0)
+        if phases is not None:
+            phases.set_ylim(-190.0, 190.0)
+            phases.set_yticks([-180, -90, 0, 90, 180])
+            phases.set_ylabel("Phase [°]")
+        _mark_criticals(results, item, list(all_axes))
+        panels[0].set_title(title_of(results, item))
+        all_axes[-1].set_xlabel("Speed [rad/s]")
+        all_axes[-1].set_xlim(float(speeds.min()), float(speeds.max()) if np.ptp(speeds) else float(speeds.min()) + 1.0)
         figure.align_ylabels()
         return save_figure(figure, path)
+
+
+def _choose(entries: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+    """Return the responses to draw and how many are left out: of many places the long half axes of the orbits only, and
+    of these the largest; never what does not move."""
+    if len(entries) > _MOST_CURVES:
+        entries = [entry for entry in entries if entry.get("direction") == "major"] or entries
+    peaks = [float(np.nanmax(np.array(entry["amplitude"], float), initial=0.0)) for entry in entries]
+    order = sorted(range(len(entries)), key=lambda k: -peaks[k])[:_MOST_CURVES]
+    chosen = [entries[k] for k in sorted(order) if peaks[k] > 1e-9 * max(peaks)] or [entries[order[0]]]
+    return chosen, len(entries) - len(chosen)
 
 
 def _unit(entry: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ from fem_mbs.results_eigenvalues import (
     eigenvalue_path,
     is_damped,
     onsets,
+    parameter_label,
     unstable,
     upper_half,
 )
@@ -239,11 +240,15 @@ def _onset_legend(axes: Axes, found: list[Onset], grows: bool) -> None:
 # --- maps ------------------------------------------------------------------------------------------------------------
 def plot_stability_map(results: Results | Solution, step: int, path: str | Path) -> Path:
     """Draw the largest growth rate over two parameters, with the boundary between stable and unstable; divergence
-    (what grows does not oscillate) is hatched.  Points without a state stay empty.
+    (what grows does not oscillate) is hatched.  Points without a state stay empty; points of the boundary that were
+    sought by halving are dots.  A step that asks what = "frequency" has the frequency of what grows most as its colour.
+    A map over one parameter is drawn as eigenvalues along a way.
 
     Raises ResultsError if the step is no stability map, or its table does not fit its parameters.
     """
     item = find_step(results, step, "stability_map")
+    if len(item.summary.get("parameters") or []) == 1:
+        return plot_eigenvalues(results, step, path)
     (first, second), growth, frequency = _table(item)
     x, y = first["values"], second["values"]
     known = growth[np.isfinite(growth)]
@@ -256,13 +261,20 @@ def plot_stability_map(results: Results | Solution, step: int, path: str | Path)
         figure = make_figure(7.4, 4.8)
         axes = figure.subplots()
         axes.set_facecolor("#f4f4f4")  # points without a state
-        _map_colours(figure, axes, x, y, growth, field, bend)
+        if item.summary.get("what") == "frequency" and np.isfinite(frequency).any():
+            _map_frequencies(figure, axes, x, y, frequency)
+        else:
+            _map_colours(figure, axes, x, y, growth, field, bend)
+        axes.set_xlim(x[0], x[-1])
+        axes.set_ylim(y[0], y[-1])
         if np.nanmin(field) < 0.0 < np.nanmax(field):
             axes.contour(x, y, field.T, levels=[0.0], colors="#111111", linewidths=1.8, zorder=4)
         _map_regions(axes, x, y, growth, frequency, field, size)
+        for place in item.summary.get("boundary") or []:
+            axes.plot(*place, ".", ms=5.0, color="#111111", zorder=5)
         axes.set_title(title_of(results, item))
-        axes.set_xlabel(_parameter_label(first))
-        axes.set_ylabel(_parameter_label(second))
+        axes.set_xlabel(parameter_label(first))
+        axes.set_ylabel(parameter_label(second))
         axes.grid(False)
         return save_figure(figure, path)
 
@@ -300,12 +312,6 @@ def _shifted(field: np.ndarray, by: int, axis: int) -> np.ndarray:
     """Return the values `by` places farther along an axis, NaN beyond the edge."""
     padded = np.pad(field, [(2, 2) if k == axis else (0, 0) for k in range(2)], constant_values=np.nan)
     return np.take(padded, np.arange(field.shape[axis]) + 2 + by, axis)
-
-
-def _parameter_label(parameter: dict[str, Any]) -> str:
-    name = str(parameter["name"])
-    unit = parameter.get("unit") or ""
-    return f"{name[:1].upper()}{name[1:]}" + (f" [{unit}]" if unit else "")
 
 
 def _table(item: Any) -> tuple[list[dict[str, Any]], np.ndarray, np.ndarray]:
@@ -356,8 +362,6 @@ def _map_colours(
     finite = np.nan_to_num(np.clip(bounds, -1e300, 1e300))
     filled = axes.contourf(x, y, np.ma.masked_invalid(field).T, levels=finite, colors=colours, zorder=1)
     filled.set_edgecolor("face")  # no hair lines between the colours
-    axes.set_xlim(x[0], x[-1])
-    axes.set_ylim(y[0], y[-1])
     if len(levels) < 2:
         return  # stable everywhere
     shown = levels if below.size else np.concatenate(([-(levels[1] - levels[0])], levels))
@@ -365,6 +369,18 @@ def _map_colours(
     bar = figure.colorbar(scale, ax=axes, aspect=26, pad=0.02, ticks=levels, spacing="proportional")
     bar.minorticks_off()
     bar.set_label("Largest growth rate [1/s]")
+    bar.outline.set_visible(False)
+
+
+def _map_frequencies(figure: Any, axes: Axes, x: np.ndarray, y: np.ndarray, frequency: np.ndarray) -> None:
+    """Fill by the frequency of what grows most, or decays least."""
+    from matplotlib.ticker import MaxNLocator
+
+    most = float(np.nanmax(frequency)) or 1.0
+    levels = MaxNLocator(12).tick_values(0.0, most)
+    filled = axes.contourf(x, y, np.ma.masked_invalid(frequency).T, levels=levels, cmap="viridis", zorder=1, alpha=0.75)
+    bar = figure.colorbar(filled, ax=axes, aspect=26, pad=0.02)
+    bar.set_label("Frequency of what grows most or decays least [Hz]")
     bar.outline.set_visible(False)
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "eigenvalue_path",
     "is_damped",
     "onsets",
+    "parameter_label",
     "track",
     "unstable",
     "upper_half",
@@ -203,33 +204,45 @@ def _partner(values: np.ndarray, column: int) -> int:
 
 def campbell_branches(summary: dict[str, Any]) -> tuple[Branches, np.ndarray]:
     """Return the branches of a step `campbell`, and the whirl of each at each speed (n, k): "forward", "backward",
-    "mixed" or ""."""
+    "mixed" or "none".  At rest, where nothing has a sense, a branch has that of the next speed."""
     speeds = np.asarray(summary["speeds"], float)
     columns = [as_complex(branch["eigenvalues"]) for branch in summary["branches"]]
     values = np.column_stack(columns) if columns else np.empty((len(speeds), 0), complex)
-    whirl = np.full(values.shape, "", object)
+    whirl = np.full(values.shape, "none", object)
     for k, branch in enumerate(summary["branches"]):
-        said = branch.get("whirl") or ""
-        whirl[:, k] = [word or "" for word in ([said] * len(speeds) if isinstance(said, str) else said)]
+        said = branch.get("whirl") or "none"
+        whirl[:, k] = [word or "none" for word in ([said] * len(speeds) if isinstance(said, str) else said)]
+    if len(speeds) > 1 and speeds[0] == 0.0:
+        whirl[0] = np.where(whirl[0] == "none", whirl[1], whirl[0])
     return Branches(speeds, "Speed [rad/s]", upper_half(values)), whirl
+
+
+def parameter_label(parameter: dict[str, Any]) -> str:
+    """Return the name of a parameter of a stability map with its unit."""
+    name, unit = str(parameter["name"]), parameter.get("unit") or ""
+    return f"{name[:1].upper()}{name[1:]}" + (f" [{unit}]" if unit else "")
 
 
 def eigenvalue_path(step: Any) -> Branches | None:
     """Return the eigenvalues that a step has found along its way, tracked; None if it has looked for none.
 
-    The parameter is the load factor of a step at rest, the time of others.
+    The parameter is the load factor of a step at rest, that of a stability map over one, the time of others.
     """
-    if "eigenvalues" not in step.series or step.type not in ("transient", "static", "inverse"):
+    if "eigenvalues" not in step.series or step.type not in ("transient", "static", "inverse", "stability_map"):
         return None
     raw = np.asarray(step.series["eigenvalues"])
     if not np.iscomplexobj(raw):
         raw = as_complex(raw.reshape(len(raw), -1, 2))
     raw = upper_half(raw.reshape(len(raw), -1))
     rows = ~np.isnan(raw).all(axis=1)
-    if not rows.any():
-        return None
-    time, label = np.asarray(step.series["time"], float), "Time [s]"
-    load = np.asarray(step.series["load factor"], float) if "load factor" in step.series else time
-    if step.type == "static" and (np.ptp(load) > 0.0 or not np.ptp(time)):
-        time, label = load, "Load factor [-]"
-    return Branches(time[rows], label, track(raw[rows]))
+    if step.type == "stability_map":
+        parameters = step.summary.get("parameters") or []
+        if len(parameters) != 1 or len(parameters[0]["values"]) != len(raw):
+            return None
+        x, label = np.asarray(parameters[0]["values"], float), parameter_label(parameters[0])
+    else:
+        x, label = np.asarray(step.series["time"], float), "Time [s]"
+        load = np.asarray(step.series["load factor"], float) if "load factor" in step.series else x
+        if step.type == "static" and (np.ptp(load) > 0.0 or not np.ptp(x)):
+            x, label = load, "Load factor [-]"
+    return Branches(x[rows], label, track(raw[rows])) if rows.any() else None

@@ -129,6 +129,8 @@ def write_campbell(directory: Path, rotor: Overhung, top: float = 800.0, n: int 
         {"at": "disc", "direction": name, "amplitude": np.abs(x).tolist(), "phase": np.angle(x).tolist()}
         for name, x in zip(("y", "z", "rotation z"), response.T, strict=False)
     ]
+    half = np.sqrt((np.abs(response[:, :2]) ** 2).sum(axis=1) / 2 + np.abs((response[:, :2] ** 2).sum(axis=1)) / 2)
+    rows.append({"at": "disc", "direction": "major", "amplitude": half.tolist(), "phase": None})
     writer.end_step(
         {"type": "unbalance", "name": "unbalance", "rotor": "rotor", "speeds": speeds.tolist(), "response": rows}
     )

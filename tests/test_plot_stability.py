@@ -14,12 +14,13 @@ from fem_mbs import plot
 from fem_mbs.analysis.solution import Solution, StepResult
 from fem_mbs.cli_report import print_report
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot_campbell import UNSTABLE, _unwound
+from fem_mbs.plot_campbell import UNSTABLE, _choose, _unwound
 from fem_mbs.plot_scene import Scene, rotation_matrices
 from fem_mbs.plot_stability import _through_zero
 from fem_mbs.results import Results, ResultsWriter
 from fem_mbs.results_eigenvalues import (
     as_complex,
+    campbell_branches,
     damping_ratio,
     eigenvalue_path,
     is_damped,
@@ -137,6 +138,30 @@ def test_campbell_diagram(tmp_path):
     assert count(damped, faint, 4) > 3000
     anisotropic = made.write_campbell(tmp_path / "a", made.Overhung(softer=0.5))
     assert count(pixels(plot.plot_campbell(anisotropic, 0, tmp_path / "c.png")), "#009E73") > 50  # mixed at rest
+    assert plot.plot_all(anisotropic, tmp_path / "d")
+
+
+def test_a_branch_at_rest_has_the_whirl_of_the_next_speed(tmp_path):
+    speeds, still = [0.0, 10.0, 20.0], [[0.0, 5.0]] * 3
+    rows = [
+        (["none", "forward", "forward"], ["forward"] * 3),
+        (["none", "none", "backward"], ["none", "none", "backward"]),
+    ]
+    branches = [{"eigenvalues": still, "whirl": given} for given, _ in rows]
+    _, whirl = campbell_branches({"speeds": speeds, "branches": branches})
+    assert whirl.T.tolist() == [wanted for _, wanted in rows]
+
+
+def test_many_responses_are_drawn_by_their_long_half_axes():
+    rows = [
+        {"at": f"n{k}", "direction": d, "amplitude": [0.0, k * size], "phase": None if d == "major" else [0.0, 1.0]}
+        for k in range(12)
+        for d, size in (("y", 1.0), ("z", 0.5), ("major", 1.1))
+    ]
+    chosen, left_out = _choose(rows)
+    assert [row["at"] for row in chosen] == [f"n{k}" for k in range(4, 12)] and left_out == 4
+    assert {row["direction"] for row in chosen} == {"major"}
+    assert _choose(rows[:6]) == (rows[3:6], 3)  # the first place does not move
 
 
 def test_a_diagram_with_gaps_in_the_rotating_frame(tmp_path):
