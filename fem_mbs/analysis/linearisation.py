@@ -9,8 +9,8 @@ the exact variations on the rotation group are
     dW = R^T phi',   dA = R^T (phi'' - w x phi'),   w = R W,
 
 so C is that of the elements, which take dA = R^T phi'' alone, less M [w]_x in the columns of rotations.  Rates of
-strain of damped elements change with the place too; elements leave that out of their tangents where the model moves, and
-it is added by differences of the elements' forces.
+strain of damped elements change with the place too; elements leave that out of their tangents where the model moves,
+and it is added by differences of the elements' forces.
 
 A model that turns steadily about an axis has periodic coefficients in one frame and constant ones in another: in the
 rotating frame u = R_s xi, so v = R_s (xi' + P xi) with P = [Omega]_x on every node, and
