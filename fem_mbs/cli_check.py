@@ -134,6 +134,8 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "coupling",
         "motor",
         "bushing",
+        "disc",
+        "rotor",
         "force",
         "moment",
         "pressure",
