@@ -29,7 +29,7 @@ CASES = {"B-BECK": "column under a follower force: coalescence of two modes, flu
 DAMPING = 1e-3  # [s]
 
 
-def build(load: float, n: int = 10, damping: float = 0.0, count: int = 4) -> Model:
+def build(load: float, n: int = 10, damping: float = 0.0, count: int = 2) -> Model:
     """The column of n elements under its load."""
     model = Model(2, "Beck's column")
     model.section("column", "stiffness", EA=1e8, EI=1.0, rhoA=1.0, rhoI=0.0)

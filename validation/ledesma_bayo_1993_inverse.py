@@ -105,7 +105,7 @@ def link(tip: float = TIP, n: int = 40) -> Model:
 def pencil(lin, model: Model) -> tuple[np.ndarray, np.ndarray]:
     """Masses m - J N^T/L and stiffness k of the link's deformation against a frame that is fixed to its hub."""
     place = {name: i for i, name in enumerate(lin.names)}
-    nodes = [model.node_name(i) for i in range(model.n_nodes)]
+    nodes = [f'node "{model.node_name(i)}"' for i in range(model.n_nodes)]
     turn = np.zeros(len(place))
     for i, name in enumerate(nodes):
         turn[place[f"{name}, rotation"]] = 1.0

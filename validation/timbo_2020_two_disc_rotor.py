@@ -50,7 +50,7 @@ def machine(elements: int = 6) -> Model:
 def build(speed: float, elements: int = 6) -> Model:
     """The rotor at a speed [rad/s]."""
     model = machine(elements)
-    model.complex_modes_step(count=8, rotor="rotor", speed=speed, frame="fixed")
+    model.complex_modes_step(count=4, rotor="rotor", speed=speed, frame="fixed")
     return model
 
 

@@ -34,7 +34,7 @@ def build(speed: float, n: int = 16, strains: str = "generalised") -> Model:
     axis, point = (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
     model.joint("motor", "revolute", "ground", "beam:start", point=point, axis=axis, function=f"{speed}*t")
     model.rotor("beam", axis=axis, point=point)
-    model.complex_modes_step(count=8, rotor="beam", speed=speed, frame="rotating")
+    model.complex_modes_step(count=4, rotor="beam", speed=speed, frame="rotating")
     return model
 
 
