@@ -446,9 +446,10 @@ class Linearisation:
         m = self.constraints.shape[0]
         return None if m > MECHANISM * self.dofs.size and self.dofs.size > LARGE else self.eliminate()
 
-    def eliminate(self, right: np.ndarray | None = None) -> Elimination:
-        """u = T q + u0 with right sides (m,) of the constraints; what supports and motions hold stays where it is."""
-        held = np.setdiff1d(np.arange(self.first), self.dofs)
+    def eliminate(self, right: np.ndarray | None = None, pin: int = -1) -> Elimination:
+        """u = T q + u0 with right sides (m,) of the constraints; what supports and motions hold stays where it is, and
+        so does the dof ``pin``."""
+        held = np.setdiff1d(np.arange(self.first), np.setdiff1d(self.dofs, [pin]))
         preferred = np.full(self.constraints.shape[0], -1)
         preferred[: self.system.n_dof - 1 - self.first] = self.system.preferred_dofs()
         size = np.where(self.system.system.kind[: self.first] == S.POSITION, self.system.length, 1.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csc_matrix, csr_matrix, diags
+from scipy.sparse import csc_matrix, csr_matrix, diags, vstack
 
 from fem_mbs.analysis.linearisation import Linearisation, Rotation, rotated
 from fem_mbs.analysis.loading import Loading
@@ -47,14 +47,15 @@ def steady_rotation(
     """
     system = compiled.system
     matrices = matrices or Matrices(system)
-    now, least, slow = state, np.inf, 0
+    now, least, slow, pin = state, np.inf, 0, -1
     for _ in range(_ITERATIONS):
         lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices)
         if now is state:
             _check_velocities(lin)
+            pin = _free_spin(lin)
         M, C, K = lin.whole()
         P = lin.transport(rotation.nodes)
-        step = _solved(lin, csr_matrix(K + C @ P + M @ (P @ P)), lin.force())
+        step = _solved(lin, csr_matrix(K + C @ P + M @ (P @ P)), lin.force(), pin)
         most = _size(system, step)
         # round-off of large stiffnesses may keep increments above the smallest ones
         slow = slow + 1 if most > 0.5 * least else 0
@@ -70,20 +71,48 @@ def steady_rotation(
     )
 
 
-def _solved(lin: Linearisation, A, force: np.ndarray) -> np.ndarray:
-    """Increments (N,) of A u + G^T y = -f, G u = -g with A (N, N) and what a state leaves, (f, g) (N,)."""
+def _free_spin(lin: Linearisation) -> int:
+    """A dof that tells how far a rotor has turned which nothing holds or drives; -1 where something does.
+
+    It is held while the state is sought: all angles are as good, and away from equilibrium centrifugal forces would
+    turn it on.
+    """
+    rotation, system = lin.rotation, lin.system
+    b = lin.velocity()
+    if rotation.speed == 0.0 or np.any(b[system.driven.dofs]):
+        return -1
+    driven = list(lin.driven_rows())
+    unit = np.where(system.system.kind == S.POSITION, system.length, 1.0) * abs(rotation.speed)
+    rows = abs(lin.constraints[driven])
+    if np.any(np.abs(lin.constraints[driven] @ b) > 1e-7 * (rows @ unit)):
+        return -1
+    there = turned(lin, _ANGLE)
+    turning = lin.turn_matrix(_ANGLE) @ b
+    moment = there.force()[lin.dofs] * turning[lin.dofs]
+    if abs(moment.sum()) > 1e-7 * np.abs(moment).sum():
+        return -1  # a spring, or the weight
+    places = np.intersect1d(system.system.positions, lin.dofs)
+    return int(places[np.abs(b[places]).argmax()])
+
+
+def _solved(lin: Linearisation, A, force: np.ndarray, pin: int) -> np.ndarray:
+    """Increments (N,) of A u + G^T y = -f, G u = -g with A (N, N) and what a state leaves, (f, g) (N,); the dof ``pin``
+    stays."""
     system, d = lin.system, lin.dofs
     gap = np.zeros(lin.constraints.shape[0])
     gap[: system.n_dof - 1 - lin.first] = force[lin.first : -1]
     u = np.zeros(system.n_dof)
     if lin.elimination is not None:
-        found = lin.eliminate(-gap) if gap.any() else lin.elimination
+        found = lin.eliminate(-gap, pin) if gap.any() or pin >= 0 else lin.elimination
         A = A[: lin.first][:, : lin.first]
         right = found.reduce_force(-force[: lin.first], A)
         q = _factored_solution(found.reduce(A), None, right)
         u[: lin.first] = found.expand(q)
         return u
     G = lin.G
+    if pin >= 0:
+        row = csr_matrix(([1.0], ([0], np.flatnonzero(d == pin))), shape=(1, d.size))
+        G, gap = vstack((G, row)).tocsr(), np.append(gap, 0.0)
     keep = independent_rows(G, np.ones(d.size))
     right = np.concatenate((-force[d], -gap[keep]))
     u[d] = _factored_solution(A[d][:, d], csr_matrix(G[np.flatnonzero(keep)]), right)
@@ -270,8 +299,14 @@ def _difference(a: Linearisation, b: Linearisation, R: csr_matrix | None) -> flo
     held = np.setdiff1d(np.arange(a.first), a.dofs)
     worst = float(np.abs(moved[held]).max(initial=0.0)) / max(float(np.abs(full).max()), 1e-300)
     if b.G.shape[0]:
-        rate, size = np.abs(b.constraints @ moved), abs(b.constraints) @ np.abs(moved)
-        worst = max(worst, float((rate / np.maximum(size, size.max() * 1e-12)).max(initial=0.0)))
+        # against motions of their size, for what a constraint holds at rest has nothing but rounding
+        places = (a.system.system.kind == S.POSITION)[:, None]
+        largest = np.maximum(
+            np.abs(moved * places).max(axis=0) / a.system.length, np.abs(moved * ~places).max(axis=0, initial=0.0)
+        )
+        size = abs(b.constraints) @ (np.where(places, a.system.length, 1.0) * largest)
+        rate = np.abs(b.constraints @ moved)
+        worst = max(worst, float((rate / np.maximum(size, 1e-300)).max(initial=0.0)))
     if worst > CONSTANT:
         return worst
     before, after = a.whole(), b.whole()
