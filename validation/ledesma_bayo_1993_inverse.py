@@ -5,7 +5,7 @@ and the crank of a closed chain of three are driven; the torques that this takes
 drivers, which must then repeat the motion.  All errors fall with h^2.
 
 The torque at the hub of one link that makes its tip go a given way is found by Ledesma & Bayo from the unsymmetric masses
-m - J N^T/L of the link in its floating frame.  With the stiffness they have real eigenvalues +-p, the zeros of the tip
+m - N^T J of the link in its floating frame.  With the stiffness they have real eigenvalues +-p, the zeros of the tip
 under the torque, whose growing half is why that torque begins before the motion does:
 neither deflection nor moment nor shear at the tip, no deflection at the hub:
 p = 2 g^2 sqrt(EI/rho A)/L^2, tan g = -tanh g.
@@ -103,7 +103,10 @@ def link(tip: float = TIP, n: int = 40) -> Model:
 
 
 def pencil(lin, model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Masses m - J N^T/L and stiffness k of the link's deformation against a frame that is fixed to its hub."""
+    """Masses m - N^T J and stiffness k of the link's deformation against the line from its hub to its tip.
+
+    The torque that the hub needs, J w'', acts on the rotation of the hub (N).
+    """
     place = {name: i for i, name in enumerate(lin.names)}
     nodes = [f'node "{model.node_name(i)}"' for i in range(model.n_nodes)]
     turn = np.zeros(len(place))
@@ -113,8 +116,8 @@ def pencil(lin, model: Model) -> tuple[np.ndarray, np.ndarray]:
             turn[place[f"{name}, y"]] = model.position(i)[0]
     hub, tip = place[f"{nodes[0]}, rotation"], place[f"{nodes[-1]}, y"]
     M, K = lin.M.toarray(), lin.K.toarray()
-    M[:, tip] -= M @ turn  # the frame turns by -1/L of the deflection of the tip
-    flexible = np.delete(np.arange(len(place)), hub)
+    M[hub] -= M @ turn
+    flexible = np.delete(np.arange(len(place)), tip)
     return M[np.ix_(flexible, flexible)], K[np.ix_(flexible, flexible)]
 
 
