@@ -38,7 +38,7 @@ def build() -> Model:
     model.material("steel", E=E, nu=NU, density=DENSITY)
     model.section("wire", "rectangle", height=THICKNESS, width=WIDTH)
     turn = np.linspace(0.0, 2.0 * np.pi * COILS, ELEMENTS + 1)
-    points = np.column_stack((RADIUS * np.costurn, RADIUS * np.sinturn, HEIGHT * turn / turn[-1]))
+    points = np.column_stack((RADIUS * np.cos(turn), RADIUS * np.sin(turn), HEIGHT * turn / turn[-1]))
     model.polyline("wire", points.tolist(), 1)
     model.beams("wire", "wire", "wire", "steel", strains="corotational", curved=True, orientation=["x", "y", "0"])
     model.fix("wire:start")
