@@ -326,8 +326,14 @@ def _difference(a: Linearisation, b: Linearisation, R: csr_matrix | None) -> flo
     held = np.setdiff1d(np.arange(a.first), a.dofs)
     worst = float(np.abs(moved[held]).max(initial=0.0)) / max(float(np.abs(full).max()), 1e-300)
     if b.G.shape[0]:
-        rate, size = np.abs(b.constraints @ moved), abs(b.constraints) @ np.abs(moved)
-        worst = max(worst, float((rate / np.maximum(size, 1e-3 * size.max())).max(initial=0.0)))
+        # against motions of their size, for what a constraint holds at rest has nothing but rounding
+        places = (a.system.system.kind == S.POSITION)[:, None]
+        largest = np.maximum(
+            np.abs(moved * places).max(axis=0) / a.system.length, np.abs(moved * ~places).max(axis=0, initial=0.0)
+        )
+        size = abs(b.constraints) @ (np.where(places, a.system.length, 1.0) * largest)
+        rate = np.abs(b.constraints @ moved)
+        worst = max(worst, float((rate / np.maximum(size, 1e-300)).max(initial=0.0)))
     if worst > CONSTANT:
         return worst
     before, after = a.whole(), b.whole()
