@@ -23,8 +23,8 @@ from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.complex_modes import CHECKS, ComplexModes, complex_modes
 
 __all__ = [
-    "COMPLEX_MODES_OPTIONS", "LINEARISE_OPTIONS", "NEUTRAL", "check_rotor", "check_stability", "find_modes", "linearised",
-    "nodal", "run_complex_modes", "run_linearise", "upper_rows",
+    "COMPLEX_MODES_OPTIONS", "LINEARISE_OPTIONS", "NEUTRAL", "check_rotor", "check_stability", "find_modes",
+    "linearised", "nodal", "run_complex_modes", "run_linearise", "upper_rows",
 ]  # fmt: skip
 
 #: Options of a step of complex modes and their defaults.
