@@ -151,6 +151,9 @@ def linearised(run, options: dict[str, Any]) -> tuple[Linearisation, list[str]]:
     warnings = []
     if lin.moving:
         warnings.append("the state moves: eigenvalues are those of its matrices held at this instant")
+    model = run.model
+    if not lin.moving and not getattr(run, "started", False) and (model.initial_velocities or model.initial_speeds):
+        warnings.append("velocities of the start come with the first transient; the state is at rest")
     out = _out_of_balance(lin)
     if out > _BALANCED:
         warnings.append(
