@@ -143,6 +143,8 @@ _STEP_TEXTS = {
     "complex_modes.near": "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary], the "
     "eigenvalue p of exp(p t) [1/s]",
     "complex_modes.check": '"probe" (look from another start for copies of multiple eigenvalues) or "none"',
+    "coriolis": "at rest in the frame of a centrifugal load: with its Coriolis forces",
+    "basis": "name of a modal step before, whose shapes alone span the motions (as CalculiX does); none: all motions",
     "which": '"nearest", or "rightmost": the largest real parts',
     "reach": 'frequency up to which those of `which = "rightmost"` are sought [Hz], else those of the 2 count + 10 '
     "lowest",
