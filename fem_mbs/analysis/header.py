@@ -40,6 +40,7 @@ def fingerprint(job: Any) -> str:
         list(job.model.groups),
         job.model.initial_method,
         list(job.model.field_names),
+        [[r.name, r.axis.tolist(), r.point.tolist(), r.nodes.tolist()] for r in job.model.rotors.values()],
     ]
     digest.update(json.dumps(words, sort_keys=True, default=str).encode())
     for speed in job.model.initial_velocities:

@@ -532,17 +532,19 @@ def initial_accelerations(
     return out
 
 
-def multipliers_of(compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray) -> np.ndarray:
+def multipliers_of(
+    compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray, mass: np.ndarray
+) -> np.ndarray:
     """What multipliers (n_mult,), in the model's scales, must have more to balance forces (n_node_dofs,) that are left
-    at a state, where constraints can, for values (n_fun,) of functions."""
+    at a state, where constraints can, for values (n_fun,) of functions; the rest has least accelerations, for the
+    diagonal ``mass`` (n_node_dofs,)."""
     system = compiled.system
     first = system.first_multiplier
     held = system.system.equation[:first] < 0
     free = np.flatnonzero(~held)
     scaled = _constraints(compiled, state, values)[:, free]
-    M = _mass(compiled, state)[free][:, free]
     # what has no mass must not get an infinite acceleration
-    weight = np.maximum(np.abs(M.diagonal()), 1e-12 * np.abs(M.diagonal()).max(initial=0.0))
+    weight = np.maximum(mass[free], 1e-12 * mass[free].max(initial=0.0))
     _, y = _Saddle(diags(np.where(weight > 0.0, weight, 1.0)).tocsr(), scaled).solve_both(
         -forces[free], np.zeros(scaled.shape[0])
     )

@@ -13,12 +13,15 @@ from fem_mbs.analysis.initial import consistent_velocities, given_velocities
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.linear_steps import respond, run_buckling, run_linear_static, run_modes
 from fem_mbs.analysis.linear_transient import LinearTransient
+from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.options import count_steps
 from fem_mbs.analysis.rules import weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error
+from fem_mbs.analysis.stability_steps import run_complex_modes
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import Step
 from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.complex_modes import ComplexModes
 
 __all__ = ["LinearRuns"]
 
@@ -31,7 +34,8 @@ class LinearRuns:
     ``responses``: what linear static steps have found, by their names; ``ends``: displacements (first,) from the state
     and velocities (first,) or None at the end of linear static steps and transients; ``linear``: the matrices of the
     last step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step,
-    of which ``below`` more were left out before the first.
+    of which ``below`` more were left out before the first;
+    ``linearisation``, ``complex_modes``: of the last step of complex modes.
     """
 
     def __init__(self, run: Any):
@@ -41,6 +45,8 @@ class LinearRuns:
         self.linear: Linearised | None = None
         self.vectors: np.ndarray | None = None
         self.below = 0
+        self.linearisation: Linearisation | None = None
+        self.complex_modes: ComplexModes | None = None
         self._key: tuple | None = None
         self.matrices: Matrices | None = None
 
@@ -103,6 +109,10 @@ class LinearRuns:
                 frames |= run.fields.of_shapes(linear, moved["U"])
         run.recorder.append({"time": shapes, **series}, frames)
         return {"type": step.kind, "name": step.name, **summary}
+
+    def complex(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
+        """Complex modes, one frame per mode."""
+        return run_complex_modes(self.run, step, options)
 
     def transient(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """A transient; the time of the run goes on."""
