@@ -133,6 +133,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "equation",
         "coupling",
         "motor",
+        "friction",
         "bushing",
         "force",
         "moment",

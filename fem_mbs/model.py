@@ -19,8 +19,8 @@ from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.model_base import Assembling, Body, Event, InitialSpeed, InitialVelocity, Step
-from fem_mbs.model_forces import Forces
 from fem_mbs.model_frames import Frames
+from fem_mbs.model_friction import Frictions
 from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
 from fem_mbs.model_nodal_springs import NodalSprings
@@ -46,7 +46,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSprings, Ties):
+class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, NodalSprings, Ties):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -285,6 +285,7 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
         """
         if not self._blocks:
             raise ModelError("Model: it has no elements; add beams, trusses, bodies or masses")
+        self._check_ways()
         blocks = merge_blocks(self._blocks + self._centrifugal_blocks(self._blocks) + self._coupling_blocks())
         n = self.n_nodes
         used = np.zeros(n, bool)
@@ -334,6 +335,7 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
             for node, component, _, _ in driven:
                 taken[node, component] = True
             kept = {sensor.on for sensor in self.sensors if sensor.kind in ("reaction", "joint")}
+            kept.update(name for block in blocks for name in block.reads or ())
             blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
         system = compile_system(self.dimension, nodes, blocks, held, driven, shared, stepping)
         system.callbacks = list(self._callbacks)

@@ -345,7 +345,7 @@ def _add(model: Model, entry: Entry, folder: Path, solid: set[str]) -> None:
         getattr(model, f"{kind}_step")(name=title, **options)
         return
     given = keys.given("name")
-    functions = ("force", "speed", "position") if table == "motor" else _FUNCTION_KEYS
+    functions = {"motor": ("force", "speed", "position"), "friction": ("normal", "speed")}.get(table, _FUNCTION_KEYS)
     for key in functions:
         if key in given:
             given[key] = _function(model, given[key], folder)
