@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csc_matrix, csr_matrix, diags, identity, vstack
+from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import director_velocities, function_jets, initial_accelerations, multipliers_of
@@ -43,6 +43,7 @@ from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors
 
 __all__ = ["Linearisation", "Rotation", "rotated", "transport"]
 
+_BALANCED = 30  # iterations for multipliers that forces depend on
 _DIFFERENCE = 1e-3  # of rotations [rad], and of positions over the model's length, in differences of order 4
 
 
@@ -70,7 +71,8 @@ class Linearisation:
 
     Attributes:
         M, C, K: (n, n) sparse, unsymmetric in general, over the unknowns of nodes that supports and motions leave.
-        G: (m, n) sparse: joints, equations and dofs that share an unknown.
+        G: (m, n) sparse: joints, equations and dofs that share an unknown; columns (n, m): the forces of their
+            multipliers, G^T but for friction.
         dofs: (n,) their places among all dofs (N,) of the compiled model; ``names`` says what they are.
         residual: (n,) forces that the state leaves out of balance, inertia and multipliers included.
         frame: "fixed" or "rotating", the frame of the increments.
@@ -115,9 +117,25 @@ class Linearisation:
         self.state.V[2] = self.acceleration
         self.dofs = np.flatnonzero(system.system.equation[: self.first] >= 0)
         if self.first < system.n_dof - 1:
-            free = self.force()[: self.first]
-            self.state.U[self.first : -1] += multipliers_of(compiled, self._rest(), free, self._values)
+            self._balance()
         self.multipliers = self.state.U[self.first : -1].copy()
+
+    def _balance(self) -> None:
+        """Multipliers that leave the least out of balance; where forces depend on them, by Newton's method."""
+        y = self.state.U[self.first : -1]
+        pressing = [block for block in self.system.blocks if block.type.reads]
+        for _ in range(_BALANCED):
+            columns = None
+            if pressing:
+                columns = self._tangent(self._control(2.0), pressing)[: self.first, self.first : -1]
+            change = multipliers_of(self.compiled, self._rest(), self.force()[: self.first], self._values, columns)
+            y += change
+            if not pressing or np.abs(change).max() <= 1e-13 * np.abs(y).max():
+                return
+        raise ModelError(
+            "Linearisation: no forces of joints balance the friction that they cause; a joint may jam by its own "
+            "friction: take a smaller coefficient"
+        )
 
     # --- states ----------------------------------------------------------------------------------------------------
     def _copy(self, state: S.State) -> S.State:
@@ -254,6 +272,7 @@ class Linearisation:
                     C.TANGENT, self._control(2.0), self._fun, state, [block]
                 ):
                     here[first:last] += sign * ke
+            here[:, :, block.type.node_dofs :] = 0.0  # columns of multipliers are those of the moving state
             change -= here
             rows = np.repeat(block.dof, m, axis=1).ravel()
             columns = np.tile(block.dof, (1, m)).ravel()
@@ -371,6 +390,15 @@ class Linearisation:
     @cached_property
     def G(self) -> csr_matrix:
         return self.constraints[:, self.dofs]
+
+    @cached_property
+    def columns(self) -> csr_matrix:
+        """(n, m): forces of the multipliers on the unknowns, G^T, and with friction that these press what it depends on
+        them: (p^2 M + p C + K) x + columns y = 0, G x = 0."""
+        if not any(block.type.reads for block in self.system.blocks):
+            return csr_matrix(self.G.T)
+        forces = self._elastic[1][: self.first, self.first : -1]
+        return hstack((forces, self.system.sharing()[:, : self.first].T)).tocsr()[self.dofs]
 
     def seen_from(self, frame: str) -> Linearisation:
         """The same about the same state, in another frame."""
