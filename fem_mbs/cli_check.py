@@ -135,6 +135,8 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "motor",
         "friction",
         "bushing",
+        "disc",
+        "rotor",
         "force",
         "moment",
         "pressure",

@@ -25,6 +25,7 @@ from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
 from fem_mbs.model_nodal_springs import NodalSprings
 from fem_mbs.model_parts import Parts
+from fem_mbs.model_rotors import Rotors
 from fem_mbs.model_solids import Solids
 from fem_mbs.model_temperature import Temperatures
 from fem_mbs.model_ties import Ties
@@ -46,7 +47,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, NodalSprings, Ties):
+class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, NodalSprings, Ties, Rotors):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:

@@ -16,7 +16,7 @@ __all__ = ["Parts"]
 TRUSS_STRAINS = {"corotational": 0, "green": 1, "average": 2}
 
 
-def _inertia_columns(J: np.ndarray) -> dict[str, float]:
+def inertia_columns(J: np.ndarray) -> dict[str, float]:
     return {f"J{c}": J["xyz".index(c[0]), "xyz".index(c[1])] for c in ("xx", "yy", "zz", "xy", "yz", "zx")}
 
 
@@ -97,7 +97,7 @@ class Parts(Beams):
         J = self._inertia_matrix(inertia, owner)
         if rotation is not None:
             self._rotation[node] = Rotation.from_rotvec(self._vector(rotation, owner, "rotation")).as_matrix()
-        self._add(name, "rigid3", [[node]], mass=mass, **_inertia_columns(J))
+        self._add(name, "rigid3", [[node]], mass=mass, **inertia_columns(J))
 
     def _inertia_matrix(self, inertia, owner: str) -> np.ndarray:
         try:
@@ -143,7 +143,7 @@ class Parts(Beams):
             return
         self._welded_rotation += [(owner, int(node)) for node in nodes]
         if not arm.any():
-            self._add(name, "rigid3", nodes, mass=mass, **_inertia_columns(J))
+            self._add(name, "rigid3", nodes, mass=mass, **inertia_columns(J))
             return
         self._add_eccentric(
             name, nodes, mass, np.array([self._rotation_matrix(int(node)).T @ arm for node in nodes]), J

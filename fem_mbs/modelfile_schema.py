@@ -661,6 +661,26 @@ PointMass = _table(
 )
 
 
+Disc = _table(
+    "Disc",
+    name=Key(NAME, "", shows='"disc 1", ...'),
+    at=Key(PLACES, "on each node of it", required=True),
+    mass=Key(NUMBER, "[kg]", required=True),
+    polar=Key(NUMBER, "moment of inertia about its axis [kg m^2]", required=True),
+    diametral=Key(NUMBER, "space: about any axis across [kg m^2]", shows="half of polar"),
+    axis=Key(VECTOR, "space: its direction at the start"),
+)
+
+
+Rotor = _table(
+    "Rotor",
+    name=Key(NAME, "by which steps call it", shows='"rotor 1", ...'),
+    axis=Key(VECTOR, "space: direction about which positive speeds turn"),
+    point=Key(VECTOR, "of the axis [m]", shows="origin"),
+    on=Key(PLACES, "what turns", "all"),
+)
+
+
 NodalMass = _table(
     "NodalMass",
     name=Key(NAME, "", shows='"nodal_mass 1", ...'),
@@ -1146,6 +1166,7 @@ TABLES: Sequence[TableType] = (
     TableType("solid", "list", Solid, "Solid", "Solid elements on the cells of a mesh."),
     TableType("plane", "list", Plane, "Plane part", "Elements of plane stress, plane strain or rotational symmetry."),
     TableType("point_mass", "list", PointMass, "Point mass", "Masses at nodes."),
+    TableType("disc", "list", Disc, "Disc", "Rigid discs on nodes."),
     TableType("nodal_mass", "list", NodalMass, "Nodal mass", "Dense mass matrices that turn with their nodes."),
     TableType("spring", "list", Spring, "Spring", "Spring-dampers between two points."),
     TableType("torsion_spring", "list", TorsionSpring, "Torsion spring", "Torsional spring-dampers between two parts."),
@@ -1203,6 +1224,13 @@ TABLES: Sequence[TableType] = (
         "or to trim a rotor whose transient follows.",
     ),
     TableType("base_excitation", "list", BaseExcitation, "Base excitation", "Supports that move together."),
+    TableType(
+        "rotor",
+        "list",
+        Rotor,
+        "Rotor",
+        "Parts that turn steadily about an axis, for steps that ask how they then vibrate; it sets nothing in motion.",
+    ),
     TableType("initial", "list", Initial, "Initial velocity", "Velocities at the start; several tables add up."),
     TableType("initial_speed", "list", InitialSpeed, "Initial speed", "Given speeds at the start, as of a joint."),
     TableType("sensor", "list", Sensor, "Sensor", "Quantities written at every time step."),

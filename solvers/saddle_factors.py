@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import bmat, csc_matrix
-from scipy.sparse.linalg import splu
+from scipy.sparse import bmat, csc_matrix, csr_matrix
+from scipy.sparse.linalg import LinearOperator, gmres, splu
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError, LinearSolver, cholmod_status, make_solver
 
 __all__ = ["SINGULAR_GROWTH", "Effort", "SaddleFactors", "SingularShift"]
@@ -18,6 +19,9 @@ SINGULAR_GROWTH = 1e13
 #: Backward error of a solution with the factors, aimed at and still accepted.
 _ROUND_OFF, _ACCEPTED = 1e-15, 1e-11
 _REFINEMENTS = 3
+#: Corrections of a solution by factors of the symmetric part, the contraction from which on GMRES takes over, what one
+#: of its cycles aims at, and its largest number of steps.
+_CORRECTIONS, _SLOW, _CYCLE, _KRYLOV = 12, 0.05, 1e-8, 80
 #: Rows from which on real matrices go to CHOLMOD.
 LARGE = 20_000
 _SEED = 5
@@ -45,9 +49,10 @@ class SaddleFactors:
     (n, m) may stand for G^T.
 
     SuperLU: an ordering of the symmetrised pattern with threshold pivoting first; where solutions are not accurate,
-    partial pivoting.  Real matrices of more than `LARGE` rows go to CHOLMOD, where it is installed, which factors the
-    symmetric part, quasi-definite if A is positive; refinement or GMRES on the matrix itself, or on its transpose
-    (`fem_mbs.solvers.linear`), make solutions exact.
+    partial pivoting.  Of real matrices of more than `LARGE` rows CHOLMOD, where it is installed, factors the symmetric
+    part: without constraints by its supernodal L L^T if that is positive definite, the fast one for parts; else by the
+    L D L^T of `fem_mbs.solvers.linear`, quasi-definite if A is positive.  Refinement or GMRES on the matrix itself, or
+    on its transpose, make solutions exact.
 
     Raises:
         SingularShift: the matrix is singular to working precision: the norm of the inverse, over that of the matrix, is
@@ -60,10 +65,23 @@ class SaddleFactors:
         self.N = csc_matrix(bmat([[A, columns], [G, None]])) if self.m else csc_matrix(A)
         self.dtype = self.N.dtype
         self.iterated: list[LinearSolver] | None = None
+        self.positive: _PositivePart | None = None
         if self.n + self.m > LARGE and self.dtype == float and cholmod_status()[0]:
-            self._factor_symmetric_part()
-        if self.iterated is None:
+            self._factor_positive_part()
+            if self.positive is None:
+                self._factor_symmetric_part()
+        if self.positive is None and self.iterated is None:
             self._factor_all()
+
+    def _factor_positive_part(self) -> None:
+        """Supernodal L L^T of the symmetric part, where there are no constraints and it is positive definite."""
+        if self.m or not self.N.diagonal().min() > 0.0:
+            return
+        self.effort.factorisations += 1
+        try:
+            self.positive = _PositivePart(self.N)
+        except LinearSolveError:
+            return
 
     def _factor_symmetric_part(self) -> None:
         """CHOLMOD for the matrix, and for its transpose where that is another one."""
@@ -119,6 +137,11 @@ class SaddleFactors:
         return float(np.abs(self.N @ x - b).max() / bound)
 
     def _solve(self, b: np.ndarray, transposed: bool) -> np.ndarray:
+        if self.positive is not None:
+            x = np.column_stack([self.positive.solve(c, transposed) for c in b.reshape(b.shape[0], -1).T])
+            self.effort.corrections += self.positive.corrections
+            self.positive.corrections = 0
+            return x.reshape(b.shape)
         if self.iterated is not None:
             solver = self.iterated[-1 if transposed else 0]
             before = solver.counts.refinements + solver.counts.krylov
@@ -147,3 +170,41 @@ class SaddleFactors:
             x = self._solve(np.hstack((parts.real, parts.imag)), transposed)
             return (x[:, :columns] + 1j * x[:, columns:]).reshape(b.shape)
         return self._solve(b, transposed)
+
+
+class _PositivePart:
+    """Solutions with a matrix (n, n) whose symmetric part is positive definite, by the factors of that.
+
+    ``corrections`` counts further applications of the factors.
+
+    Raises:
+        LinearSolveError: the symmetric part is not positive definite.
+    """
+
+    def __init__(self, N: csc_matrix):
+        self.N = csr_matrix(N)
+        self.NT = csr_matrix(N.T)
+        self.factors = PositiveFactors(Pencil(0.5 * (self.N + self.NT)))
+        self.size = float(abs(N).sum(axis=1).max())
+        self.preconditioner = LinearOperator(N.shape, matvec=self._apply, dtype=float)
+        self.corrections = 0
+
+    def _apply(self, b: np.ndarray) -> np.ndarray:
+        self.corrections += 1
+        return self.factors.solve(b)
+
+    def solve(self, b: np.ndarray, transposed: bool) -> np.ndarray:
+        """x (n,) of N x = b, or N^T x = b."""
+        N = self.NT if transposed else self.N
+        x = self.factors.solve(b)
+        before = np.inf
+        for _ in range(_CORRECTIONS):
+            r = b - N @ x
+            left = float(np.abs(r).max())
+            if left <= _ROUND_OFF * (self.size * np.abs(x).max() + np.abs(b).max()) or left > 0.5 * before:
+                break  # there, or at what rounding leaves
+            step = self._apply(r)
+            if np.abs(r - N @ step).max() > _SLOW * left:
+                step, _ = gmres(N, r, rtol=_CYCLE, restart=_KRYLOV, maxiter=1, M=self.preconditioner)
+            x, before = x + step, left
+        return x

@@ -9,8 +9,8 @@ the exact variations on the rotation group are
     dW = R^T phi',   dA = R^T (phi'' - w x phi'),   w = R W,
 
 so C is that of the elements, which take dA = R^T phi'' alone, less M [w]_x in the columns of rotations.  Rates of
-strain of damped elements change with the place too; elements leave that out of their tangents where the model moves, and
-it is added by differences of the elements' forces.
+strain of damped elements change with the place too; elements leave that out of their tangents where the model moves,
+and it is added by differences of the elements' forces.
 
 A model that turns steadily about an axis has periodic coefficients in one frame and constant ones in another: in the
 rotating frame u = R_s xi, so v = R_s (xi' + P xi) with P = [Omega]_x on every node, and
@@ -38,12 +38,15 @@ from fem_mbs.errors import ModelError
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.redundancy import independent_rows
 from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors
 
 __all__ = ["Linearisation", "Rotation", "rotated", "transport"]
 
 _BALANCED = 30  # iterations for multipliers that forces depend on
+#: Constraints over unknowns from which on those of a model of more than `LARGE` unknowns are kept.
+MECHANISM, LARGE = 0.25, 1500
 _DIFFERENCE = 1e-3  # of rotations [rad], and of positions over the model's length, in differences of order 4
 
 
@@ -463,6 +466,37 @@ class Linearisation:
                 driven = block.par[:, block.type.column("function")] >= 0
                 found.update((block.dof[driven][:, block.type.node_dofs :] - self.first).ravel().tolist())
         return found
+
+    @cached_property
+    def elimination(self) -> Elimination | None:
+        """u = T q + u0 over the dofs of nodes, for parts of which constraints tie a few; None for mechanisms, in which
+        everything hangs together by joints, and T would be full."""
+        m = self.constraints.shape[0]
+        return None if m > MECHANISM * self.dofs.size and self.dofs.size > LARGE else self.eliminate()
+
+    def eliminate(self, right: np.ndarray | None = None, pin: int = -1) -> Elimination:
+        """u = T q + u0 with right sides (m,) of the constraints; what supports and motions hold stays where it is, and
+        so does the dof ``pin``."""
+        held = np.setdiff1d(np.arange(self.first), np.setdiff1d(self.dofs, [pin]))
+        preferred = np.full(self.constraints.shape[0], -1)
+        preferred[: self.system.n_dof - 1 - self.first] = self.system.preferred_dofs()
+        size = np.where(self.system.system.kind[: self.first] == S.POSITION, self.system.length, 1.0)
+        rows = self.constraints[:, : self.first]
+        return eliminate(rows, right, preferred, held, None, strict=False, scale=size)
+
+    def problem(self) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix | None, csr_matrix]:
+        """M, C, K (k, k), constraints (m, k) or None, and T (N, k), u = T q: what an eigenvalue problem is solved with.
+
+        Constraints of large parts are eliminated: what is left can be factored by the fast supernodal L L^T.
+        """
+        N, n = self.system.n_dof, self.dofs.size
+        if n <= LARGE or not self.G.shape[0] or self.elimination is None:
+            T = csr_matrix((np.ones(n), (self.dofs, np.arange(n))), shape=(N, n))
+            return self.M, self.C, self.K, self.G if self.G.shape[0] else None, T
+        found = self.elimination
+        M, C, K = (found.reduce(a[: self.first][:, : self.first]) for a in self.whole())
+        T = vstack((found.T, csr_matrix((N - self.first, found.T.shape[1])))).tocsr()
+        return M, C, K, None, T
 
     def expand(self, q: np.ndarray) -> np.ndarray:
         """Increments (N,) or (N, k) of all dofs from those of the unknowns (n,) or (n, k)."""

@@ -8,25 +8,31 @@ derivative is K + C P + M P^2, P = [Omega]_x on the turning nodes, which serves 
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csc_matrix, csr_matrix, diags
+from scipy.linalg import eigh
+from scipy.sparse import csc_matrix, csr_matrix, diags, vstack
 
 from fem_mbs.analysis.linearisation import Linearisation, Rotation, rotated
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import CompiledModel
+from fem_mbs.model_rotors import Rotor
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.redundancy import independent_rows
 from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors
 
-__all__ = ["constant_frames", "steady_rotation", "turned"]
+__all__ = ["CONSTANT", "choose_frame", "constant_frames", "rotation_of", "steady_rotation", "turned"]
+
+#: Change of coefficients by the turn of a rotor below which they count as constant.
+CONSTANT = 1e-6
+FRAMES = ("auto", "fixed", "rotating")
 
 _ITERATIONS = 30
 _SMALL = 1e-12  # of increments: over the model's length, or radians
 _FREE = 1e-11  # of the diagonal: holds what turns or moves freely
 _ANGLE = 0.7390851332  # [rad] by which the rotor is turned for comparison; no symmetry of a machine has it
-_SAME = 1e-7  # of matrices of a rotor before and after it was turned
-_PROBES = 4
+_PROBES = 12  # motions along which coefficients are compared
+_NOISE = 1e-7  # of absolute values: what cancels may have rounding of 1e-9 of it
 
 
 def steady_rotation(
@@ -41,18 +47,15 @@ def steady_rotation(
     """
     system = compiled.system
     matrices = matrices or Matrices(system)
-    now, least, slow = state, np.inf, 0
+    now, least, slow, pin = state, np.inf, 0, -1
     for _ in range(_ITERATIONS):
         lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices)
-        _check_velocities(lin)
+        if now is state:
+            _check_velocities(lin)
+            pin = _free_spin(lin)
         M, C, K = lin.whole()
         P = lin.transport(rotation.nodes)
-        d = lin.dofs
-        A = csr_matrix(K + C @ P + M @ (P @ P))[d][:, d]
-        force = lin.force()
-        size = np.abs(A.diagonal())
-        A = A + _FREE * diags(np.where(size > 0.0, size, size.max(initial=1.0)))
-        step = _solved(lin, A, force)
+        step = _solved(lin, csr_matrix(K + C @ P + M @ (P @ P)), lin.force(), pin)
         most = _size(system, step)
         # round-off of large stiffnesses may keep increments above the smallest ones
         slow = slow + 1 if most > 0.5 * least else 0
@@ -68,27 +71,71 @@ def steady_rotation(
     )
 
 
-def _solved(lin: Linearisation, A, force: np.ndarray) -> np.ndarray:
-    """Increments (N,) of A u + G^T y = -f, G u = -g."""
-    d, system = lin.dofs, lin.system
-    G = lin.G
-    keep = independent_rows(G, np.ones(d.size)) if G.shape[0] else np.zeros(0, bool)
-    rows = csr_matrix(G[np.flatnonzero(keep)])
-    gap = np.zeros(G.shape[0])
+def _free_spin(lin: Linearisation) -> int:
+    """A dof that tells how far a rotor has turned which nothing holds or drives; -1 where something does.
+
+    It is held while the state is sought: all angles are as good, and away from equilibrium centrifugal forces would
+    turn it on.
+    """
+    rotation, system = lin.rotation, lin.system
+    b = lin.velocity()
+    if rotation.speed == 0.0 or np.any(b[system.driven.dofs]):
+        return -1
+    driven = list(lin.driven_rows())
+    unit = np.where(system.system.kind == S.POSITION, system.length, 1.0) * abs(rotation.speed)
+    rows = abs(lin.constraints[driven])
+    if np.any(np.abs(lin.constraints[driven] @ b) > 1e-7 * (rows @ unit)):
+        return -1
+    there = turned(lin, _ANGLE)
+    turning = lin.turn_matrix(_ANGLE) @ b
+    moment = there.force()[lin.dofs] * turning[lin.dofs]
+    if abs(moment.sum()) > 1e-7 * np.abs(moment).sum():
+        return -1  # a spring, or the weight
+    places = np.intersect1d(system.system.positions, lin.dofs)
+    return int(places[np.abs(b[places]).argmax()])
+
+
+def _solved(lin: Linearisation, A, force: np.ndarray, pin: int) -> np.ndarray:
+    """Increments (N,) of A u + G^T y = -f, G u = -g with A (N, N) and what a state leaves, (f, g) (N,); the dof ``pin``
+    stays."""
+    system, d = lin.system, lin.dofs
+    gap = np.zeros(lin.constraints.shape[0])
     gap[: system.n_dof - 1 - lin.first] = force[lin.first : -1]
-    right = np.concatenate((-force[d], -gap[keep]))
-    scale = 1.0 / np.sqrt(np.maximum(np.abs(A.diagonal()), 1e-300))
-    D = diags(scale)
-    scaled = rows @ D
-    norm = np.sqrt(np.asarray(scaled.power(2).sum(axis=1)).ravel())
-    factors = SaddleFactors(
-        csc_matrix(D @ A @ D), csr_matrix(diags(1.0 / norm) @ scaled) if norm.size else scaled, Effort()
-    )
-    right[: d.size] *= scale
-    right[d.size :] /= norm
     u = np.zeros(system.n_dof)
-    u[d] = factors.solve_full(right)[: d.size] * scale
+    if lin.elimination is not None:
+        found = lin.eliminate(-gap, pin) if gap.any() or pin >= 0 else lin.elimination
+        A = A[: lin.first][:, : lin.first]
+        right = found.reduce_force(-force[: lin.first], A)
+        q = _factored_solution(found.reduce(A), None, right)
+        u[: lin.first] = found.expand(q)
+        return u
+    G = lin.G
+    if pin >= 0:
+        row = csr_matrix(([1.0], ([0], np.flatnonzero(d == pin))), shape=(1, d.size))
+        G, gap = vstack((G, row)).tocsr(), np.append(gap, 0.0)
+    keep = independent_rows(G, np.ones(d.size))
+    right = np.concatenate((-force[d], -gap[keep]))
+    u[d] = _factored_solution(A[d][:, d], csr_matrix(G[np.flatnonzero(keep)]), right)
     return u
+
+
+def _factored_solution(A, G, right: np.ndarray) -> np.ndarray:
+    """u (n,) of A u + G^T y = f, G u = g; what moves freely stays."""
+    n = A.shape[0]
+    size = np.abs(A.diagonal())
+    size = np.where(size > 0.0, size, size.max(initial=1.0))
+    D = diags(1.0 / np.sqrt(size))
+    A = csc_matrix(D @ (A + _FREE * diags(size)) @ D)
+    right = right.copy()
+    right[:n] /= np.sqrt(size)
+    if G is None:
+        G = csr_matrix((0, n))
+    else:
+        G = G @ D
+        norm = np.sqrt(np.asarray(G.power(2).sum(axis=1)).ravel())
+        G = csr_matrix(diags(1.0 / norm) @ G)
+        right[n:] /= norm
+    return SaddleFactors(A, G, Effort()).solve_full(right)[:n] / np.sqrt(size)
 
 
 def _size(system, u: np.ndarray) -> float:
@@ -116,8 +163,8 @@ def _check_velocities(lin: Linearisation) -> None:
             "out of the nodes that turn, or free it"
         )
     rate = lin.constraints @ v
-    norm = abs(lin.constraints) @ np.abs(v)
-    bad = np.flatnonzero(np.abs(rate) > 1e-8 * np.maximum(norm, 1e-12 * norm.max(initial=0.0)))
+    unit = np.where(system.system.kind == S.POSITION, system.length, 1.0)
+    bad = np.flatnonzero(np.abs(rate) > 1e-7 * abs(rotation.speed) * (abs(lin.constraints) @ unit))
     names = lin.driven_rows()
     bad = [i for i in bad if i not in names]
     if bad:
@@ -155,37 +202,115 @@ def turned(lin: Linearisation, angle: float) -> Linearisation:
     return Linearisation(lin.compiled, state, lin.t, lin.loading, rotation, lin.frame, lin._matrices)
 
 
+def rotation_of(compiled: CompiledModel, rotor: Rotor, speed: float) -> Rotation:
+    """The steady rotation of a rotor of the model at a speed [rad/s]: of its nodes, as far as anything is there."""
+    n = compiled.system.nodes.x.shape[0]
+    used, nodes = np.zeros(n, bool), np.zeros(n, bool)
+    for block in compiled.system.blocks:
+        used[block.nodes[block.nodes >= 0]] = True
+    nodes[rotor.nodes] = True
+    return Rotation(rotor.owner, rotor.axis, rotor.point, float(speed), nodes & used)
+
+
+def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
+    """The linearisation in a frame where its coefficients are constant, so that it has eigenvalues.
+
+    Args:
+        lin: about a state; where nothing turns steadily (no rotation, or one of speed zero), it is as it is.
+        frame: "fixed" or "rotating", or "auto": the fixed one, if they are constant there, else the rotating one.
+
+    Raises:
+        ModelError: they are not constant there; in no frame if both the rotor and what holds it have different
+            properties in two directions.
+    """
+    if frame not in FRAMES:
+        raise ModelError(f"Linearisation: frame = {frame!r} must be one of {', '.join(FRAMES)}")
+    rotation = lin.rotation
+    if rotation is None:
+        if frame == "rotating":
+            raise ModelError('Linearisation: frame = "rotating" needs a rotor')
+        return lin
+    if rotation.speed == 0.0:
+        return lin.seen_from("rotating" if frame == "rotating" else "fixed")
+    found = constant_frames(lin)
+    if frame != "auto":
+        if found[frame] > CONSTANT:
+            raise ModelError(
+                f"{rotation.owner}: the coefficients are not constant in the {frame} frame (they change by "
+                f'{found[frame]:.1e} as it turns); take frame = "auto"'
+            )
+        return lin.seen_from(frame)
+    for name in ("fixed", "rotating"):
+        if found[name] <= CONSTANT:
+            return lin.seen_from(name)
+    raise ModelError(
+        f"{rotation.owner}: what turns and what does not both have different properties in two directions across the "
+        f"axis (the coefficients change by {found['fixed']:.1e} in the fixed frame, {found['rotating']:.1e} in the "
+        "rotating one), so that they are periodic in every frame and there are no modes; make the rotor axisymmetric, "
+        "or its supports isotropic, or compute a transient"
+    )
+
+
 def constant_frames(lin: Linearisation) -> dict[str, float]:
     """By how much, relative, the coefficients change when the rotor turns: in the "fixed" frame, and in the "rotating"
-    one.  A frame serves where that is below about 1e-6.
+    one.  A frame serves where that is below `CONSTANT`.
 
-    Bilinear forms of the matrices are compared along random motions that the constraints allow, and the constraints
-    themselves.
+    Bilinear forms of the matrices are compared along slow motions that the constraints allow, and the constraints
+    themselves; random motions would not do, since stiff deformations drown what soft supports add.
     """
     there = turned(lin, _ANGLE)
     found = {}
-    rng = np.random.default_rng(11)
     for frame in ("fixed", "rotating"):
         a, b = lin.seen_from(frame), there.seen_from(frame)
-        R = lin.turn_matrix(_ANGLE) if frame == "rotating" else None
-        found[frame] = _difference(a, b, R, rng)
+        found[frame] = _difference(a, b, lin.turn_matrix(_ANGLE) if frame == "rotating" else None)
     return found
 
 
-def _difference(a: Linearisation, b: Linearisation, R: csr_matrix | None, rng) -> float:
-    d = a.dofs
-    X = a.tangent_motions(rng.standard_normal((d.size, _PROBES)))
-    full = a.expand(X)
+def _slow_motions(lin: Linearisation) -> np.ndarray:
+    """Motions (n, k) of the lowest frequencies of M and the symmetric part of K, roughly: two subspace iterations about
+    the speed of the rotor."""
+    M, K, G = lin.M, lin.K, lin.G
+    w2 = lin.rotation.speed**2
+    A = 0.5 * (K + K.T) + w2 * M
+    size = np.abs(A.diagonal())
+    A = A + _FREE * diags(np.where(size > 0.0, size, size.max(initial=1.0)))
+    scale = diags(1.0 / np.sqrt(np.maximum(np.abs(A.diagonal()), 1e-300)))
+    rows = csr_matrix((0, A.shape[0]))
+    if G.shape[0]:
+        rows = csr_matrix(G[np.flatnonzero(independent_rows(G, np.ones(G.shape[1])))]) @ scale
+        norm = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
+        rows = csr_matrix(diags(1.0 / norm) @ rows)
+    factors = SaddleFactors(csc_matrix(scale @ A @ scale), rows, Effort())
+    count = min(_PROBES, A.shape[0] - rows.shape[0])
+    X = np.random.default_rng(11).standard_normal((A.shape[0], count))
+    mass, stiffness = scale @ M @ scale, scale @ A @ scale
+    for _ in range(3):
+        X, _ = np.linalg.qr(factors.solve(mass @ X)[0])
+    small = X.T @ (mass @ X)
+    values, vectors = eigh(small)
+    X = X @ vectors[:, values > 1e-14 * values.max(initial=0.0)]  # more than there are masses
+    small, large = X.T @ (mass @ X), X.T @ (stiffness @ X)
+    return scale @ (X @ eigh(0.5 * (large + large.T), 0.5 * (small + small.T))[1])
+
+
+def _difference(a: Linearisation, b: Linearisation, R: csr_matrix | None) -> float:
+    full = a.expand(_slow_motions(a))
     moved = full if R is None else R @ full
-    held = np.setdiff1d(np.arange(a.first), d)
+    held = np.setdiff1d(np.arange(a.first), a.dofs)
     worst = float(np.abs(moved[held]).max(initial=0.0)) / max(float(np.abs(full).max()), 1e-300)
     if b.G.shape[0]:
         rate, size = np.abs(b.constraints @ moved), abs(b.constraints) @ np.abs(moved)
         worst = max(worst, float((rate / np.maximum(size, size.max() * 1e-12)).max(initial=0.0)))
-    if worst > 1e-6:
+    if worst > CONSTANT:
         return worst
-    for A, B in zip(a.whole(), b.whole(), strict=True):
+    before, after = a.whole(), b.whole()
+    kinetic, strain = (np.abs(np.einsum("ik,ik->k", full, before[i] @ full)) for i in (0, 2))
+    w = np.sqrt(strain / np.maximum(kinetic, 1e-300) + a.rotation.speed**2)
+    energy = w * np.sqrt(kinetic)
+    for power, (A, B) in enumerate(zip(before[::-1], after[::-1], strict=True)):
         one, two = full.T @ (A @ full), moved.T @ (B @ moved)
-        size = np.abs(full).T @ (abs(A) @ np.abs(full))
-        worst = max(worst, float((np.abs(one - two) / np.maximum(size, size.max() * 1e-12)).max(initial=0.0)))
+        floor = _NOISE * (np.abs(full).T @ (abs(A) @ np.abs(full)))
+        by = np.outer(w, w) ** (0.5 * power)  # K, C w, M w^2
+        change = np.abs(one - two) * by / np.maximum(np.outer(energy, energy), floor * by)
+        worst = max(worst, float(change.max(initial=0.0)))
     return worst

@@ -1,0 +1,128 @@
+"""Rotors, discs and the frames in which rotating machines have constant coefficients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fem_mbs import Model, ModelError, solve
+from fem_mbs.analysis.rotating import CONSTANT, choose_frame, constant_frames, rotation_of, steady_rotation
+from fem_mbs.solvers.complex_modes import complex_modes
+
+
+def two_discs(stiffness=(0.8e6, 1e6), n=6, section=("circle", {"diameter": 0.05}), axis=(1.0, 0.0, 0.0)):
+    """The shaft of two discs of the benchmarks: 1.5 m long, in springs at its ends, along an axis."""
+    axis = np.array(axis)
+    across = np.roll(axis, 1), np.roll(axis, 2)
+    m = Model(3)
+    m.material("steel", E=211e9, G=81.2e9, density=7810.0)
+    m.section("shaft", section[0], **section[1])
+    m.line("shaft", (0, 0, 0), tuple(1.5 * axis), n)
+    m.beams("shaft", "shaft", "shaft", "steel", orientation=tuple(across[0]))
+    for i in (n // 3, 2 * n // 3):
+        m.disc(f"disc {i}", i, 32.5897, 0.32956, 0.17809, axis=tuple(axis))
+    for end in ("start", "end"):
+        for k, v in zip(stiffness, across, strict=True):
+            m.nodal_spring(f"{end} {'xyz'[int(v.argmax())]}", f"shaft:{end}", "xyz"[int(v.argmax())], k)
+    m.fix("shaft:start", ["xyz"[int(axis.argmax())]])
+    m.rotor("rotor", axis=tuple(axis))
+    return m
+
+
+def turning(m, speed):
+    compiled = m.compile()
+    rotation = rotation_of(compiled, m.rotors["rotor"], speed)
+    return steady_rotation(compiled, compiled.system.initial_state(), rotation)
+
+
+@pytest.mark.parametrize(
+    ("speed", "expected"),
+    [(0.0, (91.797, 96.289, 274.566, 296.501)), (100.0, (91.787, 96.296, 274.060, 296.994))],
+)
+def test_two_discs(speed, expected):
+    """Frequencies [rad/s] of the benchmark, whatever the axis is."""
+    for axis in np.eye(3):
+        lin = choose_frame(turning(two_discs(axis=axis), speed))
+        assert lin.frame == "fixed"
+        found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=12).values
+        bending = found.imag[found.imag > 1.0]
+        for p in expected:
+            assert np.abs(bending - p).min() < 2e-3
+
+
+def test_choice_of_frames():
+    """Fixed for round shafts, rotating for flat ones in equal springs, refused where both have directions."""
+    flat = "rectangle", {"width": 0.05, "height": 0.0501}
+    assert choose_frame(turning(two_discs(), 100.0)).frame == "fixed"
+    assert choose_frame(turning(two_discs((1e6, 1e6)), 100.0)).frame == "fixed"
+    lin = turning(two_discs((1e6, 1e6), section=flat), 100.0)
+    assert choose_frame(lin).frame == "rotating"
+    with pytest.raises(ModelError, match="not constant in the fixed frame"):
+        choose_frame(lin, "fixed")
+    both = turning(two_discs(section=flat), 100.0)
+    with pytest.raises(ModelError, match="periodic in every frame"):
+        choose_frame(both)
+    assert choose_frame(turning(two_discs(section=flat), 0.0)).frame == "fixed"
+
+
+def test_small_differences_are_seen_on_fine_meshes():
+    """A thousandth of a per cent between the springs of a shaft of 96 stiff elements; equal ones leave rounding."""
+    seen = constant_frames(turning(two_discs((1e6, 0.99999e6), n=96), 100.0))
+    assert seen["rotating"] > CONSTANT and seen["fixed"] < 1e-9
+    same = constant_frames(turning(two_discs((1e6, 1e6), n=96), 100.0))
+    assert max(same.values()) < 1e-9
+
+
+def test_frames_agree():
+    """Seen from the rotor, modes of whirl have their frequencies moved by the speed."""
+    lin = turning(two_discs((1e6, 1e6)), 100.0)
+    fixed, seen = (
+        complex_modes(a.M, a.C, a.K, a.G, count=16).values.imag for a in (lin, choose_frame(lin, "rotating"))
+    )
+    whirling = [p for p in fixed if 80.0 < p < 320.0]
+    assert len(whirling) >= 4
+    for p in whirling:
+        assert min(np.abs(np.abs(seen) - abs(p - s)).min() for s in (100.0, -100.0)) < 1e-6
+
+
+def test_disc_is_a_body():
+    """A disc has the inertia that was said, about axes that its node's own ones have turned away from."""
+    m = Model(3)
+    m.body("hub", (0, 0, 0), mass=1.0, inertia=(1e-9, 1e-9, 1e-9), rotation=(0.3, -0.5, 0.8))
+    axis = np.array((1.0, 2.0, -0.5)) / np.linalg.norm((1.0, 2.0, -0.5))
+    m.disc("disc", "hub", 3.0, 0.5, 0.3, axis=tuple(axis))
+    m.rotor("rotor", axis=(0, 0, 1))
+    m.initial(spin=tuple(2.0 * axis))
+    m.transient_step(1e-3, 1e-3)
+    row = solve(m)
+    momentum = row.summary["steps"][0]["angular_momentum"]
+    np.testing.assert_allclose(momentum, 2.0 * 0.5 * axis, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda m: m.rotor("r"), "needs its axis"),
+        (lambda m: m.rotor("rotor", axis=[1, 0, 0]), "already taken"),
+        (lambda m: m.rotor("r", axis=[1, 0, 0], on="shift"), "shaft"),
+        (lambda m: m.rotor("r", axis=[1, 0, 0], on=[]), "no nodes"),
+        (lambda m: m.disc("d", "shaft:end", 1.0, 0.5, 0.2, axis=[1, 0, 0]), "more than twice diametral"),
+        (lambda m: m.disc("d", "shaft:end", 1.0, 0.5), "needs its axis"),
+        (lambda m: m.disc("d", "shaft:end", -1.0, 0.5, axis=[1, 0, 0]), "mass = -1.0"),
+    ],
+)
+def test_wrong_rotors(call, said):
+    with pytest.raises(ModelError, match=said):
+        call(two_discs())
+
+
+def test_plane_rotors():
+    m = Model(2)
+    m.node("n", (0, 0))
+    with pytest.raises(ModelError, match="in the plane the axis"):
+        m.rotor("r", axis=[0, 1])
+    with pytest.raises(ModelError, match="diametral is for space"):
+        m.disc("d", "n", 1.0, 0.1, 0.05)
+    m.disc("e", "n", 1.0, 0.1)
+    m.rotor("r", on="n")
+    assert m.rotors["r"].nodes.tolist() == [0] and m.rotors["r"].axis.tolist() == [0.0, 0.0, 1.0]
