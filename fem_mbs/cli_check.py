@@ -233,6 +233,18 @@ def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
     yield text
 
 
+def _sought(options: dict[str, Any]) -> str:
+    """Which complex modes in words."""
+    if options["which"] == "rightmost":
+        return "of largest growth"
+    near = options["near"]
+    if near == 0.0:
+        return "the lowest"
+    return (
+        f"nearest to {near:g} Hz" if isinstance(near, (int, float)) else f"nearest to {near[0]:g} + {near[1]:g} i 1/s"
+    )
+
+
 def _still(kind: str, options: dict[str, Any]) -> str:
     """A step at rest in words."""
     if kind == "linear_static":
@@ -250,6 +262,9 @@ def _still(kind: str, options: dict[str, Any]) -> str:
         )
     if kind == "buckling":
         return f"linear buckling, {_count(options['count'], 'load factor')}"
+    if kind == "complex_modes":
+        about = f" of {options['rotor']} turning" if options["rotor"] else ""
+        return f"{_count(options['count'], 'complex mode')}{about}, {_sought(options)}"
     if options["control"] == "arc":
         return f"static, along a path of at most {_count(options['points'], 'point')}"
     what = "increment" if options["control"] == "load" else f"increment of the displacement of {options['on']}"

@@ -277,6 +277,17 @@ class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, Nodal
         and do not grow."""
         self.steps.append(Step("buckling", name, {"count": count, "loads": loads, **options}))
 
+    def complex_modes_step(self, count: int = 6, name: str = "complex modes", **options) -> None:
+        """Damped, gyroscopic and unstable modes exp(p t), p = real + i imaginary [1/s], about the state that the steps
+        before have left, at rest or in motion; with a ``rotor``, about the state in which it turns steadily with
+        ``speed`` [rad/s] (None: as it does there).
+
+        ``count`` modes (a conjugate pair is one) ``near`` a frequency [Hz] or an eigenvalue [real, imaginary] [1/s],
+        or with ``which`` = "rightmost" those of largest real part up to the frequency ``reach`` [Hz]; ``frame``:
+        "fixed" or "rotating", where the coefficients must be constant, or "auto".  For the others see
+        `fem_mbs.analysis.stability_steps.COMPLEX_MODES_OPTIONS`."""
+        self.steps.append(Step("complex_modes", name, {"count": count, **options}))
+
     # --- to arrays -------------------------------------------------------------------------------------------------
     def compile(self, stepping: bool = True) -> CompiledModel:
         """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.

@@ -127,6 +127,18 @@ _STEP_TEXTS = {
     "band": "[low, high] [Hz]: all modes between them, proved to be all, whatever `count` says",
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
     'factorisation) or "none"; of buckling: true counts the factors',
+    "complex_modes.count": "of modes; a conjugate pair is one, rigid-body motions come in addition",
+    "complex_modes.near": "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary], the "
+    "eigenvalue p of exp(p t) [1/s]",
+    "complex_modes.check": '"probe" (look from another start for copies of multiple eigenvalues) or "none"',
+    "which": '"nearest", or "rightmost": the largest real parts',
+    "reach": 'frequency up to which those of `which = "rightmost"` are sought [Hz], else those of the 2 count + 10 '
+    "lowest",
+    "shift": "where the matrices are factored [1/s], or [real, imaginary]; else near `near`",
+    "rotor": "name of the rotor that turns steadily; the modes are those about its steady rotation",
+    "speed": "of the rotor [rad/s], else the one that it has in the state",
+    "frame": 'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; '
+    '"auto" takes the first for which they are',
     "preload": "name of a linear static step before, whose stresses (and loads) stiffen the model and stay constant",
     "start": "name of a linear static step before, with whose displacements it starts",
     "sign": '"both", "positive" or "negative" factors',
@@ -157,6 +169,10 @@ the size of the rotations; of the mid-point rule it is about (angle per step)^2/
 Motions and driven joints must leave nothing free but what deforms. Every driver gets a sensor "drive NAME"; the run
 also writes `drives-<number>-<step>.csv`, time and forces at the ends of time steps, which functions of the kind `csv`
 read (`interpolation = "spline"`), so that forces and moments of another model follow them.""",
+    "complex_modes": """\
+It stands about what the steps before have left: an equilibrium, an instant of a transient (its matrices are held as
+they are then), or, with `rotor`, the state in which that turns steadily, which is found from there. Loads that no step
+has brought in do not act.""",
 }
 
 

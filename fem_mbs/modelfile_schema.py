@@ -1111,7 +1111,7 @@ Step = _table(
     "Step",
     type=Key(
         TEXT,
-        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes" or "buckling"',
+        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling" or "complex_modes"',
         required=True,
     ),
     name=Key(NAME, "for reports", shows="the type"),

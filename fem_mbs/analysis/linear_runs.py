@@ -13,12 +13,15 @@ from fem_mbs.analysis.initial import consistent_velocities
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.linear_steps import respond, run_buckling, run_linear_static, run_modes
 from fem_mbs.analysis.linear_transient import LinearTransient
+from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.options import count_steps
 from fem_mbs.analysis.rules import weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error
+from fem_mbs.analysis.stability_steps import run_complex_modes
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import Step
 from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.complex_modes import ComplexModes
 
 __all__ = ["LinearRuns"]
 
@@ -29,7 +32,8 @@ class LinearRuns:
     """Linear steps of one run (`fem_mbs.analysis.run._Run`), which stays in its state.
 
     ``responses``: what linear static steps have found, by their names; ``linear``: the matrices of the last step
-    and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step.
+    and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step;
+    ``linearisation``, ``complex_modes``: of the last step of complex modes.
     """
 
     def __init__(self, run: Any):
@@ -37,6 +41,8 @@ class LinearRuns:
         self.responses: dict[str, Response] = {}
         self.linear: Linearised | None = None
         self.vectors: np.ndarray | None = None
+        self.linearisation: Linearisation | None = None
+        self.complex_modes: ComplexModes | None = None
         self._key: tuple | None = None
         self.matrices: Matrices | None = None
 
@@ -95,6 +101,10 @@ class LinearRuns:
                 frames |= run.fields.of_shapes(linear, moved["U"])
         run.recorder.append({"time": shapes, **series}, frames)
         return {"type": step.kind, "name": step.name, **summary}
+
+    def complex(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
+        """Complex modes, one frame per mode."""
+        return run_complex_modes(self.run, step, options)
 
     def transient(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """A transient; the time of the run goes on."""

@@ -255,7 +255,7 @@ class _Run:
         marching = {"transient": self._transient, "inverse": self._inverse, "static": self._static}
         linear = {
             "linear_static": self.linear.static, "linear_transient": self.linear.transient,
-            "modes": self.linear.shapes, "buckling": self.linear.shapes,
+            "modes": self.linear.shapes, "buckling": self.linear.shapes, "complex_modes": self.linear.complex,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []

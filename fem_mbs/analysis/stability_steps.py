@@ -1,0 +1,323 @@
+"""Steps that look at small motions about the state that the steps before have left, at rest or moving: complex modes.
+
+The state is an equilibrium, an instant of a motion (its coefficients are then held), or, with a rotor, the state in
+which that turns steadily.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem_mbs import contract as C
+from fem_mbs.analysis.linearisation import Linearisation, Rotation
+from fem_mbs.analysis.rotating import constant_frames, steady_rotation
+from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.matrices import Matrices
+from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.complex_modes import CHECKS, ComplexModes, complex_modes
+
+__all__ = [
+    "COMPLEX_MODES_OPTIONS", "check_stability", "find_modes", "in_frame", "linearised", "rotation_of",
+    "run_complex_modes", "upper_rows",
+]  # fmt: skip
+
+#: Options of a step of complex modes and their defaults.
+COMPLEX_MODES_OPTIONS: dict[str, Any] = {
+    "count": 6,  # of modes; a conjugate pair is one
+    "near": 0.0,  # frequency [Hz], or eigenvalue [real, imaginary] [1/s]
+    "which": "nearest",  # or "rightmost": largest real parts
+    "reach": None,  # frequency [Hz] up to which right-most ones are sought; None: of the 2 count + 10 lowest
+    "shift": None,  # where the matrices are factored: [1/s], or [real, imaginary]; None: near ``near``
+    "check": "probe",  # for missed copies of multiple eigenvalues, or "none"
+    "rotor": "",  # name of the rotor that turns steadily
+    "speed": None,  # its speed [rad/s]; None: the one that it has in the state
+    "frame": "auto",  # of the increments: "fixed", "rotating", or the one with constant coefficients
+}
+
+FRAMES = ("auto", "fixed", "rotating")
+_CONSTANT = 1e-6  # changes of coefficients over a turn that count as none
+_NEUTRAL = 1e-6  # damping ratio that rounding may leave of none
+_BALANCED = 1e-6  # of the largest force of an element: what a state may leave out of balance
+_SHAPE = 0.1  # largest displacement of a shape over the model's length
+
+
+# --- options ---------------------------------------------------------------------------------------------------------
+def _number(value, low: float = -np.inf) -> bool:
+    ok = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return bool(ok and low <= value and abs(value) < 1e300)
+
+
+def _point(value) -> bool:
+    """Whether this is a number, or two of them: real and imaginary part."""
+    return _number(value) or (np.ndim(value) == 1 and len(value) == 2 and all(_number(v) for v in value))
+
+
+def check_stability(owner: str, options: dict[str, Any], model) -> None:
+    """Refuse options of complex modes and their like that make no sense, before anything is computed.
+
+    Raises:
+        ModelError: naming the step, the option and what it may be.
+    """
+    words = {"which": ("nearest", "rightmost"), "check": CHECKS, "frame": FRAMES}
+    for key, known in words.items():
+        if key in options and options[key] not in known:
+            raise ModelError(f"{owner}: {key} = {options[key]!r} must be one of {', '.join(known)}")
+    if "near" in options and not _point(options["near"]):
+        raise ModelError(f"{owner}: near = {options['near']!r} must be a frequency [Hz], or [real, imaginary] [1/s]")
+    if options.get("shift") is not None and not _point(options["shift"]):
+        raise ModelError(f"{owner}: shift = {options['shift']!r} must be a number [1/s], or [real, imaginary]")
+    reach = options.get("reach")
+    if reach is not None and not (_number(reach, 0.0) and reach > 0.0):
+        raise ModelError(f"{owner}: reach = {reach!r} must be a positive frequency [Hz]")
+    if reach is not None and options.get("which") != "rightmost":
+        raise ModelError(f'{owner}: reach = {reach:g} belongs to which = "rightmost"; remove it, or ask for those')
+    check_rotor(owner, options, model)
+
+
+def check_rotor(owner: str, options: dict[str, Any], model) -> None:
+    """Refuse a rotor that is none, and what has no sense without one.
+
+    Raises:
+        ModelError: naming the step, the option and what it may be.
+    """
+    name, speed, frame = (options.get(key) for key in ("rotor", "speed", "frame"))
+    if name:
+        model._find("rotor", name, getattr(model, "rotors", {}), owner)
+    elif speed is not None:
+        raise ModelError(f"{owner}: speed = {speed!r} needs a rotor; name it in rotor")
+    elif frame == "rotating":
+        raise ModelError(f'{owner}: frame = "rotating" needs a rotor; name it in rotor')
+    if speed is not None and not _number(speed):
+        raise ModelError(f"{owner}: speed = {speed!r} must be a number [rad/s]")
+
+
+# --- the state -------------------------------------------------------------------------------------------------------
+def rotation_of(model, system, name: str, speed: float | None, state: S.State | None = None) -> Rotation:
+    """The steady rotation of a rotor; without a speed, the one with which its nodes turn in the state (mean over the
+    squares of their distances from the axis, and their spins)."""
+    rotor = model.rotors[name]
+    nodes = np.zeros(system.nodes.x.shape[0], bool)
+    nodes[rotor.nodes] = True
+    dim = system.dimension
+    axis = np.array([0.0, 0.0, 1.0]) if dim == 2 else np.asarray(rotor.axis, float)
+    point = np.zeros(dim) if rotor.point is None else np.asarray(rotor.point, float)
+    rotation = Rotation(f'Rotor "{name}"', axis, point, 0.0, nodes)
+    if speed is None:
+        speed = 0.0 if state is None else _mean_speed(system, state, rotation)
+    return rotation.at(speed)
+
+
+def _mean_speed(system, state: S.State, rotation: Rotation) -> float:
+    dim, nodes = system.dimension, rotation.nodes
+    place = system.offset[: nodes.size][nodes][:, None] + np.arange(dim)
+    arm, v = np.zeros((2, len(place), 3))
+    arm[:, :dim], v[:, :dim] = state.Q[0, place] - rotation.point, state.V[0, place]
+    way = np.cross(rotation.axis, arm)
+    work, size = np.vdot(way, v), np.vdot(way, way)
+    turning = np.flatnonzero(nodes & system.nodes.rotational)
+    length = system.length
+    if turning.size and dim == 2:
+        work += length**2 * state.V[0, system.offset[turning] + 2].sum()
+        size += length**2 * turning.size
+    elif turning.size:
+        R = state.D[0, system.rot_row[turning]].reshape(-1, 3, 3)
+        W = state.V[0, system.offset[turning][:, None] + 3 + np.arange(3)]
+        work += length**2 * np.einsum("i,nij,nj->", rotation.axis, R, W)
+        size += length**2 * turning.size
+    return float(work / size) if size > 0.0 else 0.0
+
+
+def linearised(run, options: dict[str, Any], owner: str) -> tuple[Linearisation, list[str]]:
+    """Small motions about the present state of a run, in the frame asked for, and what is to be said of them.
+
+    Raises:
+        ModelError, AnalysisError: the state cannot be linearised, or not with constant coefficients.
+    """
+    if run.linear.matrices is None:
+        run.linear.matrices = Matrices(run.system)
+    matrices, name = run.linear.matrices, options["rotor"]
+    if name:
+        rotation = rotation_of(run.model, run.system, name, options["speed"], run.state)
+        lin = steady_rotation(run.compiled, run.state, rotation, run.t, run.loading, matrices)
+        return in_frame(lin, options["frame"], owner)
+    lin = Linearisation(run.compiled, run.state, run.t, run.loading, matrices=matrices)
+    warnings = []
+    if lin.moving:
+        warnings.append("the state moves: eigenvalues are those of its matrices held at this instant")
+    out = _out_of_balance(lin)
+    if out > _BALANCED:
+        warnings.append(
+            f"the state is out of balance by {out:.1e} of the largest force of an element; find its equilibrium by a "
+            "static step before"
+        )
+    if any("centrifugal" in b.type.name for b in run.system.blocks):
+        warnings.append("Coriolis forces of the turning frame of a centrifugal load are left out; turn a rotor instead")
+    if run.events is not None and run.events.happened:
+        warnings.append("what events have switched is not seen: functions are those of the model")
+    return lin, warnings
+
+
+def _out_of_balance(lin: Linearisation) -> float:
+    """Forces left over, over the largest force of an element; lengths and radians are of one size here."""
+    left = float(np.abs(lin.residual).max(initial=0.0))
+    if left == 0.0:
+        return 0.0
+    largest = 0.0
+    ctl = lin._control(2.0, mass=1.0)
+    for block, _, _, fe, _ in lin._matrices.tiles(C.FORCE, ctl, lin._fun, lin.state):
+        largest = max(largest, float(np.abs(fe[:, : block.type.node_dofs]).max(initial=0.0)))
+    return left / largest if largest > 0.0 else 0.0
+
+
+def in_frame(lin: Linearisation, frame: str, owner: str) -> tuple[Linearisation, list[str]]:
+    """A steady rotation seen from a frame in which its coefficients are constant.
+
+    Raises:
+        AnalysisError: they are not in the one asked for, or ("auto") in none.
+    """
+    if lin.rotation.speed == 0.0:
+        return lin.seen_from("rotating" if frame == "rotating" else "fixed"), []
+    change = constant_frames(lin)
+    if frame == "auto":
+        frame = next((f for f in ("fixed", "rotating") if change[f] <= _CONSTANT), "")
+        if not frame:
+            raise AnalysisError(
+                f"{owner}: the coefficients of {lin.rotation.owner} are periodic both in the fixed frame and in the "
+                f"rotating one (they change by {change['fixed']:.1e} and {change['rotating']:.1e} over a turn), for "
+                "neither the rotor nor what holds it has rotational symmetry; make one of both symmetric, or take a "
+                "transient step"
+            )
+    elif change[frame] > _CONSTANT:
+        other = "rotating" if frame == "fixed" else "fixed"
+        raise AnalysisError(
+            f"{owner}: in the {frame} frame the coefficients of {lin.rotation.owner} change by {change[frame]:.1e} over "
+            f'a turn; take frame = "{other}" or "auto"'
+        )
+    return lin.seen_from(frame), []
+
+
+# --- complex modes ---------------------------------------------------------------------------------------------------
+def upper_rows(modes: ComplexModes, count: int) -> np.ndarray:
+    """Numbers of the rigid motions and of the first ``count`` other modes: conjugate pairs by their upper halves."""
+    rows = np.flatnonzero(modes.values.imag >= 0.0)
+    return rows[: modes.rigid + count]
+
+
+def find_modes(lin: Linearisation, options: dict[str, Any], owner: str) -> tuple[ComplexModes, np.ndarray]:
+    """Complex modes as the options of a step say, and which of them are its modes.
+
+    Raises:
+        ModelError: nothing moves an unknown.
+        AnalysisError: they cannot be found.
+    """
+    near, count, reach = options["near"], options["count"], options.get("reach")
+    near = 2j * np.pi * near if np.ndim(near) == 0 else complex(*near)
+    shift = options.get("shift")
+    given = {
+        "near": near, "which": options["which"], "check": options.get("check", "probe"),
+        "shift": shift if shift is None or np.ndim(shift) == 0 else complex(*shift),
+        "reach": None if reach is None else 2.0 * np.pi * reach,
+    }  # fmt: skip
+    used = sum(np.asarray(abs(A).sum(axis=0)).ravel() for A in (lin.M, lin.C, lin.K, lin.G))
+    if (used == 0.0).any():
+        loose = lin.names[int(np.flatnonzero(used == 0.0)[0])]
+        raise ModelError(f"{owner}: {loose} has neither mass nor stiffness nor joint; give it a mass, or hold it")
+    # near a point of the real axis, and right-most, conjugates are as near and count as well
+    wanted = count if near.imag != 0.0 and options["which"] == "nearest" else 2 * count
+    try:
+        modes = complex_modes(lin.M, lin.C, lin.K, lin.G, wanted, **given)
+        rows = upper_rows(modes, count)
+        if wanted == count and rows.size < modes.rigid + count:
+            modes = complex_modes(lin.M, lin.C, lin.K, lin.G, 2 * count, **given)
+            rows = upper_rows(modes, count)
+    except AnalysisError as error:
+        raise AnalysisError(f"{owner}: {error}") from None
+    return modes, rows
+
+
+def run_complex_modes(run, step, options: dict[str, Any]) -> dict[str, Any]:
+    """Make a step of complex modes of a run: its rows, one frame per mode, and its summary."""
+    owner = f'Step "{step.name}"'
+    lin, warnings = linearised(run, options, owner)
+    modes, rows = find_modes(lin, options, owner)
+    run.linear.linearisation, run.linear.complex_modes = lin, modes
+    p = modes.values[rows]
+    if rows.size < modes.rigid + options["count"]:
+        warnings.append(f"there are no more than these {rows.size} modes")
+    size = np.abs(p)
+    damping = np.where(size > 0.0, -p.real / np.where(size > 0.0, size, 1.0), 0.0)
+    stable = bool((damping >= -_NEUTRAL).all())
+    number = np.arange(1.0, rows.size + 1.0)
+    series = {
+        "time": number, "eigenvalue": np.column_stack((p.real, p.imag)), "frequency": np.abs(p.imag) / (2.0 * np.pi),
+        "damping ratio": damping, "residual": modes.residuals[rows],
+    }  # fmt: skip
+    frames = _frames(run, lin, modes.right[:, rows], number) if rows.size else None
+    run.recorder.append(series, frames)
+    effort = modes.effort
+    return {
+        "type": "complex_modes", "name": step.name,
+        "eigenvalues": np.column_stack((p.real, p.imag)).tolist(),
+        "frequencies_hz": series["frequency"].tolist(),
+        "damping_ratios": damping.tolist(),
+        "residuals": modes.residuals[rows].tolist(),
+        "backward_errors": modes.backward[rows].tolist(),
+        "biorthogonality": modes.biorthogonality,
+        "rigid_body_modes": modes.rigid, "zeros": modes.zeros,
+        "frame": lin.frame, "rotor": options["rotor"],
+        "speed": lin.rotation.speed if lin.rotation is not None else None,
+        "stable": stable, "time": float(run.t),
+        "shifts": [[s.real, s.imag] for s in modes.shifts],
+        **({"covered": list(modes.covered)} if modes.covered is not None else {}),
+        "equations": int(lin.dofs.size), "constraints": int(lin.G.shape[0]),
+        "effort": {
+            "factorisations": effort.factorisations, "solves": effort.solves, "steps": effort.steps,
+            "breakdowns": effort.breakdowns,
+        },
+        "warnings": warnings,
+    }  # fmt: skip
+
+
+def _frames(run, lin: Linearisation, q: np.ndarray, number: np.ndarray) -> dict[str, np.ndarray]:
+    """Columns of shapes q (n, k): real and imaginary parts of displacements and small rotations, of a phase in which
+    the real part is largest, and the place of the state, to which Re(u exp(i phi)) is to be added."""
+    system = lin.system
+    X = lin.expand(q)
+    where = np.flatnonzero(system.system.kind == S.POSITION)
+    moved = X[where] if np.abs(X[where]).max(initial=0.0) > 0.0 else X
+    # |Re(u exp(i phi))|^2 = (|u|^2 + Re(u.u exp(2 i phi)))/2
+    X = X * np.exp(-0.5j * np.angle((moved * moved).sum(axis=0)))
+    largest = np.abs(X.real).argmax(axis=0)
+    X = X * np.where(X.real[largest, np.arange(X.shape[1])] < 0.0, -1.0, 1.0)
+    size = np.abs(X[where]).max(axis=0, initial=0.0) / system.length
+    most = np.abs(X).max(axis=0, initial=0.0)
+    size = np.where(size < 1e-6 * most, most, size)
+    X = X * np.where(size > 0.0, _SHAPE / np.where(size > 0.0, size, 1.0), 0.0)
+    s = lin.state
+    here = run.frames(
+        {"Q": s.Q[:1], "V": s.V[:1], "D": s.D[:1], "out": run.state.out[None], "energy": run.state.energy[None]},
+        number[:1], shapes=True,
+    )  # fmt: skip
+    real, imaginary = nodal(system, X.real), nodal(system, X.imag)
+    k = X.shape[1]
+    return {
+        "time": number,
+        "displacement": real[:, :, :3], "rotation": real[:, :, 3:],
+        "displacement imaginary": imaginary[:, :, :3], "rotation imaginary": imaginary[:, :, 3:],
+        "state displacement": np.repeat(here["displacement"], k, axis=0),
+        "state rotation": np.repeat(here["rotation"], k, axis=0),
+    }  # fmt: skip
+
+
+def nodal(system, X: np.ndarray) -> np.ndarray:
+    """Displacements and rotations (k, nodes, 6) of nodes from increments X (N, k) of all dofs."""
+    n, dim = system.nodes.x.shape[0], system.dimension
+    out = np.zeros((X.shape[1], n, 6))
+    for i in range(dim):
+        out[:, :, i] = X[system.offset[:n] + i].T
+    turning = np.flatnonzero(system.nodes.rotational)
+    for i in range(system.rotation_dofs):
+        out[:, turning, 5 if dim == 2 else 3 + i] = X[system.offset[turning] + dim + i].T
+    return out

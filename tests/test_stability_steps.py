@@ -1,0 +1,232 @@
+"""Steps of complex modes: closed forms, states at rest and in motion, rotors, results, messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+from fem_mbs import Model, ModelError, Results, load_model, run, solve
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
+
+
+def oscillator(damping: float = 3.0) -> Model:
+    """2 kg on 800 N/m along x and 5000 N/m along y."""
+    m = Model(2)
+    m.body("b", (0, 0), mass=2.0, inertia=0.1)
+    m.nodal_spring("x", "b", "x", 800.0, damping)
+    m.nodal_spring("y", "b", "y", 5000.0)
+    m.nodal_spring("r", "b", "rotation", 4.0)
+    return m
+
+
+def test_damped_oscillators_closed_form():
+    m = oscillator()
+    m.complex_modes_step(3)
+    (step,) = solve(m).steps
+    p = np.array(step.summary["eigenvalues"]) @ [1.0, 1j]
+    r = np.roots([2.0, 3.0, 800.0])
+    expected = [1j * np.sqrt(4.0 / 0.1), r[r.imag > 0.0][0], 1j * np.sqrt(2500.0)]
+    np.testing.assert_allclose(p, sorted(expected, key=abs), rtol=1e-12, atol=1e-12)
+    k = int(np.argmin(abs(p - expected[1])))
+    assert step.summary["damping_ratios"][k] == pytest.approx(3.0 / (2.0 * np.sqrt(2.0 * 800.0)), rel=1e-12)
+    assert step.summary["frequencies_hz"][k] == pytest.approx(expected[1].imag / (2.0 * np.pi), rel=1e-12)
+    assert step.summary["stable"] is True
+    assert max(step.summary["residuals"]) < 1e-12
+    assert step.summary["biorthogonality"] < 1e-10
+
+
+def test_overdamped_oscillator_counts_each_real_eigenvalue():
+    m = oscillator(damping=100.0)
+    m.complex_modes_step(4)
+    p = np.array(solve(m).steps[0].summary["eigenvalues"]) @ [1.0, 1j]
+    real = np.sort(p[p.imag == 0.0].real)
+    np.testing.assert_allclose(real, np.sort(np.roots([2.0, 100.0, 800.0])), rtol=1e-12)
+    assert len(p) == 4
+
+
+def test_inverted_pendulum_falls():
+    """p^2 = m g l/(J + m l^2); a joint of multipliers is between, and bears the weight."""
+    m = Model(2, gravity=(0.0, -9.81))
+    m.body("b", (0, 0.5), mass=2.0, inertia=0.1)
+    m.joint("j", "revolute", "b", "ground", point=(0, 0))
+    m.static_step()
+    m.complex_modes_step(2, which="rightmost")
+    s = solve(m).steps[1].summary
+    assert s["stable"] is False
+    rate = np.sqrt(2.0 * 9.81 * 0.5 / (0.1 + 2.0 * 0.25))
+    np.testing.assert_allclose(s["eigenvalues"], [[rate, 0.0], [-rate, 0.0]], rtol=1e-12)
+    assert s["warnings"] == []
+
+
+def beam(**options) -> Model:
+    m = Model(2, gravity=(0.0, -9.81))
+    m.section("s", "stiffness", EA=1e6, EI=20.0, rhoA=1.0)
+    m.line("l", (0, 0), (1, 0), 6)
+    m.beams("b", "l", "s", **options)
+    m.fix("l:start")
+    m.static_step()
+    return m
+
+
+def test_modes_about_a_static_state_are_those_of_the_modal_step():
+    m = beam()
+    m.complex_modes_step(3)
+    m.modes_step(3)
+    steps = solve(m).steps
+    np.testing.assert_allclose(
+        steps[1].summary["frequencies_hz"], steps[2].summary["frequencies_hz"], rtol=1e-9
+    )  # fmt: skip
+    near = steps[2].summary["frequencies_hz"][1]
+    m = beam()
+    m.complex_modes_step(1, near=near)
+    assert solve(m).steps[1].summary["frequencies_hz"] == pytest.approx([near], rel=1e-9)
+
+
+def test_eigenvalue_is_the_free_decay_of_a_transient():
+    """A small motion of the damped beam in its lowest mode goes as exp(p t)."""
+    m = beam(damping=2e-3)
+    m.complex_modes_step(1)
+    found = solve(m)
+    p = complex(*found.steps[1].summary["eigenvalues"][0])
+    assert p.real < -0.1
+    y0 = found.steps[0].frames["displacement"][-1, -1, 1]
+    m = beam(damping=2e-3)
+    m.sensor("tip", "displacement", on="l:end")
+    m.force("pull", "l:end", (0.0, -1e-3), function={"kind": "step", "start": 1e-6, "start_value": 1, "end_value": 0})
+    m.static_step(name="pulled")
+    period = 2.0 * np.pi / p.imag
+    m.transient_step(4.0 * period, period / 400.0)
+    result = solve(m)
+    t, y = result.steps[-1].time, result.sensor("tip")[:, 1] - y0
+    low = np.flatnonzero((y[1:-1] < y[:-2]) & (y[1:-1] <= y[2:])) + 1
+    decay = np.log(y[low[0]] / y[low[2]]) / (t[low[2]] - t[low[0]])
+    assert t[low[2]] - t[low[0]] == pytest.approx(2.0 * period, rel=3e-3)
+    assert decay == pytest.approx(-p.real, rel=0.02)
+
+
+def test_free_body_reports_rigid_motions():
+    m = Model(2)
+    m.body("a", (0, 0), mass=1.0, inertia=0.1)
+    m.body("b", (1, 0), mass=1.0, inertia=0.1)
+    m.spring("s", "a", "b", 100.0)
+    m.complex_modes_step(1)
+    s = solve(m).steps[0].summary
+    assert s["rigid_body_modes"] == 5
+    assert s["zeros"] == 10
+    assert s["eigenvalues"][:5] == [[0.0, 0.0]] * 5
+    assert s["frequencies_hz"][5] == pytest.approx(np.sqrt(200.0) / (2.0 * np.pi), rel=1e-10)
+
+
+def test_results_folder_and_schema(tmp_path):
+    m = beam(damping=1e-3)
+    m.complex_modes_step(3)
+    m.transient_step(0.01, 0.005)
+    run(m, tmp_path / "out")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    jsonschema.validate(summary, SCHEMA)
+    assert [s["type"] for s in summary["steps"]] == ["static", "complex_modes", "transient"]
+    step = Results.open(tmp_path / "out").steps[1]
+    shape = step.frames["displacement"][:] + 1j * step.frames["displacement imaginary"][:]
+    assert shape.shape == (3, 7, 3)
+    assert np.linalg.norm(shape, axis=2).max() <= 0.1 * 1.0 * (1.0 + 1e-9) * np.sqrt(2.0)
+    assert (np.linalg.norm(shape.real, axis=(1, 2)) > np.linalg.norm(shape.imag, axis=(1, 2))).all()
+    assert step.frames["state displacement"][0, -1, 1] < -1e-3  # it hangs through
+    np.testing.assert_allclose(step.series["frequency"], step.summary["frequencies_hz"])
+
+
+def test_model_file_makes_the_same_calls(tmp_path):
+    text = """
+dimension = 2
+gravity = [0, -9.81]
+[section.s]
+shape = "stiffness"
+EA = 1e6
+EI = 20.0
+rhoA = 1.0
+[mesh.l]
+line = {start = [0, 0], end = [1, 0], n = 6}
+[[beam]]
+name = "b"
+on = "l"
+section = "s"
+[[support]]
+on = "l:start"
+[[step]]
+type = "static"
+[[step]]
+type = "complex_modes"
+name = "complex modes"
+count = 2
+near = [0.0, 90.0]
+"""
+    path = tmp_path / "m.toml"
+    path.write_text(text, encoding="utf-8")
+    m = beam()
+    m.complex_modes_step(2, near=[0.0, 90.0])
+    given, made = solve(load_model(path)).steps[1].summary, solve(m).steps[1].summary
+    assert given["eigenvalues"] == made["eigenvalues"]
+    path.write_text(text.replace("[0.0, 90.0]", "[1.0]"), encoding="utf-8")
+    with pytest.raises(ModelError, match="near = "):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"near": "low"}, "near = 'low' must be a frequency"),
+        ({"shift": [1.0, 2.0, 3.0]}, "shift = .* must be a number"),
+        ({"which": "lowest"}, "which = 'lowest' must be one of nearest, rightmost"),
+        ({"check": "inertia"}, "check = 'inertia' must be one of"),
+        ({"frame": "moving"}, "frame = 'moving' must be one of"),
+        ({"frame": "rotating"}, "needs a rotor"),
+        ({"speed": 3.0}, "speed = 3.0 needs a rotor"),
+        ({"rotor": "none"}, 'no rotor "none"'),
+        ({"reach": 10.0}, "reach = 10 belongs to"),
+        ({"reach": -1.0, "which": "rightmost"}, "reach = -1.0 must be a positive frequency"),
+        ({"count": 0}, "count = 0 must be a whole number"),
+        ({"number": 3}, 'unknown key "number"'),
+    ],
+)
+def test_wrong_options(options, message):
+    m = oscillator()
+    m.complex_modes_step(**options)
+    with pytest.raises(ModelError, match=message):
+        solve(m)
+
+
+def test_what_a_state_is_not_is_told():
+    m = beam()
+    m.complex_modes_step(1)
+    m.force("late", "l:end", (0.0, 5.0))
+    m.static_step(name="half", until=0.5, vary="late")
+    m.complex_modes_step(1, "loaded")
+    m.transient_step(0.001, 0.001)
+    m.complex_modes_step(1, "in motion")
+    steps = {s.name: s.summary["warnings"] for s in solve(m).steps}
+    assert steps["complex modes"] == steps["loaded"] == []
+    assert any("the state moves" in w for w in steps["in motion"])
+    m = Model(2)
+    m.body("b", (0, 0.5), mass=2.0, inertia=0.1)
+    m.nodal_spring("s", "b", "y", 800.0)
+    m.nodal_spring("r", "b", "rotation", 4.0)
+    m.nodal_spring("x", "b", "x", 800.0)
+    m.force("f", "b", (1.0, 0.0))
+    m.transient_step(0.01, 0.01)
+    m.static_step()
+    m.complex_modes_step(1)
+    assert solve(m).steps[2].summary["warnings"] == []
+
+
+def test_unknown_without_mass_and_stiffness():
+    m = Model(2)
+    m.body("b", (0, 0), mass=2.0, inertia=0.1)
+    m.node("n", (1, 0))
+    m.spring("s", "b", "n", 10.0)
+    m.complex_modes_step(1)
+    with pytest.raises(ModelError, match=r'complex modes": node "n".* has neither mass nor stiffness'):
+        solve(m)
