@@ -288,6 +288,21 @@ class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, Nodal
         `fem_mbs.analysis.stability_steps.COMPLEX_MODES_OPTIONS`."""
         self.steps.append(Step("complex_modes", name, {"count": count, **options}))
 
+    def stability_map_step(self, parameters=(), count: int = 6, name: str = "stability map", **options) -> None:
+        """Largest growth rate and its frequency over one or two parameters; the steps before are made anew at every
+        point, and small motions are about the state that they leave (`complex_modes_step`, whose options it takes).
+
+        A parameter is a dictionary of ``values`` (rising) and one of
+
+        - ``load``: a name, or several, or "all": factors of loads that steps before apply,
+        - ``rotor``: speeds of its steady rotation [rad/s],
+        - ``element`` and ``number``: a number of the elements of that name, as their type calls it ("stiffness",
+          "damping", "coefficient"); with ``factor`` = true values multiply what it is;
+
+        ``name``: what figures call it.  ``refine``: so many times intervals are halved in which stability is lost; the
+        points go to "boundary" of the summary."""
+        self.steps.append(Step("stability_map", name, {"parameters": parameters, "count": count, **options}))
+
     # --- to arrays -------------------------------------------------------------------------------------------------
     def compile(self, stepping: bool = True) -> CompiledModel:
         """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.

@@ -224,7 +224,12 @@ def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping
         elif key in ("loads", "vary"):
             words = isinstance(value, list) and all(isinstance(v, str) for v in value)
             what, good = "a text or a list of texts", isinstance(value, str) or words
-        elif checked.type == "complex_modes" and key in ("near", "shift") and isinstance(value, list):
+        elif key == "parameters":
+            what = "a list of tables"
+            good = isinstance(value, list) and all(isinstance(v, dict) for v in value)
+        elif (
+            checked.type in ("complex_modes", "stability_map") and key in ("near", "shift") and isinstance(value, list)
+        ):
             what = "a number, or a list of two"
             good = [type(v) in (int, float) for v in value] == [True, True]
         elif key == "band":

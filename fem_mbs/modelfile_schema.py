@@ -1111,7 +1111,8 @@ Step = _table(
     "Step",
     type=Key(
         TEXT,
-        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling" or "complex_modes"',
+        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling", '
+        '"complex_modes" or "stability_map"',
         required=True,
     ),
     name=Key(NAME, "for reports", shows="the type"),

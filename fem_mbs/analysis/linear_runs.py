@@ -17,6 +17,7 @@ from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.options import count_steps
 from fem_mbs.analysis.rules import weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error
+from fem_mbs.analysis.stability_map import run_stability_map
 from fem_mbs.analysis.stability_steps import run_complex_modes
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import Step
@@ -105,6 +106,10 @@ class LinearRuns:
     def complex(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """Complex modes, one frame per mode."""
         return run_complex_modes(self.run, step, options)
+
+    def map(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
+        """Stability over parameters, one row per point."""
+        return run_stability_map(self.run, step, options)
 
     def transient(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """A transient; the time of the run goes on."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.loading import chosen
+from fem_mbs.analysis.stability_map import check_map
 from fem_mbs.analysis.stability_steps import check_stability
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.buckling import SIGNS, linear_buckling
@@ -78,8 +79,10 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
                 f'{owner}: {key} = "{options[key]}" must be the name of a linear static step before it; there '
                 f"are {', '.join(earlier) or 'none'}"
             )
-    if kind == "complex_modes":
+    if kind in ("complex_modes", "stability_map"):
         check_stability(owner, options, model)
+    if kind == "stability_map":
+        check_map(owner, options, model)
     if kind == "modes":
         near, band = options["near"], options["band"]
         if near is not None and (isinstance(near, bool) or not isinstance(near, (int, float)) or not 0 <= near < 1e300):

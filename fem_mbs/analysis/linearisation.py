@@ -395,10 +395,15 @@ class Linearisation:
         return self.constraints[:, self.dofs]
 
     @cached_property
+    def pressed(self) -> bool:
+        """Whether forces depend on multipliers, as friction in joints does: ``columns`` are not G^T then."""
+        return any(block.owners is not None and (block.owners >= 0).any() for block in self.system.blocks)
+
+    @cached_property
     def columns(self) -> csr_matrix:
         """(n, m): forces of the multipliers on the unknowns, G^T, and with friction that these press what it depends on
         them: (p^2 M + p C + K) x + columns y = 0, G x = 0."""
-        if not any(block.type.reads for block in self.system.blocks):
+        if not self.pressed:
             return csr_matrix(self.G.T)
         forces = self._elastic[1][: self.first, self.first : -1]
         return hstack((forces, self.system.sharing()[:, : self.first].T)).tocsr()[self.dofs]
@@ -470,9 +475,9 @@ class Linearisation:
     @cached_property
     def elimination(self) -> Elimination | None:
         """u = T q + u0 over the dofs of nodes, for parts of which constraints tie a few; None for mechanisms, in which
-        everything hangs together by joints, and T would be full."""
+        everything hangs together by joints, and T would be full, and where forces depend on multipliers."""
         m = self.constraints.shape[0]
-        return None if m > MECHANISM * self.dofs.size and self.dofs.size > LARGE else self.eliminate()
+        return None if self.pressed or (m > MECHANISM * self.dofs.size and self.dofs.size > LARGE) else self.eliminate()
 
     def eliminate(self, right: np.ndarray | None = None, pin: int = -1) -> Elimination:
         """u = T q + u0 with right sides (m,) of the constraints; what supports and motions hold stays where it is, and

@@ -12,6 +12,7 @@ from fem_mbs.analysis.linear_steps import BUCKLING_OPTIONS, LINEAR_STATIC_OPTION
 from fem_mbs.analysis.linear_transient import LINEAR_TRANSIENT_OPTIONS
 from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
 from fem_mbs.analysis.rules import RULES, check_rule
+from fem_mbs.analysis.stability_map import STABILITY_MAP_OPTIONS
 from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS
 from fem_mbs.analysis.statics import STATIC_OPTIONS
 from fem_mbs.analysis.stepping import Settings
@@ -22,7 +23,7 @@ __all__ = ["LINEAR", "REQUIRED", "STEP_OPTIONS", "TIMED", "count_steps", "read_o
 
 #: Types of steps that pass time, and those that are linear about a state.
 TIMED = ("transient", "inverse")
-LINEAR = ("linear_static", "linear_transient", "modes", "buckling", "complex_modes")
+LINEAR = ("linear_static", "linear_transient", "modes", "buckling", "complex_modes", "stability_map")
 #: Options that have no default where a step takes them.
 REQUIRED = ("duration", "h")
 
@@ -66,6 +67,7 @@ STEP_OPTIONS = {
     "modes": MODES_OPTIONS,
     "buckling": BUCKLING_OPTIONS,
     "complex_modes": COMPLEX_MODES_OPTIONS,
+    "stability_map": STABILITY_MAP_OPTIONS,
 }
 
 

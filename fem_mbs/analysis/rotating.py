@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csc_matrix, csr_matrix, diags, vstack
+from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 
 from fem_mbs.analysis.linearisation import Linearisation, Rotation, rotated
 from fem_mbs.analysis.loading import Loading
@@ -109,18 +109,18 @@ def _solved(lin: Linearisation, A, force: np.ndarray, pin: int) -> np.ndarray:
         q = _factored_solution(found.reduce(A), None, right)
         u[: lin.first] = found.expand(q)
         return u
-    G = lin.G
+    G, columns = lin.G, lin.columns
     if pin >= 0:
         row = csr_matrix(([1.0], ([0], np.flatnonzero(d == pin))), shape=(1, d.size))
-        G, gap = vstack((G, row)).tocsr(), np.append(gap, 0.0)
-    keep = independent_rows(G, np.ones(d.size))
+        G, columns, gap = vstack((G, row)).tocsr(), hstack((columns, row.T)), np.append(gap, 0.0)
+    keep = np.flatnonzero(independent_rows(G, np.ones(d.size)))
     right = np.concatenate((-force[d], -gap[keep]))
-    u[d] = _factored_solution(A[d][:, d], csr_matrix(G[np.flatnonzero(keep)]), right)
+    u[d] = _factored_solution(A[d][:, d], csr_matrix(G[keep]), right, csr_matrix(columns)[:, keep])
     return u
 
 
-def _factored_solution(A, G, right: np.ndarray) -> np.ndarray:
-    """u (n,) of A u + G^T y = f, G u = g; what moves freely stays."""
+def _factored_solution(A, G, right: np.ndarray, columns=None) -> np.ndarray:
+    """u (n,) of A u + columns y = f, G u = g; what moves freely stays."""
     n = A.shape[0]
     size = np.abs(A.diagonal())
     size = np.where(size > 0.0, size, size.max(initial=1.0))
@@ -134,8 +134,9 @@ def _factored_solution(A, G, right: np.ndarray) -> np.ndarray:
         G = G @ D
         norm = np.sqrt(np.asarray(G.power(2).sum(axis=1)).ravel())
         G = csr_matrix(diags(1.0 / norm) @ G)
+        columns = csr_matrix(D @ columns @ diags(1.0 / norm))
         right[n:] /= norm
-    return SaddleFactors(A, G, Effort()).solve_full(right)[:n] / np.sqrt(size)
+    return SaddleFactors(A, G, Effort(), columns).solve_full(right)[:n] / np.sqrt(size)
 
 
 def _size(system, u: np.ndarray) -> float:

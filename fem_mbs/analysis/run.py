@@ -256,6 +256,7 @@ class _Run:
         linear = {
             "linear_static": self.linear.static, "linear_transient": self.linear.transient,
             "modes": self.linear.shapes, "buckling": self.linear.shapes, "complex_modes": self.linear.complex,
+            "stability_map": self.linear.map,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
