@@ -24,6 +24,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
+from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear import one_blas_thread
@@ -106,20 +107,23 @@ class QuadraticPencil:
             raise AnalysisError(f"Complex modes: {self.m} independent constraints leave none of {n} unknowns free")
 
     def _check_columns(self, G, columns) -> None:
-        """Where rows depend on each other, one of them says what the columns of all do only if these agree.
+        """Where a row of G is a combination of others, its column must be that of theirs, or forces are not unique.
 
         Raises:
-            AnalysisError: they do not.
+            AnalysisError: it is not.
         """
-        if self.keep.all():
+        keep, left = np.flatnonzero(self.keep), np.flatnonzero(~self.keep)
+        if left.size == 0:
             return
-        other = csr_matrix(columns - G.T)
-        for row in np.flatnonzero(~self.keep):
-            if abs(other[:, [row]]).max() > 1e-12 * abs(columns).max():
-                raise AnalysisError(
-                    "Complex modes: friction depends on the force of a constraint that others repeat, and so on what "
-                    f"nobody knows (row {int(row)} of G); let it act in a joint that holds alone"
-                )
+        D = diags(self.d)
+        shares = splu(csc_matrix(self.rows @ self.rows.T)).solve((self.rows @ (G[left] @ D).T).toarray())
+        off = (D @ columns[:, left]).toarray() - (D @ columns[:, keep] @ diags(1.0 / self.norm)) @ shares
+        if np.abs(off).max() > 1e-9 * abs(D @ columns).max():
+            raise AnalysisError(
+                "Complex modes: friction depends on the force of a constraint that others repeat, and so on what "
+                f"nobody knows (row {int(left[np.abs(off).max(axis=0).argmax()])} of G); let it act in a joint that "
+                "holds alone"
+            )
 
     def without(self, motions) -> QuadraticPencil:
         """This pencil without rigid-body motions (n, r), in given units, which projectors take out.

@@ -79,7 +79,7 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
                 f'{owner}: {key} = "{options[key]}" must be the name of a linear static step before it; there '
                 f"are {', '.join(earlier) or 'none'}"
             )
-    if kind in ("complex_modes", "stability_map"):
+    if kind == "complex_modes":
         check_stability(owner, options, model)
     if kind == "stability_map":
         check_map(owner, options, model)

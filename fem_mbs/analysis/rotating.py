@@ -301,7 +301,7 @@ def _difference(a: Linearisation, b: Linearisation, R: csr_matrix | None) -> flo
     worst = float(np.abs(moved[held]).max(initial=0.0)) / max(float(np.abs(full).max()), 1e-300)
     if b.G.shape[0]:
         rate, size = np.abs(b.constraints @ moved), abs(b.constraints) @ np.abs(moved)
-        worst = max(worst, float((rate / np.maximum(size, size.max() * 1e-12)).max(initial=0.0)))
+        worst = max(worst, float((rate / np.maximum(size, max(size.max() * 1e-12, 1e-300))).max(initial=0.0)))
     if worst > CONSTANT:
         return worst
     before, after = a.whole(), b.whole()

@@ -16,7 +16,7 @@ import numpy as np
 
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.solution import Progress, Solution
-from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS, find_modes, linearised
+from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS, check_stability, find_modes, linearised
 from fem_mbs.errors import AnalysisError, ModelError
 
 __all__ = ["STABILITY_MAP_OPTIONS", "Parameter", "check_map", "read_parameters", "run_stability_map"]
@@ -96,11 +96,14 @@ def _parameter(owner: str, entry, model) -> Parameter:
         model._find("rotor", target, getattr(model, "rotors", {}), owner)
         name, unit = f"speed of {target}", "rad/s"
     else:
-        number = entry.get("number")
-        columns = _columns(model, target, owner)
-        if number not in columns:
-            raise ModelError(f'{owner}: number = {number!r}; "{target}" has {", ".join(columns)}')
-        name, unit = f"{number} of {target}", "" if relative else columns[number]
+        number, target = entry.get("number"), (target,) if isinstance(target, str) else target
+        if not isinstance(target, (list, tuple)) or not target or not all(isinstance(t, str) for t in target):
+            raise ModelError(f"{owner}: element = {target!r} must be the name of elements, or a list of names")
+        for element in target:
+            columns = _columns(model, element, owner)
+            if number not in columns:
+                raise ModelError(f'{owner}: number = {number!r}; "{element}" has {", ".join(columns)}')
+        name, unit = f"{number} of {', '.join(target)}", "" if relative else columns[number]
     return Parameter(kind, target, number or "", relative, values, str(entry.get("name", name)), unit)
 
 
@@ -132,7 +135,7 @@ def _columns(model, element, owner: str) -> dict[str, str]:
 
 
 def check_map(owner: str, options: dict[str, Any], model) -> None:
-    """Refuse options of a stability map that make no sense (but for those of its modes).
+    """Refuse options of a stability map that make no sense.
 
     Raises:
         ModelError: naming the step, the option and what it may be.
@@ -148,6 +151,7 @@ def check_map(owner: str, options: dict[str, Any], model) -> None:
         raise ModelError(f"{owner}: refine = {refine!r} must be a whole number from 0 to 60")
     if options["what"] not in ("growth", "frequency"):
         raise ModelError(f'{owner}: what = {options["what"]!r} must be "growth" or "frequency"')
+    check_stability(owner, {**options, "rotor": rotors[0].target} if rotors else options, model)
 
 
 class _Points:
@@ -222,7 +226,7 @@ class _Points:
         for block, original in zip(self.compiled.system.blocks, self.par, strict=True):
             names = [entry.split(" [")[0] for entry in block.type.par]
             for label, first, last in block.groups:
-                if label == p.target and p.number in names:
+                if label in p.target and p.number in names:
                     k = names.index(p.number)
                     block.par[first:last, k] = value * original[first:last, k] if p.relative else value
 
