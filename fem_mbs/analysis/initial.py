@@ -552,7 +552,7 @@ def multiplier_scales(compiled: CompiledModel) -> np.ndarray:
 
 def _pressed(compiled: CompiledModel, state: S.State, ctl, fun, M, G, b, c, y, free) -> np.ndarray:
     """Accelerations (n_free,) where forces depend on the multipliers: M a + f(y) = b, G a = c by Newton's method from
-    multipliers y (m,), in their own units.
+    multipliers y (m,), in their own units; those found go to row 0 of the state.
 
     Raises:
         ModelError: none are found; friction can hold what its own force presses.
@@ -569,6 +569,7 @@ def _pressed(compiled: CompiledModel, state: S.State, ctl, fun, M, G, b, c, y, f
         a, change = _Saddle(M[free][:, free], G[:, free], columns).solve_both(b - force, c)
         y = y + change
         if np.abs(change).max(initial=0.0) <= 1e-12 * np.abs(y).max(initial=0.0):
+            state.Q[0, first:-1] = y[:n] / scale  # one-state rules book works from both ends of their first step
             return a
     raise ModelError(
         "Friction: no accelerations balance it at the start; a joint may jam by its own friction there: take a smaller "
