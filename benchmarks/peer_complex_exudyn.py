@@ -10,6 +10,7 @@ import sys
 import time
 
 import numpy as np
+from cantilever_data import COUNT, DAMPING, EA, EI, LENGTH, RHO_A
 
 sys.exudynFast = True  # the module without checks of ranges
 
@@ -21,9 +22,6 @@ from exudyn.utilities import (  # noqa: E402
     NodePointGround,
     ObjectANCFCable2D,
 )
-
-# the cantilever of stability.py
-LENGTH, EA, EI, RHO_A, DAMPING, COUNT = 1.0, 1e6, 100.0, 1.0, 1e-4, 6
 
 
 def main() -> None:

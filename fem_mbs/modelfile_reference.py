@@ -96,6 +96,7 @@ _STEP_TEXTS = {
     "time (loads act in full), and the next step goes on from its end; 0: none",
     "static.vary": '"all" loads (and gravity, under that name), or a list of loads, motions and equations, which the '
     "load factor multiplies; loads that no step has varied do not act yet; with a duration none, if not given",
+    "linear_static.duration": "that passes [s]: functions are taken at its end, where the next step begins; 0: none",
     "h": "time step [s]; the duration is a whole number of them",
     "rule": "; ".join(f'"{name}" ({rule.text})' for name, rule in RULES.items()),
     "dynamic": "false: quasi-static, an equilibrium at every time without inertia",
@@ -125,6 +126,8 @@ _STEP_TEXTS = {
     "buckling grow until the model buckles",
     "near": "frequency that the modes are to be nearest to [Hz], else the lowest",
     "band": "[low, high] [Hz]: all modes between them, proved to be all, whatever `count` says",
+    "within": "[low, high] [Hz]: of the modes found only those between them are kept; `left_out` of the summary counts "
+    "the others",
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
     'factorisation) or "none"; of buckling: true counts the factors',
     "complex_modes.count": "of modes; a conjugate pair is one, rigid-body motions come in addition",
@@ -147,8 +150,10 @@ _STEP_TEXTS = {
     "speed": "of the rotor [rad/s], else the one that it has in the state",
     "frame": 'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; '
     '"auto" takes the first for which they are',
-    "preload": "name of a linear static step before, whose stresses (and loads) stiffen the model and stay constant",
-    "start": "name of a linear static step before, with whose displacements it starts",
+    "preload": "name of a linear static step before, about whose displaced place the step is linear, with its stresses "
+    "and loads, which stay constant",
+    "start": "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
+    "transient velocities too; after a static step it is at rest but for given velocities and what is driven",
     "sign": '"both", "positive" or "negative" factors',
     "time": "at which functions are taken, of a transient: at which it starts [s], else the present time",
     "rtol": "largest residual over the largest element contribution of its kind",

@@ -622,7 +622,10 @@ _SOLID_KEYS = {
     ),
     "kinematics": Key(TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear"),
     "mass": Key(
-        TEXT, '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness)', "consistent"
+        TEXT,
+        '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness); of element = '
+        '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
+        "consistent",
     ),
     "damping": Key(NUMBER, "proportional to the stiffness, beta [s]", 0.0),
     "mass_damping": Key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0),
@@ -991,6 +994,7 @@ Pressure = _table(
         required=True,
     ),
     function=Key(FUNCTION, "factor on it", 1.0),
+    integration=Key(TEXT, '"exact", or "reduced": on faces of solids with the few points that CalculiX takes', "exact"),
 )
 
 

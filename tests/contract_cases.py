@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import solid, solid_centrifugal, solid_loads, solid_mass, solid_plane
+from fem_mbs.elements import solid, solid_centrifugal, solid_condensed, solid_loads, solid_mass, solid_plane
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.elements.solid_shapes import local_nodes
 
@@ -258,6 +258,16 @@ def _solid_mass(name, damping=0.0):
     return Case(par, isolated=damping == 0.0)
 
 
+def _condensed_mass(damping=0.0):
+    """It knows the directions of the body, and a centre only while that is as it was given."""
+
+    def par(rng):
+        X = _distorted(rng, "hexahedron")[None]
+        return solid_condensed.condensed_parameters(solid.parameters(X, _matrix(rng, 6)), 2.3, damping)[0]
+
+    return Case(par, isolated=False, rigid=False)
+
+
 def _solid_centrifugal(name):
     """About a random axis, in the plane across it; the square of the speed follows the function."""
     t = solid_centrifugal.TYPES[name]
@@ -476,6 +486,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     **{name: Case(_solid_centrifugal(name), isolated=False) for name in solid_centrifugal.TYPES},
     **{name: {"": _solid_mass(name), "damped": _solid_mass(name, 0.7)} for name in solid_mass.TYPES},
+    "solid_condensed_hexahedron": {"": _condensed_mass(), "damped": _condensed_mass(0.7)},
     **{
         name: {
             "": _plane(name),

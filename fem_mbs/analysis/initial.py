@@ -22,7 +22,7 @@ from fem_mbs.solvers.redundancy import dependencies, independent_rows
 
 __all__ = [
     "Spin", "check_start", "consistent_velocities", "constraint_error", "director_velocities", "function_jets",
-    "initial_accelerations", "multipliers_of", "start_rule",
+    "given_velocities", "initial_accelerations", "multipliers_of", "start_rule",
 ]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
@@ -242,7 +242,7 @@ class _Saddle:
         return x[: self.d.size] / self.d, y
 
 
-def _given(compiled: CompiledModel) -> np.ndarray:
+def given_velocities(compiled: CompiledModel) -> np.ndarray:
     """Velocities that the model file or the builder gives, over all dofs, rotations as spatial spins."""
     model, system = compiled.model, compiled.system
     v = np.zeros(system.n_dof)
@@ -355,7 +355,7 @@ def consistent_velocities(
     for a in (state.Q, state.D):
         a[1] = a[0]
     jets = function_jets(compiled, t)
-    wanted = _present(system, state)[:first] if current else _given(compiled)[:first]
+    wanted = _present(system, state)[:first] if current else given_velocities(compiled)[:first]
     if spin is not None:
         wanted += _spinning(system, state, spin)[:first]
         angular = _angular_functions(compiled)
@@ -578,19 +578,20 @@ def _pressed(compiled: CompiledModel, state: S.State, ctl, fun, M, G, b, c, y, f
 
 
 def multipliers_of(
-    compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray, columns: csr_matrix | None = None
-) -> np.ndarray:
+    compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray, mass: np.ndarray,
+    columns: csr_matrix | None = None,
+) -> np.ndarray:  # fmt: skip
     """What multipliers (n_mult,), in the model's scales, must have more to balance forces (n_node_dofs,) that are left
-    at a state, where constraints can, for values (n_fun,) of functions; ``columns`` (n_node_dofs, n_mult), in the
-    model's scales, are forces of multipliers besides those of the constraints."""
+    at a state, where constraints can, for values (n_fun,) of functions; the rest has least accelerations, for the
+    diagonal ``mass`` (n_node_dofs,).  ``columns`` (n_node_dofs, n_mult), in the model's scales, are forces of
+    multipliers besides those of the constraints."""
     system = compiled.system
     first = system.first_multiplier
     held = system.system.equation[:first] < 0
     free = np.flatnonzero(~held)
     scaled = _constraints(compiled, state, values)[:, free]
-    M = _mass(compiled, state)[free][:, free]
     # what has no mass must not get an infinite acceleration
-    weight = np.maximum(np.abs(M.diagonal()), 1e-12 * np.abs(M.diagonal()).max(initial=0.0))
+    weight = np.maximum(mass[free], 1e-12 * mass[free].max(initial=0.0))
     scale = multiplier_scales(compiled)
     if columns is not None:
         shared = csr_matrix((first, scaled.shape[0] - scale.size))

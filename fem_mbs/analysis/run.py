@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from time import perf_counter
@@ -218,9 +219,15 @@ class _Run:
         h = options["duration"] / count_steps(step.name, options) if rule_of(options) == "midpoint" else 0.0
         return Spin(f'Centrifugal load "{frame.name}"', float(frame.law(np.float64(t))), frame.axis, frame.point, h)
 
+    def _without_reserved(self) -> CompiledModel:
+        """The compiled model with the functions of reserved loads at zero."""
+        reserved = self.loading.reserved
+        functions = [np.zeros_like if r else f for f, r in zip(self.compiled.functions, reserved, strict=True)]
+        return replace(self.compiled, functions=functions)
+
     def _transient_functions(self) -> list[Callable]:
         """Time functions of a transient, in which the model itself turns."""
-        functions = list(self.compiled.functions)
+        functions = self._without_reserved().functions
         if self.frame is not None:
             functions[self.frame.function] = np.zeros_like
         return functions if self.events is None else self.events.functions(functions)
@@ -423,7 +430,10 @@ class _Run:
             self._check_inertia(stepping)
             self._first_rows(stepping)
             if RULES[rule].kind == S.NEWMARK:
-                start_rule(self.compiled, self.state, self.t, h, stepping.weights)
+                # of loads that jump at the start the later value acts in the first step
+                start_rule(
+                    self._without_reserved(), self.state, float(np.nextafter(self.t, np.inf)), h, stepping.weights
+                )
             totals = _new_totals(stepping)
         self.started = rule != "static"
         t0 = self.t
