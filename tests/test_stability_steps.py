@@ -109,6 +109,61 @@ def test_eigenvalue_is_the_free_decay_of_a_transient():
     assert decay == pytest.approx(-p.real, rel=0.02)
 
 
+def rotor(ky: float, kz: float) -> Model:
+    """Nelson-McVaugh's shaft, coarse: two discs on two springs."""
+    m = Model(3)
+    m.material("s", E=211e9, nu=211 / 81.2 / 2 - 1, density=7810.0)
+    m.section("b", "circle", diameter=0.05)
+    names = [f"n{i}" for i in range(7)]
+    for i, name in enumerate(names):
+        m.node(name, (0.25 * i, 0, 0))
+    for i in range(6):
+        m.beams(f"b{i}", names[i : i + 2], "b", "s")
+    for k in (2, 4):
+        m.point_mass(f"disc{k}", names[k], 32.5897, inertia=(0.32956, 0.17809, 0.17809))
+    for e in ("n0", "n6"):
+        m.nodal_spring(f"{e}y", e, "y", ky)
+        m.nodal_spring(f"{e}z", e, "z", kz)
+    m.fix("n0", ["x"])
+    m.rotor("shaft", axis=(1, 0, 0))
+    return m
+
+
+def test_rotor_in_both_frames():
+    """Isotropic: whirling at p in the fixed frame is p -+ i Omega in the rotating one."""
+    omega = 100.0
+    m = rotor(1e6, 1e6)
+    m.complex_modes_step(4, "fixed", rotor="shaft", speed=omega, frame="fixed")
+    m.complex_modes_step(4, "rotating", rotor="shaft", speed=omega, frame="rotating")
+    m.complex_modes_step(4, "auto", rotor="shaft", speed=omega)
+    fixed, rotating, auto = (np.array(s.summary["eigenvalues"])[1:, 1] for s in solve(m).steps)
+    assert solve(m).steps[2].summary["frame"] == "fixed"
+    np.testing.assert_allclose(auto, fixed, rtol=1e-9)
+    # backward, forward, backward, forward
+    seen = np.sort(np.abs(fixed - np.array([-1, 1, -1, 1]) * omega))
+    np.testing.assert_allclose(rotating, seen, rtol=1e-7)
+
+
+def test_rotor_on_anisotropic_supports_is_seen_from_the_fixed_frame():
+    m = rotor(8e5, 1e6)
+    m.complex_modes_step(4, rotor="shaft", speed=100.0)
+    s = solve(m).steps[0].summary
+    assert (s["frame"], s["rotor"], s["speed"]) == ("fixed", "shaft", 100.0)
+    np.testing.assert_allclose(np.array(s["eigenvalues"])[1:, 1], [91.787, 96.296, 274.06, 296.99], rtol=2e-5)
+    m = rotor(8e5, 1e6)
+    m.complex_modes_step(4, rotor="shaft", speed=100.0, frame="rotating")
+    with pytest.raises(ModelError, match="not constant in the rotating frame"):
+        solve(m)
+
+
+def test_speed_of_a_rotor_comes_from_the_state():
+    m = rotor(1e6, 1e6)
+    m.initial(spin=(37.0, 0.0, 0.0), centre=(0, 0, 0))
+    m.transient_step(0.002, 0.001)
+    m.complex_modes_step(2, rotor="shaft")
+    assert solve(m).steps[1].summary["speed"] == pytest.approx(37.0, rel=1e-9)
+
+
 def test_free_body_reports_rigid_motions():
     m = Model(2)
     m.body("a", (0, 0), mass=1.0, inertia=0.1)

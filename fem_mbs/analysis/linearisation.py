@@ -81,6 +81,7 @@ class Linearisation:
         dofs: (n,) their places among all dofs (N,) of the compiled model; ``names`` says what they are.
         residual: (n,) forces that the state leaves out of balance, inertia and multipliers included.
         frame: "fixed" or "rotating", the frame of the increments.
+        notes: sentences on what limits the validity, of `fem_mbs.linearise`.
         acceleration: (N,) of the state, rotations in body axes; ``multipliers`` (M,) in the model's scales.
 
     Args:
@@ -109,6 +110,7 @@ class Linearisation:
             loading = Loading(compiled)
             loading.all_on()
         self.loading = loading
+        self.notes: list[str] = []
         system = self.system
         self._matrices = matrices or Matrices(system)
         self.first = system.first_multiplier
@@ -537,6 +539,19 @@ class Linearisation:
             values[1][i] -= 0.5
             columns.append((self.force(values=values[1]) - self.force(values=values[0]))[self.dofs])
         return np.column_stack(columns) if columns else np.zeros((self.dofs.size, 0))
+
+    def state_space(self, inputs=(), sensors=()):
+        """x' = A x + B u, y = C x + D u, dense, from names of loads, motions, driven joints or motors to names of
+        sensors; see `fem_mbs.analysis.state_space`."""
+        from fem_mbs.analysis.state_space import state_space
+
+        return state_space(self, inputs, sensors)
+
+    def descriptor(self, inputs=(), sensors=()):
+        """E x' = A x + B u, y = C x + D u, sparse, with constraints; see `fem_mbs.analysis.state_space`."""
+        from fem_mbs.analysis.state_space import descriptor
+
+        return descriptor(self, inputs, sensors)
 
 
 def _columns(block: Block) -> set[str]:

@@ -12,14 +12,14 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.linearisation import Linearisation, Rotation
-from fem_mbs.analysis.rotating import constant_frames, steady_rotation
+from fem_mbs.analysis.rotating import FRAMES, choose_frame, rotation_of, steady_rotation
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Matrices
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.complex_modes import CHECKS, ComplexModes, complex_modes
 
 __all__ = [
-    "COMPLEX_MODES_OPTIONS", "check_stability", "find_modes", "in_frame", "linearised", "rotation_of",
+    "COMPLEX_MODES_OPTIONS", "check_rotor", "check_stability", "find_modes", "linearised", "nodal",
     "run_complex_modes", "upper_rows",
 ]  # fmt: skip
 
@@ -36,8 +36,6 @@ COMPLEX_MODES_OPTIONS: dict[str, Any] = {
     "frame": "auto",  # of the increments: "fixed", "rotating", or the one with constant coefficients
 }
 
-FRAMES = ("auto", "fixed", "rotating")
-_CONSTANT = 1e-6  # changes of coefficients over a turn that count as none
 _NEUTRAL = 1e-6  # damping ratio that rounding may leave of none
 _BALANCED = 1e-6  # of the largest force of an element: what a state may leave out of balance
 _SHAPE = 0.1  # largest displacement of a shape over the model's length
@@ -84,7 +82,7 @@ def check_rotor(owner: str, options: dict[str, Any], model) -> None:
     """
     name, speed, frame = (options.get(key) for key in ("rotor", "speed", "frame"))
     if name:
-        model._find("rotor", name, getattr(model, "rotors", {}), owner)
+        model._find("rotor", name, model.rotors, owner)
     elif speed is not None:
         raise ModelError(f"{owner}: speed = {speed!r} needs a rotor; name it in rotor")
     elif frame == "rotating":
@@ -94,22 +92,8 @@ def check_rotor(owner: str, options: dict[str, Any], model) -> None:
 
 
 # --- the state -------------------------------------------------------------------------------------------------------
-def rotation_of(model, system, name: str, speed: float | None, state: S.State | None = None) -> Rotation:
-    """The steady rotation of a rotor; without a speed, the one with which its nodes turn in the state (mean over the
-    squares of their distances from the axis, and their spins)."""
-    rotor = model.rotors[name]
-    nodes = np.zeros(system.nodes.x.shape[0], bool)
-    nodes[rotor.nodes] = True
-    dim = system.dimension
-    axis = np.array([0.0, 0.0, 1.0]) if dim == 2 else np.asarray(rotor.axis, float)
-    point = np.zeros(dim) if rotor.point is None else np.asarray(rotor.point, float)
-    rotation = Rotation(f'Rotor "{name}"', axis, point, 0.0, nodes)
-    if speed is None:
-        speed = 0.0 if state is None else _mean_speed(system, state, rotation)
-    return rotation.at(speed)
-
-
 def _mean_speed(system, state: S.State, rotation: Rotation) -> float:
+    """Speed [rad/s] with which nodes turn about an axis: mean over their squared distances from it, and their spins."""
     dim, nodes = system.dimension, rotation.nodes
     place = system.offset[: nodes.size][nodes][:, None] + np.arange(dim)
     arm, v = np.zeros((2, len(place), 3))
@@ -129,7 +113,7 @@ def _mean_speed(system, state: S.State, rotation: Rotation) -> float:
     return float(work / size) if size > 0.0 else 0.0
 
 
-def linearised(run, options: dict[str, Any], owner: str) -> tuple[Linearisation, list[str]]:
+def linearised(run, options: dict[str, Any]) -> tuple[Linearisation, list[str]]:
     """Small motions about the present state of a run, in the frame asked for, and what is to be said of them.
 
     Raises:
@@ -139,9 +123,11 @@ def linearised(run, options: dict[str, Any], owner: str) -> tuple[Linearisation,
         run.linear.matrices = Matrices(run.system)
     matrices, name = run.linear.matrices, options["rotor"]
     if name:
-        rotation = rotation_of(run.model, run.system, name, options["speed"], run.state)
+        rotation = rotation_of(run.compiled, run.model.rotors[name], options["speed"] or 0.0)
+        if options["speed"] is None:
+            rotation = rotation.at(_mean_speed(run.system, run.state, rotation))
         lin = steady_rotation(run.compiled, run.state, rotation, run.t, run.loading, matrices)
-        return in_frame(lin, options["frame"], owner)
+        return choose_frame(lin, options["frame"]), []
     lin = Linearisation(run.compiled, run.state, run.t, run.loading, matrices=matrices)
     warnings = []
     if lin.moving:
@@ -171,33 +157,6 @@ def _out_of_balance(lin: Linearisation) -> float:
     return left / largest if largest > 0.0 else 0.0
 
 
-def in_frame(lin: Linearisation, frame: str, owner: str) -> tuple[Linearisation, list[str]]:
-    """A steady rotation seen from a frame in which its coefficients are constant.
-
-    Raises:
-        AnalysisError: they are not in the one asked for, or ("auto") in none.
-    """
-    if lin.rotation.speed == 0.0:
-        return lin.seen_from("rotating" if frame == "rotating" else "fixed"), []
-    change = constant_frames(lin)
-    if frame == "auto":
-        frame = next((f for f in ("fixed", "rotating") if change[f] <= _CONSTANT), "")
-        if not frame:
-            raise AnalysisError(
-                f"{owner}: the coefficients of {lin.rotation.owner} are periodic both in the fixed frame and in the "
-                f"rotating one (they change by {change['fixed']:.1e} and {change['rotating']:.1e} over a turn), for "
-                "neither the rotor nor what holds it has rotational symmetry; make one of both symmetric, or take a "
-                "transient step"
-            )
-    elif change[frame] > _CONSTANT:
-        other = "rotating" if frame == "fixed" else "fixed"
-        raise AnalysisError(
-            f"{owner}: in the {frame} frame the coefficients of {lin.rotation.owner} change by {change[frame]:.1e} over "
-            f'a turn; take frame = "{other}" or "auto"'
-        )
-    return lin.seen_from(frame), []
-
-
 # --- complex modes ---------------------------------------------------------------------------------------------------
 def upper_rows(modes: ComplexModes, count: int) -> np.ndarray:
     """Numbers of the rigid motions and of the first ``count`` other modes: conjugate pairs by their upper halves."""
@@ -205,8 +164,10 @@ def upper_rows(modes: ComplexModes, count: int) -> np.ndarray:
     return rows[: modes.rigid + count]
 
 
-def find_modes(lin: Linearisation, options: dict[str, Any], owner: str) -> tuple[ComplexModes, np.ndarray]:
-    """Complex modes as the options of a step say, and which of them are its modes.
+def find_modes(
+    lin: Linearisation, options: dict[str, Any], owner: str
+) -> tuple[ComplexModes, np.ndarray, np.ndarray]:  # fmt: skip
+    """Complex modes as the options of a step say, which of them are its modes (k,), and their shapes (N, k).
 
     Raises:
         ModelError: nothing moves an unknown.
@@ -222,27 +183,28 @@ def find_modes(lin: Linearisation, options: dict[str, Any], owner: str) -> tuple
         **({"columns": lin.columns} if lin.pressed else {}),
     }  # fmt: skip
     used = sum(np.asarray(abs(A).sum(axis=0)).ravel() for A in (lin.M, lin.C, lin.K, lin.G))
+    M, C1, K, G, T = lin.problem()
     if (used == 0.0).any():
         loose = lin.names[int(np.flatnonzero(used == 0.0)[0])]
         raise ModelError(f"{owner}: {loose} has neither mass nor stiffness nor joint; give it a mass, or hold it")
     # near a point of the real axis, and right-most, conjugates are as near and count as well
     wanted = count if near.imag != 0.0 and options["which"] == "nearest" else 2 * count
     try:
-        modes = complex_modes(lin.M, lin.C, lin.K, lin.G, wanted, **given)
+        modes = complex_modes(M, C1, K, G, wanted, **given)
         rows = upper_rows(modes, count)
         if wanted == count and rows.size < modes.rigid + count:
-            modes = complex_modes(lin.M, lin.C, lin.K, lin.G, 2 * count, **given)
+            modes = complex_modes(M, C1, K, G, 2 * count, **given)
             rows = upper_rows(modes, count)
     except AnalysisError as error:
         raise AnalysisError(f"{owner}: {error}") from None
-    return modes, rows
+    return modes, rows, T @ modes.right[:, rows]
 
 
 def run_complex_modes(run, step, options: dict[str, Any]) -> dict[str, Any]:
     """Make a step of complex modes of a run: its rows, one frame per mode, and its summary."""
     owner = f'Step "{step.name}"'
-    lin, warnings = linearised(run, options, owner)
-    modes, rows = find_modes(lin, options, owner)
+    lin, warnings = linearised(run, options)
+    modes, rows, X = find_modes(lin, options, owner)
     run.linear.linearisation, run.linear.complex_modes = lin, modes
     p = modes.values[rows]
     if rows.size < modes.rigid + options["count"]:
@@ -255,7 +217,7 @@ def run_complex_modes(run, step, options: dict[str, Any]) -> dict[str, Any]:
         "time": number, "eigenvalue": np.column_stack((p.real, p.imag)), "frequency": np.abs(p.imag) / (2.0 * np.pi),
         "damping ratio": damping, "residual": modes.residuals[rows],
     }  # fmt: skip
-    frames = _frames(run, lin, modes.right[:, rows], number) if rows.size else None
+    frames = _frames(run, lin, X, number) if rows.size else None
     run.recorder.append(series, frames)
     effort = modes.effort
     return {
@@ -281,11 +243,10 @@ def run_complex_modes(run, step, options: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _frames(run, lin: Linearisation, q: np.ndarray, number: np.ndarray) -> dict[str, np.ndarray]:
-    """Columns of shapes q (n, k): real and imaginary parts of displacements and small rotations, of a phase in which
+def _frames(run, lin: Linearisation, X: np.ndarray, number: np.ndarray) -> dict[str, np.ndarray]:
+    """Columns of shapes X (N, k): real and imaginary parts of displacements and small rotations, of a phase in which
     the real part is largest, and the place of the state, to which Re(u exp(i phi)) is to be added."""
     system = lin.system
-    X = lin.expand(q)
     where = np.flatnonzero(system.system.kind == S.POSITION)
     moved = X[where] if np.abs(X[where]).max(initial=0.0) > 0.0 else X
     # |Re(u exp(i phi))|^2 = (|u|^2 + Re(u.u exp(2 i phi)))/2

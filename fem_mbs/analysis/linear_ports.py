@@ -1,0 +1,293 @@
+"""Inputs and outputs of linear models: what loads and drivers do to the equations, and sensors in small motions.
+
+Derivatives are those of the compiled forces and outputs themselves, by differences of order 4 of what is not linear.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import block_diag, csr_matrix
+
+from fem_mbs import contract as C
+from fem_mbs.analysis.initial import director_velocities
+from fem_mbs.analysis.linearisation import Linearisation
+from fem_mbs.analysis.loading import chosen
+from fem_mbs.errors import ModelError
+from fem_mbs.solvers import stepper as S
+
+__all__ = ["Inputs", "Outputs", "inputs_of", "outputs_of"]
+
+_STEP = 1e-3  # of differences: radians, and over the model's length
+
+
+# --- inputs ----------------------------------------------------------------------------------------------------------
+@dataclass
+class Inputs:
+    """Forces (N, m), right sides ``gap`` (rows, m) of the constraints and values ``place`` (N, m) of driven dofs, per
+    unit of each input; ``order`` (m,): 0 its value, 1, 2 its first and second derivative; ``shifts`` (m,): what changes
+    functions and the weight by the value."""
+
+    names: list[str]
+    force: np.ndarray
+    gap: np.ndarray
+    place: np.ndarray
+    order: np.ndarray
+    shifts: list
+
+
+def inputs_of(lin: Linearisation, names, owner: str) -> Inputs:
+    system, compiled = lin.system, lin.compiled
+    names = [names] if isinstance(names, str) else list(names)
+    columns: list[tuple] = []
+    m = lin.constraints.shape[0]
+    for name in names:
+        mask, weight = chosen(compiled, [name], owner, "inputs", motions=True)
+        moves = mask & ~np.asarray(compiled.loads, bool)
+        step = _STEP if moves.any() else 0.5  # the model is linear in loads
+
+        def shifted(c: float, rate: float = 0.0, mask=mask, weight=weight, step=step):
+            return _Shift(mask * c * step, mask * rate, c * step if weight else 0.0)
+
+        jump = _difference(lambda c, f=shifted: _force(lin, f(c)), step)
+        place = np.zeros(system.n_dof)
+        held = mask[system.driven.functions] if len(system.driven.dofs) else np.zeros(0, bool)
+        place[np.asarray(system.driven.dofs, int)[held]] = 1.0
+        gap = np.zeros(m)
+        gap[: system.n_dof - 1 - lin.first] = -jump[lin.first : -1]
+        force = -jump
+        force[lin.first :] = 0.0
+        columns.append((name, force, gap, place, 0, shifted))
+        if not moves.any():
+            continue
+        rate = _force(lin, shifted(0.0, 0.5)) - _force(lin, shifted(0.0, -0.5))
+        rate[lin.first :] = 0.0
+        columns.append((f"{name}'", -rate, 0.0 * gap, 0.0 * place, 1, None))
+        columns.append((f"{name}''", 0.0 * rate, 0.0 * gap, 0.0 * place, 2, None))
+    if not columns:
+        none = np.zeros((system.n_dof, 0))
+        return Inputs([], none, np.zeros((m, 0)), none, np.zeros(0, int), [])
+    names, force, gap, place, order, shifts = zip(*columns, strict=True)
+    force, gap, place = (np.column_stack(a) for a in (force, gap, place))
+    return Inputs(list(names), force, gap, place, np.array(order), list(shifts))
+
+
+@dataclass
+class _Shift:
+    """Changes of function values (n_fun,), of their rates, and of the factor of the weight."""
+
+    values: np.ndarray
+    rates: np.ndarray
+    weight: float
+
+
+def _control(lin: Linearisation, shift: _Shift | None) -> tuple[np.ndarray, np.ndarray]:
+    """Control values and functions (n_fun, 3) of an evaluation with changed inputs."""
+    ctl, fun = lin._control(2.0, mass=1.0), lin._fun.copy()
+    if shift is not None:
+        g = shift.weight * np.asarray(lin.compiled.model.gravity, float)
+        ctl[C.GX : C.GX + g.size] += g
+        n = shift.values.size
+        fun[:n] += shift.values[:, None]
+        # over the unit step of the control values a rate is a difference of both ends
+        fun[:n, C.T0] -= 0.5 * shift.rates
+        fun[:n, C.T1] += 0.5 * shift.rates
+    return ctl, fun
+
+
+def _force(lin: Linearisation, shift: _Shift) -> np.ndarray:
+    ctl, fun = _control(lin, shift)
+    return lin._matrices.force(ctl, fun, lin.state)
+
+
+def _difference(f, step: float) -> np.ndarray:
+    """Derivative of f(c), of steps c = 1 of size ``step``, of order 4."""
+    return (8.0 * (f(1.0) - f(-1.0)) - (f(2.0) - f(-2.0))) / (12.0 * step)
+
+
+# --- outputs ---------------------------------------------------------------------------------------------------------
+@dataclass
+class Outputs:
+    """Derivatives of outputs (k,) by displacements q, velocities v, accelerations a (k, N), multipliers y (k, rows) and
+    inputs (k, m), sparse; ``start`` (k,) values; ``derivatives`` (k,): how often they are to be derived by time."""
+
+    names: list[str]
+    start: np.ndarray
+    derivatives: np.ndarray
+    q: csr_matrix
+    v: csr_matrix
+    a: csr_matrix
+    y: csr_matrix
+    u: csr_matrix
+
+
+def outputs_of(lin: Linearisation, names, given: Inputs, owner: str) -> Outputs:
+    sensors = {s.name: s for s in lin.compiled.sensors}
+    names = [names] if isinstance(names, str) else list(names)
+    wanted, labels, derivatives, slopes, start = [], [], [], [], []
+    record = lin.system.system.record
+    for name in names:
+        plain = name.rstrip("'")
+        primes = len(name) - len(plain)
+        sensor = sensors.get(plain)
+        if sensor is None:
+            there = f"there are {', '.join(sensors)}" if sensors else "there are none"
+            raise ModelError(f'{owner}: sensors: there is no sensor "{name}"; {there}')
+        if sensor.kind in ("work", "energy"):
+            raise ModelError(f'{owner}: sensors: "{plain}": {sensor.kind} is not linear in small motions; remove it')
+        if primes > 2:
+            raise ModelError(f"{owner}: sensors: {name!r} is derived {primes} times; take at most two")
+        last = min((s.first for s in lin.compiled.sensors if s.first > sensor.first), default=len(record))
+        rows = np.arange(sensor.first, last)
+        wanted.append((sensor, rows))
+        labels += [f"{column}{chr(39) * primes}" for column in sensor.columns]
+        derivatives += [primes] * len(sensor.columns)
+    rows = np.concatenate([r for _, r in wanted]) if wanted else np.zeros(0, int)
+    values, by = _records(lin, record[rows], given)
+    at = 0
+    for sensor, own in wanted:
+        here = values[at : at + own.size]
+        slope, value = _slope(lin, sensor, here, record[own])
+        slopes.append(csr_matrix(slope))
+        start.append(value)
+        at += own.size
+    if not wanted:
+        by = [a[:0] for a in by]
+        return Outputs([], np.zeros(0), np.zeros(0, int), *by)
+    J = csr_matrix(block_diag(slopes))
+    return Outputs(labels, np.concatenate(start), np.array(derivatives), *(csr_matrix(J @ a) for a in by))
+
+
+def _slope(lin: Linearisation, sensor, values: np.ndarray, record: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives (k, r) of a sensor by its records (r,), and its value (k,)."""
+    size = np.where(record[:, 0] == S.REC_Q, lin.system.length, 1.0) * _STEP
+    linear = (record[:, 0] != S.REC_Q) & (record[:, 0] != S.REC_D)
+    size = np.where(linear, np.maximum(np.abs(values), 1.0), size)
+    steps = np.diag(size)
+    rows = np.vstack((values[None], *(values + c * steps for c in (1.0, -1.0, 2.0, -2.0))))
+    found = np.asarray(sensor.evaluate(rows, np.zeros((len(rows), C.N_LEDGER + 1))), float)
+    r = values.size
+    p1, m1, p2, m2 = (found[1 + i * r : 1 + (i + 1) * r] for i in range(4))
+    return ((8.0 * (p1 - m1) - (p2 - m2)) / (12.0 * size[:, None])).T, found[0]
+
+
+def _records(lin: Linearisation, record: np.ndarray, given: Inputs) -> tuple[np.ndarray, list[csr_matrix]]:
+    """Values (r,) of what sensors look at, and its derivatives by q, v, a (r, N), multipliers (r, rows) and inputs."""
+    system, state, N = lin.system, lin.state, lin.system.n_dof
+    m, nu, r = lin.constraints.shape[0], len(given.names), len(record)
+    n_y = N - 1 - lin.first
+    kind, index = record.reshape(-1, 2).T
+    values = np.zeros(r)
+    by = [np.zeros((r, n)) for n in (N, N, N, m, nu)]
+    rotations = system.system.rotations
+    # positions, and rotations of the plane
+    some = np.flatnonzero(kind == S.REC_Q)
+    values[some] = state.Q[0, index[some]]
+    by[0][some, index[some]] = 1.0
+    some = np.flatnonzero(kind == S.REC_V)
+    values[some] = state.V[0, index[some]]
+    R = np.zeros((0, 3, 3))
+    if rotations.size and system.dimension == 3:
+        R = state.D[0, : len(rotations)].reshape(-1, 3, 3)
+    where = {int(dof): (i, k) for i, row in enumerate(rotations) for k, dof in enumerate(row)} if len(R) else {}
+    for i in some:
+        node = where.get(int(index[i]))
+        if node is None:
+            by[1][i, index[i]] = 1.0
+        else:  # in body axes: dW = R^T phi'
+            by[1][i, rotations[node[0]]] = R[node[0]][:, node[1]]
+    # directors: dR = [phi]_x R
+    width = state.D.shape[2]
+    for i in np.flatnonzero(kind == S.REC_D):
+        row, k = divmod(int(index[i]), width)
+        values[i] = state.D[0, row, k]
+        if width == 2:
+            by[0][i, rotations[row, 0]] = -state.D[0, row, 1] if k == 0 else state.D[0, row, 0]
+        else:
+            unit = np.eye(3)[k // 3]
+            by[0][i, rotations[row]] = np.cross(R[row][:, k % 3], unit)
+    some = np.flatnonzero(kind == S.REC_REACTION)
+    if some.size:
+        values[some] = lin.force()[index[some]]
+        for j, A in enumerate(reversed(lin.whole())):
+            by[j][some] = A[index[some]].toarray()
+        by[3][some, :n_y] = by[0][some][:, lin.first : -1]
+        by[0][some, lin.first :] = 0.0
+        by[4][some] = -given.force[index[some]]
+    _element_records(lin, kind, index, given, values, by)
+    if lin.frame == "rotating":
+        P = lin.transport(np.ones_like(lin.rotation.nodes))
+        free = kind != S.REC_REACTION  # whose matrices are those of the frame
+        by[0][free] += by[1][free] @ P
+    return values, [csr_matrix(a) for a in by]
+
+
+def _element_records(lin: Linearisation, kind, index, given: Inputs, values: np.ndarray, by: list) -> None:
+    """Outputs of single elements and their derivatives, by differences of what each of them depends on."""
+    system, N = lin.system, lin.system.n_dof
+    length = system.length
+    positions = np.zeros(N, bool)
+    positions[system.system.positions] = True
+    for i in np.flatnonzero(kind == S.REC_OUT):
+        block = next(
+            b for b in system.blocks if b.first_output <= index[i] < b.first_output + b.size * len(b.type.outputs)
+        )
+        e, k = divmod(int(index[i] - block.first_output), len(block.type.outputs))
+
+        def value(u=None, v=None, y=None, shift=None, block=block, e=e, k=k) -> float:
+            return float(_report(lin, block, e, u, v, y, shift)[k])
+
+        values[i] = value()
+        for dof in np.unique(block.dof[e]):
+            if dof == system.sink:
+                continue
+            if dof >= lin.first:
+
+                def moved(c, dof=dof, value=value):
+                    y = np.zeros(N)
+                    y[dof] = c
+                    return value(y=y)
+
+                by[3][i, dof - lin.first] = _difference(moved, 1.0)
+                continue
+            for slot, step in ((0, _STEP * (length if positions[dof] else 1.0)), (1, max(lin.speed, 1.0))):
+
+                def moved(c, slot=slot, step=step, dof=dof, value=value):
+                    d = np.zeros(N)
+                    d[dof] = c * step
+                    return value(**{"uv"[slot]: d})
+
+                by[slot][i, dof] = _difference(moved, step)
+        for j, shifted in enumerate(given.shifts):
+            if shifted is not None:
+                scale = np.abs(shifted(1.0).values).max(initial=0.0) or shifted(1.0).weight
+                by[4][i, j] = _difference(lambda c, f=shifted, value=value: value(shift=f(c)), scale)
+
+
+def _report(lin: Linearisation, block, e: int, u, v, y, shift) -> np.ndarray:
+    """Outputs of one element where the state is moved by u, its velocities by v, its multipliers by y, (N,) each."""
+    system = lin.system
+    state = lin.state
+    if u is not None or v is not None or y is not None:
+        state = lin.moved(np.zeros(system.n_dof) if u is None else u)
+        state.U[lin.first : -1] = lin.state.U[lin.first : -1]
+        if y is not None:
+            state.U[:] += y
+        state.V[:] = lin.state.V
+        if v is not None:
+            dv = v.copy()
+            rotations = system.system.rotations
+            if system.dimension == 3 and len(rotations):
+                R = lin.state.D[0, : len(rotations)].reshape(-1, 3, 3)
+                dv[rotations] = np.einsum("nji,nj->ni", R, v[rotations])
+            state.V[:2] += dv
+        director_velocities(system, state)
+    ctl, fun = _control(lin, shift)
+    table = np.zeros((1, len(block.type.outputs)))
+    hist = system.block_history(block).copy()
+    block.type.report(
+        C.OUTPUT, e, e + 1, ctl, block.par, block.dof, block.rot, hist, fun,
+        state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
+    )  # fmt: skip
+    return table[0]

@@ -1,0 +1,260 @@
+"""Linear models to take away, of a linearisation (`fem_mbs.analysis.linearisation`): state space and descriptor form.
+
+    x' = A x + B u,  y = C x + D u          state space: dense, of minimal coordinates, x = (w, w')
+    E x' = A x + B u,  y = C x + D u        descriptor: sparse, x = (q, v, a, multipliers), E singular
+
+Displacements are q = T w + Q u with the constraints G q = g u solved for their dependent dofs, so that with P = T^T
+
+    P M T w'' + P C T w' + P K T w = P [(F - K Q) u + (F' - C Q) u' - M Q u''].
+
+What moves supports or drives joints comes with its rate and acceleration: inputs "name", "name'" and "name''".
+Outputs are changes of sensors about their values in the state; a sensor's name with ' or '' is its derivative by time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse import bmat, csc_matrix, csr_matrix, identity, vstack
+
+from fem_mbs.analysis.linear_ports import Inputs, Outputs, inputs_of, outputs_of
+from fem_mbs.analysis.linearisation import Linearisation
+from fem_mbs.errors import ModelError
+from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.constraint_equations import eliminate
+
+__all__ = ["Descriptor", "StateSpace", "descriptor", "sparse_arrays", "state_space"]
+
+_DENSE = 4000  # states of a dense model
+_MASSLESS = 1e-12  # of the largest mass, scaled to unit diagonals
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """A (n, n), B (n, m), C (k, n), D (k, m), dense; names of states, inputs, outputs; ``motions`` (N, n), the
+    displacements and small rotations of all dofs that states bring; ``start`` (k,): outputs in the state itself."""
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    states: list[str]
+    inputs: list[str]
+    outputs: list[str]
+    motions: np.ndarray
+    start: np.ndarray
+
+    def response(self, p: complex | np.ndarray) -> np.ndarray:
+        """Transfer functions C (p - A)^-1 B + D, (..., k, m), at p [1/s] (i times a frequency in rad/s)."""
+        p = np.asarray(p, complex)
+        unit = np.eye(len(self.A))
+        return self.C @ np.linalg.solve(p[..., None, None] * unit - self.A, self.B.astype(complex)) + self.D
+
+    def save(self, path: str | Path) -> Path:
+        """Write all arrays and names to a .npz file, which `numpy.load` reads."""
+        np.savez_compressed(path, **_plain(self))
+        return Path(path)
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """E, A (n, n), B (n, m), C (k, n), D (k, m), sparse; names of states, inputs, outputs; ``start`` (k,)."""
+
+    E: csr_matrix
+    A: csr_matrix
+    B: csr_matrix
+    C: csr_matrix
+    D: csr_matrix
+    states: list[str]
+    inputs: list[str]
+    outputs: list[str]
+    start: np.ndarray
+
+    def save(self, path: str | Path) -> Path:
+        """Write all to a .npz file: of every matrix its ``_data``, ``_indices``, ``_indptr``, ``_shape`` (rows)."""
+        np.savez_compressed(path, **_plain(self))
+        return Path(path)
+
+
+def _plain(model) -> dict[str, np.ndarray]:
+    out: dict[str, np.ndarray] = {}
+    for key, value in vars(model).items():
+        out |= sparse_arrays(key, value) if hasattr(value, "tocsr") else {key: np.asarray(value)}
+    return out
+
+
+def sparse_arrays(key: str, A) -> dict[str, np.ndarray]:
+    """A sparse matrix as arrays of a .npz file: compressed rows."""
+    A = csr_matrix(A)
+    parts = {"data": A.data, "indices": A.indices, "indptr": A.indptr, "shape": np.array(A.shape)}
+    return {f"{key}_{name}": value for name, value in parts.items()}
+
+
+# --- models ----------------------------------------------------------------------------------------------------------
+def state_space(lin: Linearisation, inputs=(), sensors=(), owner: str = "State space") -> StateSpace:
+    """A dense state-space model of minimal coordinates.
+
+    Args:
+        inputs: names of loads ("gravity" among them), motions, driven joints and motors: factors of their vectors, or
+            values of their functions, beside those of the state.
+        sensors: names of the model's sensors, with ' or '' for their derivatives.
+
+    Raises:
+        ModelError: unknown names, too many states, constraints that contradict an input, unknowns without mass that
+            dampers act on.
+    """
+    given = inputs_of(lin, inputs, owner)
+    out = outputs_of(lin, sensors, given, owner)
+    found, Q = _minimal(lin, given, owner)
+    n_states = 2 * found.free.size
+    if n_states > _DENSE:
+        raise ModelError(
+            f"{owner}: {n_states} states are too many for dense matrices (at most {_DENSE}); take the descriptor form, "
+            "or reduce the model"
+        )
+    M, C1, K = lin.whole()
+    names = [lin.system.name_of(int(i)) for i in found.free]
+    T = np.zeros((lin.system.n_dof, found.free.size))
+    T[: lin.first] = found.T.toarray()
+    W, T, Q, names = _with_mass(M, C1, K, T, Q, given, names, owner)
+    k, nu = T.shape[1], len(given.names)
+    Mr, Cr, Kr = (W.T @ (A @ T) for A in (M, C1, K))
+    F = given.force - _shifted(Q, given, 0, K) - _shifted(Q, given, 1, C1) - _shifted(Q, given, 2, M)
+    lower = np.linalg.solve(Mr, np.hstack((-Kr, -Cr, W.T @ F)))
+    A = np.vstack((np.hstack((np.zeros((k, k)), np.eye(k))), lower[:, : 2 * k]))
+    B = np.vstack((np.zeros((k, nu)), lower[:, 2 * k :]))
+    # displacements, velocities, accelerations by states and inputs
+    none = np.zeros_like(T)
+    q = np.hstack((T, none, Q))
+    v = np.hstack((none, T, _shifted(Q, given, 1)))
+    a = T @ lower
+    a[:, 2 * k :] += _shifted(Q, given, 2)
+    Y = out.q @ q + out.v @ v + out.a @ a
+    Y[:, 2 * k :] += out.u.toarray()
+    if out.y.nnz:
+        left = -(M @ a + C1 @ v + K @ q)
+        left[:, 2 * k :] += given.force
+        G = lin.G.toarray()
+        Y = Y + out.y @ np.linalg.lstsq(G.T, left[lin.dofs], rcond=1e-12)[0]
+    Cx, D = _derived(out, given, A, B, Y[:, : 2 * k], Y[:, 2 * k :], owner)
+    states = [*names, *(f"{name}'" for name in names)]
+    return StateSpace(A, B, Cx, D, states, given.names, out.names, np.hstack((T, none)), out.start)
+
+
+def _minimal(lin: Linearisation, given: Inputs, owner: str):
+    """How dofs follow from independent ones, and Q (N, m): what values of inputs add."""
+    system, first = lin.system, lin.first
+    held = np.setdiff1d(np.arange(first), lin.dofs)
+    preferred = np.full(lin.constraints.shape[0], -1)
+    preferred[: system.n_dof - 1 - first] = system.preferred_dofs()
+    size = np.where(system.system.kind[:first] == S.POSITION, system.length, 1.0)
+    rows = lin.constraints[:, :first]
+
+    def solved(right, values):
+        return eliminate(rows, right, preferred, held, values, strict=False, scale=size)
+
+    Q = np.zeros((system.n_dof, len(given.names)))
+    for j, name in enumerate(given.names):
+        if given.order[j] == 0 and (given.gap[:, j].any() or given.place[:, j].any()):
+            try:
+                Q[:first, j] = solved(given.gap[:, j], given.place[held, j]).u0
+            except Exception as error:
+                raise ModelError(f'{owner}: the constraints do not allow the input "{name}" ({error})') from None
+    return solved(None, None), Q
+
+
+def _with_mass(M, C1, K, T, Q, given: Inputs, names: list[str], owner: str):
+    """Coordinates without mass in terms of the others: left and right bases (N, k), Q, and names of coordinates."""
+    Mr = T.T @ (M @ T)
+    d = np.sqrt(np.abs(np.diag(Mr)))
+    d = np.where(d > 0.0, d, d.max(initial=0.0) or 1.0)
+    values, vectors = eigh(0.5 * (Mr + Mr.T) / np.outer(d, d)) if d.size else (np.zeros(0), Mr)
+    light = values <= _MASSLESS * values.max(initial=0.0)
+    if not light.any():
+        return T, T, Q, names
+    Z0, Z1 = vectors[:, light] / d[:, None], vectors[:, ~light] / d[:, None]
+    Cr, Kr = T.T @ (C1 @ T), T.T @ (K @ T)
+    size = np.abs(Cr).max(initial=0.0)
+    acting = max(np.abs(Z0.T @ Cr).max(initial=0.0), np.abs(Cr @ Z0).max(initial=0.0))
+    K0 = Z0.T @ Kr @ Z0
+    singular = np.linalg.cond(K0) > 1e14
+    if singular or acting > 1e-9 * size > 0.0 or (given.order == 1).any():
+        at = int(np.abs(Z0).sum(axis=1).argmax())
+        why = "nor stiffness" if singular else "but a damper, or a rate of an input, acts there"
+        raise ModelError(f"{owner}: {names[at]} has no mass {why}; give it a mass, or take the descriptor form")
+    Q = Q + T @ Z0 @ np.linalg.solve(K0, Z0.T @ T.T @ (given.force - K @ Q))
+    right = T @ (Z1 - Z0 @ np.linalg.solve(K0, Z0.T @ Kr @ Z1))
+    left = T @ (Z1 - Z0 @ np.linalg.solve(K0.T, Z0.T @ Kr.T @ Z1))
+    return left, right, Q, [f"mode of mass {i + 1}" for i in range(Z1.shape[1])]
+
+
+def _shifted(Q: np.ndarray, given: Inputs, order: int, A=None) -> np.ndarray:
+    """A Q (or Q) in the columns of the values, rates or accelerations of inputs."""
+    out = np.zeros_like(Q)
+    for j in np.flatnonzero(given.order == 0):
+        if not Q[:, j].any():
+            continue
+        at = j + order
+        if at < Q.shape[1] and given.order[at] == order:
+            out[:, at] = Q[:, j] if A is None else A @ Q[:, j]
+    return out
+
+
+def _derived(out: Outputs, given: Inputs, A, B, Cx, D, owner: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of outputs that are derivatives by time: y' = C A x + C B u + D u'."""
+    Cx, D = np.array(Cx), np.array(D)
+    for i, times in enumerate(out.derivatives):
+        for _ in range(times):
+            shifted = np.zeros_like(D[i])
+            size = np.abs(D[i]).max(initial=0.0)
+            for j in np.flatnonzero(np.abs(D[i]) > 1e-13 * size):
+                if j + 1 >= D.shape[1] or given.order[j + 1] != given.order[j] + 1:
+                    raise ModelError(
+                        f"{owner}: sensors: {out.names[i]!r} would need a derivative of the input "
+                        f'"{given.names[j]}", on which it depends at once; take the sensor without \''
+                    )
+                shifted[j + 1] = D[i, j]
+            D[i] = Cx[i] @ B + shifted
+            Cx[i] = Cx[i] @ A
+    return Cx, D
+
+
+def descriptor(lin: Linearisation, inputs=(), sensors=(), owner: str = "Descriptor") -> Descriptor:
+    """A sparse model with constraints: x = (q, v, a, multipliers) of the unknowns of the linearisation; arguments as of
+    `state_space`.
+
+    Raises:
+        ModelError: unknown names, or derivatives of sensors, which belong to the state space.
+    """
+    given = inputs_of(lin, inputs, owner)
+    out = outputs_of(lin, sensors, given, owner)
+    if out.derivatives.any():
+        name = out.names[int(np.flatnonzero(out.derivatives)[0])]
+        raise ModelError(f"{owner}: sensors: {name!r}: derivatives by time belong to the state space; remove the '")
+    d, G = lin.dofs, lin.G
+    n, m, nu = d.size, G.shape[0], len(given.names)
+    M, C1, K = lin.whole()
+    Q = given.place
+    F = given.force - _shifted(Q, given, 0, K) - _shifted(Q, given, 1, C1) - _shifted(Q, given, 2, M)
+    gap = given.gap - lin.constraints @ Q
+    unit, none = identity(n, format="csr"), csr_matrix((n, n))
+    E = bmat([[unit, none, None, None], [None, unit, none, None], [None, None, csr_matrix((n + m, n)), None]])
+    E = csr_matrix((E.data, (E.row, E.col)), shape=(3 * n + m, 3 * n + m))
+    A = bmat(
+        [
+            [None, unit, None, None], [None, None, unit, None], [-lin.K, -lin.C, -lin.M, -G.T],
+            [-G, None, None, csr_matrix((m, m))],
+        ]
+    )  # fmt: skip
+    B = vstack((csr_matrix((2 * n, nu)), csr_matrix(F[d]), csr_matrix(gap)))
+    outputs = [a[:, d] for a in (out.q, out.v, out.a)]
+    direct = out.u.toarray() + sum(a @ _shifted(Q, given, i) for i, a in enumerate((out.q, out.v, out.a)))
+    Cx = csr_matrix(bmat([[*outputs, out.y]]))
+    states = [f"{name}{prime}" for prime in ("", "'", "''") for name in lin.names]
+    states += [f"{lin.row_name(i)} {i}" for i in range(m)]
+    return Descriptor(
+        E, csr_matrix(csc_matrix(A)), csr_matrix(B), Cx, csr_matrix(direct), states, given.names, out.names, out.start
+    )

@@ -1,0 +1,232 @@
+"""Linear models to take away: state space and descriptor form against closed forms, eigenvalues and the full model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+from fem_mbs import Model, ModelError, linearise, solve
+
+
+def oscillator() -> Model:
+    """2 kg on 800 N/m and 3 N s/m, and a pendulum of multipliers on it."""
+    m = Model(2, gravity=(0.0, -9.81))
+    m.body("b", (0, 0), mass=2.0, inertia=0.1)
+    m.nodal_spring("s", "b", "x", 800.0, 3.0)
+    m.fix("b", ["y", "rotation"])
+    m.force("push", "b", (1.0, 0.0), function="0*t")
+    m.sensor("x", "displacement", on="b")
+    m.sensor("v", "velocity", on="b")
+    m.sensor("hold", "reaction", on="b")
+    return m
+
+
+def test_oscillator_closed_form():
+    lin = linearise(oscillator())
+    s = lin.state_space("push", ["x", "v", "x''", "hold"])
+    np.testing.assert_allclose(s.A, [[0.0, 1.0], [-400.0, -1.5]], rtol=1e-12)
+    np.testing.assert_allclose(s.B, [[0.0], [0.5]], rtol=1e-12)
+    assert s.inputs == ["push"]
+    assert s.outputs[:2] == ["x.x", "x.y"]
+    w = 7.0
+    H = s.response(1j * w)[:, 0]
+    exact = 1.0 / (800.0 - 2.0 * w**2 + 3j * w)
+    np.testing.assert_allclose(H[s.outputs.index("x.x")], exact, rtol=1e-12)
+    np.testing.assert_allclose(H[s.outputs.index("v.x")], 1j * w * exact, rtol=1e-12)
+    np.testing.assert_allclose(H[s.outputs.index("x.x''")], -(w**2) * exact, rtol=1e-12)
+    np.testing.assert_allclose(s.response(1j * np.array([1.0, w]))[1, :, 0], H, rtol=1e-12)
+
+
+def mechanism(driven: str = "", steps: bool = True) -> Model:
+    """A flexible arm on a hinge with a spring, a block on a line, loads, a motor; many kinds of sensors."""
+    m = Model(2, gravity=(0.0, -9.81))
+    m.section("s", "stiffness", EA=1e4, EI=20.0, rhoA=1.0, rhoI=0.001)
+    m.line("l", (0, 0), (1, 0), 2)
+    m.beams("b", "l", "s", damping=2e-3)
+    m.body("block", (1.0, -0.5), mass=0.5, inertia=0.01)
+    if driven:
+        m.joint("hinge", "revolute", "ground", "l:start", point=(0, 0), function=driven)
+    else:
+        m.joint("hinge", "revolute", "ground", "l:start", point=(0, 0))
+        m.joint_spring("coil", "hinge", 60.0, 0.4)
+    m.joint("rail", "point_on_line", "ground", "block", axis=(0, 1), point=(1.0, -0.5))
+    m.spring("rod", "block", "l:end", 300.0, 2.0)
+    m.force("tip", "l:end", (1.0, 2.0), function="0*t")
+    m.nodal_spring("turn", "block", "rotation", 5.0, 0.02)
+    m.sensor("tip", "displacement", on="l:end")
+    m.sensor("corner", "velocity", on="block", point=(1.1, -0.4))
+    m.sensor("gap", "distance", a="block", b="l:end", point_a=(1.1, -0.5))
+    m.sensor("turned", "rotation", on="l:end")
+    m.sensor("rod", "element", on="rod", quantity="force")
+    m.sensor("root", "reaction", on="hinge")
+    m.sensor("line", "reaction", on="rail")
+    if steps:
+        m.static_step(increments=4)
+    return m
+
+
+OUTPUTS = ["tip", "corner", "gap", "turned", "rod", "root", "line"]
+
+
+def simulated(model: Model, duration: float, h: float, outputs=OUTPUTS) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    model.transient_step(duration, h, rule="generalised-alpha", rho_inf=1.0)
+    found = solve(model)
+    return found.steps[-1].time, {name: found.sensor(name) for name in outputs}
+
+
+def linear_response(s, time: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Outputs (n, k) under inputs (n, m), linear between times: exact by the exponential of the augmented matrix."""
+    h, n, m = time[1] - time[0], len(s.A), u.shape[1]
+    block = np.zeros((n + 2 * m, n + 2 * m))
+    block[:n, :n], block[:n, n : n + m], block[n : n + m, n + m :] = s.A * h, s.B * h, np.eye(m)
+    E = scipy.linalg.expm(block)[:n]
+    x, out = np.zeros(n), []
+    for i in range(len(time)):
+        out.append(s.C @ x + s.D @ u[i])
+        if i + 1 < len(time):
+            x = E @ np.concatenate((x, u[i], u[i + 1] - u[i]))
+    return np.array(out)
+
+
+def test_small_motions_of_a_mechanism_are_those_of_the_full_model():
+    size = 1e-4
+    s = linearise(mechanism()).state_space("tip", OUTPUTS)
+    m = mechanism(steps=False)
+    law = f"{size}*sin(9*t)"
+    m.force("moved", "l:end", (1.0, 2.0), function=law)
+    m.static_step(increments=4)
+    time, found = simulated(m, 0.5, 0.00125)
+    y = linear_response(s, time, size * np.sin(9.0 * time)[:, None])
+    assert_same(found, y + s.start, 2e-3)
+
+
+def assert_same(found: dict[str, np.ndarray], y: np.ndarray, tolerance: float) -> None:
+    """Sensors of a transient and columns y (n, k) of a linear response, over the change of each sensor."""
+    at = 0
+    for name, full in found.items():
+        mine = y[:, at : at + full.shape[1]]
+        at += full.shape[1]
+        scale = np.abs(mine - mine[0]).max()
+        assert np.abs(full - mine)[1:].max() < tolerance * scale, name
+    assert at == y.shape[1]
+
+
+def pendulum(steps: bool = True) -> Model:
+    """A body in space on a ball joint, in a mount, with sensors of points and rotations."""
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    m.body("a", (0.3, 0.1, 0.0), mass=2.0, inertia=(0.1, 0.15, 0.2), rotation=(0.1, 0.2, 0.3))
+    m.joint("ball", "spherical", "ground", "a", point=(0, 0, 0))
+    m.bushing("mount", "a", "ground", [300.0] * 3 + [20.0, 30.0, 40.0], [0.5] * 3 + [0.1] * 3, point=(0.5, 0.1, 0.1))
+    m.force("f", "a", (1.0, 2.0, 3.0), function="0*t", point=(0.4, 0.2, 0.1))
+    m.sensor("place", "position", on="a", point=(0.6, 0.2, 0.3))
+    m.sensor("speed", "velocity", on="a", point=(0.6, 0.2, 0.3))
+    m.sensor("turned", "rotation", on="a")
+    m.sensor("mount", "element", on="mount", quantity="force z")
+    m.sensor("ball", "reaction", on="ball")
+    if steps:
+        m.static_step(increments=4)
+    return m
+
+
+def test_small_motions_in_space():
+    outputs = ["place", "speed", "turned", "mount", "ball"]
+    s = linearise(pendulum()).state_space("f", outputs)
+    m = pendulum(steps=False)
+    m.force("moved", "a", (1.0, 2.0, 3.0), function="2e-3*sin(9*t)", point=(0.4, 0.2, 0.1))
+    m.static_step(increments=4)
+    time, found = simulated(m, 0.5, 0.00125, outputs)
+    assert_same(found, linear_response(s, time, 2e-3 * np.sin(9.0 * time)[:, None]) + s.start, 3e-3)
+
+
+def test_driven_joint_as_input_with_its_derivatives():
+    """A drive that starts with zero speed and acceleration, 1e-3 t^3."""
+    s = linearise(mechanism("0*t")).state_space("hinge", OUTPUTS)
+    assert s.inputs == ["hinge", "hinge'", "hinge''"]
+    time, found = simulated(mechanism("1e-3*t**3"), 0.5, 0.00125)
+    u = 1e-3 * np.column_stack((time**3, 3.0 * time**2, 6.0 * time))
+    assert_same(found, linear_response(s, time, u) + s.start, 3e-3)
+
+
+@pytest.mark.parametrize("driven", ["", "0.1*sin(3*t)"])
+def test_eigenvalues_are_those_of_complex_modes_and_of_the_descriptor(driven):
+    m = mechanism(driven)
+    lin = linearise(m)
+    m.complex_modes_step(3)
+    p = np.array(solve(m).steps[-1].summary["eigenvalues"]) @ [1.0, 1j]
+    s = lin.state_space()
+    own = np.linalg.eigvals(s.A)
+    for value in p:
+        assert np.abs(own - value).min() < 1e-8 * abs(value)
+    d = lin.descriptor("tip", ["tip", "rod", "line", "root"])
+    a, b = scipy.linalg.eig(d.A.toarray(), d.E.toarray(), right=False, homogeneous_eigvals=True)
+    finite = np.abs(b) > 1e-9 * np.abs(a)
+    for value in p:
+        assert np.abs(a[finite] / b[finite] - value).min() < 1e-4 * abs(value)
+    # transfer functions of both forms
+    s = lin.state_space("tip", ["tip", "rod", "line", "root"])
+    w = 6.0
+    x = np.linalg.solve(1j * w * d.E.toarray() - d.A.toarray(), d.B.toarray())
+    np.testing.assert_allclose(d.C @ x + d.D.toarray(), s.response(1j * w), rtol=1e-7, atol=1e-10)
+
+
+def test_files_hold_everything(tmp_path):
+    lin = linearise(oscillator())
+    s = lin.state_space("push", "x")
+    with np.load(s.save(tmp_path / "s.npz")) as data:
+        np.testing.assert_array_equal(data["A"], s.A)
+        assert list(data["outputs"]) == ["x.x", "x.y"]
+    d = lin.descriptor("push", "x")
+    with np.load(d.save(tmp_path / "d.npz")) as data:
+        assert tuple(data["E_shape"]) == d.E.shape
+
+
+@pytest.mark.parametrize(
+    ("inputs", "sensors", "message"),
+    [
+        ("pull", "x", 'inputs: there is no .* "pull"'),
+        ("push", "y", 'there is no sensor "y"; there are x, v, hold'),
+        ("push", "x'''", "derived 3 times"),
+        ("push", "x'''", "at most two"),
+    ],
+)
+def test_wrong_names(inputs, sensors, message):
+    with pytest.raises(ModelError, match=message):
+        linearise(oscillator()).state_space(inputs, sensors)
+
+
+def test_work_is_refused():
+    m = oscillator()
+    m.sensor("w", "work", on="push")
+    with pytest.raises(ModelError, match="not linear in small motions"):
+        linearise(m).state_space("push", "w")
+
+
+def test_gravity_is_an_input():
+    """Static gain of the weight: displacement per unit of its factor."""
+    m = Model(2, gravity=(0.0, -9.81))
+    m.body("b", (0, 0), mass=2.0, inertia=0.1)
+    m.nodal_spring("s", "b", "y", 800.0, 3.0)
+    m.fix("b", ["x", "rotation"])
+    m.sensor("y", "displacement", on="b")
+    s = linearise(m).state_space("gravity", "y")
+    assert s.response(0.0)[1, 0] == pytest.approx(-2.0 * 9.81 / 800.0, rel=1e-12)
+
+
+def test_massless_unknown_is_condensed():
+    """Two springs in series with a massless node between."""
+    m = Model(2)
+    m.body("b", (2, 0), mass=2.0, inertia=0.1)
+    m.node("n", (1, 0))
+    m.node("o", (0, 0))
+    m.spring("s1", "o", "n", 300.0)
+    m.spring("s2", "n", "b", 600.0)
+    m.fix("o")
+    m.fix("n", ["y"])
+    m.fix("b", ["y", "rotation"])
+    m.force("f", "n", (1.0, 0.0))
+    m.sensor("n", "displacement", on="n")
+    s = linearise(m).state_space("f", "n")
+    assert len(s.A) == 2
+    np.testing.assert_allclose(np.linalg.eigvals(s.A).imag.max(), np.sqrt(200.0 / 2.0), rtol=1e-12)
+    assert s.response(0.0)[0, 0].real == pytest.approx(1.0 / 300.0, rel=1e-10)
