@@ -205,9 +205,8 @@ def test_falling_law_lets_a_block_on_a_belt_swing():
     assert abs(closing(solution)) < 1e-11
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-def test_bead_on_a_wire(dim):
-    """A bead on a held wire: of the joint's force only the part across the wire presses."""
+def bead(dim):
+    """A bead of 2 kg on a held wire."""
     model = Model(dim, gravity=(0.0, -G) if dim == 2 else (0.0, 0.0, -G))
     model.material("steel", E=2.1e11, nu=0.3, density=7850.0)
     model.section("wire", "circle", diameter=0.004)
@@ -223,7 +222,13 @@ def test_bead_on_a_wire(dim):
     model.sensor("way", "joint", on="eye")
     model.sensor("N", "element", on="drag", element=0, quantity="normal force")
     model.transient_step(0.6, 0.002, frames=0)
-    solution = solve(model)
+    return model
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_bead_on_a_wire(dim):
+    """Of the joint's force only the part across the wire presses."""
+    solution = solve(bead(dim))
     assert np.abs(solution.sensor("v")[:, 0] - slowed(solution.steps[0].time)).max() < 2e-5
     assert solution.sensor("N")[1:, 0] == pytest.approx(2.0 * G, rel=1e-9)
     assert abs(closing(solution)) < 1e-11
@@ -311,6 +316,29 @@ def test_model_file(tmp_path):
     assert np.abs(solution.sensor("v")[:, 0] - slowed(solution.steps[0].time, mu=mu)).max() < 2e-5
 
 
+def test_joints_that_repeat_each_other_share_the_load():
+    """Two rails that each would do: what presses both is the weight, however they share it."""
+    model = block(2, "prismatic", friction=False)
+    model.joint("second", "prismatic", "ground", "block", point=(0.1, 0.0), axis=(1.0, 0.0))
+    for joint in ("rail", "second"):
+        model.friction(f"drag {joint}", joint, coefficient=MU, smoothing=SLOW)
+        model.sensor(joint, "element", on=f"drag {joint}", element=0, quantity="normal force")
+    solution = solve(model)
+    assert np.abs(solution.sensor("v")[:, 0] - slowed(solution.steps[0].time)).max() < 2e-5
+    assert (solution.sensor("rail") + solution.sensor("second"))[1:, 0] == pytest.approx(2.0 * G, rel=1e-9)
+    assert abs(closing(solution)) < 1e-12
+
+
+def test_linear_steps_refuse_running_surfaces():
+    """Their matrices have no place for forces that depend on multipliers."""
+    model = block(2, "prismatic", friction=False)
+    model.friction("belt", "rail", coefficient=MU, smoothing=SLOW, speed=1.0)
+    model.steps.clear()
+    model.modes_step(1)
+    with pytest.raises(ModelError, match="complex_modes"):
+        solve(model)
+
+
 GOOD = {"joint": "rail", "coefficient": 0.1, "smoothing": 0.01}
 BAD = [
     ({"coefficient": -0.1}, "coefficient = -0.1"),
@@ -347,5 +375,9 @@ def test_one_friction_per_joint_and_nothing_beside_it_along_a_beam():
     model = block(2, "prismatic")
     with pytest.raises(ModelError, match="has friction already"):
         model.friction("more", **GOOD)
+    model = bead(2)
+    model.joint_spring("spring", "eye", 10.0)
+    with pytest.raises(ModelError, match='"spring" works along the same line'):
+        solve(model)
     with pytest.raises(ModelError, match="direction"):
         block(3, "point_on_plane", friction=False).friction("belt", "rail", coefficient=0.1, smoothing=0.1, speed=1.0)

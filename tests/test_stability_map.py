@@ -8,11 +8,13 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
+import scipy.linalg
 
 from fem_mbs import Model, ModelError, Results, load_model, run, solve
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.run import _Run
 from fem_mbs.analysis.solution import Solution
+from fem_mbs.analysis.state_space import descriptor, state_space
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers import complex_modes as cm
 
@@ -283,3 +285,33 @@ def test_jammed_joint_is_told():
     m.transient_step(0.01, 0.001, rule="generalised-alpha")
     with pytest.raises((ModelError, AnalysisError)):
         solve(m)
+
+
+@pytest.mark.parametrize("form", ["state_space", "descriptor"])
+def test_linear_models_of_sliding_friction(form):
+    """State space and descriptor have the eigenvalues of the pencil with columns of its own."""
+    m = Model(2, gravity=(0.0, -9.81))
+    m.body("a", (0.0, 0.0), 2.0, 0.1)
+    m.body("b", (0.3, 0.4), 1.0, 0.05)
+    m.joint("rail", "point_on_line", "ground", "a", point=(0.0, 0.0), axis=(1.0, 0.0))
+    m.joint("pin", "pin", "a", "b", point=(0.0, 0.0))
+    m.joint_spring("s", "pin", 40.0, 0.2)
+    m.nodal_spring("r", "a", "rotation", 60.0)
+    m.nodal_spring("x", "a", "x", 90.0)
+    m.friction("drag", "rail", coefficient=0.5, smoothing=0.01, speed=0.7)
+    m.static_step()
+    job = _Run(m, Solution())
+    job.run()
+    lin = Linearisation(job.compiled, job.state, job.t, job.loading)
+    assert lin.pressed
+    modes = cm.complex_modes(lin.M, lin.C, lin.K, lin.G, 6, columns=lin.columns)
+    if form == "state_space":
+        p = np.linalg.eigvals(state_space(lin).A)
+    else:
+        d = descriptor(lin)
+        a, b = scipy.linalg.eig(d.A.toarray(), d.E.toarray(), right=False, homogeneous_eigvals=True)
+        p = a[np.abs(b) > 1e-8 * np.abs(a)] / b[np.abs(b) > 1e-8 * np.abs(a)]
+    for value in modes.values:
+        assert np.abs(p - value).min() < 1e-6 * abs(value)
+    symmetric = cm.complex_modes(lin.M, lin.C, lin.K, lin.G, 6)
+    assert np.abs(np.sort_complex(symmetric.values) - np.sort_complex(modes.values)).max() > 1e-3

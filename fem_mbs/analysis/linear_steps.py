@@ -84,6 +84,15 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
                 f'{owner}: {key} = "{options[key]}" must be the name of a {what} before it; there '
                 f"are {', '.join(earlier) or 'none'}"
             )
+    if kind in ("linear_static", "linear_transient", "modes", "buckling"):
+        running = [
+            b for b in model._blocks if b.reads and b.reads[0] and b.par[0, b.type.column("reference rate")] >= 0
+        ]
+        if running:
+            raise ModelError(
+                f'{owner}: friction "{running[0].groups[0][0]}" on a running surface depends on the force of its joint, '
+                "which symmetric matrices do not know; take a step of complex_modes, or a static or transient one"
+            )
     if kind == "complex_modes":
         check_stability(owner, options, model)
     if kind == "stability_map":

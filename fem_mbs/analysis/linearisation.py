@@ -28,6 +28,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
+from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import director_velocities, function_jets, initial_accelerations, multipliers_of
@@ -428,6 +429,22 @@ class Linearisation:
             return csr_matrix(self.G.T)
         forces = self._elastic[1][: self.first, self.first : -1]
         return hstack((forces, self.system.sharing()[:, : self.first].T)).tocsr()[self.dofs]
+
+    def unpressed(self, A) -> np.ndarray:
+        """Rows A (N, k) of the equations, dense, combined so that the forces of the multipliers become G^T.
+
+        With columns = (1 + E) G^T, E = (columns - G^T) (G G^T)^-1 G, these are (1 + E)^-1 A.
+        """
+        A = A.toarray() if hasattr(A, "toarray") else np.array(A)
+        keep = np.flatnonzero(independent_rows(self.G, np.ones(self.dofs.size)))
+        G = self.G[keep]
+        more = csc_matrix(self.columns[:, keep] - G.T)
+        some = np.flatnonzero(np.diff(more.indptr))
+        more = more[:, some].toarray()
+        solve = splu(csc_matrix(G @ G.T)).solve
+        y = np.linalg.solve(np.eye(some.size) + solve(G @ more)[some], solve(G @ A[self.dofs])[some])
+        A[self.dofs] -= more @ y
+        return A
 
     def seen_from(self, frame: str) -> Linearisation:
         """The same about the same state, in another frame."""

@@ -187,8 +187,8 @@ class _Points:
             else:
                 job.check()
             self._applied(job)
-            lin, warnings = linearised(job, options, self.owner)
-            modes, rows = find_modes(lin, options, self.owner)
+            lin, warnings = linearised(job, options)
+            modes, rows, _ = find_modes(lin, options, self.owner)
         except AnalysisError as error:
             self.failed.append(str(error))
             return np.zeros(0, complex)
