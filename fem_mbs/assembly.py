@@ -349,12 +349,11 @@ class Compiled:
             self.system.row_scale[block.dof[:, nd:]] = (scale * unit)[:, None]
         for block in self.blocks:
             if block.owners is not None:
-                for k, owner in enumerate(block.owners.transpose(1, 0, 2)):
-                    for i in np.flatnonzero(owner[:, 0] >= 0):
-                        joint = self.blocks[owner[i, 0]]
-                        block.par[i, len(block.type.par) - block.type.reads + k] = joint.par[
-                            owner[i, 1], joint.type.scale
-                        ]
+                scales = block.par[:, len(block.type.par) - block.type.reads : len(block.type.par)]
+                number, element = block.owners.transpose(2, 0, 1)
+                for i, joint in enumerate(self.blocks):
+                    if joint.type.multipliers:
+                        scales[number == i] = joint.par[element[number == i], joint.type.scale]
         # the compiled step reads the flat copy
         self.system.par[:] = np.concatenate([b.par.ravel() for b in self.blocks])
         return diagonal

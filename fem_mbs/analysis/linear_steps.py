@@ -90,8 +90,8 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
         ]
         if running:
             raise ModelError(
-                f'{owner}: friction "{running[0].groups[0][0]}" on a running surface depends on the force of its joint, '
-                "which symmetric matrices do not know; take a step of complex_modes, or a static or transient one"
+                f'{owner}: friction "{running[0].groups[0][0]}" on a running surface depends on the force of its '
+                "joint, which symmetric matrices do not know; take complex_modes, or a static or transient step"
             )
     if kind == "complex_modes":
         check_stability(owner, options, model)

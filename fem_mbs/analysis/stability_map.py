@@ -18,6 +18,7 @@ from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS, check_stability, find_modes, linearised
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.matrices import Matrices
 
 __all__ = ["STABILITY_MAP_OPTIONS", "Parameter", "check_map", "read_parameters", "run_stability_map"]
 
@@ -163,6 +164,7 @@ class _Points:
         self.steps = [s for s in model.steps[:number] if s.kind not in _NEUTRAL_STEPS] + [model.steps[number]]
         self.compiled = model.compile()
         system = self.compiled.system
+        self.matrices = Matrices(system)
         self.par = [block.par.copy() for block in system.blocks]
         self.hist = system.system.hist.copy()
         self.functions = list(self.compiled.functions)
@@ -187,6 +189,7 @@ class _Points:
             else:
                 job.check()
             self._applied(job)
+            job.linear.matrices = self.matrices  # patterns are those of all points
             lin, warnings = linearised(job, options)
             modes, rows, _ = find_modes(lin, options, self.owner)
         except AnalysisError as error:
