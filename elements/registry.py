@@ -160,6 +160,8 @@ _MODULES = {
     **{f"axisymmetric_pressure_{face}": "solid_loads" for face in ("line", "line3")},
     **{f"pressure_{face}_reduced": "solid_loads" for face in ("triangle6", "quad", "quad8")},
     "solid_hexahedron_incompatible": "solid",
+    "bearing2": "bearing",
+    "bearing3": "bearing",
     "solid_hexahedron20_reduced": "solid",
     "solid_wedge_reduced": "solid",
 }

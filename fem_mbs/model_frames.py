@@ -41,7 +41,7 @@ class _Shaking:
 
 
 #: What would have to move along with the ground, by the first part of the names of the element types.
-_PLACED = ("point", "position", "offset", "slide", "spring")
+_PLACED = ("point", "position", "offset", "slide", "spring", "bearing")
 
 
 class Frames(ModelBase):

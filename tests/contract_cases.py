@@ -123,6 +123,21 @@ def _bushing(dimension, weight, damping=1.0):
     return par
 
 
+def _bearing(dimension, speeds, skew=1.0):
+    """Random matrices, unsymmetric by ``skew``, in random directions."""
+
+    def par(rng):
+        rows = []
+        for speed in speeds:
+            K, C = (np.array((a, b, b, c)) for a, b, c in (symmetric(rng, 2), symmetric(rng, 2)))
+            twist = skew * rng.normal() * np.array((0, 1, -1, 0))
+            rows += [speed, *(K + twist), *(0.2 * C + 0.1 * twist)]
+        axes = triad(rng).T.ravel() if dimension == 3 else ()
+        return (*axes, *_off(rng, 2), len(speeds), *rows)
+
+    return par
+
+
 def _turn(angle):
     return np.array(((np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))))
 
@@ -370,6 +385,14 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "": Case(_bushing(d, 0.0)),
             "mean_frame": Case(_bushing(d, 0.5)),
             "stiff": Case(_bushing(d, 0.5, 0)),
+        }
+        for d in (2, 3)
+    },
+    **{
+        f"bearing{d}": {
+            "": Case(_bearing(d, (0.0,)), isolated=False, potential=False),
+            "symmetric": Case(_bearing(d, (0.0,), 0.0), isolated=False),
+            "table": Case(_bearing(d, (-4.13, -1.07, 0.31, 2.6, 5.9)), isolated=False, potential=False),
         }
         for d in (2, 3)
     },

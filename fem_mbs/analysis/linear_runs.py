@@ -35,8 +35,8 @@ class LinearRuns:
     ``responses``: what linear static steps have found, by their names; ``ends``: displacements (first,) from the state
     and velocities (first,) or None at the end of linear static steps and transients; ``linear``: the matrices of the
     last step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step,
-    of which ``below`` more were left out before the first; ``linearisation``, ``complex_modes``: of the last step of
-    complex modes.
+    of which ``below`` more were left out before the first;
+    ``linearisation``, ``complex_modes``: of the last step of complex modes.
     """
 
     def __init__(self, run: Any):
@@ -45,9 +45,9 @@ class LinearRuns:
         self.ends: dict[str, tuple[np.ndarray, np.ndarray | None]] = {}
         self.linear: Linearised | None = None
         self.vectors: np.ndarray | None = None
+        self.below = 0
         self.linearisation: Linearisation | None = None
         self.complex_modes: ComplexModes | None = None
-        self.below = 0
         self._key: tuple | None = None
         self.matrices: Matrices | None = None
 

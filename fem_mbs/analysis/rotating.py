@@ -32,6 +32,7 @@ FRAMES = ("auto", "fixed", "rotating")
 _ITERATIONS = 40
 _CHORD = 0.05  # contraction beyond which the tangent is made anew
 _SMALL = 1e-12  # of increments: over the model's length, or radians
+_ROUNDING = 1e-15  # of stiffness times length
 _FREE = 1e-11  # of the diagonal: holds what turns or moves freely
 _ANGLE = 0.7390851332  # [rad] by which the rotor is turned for comparison; no symmetry of a machine has it
 _PROBES = 12  # motions along which coefficients are compared
@@ -50,15 +51,22 @@ def steady_rotation(
     """
     system = compiled.system
     matrices = matrices or Matrices(system)
-    now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, -1, None
+    now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
     lin: Linearisation | None = None
     for _ in range(_ITERATIONS):
         lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices, like=lin)
         if now is state:
             _check_velocities(lin)
+            rounding = _rounding(lin)
+        force = lin.force()
+        if (np.abs(force[: lin.first]) <= rounding[: lin.first])[lin.dofs].all() and (
+            np.abs(force[lin.first : -1]) <= rounding[lin.first : -1]
+        ).all():
+            return lin  # at critical speeds increments would be arbitrary
+        if pin is None:
             pin = _free_spin(lin)
         tangent = tangent or _Tangent(lin, pin)
-        step = tangent.step(lin.force())
+        step = tangent.step(force)
         most = _size(system, step)
         # round-off of large stiffnesses may keep increments above the smallest ones
         slow = slow + 1 if most > 0.5 * least else 0
@@ -74,6 +82,12 @@ def steady_rotation(
         f"{rotation.owner}: no state of steady rotation was found at {rotation.speed:g} rad/s (last step {most:.1e})"
         "; take speeds in smaller steps, or check that nothing throws the parts out"
     )
+
+
+def _rounding(lin: Linearisation) -> np.ndarray:
+    """What the rounding of places may leave (N,) of forces, and of constraints."""
+    size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
+    return _ROUNDING * (abs(lin.whole()[2]) @ size)
 
 
 def _free_spin(lin: Linearisation) -> int:
@@ -96,8 +110,10 @@ def _free_spin(lin: Linearisation) -> int:
     moment = there.force()[lin.dofs] * turning[lin.dofs]
     if abs(moment.sum()) > 1e-7 * np.abs(moment).sum():
         return -1  # a spring, or the weight
-    places = np.intersect1d(system.system.positions, lin.dofs)
-    return int(places[np.abs(b[places]).argmax()])
+    # where all nodes are on the axis, their rotations tell
+    part = np.abs(b[lin.dofs]) / unit[lin.dofs]
+    part[system.system.kind[lin.dofs] == S.POSITION] *= 1e3
+    return int(lin.dofs[part.argmax()])
 
 
 class _Tangent:
@@ -140,8 +156,8 @@ class _Tangent:
 def _factored(A, G, columns=None) -> Callable[[np.ndarray], np.ndarray]:
     """u (n,) of A u + columns y = f, G u = g as a function of (f, g); what moves freely stays."""
     n = A.shape[0]
-    size = np.abs(A.diagonal())
-    size = np.sqrt(np.where(size > 0.0, size, size.max(initial=1.0)))
+    size = abs(A).max(axis=1).toarray().ravel() * abs(A).max(axis=0).toarray().ravel()
+    size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0) ** 0.25
     D = diags(1.0 / size)
     A = csc_matrix(D @ (A + _FREE * diags(size**2)) @ D)
     G = csr_matrix((0, n)) if G is None else G @ D
@@ -314,8 +330,14 @@ def _difference(a: Linearisation, b: Linearisation, R: csr_matrix | None) -> flo
     held = np.setdiff1d(np.arange(a.first), a.dofs)
     worst = float(np.abs(moved[held]).max(initial=0.0)) / max(float(np.abs(full).max()), 1e-300)
     if b.G.shape[0]:
-        rate, size = np.abs(b.constraints @ moved), abs(b.constraints) @ np.abs(moved)
-        worst = max(worst, float((rate / np.maximum(size, max(size.max() * 1e-12, 1e-300))).max(initial=0.0)))
+        # against motions of their size, for what a constraint holds at rest has nothing but rounding
+        places = (a.system.system.kind == S.POSITION)[:, None]
+        largest = np.maximum(
+            np.abs(moved * places).max(axis=0) / a.system.length, np.abs(moved * ~places).max(axis=0, initial=0.0)
+        )
+        size = abs(b.constraints) @ (np.where(places, a.system.length, 1.0) * largest)
+        rate = np.abs(b.constraints @ moved)
+        worst = max(worst, float((rate / np.maximum(size, 1e-300)).max(initial=0.0)))
     if worst > CONSTANT:
         return worst
     before, after = a.whole(), b.whole()

@@ -24,6 +24,7 @@ from fem_mbs.analysis.linear_runs import LinearRuns
 from fem_mbs.analysis.linear_steps import check_linear
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
+from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
 from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution, energy_range, relative_error
 from fem_mbs.analysis.statics import check_options, run_static, varied
@@ -155,6 +156,7 @@ class _Run:
         self.loading = Loading(self.compiled)
         self.summaries: list[dict[str, Any]] = []
         self.linear = LinearRuns(self)
+        self.rotors = RotorRuns(self)
         self.start_report: dict[str, Any] = {}
         self.started = False
         self.assembly: dict[str, Any] | None = None
@@ -181,6 +183,8 @@ class _Run:
                     count_steps(step.name, options)
                     check_rule(f'Step "{step.name}"', options, step.options)
                 check_linear(f'Step "{step.name}"', step.kind, options, model)
+            if step.kind in ("campbell", "unbalance"):
+                check_rotor_step(f'Step "{step.name}"', step.kind, options, model)
 
         self._trim_for_steps()
         self.events = Events(self.compiled) if model.events else None
@@ -262,8 +266,9 @@ class _Run:
         marching = {"transient": self._transient, "inverse": self._inverse, "static": self._static}
         linear = {
             "linear_static": self.linear.static, "linear_transient": self.linear.transient,
-            "modes": self.linear.shapes, "buckling": self.linear.shapes, "complex_modes": self.linear.complex,
-            "stability_map": self.linear.map,
+            "modes": self.linear.shapes, "buckling": self.linear.shapes,
+            "campbell": self.rotors.campbell, "unbalance": self.rotors.unbalance,
+            "complex_modes": self.linear.complex, "stability_map": self.linear.map,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
