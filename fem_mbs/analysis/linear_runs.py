@@ -17,6 +17,7 @@ from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.options import count_steps
 from fem_mbs.analysis.rules import weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error
+from fem_mbs.analysis.stability_map import run_stability_map
 from fem_mbs.analysis.stability_steps import run_complex_modes, run_linearise, run_turning_modes
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import Step
@@ -125,6 +126,10 @@ class LinearRuns:
     def linearise(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """Matrices of small motions, written beside the results."""
         return run_linearise(self.run, step, options)
+
+    def map(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
+        """Stability over parameters, one row per point."""
+        return run_stability_map(self.run, step, options)
 
     def transient(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """A transient; the time of the run goes on."""

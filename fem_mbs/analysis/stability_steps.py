@@ -208,6 +208,7 @@ def find_modes(
         "near": near, "which": options["which"], "check": options.get("check", "probe"),
         "shift": shift if shift is None or np.ndim(shift) == 0 else complex(*shift),
         "reach": None if reach is None else 2.0 * np.pi * reach,
+        **({"columns": lin.columns} if lin.pressed else {}),
     }  # fmt: skip
     used = sum(np.asarray(abs(A).sum(axis=0)).ravel() for A in (lin.M, lin.C, lin.K, lin.G))
     M, C1, K, G, T = lin.problem()
