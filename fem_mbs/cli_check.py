@@ -134,6 +134,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "coupling",
         "motor",
         "bushing",
+        "bearing",
         "disc",
         "rotor",
         "force",
@@ -261,6 +262,9 @@ def _still(kind: str, options: dict[str, Any]) -> str:
         )
     if kind == "buckling":
         return f"linear buckling, {_count(options['count'], 'load factor')}"
+    if kind in ("campbell", "unbalance"):
+        what = "Campbell diagram" if kind == "campbell" else "response to unbalance"
+        return f'{what} of rotor "{options["rotor"]}" at {_count(len(options["speeds"]), "speed")}'
     if kind == "complex_modes":
         about = f" of {options['rotor']} turning" if options["rotor"] else ""
         return f"{_count(options['count'], 'complex mode')}{about}, {_sought(options)}"

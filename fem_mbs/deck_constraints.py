@@ -18,6 +18,7 @@ import numpy as np
 from fem_mbs.assembly import GROUND
 from fem_mbs.deck_loads import surface_facets
 from fem_mbs.deck_model import Conversion, axes_at
+from fem_mbs.deck_solids import nodal_areas
 from fem_mbs.deck_time import Given, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.functions import make_function
@@ -266,9 +267,7 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
             table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where)
         return
     if coupling.kind == "distributing":
-        weights = np.asarray(coupling.weights, float)
-        if np.ptp(weights) == 0.0 and len(nodes) > 1:
-            conv.note(f"{coupling.where}: the nodes of the coupling have equal weights; CalculiX weighs them by areas")
+        weights = _areas(conv, coupling, nodes)
         conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights)
         return
     keep = nodes[nodes != ref]
@@ -279,6 +278,23 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
     names = ("x", "y", "z", "rx", "ry", "rz")
     components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [names[d - 1] for d in dofs]
     conv.model.coupling(name, ref, keep, kind="rigid", components=components)
+
+
+def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarray:
+    """Weights (n,) of the nodes of a distributing coupling: as given, or their shares in the area of the surface."""
+    if not coupling.surface or conv.deck.surfaces[coupling.surface].kind != "element":
+        if coupling.surface and len(nodes) > 1:
+            conv.note(
+                f"{coupling.where}: the surface {coupling.surface} has nodes and no faces: they have equal weights "
+                "(CalculiX refuses it)",
+                changes=False,
+            )
+        return np.asarray(coupling.weights, float)
+    total = np.zeros(len(conv.deck.x))
+    for group, rows, faces in surface_facets(conv, coupling.surface, coupling.where):
+        total += nodal_areas(group, rows, faces, conv.deck.x)
+    total[np.abs(total) < 1e-12 * np.abs(total).max()] = 0.0  # corners of triangles with six nodes
+    return total[nodes]
 
 
 def _is_mean(conv: Conversion, coupling: Coupling) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from fem_mbs.deck_beams import beam_section
 from fem_mbs.deck_model import Conversion, Group, density_of, material_of
 from fem_mbs.deck_solids import nodal_volumes
-from fem_mbs.deck_time import Course, Given, Root, Timeline, courses
+from fem_mbs.deck_time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.meshes.abaqus_deck import Cload, Dload, Dsload, PointMass, Step
@@ -241,7 +241,7 @@ def _pressure(conv, plan, names, label, load: Dload, elements, factor, function)
         conv.facets[label] = faces
         own = _scaled(function, 1.0)
         names.append(label)
-        plan.make.append(lambda: conv.model.pressure(label, f"deck:{label}", float(factor), function=own))
+        plan.make.append(lambda: conv.model.pressure(label, f"deck:{label}", float(factor), own, "reduced"))
 
 
 def _check_face(group: Group, face: int, load) -> None:
@@ -262,7 +262,7 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
         own, on = _scaled(function, 1.0), f"deck:{label}"
         names.append(label)
         if load.label == "P":
-            plan.make.append(lambda n=label, o=on, p=factor, f=own: conv.model.pressure(n, o, p, function=f))
+            plan.make.append(lambda n=label, o=on, p=factor, f=own: conv.model.pressure(n, o, p, f, "reduced"))
         else:
             t = factor * np.asarray(load.direction) / np.linalg.norm(load.direction)
             t = t[: 2 if conv.plane else 3].tolist()
@@ -283,7 +283,9 @@ def surface_facets(conv: Conversion, name: str, where: str) -> list[tuple[Group,
         mine = labels == label
         for group, rows in conv.element_groups(elements[mine]):
             if group.kind != "solid" or not str(label)[1:].isdigit():
-                raise ModelError(f"{where}: surface {name}: face {label} of {group.type} cannot be loaded or tied")
+                raise ModelError(
+                    f"{where}: surface {name}: face {label} of {group.type} cannot be loaded, tied or coupled"
+                )
             out.append((group, rows, np.full(len(rows), int(str(label)[1:]) - 1)))
             taken |= mine & np.isin(elements, group.ids)
     if not taken.all():
@@ -406,12 +408,20 @@ def _change(conv: Conversion, t, start: np.ndarray) -> Given:
 
 
 def _initial(conv: Conversion) -> None:
-    """Initial velocities; other initial conditions that mean something are noted."""
+    """Initial velocities; other initial conditions that mean something are noted.  A STATIC step ends in rest."""
+    # everything is at rest but what moves as prescribed, and what has a velocity given
+    bent = any(s.procedure == "DYNAMIC" and conv.is_nonlinear(s) for s in conv.deck.steps)
+    conv.model.initial_method = "projection" if bent else "given"
+    first = next((s for s in conv.deck.steps if is_general(s)), None)
+    rested = first is not None and first.procedure == "STATIC"
     for c in conv.deck.initial_conditions:
         if c.kind == "TEMPERATURE" or not c.value:
             continue
         if c.kind != "VELOCITY" or c.dof > 3:
             conv.note(f"{c.where}: an initial {c.kind.lower()} in direction {c.dof} is not used")
+            continue
+        if rested:
+            conv.note(f"{c.where}: the initial velocity is lost in the STATIC step before, as in CalculiX")
             continue
         nodes = conv.nodes(c.nodes)
         axes, _ = conv.transform_of(nodes)

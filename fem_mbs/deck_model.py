@@ -310,7 +310,10 @@ def find_groups(conv: Conversion) -> None:
         what = (*deck.rigid_bodies, *deck.couplings, *deck.mpcs)[0]
         raise ModelError(f"{what.where}: rigid bodies, couplings and MPCs of plane models are not supported")
     if not conv.groups and not deck.sections:
-        raise ModelError(f"{_source(deck)}: the deck has no elements with properties; there is nothing to compute")
+        raise ModelError(
+            f"{deck.end}: the deck has no elements with properties; there is nothing to compute (the file may have "
+            "been cut off)"
+        )
 
 
 def _source(deck: Deck) -> str:
@@ -370,7 +373,10 @@ def material_of(conv: Conversion, name: str | None, where: str) -> Material:
         raise ModelError(f"{where}: the section names no material of the deck; give MATERIAL=...")
     material = conv.deck.materials[name]
     if material.elastic is None:
-        raise ModelError(f"{material.where}: the material {name} has no elastic constants; add *ELASTIC")
+        raise ModelError(
+            f"{material.where}: the material {name} has no elastic constants, which the section of {where} needs; add "
+            "*ELASTIC"
+        )
     for keyword in material.others:
         conv.note(f"{material.where}: *{keyword} of the material {name} is not used")
     return material

@@ -56,6 +56,13 @@ def convert(deck: Deck) -> Converted:
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
+    try:
+        return _convert(deck)
+    except ModelError as error:
+        raise _with_place(deck, error) from None
+
+
+def _convert(deck: Deck) -> Converted:
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
     conv = Conversion(deck)
     find_groups(conv)
@@ -92,14 +99,21 @@ def strictly(converted: Converted, strict: bool = True) -> None:
         raise ModelError(f"not used of the deck: {first}{more}")
 
 
-def _placed(converted: Converted, error: AnalysisError) -> Exception:
-    """A loose model in a linear step is bad input."""
-    if "loose" not in str(error):
+def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exception:
+    """A loose model in a linear step is bad input; what is bad input has a place."""
+    if isinstance(error, AnalysisError) and "loose" not in str(error):
         return error
-    for step in converted.steps:
-        if f'"{step.name}"' in str(error):
-            return ModelError(f"{converted.deck.steps[step.index].where}: {error}")
-    return ModelError(f"{converted.deck.files[0]}: {error}")
+    return _with_place(converted.deck, error)
+
+
+def _with_place(deck: Deck, error: Exception) -> ModelError:
+    """The error with file and line of the step or material that it names, or with the file."""
+    text = str(error)
+    if text.startswith(deck.files):
+        return error if isinstance(error, ModelError) else ModelError(text)
+    places = [(f'"step {step.number}"', step.where) for step in deck.steps]
+    places += [(f'aterial "{name}"', material.where) for name, material in deck.materials.items()]
+    return ModelError(f"{next((where for name, where in places if name in text), deck.files[0])}: {text}")
 
 
 def run_deck(
@@ -127,7 +141,7 @@ def run_deck(
             converted.model, directory, progress=progress, skipped=lambda: [str(n) for n in converted.notes],
             watch=_watch(converted),
         )  # fmt: skip
-    except AnalysisError as error:
+    except (AnalysisError, ModelError) as error:
         raise _placed(converted, error) from None
     strictly(converted, strict)
     return results
@@ -145,5 +159,5 @@ def solve_deck(deck: Deck | str | Path, progress: Callable | None = None):
     converted = convert(deck if isinstance(deck, Deck) else read_deck(deck))
     try:
         return converted, solve(converted.model, progress=progress, watch=_watch(converted))
-    except AnalysisError as error:
+    except (AnalysisError, ModelError) as error:
         raise _placed(converted, error) from None

@@ -8,6 +8,9 @@
 
 Nonlinear constraints (rigid bodies, most MPCs) make every step one with NLGEOM, as in CalculiX.
 With PERTURBATION the state is that at the end of the last general step: after a linear one, its stresses (preload).
+A DYNAMIC step goes on from where the general step before has ended, with its displacements and, after a DYNAMIC one,
+velocities; a linear STATIC before a nonlinear DYNAMIC is computed as one with NLGEOM, which leaves a state to go on
+from.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import numpy as np
 
 from fem_mbs.deck_loads import Plan
 from fem_mbs.deck_model import Conversion
-from fem_mbs.deck_time import Timeline
+from fem_mbs.deck_time import Timeline, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus_deck import OutputRequest, Step
 
@@ -51,11 +54,15 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     """
     deck, model = conv.deck, conv.model
     if not deck.steps:
-        raise ModelError(f"{deck.files[0]}: the deck has no steps; add *STEP, a procedure and *END STEP")
+        raise ModelError(
+            f"{deck.end}: the deck has no steps; add *STEP, a procedure and *END STEP (the file may have been cut off)"
+        )
     made: list[StepPlan] = []
     prints: dict[str, tuple[OutputRequest, ...]] = {}
-    preload, moved = "", False  # the last general step: name of a linear one, or whether the state has moved
+    # the last general step: name of a linear static one, of any linear one, and whether the state has moved
+    preload, last, moved = "", "", False
     some = bool(plan.own) and any(plan.own.values())
+    model.reserved_loads = [name for own in plan.own.values() for name in own]
     for i, step in enumerate(deck.steps):
         for kind in ("node print", "el print"):
             mine = tuple(o for o in step.outputs if o.kind == kind)
@@ -66,28 +73,40 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         if not step.supported:
             conv.note(f"{step.where}: {step.procedure} is not computed yet; the step is left out")
             continue
+        _masses(conv, step)
         wanted = prints.get("node print", ()) + prints.get("el print", ())
         t = timeline.time_of(i)
         start = t - (step.duration if i in timeline.steps else 0.0)
+        swung = bool(last) and not preload  # a linear transient, which leaves the state of the model where it was
+        if swung and (step.perturbation or step.procedure in ("FREQUENCY", "BUCKLE")):
+            conv.note(
+                f"{step.where}: the step is computed about the state before the linear DYNAMIC step, not about its end"
+            )
         if step.procedure == "STATIC" and step.perturbation:
             _own_loads(conv, step, plan.own[i])
-            model.linear_static_step(name, loads=plan.own[i], preload=preload)
+            model.linear_static_step(name, loads=plan.own[i], preload=preload, duration=step.duration)
+            _ended(conv, step, i)
             kind = "linear_static"
-        elif step.procedure == "STATIC" and not conv.is_nonlinear(step):
+        elif step.procedure == "STATIC" and not conv.is_nonlinear(step) and not _before_motion(conv, i):
             _linear_after(conv, step, moved)
             if step.increment < step.duration * (1.0 - 1e-9):
                 conv.note(f"{step.where}: only the end of the linear step is computed and printed", changes=False)
             loads = "all" if not some else [*plan.general, *_motions(conv)]
-            model.linear_static_step(name, loads=loads, time=t)
-            kind, preload = "linear_static", name
+            model.linear_static_step(name, loads=loads, duration=step.duration)
+            kind, preload, last = "linear_static", name, name
         elif step.procedure == "STATIC":
-            if not step.nlgeom:
+            if not conv.is_nonlinear(step):
+                conv.note(
+                    f"{step.where}: the step is computed as one with NLGEOM, since the nonlinear DYNAMIC step after it "
+                    "begins where it ends"
+                )
+            elif not step.nlgeom:
                 conv.note(
                     f"{step.where}: nonlinear constraints: the step is computed as one with NLGEOM", changes=False
                 )
             increments = max(1, round(step.duration / step.increment))
             model.static_step(increments, name, duration=step.duration)
-            kind, preload, moved = "static", "", True
+            kind, preload, last, moved = "static", "", "", True
         elif step.procedure == "FREQUENCY":
             _modes(conv, step, name, preload, moved)
             kind = "modes"
@@ -100,8 +119,9 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             model.buckling_step(step.n_modes, own, name, sign="positive", preload=preload if step.perturbation else "")
             kind = "buckling"
         else:
-            kind = _dynamic(conv, step, name, wanted, moved or bool(preload))
-            preload, moved = "", True
+            kind = _dynamic(conv, step, name, wanted, last, swung)
+            preload, last = "", name if kind == "linear_transient" else ""
+            moved = moved or kind == "transient"
         made.append(StepPlan(i, name, kind, t, wanted, start))
     points = {v for m in made for o in m.prints if o.frequency for v in o.variables} & {"S", "E", "ENER"}
     if points and any(g.kind == "solid" for g in conv.groups):
@@ -109,6 +129,35 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     if not made:
         raise ModelError(f"{deck.steps[0].where}: no step of the deck can be computed ({deck.steps[0].procedure})")
     return made
+
+
+def _masses(conv: Conversion, step: Step) -> None:
+    """Steps that need masses: what has none is noted.
+
+    Raises:
+        ModelError: nothing has one.
+    """
+    turning = any(load.kind == "centrifugal" for load in step.dloads)
+    if step.procedure not in ("FREQUENCY", "DYNAMIC") and not turning:
+        return
+    bare, massive = [], any(b.family in ("mass", "rotary inertia") for b in conv.deck.blocks)
+    for group in conv.groups:
+        name = getattr(group.section, "material", None)
+        if name is None:
+            massive |= (getattr(group.section, "density", None) or 0.0) > 0.0
+        elif conv.deck.materials[name].density is None:
+            bare.append(conv.deck.materials[name])
+        else:
+            massive = True
+    bare = list({m.name: m for m in bare}.values())
+    what = "the CENTRIF load" if turning else f"the {step.procedure} step"
+    if bare and not massive:
+        raise ModelError(
+            f"{bare[0].where}: the material {bare[0].name} has no density, and {what} of {step.where} needs masses; "
+            "add *DENSITY"
+        )
+    for material in bare:
+        conv.note(f"{material.where}: the material {material.name} has no density, so that its elements have no mass")
 
 
 def _motions(conv: Conversion) -> list[str]:
@@ -147,12 +196,32 @@ def _modes(conv: Conversion, step: Step, name: str, preload: str, moved: bool) -
         band = (max(step.lower, 0.0) if np.isfinite(step.lower) else 0.0, step.upper)
         conv.model.modes_step(10, name, band=band, preload=about)
         return
-    if bounded:
-        conv.note(f"{step.where}: bounds of FREQUENCY beside the number of modes are not used", changes=False)
-    conv.model.modes_step(step.n_modes, name, preload=about)
+    within = (float(step.lower), float(step.upper)) if bounded else None  # of the lowest, as in CalculiX
+    conv.model.modes_step(step.n_modes, name, within=within, preload=about)
 
 
-def _dynamic(conv: Conversion, step: Step, name: str, prints: tuple[OutputRequest, ...], later: bool) -> str:
+def _before_motion(conv: Conversion, index: int) -> bool:
+    """Whether the next general step other than a linear STATIC is a nonlinear DYNAMIC, so that this one must leave a
+    state to go on from."""
+    for step in conv.deck.steps[index + 1 :]:
+        if is_general(step) and (step.procedure == "DYNAMIC" or conv.is_nonlinear(step)):
+            return step.procedure == "DYNAMIC" and conv.is_nonlinear(step)
+    return False
+
+
+def _ended(conv: Conversion, step: Step, index: int) -> None:
+    """What CalculiX makes of general steps after a perturbation, and this does not."""
+    later = next((s for s in conv.deck.steps[index + 1 :] if is_general(s)), None)
+    if later is not None:
+        conv.note(
+            f"{later.where}: the step goes on from the last general step: loads and displacements of the PERTURBATION "
+            f"step {step.number} have ended with it (CalculiX keeps them)"
+        )
+
+
+def _dynamic(
+    conv: Conversion, step: Step, name: str, prints: tuple[OutputRequest, ...], last: str, swung: bool
+) -> str:  # fmt: skip
     if step.explicit:
         conv.note(f"{step.where}: EXPLICIT is not used; the step is implicit", changes=False)
     h = step.increment
@@ -162,6 +231,11 @@ def _dynamic(conv: Conversion, step: Step, name: str, prints: tuple[OutputReques
     frames = _every(prints, n) if step.direct else 100
     options = {"rule": "hht", "alpha": step.alpha, "frames": frames}
     if conv.is_nonlinear(step):
+        if swung:
+            raise ModelError(
+                f"{step.where}: a nonlinear DYNAMIC step cannot go on from a linear one; give NLGEOM to the DYNAMIC "
+                "steps before it, too"
+            )
         if not step.direct and n > _MANY:
             conv.note(
                 f"{step.where}: the increments of DYNAMIC are adaptive, with a local error of {_TOLERANCE:g}",
@@ -174,9 +248,7 @@ def _dynamic(conv: Conversion, step: Step, name: str, prints: tuple[OutputReques
         else:
             conv.model.transient_step(step.duration, step.duration / n, name, **options)
         return "transient"
-    if later:
-        conv.note(f"{step.where}: the linear transient starts at rest in the state of the nonlinear steps before")
-    conv.model.linear_transient_step(step.duration, step.duration / n, name=name, **options)
+    conv.model.linear_transient_step(step.duration, step.duration / n, name=name, start=last, **options)
     return "linear_transient"
 
 

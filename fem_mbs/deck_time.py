@@ -1,8 +1,9 @@
 """What holds on in a deck from step to step: values of supports, loads and temperatures as functions of total time.
 
-General steps (STATIC, DYNAMIC) pass time one after the other; steps about a state (FREQUENCY, BUCKLE, all with
-PERTURBATION) pass none.  A value given in a step is reached by a ramp over the step or at once (the step's rule), or
-follows an amplitude; it stays until a later step gives another one or ends it with OP=NEW.  Values that have the same
+General steps (STATIC, DYNAMIC) pass time one after the other; so does STATIC with PERTURBATION, in which nothing
+general changes.  FREQUENCY and BUCKLE pass none, as in CalculiX.  A value given in a step is reached by a ramp over the
+step or at once (the step's rule), or follows an amplitude; it stays until a later step gives another one or ends it
+with OP=NEW.  Values that have the same
 course are one function of time with a factor each (`courses`).
 """
 
@@ -75,27 +76,35 @@ class Root(TimeFunction):
 
 @dataclass(frozen=True)
 class Timeline:
-    """The general steps of a deck: indices into `Deck.steps`, beginnings and ends in total time."""
+    """The general steps of a deck: indices into `Deck.steps`, beginnings and ends in total time; ``times``: total time
+    at the end of every step of the deck."""
 
     steps: tuple[int, ...]
     start: tuple[float, ...]
     end: tuple[float, ...]
+    times: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, deck: Deck) -> Timeline:
-        steps, start, end, t = [], [], [], 0.0
+        steps, start, end, times, t = [], [], [], [], 0.0
         for i, step in enumerate(deck.steps):
             if is_general(step):
                 steps.append(i)
                 start.append(t)
+                end.append(t + step.duration)
+            if passes_time(step):
                 t += step.duration
-                end.append(t)
-        return cls(tuple(steps), tuple(start), tuple(end))
+            times.append(t)
+        return cls(tuple(steps), tuple(start), tuple(end), tuple(times))
 
     def time_of(self, index: int) -> float:
-        """Total time at the end of step ``index``; of a step that passes none, of the last general one before it."""
-        ends = [e for i, e in zip(self.steps, self.end, strict=True) if i <= index]
-        return ends[-1] if ends else 0.0
+        """Total time at the end of step ``index``; of a step that passes none, of the last one before it that does."""
+        return self.times[index]
+
+
+def passes_time(step: Step) -> bool:
+    """Whether total time goes on during a step."""
+    return is_general(step) or (step.supported and step.procedure == "STATIC")
 
 
 def is_general(step: Step) -> bool:
@@ -202,6 +211,9 @@ def _function(
     t, v = [0.0], [float(ratio[0]) if held[0] else 0.0]
     for s, (start, end) in enumerate(zip(timeline.start, timeline.end, strict=True)):
         step = deck.steps[timeline.steps[s]]
+        if start > t[-1]:  # nothing changes in steps that are not general
+            t.append(start)
+            v.append(v[-1])
         target = float(ratio[s + 1]) if held[s + 1] else 0.0
         amplitude = deck.amplitudes[names[law[s + 1] - 1]] if held[s + 1] and law[s + 1] else None
         if amplitude is not None and not (fresh[s + 1] or amplitude.total_time):

@@ -252,7 +252,8 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
 
     def linear_static_step(self, name: str = "linear static", **options) -> None:
         """Small displacements about the state that the steps before have left (at first: the start), which stays as it
-        is; for options see `fem_mbs.analysis.linear_steps.LINEAR_STATIC_OPTIONS`."""
+        is; with a ``duration`` [s] time goes on.  For options see
+        `fem_mbs.analysis.linear_steps.LINEAR_STATIC_OPTIONS`."""
         self.steps.append(Step("linear_static", name, options))
 
     def linear_transient_step(self, duration: float, h: float, name: str = "linear transient", **options) -> None:
@@ -265,7 +266,8 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
         or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].
 
         ``check``: look for modes that the iteration missed by a "probe", prove by "inertia" that there are none, or
-        "none"; ``preload``: name of a linear static step whose stresses stiffen the model."""
+        "none"; ``within`` (low, high) [Hz]: keep only those of the modes found; ``preload``: name of a linear static
+        step about whose displaced place, with its stresses, the modes are."""
         self.steps.append(Step("modes", name, {"count": count, **options}))
 
     def buckling_step(self, count: int = 4, loads="all", name: str = "buckling", **options) -> None:
@@ -297,6 +299,7 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
         """
         if not self._blocks:
             raise ModelError("Model: it has no elements; add beams, trusses, bodies or masses")
+        self._check_masses()
         blocks = merge_blocks(self._blocks + self._centrifugal_blocks(self._blocks) + self._coupling_blocks())
         n = self.n_nodes
         used = np.zeros(n, bool)

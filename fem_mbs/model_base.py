@@ -165,6 +165,8 @@ class ModelBase:
         self.initial_method = "auto"
         self.assembling: Assembling | None = None
         self.events: list[Event] = []
+        #: names of loads that act only in steps that name them, whatever "all" is elsewhere
+        self.reserved_loads: list[str] = []
         self.field_names = check_fields(fields)
         self._x: list[np.ndarray] = []
         self._first: list[int] = []  # node of each part of _x

@@ -52,7 +52,8 @@ class Couplings(Equations):
             components: of "x", "y", "z", "rx", "ry", "rz", in the plane "x", "y", "rotation" ("rotation" in space: all
                 three), what is coupled; None: all.  Rigid: along axes that turn with the reference, rotations about
                 single axes as cosines of the relative rotation.  Distributing: of the reference.
-            weights: (n,) of a distributing coupling, one per node (None: equal); only their ratios matter.
+            weights: (n,) of a distributing coupling, one per node (None: equal); only their ratios matter.  Those of
+                areas are negative at the corners of quadrilaterals with eight nodes.
 
         Raises:
             ModelError: unknown names, no nodes, weights that do not fit; at `compile`: nodes in one line, which define
@@ -68,11 +69,9 @@ class Couplings(Equations):
         w = np.ones(len(found)) if weights is None else _floats(owner, "weights", weights, (len(found),))
         if weights is not None and kind == "rigid":
             raise ModelError(f"{owner}: a rigid coupling has no weights; remove them")
-        if not (w > 0.0).all():
-            raise ModelError(
-                f"{owner}: weights must be positive, not {w.min():g}; leave nodes out that shall not count"
-            )
-        keep = found != a
+        if not w.sum() > 0.0:
+            raise ModelError(f"{owner}: the sum of the weights must be positive, not {w.sum():g}")
+        keep = (found != a) & (w != 0.0)
         # a node named twice counts with both weights
         picked, place = np.unique(found[keep], return_inverse=True)
         if not picked.size:

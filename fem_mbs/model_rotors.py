@@ -6,11 +6,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fem_mbs.assembly import GROUND
+from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
-from fem_mbs.model_base import ModelBase
+from fem_mbs.model_base import ModelBase, Step
 from fem_mbs.model_parts import inertia_columns
 
-__all__ = ["Rotor", "Rotors"]
+__all__ = ["Rotor", "Rotors", "Unbalance", "across"]
+
+
+def across(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors e, f across an axis (3,), e x f along it: e is the next axis of coordinates after the one nearest to
+    the axis (y for x, z for y, x for z), made perpendicular."""
+    e = np.eye(3)[(int(np.abs(axis).argmax()) + 1) % 3]
+    e = e - (e @ axis) * axis
+    e /= np.linalg.norm(e)
+    return e, np.cross(axis, e)
 
 
 @dataclass(frozen=True)
@@ -27,6 +38,20 @@ class Rotor:
     def owner(self) -> str:
         """How messages call it."""
         return f'Rotor "{self.name}"'
+
+    @property
+    def across(self) -> tuple[np.ndarray, np.ndarray]:
+        """Unit vectors e, f (3,) across the axis, from which phases count, from e towards f."""
+        return across(self.axis)
+
+
+@dataclass(frozen=True)
+class Unbalance:
+    """Mass times distance ``amount`` [kg m] at a node, at the angle ``phase`` [rad] from the first direction across."""
+
+    node: int
+    amount: float
+    phase: float
 
 
 class Rotors(ModelBase):
@@ -98,3 +123,178 @@ class Rotors(ModelBase):
         R = np.array([self._rotation_matrix(int(node)) for node in nodes])  # moments stand in the axes of their node
         turned = np.einsum("npi,pq,nqj->nij", R, J, R)
         self._add(name, "rigid3", nodes, mass=mass, **inertia_columns(turned.transpose(1, 2, 0)))
+
+    def bearing(
+        self, name: str, a: str, b: str = "ground", stiffness=None, damping=None, axis=None, direction=None, speeds=None
+    ) -> None:  # fmt: skip
+        """A bearing: a force across an axis, linear in the relative displacement of two nodes and in its rate, with
+        matrices that may be unsymmetric and depend on the relative spin of the two.
+
+        Its directions stay in space: the housing must not turn.  The nodes are where they are unloaded at the start.
+
+        Args:
+            a, b: the shaft's node and the housing's, or "ground".
+            stiffness, damping: a number (the same in all directions), 2 (both directions), 4 (row by row) or (2, 2)
+                [N/m], [N s/m]; the force on the housing is stiffness times displacement plus damping times rate.
+            axis: in space, about which the speed counts.
+            direction: the first of the two directions across, made perpendicular to the axis; None: y for an axis along
+                x, z for y, x for z, in between the next one after the nearest.  The second is axis x first; in the
+                plane they are x and y.
+            speeds: (k,) [rad/s], increasing: stiffness and damping are lists of k of the above, linear in between,
+                constant beyond; a single number serves all speeds.  The speed is that of a less that of b.
+
+        Raises:
+            ModelError: no force, tables that do not fit, nodes without rotation where the speed counts.
+        """
+        owner = self._label("Bearing", name)
+        if a == b:
+            raise ModelError(f'{owner}: both ends are "{a}"; take two different places')
+        turning = speeds is not None
+        nodes = [
+            GROUND if p == "ground" else self._turning(p, owner) if turning else self.node_of(p, owner) for p in (a, b)
+        ]
+        if nodes[0] == nodes[1]:
+            raise ModelError(f'{owner}: "{a}" and "{b}" are the same node; take two different ones')
+        at = [0.0] if speeds is None else self._rising(speeds, owner)
+        K, C = (
+            self._matrices(value, len(at), turning, owner, key)
+            for key, value in (("stiffness", stiffness), ("damping", damping))
+        )
+        if not K.any() and not C.any():
+            raise ModelError(f"{owner}: it has no force; give stiffness or damping")
+        columns: dict[str, float] = {}
+        if self.dimension == 2:
+            for key, value in (("axis", axis), ("direction", direction)):
+                if value is not None:
+                    raise ModelError(f"{owner}: {key} is for space; in the plane remove it")
+            e, f = np.eye(2)
+        else:
+            n = self._axis(axis, owner)
+            e, f = across(n)
+            if direction is not None:
+                given = self._axis(direction, owner, "direction")
+                e = given - (given @ n) * n
+                if np.linalg.norm(e) < 1e-6:
+                    raise ModelError(f"{owner}: direction {direction!r} lies along the axis; take one across it")
+                e /= np.linalg.norm(e)
+                f = np.cross(n, e)
+            columns = {f"{k}{c}": float(v) for k, w in zip("nef", (n, e, f), strict=True) for c, v in zip("xyz", w)}
+        ends = [np.zeros(self.dimension) if node == GROUND else self.position(node) for node in nodes]
+        start = ends[0] - ends[1]
+        rows = np.column_stack((at, K.reshape(-1, 4), C.reshape(-1, 4)))
+        names = [c.split(" [")[0] for c in element_type(f"bearing{self.dimension}").par][-9:]
+        columns |= dict(zip(names, rows[0].tolist(), strict=True))
+        self._add(
+            name, f"bearing{self.dimension}", [nodes], rows[1:].ravel(), rows=float(len(rows)),
+            **{"start u": float(e @ start), "start v": float(f @ start)}, **columns,
+        )  # fmt: skip
+
+    def _rising(self, values, owner: str) -> list[float]:
+        try:
+            found = np.asarray(values, float)
+        except (TypeError, ValueError):
+            found = np.empty(0)
+        if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all() or (np.diff(found) <= 0.0).any():
+            raise ModelError(f"{owner}: speeds = {values!r} must be a list of increasing numbers [rad/s]")
+        return found.tolist()
+
+    def _matrices(self, value, k: int, table: bool, owner: str, key: str) -> np.ndarray:
+        """Matrices (k, 2, 2) of what may be said of them."""
+        if value is None:
+            return np.zeros((k, 2, 2))
+        try:
+            M = np.asarray(value, float)
+        except (TypeError, ValueError):
+            M = np.empty((0, 0, 0, 0))
+        if M.ndim == 0:
+            M = np.full(k, float(M))
+        elif not table:
+            M = M[None]
+        shape = M.shape[1:]
+        if M.shape[0] != k or shape not in ((), (2,), (4,), (2, 2)) or not np.isfinite(M).all():
+            what = (
+                f"a list of {k}, one per speed, of numbers, 2 numbers, 4 or 2x2" if table else "1, 2, 4 or 2x2 numbers"
+            )
+            raise ModelError(f"{owner}: {key} = {value!r} must be {what}, all finite")
+        if shape == ():
+            return M[:, None, None] * np.eye(2)
+        return M[:, :, None] * np.eye(2) if shape == (2,) else M.reshape(k, 2, 2)
+
+    # --- steps -----------------------------------------------------------------------------------------------------
+    def campbell_step(self, rotor: str, speeds, count: int = 6, name: str = "campbell", **options) -> None:
+        """Eigenvalues of a rotor over its speed, about the steady rotation next to the state that the steps before have
+        left: branches, senses of whirl, critical speeds.
+
+        Args:
+            rotor: name of a rotor.
+            speeds: [rad/s], increasing, none negative; or a table {start, end, n} of n equal intervals.
+            count: modes to follow, the lowest ones that oscillate.
+            orders: of the excitation (``k`` times per turn) for critical speeds; None: unbalance, which is [1] seen
+                from outside and [0] in the rotating frame.
+            frame: "fixed", "rotating", or "auto": the one in which coefficients are constant, the fixed one if both.
+        """
+        owner = f'Step "{name}"'
+        given = {"rotor": rotor, "speeds": self._speeds(speeds, owner), "count": count, **options}
+        orders = given.get("orders")
+        if orders is not None:
+            given["orders"] = self._list(orders, owner, "orders")
+        self.steps.append(Step("campbell", name, given))
+
+    def unbalance_step(self, rotor: str, speeds, unbalances, name: str = "unbalance", **options) -> None:
+        """Steady response to unbalances over the speed, about the steady rotation next to the state that the steps
+        before have left.
+
+        Args:
+            rotor: name of a rotor.
+            speeds: [rad/s], increasing, none negative; or a table {start, end, n} of n equal intervals.
+            unbalances: list of tables {at, amount, phase}: a place of one node, mass times distance from the axis
+                [kg m], and the angle about the axis [rad] from the first direction across it (y for an axis along x, z
+                for y, x for z); all act together.
+            at: places whose displacements are wanted; None: those of the unbalances.
+            frame: as of `campbell_step`.
+        """
+        owner = f'Step "{name}"'
+        self._unbalances(unbalances, owner)
+        given = {"rotor": rotor, "speeds": self._speeds(speeds, owner), "unbalances": unbalances, **options}
+        self.steps.append(Step("unbalance", name, given))
+
+    def _list(self, values, owner: str, key: str) -> list[float]:
+        values = [values] if np.ndim(values) == 0 and not isinstance(values, (dict, str)) else values
+        try:
+            found = np.asarray(values, float)
+        except (TypeError, ValueError):
+            found = np.empty(0)
+        if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all() or (found < 0.0).any():
+            raise ModelError(f"{owner}: {key} = {values!r} must be a list of finite numbers, none negative")
+        return found.tolist()
+
+    def _speeds(self, speeds, owner: str) -> list[float]:
+        if isinstance(speeds, dict):
+            known = {"start", "end", "n"}
+            n = speeds.get("n")
+            if set(speeds) != known or isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 100_000:
+                raise ModelError(
+                    f"{owner}: speeds = {speeds!r} must have start, end and n, a whole number of intervals"
+                )
+            ends = (self._number(speeds[k], owner, f"speeds.{k}", 0.0) for k in ("start", "end"))
+            speeds = np.linspace(*ends, n + 1)
+        found = self._list(speeds, owner, "speeds")
+        if (np.diff(found) <= 0.0).any():
+            k = int(np.flatnonzero(np.diff(found) <= 0.0)[0])
+            raise ModelError(f"{owner}: speeds must increase, but {found[k + 1]:g} comes after {found[k]:g}")
+        return found
+
+    def _unbalances(self, given, owner: str) -> list[Unbalance]:
+        if not isinstance(given, (list, tuple)) or not given or not all(isinstance(u, dict) for u in given):
+            raise ModelError(f"{owner}: unbalances = {given!r} must be a list of tables with at, amount and phase")
+        found = []
+        for k, u in enumerate(given, 1):
+            here = f"{owner}: unbalances {k}"
+            if not {"at", "amount"} <= set(u) <= {"at", "amount", "phase"}:
+                raise ModelError(f"{here} has the keys {', '.join(u) or 'none'}; it takes at, amount and phase")
+            node = self.node_of(u["at"], here) if isinstance(u["at"], str) else self.nodes_of(u["at"], here)
+            if np.size(node) != 1:
+                raise ModelError(f"{here}: at = {u['at']!r} must be one node")
+            amount = self._number(u["amount"], here, "amount", 0.0)
+            found.append(Unbalance(int(np.ravel(node)[0]), amount, self._number(u.get("phase", 0.0), here, "phase")))
+        return found

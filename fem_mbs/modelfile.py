@@ -230,6 +230,8 @@ def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping
         elif key == "band":
             what = "a list of two numbers"
             good = isinstance(value, list) and [type(v) in (int, float) for v in value] == [True, True]
+        elif key in ("speeds", "orders", "unbalances", "at"):  # the builder looks closer
+            what, good = "a list, or a table", isinstance(value, (list, dict, str))
         elif isinstance(default, str):
             what, good = "a text", isinstance(value, str)
         elif isinstance(default, int):

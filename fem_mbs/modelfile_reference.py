@@ -96,6 +96,7 @@ _STEP_TEXTS = {
     "time (loads act in full), and the next step goes on from its end; 0: none",
     "static.vary": '"all" loads (and gravity, under that name), or a list of loads, motions and equations, which the '
     "load factor multiplies; loads that no step has varied do not act yet; with a duration none, if not given",
+    "linear_static.duration": "that passes [s]: functions are taken at its end, where the next step begins; 0: none",
     "h": "time step [s]; the duration is a whole number of them",
     "rule": "; ".join(f'"{name}" ({rule.text})' for name, rule in RULES.items()),
     "dynamic": "false: quasi-static, an equilibrium at every time without inertia",
@@ -125,8 +126,14 @@ _STEP_TEXTS = {
     "buckling grow until the model buckles",
     "near": "frequency that the modes are to be nearest to [Hz], else the lowest",
     "band": "[low, high] [Hz]: all modes between them, proved to be all, whatever `count` says",
+    "within": "[low, high] [Hz]: of the modes found only those between them are kept; `left_out` of the summary counts "
+    "the others",
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
     'factorisation) or "none"; of buckling: true counts the factors',
+    "preload": "name of a linear static step before, about whose displaced place the step is linear, with its stresses "
+    "and loads, which stay constant",
+    "start": "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
+    "transient velocities too; after a static step it is at rest but for given velocities and what is driven",
     "complex_modes.count": "of modes; a conjugate pair is one, rigid-body motions come in addition",
     "complex_modes.near": "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary], the "
     "eigenvalue p of exp(p t) [1/s]",
@@ -135,14 +142,19 @@ _STEP_TEXTS = {
     "reach": 'frequency up to which those of `which = "rightmost"` are sought [Hz], else those of the 2 count + 10 '
     "lowest",
     "shift": "where the matrices are factored [1/s], or [real, imaginary]; else near `near`",
-    "rotor": "name of the rotor that turns steadily; the modes are those about its steady rotation",
     "speed": "of the rotor [rad/s], else the one that it has in the state",
     "frame": 'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; '
     '"auto" takes the first for which they are',
-    "preload": "name of a linear static step before, whose stresses (and loads) stiffen the model and stay constant",
-    "start": "name of a linear static step before, with whose displacements it starts",
     "sign": '"both", "positive" or "negative" factors',
     "time": "at which functions are taken, of a transient: at which it starts [s], else the present time",
+    "rotor": "name of the rotor that turns",
+    "speeds": "[rad/s]: an increasing list, or {start, end, n}, n equal intervals",
+    "campbell.count": "of modes to follow, the lowest that oscillate",
+    "orders": "list of k, for critical speeds where a mode oscillates k times per turn; none: unbalance, [1] in the "
+    "fixed frame and [0] in the rotating one",
+    "unbalances": "list of {at, amount, phase}: a place, mass times distance from the axis [kg m], and angle [rad] "
+    "about the axis, from y for an axis along x, z for y, x for z; all act together",
+    "at": "places whose displacements are wanted; none: those of the unbalances",
     "rtol": "largest residual over the largest element contribution of its kind",
     "ctol": "constraint error over the length of the model",
     "max_iterations": "of Newton-Raphson in a step",
@@ -165,6 +177,10 @@ velocities made consistent at the first transient; with a centrifugal load of `s
 rules but "decaying" and "explicit" are of second order: a step that is half as long has a fourth of the error, whatever
 the size of the rotations; of the mid-point rule it is about (angle per step)^2/12 of a motion, 1 % at 0.3 rad.
 `fem-mbs check` notes what turns by more than 30 degrees in a step: stable, with exact energy, but coarse.""",
+    "campbell": """\
+At every speed the model is linearised about its steady rotation. Branches are followed by bi-orthogonal products of
+left and right vectors; `critical_speeds` lists where they meet the lines of the orders, with what the direct search, an
+eigenproblem in the speed, gives for them (`direct`).""",
     "inverse": """\
 Motions and driven joints must leave nothing free but what deforms. Every driver gets a sensor "drive NAME"; the run
 also writes `drives-<number>-<step>.csv`, time and forces at the ends of time steps, which functions of the kind `csv`

@@ -335,6 +335,25 @@ RELEASE_WORDS = Kind("table", _releases)
 NUMBER_OR_PAIR = Kind("number or list of two", _number_or_pair)
 TABLE_POINTS = Kind("list of points", _table_points)
 VECTOR_ANY = Kind("list of numbers", lambda v: _numbers(v, "a list of numbers"))
+
+
+def _nested(value: Any) -> Any:
+    """A number, or lists of numbers up to three levels deep; the builder checks their shape."""
+
+    def check(item: Any, depth: int) -> None:
+        if isinstance(item, list):
+            if depth == 3:
+                raise ValueError("must be a number, or lists of numbers of at most three levels")
+            for part in item:
+                check(part, depth + 1)
+        else:
+            _number(item)
+
+    check(value, 0)
+    return value
+
+
+NUMBERS_NESTED = Kind("number or lists", _nested)
 SQUARE = Kind("list of numbers or of lists", _square)
 STOPS = Kind("list of two numbers", _stops)
 NUMBER_OR_EXPRESSION = Kind("number or expression", _number_or_expression)
@@ -622,7 +641,10 @@ _SOLID_KEYS = {
     ),
     "kinematics": Key(TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear"),
     "mass": Key(
-        TEXT, '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness)', "consistent"
+        TEXT,
+        '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness); of element = '
+        '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
+        "consistent",
     ),
     "damping": Key(NUMBER, "proportional to the stiffness, beta [s]", 0.0),
     "mass_damping": Key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0),
@@ -869,6 +891,30 @@ Bushing = _table(
 )
 
 
+Bearing = _table(
+    "Bearing",
+    name=Key(NAME, "", shows='"bearing 1", ...'),
+    a=Key(PLACE, "node of the shaft", required=True),
+    b=Key(PLACE, "node of the housing, which does not turn", "ground"),
+    stiffness=Key(
+        NUMBERS_NESTED,
+        "number, 2 (both directions), 4 (row by row) or 2x2, which may be unsymmetric; with speeds a list of these "
+        "[N/m]",
+        shows="none",
+    ),
+    damping=Key(NUMBERS_NESTED, "likewise [N s/m]", shows="none"),
+    axis=Key(VECTOR, "space: about which the speed counts"),
+    direction=Key(
+        VECTOR, "space: first direction across; the second is axis x first", shows="y for x, z for y, x for z"
+    ),
+    speeds=Key(
+        VECTOR_ANY,
+        "of a less b [rad/s], increasing: where the tables stand; linear between, constant beyond",
+        shows="none",
+    ),
+)
+
+
 Gear = _table(
     "Gear",
     name=Key(NAME, "", shows='"gear 1", ...'),
@@ -967,6 +1013,7 @@ Pressure = _table(
         required=True,
     ),
     function=Key(FUNCTION, "factor on it", 1.0),
+    integration=Key(TEXT, '"exact", or "reduced": on faces of solids with the few points that CalculiX takes', "exact"),
 )
 
 
@@ -1087,7 +1134,8 @@ Step = _table(
     "Step",
     type=Key(
         TEXT,
-        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling" or "complex_modes"',
+        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling", '
+        '"complex_modes", "campbell" or "unbalance"',
         required=True,
     ),
     name=Key(NAME, "for reports", shows="the type"),
@@ -1178,6 +1226,13 @@ TABLES: Sequence[TableType] = (
         "`Model.user_force`).",
     ),
     TableType("bushing", "list", Bushing, "Bushing", "Elastic mounts: matrices between frames of two parts."),
+    TableType(
+        "bearing",
+        "list",
+        Bearing,
+        "Bearing",
+        "Bearings of rotors: forces across an axis by 2x2 matrices, which may depend on the speed.",
+    ),
     TableType("force", "list", Force, "Force", "Forces."),
     TableType("moment", "list", Moment, "Moment", "Moments."),
     TableType("line_load", "list", LineLoad, "Line load", "Distributed loads on beams and trusses."),

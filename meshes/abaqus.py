@@ -12,6 +12,7 @@ line.  Sources: Abaqus Keywords Guide; G. Dhondt, CalculiX CrunchiX User's Manua
 from __future__ import annotations
 
 import difflib
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,7 @@ class _Reading:
         self.orientations: dict = {}
         self.amplitudes: dict = {}
         self.sections: list = []
+        self.section_cards: list[Card] = []  # one for each
         self.normals: list = self.mesh.beam_normals()
         self.nodal_thickness: dict = {}
         self.transforms: list = []
@@ -160,6 +162,43 @@ class _Reading:
                 )
 
 
+def _twice(reading: _Reading) -> None:
+    """Note elements that several sections give properties to, of which the last counts (as in CalculiX)."""
+    sections = reading.sections
+    if not sections:
+        return
+    ids = np.concatenate([s.elements for s in sections])
+    number = np.repeat(np.arange(len(sections)), [len(s.elements) for s in sections])
+    order = np.lexsort((number, ids))
+    ids, number = ids[order], number[order]
+    again = np.flatnonzero((ids[1:] == ids[:-1]) & (number[1:] != number[:-1])) + 1
+    for k in np.unique(number[again]).tolist():
+        mine = again[number[again] == k]
+        first, last = sections[int(number[mine[0] - 1])], sections[k]
+        file, line = last.where.rsplit(", line ", 1)
+        place = Row(reading.section_cards[k], file, int(line))
+        same = type(first) is type(last) and _properties(first) == _properties(last)
+        reading.log.add(
+            "section", f"a second one of element {ids[mine[0]]}", place, changes=not same, count=len(mine),
+            reason=f"the last counts, another stands in {first.where}",
+        )  # fmt: skip
+
+
+def _properties(section) -> str:
+    """All of a section but whose it is."""
+    values = {f.name: getattr(section, f.name) for f in fields(section) if f.name not in ("elset", "elements", "where")}
+    return repr(values)
+
+
+def _end(cards: list[Card]) -> str:
+    """File and number of the last line of a deck."""
+    card = cards[-1]
+    if not card.pieces:
+        return where(card)
+    piece = card.pieces[-1]
+    return f"{piece.file}, line {piece.line + max(len(piece.data.splitlines()) - 1, 0)}"
+
+
 def element_place(path: str | Path, element: int) -> str:
     """File and line of an element of a deck, for messages about it; MeshError if the deck has no such element."""
     mesh = _Reading(read_cards(Path(path), _KNOWN)).mesh
@@ -180,11 +219,13 @@ def read_deck(path: str | Path) -> Deck:
     title: list[str] = []
     for card in cards:
         if card.keyword == "HEADING":
-            title += [", ".join(fields) for _, fields in card.rows()]
+            title += [", ".join(entries) for _, entries in card.rows()]
         elif card.keyword in _HANDLERS:
+            before = len(reading.sections)
             if reading.coupling is not None and card.keyword not in ("KINEMATIC", "DISTRIBUTING"):
                 reading.coupling[0].fail("no *KINEMATIC or *DISTRIBUTING follows")
             _HANDLERS[card.keyword](reading, card)
+            reading.section_cards += [card] * (len(reading.sections) - before)
         elif card.keyword not in _MESH_KEYWORDS:
             known = card.keyword in _NOT_USED or card.keyword in _HARMLESS
             reason = "" if known else "the keyword is not known"
@@ -196,12 +237,13 @@ def read_deck(path: str | Path) -> Deck:
     if reading.coupling is not None:
         reading.coupling[0].fail("no *KINEMATIC or *DISTRIBUTING follows")
     if reading.step is not None:
-        reading.step.card.fail("the file ends before *END STEP; it may have been cut off")
+        reading.step.card.fail(f"the file ends before *END STEP ({_end(cards)}); it may have been cut off")
     mesh = reading.mesh
     if not len(mesh.node_ids):
         raise MeshError(f"{path.name}: the deck has no nodes")
     if reading.steps or reading.sections or reading.materials:
         reading.check_sections()
+    _twice(reading)
     return Deck(
         source=str(path),
         files=tuple(dict.fromkeys(piece.file for card in cards for piece in card.pieces)) or (path.name,),
@@ -228,4 +270,5 @@ def read_deck(path: str | Path) -> Deck:
         boundaries=tuple(reading.boundaries),
         steps=tuple(reading.steps),
         unused=reading.log.entries(),
+        end=_end(cards),
     )

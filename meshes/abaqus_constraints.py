@@ -56,6 +56,9 @@ def equation(deck, card: Card) -> None:
             if len(k) not in (1, count):
                 row.fail(f"the set {f[0]} has {len(k)} nodes and another of the equation {count}")
         table = np.column_stack([np.broadcast_to(k, count) for k in nodes]) if count else np.empty((0, n), np.int64)
+        rest = (table == table[:, :1]) & (dofs == dofs[0])
+        if (abs(rest @ factors) <= 1e-14 * np.abs(factors).max()).any():
+            terms[0][0].fail("the coefficients of the first term's direction cancel; it is to depend on the others")
         for line in table:
             deck.equations.append(Equation(line.copy(), dofs, factors, where(head)))
 
@@ -146,7 +149,7 @@ def _finish_coupling(deck, card: Card, kind: str) -> None:
     deck.coupling = None
     nodes = deck.mesh.surfaces[surface].nodes
     deck.couplings.append(
-        Coupling(kind, name, ref, nodes, np.ones(len(nodes)), _dof_ranges(deck, card), orient, where(head))
+        Coupling(kind, name, ref, nodes, np.ones(len(nodes)), _dof_ranges(deck, card), orient, where(head), surface)
     )
 
 

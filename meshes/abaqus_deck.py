@@ -303,7 +303,8 @@ class RigidBody(_Frozen):
 @dataclass(frozen=True, eq=False)
 class Coupling(_Frozen):
     """kinematic: the dofs of nodes (m,) move rigidly with ref_node; distributing: ref_node moves with the weighted mean
-    of the nodes (weights (m,)).  dofs in the axes of the orientation, if one is given."""
+    of the nodes (weights (m,)).  dofs in the axes of the orientation, if one is given; ``surface``: whose nodes these
+    are, "" if they are given one by one."""
 
     kind: str
     name: str
@@ -313,6 +314,7 @@ class Coupling(_Frozen):
     dofs: tuple[int, ...]
     orientation: str | None
     where: str
+    surface: str = ""
 
 
 @dataclass(frozen=True)
@@ -492,8 +494,8 @@ class Step(_Frozen):
 @dataclass(frozen=True)
 class Unused:
     """Something of the deck that the description does not hold: kind "keyword", "parameter", "element type", "set
-    member", "entry"; name; where (file and line of the first, how many); changes_answer is False for what only concerns
-    output or the conduct of the other program."""
+    member", "section", "entry"; name; where (file and line of the first, how many); changes_answer is False for what
+    only concerns output or the conduct of the other program."""
 
     kind: str
     name: str
@@ -544,6 +546,7 @@ class Deck(_Frozen):
     boundaries: tuple[Boundary, ...] = ()
     steps: tuple[Step, ...] = ()
     unused: tuple[Unused, ...] = ()
+    end: str = ""  # file and line of the last line
 
     def of_type(self, kind: type[T]) -> tuple[T, ...]:
         """The sections of one class, for example ``deck.of_type(BeamSection)``."""

@@ -143,11 +143,12 @@ class DeckMesh:
         if len(again):
             moved = (x[order[again]] != x[order[again - 1]]).any(axis=1)
             if moved.any():
-                k = int(order[again[np.argmax(moved)]])
-                for card, table, own, _ in parts:
-                    if k < len(own):
-                        table.at(card, k).fail(f"node {own[k]} is defined twice, with other coordinates before")
-                    k -= len(own)
+                twice = again[np.argmax(moved)]
+                here, before = (_place_of(parts, int(order[i])) for i in (twice, twice - 1))
+                here.fail(
+                    f"node {ids[order[twice]]} is defined twice, with other coordinates before ({before.file}, line "
+                    f"{before.line})"
+                )
             keep = np.ones(len(ids), bool)
             keep[order[again]] = False
             ids, x = ids[keep], x[keep]
@@ -286,7 +287,7 @@ class DeckMesh:
                 first = row.whole(fields, 0, "first")
                 last, step = row.whole(fields, 1, "last", first), row.whole(fields, 2, "increment", 1)
                 if step == 0:
-                    step = 1
+                    row.fail("the increment is 0; give 1 or more")
                 if first < 1 or step < 0 or last < first:
                     row.fail(f"cannot count from {first} to {last} in steps of {step}")
                 raw.parts.append(((first, last, step), row))
@@ -327,8 +328,9 @@ class DeckMesh:
                 nodes = self.nodes_of_elements(elements)
                 out.append(nodes)
             elif isinstance(part, str):
-                if part == name:
-                    continue  # both programs pass over a set that names itself
+                if part == name:  # both programs pass over it
+                    self.log.add("set member", f"{name}: the set itself", at, changes=False, reason="is passed over")
+                    continue
                 if part in above:
                     at.fail(f"the set {part} contains itself")
                 if part not in self._sets[what]:
@@ -501,6 +503,15 @@ def _free_faces(block: ElementBlock, at: np.ndarray, table: dict[str, np.ndarray
     _, inverse, count = np.unique(np.concatenate(keys), axis=0, return_inverse=True, return_counts=True)
     free = count[inverse.ravel()].reshape(len(keys), -1) == 1
     return [(at[free[k, at]], name) for k, name in enumerate(owner) if free[k, at].any()]
+
+
+def _place_of(parts: list, k: int) -> Row:
+    """Where the k-th node of all *NODE cards stands."""
+    for card, table, own, _ in parts:
+        if k < len(own):
+            return table.at(card, k)
+        k -= len(own)
+    raise IndexError(k)
 
 
 def _member(ids: np.ndarray, present: np.ndarray) -> np.ndarray:

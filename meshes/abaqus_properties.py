@@ -113,6 +113,9 @@ def elastic(deck, card: Card) -> None:
 
 def density(deck, card: Card) -> None:
     values, t = _temperature_table(card, 1, "density")
+    if (values < 0.0).any():
+        row = next(row for row, fields in card.rows() if row.number(fields, 0, "density", 0.0) < 0.0)
+        row.fail(f"the density is {values.min():g}; give 0 or more")
     deck.material(card).density = np.column_stack([values[:, 0], t])
 
 
@@ -241,6 +244,8 @@ def beam_section(deck, card: Card) -> None:
         deck.log.add("parameter", f"{card.keyword}, TEMPERATURE", card, changes=False)
     orient = _orientation_of(deck, card)
     density_ = card.number("DENSITY", np.nan) if general else np.nan
+    if density_ < 0.0:
+        card.fail(f"DENSITY={density_:g}; give 0 or more")
     if general:
         if card.number("POISSON", 0.0):
             deck.log.add("parameter", f"{card.keyword}, POISSON", card, reason="the section keeps its size")

@@ -135,6 +135,8 @@ def _static(card: Card, row: Row, fields: list[str], values: dict) -> None:
 
 def _dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
     _times(card, row, fields, values)
+    if fields and fields[0] and not row.number(fields, 0, "increment"):
+        row.fail("the increment is 0; give a positive number")
     alpha = card.number("ALPHA", -0.05)
     if not -1 / 3 - 1e-9 <= alpha <= 0:
         card.fail(f"ALPHA={alpha:g}; give -1/3 to 0")

@@ -309,8 +309,10 @@ def _participation(lines: _Lines, kind: str, modes: dict) -> None:
     if kind == "TOTALEFFECTIVEMASS":
         if values.shape == (1, 6):
             modes["total"] = values[0]
-    elif values.shape == (len(modes["table"]), 7):
-        modes["participation" if kind.startswith("PART") else "mass"] = values[:, 1:]
+    elif rows and values.shape[1] == 7:
+        shown = np.isin(values[:, 0], modes["table"][:, :1])  # here stand those outside of the bounds, too
+        if shown.sum() == len(modes["table"]):
+            modes["participation" if kind.startswith("PART") else "mass"] = values[shown, 1:]
 
 
 def _finish(m: dict) -> Modes:

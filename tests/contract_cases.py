@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import solid, solid_centrifugal, solid_loads, solid_mass, solid_plane
+from fem_mbs.elements import solid, solid_centrifugal, solid_condensed, solid_loads, solid_mass, solid_plane
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.elements.solid_shapes import local_nodes
 
@@ -104,6 +104,21 @@ def _bushing(dimension, weight, damping=1.0):
             *symmetric(rng, n),
             *(damping * np.array(symmetric(rng, n))),
         )  # fmt: skip
+
+    return par
+
+
+def _bearing(dimension, speeds, skew=1.0):
+    """Random matrices, unsymmetric by ``skew``, in random directions."""
+
+    def par(rng):
+        rows = []
+        for speed in speeds:
+            K, C = (np.array((a, b, b, c)) for a, b, c in (symmetric(rng, 2), symmetric(rng, 2)))
+            twist = skew * rng.normal() * np.array((0, 1, -1, 0))
+            rows += [speed, *(K + twist), *(0.2 * C + 0.1 * twist)]
+        axes = triad(rng).T.ravel() if dimension == 3 else ()
+        return (*axes, *_off(rng, 2), len(speeds), *rows)
 
     return par
 
@@ -243,6 +258,16 @@ def _solid_mass(name, damping=0.0):
     return Case(par, isolated=damping == 0.0)
 
 
+def _condensed_mass(damping=0.0):
+    """It knows the directions of the body, and a centre only while that is as it was given."""
+
+    def par(rng):
+        X = _distorted(rng, "hexahedron")[None]
+        return solid_condensed.condensed_parameters(solid.parameters(X, _matrix(rng, 6)), 2.3, damping)[0]
+
+    return Case(par, isolated=False, rigid=False)
+
+
 def _solid_centrifugal(name):
     """About a random axis, in the plane across it; the square of the speed follows the function."""
     t = solid_centrifugal.TYPES[name]
@@ -345,6 +370,14 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "": Case(_bushing(d, 0.0)),
             "mean_frame": Case(_bushing(d, 0.5)),
             "stiff": Case(_bushing(d, 0.5, 0)),
+        }
+        for d in (2, 3)
+    },
+    **{
+        f"bearing{d}": {
+            "": Case(_bearing(d, (0.0,)), isolated=False, potential=False),
+            "symmetric": Case(_bearing(d, (0.0,), 0.0), isolated=False),
+            "table": Case(_bearing(d, (-4.13, -1.07, 0.31, 2.6, 5.9)), isolated=False, potential=False),
         }
         for d in (2, 3)
     },
@@ -453,6 +486,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     **{name: Case(_solid_centrifugal(name), isolated=False) for name in solid_centrifugal.TYPES},
     **{name: {"": _solid_mass(name), "damped": _solid_mass(name, 0.7)} for name in solid_mass.TYPES},
+    "solid_condensed_hexahedron": {"": _condensed_mass(), "damped": _condensed_mass(0.7)},
     **{
         name: {
             "": _plane(name),

@@ -354,6 +354,7 @@ def test_nothing_is_dropped_silently(tmp_path, block, portal):
         ("parameter", "FREQUENCY, STORAGE", False),
         ("keyword", "COMPLEX FREQUENCY", True),
         ("parameter", "COMPLEX FREQUENCY, CORIOLIS", True),
+        ("section", "a second one of element 2", True),
     ]
     assert "portal.inp, line 54: keyword PLASTIC" in str(portal.unused[0])
     text = TRUSS.replace("NSET=NALL\n", "NSET=NALL, WEIGHT=2\n", 1).replace(

@@ -257,7 +257,7 @@ BAD = {
     "kind": ({"kind": "soft"}, 'kind = \'soft\' must be "rigid" or "distributing"'),
     "weights": ({"weights": np.ones(6)}, "a rigid coupling has no weights"),
     "size": ({"kind": "distributing", "weights": np.ones(5)}, "weights must be finite, of shape (6,)"),
-    "negative": ({"kind": "distributing", "weights": -np.ones(6)}, "weights must be positive"),
+    "negative": ({"kind": "distributing", "weights": -np.ones(6)}, "the sum of the weights must be positive, not -6"),
     "component": ({"components": ["w"]}, "component 'w' must be one of x, y, z, rx"),
     "none": ({"components": []}, "couples nothing"),
     "alone": ({"nodes": "R"}, "no nodes beside its reference"),

@@ -46,6 +46,7 @@ SHELL = block().replace(
     "*ELEMENT, TYPE=S4, ELSET=SH\n9, 1, 2, 5, 4\n*SHELL SECTION, ELSET=SH, MATERIAL=STEEL\n.1\n*BOUNDARY",
     1,
 )
+BARE = "*MATERIAL, NAME=A\n*ELASTIC\n1., 0.\n*SOLID SECTION, ELSET=EALL, MATERIAL=A\n"
 BAD = {
     "inside out": (swapped(block()), INSIDE_OUT, "hexahedron 2 counts its nodes the wrong way round"),
     "loose": (block().replace("FIX, 1, 3", "FIX, 1, 1"), "*STEP", "the model is loose"),
@@ -70,8 +71,21 @@ BAD = {
         block(material="*MATERIAL, NAME=A\n*DENSITY\n1.\n*SOLID SECTION, ELSET=EALL, MATERIAL=A\n"), "*MATERIAL",
         "has no elastic constants",
     ),
+    "no density for modes": (
+        block(material=BARE, steps=step("*FREQUENCY\n2\n")), "*MATERIAL",
+        "the material A has no density, and the FREQUENCY step of bad.inp, line ",
+    ),
+    "no density for motion": (
+        block(material=BARE, steps=step("*DYNAMIC\n.1, 1.\n", "NLGEOM")), "*MATERIAL", "the material A has no density",
+    ),
+    "no density for turning": (
+        block(material=BARE, steps=step("*STATIC\n*DLOAD\nEALL, CENTRIF, 1., 0., 0., 0., 0., 0., 1.\n")), "*MATERIAL",
+        "the material A has no density, and the CENTRIF load of ",
+    ),
+    "everything held": (block("*BOUNDARY\nNALL, 1, 3\n"), None, "bad.inp: Model: every degree of freedom is held"),
     "impossible material": (block(material=steel(nu=0.5)), "*MATERIAL", "nu"),
-    "no steps": (block(steps=""), None, "the deck has no steps"),
+    "no steps": (block(steps=""), "FIX, 1, 3", "the deck has no steps"),
+    "cut off after the nodes": (block()[: block().index("*ELEMENT")], None, "line 13: the deck has no elements"),
     "nothing to compute": (
         block(steps=step("*HEAT TRANSFER\n1., 1.\n")), "*STEP", "no step of the deck can be computed",
     ),
@@ -106,6 +120,35 @@ def test_bad_decks(tmp_path, name):
     assert "\n" not in message
     if place is not None:
         assert message.startswith(f"bad.inp, line {line_of(text, place)}: "), message
+
+
+NOTED = {
+    "a second section": (
+        "*ELSET, ELSET=ONE\n1\n*MATERIAL, NAME=B\n*ELASTIC\n5., 0.\n*SOLID SECTION, ELSET=ONE, MATERIAL=B\n",
+        "*SOLID SECTION, ELSET=ONE", "section a second one of element 1: the last counts, another stands in ", True,
+    ),
+    "the same section again": (
+        "*SOLID SECTION, ELSET=EALL, MATERIAL=STEEL\n", "*SOLID SECTION, ELSET=EALL, MATERIAL=STEEL\n*STEP",
+        "section a second one of element 1 (2 times)", False,
+    ),
+    "a set that names itself": ("*NSET, NSET=A\n1, 2\n*NSET, NSET=A\nA, 3\n", "A, 3", "A: the set itself", False),
+    "a material without density": (
+        "*ELSET, ELSET=ONE\n1\n*MATERIAL, NAME=B\n*ELASTIC\n5., 0.\n*SOLID SECTION, ELSET=ONE, MATERIAL=B\n",
+        "*MATERIAL, NAME=B", "the material B has no density, so that its elements have no mass", True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_oddities_are_noted(tmp_path, name):
+    extra, place, sentence, changes = NOTED[name]
+    text = block(extra, steps=step("*FREQUENCY\n2\n") if "density" in name else None)
+    (tmp_path / "odd.inp").write_text(text, encoding="utf-8")
+    converted, _ = solve_deck(tmp_path / "odd.inp")
+    found = [n for n in converted.notes if sentence in str(n)]
+    assert len(found) == 1, [str(n) for n in converted.notes]
+    assert str(found[0]).startswith(f"odd.inp, line {line_of(text, place)}: ")
+    assert found[0].changes == changes
 
 
 # ---- the command line ------------------------------------------------------------------------------------------------

@@ -191,6 +191,22 @@ def test_bands_and_neighbours():
     assert near == pytest.approx(np.sort(lowest[np.argsort(abs(lowest**2 - 4500.0**2))[:2]]), rel=1e-9)
 
 
+def test_modes_within_bounds():
+    m = model()
+    m.modes_step(12, name="lowest")
+    m.modes_step(12, name="some", within=[2000.0, 6000.0])
+    m.modes_step(3, name="open", within=[-np.inf, np.inf])
+    lowest, some, all_ = (s.summary for s in solve(m).steps)
+    f = np.array(lowest["frequencies_hz"])
+    inside = (f >= 2000.0) & (f <= 6000.0)
+    assert some["frequencies_hz"] == pytest.approx(f[inside], rel=1e-9)
+    assert some["left_out"] == {"below": int((f < 2000.0).sum()), "above": int((f > 6000.0).sum())}
+    assert np.array(some["participation"]["effective_mass"]) == pytest.approx(
+        np.array(lowest["participation"]["effective_mass"])[inside], abs=1e-9
+    )
+    assert all_["frequencies_hz"] == pytest.approx(f[:3]) and all_["left_out"] == {"below": 0, "above": 0}
+
+
 # --- transients ------------------------------------------------------------------------------------------------------
 def beam(kind: str, rule: str, h: float, duration: float, damping: float = 1e-5, **options):
     m = Model(3)
@@ -267,6 +283,103 @@ def test_a_plucked_part_swings_with_its_frequencies():
     assert swing.summary["energy"]["closing_error_relative"] < 1e-10
 
 
+def driven_oscillator(kind: str, n: int, duration=1.0, **options):
+    """A mass of 2 on a spring, whose other end follows 0.001 (1 + cos(7 t) + sin(5 t)), by motion or equation."""
+    law = "1+cos(7*t)+sin(5*t)"
+    m = Model(3)
+    m.node("anchor", [0.0, 0.0, 0.0])
+    m.node("end", [1.0, 0.0, 0.0])
+    m.point_mass("mass", "end", 2.0)
+    m.point_mass("foot", "anchor", 0.5)
+    m.spring("spring", "anchor", "end", stiffness=2.0 * 20.0**2)
+    m.fix("anchor", ["y", "z"])
+    m.fix("end", ["y", "z"])
+    if kind == "motion":
+        m.motion("shake", "anchor", "x", f"0.001*({law})")
+    else:
+        m.equations("shake", [0], m.nodes_of("anchor"), [0], [1.0], value=0.001, function=law)
+    for node in ("anchor", "end"):
+        m.sensor(node, "displacement", on=node)
+        m.sensor(f"{node} speed", "velocity", on=node)
+    m.initial("end", velocity=[0.0, 0.0, 0.0], method="given")
+    m.linear_transient_step(duration, duration / n, **options)
+    return solve(m).steps[0]
+
+
+@pytest.mark.parametrize("kind", ["motion", "equation"])
+@pytest.mark.parametrize("rule", ["midpoint", "hht"])
+def test_what_is_prescribed_begins_where_it_is(kind, rule):
+    """A foot that stands at 0.002 at the start is there at once, with its speed; the mass begins at rest at 0."""
+
+    def exact(t):
+        """Mass between springs: x'' + w^2 x = w^2 a(t), x(0) = x'(0) = 0, by undetermined coefficients."""
+        w, x = 20.0, 1.0 - np.cos(20.0 * t)
+        x = x + w**2 / (w**2 - 49.0) * (np.cos(7.0 * t) - np.cos(w * t))
+        return 0.001 * (x + w**2 / (w**2 - 25.0) * (np.sin(5.0 * t) - 5.0 / w * np.sin(w * t)))
+
+    errors = []
+    for n in (400, 800):
+        done = driven_oscillator(kind, n, rule=rule)
+        t = done.series["time"]
+        foot = done.series["sensor/anchor"][:, 0]
+        assert foot == pytest.approx(0.001 * (1.0 + np.cos(7.0 * t) + np.sin(5.0 * t)), abs=1e-15)
+        speed = done.series["sensor/anchor speed"][:, 0]
+        assert speed[0] == pytest.approx(0.005, rel=1e-12)
+        # of Newmark's formulas, which make it of displacements: of second order
+        assert np.abs(speed - 0.001 * (5.0 * np.cos(5.0 * t) - 7.0 * np.sin(7.0 * t))).max() < 0.1 * (7.0 / n) ** 2
+        errors.append(np.abs(done.series["sensor/end"][:, 0] - exact(t)).max())
+        if rule == "midpoint":
+            assert done.summary["energy"]["closing_error_relative"] < 1e-10
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert errors[1] < 2e-3 * 0.004
+
+
+def test_linear_transients_go_on_from_steps_before():
+    """Cut in two, a transient is the same; after a linear static step of a duration it begins displaced, then."""
+
+    def oscillator() -> Model:
+        m = Model(3)
+        m.node("anchor", [0.0, 0.0, 0.0])
+        m.node("end", [1.0, 0.0, 0.0])
+        m.point_mass("mass", "end", 2.0)
+        m.spring("spring", "anchor", "end", stiffness=800.0)
+        m.motion("shake", "anchor", "x", "0.001*(1+sin(9*t))")
+        m.fix("anchor", ["y", "z"])
+        m.fix("end", ["y", "z"])
+        m.force("push", "end", [1.0, 0.0, 0.0], function="1+t")
+        m.sensor("end", "displacement", on="end")
+        m.linear_static_step("bend", duration=0.5)
+        return m
+
+    m = oscillator()
+    m.linear_transient_step(0.4, 0.01, name="whole", start="bend")
+    bend, whole = solve(m).steps
+    assert bend.series["time"] == pytest.approx([0.5])
+    anchor = 0.001 * (1.0 + np.sin(4.5))
+    assert bend.series["sensor/end"][0, 0] == pytest.approx(anchor + 1.5 / 800.0, rel=1e-10)
+    assert whole.series["time"][[0, -1]] == pytest.approx([0.5, 0.9])
+    assert whole.series["sensor/end"][0] == pytest.approx(bend.series["sensor/end"][0])
+    m = oscillator()
+    m.linear_transient_step(0.2, 0.01, name="first", start="bend")
+    m.linear_transient_step(0.2, 0.01, name="second", start="first")
+    first, second = solve(m).steps[1:]
+    cut = np.vstack((first.series["sensor/end"], second.series["sensor/end"][1:]))
+    # the same but for Newmark's velocity of the anchor, which the second one takes from the function
+    assert np.abs(cut - whole.series["sensor/end"]).max() < 1e-5 * np.abs(cut).max()
+    assert second.series["time"] == pytest.approx(0.7 + 0.01 * np.arange(21))
+
+
+def test_the_place_of_a_preload_is_no_load():
+    """A preload balances its loads to first order only; what is left does not set the model in motion."""
+    m = model()
+    m.sensor("tip", "displacement", on="bar:CORNER")
+    m.linear_static_step("bend", loads=["across"])
+    m.linear_transient_step(1e-3, 1e-5, loads=[], preload="bend")
+    bend, still = solve(m).steps
+    u = still.series["sensor/tip"]
+    assert np.abs(u - u[0]).max() < 1e-12 * np.abs(bend.series["sensor/tip"]).max()
+
+
 # --- what cannot be --------------------------------------------------------------------------------------------------
 def loose() -> Model:
     m = Model(3)
@@ -321,6 +434,14 @@ def test_conflicting_equations_are_named():
         (lambda m: m.modes_step(3, near=-1.0), "near = -1.0 must be a frequency"),
         (lambda m: m.modes_step(3, band=(5.0, 2.0)), "band = .* must be two frequencies"),
         (lambda m: m.modes_step(3, near=1.0, band=(1.0, 2.0)), "near and band exclude each other"),
+        (lambda m: m.modes_step(3, within=(5.0, 2.0)), "within = .* must be two frequencies"),
+        (lambda m: m.modes_step(3, within=(1.0, 2.0), band=(1.0, 2.0)), "within and band exclude each other"),
+        (lambda m: m.linear_static_step(duration=-1.0), "duration = -1.0 must be a number of at least 0"),
+        (lambda m: m.linear_static_step(duration=1.0, time=0.5), "time and duration exclude each other"),
+        (
+            lambda m: m.linear_transient_step(1.0, 0.1, start="x"),
+            'start = "x" must be the name of a linear static step or linear transient before it',
+        ),
         (lambda m: m.modes_step(3, check="maybe"), "check = 'maybe' must be one of"),
         (lambda m: m.buckling_step(3, sign="up"), "sign = 'up' must be one of"),
         (lambda m: m.linear_static_step("s", time="noon"), "time = 'noon' must be a number"),

@@ -22,7 +22,7 @@ from fem_mbs.solvers.redundancy import dependencies, independent_rows
 
 __all__ = [
     "Spin", "check_start", "consistent_velocities", "constraint_error", "director_velocities", "function_jets",
-    "initial_accelerations", "multipliers_of", "start_rule",
+    "given_velocities", "initial_accelerations", "multipliers_of", "start_rule",
 ]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
@@ -238,7 +238,7 @@ class _Saddle:
         return x[: self.d.size] / self.d, y
 
 
-def _given(compiled: CompiledModel) -> np.ndarray:
+def given_velocities(compiled: CompiledModel) -> np.ndarray:
     """Velocities that the model file or the builder gives, over all dofs, rotations as spatial spins."""
     model, system = compiled.model, compiled.system
     v = np.zeros(system.n_dof)
@@ -351,7 +351,7 @@ def consistent_velocities(
     for a in (state.Q, state.D):
         a[1] = a[0]
     jets = function_jets(compiled, t)
-    wanted = _present(system, state)[:first] if current else _given(compiled)[:first]
+    wanted = _present(system, state)[:first] if current else given_velocities(compiled)[:first]
     if spin is not None:
         wanted += _spinning(system, state, spin)[:first]
         angular = _angular_functions(compiled)
@@ -532,17 +532,19 @@ def initial_accelerations(
     return out
 
 
-def multipliers_of(compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray) -> np.ndarray:
+def multipliers_of(
+    compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray, mass: np.ndarray
+) -> np.ndarray:
     """What multipliers (n_mult,), in the model's scales, must have more to balance forces (n_node_dofs,) that are left
-    at a state, where constraints can, for values (n_fun,) of functions."""
+    at a state, where constraints can, for values (n_fun,) of functions; the rest has least accelerations, for the
+    diagonal ``mass`` (n_node_dofs,)."""
     system = compiled.system
     first = system.first_multiplier
     held = system.system.equation[:first] < 0
     free = np.flatnonzero(~held)
     scaled = _constraints(compiled, state, values)[:, free]
-    M = _mass(compiled, state)[free][:, free]
     # what has no mass must not get an infinite acceleration
-    weight = np.maximum(np.abs(M.diagonal()), 1e-12 * np.abs(M.diagonal()).max(initial=0.0))
+    weight = np.maximum(mass[free], 1e-12 * mass[free].max(initial=0.0))
     _, y = _Saddle(diags(np.where(weight > 0.0, weight, 1.0)).tocsr(), scaled).solve_both(
         -forces[free], np.zeros(scaled.shape[0])
     )

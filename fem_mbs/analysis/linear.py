@@ -58,8 +58,10 @@ class Response:
 class Linearised:
     """Stiffness, mass, damping and constraints of a model at a state, under loads at their levels.
 
-    Problems live on independent unknowns q (n_q,), u = T q over the dofs of nodes; ``preload`` adds the geometric
-    stiffness of a linear response to that of the state.
+    Problems live on independent unknowns q (n_q,), u = T q over the dofs of nodes.  ``preload``: a linear response from
+    the state; everything is then linear about the place displaced by it, under the stresses that the linear solution
+    has there (not those of the strains of second order which large displacements would add), its loads and
+    multipliers.  Elements with linear kinematics know no other place: they get the stresses only.
     """
 
     def __init__(
@@ -263,7 +265,7 @@ class Linearised:
 
     @cached_property
     def stiffness(self) -> csr_matrix:
-        """Symmetric part of the stiffness over the unknowns of problems, the geometric one of the preload included."""
+        """Symmetric part of the stiffness over the unknowns of problems, at the place and stresses of the preload."""
         K = self.reduce(self.tangent)
         if self._skewed and K.nnz:
             skew = abs(K - K.T)
@@ -340,6 +342,8 @@ class Linearised:
 
     def _solve(self, f: np.ndarray, owner: str) -> np.ndarray:
         """K q = f by L L^T, refined."""
+        if not f.size:  # everything is prescribed
+            return f
         K = self.stiffness
         q = self._factors(owner).solve(f)
         for _ in range(_REFINEMENTS):

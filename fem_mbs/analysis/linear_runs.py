@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.initial import consistent_velocities
+from fem_mbs.analysis.initial import consistent_velocities, given_velocities
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.linear_steps import respond, run_buckling, run_linear_static, run_modes
 from fem_mbs.analysis.linear_transient import LinearTransient
@@ -31,25 +31,30 @@ _SHOWN = 0.1  # [s] between two lines of progress
 class LinearRuns:
     """Linear steps of one run (`fem_mbs.analysis.run._Run`), which stays in its state.
 
-    ``responses``: what linear static steps have found, by their names; ``linear``: the matrices of the last step
-    and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step;
+    ``responses``: what linear static steps have found, by their names; ``ends``: displacements (first,) from the state
+    and velocities (first,) or None at the end of linear static steps and transients; ``linear``: the matrices of the
+    last step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step,
+    of which ``below`` more were left out before the first;
     ``linearisation``, ``complex_modes``: of the last step of complex modes.
     """
 
     def __init__(self, run: Any):
         self.run = run
         self.responses: dict[str, Response] = {}
+        self.ends: dict[str, tuple[np.ndarray, np.ndarray | None]] = {}
         self.linear: Linearised | None = None
         self.vectors: np.ndarray | None = None
+        self.below = 0
         self.linearisation: Linearisation | None = None
         self.complex_modes: ComplexModes | None = None
         self._key: tuple | None = None
         self.matrices: Matrices | None = None
 
-    def _linearise(self, options: dict[str, Any]) -> Linearised:
-        """Matrices at the state that the steps before have left; they serve all steps until it changes."""
+    def _linearise(self, options: dict[str, Any], passes: float = 0.0) -> Linearised:
+        """Matrices at the state that the steps before have left; they serve all steps until it changes.  ``passes``:
+        time [s] after which functions are taken."""
         run = self.run
-        t = run.t if options.get("time") is None else float(options["time"])
+        t = run.t + passes if options.get("time") is None else float(options["time"])
         key = (t, options["preload"], run.loading.factors.tobytes(), run.loading.weight, run.state.Q[0].tobytes())
         if self._key != key:
             self.linear = None  # two would take much memory
@@ -71,9 +76,11 @@ class LinearRuns:
         return [f"works are not booked in linear steps: {', '.join(names)} have no values"] if names else []
 
     def static(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
-        """Small displacements under loads, one row and frame."""
-        run, linear = self.run, self._linearise(options)
+        """Small displacements under loads, one row and frame; with a duration the time of the run goes on."""
+        run, linear = self.run, self._linearise(options, options["duration"])
+        run.t += options["duration"]
         response = self.responses[step.name] = respond(linear, options, step.name)
+        self.ends[step.name] = (response.u, None)
         summary, frame = run_linear_static(linear, response)
         summary["warnings"] += self._no_works()
         ledger = np.zeros((1, C.N_LEDGER + 1))
@@ -92,6 +99,7 @@ class LinearRuns:
         run, linear = self.run, self._linearise(options)
         find = run_modes if step.kind == "modes" else run_buckling
         summary, series, self.vectors = find(linear, options, step.name)
+        self.below = summary.get("left_out", {}).get("below", 0)
         shapes = np.arange(1.0, self.vectors.shape[1] + 1.0)
         frames = None
         if len(shapes):
@@ -112,11 +120,15 @@ class LinearRuns:
         n_steps = count_steps(step.name, options)
         h = options["duration"] / n_steps
         state = linear.moved(np.zeros(run.system.n_dof))
-        start = consistent_velocities(run.compiled, state, linear.t)
-        began = self.responses[options["start"]] if options["start"] else None
-        job = LinearTransient(
-            linear, options, weights(options["rule"], SimpleNamespace(**options)), step.name, h, state.V[0], began
-        )
+        place, velocity = self.ends[options["start"]] if options["start"] else (None, None)
+        start: dict[str, object] = {"method": "given", "largest_change": 0.0}
+        if velocity is None and (place is not None or run.model.initial_method == "given"):
+            velocity = given_velocities(run.compiled)  # of what is prescribed they follow from its functions
+        elif velocity is None:
+            start = consistent_velocities(run.compiled, state, linear.t)
+            velocity = state.V[0]
+        rule = weights(options["rule"], SimpleNamespace(**options))
+        job = LinearTransient(linear, options, rule, step.name, h, velocity, place)
         every = max(1, n_steps // options["frames"]) if options["frames"] else n_steps + 1
         totals = {"low": np.inf, "high": -np.inf, "kinetic": 0.0, "error": 0.0}
         last = np.zeros(C.N_LEDGER + 1)
@@ -144,6 +156,7 @@ class LinearRuns:
 
         started = perf_counter()
         job.run(linear.t, n_steps, take)
+        self.ends[step.name] = (job.u, job.v)
         run.t = linear.t + options["duration"]
         return {
             "type": "transient", "linear": True, "name": step.name, "rule": options["rule"], "n_steps": n_steps, "h": h,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.inside import Inside, unknowns_inside
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.stability_steps import check_stability
@@ -13,7 +14,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.buckling import SIGNS, linear_buckling
 from fem_mbs.solvers.eigen import buckling_factors, symmetric_modes
 from fem_mbs.solvers.modal_quantities import participation, rigid_body_motions
-from fem_mbs.solvers.modes import CHECKS, real_modes
+from fem_mbs.solvers.modes import CHECKS, real_modes, translates
 
 __all__ = [
     "BUCKLING_OPTIONS", "LINEAR_STATIC_OPTIONS", "MODES_OPTIONS", "check_linear", "respond", "run_buckling",
@@ -25,8 +26,9 @@ MODES_OPTIONS: dict[str, Any] = {
     "count": 10,
     "near": None,  # frequency [Hz] that the modes are to be nearest to; else the lowest
     "band": None,  # (low, high) [Hz]: all modes there, counted
+    "within": None,  # (low, high) [Hz]: of the modes found only those there are kept
     "check": "probe",  # for modes that the iteration missed: "none", "probe" or "inertia"
-    "preload": "",  # linear static step whose stresses stiffen the model
+    "preload": "",  # linear static step about whose displaced place, with its stresses, the modes are
 }
 #: Options of a buckling step and their defaults.
 BUCKLING_OPTIONS: dict[str, Any] = {
@@ -40,6 +42,7 @@ BUCKLING_OPTIONS: dict[str, Any] = {
 LINEAR_STATIC_OPTIONS: dict[str, Any] = {
     "loads": "all",  # or a list; they act in addition to what the state carries
     "time": None,  # [s] at which functions are taken; else the present time
+    "duration": 0.0,  # [s] that passes, 0: none: functions are taken at its end, and the next step begins there
     "preload": "",
 }
 
@@ -57,12 +60,13 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
         ModelError: naming the step, the option and what it may be.
     """
 
-    def pair(value) -> bool:
+    def pair(value, most: float = 0.0) -> bool:
+        """Two numbers that rise, from 0 to less than infinity, or both at most ``most`` large."""
         try:
             low, high = (float(v) for v in value)
         except (TypeError, ValueError):
             return False
-        return 0.0 <= low < high < np.inf
+        return (0.0 <= low < high < np.inf) if not most else -most <= low < high <= most
 
     for key in ("preload", "start"):
         if not options.get(key):
@@ -71,11 +75,12 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
         for step in model.steps:
             if f'Step "{step.name}"' == owner:
                 break
-            if step.kind == "linear_static":
+            if step.kind == "linear_static" or (key == "start" and step.kind == "linear_transient"):
                 earlier.append(step.name)
         if options[key] not in earlier:
+            what = "linear static step" + " or linear transient" * (key == "start")
             raise ModelError(
-                f'{owner}: {key} = "{options[key]}" must be the name of a linear static step before it; there '
+                f'{owner}: {key} = "{options[key]}" must be the name of a {what} before it; there '
                 f"are {', '.join(earlier) or 'none'}"
             )
     if kind == "complex_modes":
@@ -86,6 +91,11 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
             raise ModelError(f"{owner}: near = {near!r} must be a frequency of at least 0 [Hz]")
         if band is not None and not pair(band):
             raise ModelError(f"{owner}: band = {band!r} must be two frequencies [low, high] with 0 <= low < high [Hz]")
+        within = options["within"]
+        if within is not None and not pair(within, np.inf):
+            raise ModelError(f"{owner}: within = {within!r} must be two frequencies [low, high] with low < high [Hz]")
+        if within is not None and band is not None:
+            raise ModelError(f"{owner}: within and band exclude each other; remove one")
         if near is not None and band is not None:
             raise ModelError(f"{owner}: near and band exclude each other; remove one")
         if options["check"] not in CHECKS:
@@ -98,6 +108,12 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
         t = options["time"]
         if t is not None and (isinstance(t, bool) or not isinstance(t, (int, float)) or not np.isfinite(t)):
             raise ModelError(f"{owner}: time = {t!r} must be a number [s]")
+    if kind == "linear_static":
+        T = options["duration"]
+        if isinstance(T, bool) or not isinstance(T, (int, float)) or not 0.0 <= T < np.inf:
+            raise ModelError(f"{owner}: duration = {T!r} must be a number of at least 0 [s]")
+        if T and options["time"] is not None:
+            raise ModelError(f"{owner}: time and duration exclude each other; remove one")
 
 
 # --- linear statics --------------------------------------------------------------------------------------------------
@@ -105,7 +121,7 @@ def respond(linear: Linearised, options: dict[str, Any], name: str) -> Response:
     """The response of a linear static step."""
     mask, weight = chosen(linear.compiled, options["loads"], f'Step "{name}"', "loads", motions=True)
     if isinstance(options["loads"], str):
-        mask = np.ones_like(mask)  # motions and equations too
+        mask = mask | ~linear.loads  # motions and equations too
     return linear.respond(mask, weight, whole=True, owner=f'Step "{name}"')
 
 
@@ -149,9 +165,14 @@ def repeated(linear: Linearised) -> list[str]:
 
 # --- modes -----------------------------------------------------------------------------------------------------------
 def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[dict, dict, np.ndarray]:
-    """Summary, series and vectors (N, k) of a modal step."""
+    """Summary, series and vectors (N, k) of a modal step, of unit modal mass."""
     K, M, G = linear.stiffness, linear.mass, linear.rows
     linear.release()
+    n, free = K.shape[0], None
+    inside = None if G.shape[0] else unknowns_inside(linear)
+    if inside is not None:
+        free = translates(K)
+        K, M = inside.problem(linear, K, M)
     w2 = [None if f is None else (2.0 * np.pi * np.asarray(f, float)) ** 2 for f in (options["near"], options["band"])]
     extra: dict[str, Any] = {}
     if G.shape[0]:
@@ -161,13 +182,15 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
                 "of this large mechanism cannot; ask for the lowest"
             )
         found = symmetric_modes(K, M, G, options["count"])
+        found.vectors[:] /= np.sqrt(np.einsum("ik,ik->k", found.vectors, M @ found.vectors))
     elif options["band"] is not None:
         found = real_modes(K, M, band=tuple(w2[1]))
     else:
         near = None if w2[0] is None else float(w2[0])
-        found = real_modes(K, M, options["count"], near=near, check=options["check"])
+        found = real_modes(K, M, options["count"], near=near, free=free, check=options["check"])
     f = np.sign(found.values) * np.sqrt(np.abs(found.values)) / (2.0 * np.pi)
-    vectors = linear.expand(found.vectors)
+    count = len(f)
+    vectors, others, residuals = linear.expand(found.vectors[:n]), found.vectors[n:], found.residuals
     warnings = linear.redundancy
     unstable = int((found.values < 0.0).sum())
     if unstable:
@@ -195,21 +218,40 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
         extra["backward_errors"] = found.backward.tolist()
         extra["shifts"] = [float(s) for s in found.shifts]
         extra["factorisations"], extra["solves"] = found.effort.factorisations, found.effort.solves
+    rigid = found.rigid
+    if options["within"] is not None:
+        low, high = (float(v) for v in options["within"])
+        kept = (f >= low) & (f <= high)
+        below, above = int((f < low).sum()), int((f > high).sum())
+        extra["left_out"] = {"below": below, "above": above}
+        if below + above:
+            warnings.append(
+                f"of the {count} modes computed {below} below {low:g} Hz and {above} above {high:g} Hz are left out"
+            )
+        if high < np.inf and not above:
+            warnings.append(f"no mode above {high:g} Hz was reached: there may be more below it; ask for more")
+        f, vectors, others, residuals = f[kept], vectors[:, kept], others[:, kept], residuals[kept]
+        rigid = int(kept[:rigid].sum())
+        if "backward_errors" in extra:
+            extra["backward_errors"] = np.array(extra["backward_errors"])[kept].tolist()
     summary = {
         "frequencies_hz": f.tolist(),
-        "rigid_body_modes": found.rigid,
-        "residuals": found.residuals.tolist(),
+        "rigid_body_modes": rigid,
+        "residuals": residuals.tolist(),
         "asymmetry": linear.asymmetry,
         "equations": K.shape[0],
         **extra,
-        "participation": _participation(linear, vectors),
+        "participation": _participation(linear, vectors, inside, others),
         "warnings": warnings,
     }
-    return summary, {"frequency": f, "residual": found.residuals}, vectors
+    return summary, {"frequency": f, "residual": residuals}, vectors
 
 
-def _participation(linear: Linearised, vectors: np.ndarray) -> dict[str, Any]:
-    """Factors and effective masses in translations and rotations about the axes of coordinates."""
+def _participation(
+    linear: Linearised, vectors: np.ndarray, inside: Inside | None, others: np.ndarray
+) -> dict[str, Any]:
+    """Factors and effective masses in translations and rotations about the axes of coordinates; ``others`` (m, k) are
+    the modes' values of the unknowns ``inside`` elements, which are at rest in motions of the whole."""
     system, dim = linear.system, linear.system.dimension
     n = system.nodes.x.shape[0]
     x = np.zeros((n, 3))
@@ -225,7 +267,11 @@ def _participation(linear: Linearised, vectors: np.ndarray) -> dict[str, Any]:
     held = np.setdiff1d(np.arange(linear.first), linear.owned)
     directions[held] = 0.0
     directions = directions[:, wanted]
-    if linear.eliminated and not linear.elimination.dependent.size:
+    if inside is not None:
+        rest = np.zeros((len(others), directions.shape[1]))
+        M = inside.mass_of_all(linear)
+        found = participation(M, np.vstack((vectors, others)), np.vstack((directions, rest)))
+    elif linear.eliminated and not linear.elimination.dependent.size:
         free = linear.elimination.free  # what moves is all there is: its mass matrix is there already
         found = participation(linear.mass, vectors[free], directions[free])
     else:

@@ -21,7 +21,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import function_jets
-from fem_mbs.analysis.linear import Linearised, Response
+from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.rules import Weights
 from fem_mbs.errors import AnalysisError, ModelError
@@ -38,8 +38,8 @@ LINEAR_TRANSIENT_OPTIONS: dict[str, Any] = {
     "rule": "midpoint",  # or "newmark", "hht", "generalised-alpha"
     "loads": "all",
     "time": None,  # [s] at the start; else the present time
-    "start": "",  # linear static step whose displacements it starts with
-    "preload": "",  # linear static step whose stresses stiffen the model
+    "start": "",  # linear static step (then at rest, or with given velocities) or transient that it goes on from
+    "preload": "",  # linear static step about whose displaced place, with its stresses, the motion is
     "frames": 100,
     "beta": 0.25,
     "gamma": 0.5,
@@ -53,7 +53,8 @@ Take = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray], No
 class LinearTransient:
     """One transient: matrices over all dofs of nodes, unknowns q, and a step of length h.
 
-    ``velocity`` (N,) at the start, ``start`` the response with whose displacements it begins.
+    ``velocity`` (N,) at the start; ``start``: displacements (N,) from the state with which it begins, else none.  Of
+    functions that jump at the start the later value counts, which acts from then on.
 
     Raises:
         AnalysisError: something can move without mass or stiffness.
@@ -61,7 +62,7 @@ class LinearTransient:
 
     def __init__(
         self, linear: Linearised, options: dict[str, Any], weights: Weights, name: str, h: float,
-        velocity: np.ndarray, start: Response | None,
+        velocity: np.ndarray, start: np.ndarray | None,
     ):  # fmt: skip
         self.linear, self.name, self.h, self.weights = linear, name, h, weights
         self.owner = f'Step "{name}"'
@@ -73,26 +74,33 @@ class LinearTransient:
             _symmetric(A[:first][:, :first]) for A in (linear.tangent, linear.mass_matrix, linear.damping_matrix)
         )
         mask, self.weight = chosen(linear.compiled, options["loads"], self.owner, "loads", motions=True)
-        self.mask = np.ones_like(mask) if isinstance(options["loads"], str) else mask
+        self.mask = mask | ~linear.loads if isinstance(options["loads"], str) else mask
         system = linear.system
         self.loads = [b for b in system.blocks if "function" in b.type.par and not b.type.multipliers]
         self._silent = linear.force(linear.ctl, linear._fun(), self.loads)
         self._constant = -linear.force(linear._weighed(self.weight), linear._fun())
+        if (
+            linear.preload is not None
+        ):  # its place balances its loads only to first order: that is the state, not a load
+            self._constant += linear.residual
         self._ways()
         b, g, am, af = weights.beta, weights.gamma, weights.am, weights.af
         effective = (1.0 - am) * self.M + (1.0 - af) * (g * h * self.D + b * h * h * self.K)
+        self._factors: PositiveFactors | None = None  # where everything is prescribed
         try:
-            self._factors = PositiveFactors(Pencil(linear.elimination.reduce(effective)))
+            if linear.elimination.free.size:
+                self._factors = PositiveFactors(Pencil(linear.elimination.reduce(effective)))
         except LinearSolveError as error:
             raise AnalysisError(
                 f"{self.owner}: something can move that has neither mass nor stiffness: {error}"
             ) from None
-        self.u = np.zeros(first) if start is None else start.u[:first].copy()
+        self.u = np.zeros(first) if start is None else start[:first].copy()
         self.v = velocity[:first].copy()
 
     # --- what is prescribed ----------------------------------------------------------------------------------------
     def _ways(self) -> None:
-        """Displacements (first, k) that a unit of each of k time functions of motions and equations prescribes."""
+        """Displacements (first, k) that a unit of each of k time functions of motions and equations prescribes, and
+        those (first,) that are prescribed where all these functions are zero."""
         linear = self.linear
         arrays = linear.system.system
         users = set(np.unique(arrays.driver).tolist()) if len(arrays.driven) else set()
@@ -115,14 +123,34 @@ class LinearTransient:
                 change -= linear.force(linear.ctl, linear._fun(unit > 0.0, base), joints)
                 right[: rows.size] = -change[rows]
             self.ways[:, k] = linear.eliminate(right, moved).u0
+        self.rest = self._at_zero(joints)
 
-    def _prescribed(self, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """Displacements (first,) and accelerations that are prescribed at a time, since the state."""
+    def _at_zero(self, joints: list) -> np.ndarray:
+        """Displacements (first,) from the state to where supports, motions and equations are with their functions at
+        zero; not zero where the state stands at other values of theirs."""
+        linear = self.linear
+        arrays, rows = linear.system.system, linear.multipliers
+        followed = np.zeros(self.mask.size, bool)
+        followed[self.functions] = True
+        fun = linear._fun(followed, np.zeros(self.mask.size))
+        moved = np.zeros(self.first)
+        at = np.asarray(arrays.driven, np.int64)
+        if at.size:
+            moved[at] = arrays.driven_reference + fun[arrays.driver, 0] - linear.state.Q[0, at]
+        right = np.zeros(linear.constraints.shape[0])
+        if rows.size:
+            gaps = linear.force(linear.ctl, fun, joints)
+            if linear.preload is not None:  # of second order there, as in `Linearised.respond`
+                gaps = gaps - linear.residual
+            right[: rows.size] = -gaps[rows]
+        return linear.eliminate(right, moved).u0 if right.any() or moved.any() else np.zeros(self.first)
+
+    def _prescribed(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Displacements (first,) since the state, velocities and accelerations that are prescribed at a time."""
         if not self.functions.size:
-            return np.zeros(self.first), np.zeros(self.first)
+            return self.rest, np.zeros(self.first), np.zeros(self.first)
         jets = function_jets(self.linear.compiled, t)[self.functions]
-        now = self.linear.loading.factors[self.functions] * self.linear.values[self.functions]
-        return self.ways @ (jets[:, 0] - now), self.ways @ jets[:, 2]
+        return self.rest + self.ways @ jets[:, 0], self.ways @ jets[:, 1], self.ways @ jets[:, 2]
 
     def _force(self, t: float) -> np.ndarray:
         """Loads (first,) at a time, with what the state leaves out of balance."""
@@ -141,12 +169,17 @@ class LinearTransient:
             AnalysisError: the steps grow beyond all bounds.
         """
         w, h = self.weights, self.h
-        wanted, at = self._prescribed(t0)
-        f = self._force(t0)
+        after = float(np.nextafter(t0, np.inf))
+        wanted, rate, at = self._prescribed(after)
+        # what is prescribed is there at once, with the rates of its functions; the rest begins where it was
+        free = self.linear.elimination.free
+        self.u, self.v = self.T @ self.u[free] + wanted, self.T @ self.v[free] + rate
+        f = self._force(after)
         r = self.D @ self.v + self.K @ self.u - f
         a = self._first_acceleration(r, at)
         ledger = np.zeros(C.N_LEDGER + 1)
         ledger[C.KINETIC], ledger[C.STRAIN] = self._energies()
+        moves = bool(self.functions.size or self.rest.any())
         start = ledger[C.KINETIC] + ledger[C.STRAIN]
         forces = self.M @ a + r
         take(0, t0, self.u, self.v, ledger, forces)
@@ -156,15 +189,15 @@ class LinearTransient:
             u = u0 + h * v0 + h * h * (0.5 - w.beta) * a0
             v = v0 + h * (1.0 - w.gamma) * a0
             # what is prescribed fixes the rest: a1 = T q + c with u1 where it must be
-            wanted, _ = self._prescribed(t)
+            wanted = self._prescribed(t)[0]
             f = self._force(t)
-            c = self._follow(wanted, u) if self.functions.size else 0.0
+            c = self._follow(wanted, u) if moves else 0.0
             left = w.am * (self.M @ a0) + w.af * r0 + (1.0 - w.af) * (self.D @ v + self.K @ u - f)
-            if self.functions.size:
+            if moves:
                 left = left + (1.0 - w.am) * (self.M @ c) + (1.0 - w.af) * (
                     w.gamma * h * (self.D @ c) + w.beta * h * h * (self.K @ c)
                 )  # fmt: skip
-            a = c - self.T @ self._factors.solve(self.T.T @ left)
+            a = c - self.T @ self._factors.solve(self.T.T @ left) if self._factors is not None else c
             self.u, self.v = u + w.beta * h * h * a, v + w.gamma * h * a
             r = self.D @ self.v + self.K @ self.u - f
             forces = self.M @ a + r

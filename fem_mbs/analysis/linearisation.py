@@ -46,6 +46,8 @@ __all__ = ["Linearisation", "Rotation", "rotated", "transport"]
 
 #: Constraints over unknowns from which on those of a model of more than `LARGE` unknowns are kept.
 MECHANISM, LARGE = 0.25, 1500
+#: First parts of the names of element types that depend on velocities by damping, or spins, alone.
+_CONTINUA = ("solid_", "plane_", "axisymmetric_", "beam", "strain_beam", "corotational_beam", "truss", "linear_mass")
 _DIFFERENCE = 1e-3  # of rotations [rad], and of positions over the model's length, in differences of order 4
 
 
@@ -86,6 +88,7 @@ class Linearisation:
         rotation: the state turns steadily so: accelerations follow from it (velocities too), not from equations of
             motion.
         frame: of the increments; "rotating" needs a rotation.
+        like: the same model about a state nearby, whose masses are as good a measure of accelerations.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised.
@@ -94,6 +97,7 @@ class Linearisation:
     def __init__(
         self, compiled: CompiledModel, state: S.State, t: float = 0.0, loading: Loading | None = None,
         rotation: Rotation | None = None, frame: str = "fixed", matrices: Matrices | None = None,
+        like: Linearisation | None = None,
     ):  # fmt: skip
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating"):
@@ -121,7 +125,8 @@ class Linearisation:
         self.dofs = np.flatnonzero(system.system.equation[: self.first] >= 0)
         if self.first < system.n_dof - 1:
             free = self.force()[: self.first]
-            self.state.U[self.first : -1] += multipliers_of(compiled, self._rest(), free, self._values)
+            self.weight = np.abs(self.mass.diagonal()[: self.first]) if like is None else like.weight
+            self.state.U[self.first : -1] += multipliers_of(compiled, self._rest(), free, self._values, self.weight)
         self.multipliers = self.state.U[self.first : -1].copy()
 
     # --- states ----------------------------------------------------------------------------------------------------
@@ -186,6 +191,18 @@ class Linearisation:
     def _inertia(self) -> list[Block]:
         return [block for block in self.system.blocks if block.type.inertia]
 
+    def _slow(self, blocks: list[Block]) -> list[Block]:
+        """Those of blocks whose forces may depend on velocities: not continua and nodes that are undamped."""
+        return [
+            block for block in blocks
+            if not (
+                block.type.name.startswith(_CONTINUA)
+                and not block.type.multipliers
+                and ("damping" not in _columns(block) or not block.par[:, block.type.column("damping")].any())
+                and not (block.type.inertia and block.type.rotational)
+            )
+        ]  # fmt: skip
+
     @cached_property
     def _others(self) -> list[Block]:
         return [block for block in self.system.blocks if not block.type.inertia]
@@ -218,9 +235,9 @@ class Linearisation:
 
         Elements' tangents are affine in the weights of velocities and accelerations.
         """
-        w = self.speed
+        w, blocks = self.speed, self._slow(self._inertia)
         plus, minus, back = (
-            self._tangent(self._control(2.0, damping=a * w, mass=b * w * w), self._inertia)
+            self._tangent(self._control(2.0, damping=a * w, mass=b * w * w), blocks)
             for a, b in ((1.0, 1.0), (-1.0, 1.0), (0.0, -1.0))
         )
         damping = (plus - minus) / (2.0 * w)
@@ -229,13 +246,14 @@ class Linearisation:
     @cached_property
     def _elastic(self) -> tuple[csr_matrix, csr_matrix]:
         """Shares (N, N) of all other elements in C and K, joints and loads included."""
-        K = self._tangent(self._control(2.0), self._others)
-        C1 = self._tangent(self._control(2.0, damping=1.0), self._others) - K
+        K, slow = self._tangent(self._control(2.0), self._others), self._slow(self._others)
+        plus, minus = (self._tangent(self._control(2.0, damping=a), slow) for a in (1.0, -1.0))
+        C1 = 0.5 * (plus - minus)
         size = abs(C1).max()
         if size > 0.0:
             # dampers next to stiff parts: velocities of a size that leaves both their digits
-            w = max(abs(K).max() / size, 1.0)
-            plus, minus = (self._tangent(self._control(2.0, damping=a * w), self._others) for a in (1.0, -1.0))
+            w = max(abs(plus + minus).max() / size, 1.0)
+            plus, minus = (self._tangent(self._control(2.0, damping=a * w), slow) for a in (1.0, -1.0))
             C1 = (plus - minus) / (2.0 * w)
         return C1, K + self._rate_stiffness() if self.moving else K
 
@@ -500,6 +518,10 @@ class Linearisation:
         from fem_mbs.analysis.state_space import descriptor
 
         return descriptor(self, inputs, sensors)
+
+
+def _columns(block: Block) -> set[str]:
+    return {entry.split(" [")[0] for entry in block.type.par}
 
 
 # --- turning ---------------------------------------------------------------------------------------------------------

@@ -20,12 +20,13 @@ class Loading:
     def __init__(self, compiled: CompiledModel):
         self.compiled = compiled
         self.factors = np.where(np.asarray(compiled.loads, bool), 0.0, 1.0)
+        self.reserved = _reserved(compiled)
         self.weight = 0.0
 
     def all_on(self, but: np.ndarray | None = None, weight: bool = False) -> None:
         """What a transient does: every load acts in full; in a static step that follows time, all but those that its
-        load factor multiplies, (n_fun,) bool, and the weight, if that is one of them."""
-        self.factors[slice(None) if but is None else ~but] = 1.0
+        load factor multiplies, (n_fun,) bool, and the weight, if that is one of them.  Reserved loads do not."""
+        self.factors[~self.reserved if but is None else ~self.reserved & ~but] = 1.0
         self.weight = self.weight if weight else 1.0
 
     def functions(self) -> list[Callable]:
@@ -49,8 +50,17 @@ class Loading:
         ctl[C.GX : C.GX + len(g)] = self.weight * g
 
 
+def _reserved(compiled: CompiledModel) -> np.ndarray:
+    """Functions (n_fun,) bool of loads that act only in steps that name them, `Model.reserved_loads`."""
+    names = compiled.model.reserved_loads
+    if not names:
+        return np.zeros(len(compiled.loads), bool)
+    return chosen(compiled, names, "Model", "reserved loads")[0]
+
+
 def chosen(compiled: CompiledModel, names, owner: str, key: str, motions: bool = False) -> tuple[np.ndarray, bool]:
-    """Time functions (n_fun,) bool that loads use, by names of loads or "all", and whether the weight is among them.
+    """Time functions (n_fun,) bool that loads use, by names of loads or "all" (but reserved ones), and whether the
+    weight is among them.
 
     ``motions``: names of motions and driven joints count too ("all" means loads only).
 
@@ -60,7 +70,7 @@ def chosen(compiled: CompiledModel, names, owner: str, key: str, motions: bool =
     loads = np.asarray(compiled.loads, bool)
     has_weight = bool(np.any(compiled.model.gravity))
     if isinstance(names, str) and names == "all":
-        return loads.copy(), has_weight
+        return loads & ~_reserved(compiled), has_weight
     names = [names] if isinstance(names, str) else list(names)
     users: dict[str, set[int]] = {}
     for block in compiled.system.blocks:

@@ -10,6 +10,7 @@ import numpy as np
 
 from fem_mbs.analysis.linear_steps import BUCKLING_OPTIONS, LINEAR_STATIC_OPTIONS, MODES_OPTIONS
 from fem_mbs.analysis.linear_transient import LINEAR_TRANSIENT_OPTIONS
+from fem_mbs.analysis.rotor_steps import CAMPBELL_OPTIONS, UNBALANCE_OPTIONS
 from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
 from fem_mbs.analysis.rules import RULES, check_rule
 from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS
@@ -22,9 +23,9 @@ __all__ = ["LINEAR", "REQUIRED", "STEP_OPTIONS", "TIMED", "count_steps", "read_o
 
 #: Types of steps that pass time, and those that are linear about a state.
 TIMED = ("transient", "inverse")
-LINEAR = ("linear_static", "linear_transient", "modes", "buckling", "complex_modes")
+LINEAR = ("linear_static", "linear_transient", "modes", "buckling", "campbell", "unbalance", "complex_modes")
 #: Options that have no default where a step takes them.
-REQUIRED = ("duration", "h")
+REQUIRED = ("duration", "h", "speeds", "unbalances")
 
 _SETTINGS = {f.name: f.default for f in fields(Settings)}
 
@@ -65,6 +66,8 @@ STEP_OPTIONS = {
     "linear_transient": LINEAR_TRANSIENT_OPTIONS,
     "modes": MODES_OPTIONS,
     "buckling": BUCKLING_OPTIONS,
+    "campbell": CAMPBELL_OPTIONS,
+    "unbalance": UNBALANCE_OPTIONS,
     "complex_modes": COMPLEX_MODES_OPTIONS,
 }
 

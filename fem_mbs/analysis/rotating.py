@@ -7,6 +7,8 @@ derivative is K + C P + M P^2, P = [Omega]_x on the turning nodes, which serves 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csc_matrix, csr_matrix, diags, vstack
@@ -27,8 +29,10 @@ __all__ = ["CONSTANT", "choose_frame", "constant_frames", "rotation_of", "steady
 CONSTANT = 1e-6
 FRAMES = ("auto", "fixed", "rotating")
 
-_ITERATIONS = 30
+_ITERATIONS = 40
+_CHORD = 0.05  # contraction beyond which the tangent is made anew
 _SMALL = 1e-12  # of increments: over the model's length, or radians
+_ROUNDING = 1e-15  # of stiffness times length
 _FREE = 1e-11  # of the diagonal: holds what turns or moves freely
 _ANGLE = 0.7390851332  # [rad] by which the rotor is turned for comparison; no symmetry of a machine has it
 _PROBES = 12  # motions along which coefficients are compared
@@ -47,28 +51,43 @@ def steady_rotation(
     """
     system = compiled.system
     matrices = matrices or Matrices(system)
-    now, least, slow, pin = state, np.inf, 0, -1
+    now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
+    lin: Linearisation | None = None
     for _ in range(_ITERATIONS):
-        lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices)
+        lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices, like=lin)
         if now is state:
             _check_velocities(lin)
+            rounding = _rounding(lin)
+        force = lin.force()
+        if (np.abs(force[: lin.first]) <= rounding[: lin.first])[lin.dofs].all() and (
+            np.abs(force[lin.first : -1]) <= rounding[lin.first : -1]
+        ).all():
+            return lin  # at critical speeds increments would be arbitrary
+        if pin is None:
             pin = _free_spin(lin)
-        M, C, K = lin.whole()
-        P = lin.transport(rotation.nodes)
-        step = _solved(lin, csr_matrix(K + C @ P + M @ (P @ P)), lin.force(), pin)
+        tangent = tangent or _Tangent(lin, pin)
+        step = tangent.step(force)
         most = _size(system, step)
         # round-off of large stiffnesses may keep increments above the smallest ones
         slow = slow + 1 if most > 0.5 * least else 0
         if most <= _SMALL or (slow >= 2 and least < 1e-8):
             return lin
-        least = min(least, most)
         if not np.isfinite(most) or most > 1e3:
             break
+        if most > _CHORD * before:
+            tangent = None
+        before, least = most, min(least, most)
         now = lin.moved(step)
     raise AnalysisError(
         f"{rotation.owner}: no state of steady rotation was found at {rotation.speed:g} rad/s (last step {most:.1e})"
         "; take speeds in smaller steps, or check that nothing throws the parts out"
     )
+
+
+def _rounding(lin: Linearisation) -> np.ndarray:
+    """What the rounding of places may leave (N,) of forces, and of constraints."""
+    size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
+    return _ROUNDING * (abs(lin.whole()[2]) @ size)
 
 
 def _free_spin(lin: Linearisation) -> int:
@@ -91,51 +110,59 @@ def _free_spin(lin: Linearisation) -> int:
     moment = there.force()[lin.dofs] * turning[lin.dofs]
     if abs(moment.sum()) > 1e-7 * np.abs(moment).sum():
         return -1  # a spring, or the weight
-    places = np.intersect1d(system.system.positions, lin.dofs)
-    return int(places[np.abs(b[places]).argmax()])
+    # where all nodes are on the axis, their rotations tell
+    part = np.abs(b[lin.dofs]) / unit[lin.dofs]
+    part[system.system.kind[lin.dofs] == S.POSITION] *= 1e3
+    return int(lin.dofs[part.argmax()])
 
 
-def _solved(lin: Linearisation, A, force: np.ndarray, pin: int) -> np.ndarray:
-    """Increments (N,) of A u + G^T y = -f, G u = -g with A (N, N) and what a state leaves, (f, g) (N,); the dof ``pin``
+class _Tangent:
+    """The tangent of a steady rotation at a state, K + C P + M P^2, factored with its constraints; the dof ``pin``
     stays."""
-    system, d = lin.system, lin.dofs
-    gap = np.zeros(lin.constraints.shape[0])
-    gap[: system.n_dof - 1 - lin.first] = force[lin.first : -1]
-    u = np.zeros(system.n_dof)
-    if lin.elimination is not None:
-        found = lin.eliminate(-gap, pin) if gap.any() or pin >= 0 else lin.elimination
-        A = A[: lin.first][:, : lin.first]
-        right = found.reduce_force(-force[: lin.first], A)
-        q = _factored_solution(found.reduce(A), None, right)
-        u[: lin.first] = found.expand(q)
+
+    def __init__(self, lin: Linearisation, pin: int):
+        self.lin, self.pin = lin, pin
+        M, C, K = lin.whole()
+        P = lin.transport(lin.rotation.nodes)
+        A = csr_matrix(K + C @ P + M @ (P @ P))
+        if lin.elimination is not None:
+            self.A = A[: lin.first][:, : lin.first]
+            found = lin.eliminate(None, pin) if pin >= 0 else lin.elimination
+            self.solve = _factored(found.reduce(self.A), None)
+            return
+        d, G = lin.dofs, lin.G
+        if pin >= 0:
+            G = vstack((G, csr_matrix(([1.0], ([0], np.flatnonzero(d == pin))), shape=(1, d.size)))).tocsr()
+        self.keep = independent_rows(G, np.ones(d.size))
+        self.solve = _factored(A[d][:, d], csr_matrix(G[np.flatnonzero(self.keep)]))
+
+    def step(self, force: np.ndarray) -> np.ndarray:
+        """Increments u (N,) of A u + G^T y = -f, G u = -g with what a state leaves, (f, g) (N,)."""
+        lin = self.lin
+        gap = np.zeros(lin.constraints.shape[0])
+        gap[: lin.system.n_dof - 1 - lin.first] = force[lin.first : -1]
+        u = np.zeros(lin.system.n_dof)
+        if lin.elimination is not None:
+            found = lin.eliminate(-gap, self.pin)
+            u[: lin.first] = found.expand(self.solve(found.reduce_force(-force[: lin.first], self.A)))
+            return u
+        gap = np.append(gap, 0.0) if self.pin >= 0 else gap
+        u[lin.dofs] = self.solve(np.concatenate((-force[lin.dofs], -gap[self.keep])))
         return u
-    G = lin.G
-    if pin >= 0:
-        row = csr_matrix(([1.0], ([0], np.flatnonzero(d == pin))), shape=(1, d.size))
-        G, gap = vstack((G, row)).tocsr(), np.append(gap, 0.0)
-    keep = independent_rows(G, np.ones(d.size))
-    right = np.concatenate((-force[d], -gap[keep]))
-    u[d] = _factored_solution(A[d][:, d], csr_matrix(G[np.flatnonzero(keep)]), right)
-    return u
 
 
-def _factored_solution(A, G, right: np.ndarray) -> np.ndarray:
-    """u (n,) of A u + G^T y = f, G u = g; what moves freely stays."""
+def _factored(A, G) -> Callable[[np.ndarray], np.ndarray]:
+    """u (n,) of A u + G^T y = f, G u = g as a function of (f, g); what moves freely stays."""
     n = A.shape[0]
-    size = np.abs(A.diagonal())
-    size = np.where(size > 0.0, size, size.max(initial=1.0))
-    D = diags(1.0 / np.sqrt(size))
-    A = csc_matrix(D @ (A + _FREE * diags(size)) @ D)
-    right = right.copy()
-    right[:n] /= np.sqrt(size)
-    if G is None:
-        G = csr_matrix((0, n))
-    else:
-        G = G @ D
-        norm = np.sqrt(np.asarray(G.power(2).sum(axis=1)).ravel())
-        G = csr_matrix(diags(1.0 / norm) @ G)
-        right[n:] /= norm
-    return SaddleFactors(A, G, Effort()).solve_full(right)[:n] / np.sqrt(size)
+    size = abs(A).max(axis=1).toarray().ravel() * abs(A).max(axis=0).toarray().ravel()
+    size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0) ** 0.25
+    D = diags(1.0 / size)
+    A = csc_matrix(D @ (A + _FREE * diags(size**2)) @ D)
+    G = csr_matrix((0, n)) if G is None else G @ D
+    norm = np.sqrt(np.asarray(G.power(2).sum(axis=1)).ravel())
+    factors = SaddleFactors(A, csr_matrix(diags(1.0 / norm) @ G) if norm.size else G, Effort())
+    scale = np.concatenate((size, norm))
+    return lambda right: factors.solve_full(right / scale)[:n] / size
 
 
 def _size(system, u: np.ndarray) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from time import perf_counter
@@ -23,6 +24,7 @@ from fem_mbs.analysis.linear_runs import LinearRuns
 from fem_mbs.analysis.linear_steps import check_linear
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
+from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
 from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution, energy_range, relative_error
 from fem_mbs.analysis.statics import check_options, run_static, varied
@@ -154,6 +156,7 @@ class _Run:
         self.loading = Loading(self.compiled)
         self.summaries: list[dict[str, Any]] = []
         self.linear = LinearRuns(self)
+        self.rotors = RotorRuns(self)
         self.start_report: dict[str, Any] = {}
         self.started = False
         self.assembly: dict[str, Any] | None = None
@@ -180,6 +183,8 @@ class _Run:
                     count_steps(step.name, options)
                     check_rule(f'Step "{step.name}"', options, step.options)
                 check_linear(f'Step "{step.name}"', step.kind, options, model)
+            if step.kind in ("campbell", "unbalance"):
+                check_rotor_step(f'Step "{step.name}"', step.kind, options, model)
 
         self._trim_for_steps()
         self.events = Events(self.compiled) if model.events else None
@@ -218,9 +223,15 @@ class _Run:
         h = options["duration"] / count_steps(step.name, options) if rule_of(options) == "midpoint" else 0.0
         return Spin(f'Centrifugal load "{frame.name}"', float(frame.law(np.float64(t))), frame.axis, frame.point, h)
 
+    def _without_reserved(self) -> CompiledModel:
+        """The compiled model with the functions of reserved loads at zero."""
+        reserved = self.loading.reserved
+        functions = [np.zeros_like if r else f for f, r in zip(self.compiled.functions, reserved, strict=True)]
+        return replace(self.compiled, functions=functions)
+
     def _transient_functions(self) -> list[Callable]:
         """Time functions of a transient, in which the model itself turns."""
-        functions = list(self.compiled.functions)
+        functions = self._without_reserved().functions
         if self.frame is not None:
             functions[self.frame.function] = np.zeros_like
         return functions if self.events is None else self.events.functions(functions)
@@ -255,7 +266,9 @@ class _Run:
         marching = {"transient": self._transient, "inverse": self._inverse, "static": self._static}
         linear = {
             "linear_static": self.linear.static, "linear_transient": self.linear.transient,
-            "modes": self.linear.shapes, "buckling": self.linear.shapes, "complex_modes": self.linear.complex,
+            "modes": self.linear.shapes, "buckling": self.linear.shapes,
+            "campbell": self.rotors.campbell, "unbalance": self.rotors.unbalance,
+            "complex_modes": self.linear.complex,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
@@ -422,7 +435,10 @@ class _Run:
             self._check_inertia(stepping)
             self._first_rows(stepping)
             if RULES[rule].kind == S.NEWMARK:
-                start_rule(self.compiled, self.state, self.t, h, stepping.weights)
+                # of loads that jump at the start the later value acts in the first step
+                start_rule(
+                    self._without_reserved(), self.state, float(np.nextafter(self.t, np.inf)), h, stepping.weights
+                )
             totals = _new_totals(stepping)
         self.started = rule != "static"
         t0 = self.t

@@ -1,0 +1,476 @@
+"""Eigenvalues of a rotor over its speed: branches, whirl, critical speeds.
+
+At every speed the model is linearised about its steady rotation, in a frame where the coefficients are constant, and
+the eigenvalues next to zero are found.  Branches are followed by bi-orthogonal products of left and right vectors,
+
+    mac_ij = <w_i, x_j> <w_j, x_i> / (<w_i, x_i> <w_j, x_j>),   <w_i, x_j> = w_i^H ((p_i + p_j) M + C) x_j,
+
+1 for the same mode and 0 for another one, and by the derivative of the eigenvalue, dp = -w^H dL(p) x / w^H L'(p) x;
+intervals in which neither says clearly which is which are halved.
+
+Critical speeds of the order k are where Im p = k Omega on a branch.  Where matrices are quadratic in Omega,
+p = i k Omega makes an eigenproblem in Omega of its own, which needs no branches; both are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq, linear_sum_assignment
+from scipy.sparse import csr_matrix, vstack
+
+from fem_mbs.analysis.linearisation import Linearisation
+from fem_mbs.analysis.rotating import choose_frame, rotation_of, steady_rotation
+from fem_mbs.errors import AnalysisError
+from fem_mbs.model_rotors import Rotor, across
+from fem_mbs.solvers.complex_modes import complex_modes
+from fem_mbs.solvers.complex_pairs import beside, both_residuals, improved
+from fem_mbs.solvers.quadratic_pencil import QuadraticPencil
+
+__all__ = [
+    "Branches", "Critical", "Pair", "Spectrum", "Spinning", "critical_speeds", "direct_speeds", "follow",
+    "free_motions", "whirl",
+]  # fmt: skip
+
+_GUARD = 4  # modes beyond the wanted ones that are at hand for branches that come down
+_SAME = 1e-6  # relative distance of eigenvalues that have no vectors of their own
+_SURE = 0.6  # mac from which a mode is known again
+_HALVINGS = 6
+_QUADRATIC = 1e-9  # of the largest entry: by which matrices may differ from quadratic ones
+_LINE = 1e-6  # of areas over squares of amplitudes: what turns less is a line
+_NOTABLE = 0.05  # of the largest amplitude: nodes whose sense of whirl counts
+_UNDAMPED = 1e-7  # imaginary part over size up to which a speed of the direct search is one
+_GROWING = 1e-8  # real part over size from which an eigenvalue grows
+
+
+class Spinning:
+    """A model whose rotor turns steadily at any speed; equilibria start from that of the speed before.
+
+    Args:
+        run: the analysis (`fem_mbs.analysis.run._Run`) with its state, time and levels of loads.
+        frame: of increments; "auto" is settled at the first speed that is not zero, and the same for all.
+    """
+
+    def __init__(self, run: Any, rotor: Rotor, frame: str = "auto"):
+        self.run, self.rotor, self.frame = run, rotor, frame
+        self.state = run.state
+        self.matrices = run.linear.matrices
+        self.settled: str | None = None
+
+    def at(self, speed: float) -> Linearisation:
+        """The linearisation at a speed [rad/s]."""
+        run = self.run
+        rotation = rotation_of(run.compiled, self.rotor, speed)
+        lin = steady_rotation(run.compiled, self.state, rotation, run.t, run.loading, self.matrices)
+        self.matrices = run.linear.matrices = lin._matrices
+        self.state = lin.moved(np.zeros(run.system.n_dof))
+        if self.settled is None and speed != 0.0:
+            self.settled = choose_frame(lin, self.frame).frame
+        return lin.seen_from(self.settled or ("rotating" if self.frame == "rotating" else "fixed"))
+
+    def settle(self, speeds: np.ndarray) -> None:
+        """Choose the frame at the highest speed."""
+        top = float(np.abs(speeds).max())
+        if top > 0.0:
+            before, self.state = self.state, self.run.state
+            self.at(top)
+            self.state = before
+
+
+@dataclass
+class Pair:
+    """An eigenvalue p with right and left vectors (n,): w^H L(p) x = 0, w^H L'(p) x = 1."""
+
+    value: complex
+    right: np.ndarray
+    left: np.ndarray
+
+
+@dataclass
+class Spectrum:
+    """Eigenvalues (k,) at a speed, conjugates included, with vectors (n, k), without rigid-body motions."""
+
+    speed: float
+    lin: Linearisation
+    values: np.ndarray
+    right: np.ndarray
+    left: np.ndarray
+    residuals: np.ndarray
+    biorthogonality: float
+
+    def pair(self, i: int) -> Pair:
+        return Pair(complex(self.values[i]), self.right[:, i], self.left[:, i])
+
+    @property
+    def stable(self) -> bool:
+        return bool((self.values.real <= _GROWING * np.abs(self.values)).all())
+
+    def simple(self, i: int) -> bool:
+        """Whether no other eigenvalue is as good as equal."""
+        return int((np.abs(self.values - self.values[i]) <= _SAME * abs(self.values[i])).sum()) == 1
+
+
+def spectrum(lin: Linearisation, speed: float, count: int, near: complex = 0.0) -> Spectrum:
+    """The eigenvalues of the ``count`` modes nearest to zero, or ``near``."""
+    found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=2 * count, near=near)
+    r = found.rigid
+    return Spectrum(
+        speed, lin, found.values[r:], found.right[:, r:], found.left[:, r:], found.residuals[r:], found.biorthogonality
+    )
+
+
+# --- following -------------------------------------------------------------------------------------------------------
+@dataclass
+class Branches:
+    """Branches of eigenvalues ``values`` (b, n) over the speeds (n,), their ``pairs`` [b][n], and the speeds' spectra;
+    ``lost``: (branch, speed) where a branch could not be told from others."""
+
+    speeds: np.ndarray
+    values: np.ndarray
+    pairs: list[list[Pair]]
+    spectra: list[Spectrum]
+    lost: list[tuple[int, float]]
+
+
+def follow(
+    spinning: Spinning, speeds: np.ndarray, count: int, progress: Callable[[int], None] | None = None
+) -> Branches:
+    """The ``count`` lowest oscillating modes at the first speed where they have different eigenvalues, at all speeds.
+
+    Raises:
+        AnalysisError: nothing oscillates.
+    """
+    spectra = []
+    for k, speed in enumerate(speeds):
+        spectra.append(spectrum(spinning.at(speed), speed, count + _GUARD))
+        if progress:
+            progress(k + 1)
+    start, chosen = _seed(spectra, count)
+    n = len(speeds)
+    pairs: list[list[Pair | None]] = [[None] * n for _ in chosen]
+    for b, i in enumerate(chosen):
+        pairs[b][start] = spectra[start].pair(i)
+    lost: list[tuple[int, float]] = []
+    for way in (range(start + 1, n), range(start - 1, -1, -1)):
+        # where eigenvalues coincide vectors are arbitrary: those of the last simple ones are kept to compare with
+        known = [pairs[b][start] for b in range(len(chosen))]
+        at = speeds[start]
+        for k in way:
+            found, known = _step(spinning, known, at, spectra[k], count, _HALVINGS, lost)
+            at = speeds[k]
+            for b, pair in enumerate(found):
+                pairs[b][k] = pair
+    values = np.array([[pair.value for pair in row] for row in pairs])
+    return Branches(np.asarray(speeds, float), values, pairs, spectra, lost)
+
+
+def _seed(spectra: list[Spectrum], count: int) -> tuple[int, list[int]]:
+    """The first speed whose lowest oscillating modes are simple (else the first), and which these are."""
+    first = None
+    for k, s in enumerate(spectra):
+        up = np.flatnonzero(s.values.imag > 1e-9 * np.abs(s.values))
+        some = up[np.argsort(np.abs(s.values[up]), kind="stable")][:count]
+        if first is None and some.size:
+            first = k, some.tolist()
+        if some.size and all(s.simple(i) for i in some):
+            return k, some.tolist()
+    if first is None:
+        raise AnalysisError("Campbell diagram: no mode oscillates; what turns has no stiffness, or is overdamped")
+    return first
+
+
+def _step(
+    spinning: Spinning, known: list[Pair], before: float, to: Spectrum, count: int, halvings: int,
+    lost: list[tuple[int, float]],
+) -> tuple[list[Pair], list[Pair]]:  # fmt: skip
+    """The pairs of a spectrum that continue known ones, and those to compare the next ones with."""
+    near = [_predicted(pair, to.lin) for pair in known]
+    mac = _mac(known, to)
+    away = np.abs(to.values[None, :] - np.array(near)[:, None])
+    size = np.array([max(abs(pair.value), 1e-300) for pair in known])
+    cost = 1.0 - np.minimum(mac, 1.0) + 0.05 * np.minimum(away / (0.01 * size[:, None]), 1.0)
+    rows, columns = linear_sum_assignment(cost)
+    chosen = np.full(len(known), -1)
+    chosen[rows] = columns
+    # copies of a multiple eigenvalue share a mode between them
+    same = np.abs(to.values[:, None] - to.values[None, :]) <= _SAME * np.abs(to.values)[:, None]
+    sure = np.array([j >= 0 and mac[b, same[j]].sum() >= _SURE for b, j in enumerate(chosen)])
+    if not sure.all() and halvings > 0:
+        middle = 0.5 * (before + to.speed)
+        between = spectrum(spinning.at(middle), middle, count + _GUARD)
+        _, half = _step(spinning, known, before, between, count, halvings - 1, lost)
+        return _step(spinning, half, middle, to, count, halvings - 1, lost)
+    found, kept = [], []
+    for b, j in enumerate(chosen):
+        pair, simple = (to.pair(j), to.simple(j)) if j >= 0 else (None, False)
+        if not sure[b]:
+            # perhaps it has left the lowest ones: straight to where it should be
+            other = refined(to.lin, Pair(near[b], known[b].right, known[b].left))
+            if other is not None and _mac([known[b]], _alone(to.lin, to.speed, other))[0, 0] >= _SURE:
+                pair, simple = other, True
+            else:
+                lost.append((b, to.speed))
+                pair = pair or other or known[b]
+        found.append(pair)
+        kept.append(pair if simple else known[b])
+    return found, kept
+
+
+def _alone(lin: Linearisation, speed: float, pair: Pair) -> Spectrum:
+    return Spectrum(speed, lin, np.array([pair.value]), pair.right[:, None], pair.left[:, None], np.zeros(1), 0.0)
+
+
+def _mac(known: list[Pair], to: Spectrum) -> np.ndarray:
+    """Products (b, k) of known pairs with those of a spectrum; 1 for the same mode."""
+    p = np.array([pair.value for pair in known])
+    x, w = (np.column_stack([getattr(pair, a) for pair in known]) for a in ("right", "left"))
+    M, C = to.lin.M, to.lin.C
+    total = p[:, None] + to.values[None, :]
+    one = total * (w.conj().T @ (M @ to.right)) + w.conj().T @ (C @ to.right)
+    two = total * (to.left.conj().T @ (M @ x)).T + (to.left.conj().T @ (C @ x)).T
+    own = 2.0 * p * np.einsum("ik,ik->k", w.conj(), M @ x) + np.einsum("ik,ik->k", w.conj(), C @ x)
+    return np.abs(one * two) / np.maximum(np.abs(own)[:, None], 1e-300)
+
+
+def _predicted(pair: Pair, lin: Linearisation) -> complex:
+    """Where the eigenvalue should be, by its derivative: the two-sided quotient of the new matrices, linearised."""
+    p, x, w = pair.value, pair.right, pair.left.conj()
+    m, c, k = (w @ (a @ x) for a in (lin.M, lin.C, lin.K))
+    slope = 2.0 * p * m + c
+    change = -(p * (p * m + c) + k) / slope if slope != 0.0 else 0.0
+    return p + change if abs(change) < 0.5 * abs(p) else p
+
+
+def refined(lin: Linearisation, pair: Pair) -> Pair | None:
+    """The eigenpair next to an approximate one, by inverse iteration from both sides; None where that fails."""
+    pencil = QuadraticPencil(lin.M, lin.C, lin.K, lin.G)
+    x, w = (a[:, None] / pencil.d[:, None] for a in (pair.right.astype(complex), pair.left.conj()))
+    p = np.array([pair.value * pencil.time])
+    for _ in range(4):
+        found = beside(pencil, p, x, w)
+        if found is None:
+            return None
+        found = improved(pencil, found)
+        p, x, w = found.p, found.x, found.w
+        residual, backward = both_residuals(pencil, found)
+        if residual[0] <= 1e-11 or backward[0] <= 1e-14:
+            break
+    own = pencil.products(found.p, found.w, found.x)[0, 0]
+    if not np.isfinite(own) or own == 0.0 or min(residual[0] / 1e-8, backward[0] / 1e-12) > 1.0:
+        return None
+    right, left = found.x[:, 0] * pencil.d, found.w[:, 0] * pencil.d
+    return _normal(complex(found.p[0] / pencil.time), right, left / (own * pencil.time))
+
+
+def _normal(p: complex, right: np.ndarray, left: np.ndarray) -> Pair:
+    """A pair with the largest entry of the right vector 1; left: without conjugation."""
+    largest = right[np.abs(right).argmax()]
+    return Pair(p, right / largest, (left * largest).conj())
+
+
+# --- whirl -----------------------------------------------------------------------------------------------------------
+def whirl(lin: Linearisation, pair: Pair) -> str:
+    """Sense in which the nodes of a rotor run in a mode: "forward" (as it turns), "backward", "mixed" (some so, some
+    so), or "none": along lines, or not across the axis (torsion, axial modes).
+
+    Lateral motions u, v across the axis are r_f exp(i w t) + conj(r_b) exp(-i w t) as complex numbers, with
+    2 r_f = u + i v, 2 conj(r_b) = conj(u - i v); their areas grow by w_f |r_f|^2 - w_b |r_b|^2, with w_f = w + Omega
+    and w_b = w - Omega where w is seen from a rotating frame.
+    """
+    p, x = pair.value, pair.right
+    if p.imag < 0.0:
+        p, x = p.conjugate(), x.conj()
+    rotation, system = lin.rotation, lin.system
+    full = lin.expand(x)
+    dim, n = system.dimension, system.nodes.x.shape[0]
+    some = np.flatnonzero(rotation.nodes)
+    e, f = (a[:dim] for a in across(rotation.axis))
+    place = full[system.offset[:n][some][:, None] + np.arange(dim)]
+    u, v, along = place @ e, place @ f, place
+    turning = some[system.nodes.rotational[some]]
+    if dim == 3 and turning.size:
+        turns = full[system.offset[turning][:, None] + 3 + np.arange(3)]
+        if np.abs(place).max(initial=0.0) < 1e-3 * system.length * np.abs(turns).max(initial=0.0):
+            u, v, along = turns @ e, turns @ f, turns
+    own = rotation.speed if lin.frame == "rotating" else 0.0
+    forward, backward = 0.25 * np.abs(u + 1j * v) ** 2, 0.25 * np.abs(u - 1j * v) ** 2
+    area = (p.imag + own) * forward - (p.imag - own) * backward
+    size = (np.abs(u) ** 2 + np.abs(v) ** 2) * (abs(p.imag) + abs(own))
+    whole = float((np.abs(along) ** 2).sum(axis=1).max(initial=0.0)) * (abs(p.imag) + abs(own))
+    notable = size > max(_NOTABLE**2 * size.max(initial=0.0), 1e-6 * whole)
+    sense = np.sign(area[notable & (np.abs(area) > _LINE * size)]) * (np.sign(rotation.speed) or 1.0)
+    if rotation.speed == 0.0 or sense.size == 0 or p.imag == 0.0:
+        return "none"
+    if (sense > 0.0).all():
+        return "forward"
+    return "backward" if (sense < 0.0).all() else "mixed"
+
+
+# --- critical speeds -------------------------------------------------------------------------------------------------
+@dataclass
+class Critical:
+    """A speed at which an excitation of some order meets a mode; ``direct``: what the eigenproblem in the speed gives,
+    complex with damping, None where there is none; ``branch`` None: on none that was followed."""
+
+    speed: float
+    order: float
+    branch: int | None
+    whirl: str
+    value: complex
+    direct: complex | None = None
+
+
+def critical_speeds(spinning: Spinning, branches: Branches, orders: list[float]) -> list[Critical]:
+    """Where Im p = k Omega on branches, between the first and the last speed, by increasing speed."""
+    speeds = branches.speeds
+    found = []
+    for order in orders:
+        direct = direct_speeds(spinning, speeds, order, len(branches.values))
+        these = []
+        for b, p in enumerate(branches.values):
+            off = p.imag - order * speeds
+            passed = np.flatnonzero((off[:-1] > 0.0) != (off[1:] > 0.0))
+            these += [_crossing(spinning, branches, b, int(k), order) for k in passed]
+        if direct is not None and order == 0.0:
+            these = _resting(branches, these, direct)
+        elif direct is not None:
+            these = _compared(spinning, these, direct, order)
+        found += these
+    return sorted(found, key=lambda c: (c.speed, c.order))
+
+
+def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: float) -> Critical:
+    low, high = branches.speeds[k], branches.speeds[k + 1]
+    ends = branches.pairs[b][k], branches.pairs[b][k + 1]
+    seen: dict[float, tuple[Linearisation, Pair]] = {}
+
+    def off(speed: float) -> float:
+        part = (speed - low) / (high - low)
+        lin = spinning.at(speed)
+        near = min(seen, key=lambda s: abs(s - speed), default=None)
+        base = ends[int(part > 0.5)] if near is None or min(part, 1 - part) * (high - low) < abs(near - speed) else None
+        base = seen[near][1] if base is None else base
+        pair = refined(lin, Pair(_predicted(base, lin), base.right, base.left))
+        if pair is None or _mac([base], _alone(lin, speed, pair))[0, 0] < 0.3:
+            pair = _from_spectrum(lin, speed, base, len(branches.values))
+        seen[speed] = lin, pair
+        return pair.value.imag - order * speed
+
+    at = [p.value.imag - order * s for p, s in zip(ends, (low, high), strict=True)]
+    if at[0] == 0.0 or at[1] == 0.0:
+        speed = (low, high)[int(at[1] == 0.0)]
+        off(speed)
+    else:
+        values = {low: at[0], high: at[1]}
+        speed = brentq(lambda s: values[s] if s in values else off(s), low, high, xtol=1e-13 * high, rtol=1e-14)
+        if speed not in seen:
+            off(speed)
+    lin, pair = seen[speed]
+    return Critical(float(speed), order, b, whirl(lin, pair), pair.value)
+
+
+def _from_spectrum(lin: Linearisation, speed: float, base: Pair, count: int) -> Pair:
+    """The pair most like a known one among the lowest."""
+    s = spectrum(lin, speed, count + _GUARD)
+    return s.pair(int(_mac([base], s)[0].argmax()))
+
+
+def direct_speeds(spinning: Spinning, speeds: np.ndarray, order: float, count: int) -> np.ndarray | None:
+    """Speeds Omega (k,), complex, with p = i ``order`` Omega an eigenvalue, real parts in the range of ``speeds``; None
+    where the matrices are not quadratic in Omega.
+
+    With M = M0 + Omega M1 + Omega^2 M2 and so on, and M1 = M2 = 0 (a rotor does not gain mass),
+
+        Omega^2 (-k^2 M0 + i k C1 + K2) + Omega (i k C0 + K1) + K0.
+    """
+    top = float(speeds[-1])
+    low = float(speeds[0])
+    at = [spinning.at(s) for s in (low, 0.5 * (low + top), top, low + 0.77 * (top - low))]
+    fits = []
+    for name in "MCK":
+        a, b, c, d = (getattr(lin, name) for lin in at)
+        # in t = (Omega - low) / (top - low)
+        two = 2.0 * (a - 2.0 * b + c)
+        one = c - a - two
+        if abs(a + 0.77 * one + 0.77**2 * two - d).max() > _QUADRATIC * max(abs(a).max(), abs(d).max()):
+            return None
+        h = top - low
+        two, one = two / h**2, one / h
+        fits.append((a - low * one + low**2 * two, one - 2.0 * low * two, two))
+    (M0, _, _), (C0, C1, C2), (K0, K1, K2) = fits
+    k = order
+    # cubic terms (i k C2) would not be steady: gyroscopic matrices are linear in the speed
+    if abs(C2).max() * top**2 > _QUADRATIC * max(abs(C0).max(), abs(C1).max() * top):
+        return None
+    A, B = -(k**2) * M0 + 1j * k * C1 + K2, 1j * k * C0 + K1
+    G, want = vstack((at[0].G, free_motions(at[2], (A, B, K0)))), 2 * count + 4
+    middle = 0.5 * (low + top)
+    for _ in range(4):
+        found = complex_modes(A, B, K0, G, count=want, near=middle, check="none")
+        values = found.values[found.rigid :]
+        if values.size < want or np.abs(values - middle).max(initial=0.0) > top - middle:
+            break
+        want *= 2
+    inside = (values.real >= low) & (values.real <= top) & (values.real > 1e-9 * top)
+    return values[inside]
+
+
+def free_motions(lin: Linearisation, matrices) -> csr_matrix:
+    """Rows (r, n) that hold the rotor in the turn about its axis and the slide along it, where no speed resists them:
+    any speed would be critical for them."""
+    system, rotation = lin.system, lin.rotation
+    dim, n = system.dimension, system.nodes.x.shape[0]
+    motions = np.zeros((system.n_dof, 2))
+    motions[:, 0] = lin.velocity() / rotation.speed
+    if dim == 3:
+        place = system.offset[:n][rotation.nodes][:, None] + np.arange(3)
+        motions[place, 1] = rotation.axis
+    X = motions[lin.dofs]
+    held = np.abs(lin.G @ X).max(axis=0, initial=0.0) > 1e-9
+    for a in matrices:
+        size = np.linalg.norm(abs(a) @ np.abs(X), axis=0)
+        held |= np.linalg.norm(a @ X, axis=0) > 1e-9 * np.maximum(size, 1e-300)
+    held |= ~X.any(axis=0)
+    return csr_matrix((lin.M @ X[:, ~held]).T)
+
+
+def _resting(branches: Branches, found: list[Critical], direct: np.ndarray) -> list[Critical]:
+    """Critical speeds of what rests in the rotating frame: where K is singular.
+
+    There Im p does not pass through zero but stays: the eigenvalues are real, one of them positive, between the
+    critical speeds of the two directions of a rotor.  Only with damping is there nothing better than Im p.
+    """
+    still = np.abs(direct.imag) <= _UNDAMPED * np.abs(direct)
+    out = []
+    for value in direct[still]:
+        k = int(np.abs(branches.speeds - value.real).argmin())
+        b = int(np.abs(branches.values[:, k].imag).argmin())
+        out.append(Critical(float(value.real), 0.0, b, "forward", 0j, complex(value)))
+    return out or _with_direct(found, list(direct))[0]
+
+
+def _with_direct(found: list[Critical], left: list[complex]) -> tuple[list[Critical], list[complex]]:
+    """Critical speeds with the nearest ones of the direct search, and what remains of these."""
+    for critical in found:
+        if left:
+            i = int(np.abs(np.array(left) - critical.speed).argmin())
+            if abs(left[i] - critical.speed) < 0.1 * critical.speed:
+                critical.direct = complex(left.pop(i))
+    return found, left
+
+
+def _compared(spinning: Spinning, found: list[Critical], direct: np.ndarray, order: float) -> list[Critical]:
+    """Critical speeds with what the direct search says of them; undamped ones that branches have missed are added."""
+    found, left = _with_direct(found, list(direct))
+    for value in left:
+        if abs(value.imag) > _UNDAMPED * abs(value):
+            continue  # damped: no crossing, or one of the branches that are not wanted
+        speed = float(value.real)
+        lin = spinning.at(speed)
+        s = spectrum(lin, speed, 1, near=1j * order * speed)
+        i = int(np.abs(s.values - 1j * order * speed).argmin())
+        found.append(Critical(speed, order, None, whirl(lin, s.pair(i)), complex(s.values[i]), complex(value)))
+    return found

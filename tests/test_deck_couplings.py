@@ -1,0 +1,85 @@
+"""Distributing couplings of decks: how a load on the reference is shared.  Numbers as CalculiX 2.20 prints them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from deck_text import brick, mesh_text, prints, run, step
+
+
+def tetra(kind):
+    x = {1: (0.0, 0.0, 0.0), 2: (2.0, 0.0, 0.0), 3: (0.0, 1.0, 0.0), 4: (0.0, 0.0, 1.0)}
+    nodes = {i: np.array(v) for i, v in x.items()}
+    if kind == "C3D10":
+        for k, (a, b) in enumerate(((1, 2), (2, 3), (3, 1), (1, 4), (2, 4), (3, 4))):
+            nodes[5 + k] = (nodes[a] + nodes[b]) / 2
+    return nodes, {1: list(nodes)}
+
+
+def blocks(kind, count=1):
+    """One block, or two, of lengths 1 and 3."""
+    nodes, elements = brick((count, 1, 1), (4.0, 1.0, 1.0), kind)
+    if kind == "C3D8":
+        for x in nodes.values():
+            x[0] = {0.0: 0.0, 2.0: 1.0, 4.0: 4.0}[x[0]]
+    return nodes, elements
+
+
+#: Nearly no stiffness but a spring of 1 in every direction of every node: displacements are forces.
+SOFT = "*MATERIAL, NAME=M\n*ELASTIC\n1.E-6, 0.\n*SOLID SECTION, ELSET=EALL, MATERIAL=M\n"
+
+
+def shares(path, nodes, elements, kind, surface, load, settings="1, 6"):
+    """Forces (3,) on nodes of the coupling by their numbers, and the notes."""
+    ref, count = max(nodes) + 1, len(nodes)
+    text = mesh_text(nodes, elements, kind) + f"*NODE, NSET=REF\n{ref}, 1., 1., 3.\n" + SOFT
+    for d in (1, 2, 3):
+        rows = "".join(f"{1000 * d + k}, {node}\n" for k, node in enumerate(nodes))
+        text += f"*ELEMENT, TYPE=SPRING1, ELSET=S{d}\n{rows}*SPRING, ELSET=S{d}\n{d}\n1.\n"
+    text += surface + f"*COUPLING, CONSTRAINT NAME=C, REF NODE={ref}, SURFACE=S\n*DISTRIBUTING\n{settings}\n"
+    converted, (done,) = run(path, text, step(f"*STATIC\n*CLOAD\n{ref}, {load}\n*NODE PRINT, NSET=NALL\nU\n"))
+    assert count <= len(prints(done, "U")[0]) <= count + 1
+    return dict(zip(*prints(done, "U"), strict=True)), [str(n) for n in converted.notes]
+
+
+FACES = "*SURFACE, NAME=S, TYPE=ELEMENT\nEALL, {}\n"
+# kind, count, face, load, component -> CalculiX's displacements of nodes
+CASES = {
+    "C3D8": (2, "S2", "3, 1.", 2, {5: 0.05, 6: 0.1, 7: 0.6, 8: 0.175, 11: -0.15, 12: 0.225}),
+    "C3D8 along": (
+        2, "S2", "1, 1.", 0, {5: 0.05682, 6: 0.22727, 7: 0.27273, 8: 0.06818, 11: 0.17045, 12: 0.20455},
+    ),
+    "C3D8 moment": (
+        2, "S2", "6, 1.", 1, {5: -0.04545, 6: -0.09091, 7: -0.09091, 8: -0.04545, 11: 0.13636, 12: 0.13636},
+    ),
+    "C3D20": (
+        1, "S2", "3, 1.", 2,
+        {5: 0.04167, 6: 0.29167, 7: -0.20833, 8: -0.45833, 13: -0.66667, 14: -0.16667, 15: 1.33333, 16: 0.83333},
+    ),
+    "C3D4": (0, "S1", "3, 1.", 2, {1: -0.5, 2: 0.5, 3: 1.0, 4: 0.0}),
+    "C3D10": (0, "S1", "3, 1.", 2, {1: 0.0, 2: 0.0, 3: 0.0, 5: -1.0, 6: 2.0, 7: 0.0}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nodes_count_by_their_share_in_the_area(tmp_path, case):
+    count, face, load, k, expected = CASES[case]
+    kind = case.split()[0]
+    nodes, elements = blocks(kind, count) if count else tetra(kind)
+    u, notes = shares(tmp_path / "d.inp", nodes, elements, kind, FACES.format(face), load)
+    assert [u[i][k] for i in expected] == pytest.approx(list(expected.values()), abs=6e-6)
+    assert not notes
+    total = np.sum([u[i] for i in nodes], axis=0)
+    assert total == pytest.approx(np.eye(7)[int(load[0]) - 1][:3], abs=2e-5)  # what acts on the reference
+
+
+def test_a_surface_of_nodes_has_equal_weights(tmp_path):
+    nodes, elements = blocks("C3D8", 2)
+    rows = "*SURFACE, NAME=S, TYPE=NODE\n5\n6\n7\n8\n11\n12\n"
+    u, notes = shares(tmp_path / "d.inp", nodes, elements, "C3D8", rows, "3, 1.")
+    # at (1, 1), the mean at (5/3, 1/2): equal shares and those of the moments
+    dx, dy = -2.0 / 3.0, 0.5
+    x = np.array([nodes[i] for i in (5, 6, 7, 8, 11, 12)]) - [5.0 / 3.0, 0.5, 1.0]
+    expected = 1.0 / 6.0 + dx * x[:, 0] / (x[:, 0] ** 2).sum() + dy * x[:, 1] / (x[:, 1] ** 2).sum()
+    assert [u[i][2] for i in (5, 6, 7, 8, 11, 12)] == pytest.approx(expected.tolist(), abs=2e-5)
+    assert any("equal weights" in n for n in notes)

@@ -1,0 +1,230 @@
+"""Steps of decks one after the other: times, loads that hold on, where a step begins.  Numbers are CalculiX 2.20's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
+
+from fem_mbs.errors import ModelError
+from fem_mbs.meshes.calculix_dat import read_dat
+
+#: One cube, held below, that moves up and down: stiffness 1000, mass 4 at the top (consistent).
+CUBE = """*NODE, NSET=NALL
+1, 0., 0., 0.
+2, 1., 0., 0.
+3, 1., 1., 0.
+4, 0., 1., 0.
+5, 0., 0., 1.
+6, 1., 0., 1.
+7, 1., 1., 1.
+8, 0., 1., 1.
+*ELEMENT, TYPE=C3D8, ELSET=EALL
+1, 1,2,3,4,5,6,7,8
+*NSET, NSET=BOT
+1,2,3,4
+*NSET, NSET=TOP
+5,6,7,8
+*NSET, NSET=N5
+5
+*MATERIAL, NAME=M
+*ELASTIC
+1000., 0.
+*DENSITY
+12.
+*SOLID SECTION, ELSET=EALL, MATERIAL=M
+*BOUNDARY
+BOT, 1, 3
+TOP, 1, 2
+"""
+PRINT = "*NODE PRINT, NSET=N5\nU\n"
+STATIC = "*STATIC\n1., 1.\n"
+DYNAMIC = "*DYNAMIC, DIRECT, ALPHA=0.\n0.02, 0.06\n"
+#: Ends of the first step and of the three increments of the second.
+TIMES = [1.0, 1.02, 1.04, 1.06]
+
+
+def series(done):
+    """Times and vertical displacements of node 5 over all steps."""
+    found = [(p["time"], p["values"][0][2]) for s in done for p in s.get("prints", ()) if p["quantity"] == "U"]
+    t, u = np.array(found).T
+    return t, u
+
+
+RAMP = "*AMPLITUDE, NAME=A{}\n0.,0., 1.,1., 2.,3., 4.,3.\n"
+PUSH = "*CLOAD{}\nTOP, 3, .01\n"
+BY_A = PUSH.format(", AMPLITUDE=A")
+# amplitude, first step, second step, CalculiX's displacements / 1e-5
+TWO = {
+    "an amplitude of the step's time begins again": ("", BY_A, BY_A, [4.0, 3.806854, 3.250136, 2.391942]),
+    "an amplitude of the total time goes on": (
+        ", TIME=TOTAL TIME", BY_A, BY_A, [4.0, 4.003902, 4.023034, 4.071138],
+    ),
+    "a load holds on": ("", PUSH.format(""), "", [4.0] * 4),
+    "the end of an amplitude holds on": ("", BY_A, "", [4.0] * 4),
+    "a load ends, the displaced cube swings": (
+        "", PUSH.format(""), "*CLOAD, OP=NEW\n", [4.0, 3.804902, 3.238619, 2.356373],
+    ),
+    "a load doubles at once": ("", PUSH.format(""), "*CLOAD\nTOP, 3, .02\n", [4.0, 4.195098, 4.761381, 5.643627]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TWO)
+def test_dynamic_after_static(tmp_path, case):
+    of_time, first, second, expected = TWO[case]
+    converted, done = run(
+        tmp_path / "d.inp", CUBE, RAMP.format(of_time), step(STATIC + first + PRINT), step(DYNAMIC + second)
+    )
+    t, u = series(done)
+    assert t == pytest.approx(TIMES)
+    assert u == pytest.approx(1e-5 * np.array(expected), rel=1e-4)
+    assert not converted.notes
+
+
+def test_nonlinear_steps_give_the_same(tmp_path):
+    """With NLGEOM everywhere, of small displacements; a load that jumps at the start of a step acts at once."""
+    for second, expected in (("*CLOAD\nTOP, 3, .02\n", TWO["a load doubles at once"][3]), ("", [4.0] * 4)):
+        _, done = run(
+            tmp_path / "d.inp", CUBE, step(STATIC + PUSH.format("") + PRINT, "NLGEOM"), step(DYNAMIC + second)
+        )
+        t, u = series(done)
+        assert t == pytest.approx(TIMES)
+        assert u == pytest.approx(1e-5 * np.array(expected), rel=3e-4)
+
+
+def test_nonlinear_dynamic_after_a_linear_static(tmp_path):
+    converted, done = run(
+        tmp_path / "d.inp", CUBE, step(STATIC + PUSH.format("") + PRINT), step(DYNAMIC, "NLGEOM")
+    )  # fmt: skip
+    assert series(done)[1] == pytest.approx([4e-5] * 4, rel=1e-4)
+    assert any("computed as one with NLGEOM" in str(n) for n in converted.notes)
+    assert [s["name"] for s in done] == ["step 1", "step 2"]
+
+
+def test_dynamic_after_dynamic_goes_on(tmp_path):
+    """Displacement and velocity; a static step after it knows neither."""
+    _, done = run(tmp_path / "d.inp", CUBE, step(DYNAMIC + PUSH.format("") + PRINT), step(DYNAMIC), step(STATIC))
+    t, u = series(done)
+    assert t == pytest.approx([0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 1.12])
+    ccx = [1.950976e-06, 7.613807e-06, 1.643627e-05, 2.755749e-05, 3.989246e-05, 5.223793e-05, 4e-5]
+    assert u == pytest.approx(ccx, rel=2e-4)
+    _, (one,) = run(tmp_path / "e.inp", CUBE, step(DYNAMIC.replace(".06", ".12") + PUSH.format("") + PRINT))
+    assert u[:6] == pytest.approx(series([one])[1], rel=1e-9)
+    with pytest.raises(ModelError, match=r"line \d+: a nonlinear DYNAMIC step cannot go on from a linear one"):
+        run(tmp_path / "f.inp", CUBE, step(DYNAMIC + PUSH.format("")), step(DYNAMIC, "NLGEOM"))
+
+
+def test_prescribed_motions_hold_on_and_jump(tmp_path):
+    """TOP moves as a whole: a STATIC motion stays in a DYNAMIC step, a new value there is reached at once."""
+    bound = "*BOUNDARY\nTOP, 1, 2\nN5, 3, 3, {}\n"
+    text = CUBE.replace("TOP, 1, 2\n", "TOP, 1, 2\nN5, 3, 3\n")
+    _, done = run(
+        tmp_path / "d.inp", text, step(STATIC + bound.format("1.E-5") + PRINT), step(DYNAMIC),
+        step(DYNAMIC + bound.format("3.E-5")),
+    )  # fmt: skip
+    t, u = series(done)
+    assert t == pytest.approx([*TIMES, 1.08, 1.1, 1.12])
+    assert u == pytest.approx([1e-5] * 4 + [3e-5] * 3, rel=1e-9)
+
+
+def test_everything_prescribed(tmp_path):
+    """No unknown is left: the cube stands where it is told to."""
+    move = "*BOUNDARY\nTOP, 3, 3, {}\n"
+    _, done = run(
+        tmp_path / "d.inp",
+        CUBE.replace("TOP, 1, 2\n", "TOP, 1, 2\nTOP, 3, 3\n"),
+        step(STATIC + move.format("1.E-5") + PRINT.replace("U", "U, RF")),
+        step(DYNAMIC + move.format("3.E-5")),
+    )
+    assert series(done)[1] == pytest.approx([1e-5] + [3e-5] * 3, rel=1e-9)
+    assert prints(done[0], "RF")[1][0, 2] == pytest.approx(1000.0 * 1e-5 / 4.0, rel=1e-9)
+
+
+def test_a_moving_support_does_not_carry_the_rest_along(tmp_path):
+    """A ramp of a support has a speed from the first moment; all else begins at rest."""
+    text = CUBE.replace("BOT, 1, 3\n", "BOT, 1, 2\nBOT, 3, 3\n") + "*AMPLITUDE, NAME=A\n0., 0., 1., 1.\n"
+    moved = DYNAMIC + "*BOUNDARY, AMPLITUDE=A\nBOT, 3, 3, .001\n" + PRINT
+    for options in ((), ("NLGEOM",)):
+        _, (done,) = run(tmp_path / "d.inp", text, step(moved, *options))
+        assert series([done])[1] == pytest.approx([4.878049e-07, 2.879239e-06, 8.892210e-06], rel=1e-3)
+
+
+def test_perturbation_steps_pass_time(tmp_path):
+    """As in CalculiX; functions of the total time go on behind it, modes pass none."""
+    _, done = run(
+        tmp_path / "d.inp", CUBE, RAMP.format(", TIME=TOTAL TIME"),
+        step(STATIC + BY_A + PRINT), step("*STATIC\n.5, .5\n" + PUSH.format(""), "PERTURBATION"),
+        step("*FREQUENCY\n1\n"), step("*STATIC\n.5, .5\n"),
+    )  # fmt: skip
+    t, u = zip(*((p["time"], p["values"][0][2]) for s in (done[0], done[1], done[3]) for p in s["prints"]), strict=True)
+    assert t == pytest.approx([1.0, 1.5, 2.0])
+    assert u == pytest.approx([4e-5, 4e-5, 12e-5], rel=2e-4)
+
+
+@pytest.mark.parametrize("kind", ["STATIC", "DYNAMIC"])
+def test_loads_of_other_steps_do_not_act_in_general_ones(tmp_path, kind):
+    first = (STATIC if kind == "STATIC" else DYNAMIC) + PUSH.format("") + PRINT
+    other = step("*STATIC\n*CLOAD\nTOP, 3, 5.\n", "PERTURBATION")
+    for options in ((), ("NLGEOM",)):
+        _, alone = run(tmp_path / "d.inp", CUBE, step(first, *options))
+        _, both = run(tmp_path / "e.inp", CUBE, step(first, *options), other)
+        assert series(both[:1])[1] == pytest.approx(series(alone)[1], rel=1e-12)
+        assert prints(both[-1], "U")[1][0, 2] == pytest.approx(0.02, rel=1e-2)
+
+
+def test_initial_velocities_end_in_a_static_step(tmp_path):
+    fast = "*INITIAL CONDITIONS, TYPE=VELOCITY\nTOP, 3, .001\n"
+    _, (alone,) = run(tmp_path / "d.inp", CUBE, fast, step(DYNAMIC + PRINT))
+    assert series([alone])[1] == pytest.approx([1.951220e-05, 3.712076e-05, 5.110779e-05], rel=1e-4)
+    converted, done = run(tmp_path / "e.inp", CUBE, fast, step(STATIC + PUSH.format("") + PRINT), step(DYNAMIC))
+    assert series(done)[1] == pytest.approx([4e-5] * 4, rel=1e-6)
+    assert any("initial velocity is lost" in str(n) for n in converted.notes)
+
+
+#: CalculiX's six lowest frequencies of the bar below, and effective masses in y of the third to the sixth.
+LOWEST = [0.3861939, 0.5041907, 1.163523, 2.041329, 2.057235, 2.296602]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "kept", "left", "said"),
+    [
+        ("1.0, 4.0", [3, 4, 5, 6], {"below": 2, "above": 0}, "no mode above 4 Hz was reached"),
+        ("0.4, 2.05", [2, 3, 4], {"below": 1, "above": 2}, "1 below 0.4 Hz and 2 above 2.05 Hz"),
+        ("2.05", [5, 6], {"below": 4, "above": 0}, "4 below 2.05 Hz"),
+        (", 1.0", [1, 2], {"below": 0, "above": 4}, "4 above 1 Hz"),
+        ("20., 30.", [], {"below": 6, "above": 0}, "6 below 20 Hz"),
+    ],
+)
+def test_bounds_of_frequency_beside_a_number(tmp_path, bounds, kept, left, said):
+    """Of the n lowest those within the bounds, with the numbers that they have among the n."""
+    nodes, elements = brick((4, 1, 1), (4.0, 1.0, 1.5), "C3D8")
+    text = mesh_text(nodes, elements, "C3D8") + nset("FIX", at(nodes, 0, 0.0)) + nset("T", at(nodes, 0, 4.0)[:1])
+    text += steel(E=1e6, rho=1000.0) + "*BOUNDARY\nFIX, 1, 3\n"
+    converted, (done,) = run(
+        tmp_path / "d.inp", text, step(f"*FREQUENCY\n6, {bounds}\n*NODE PRINT, NSET=T\nU\n")
+    )  # fmt: skip
+    assert done["frequencies_hz"] == pytest.approx([LOWEST[k - 1] for k in kept], rel=1e-6)
+    assert [p["mode"] for p in done.get("prints", ())] == kept
+    assert done["left_out"] == left
+    assert any(said in w for w in done["warnings"])
+    assert len(done["participation"]["factors"]) == len(kept)
+    assert not converted.notes
+
+
+def test_tables_of_modes_within_bounds(tmp_path):
+    """CalculiX prints participation factors and masses of all modes, frequencies of those within the bounds."""
+    head = " MODE NO    EIGENVALUE                       FREQUENCY\n" + " (titles)\n\n"
+    rows = "      2   0.1003574E+02   0.3167924E+01   0.5041907E+00   0.0000000E+00\n\n"
+    table = "MODE NO.   X-COMPONENT     Y-COMPONENT\n\n" + "".join(
+        f"      {k}   " + "   ".join(f"0.{k}{i}00000E+01" for i in range(1, 7)) + "\n" for k in (1, 2)
+    )
+    path = tmp_path / "d.dat"
+    path.write_text(
+        "     E I G E N V A L U E   O U T P U T\n\n" + head + rows
+        + "     P A R T I C I P A T I O N   F A C T O R S\n\n" + table
+        + "\n     E F F E C T I V E   M O D A L   M A S S\n\n" + table
+    )  # fmt: skip
+    (modes,) = read_dat(path).modes
+    assert modes.mode.tolist() == [2]
+    for found in (modes.participation, modes.effective_mass):
+        assert found == pytest.approx(np.array([[2.1, 2.2, 2.3, 2.4, 2.5, 2.6]]))
