@@ -290,6 +290,13 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
         `fem_mbs.analysis.stability_steps.COMPLEX_MODES_OPTIONS`."""
         self.steps.append(Step("complex_modes", name, {"count": count, **options}))
 
+    def linearise_step(self, name: str = "linearise", **options) -> None:
+        """Write the matrices of small motions about the state that the steps before have left to matrices_NAME.npz;
+        with ``inputs`` (loads, motions, driven joints, motors) and ``sensors`` also a state-space model, or its
+        ``form`` "descriptor" with constraints, to state_space_NAME.npz; ``rotor``, ``speed``, ``frame`` as of
+        `complex_modes_step`.  In Python see `fem_mbs.linearise`."""
+        self.steps.append(Step("linearise", name, options))
+
     # --- to arrays -------------------------------------------------------------------------------------------------
     def compile(self, stepping: bool = True) -> CompiledModel:
         """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.

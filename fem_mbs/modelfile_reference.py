@@ -130,6 +130,11 @@ _STEP_TEXTS = {
     "the others",
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
     'factorisation) or "none"; of buckling: true counts the factors',
+    "eigenvalues": "complex modes along it, a table {every = 10, count = 5}: every so many steps, increments or points "
+    "that many modes; also `near`, `which`, `reach`, `check` as of `complex_modes`",
+    "inputs": 'names of loads (and "gravity"), motions, driven joints and motors that drive a state-space model',
+    "sensors": "names of the sensors that are its outputs, with ' or '' for their derivatives by time",
+    "form": '"state space": dense, of minimal coordinates; "descriptor": sparse, with constraints',
     "preload": "name of a linear static step before, about whose displaced place the step is linear, with its stresses "
     "and loads, which stay constant",
     "start": "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
@@ -185,6 +190,9 @@ eigenproblem in the speed, gives for them (`direct`).""",
 Motions and driven joints must leave nothing free but what deforms. Every driver gets a sensor "drive NAME"; the run
 also writes `drives-<number>-<step>.csv`, time and forces at the ends of time steps, which functions of the kind `csv`
 read (`interpolation = "spline"`), so that forces and moments of another model follow them.""",
+    "linearise": """\
+It writes `matrices_NAME.npz` beside the results: M, C, K and constraints G of small motions about what the steps before
+have left, and with inputs or sensors `state_space_NAME.npz` (docs/results.md).""",
     "complex_modes": """\
 It stands about what the steps before have left: an equilibrium, an instant of a transient (its matrices are held as
 they are then), or, with `rotor`, the state in which that turns steadily, which is found from there. Loads that no step

@@ -1135,7 +1135,7 @@ Step = _table(
     type=Key(
         TEXT,
         '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling", '
-        '"complex_modes", "campbell" or "unbalance"',
+        '"complex_modes", "linearise", "campbell" or "unbalance"',
         required=True,
     ),
     name=Key(NAME, "for reports", shows="the type"),

@@ -83,7 +83,7 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
                 f'{owner}: {key} = "{options[key]}" must be the name of a {what} before it; there '
                 f"are {', '.join(earlier) or 'none'}"
             )
-    if kind == "complex_modes":
+    if kind in ("complex_modes", "linearise"):
         check_stability(owner, options, model)
     if kind == "modes":
         near, band = options["near"], options["band"]
