@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 import scipy.linalg
 from scipy.sparse import csr_matrix
+from test_stability_steps import rotor
 
 from fem_mbs import Model, ModelError, linearise, load_model, run, solve
+from fem_mbs.solvers.complex_modes import complex_modes
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
 
@@ -404,3 +406,27 @@ def test_constraint_rates_are_differences_along_the_motion():
     slope = np.array([np.cos(angle), -np.sin(angle)])[of]
     assert G1[row, 2] == pytest.approx(sign * 0.5 * scale * slope * w, rel=1e-7)
     assert G2[row, 2] == pytest.approx(sign * 0.5 * scale * (slope * turn - wave[of] * w**2), rel=1e-5)
+
+
+@pytest.mark.parametrize("frame", ["fixed", "rotating"])
+def test_rotor_in_steady_rotation(frame):
+    """Eigenvalues of both forms are those of the matrices of the frame; velocities are seen from outside."""
+    m = rotor(1e6, 1e6)
+    m.force("push", "n3", (0.0, 1.0, 0.0), function="0*t")
+    m.sensor("place", "displacement", on="n3")
+    m.sensor("speed", "velocity", on="n3")
+    lin = linearise(m, rotor="shaft", speed=100.0, frame=frame)
+    assert lin.frame == frame
+    s = lin.state_space("push", ["place", "speed"])
+    p = complex_modes(lin.M, lin.C, lin.K, lin.G, 6).values
+    own = np.linalg.eigvals(s.A)
+    for value in p[np.abs(p) > 1.0]:
+        assert np.abs(own - value).min() < 1e-7 * abs(value)
+    d = lin.descriptor("push", ["place", "speed"])
+    w = 37.0
+    x = np.linalg.solve(1j * w * d.E.toarray() - d.A.toarray(), d.B.toarray())
+    H = s.response(1j * w)
+    np.testing.assert_allclose(d.C @ x, H, rtol=1e-6, atol=1e-9 * np.abs(H).max())
+    place, speed = H[:3, 0], H[3:, 0]
+    turn = 100.0 * np.array([0.0, -place[2], place[1]]) if frame == "rotating" else 0.0
+    np.testing.assert_allclose(speed, 1j * w * place + turn, rtol=1e-8, atol=1e-10 * np.abs(speed).max())
