@@ -13,6 +13,10 @@ McLaren 2008, doi:10.1088/1751-8113/41/4/045206).  Its moment about mid-position
 ``axisymmetric_pressure_line``, ``_line3`` about the y axis, where n is times the radius, and ``thickness`` is an angle.
 Nodes in the order of `solid_shapes.FACES`, with the outward normal.
 
+``pressure_<face>_reduced`` (triangle6, quad, quad8) have the points that CalculiX takes on faces of elements with few
+points of their own (`reduced_face`): another discretisation, the same where faces are plane parallelograms or triangles
+with straight sides.  There the work on a closed surface is no longer exactly that of the volume.
+
 ``traction_<face>``: a traction t [Pa] per reference area, constant in direction; the shares w_a [m^2] of the nodes
 in the area are parameters (`nodal_weights`): f_a = w_a t.
 
@@ -39,18 +43,37 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.solid_shapes import exact_rule, gradients, jacobians, n_nodes, shape_functions
+from fem_mbs.elements.solid_shapes import exact_rule, gradients, jacobians, n_nodes, rule, shape_functions
 
-__all__ = ["TYPES", "nodal_weights", "traction_parameters"]
+__all__ = ["TYPES", "nodal_weights", "reduced_face", "traction_parameters"]
 
 FACES3, FACES2 = ("triangle", "triangle6", "quad", "quad8"), ("line", "line3")
+#: Faces with few points: three on the triangle, one on the bilinear and four on the quadratic quadrilateral.
+REDUCED = {
+    "triangle6_reduced": rule("triangle6"),
+    "quad_reduced": (np.zeros((1, 2)), np.full(1, 4.0)),
+    "quad8_reduced": rule("quad8", "reduced"),
+}
+_KINDS = (*FACES3, *FACES2, *REDUCED)
 FUNCTION, PRESSURE, THICKNESS = 0, 1, 2
+
+
+def reduced_face(cell: str, name: str, face: str) -> str:
+    """Suffix of the pressure, as CalculiX integrates it, on a face of a cell with points ``name`` ("full", "reduced"):
+    "_reduced", or "" where its points are enough."""
+    few = {
+        "triangle6": True,
+        "quad": cell == "wedge" and name == "reduced",
+        "quad8": (cell, name) != ("hexahedron20", "full"),
+    }
+    return "_reduced" if few.get(face, False) else ""
 
 
 def _tables():
     rows, start, points, at = [], [], [], 0
-    for face in FACES3 + FACES2:
-        x, w = exact_rule(face)
+    for kind in _KINDS:
+        face = kind.removesuffix("_reduced")
+        x, w = REDUCED[kind] if kind in REDUCED else exact_rule(face)
         table = np.hstack((w[:, None], shape_functions(face, x), gradients(face, x).reshape(len(w), -1)))
         rows.append(table.ravel())
         start.append(at)
@@ -255,8 +278,8 @@ def _report_traction(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
 
 def _pressure(face, ring):
     """The kernels of a face: thin shells around the code that all share."""
-    number = (FACES3 + FACES2).index(face)
-    if face in FACES3:
+    number = _KINDS.index(face)
+    if face not in FACES2:
 
         @kernel
         def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
@@ -280,6 +303,9 @@ def _pressure(face, ring):
 
 
 def _types():
+    for kind in REDUCED:
+        n = n_nodes(kind.removesuffix("_reduced"))
+        yield ElementType(f"pressure_{kind}", 3, n, False, ("function", "pressure [Pa]"), *_pressure(kind, False))
     for face in FACES3 + FACES2:
         dim = 3 if face in FACES3 else 2
         n = n_nodes(face)

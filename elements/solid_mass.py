@@ -46,7 +46,7 @@ from fem_mbs.elements.solid_shapes import (
     shape_functions,
 )
 
-__all__ = ["TYPES", "mass_matrices", "mass_parameters", "masses_of"]
+__all__ = ["TYPES", "linear_images", "mass_matrices", "mass_parameters", "masses_of"]
 
 MASS, ALPHA, FIRST = 0, 1, 2
 CELLS3 = ("tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15")
@@ -145,7 +145,7 @@ def mass_matrices(
         scale = scale * thickness
     if axisymmetric:
         return _integrated(cell, X, scale, points, True)
-    det, straight = _straight(cell, X)
+    det, straight = linear_images(cell, X)
     unit = _integrated(cell, local_nodes(cell)[None], np.ones(1), points)[0]
     M = (scale * det)[:, None, None] * unit
     bent = np.flatnonzero(~straight)
@@ -154,16 +154,16 @@ def mass_matrices(
     return M
 
 
-def _straight(cell: str, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def linear_images(cell: str, X: np.ndarray, tolerance: float = 1e-13) -> tuple[np.ndarray, np.ndarray]:
     """Determinants (e,) of the Jacobian in the middle of cells, and which cells are that linear image of the local
-    one: there it is constant, and the mass is that of the local cell times it."""
+    one, to a tolerance of their size: there it is constant, and the mass is that of the local cell times it."""
     local = local_nodes(cell)
     middle = local.mean(axis=0, keepdims=True)
     J = jacobians(cell, X, middle)[:, 0]
     centre = np.einsum("n,eni->ei", shape_functions(cell, middle)[0], X)
     arms = X - centre[:, None]
     off = np.abs(arms - (local - middle) @ np.swapaxes(J, 1, 2)).max(axis=(1, 2))
-    return determinants(cell, X, middle)[:, 0], off <= 1e-13 * np.abs(arms).max(axis=(1, 2))
+    return determinants(cell, X, middle)[:, 0], off <= tolerance * np.abs(arms).max(axis=(1, 2))
 
 
 def _integrated(cell, X, scale, points: str | None, axisymmetric: bool = False) -> np.ndarray:

@@ -218,7 +218,7 @@ def plot(
         Path | None, typer.Option("-o", "--output", help="Folder for the figures.", show_default="DIR/figures")
     ] = None,
 ) -> None:
-    """Draw the figures of a run: energy ledger, momenta, sensors, deformed shapes."""
+    """Draw the figures of a run: energy ledger, momenta, sensors, shapes, Campbell diagrams, maps of stability."""
     from fem_mbs.plot import plot_all
     from fem_mbs.results import Results
 
@@ -246,7 +246,7 @@ def animate(
     step: Annotated[int | None, typer.Option(help="Step, counted from 0.", show_default="the last that moves")] = None,
     mode: Annotated[
         int | None,
-        typer.Option(help="Mode or buckling shape to show swinging, counted from 1.", show_default="the first"),
+        typer.Option(help="Mode, complex mode or buckling shape to show, counted from 1.", show_default="the first"),
     ] = None,
     magnify: Annotated[float, typer.Option(help="By which displacements are enlarged.")] = 1.0,
 ) -> None:

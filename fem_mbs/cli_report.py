@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.cli_report_stability import STABILITY, make_table, stability_sentences, stability_tables
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -41,6 +43,9 @@ def print_report(console: Console, results: Results) -> None:
         counted = step.summary.get("count_check") or {}
         if counted.get("expected") is not None:
             console.print(_counted(_plain(step.name), counted), soft_wrap=True)
+    for step in results.steps:
+        for sentence in stability_sentences(step):
+            console.print(f'step "{_plain(step.name)}": {sentence}', soft_wrap=True)
     for step in results.steps:
         for sentence in step.summary.get("warnings", []):
             console.print(f'[yellow]step "{_plain(step.name)}":[/] {_plain(sentence)}', soft_wrap=True)
@@ -84,18 +89,8 @@ def assembly_sentences(report: dict[str, Any]) -> Iterator[str]:
         yield f"  warning: {sentence}"
 
 
-def _table(*columns: str) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right")
-    return table
-
-
 def _steps(results: Results) -> Table:
-    table = _table("step", "rule", "time steps", "iterations per step", "energy closing error / range", "seconds")
+    table = make_table("step", "rule", "time steps", "iterations per step", "energy closing error / range", "seconds")
     for step in results.steps:
         s = step.summary
         n = s.get("n_steps", s.get("increments", 0))
@@ -126,10 +121,12 @@ def _findings(step: Any) -> Iterator[Table]:
     """Frequencies, load factors and critical points of a step."""
     s = step.summary
     name = _plain(step.name)
-    if "frequencies_hz" in s:
+    if s.get("type") in STABILITY or "eigenvalues" in step.series:
+        yield from stability_tables(name, step)
+    elif "frequencies_hz" in s:
         yield _modes(name, s)
     if "load_factors" in s:
-        table = _table(f"{name}: shape", "load factor", "residual")
+        table = make_table(f"{name}: shape", "load factor", "residual")
         residuals = s.get("residuals") or [None] * len(s["load_factors"])
         for k, (factor, residual) in enumerate(zip(s["load_factors"], residuals, strict=True), 1):
             table.add_row(str(k), f"{factor:.6g}", "" if residual is None else f"{residual:.1e}")
@@ -137,7 +134,7 @@ def _findings(step: Any) -> Iterator[Table]:
     if s.get("type") == "static" and ("largest_displacement" in s or "reactions" in s):
         yield _linear_static(name, s)
     if s.get("critical_points"):
-        table = _table(f"{name}: critical point", "load factor", "+-", "negative eigenvalues")
+        table = make_table(f"{name}: critical point", "load factor", "+-", "negative eigenvalues")
         for point in s["critical_points"]:
             count = f"{point['negative_before']} to {point['negative_after']}"
             table.add_row(point["kind"], f"{point['load_factor']:.6g}", f"{point['error']:.1e}", count)
@@ -166,7 +163,7 @@ def _modes(name: str, s: dict[str, Any]) -> Table:
     shown = np.flatnonzero(total > 0.0)
     share = 100.0 * effective[:, shown] / total[shown]
     heads = [f"{part['directions'][k]} [%]" for k in shown]
-    table = _table(f"{name}: mode", "frequency [Hz]", "(rad/s)", "residual", *heads)
+    table = make_table(f"{name}: mode", "frequency [Hz]", "(rad/s)", "residual", *heads)
 
     def percent(values: np.ndarray) -> list[str]:
         return [f"{v:.2f}" if abs(v) >= 0.005 else "" for v in values]
@@ -191,7 +188,7 @@ def _modes(name: str, s: dict[str, Any]) -> Table:
 
 
 def _linear_static(name: str, s: dict[str, Any]) -> Table:
-    table = _table(name, "x", "y", "z", "largest")
+    table = make_table(name, "x", "y", "z", "largest")
     if s.get("largest_displacement") is not None:
         table.add_row(_plain("displacement [m]"), "", "", "", f"{s['largest_displacement']:.6g}")
     for key, label in (("force", "sum of reactions [N]"), ("moment", "their moment about the origin [N m]")):
@@ -212,11 +209,11 @@ def print_mac(console: Console, found: Mac) -> None:
         soft_wrap=True,
     )
     if columns <= _MAC_COLUMNS:
-        table = _table("MAC", *(f"{k + 1}: {v:.4g}" for k, v in enumerate(found.frequencies_b)))
+        table = make_table("MAC", *(f"{k + 1}: {v:.4g}" for k, v in enumerate(found.frequencies_b)))
         for k, (value, row) in enumerate(zip(found.frequencies_a, found.matrix, strict=True)):
             table.add_row(f"{k + 1}: {value:.4g}", *(f"[bold]{v:.3f}[/]" if v >= 0.9 else f"{v:.3f}" for v in row))
         console.print(table)
-    table = _table("first", found.quantity, "most like", found.quantity, "difference", "MAC")
+    table = make_table("first", found.quantity, "most like", found.quantity, "difference", "MAC")
     for i, j, value in found.pairs:
         a, b = found.frequencies_a[i], found.frequencies_b[j]
         difference = f"{100.0 * (b / a - 1.0):+.3g} %" if a else ""
@@ -227,7 +224,7 @@ def print_mac(console: Console, found: Mac) -> None:
 def _sensors(results: Results) -> Table:
     from fem_mbs.results import sensor_units
 
-    table = _table("sensor", "unit", "start", "minimum", "maximum", "end")
+    table = make_table("sensor", "unit", "start", "minimum", "maximum", "end")
     rows = []
     for sensor in results.header["sensors"]:
         if not results.steps_with(f"sensor/{sensor['name']}"):
@@ -245,7 +242,7 @@ def _sensors(results: Results) -> Table:
 
 
 def _checks(checks: list[dict[str, Any]]) -> Table:
-    table = _table("check", "measured", "reference", "tolerance", "at [s]", "", "source")
+    table = make_table("check", "measured", "reference", "tolerance", "at [s]", "", "source")
     table.columns[-1].justify = "left"
     for check in checks:
         measured, time = check["measured"], check["time"]

@@ -241,7 +241,7 @@ def _pressure(conv, plan, names, label, load: Dload, elements, factor, function)
         conv.facets[label] = faces
         own = _scaled(function, 1.0)
         names.append(label)
-        plan.make.append(lambda: conv.model.pressure(label, f"deck:{label}", float(factor), function=own))
+        plan.make.append(lambda: conv.model.pressure(label, f"deck:{label}", float(factor), own, "reduced"))
 
 
 def _check_face(group: Group, face: int, load) -> None:
@@ -262,7 +262,7 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
         own, on = _scaled(function, 1.0), f"deck:{label}"
         names.append(label)
         if load.label == "P":
-            plan.make.append(lambda n=label, o=on, p=factor, f=own: conv.model.pressure(n, o, p, function=f))
+            plan.make.append(lambda n=label, o=on, p=factor, f=own: conv.model.pressure(n, o, p, f, "reduced"))
         else:
             t = factor * np.asarray(load.direction) / np.linalg.norm(load.direction)
             t = t[: 2 if conv.plane else 3].tolist()

@@ -112,9 +112,8 @@ class Printer:
                     continue
                 linear = self.job.linear.linear
                 vectors = self.job.linear.vectors
-                mass = np.einsum("ik,ik->k", vectors, linear.mass_matrix @ vectors)
                 for k in range(vectors.shape[1]):
-                    u = linear.nodal(vectors[:, k]) / np.sqrt(mass[k])
+                    u = linear.nodal(vectors[:, k])
                     number = self.job.linear.below + k + 1
                     self._node_table(request, "U", self._displacements(u[:, :3], u[:, 3:]), step.time, mode=number)
 

@@ -19,8 +19,7 @@ def make_solids(conv: Conversion) -> None:
         ModelError: materials that cannot be used, cells that are flat or inside out (with the line of the element).
     """
     model = conv.model
-    # with fewer points than nodes a mass matrix may be singular, which only steps in time would mind
-    reduced = all(step.procedure != "DYNAMIC" for step in conv.deck.steps)
+    dynamic = any(step.procedure == "DYNAMIC" for step in conv.deck.steps)
     for i, group in enumerate(conv.groups):
         if group.kind != "solid":
             continue
@@ -38,7 +37,7 @@ def make_solids(conv: Conversion) -> None:
         alpha, beta = material.damping
         options = {
             "element": group.element, "orientation": group.axes, "damping": beta, "mass_damping": alpha,
-            "mass": "reduced" if reduced and group.element == "reduced" else "consistent",
+            "mass": _mass(group, dynamic),
         }  # fmt: skip
         if not group.state:
             model.solids(group.name, f"deck:part {i + 1}", material.name, **options)
@@ -46,6 +45,15 @@ def make_solids(conv: Conversion) -> None:
         if group.state != "axisymmetric":
             options["thickness"] = thickness(group)
         model.planes(group.name, f"deck:part {i + 1}", material.name, state=group.state, **options)
+
+
+def _mass(group: Group, dynamic: bool) -> str:
+    """Mass of a part: integrated as CalculiX does, with the points of the stiffness.  Where they are fewer than the
+    nodes, the matrix may be singular, which only steps in time would mind."""
+    if group.element == "incompatible" and not dynamic:
+        return "incompatible"
+    points, _ = shapes.rule(group.cell, group.rule)
+    return "consistent" if dynamic and len(points) < shapes.n_nodes(group.cell) else "reduced"
 
 
 def thickness(group: Group) -> float:
@@ -84,8 +92,8 @@ def volumes(group: Group, x: np.ndarray) -> np.ndarray:
 
 def nodal_volumes(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Shares (m, k) of the nodes in the volumes of solids ``rows`` (m,), of all nodes at x (nodes, 3): the integrals of
-    their shape functions."""
-    points, weights = shapes.exact_rule(group.cell)
+    their shape functions, with the points of the stiffness, as in CalculiX."""
+    points, weights = shapes.rule(group.cell, group.rule)
     X = x[group.nodes[rows]]
     return _measure(group, X, points, weights) @ shapes.shape_functions(group.cell, points)
 

@@ -69,10 +69,9 @@ class Matrices:
             r += np.bincount(block.dof[first:last].ravel(), fe.ravel(), n)
             m = block.type.local_dofs
             at = self._first[index[id(block)]] + first * m * m
-            add_entries(ke, self._slot[at : at + (last - first) * m * m], values)
-            skew = max(skew, float(np.abs(ke - ke.transpose(0, 2, 1)).max(initial=0.0)))
+            skew = max(skew, add_entries(ke, self._slot[at : at + (last - first) * m * m], values))
         r[self.compiled.sink] = 0.0
-        largest = float(np.abs(values).max(initial=0.0))
+        largest = max(values.max(initial=0.0), -values.min(initial=0.0))  # (no copy: there are many)
         self.skewed = skew > _ROUND_OFF * largest
         if self.skewed:
             return r, csr_matrix(csc_matrix((values, self._indices, self._indptr), shape=(n, n)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem_mbs.assembly import GROUND, Block, make_block
-from fem_mbs.elements import solid_mass
+from fem_mbs.elements import solid_condensed, solid_mass
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solid_centrifugal import centrifugal_parameters
 from fem_mbs.errors import ModelError
@@ -132,7 +132,7 @@ class Frames(ModelBase):
         columns |= {f"c{c}": v for c, v in zip("xyz", frame.point, strict=False)}
         columns |= {f"n{c}": v for c, v in zip("xyz", frame.axis, strict=False)}
         for block in blocks:
-            if block.type.inertia and block.type.name in solid_mass.TYPES:
+            if block.type.name in solid_mass.TYPES or block.type.name in solid_condensed.TYPES:
                 axis = frame.axis if len(frame.axis) else np.zeros(dim)
                 par = centrifugal_parameters(
                     solid_mass.masses_of(block.par, block.type.ends), axis, frame.point, float(frame.function)

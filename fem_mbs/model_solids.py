@@ -16,7 +16,7 @@ from collections import ChainMap
 import numpy as np
 
 from fem_mbs.assembly import Block
-from fem_mbs.elements import solid, solid_loads, solid_mass, solid_material, solid_plane
+from fem_mbs.elements import solid, solid_condensed, solid_loads, solid_mass, solid_material, solid_plane
 from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
@@ -28,6 +28,7 @@ from fem_mbs.solid_properties import SolidGroup, make_solid_material, solid_mate
 __all__ = ["Solids"]
 
 FORMULATIONS = ("standard", "incompatible", "reduced")
+MASSES = ("consistent", "lumped", "reduced", "incompatible")
 STATES = ("stress", "strain", "axisymmetric")
 _PLANE = [0, 1, 2, 3]  # xx, yy, zz, xy among the six components
 _FACES = {"line2": "line"}  # facet of a mesh -> cell of the load's element type
@@ -78,7 +79,9 @@ class Solids(ModelBase):
                 tangential and axial ones about a line, at the middles of the elements; None: the global axes.
             kinematics: "nonlinear" (total-Lagrangian, large displacements) or "linear" (small ones).
             mass: "consistent", "lumped", or "reduced": consistent, with the integration points of the stiffness, as
-                CalculiX integrates C3D20R.
+                CalculiX integrates all its solids (singular in parts with fewer points than nodes); of
+                element = "incompatible" also "incompatible": with that of the modes within elements, as CalculiX has,
+                for linear steps (see `fem_mbs.elements.solid_condensed`); other cells of the part have "reduced".
             damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
             mass_damping: proportional to mass, alpha [1/s].
 
@@ -130,10 +133,15 @@ class Solids(ModelBase):
         for key, given, known in (
             ("element", element, FORMULATIONS),
             ("kinematics", kinematics, ("nonlinear", "linear")),
-            ("mass", mass, ("consistent", "lumped", "reduced")),
+            ("mass", mass, MASSES),
         ):
             if given not in known:
                 raise ModelError(f"{owner}: {key} = {given!r} must be one of {', '.join(known)}")
+        if mass == "incompatible" and element != "incompatible":
+            raise ModelError(
+                f'{owner}: mass = "incompatible" is that of incompatible modes; use element = "incompatible", or '
+                'mass = "consistent"'
+            )
         stuff = solid_material_of(self._find("material", material, {**self.materials, **self.solid_materials}, owner))
         damping = self._number(damping, owner, "damping", 0.0)
         mass_damping = self._number(mass_damping, owner, "mass_damping", 0.0)
@@ -189,20 +197,35 @@ class Solids(ModelBase):
             par = solid_plane.parameters(X, C, group.thickness, float(nonlinear), beta)
         else:
             par = solid.parameters(X, C, float(nonlinear), beta)
+        stiffness = par
         self._put(group.name, group.type, group.nodes, par)
         group.quality = float(shapes.smallest_jacobian(group.kind, X, group.rule).min())
         thickness = group.thickness if group.state else 1.0
-        lumped, points = mass == "lumped", group.rule if mass == "reduced" else None
-        par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring, points)
+        lumped, points = mass == "lumped", group.rule if mass in ("reduced", "incompatible") else None
+        family, form = "plane" if group.state else "solid", "lumped" if lumped else "mass"
+        if mass == "incompatible" and group.type == "solid_hexahedron_incompatible":
+            par, form = solid_condensed.condensed_parameters(stiffness, 1.0, alpha), "condensed"
+        else:
+            par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring, points)
         group.volume = par[:, solid_mass.MASS].copy()
         group.mass = group.volume * stuff.density
         if stuff.density > 0.0:
+            last = solid_condensed.INSIDE if form == "condensed" else None  # (what follows are no masses)
             par[:, solid_mass.MASS] *= stuff.density
-            par[:, solid_mass.FIRST :] *= stuff.density
-            family, form = "plane" if group.state else "solid", "lumped" if lumped else "mass"
+            par[:, solid_mass.FIRST : last] *= stuff.density
             self._put(group.name, f"{family}_{form}_{group.kind}", group.nodes, par)
         self.solid_groups[group.name] = group
         self.groups[group.name] = group.nodes
+
+    def _check_masses(self) -> None:
+        """Refuse transients with masses that do not turn with their part."""
+        moving = next((step for step in self.steps if step.kind in ("transient", "inverse")), None)
+        block = next((b for b in self._blocks if b.type.name in solid_condensed.TYPES), None)
+        if moving is not None and block is not None:
+            raise ModelError(
+                f'Solid "{block.label(0)}": mass = "incompatible" does not turn with the part, so step "{moving.name}" '
+                'would not keep the angular momentum; use mass = "consistent", or a linear transient step'
+            )
 
     def _put(self, label: str, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
         self._blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
@@ -291,23 +314,30 @@ class Solids(ModelBase):
         return np.broadcast_to(v, (count,)).copy()
 
     # --- loads on faces --------------------------------------------------------------------------------------------
-    def pressure(self, name: str, on, value, function=None) -> None:
+    def pressure(self, name: str, on, value, function=None, integration: str = "exact") -> None:
         """A pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, which it follows:
         value * f(t).
 
         Args:
             on: "mesh:set" of a facet set, or a list of them; the cells must have elements already.
             value: a number, an expression of x, y, z of the middle of the face, or one number per face.
+            integration: "exact", or "reduced": on faces of solids with the few points that CalculiX takes for elements
+                like theirs, which differs where faces are distorted or curved.
 
         Raises:
             ModelError: no such facet set, faces of cells without elements, values that are not finite.
         """
         owner = self._label("Pressure", name)
+        if integration not in ("exact", "reduced"):
+            raise ModelError(f"{owner}: integration = {integration!r} must be one of exact, reduced")
         index = float(self._function(function, owner, load=True))
-        for facet, nodes, at, thickness, ring in self._facets(owner, on):
+        for facet, nodes, at, thickness, group in self._facets(owner, on):
             p = self._face_values(owner, "value", value, self.positions[nodes].mean(axis=1), at)
             columns = [np.full(len(nodes), index), p] + ([thickness] if self.dimension == 2 else [])
+            ring = group.state == "axisymmetric"
             kind = f"{'axisymmetric_' if ring else ''}pressure_{_FACES.get(facet, facet)}"
+            if integration == "reduced" and not group.state:
+                kind += solid_loads.reduced_face(group.kind, group.rule, facet)
             self._put(name, kind, nodes, np.column_stack(columns))
 
     def traction(self, name: str, on, vector, function=None) -> None:
@@ -323,7 +353,8 @@ class Solids(ModelBase):
         if isinstance(vector, str) or np.ndim(vector) < 1 or len(vector) != self.dimension:
             raise ModelError(f"{owner}: vector = {vector!r} must be {self.dimension} numbers or expressions")
         index = float(self._function(function, owner, load=True))
-        for facet, nodes, at, thickness, ring in self._facets(owner, on):
+        for facet, nodes, at, thickness, group in self._facets(owner, on):
+            ring = group.state == "axisymmetric"
             X = self.positions[nodes]
             t = np.column_stack([self._face_values(owner, "vector", v, X.mean(axis=1), at) for v in vector])
             face = _FACES.get(facet, facet)
@@ -348,8 +379,8 @@ class Solids(ModelBase):
         return np.broadcast_to(v, (len(x),))
 
     def _facets(self, owner: str, on):
-        """Faces that a load acts on: kind of facet, nodes (m, k), numbers in all, thickness (m,) or None, whether they
-        are of a ring."""
+        """Faces that a load acts on: kind of facet, nodes (m, k), numbers in all, thickness (m,) or None, the
+        group of their cells."""
         before = 0
         for place in [on] if isinstance(on, str) else list(on):
             mesh, colon, name = str(place).partition(":")
@@ -377,7 +408,7 @@ class Solids(ModelBase):
                     for facet, rows, nodes in facets_of(kind, table, facets[mine]):
                         yield (
                             facet, start + nodes, before + mine[rows],
-                            None if thickness is None else thickness[rows], group.state == "axisymmetric",
+                            None if thickness is None else thickness[rows], group,
                         )  # fmt: skip
                 before += len(cells)
 

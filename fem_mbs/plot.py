@@ -1,4 +1,4 @@
-"""Figures of results: the energy ledger, sensors, momenta, the deformed model, and its animation.
+"""Figures of results: the energy ledger, sensors, momenta, the deformed model, its animation, eigenvalues and rotors.
 
 Every function takes a `fem_mbs.results.Results` and a path, and writes the file. matplotlib is imported when the first
 figure is drawn, without a display.
@@ -7,6 +7,7 @@ figure is drawn, without a display.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.errors import ResultsError
+from fem_mbs.plot_campbell import plot_campbell, plot_unbalance
 from fem_mbs.plot_model import animate, plot_deformed, plot_shapes
 from fem_mbs.plot_scene import time_label
+from fem_mbs.plot_stability import plot_eigenvalues, plot_roots, plot_stability_map
 from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
-from fem_mbs.results import Results, sensor_units
+from fem_mbs.results import Results, Step, sensor_units
+from fem_mbs.results_eigenvalues import campbell_branches, eigenvalue_path, is_damped
 from fem_mbs.results_fields import is_continuum
+from fem_mbs.results_shapes import SHAPE_STEPS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,13 +33,18 @@ if TYPE_CHECKING:
 __all__ = [
     "animate",
     "plot_all",
+    "plot_campbell",
     "plot_deformed",
+    "plot_eigenvalues",
     "plot_ledger",
     "plot_mac",
     "plot_momenta",
     "plot_path",
+    "plot_roots",
     "plot_sensor",
     "plot_shapes",
+    "plot_stability_map",
+    "plot_unbalance",
 ]
 
 _MAX_POINTS = 3000  # of a curve in a figure
@@ -263,6 +273,32 @@ def plot_momenta(results: Results, path: str | Path) -> Path:
         return save_figure(figure, path)
 
 
+def _plot_stability(results: Results, step: Step, target: Path, label: str) -> list[Path]:
+    """Draw what a step says of eigenvalues, rotors and stability; nothing for one that found nothing or has failed."""
+    jobs: list[tuple[Callable[..., Path], str]] = []
+    if step.type == "complex_modes":
+        jobs.append((plot_roots, "roots"))
+    elif step.type == "campbell":
+        jobs.append((plot_campbell, "campbell"))
+        if step.summary.get("branches") and is_damped(campbell_branches(step.summary)[0].values):
+            jobs.append((plot_roots, "roots"))
+    elif step.type == "unbalance":
+        jobs.append((plot_unbalance, "unbalance"))
+    elif step.type == "stability_map":
+        jobs.append((plot_stability_map, "stability"))
+    else:
+        branches = eigenvalue_path(step)
+        if branches is not None:
+            jobs.append((plot_eigenvalues, "eigenvalues"))
+            if is_damped(branches.values):
+                jobs.append((plot_roots, "roots"))
+    paths = []
+    for draw, name in jobs:
+        with suppress(ResultsError):
+            paths.append(draw(results, step.number, target / f"{name}-{label}.png"))
+    return paths
+
+
 def plot_all(results: Results, directory: str | Path | None = None) -> list[Path]:
     """Draw every figure that the results allow into a folder (by default `figures` beside the results)."""
     target = Path(directory) if directory is not None else results.directory / "figures"
@@ -278,13 +314,14 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
         if step.type == "static" and len(step.series.get("load factor", ())) > 3 and not np.ptp(step.series["time"]):
             with suppress(ResultsError):  # no displacement was watched
                 paths.append(plot_path(results, step.number, target / f"path-{label}.png"))
-        elif step.type in ("modes", "buckling") and len(step.frame_times):
+        elif step.type in SHAPE_STEPS and len(step.frame_times):
             paths.append(plot_shapes(results, step.number, target / f"shapes-{label}.png"))
+        paths += _plot_stability(results, step, target, label)
     for sensor in results.header["sensors"]:
         if f"sensor/{sensor['name']}" in series:
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", sensor["name"]).strip("_")
             paths.append(plot_sensor(results, sensor["name"], target / f"sensor-{label}.png"))
-    drawn = [s for s in results.steps if "displacement" in s.frames and s.type not in ("modes", "buckling")]
+    drawn = [s for s in results.steps if "displacement" in s.frames and s.type not in SHAPE_STEPS]
     if len(drawn) > 1 and any(is_continuum(block) for block in results.header["blocks"]):
         for step in drawn:
             label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")

@@ -14,41 +14,56 @@ from fem_mbs.plot_scene import find_quantity, time_label
 from fem_mbs.plot_stage import Stage
 from fem_mbs.plot_style import make_figure, save_figure, style
 from fem_mbs.results import Results, Step
+from fem_mbs.results_shapes import SHAPE_STEPS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["animate", "plot_deformed", "plot_shapes"]
 
+_LATER = "#9cc3e0"  # of a complex shape a quarter of a period later
+
 
 def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) -> Path:
-    """Draw the first shapes of a modal or buckling step beside each other, each over the undeformed model.
+    """Draw the first shapes of a modal or buckling step beside each other, each over the state that it belongs to.
 
-    Solid and plane parts are coloured by the size of the displacement, of which the largest is one in every shape.
+    Solid and plane parts are coloured by the size of the displacement, of which the largest is one in every shape. Of
+    complex modes lines are drawn at phase 0 and, lighter, a quarter of a period later, with the ways that nodes go.
     """
     item = results.steps[step]
-    values = item.summary.get("frequencies_hz") or item.summary.get("load_factors") or []
+    count = len(item.frame_times)
     first = item.summary.get("rigid_body_modes", 0)
-    chosen = list(range(first, min(len(values), first + most))) or list(range(min(len(values), most)))
+    chosen = list(range(first, min(count, first + most))) or list(range(min(count, most)))
     columns, rows = min(len(chosen), 2), -(-len(chosen) // 2)
     with style():
         figure = make_figure(3.6 * columns, 3.3 * rows)
         stage = Stage(results, item)
+        stage.scene.swings = stage.scene.complex
+        if chosen and not stage.scene.flat:  # no empty paper beside long parts
+            height = float(np.clip(3.4 * stage.aspect(chosen) + 0.7, 1.7, 3.3))
+            figure.set_size_inches(3.6 * columns, height * rows + (0.3 if stage.scene.complex else 0.0))
         quantity = find_quantity(results, item, "displacement") if stage.scene.skin is not None else None
         if quantity is not None:
-            figure.set_size_inches(3.6 * columns + 0.8, 3.1 * rows)
+            figure.set_size_inches(3.6 * columns + 0.8, figure.get_figheight())
         for place, frame in enumerate(chosen, 1):
             stage.set_up(
                 figure, [frame], title=_shape_title(item, frame), quantity=quantity, times=False, fit=False,
                 place=(rows, columns, place), bar=False,
             )  # fmt: skip
             stage.draw_reference()
+            if stage.scene.complex and quantity is None:
+                stage.scene.magnify(1.0, 0.5 * np.pi)
+                stage.draw_frame(frame, _LATER)
+                stage.scene.magnify(1.0)
+                stage.draw_orbits(frame)
             stage.draw_frame(frame)
             stage.draw_symbols(frame)
         if stage.scale is not None:
             bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
             bar.set_label(quantity.label)
             bar.outline.set_visible(False)
+        elif stage.scene.complex and chosen:
+            stage.explain_phases(_LATER, 3 if columns > 1 else 1)
         return save_figure(figure, path)
 
 
@@ -59,7 +74,7 @@ def _step_with_frames(results: Results, step: int | None) -> Step:
         return results.steps[step]
     found = [item for item in results.steps if "displacement" in item.frames]
     found = [item for item in found if item.type in ("transient", "inverse")] or found
-    found = [item for item in found if item.type not in ("modes", "buckling")] or found
+    found = [item for item in found if item.type not in SHAPE_STEPS] or found
     if not found:
         raise ResultsError(
             f'Results folder "{results.directory}": no frames with displacements: store some during the run'
@@ -180,7 +195,8 @@ def animate(
     needs the program ffmpeg.
 
     Of a modal or buckling step one shape is shown swinging: number `mode`, counted from 1 (by default the first that is
-    no rigid-body motion). Displacements are as they are, or `magnify` times as large.
+    no rigid-body motion), a complex one as Re(u exp(i phi)), with the ways that nodes go. Displacements are as they
+    are, or `magnify` times as large.
     Raises ResultsError for an unknown ending, quantity, node or mode, and if ffmpeg is missing.
     """
     from fem_mbs.plot_animation import write_movie
@@ -194,13 +210,14 @@ def animate(
         take = np.unique(
             np.linspace(0, count - 1, min(count, max(2, round(fps * seconds)))).round().astype(int)
         ).tolist()
-        swing = np.full(len(take), magnify)
+        swing, phases = np.full(len(take), magnify), np.zeros(len(take))
         title = results.header["title"]
-        if item.type in ("modes", "buckling"):
+        if item.type in SHAPE_STEPS:
             shape = _shape(results, item, mode)
             stage.scene.swings = True
             length = max(2, round(fps * min(seconds, 2.0)))
-            take, swing = [shape] * length, magnify * np.sin(2.0 * np.pi * np.arange(length) / length)
+            phases = 2.0 * np.pi * np.arange(length) / length
+            take, swing = [shape] * length, magnify * (1.0 if stage.scene.complex else np.sin(phases)) + 0.0 * phases
             title = ", ".join(word for word in (title, _shape_title(item, shape)) if word)
         elif mode is not None:
             raise ResultsError(f'Animation of step "{item.name}": it has no modes; leave mode out')
@@ -213,7 +230,9 @@ def animate(
 
         def draw(number: int) -> list[Any]:
             stage.clear()
-            stage.scene.magnify(swing[number])
+            stage.scene.magnify(swing[number], phases[number])
+            if stage.scene.complex:
+                stage.draw_orbits(take[number])
             if node is not None:
                 stage.draw_trail(node, take[: number + 1])
             stage.draw_frame(take[number])
@@ -240,9 +259,20 @@ def _shape(results: Results, step: Step, mode: int | None) -> int:
 
 
 def _shape_title(step: Step, shape: int) -> str:
-    """Number of a shape and its frequency or load factor."""
-    if "frequencies_hz" in step.summary:
-        return f"{shape + 1}: {step.summary['frequencies_hz'][shape]:.5g} Hz"
-    if "load_factors" in step.summary:
-        return f"{shape + 1}: factor {step.summary['load_factors'][shape]:.5g}"
-    return f"{step.name} {shape + 1}"
+    """Number of a shape and its frequency, with the damping ratio of complex ones, or its load factor."""
+    summary = step.summary
+    if "frequencies_hz" not in summary:
+        factor = f": factor {summary['load_factors'][shape]:.5g}" if "load_factors" in summary else ""
+        return f"{shape + 1}{factor}" if factor else f"{step.name} {shape + 1}"
+    text = f"{shape + 1}: {summary['frequencies_hz'][shape]:.5g} Hz"
+    if "eigenvalues" not in summary:
+        return text
+    if shape < summary.get("rigid_body_modes", 0):
+        return f"{shape + 1}: rigid-body motion"
+    growth, circular = summary["eigenvalues"][shape]
+    size = float(np.hypot(growth, circular))
+    if abs(circular) <= 1e-6 * size:
+        return f"{shape + 1}: {'grows' if growth > 0.0 else 'decays'} with {abs(growth):.4g} 1/s"
+    if growth > 1e-6 * size:
+        return f"{text}, grows with {growth:.3g} 1/s"
+    return f"{text}, damping {-100.0 * growth / size:.3g} %" if growth < -1e-6 * size else text

@@ -6,6 +6,7 @@ smooth as they compute.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.plot_surface import Skin
 from fem_mbs.results import Results, Step
 from fem_mbs.results_fields import field_key, is_continuum, split_key
+from fem_mbs.results_shapes import SHAPE_STEPS, amplitudes, is_complex, state_of_shapes
 
 __all__ = ["NodalQuantity", "Quantity", "Scene", "find_quantity", "rotation_matrices", "split_unit", "time_label"]
 
@@ -66,6 +68,7 @@ class NodalQuantity:
         self, results: Results, step: Step, name: str, component: int | None, label: str, relative=False
     ) -> None:
         self.label, self._step, self._name, self._component, self._relative = label, step, name, component, relative
+        self._results = results
         self.regions = [0]
         if name != "displacement":
             self.regions = sorted(split_key(key)[1] for key in step.frames if split_key(key)[0] == name)
@@ -77,8 +80,10 @@ class NodalQuantity:
     def at_nodes(self, frame: int) -> dict[int, np.ndarray]:
         """Return the values (n_nodes,) of each region at a frame."""
         if self._name == "displacement":
-            values = np.linalg.norm(self._step.frames["displacement"][frame], axis=1)
-            return {0: values / (values.max() or 1.0) if self._relative else values}
+            if self._relative:
+                values = amplitudes(self._results, self._step, frame)
+                return {0: values / (values.max() or 1.0)}
+            return {0: np.linalg.norm(self._step.frames["displacement"][frame], axis=1)}
         found = {}
         for region in self.regions:
             values = np.asarray(self._step.frames[field_key(self._name, region)][frame], float)
@@ -173,7 +178,7 @@ def _nodal_quantities(results: Results, step: Step) -> dict[str, NodalQuantity]:
     """Return what a surface can be coloured by, by lower-case name: "displacement", "von mises stress", "stress xx"."""
     if not any(is_continuum(block) for block in results.header["blocks"]):
         return {}
-    shapes = step.type in ("modes", "buckling")
+    shapes = step.type in SHAPE_STEPS
     label = "Displacement, largest = 1" if shapes else "Displacement [m]"
     found = {"displacement": NodalQuantity(results, step, "displacement", None, label, shapes)}
     for item in results.header["fields"]:
@@ -224,7 +229,10 @@ def find_quantity(results: Results, step: Step, name: str | None) -> Quantity | 
 
 
 class Scene:
-    """Positions and curves of a model at the frames of one step."""
+    """Positions and curves of a model at the frames of one step.
+
+    Shapes are shown about the state that they belong to, `scale` times as large; complex ones as Re(u exp(i `phase`)).
+    """
 
     def __init__(self, results: Results, step: Step) -> None:
         if "displacement" not in step.frames or not len(step.frame_times):
@@ -238,10 +246,13 @@ class Scene:
         lines = [block for block in results.header["blocks"] if not is_continuum(block)]
         self.blocks = [block for block in lines if block["connectivity"].shape[1] >= 2]
         self.skin = Skin(results.header) if len(lines) < len(results.header["blocks"]) else None
-        self.scale = 1.0
-        self.swings = False  # whether displacements are also shown with the other sign
+        self.scale, self.phase = 1.0, 0.0
+        self.swings = False  # whether shapes are shown in all their phases
+        self.complex = is_complex(step)
+        self._about = state_of_shapes(results, step) if step.type in SHAPE_STEPS else None
         self.points = [block for block in results.header["blocks"] if block["connectivity"].shape[1] == 1]
         self.bodies: list[dict[str, Any]] = results.header["bodies"]
+        self.discs: list[dict[str, Any]] = results.header.get("discs", [])
         count = sum(len(block["connectivity"]) for block in self.blocks)
         self._curved = count <= _CURVE_LIMIT and "rotation" in step.frames
         self.frames = len(self.times)
@@ -249,24 +260,70 @@ class Scene:
         self._rotation = step.frames.get("rotation")
         self._last: tuple[int, np.ndarray, np.ndarray | None] | None = None
 
-    def magnify(self, scale: float) -> None:
-        """Enlarge displacements and rotations."""
-        self.scale, self._last = float(scale), None
+    def magnify(self, scale: float, phase: float = 0.0) -> None:
+        """Enlarge displacements and rotations, and choose the phase [rad] of complex ones."""
+        self.scale, self.phase, self._last = float(scale), float(phase), None
+
+    def _rest(self) -> tuple[np.ndarray, np.ndarray]:
+        """Positions and rotations of what displacements count from: the start, or the state of shapes."""
+        if self._about is None:
+            return self.nodes, np.broadcast_to(np.eye(3), (len(self.nodes), 3, 3))
+        return self.nodes + self._about[0], rotation_matrices(self._about[1])
+
+    def _part(self, name: str, frame: int) -> np.ndarray:
+        """A column of the frames at the phase: displacements or rotation vectors (n_nodes, 3)."""
+        values = np.asarray(self.step.frames[name][frame], float)
+        if self.complex and f"{name} imaginary" in self.step.frames:
+            imaginary = np.asarray(self.step.frames[f"{name} imaginary"][frame], float)
+            values = np.cos(self.phase) * values - np.sin(self.phase) * imaginary
+        return values
 
     def state(self, frame: int | None) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return positions (n_nodes, 3) [m] and rotations (n_nodes, 3, 3) at a frame; None is the reference."""
+        """Return positions (n_nodes, 3) [m] and rotations (n_nodes, 3, 3) at a frame; None is the reference: the start,
+        or the state that shapes are about."""
         if frame is None:
-            return self.nodes, np.broadcast_to(np.eye(3), (len(self.nodes), 3, 3))
+            return self._rest()
         if self._last is None or self._last[0] != frame:  # it is asked for several times while a frame is drawn
-            rotation = None
-            if self._rotation is not None:
-                rotation = rotation_matrices(self.scale * self._rotation[frame])
-            self._last = frame, self.nodes + self.scale * self._displacement[frame], rotation
+            u = self._part("displacement", frame)
+            turn = self._part("rotation", frame) if self._rotation is not None else None
+            if self._about is None:
+                position, rotation = self.nodes + self.scale * u, None
+                if turn is not None:
+                    rotation = rotation_matrices(self.scale * turn)
+            else:
+                position, rotation = self._beside(u, turn)
+            self._last = frame, position, rotation
         return self._last[1], self._last[2]
+
+    def _beside(self, u: np.ndarray, turn: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+        """Positions and rotations of a shape about a state: the small rotations of complex modes come on top of it,
+        those of others hold it."""
+        rest, R = self._rest()
+        if not self.complex:
+            u = self.nodes + u - rest
+        position = rest + self.scale * u
+        if turn is None:
+            return position, None
+        if not self.complex:
+            from scipy.spatial.transform import Rotation
+
+            turn = Rotation.from_matrix(rotation_matrices(turn) @ R.transpose(0, 2, 1)).as_rotvec()
+        return position, rotation_matrices(self.scale * turn) @ R
 
     def path(self, node: int, frame: int) -> np.ndarray:
         """Return the position (3,) of one node at a frame."""
+        if self._about is not None or self.complex:
+            return self.state(frame)[0][node]
         return self.nodes[node] + self.scale * self._displacement[frame][node]
+
+    def orbits(self, frame: int, nodes: np.ndarray, turns: np.ndarray) -> np.ndarray:
+        """Return the ways (len(nodes), len(turns), 3) of nodes of a complex shape through the phases `turns` [rad]."""
+        real, imaginary = (
+            np.asarray(self.step.frames[name][frame], float)[nodes][:, None]
+            for name in ("displacement", "displacement imaginary")
+        )
+        phase = turns[None, :, None]
+        return self._rest()[0][nodes][:, None] + self.scale * (np.cos(phase) * real - np.sin(phase) * imaginary)
 
     def curves(self, frame: int | None) -> list[tuple[str, np.ndarray, np.ndarray]]:
         """Return per block: name, points (n_el, pieces + 1, 3) along each element, and their parameter in 0 .. 1."""
@@ -308,6 +365,20 @@ class Scene:
             )
         return lines
 
+    def rings(self, frame: int | None) -> np.ndarray:
+        """Return the edges of discs (n, 41, 3), closed circles."""
+        position, rotation = self.state(frame)
+        found = np.empty((len(self.discs), 41, 3))
+        turn = np.linspace(0.0, 2.0 * np.pi, 41)
+        for k, disc in enumerate(self.discs):
+            node, normal = int(disc["node"]), np.asarray(disc["normal"], float)
+            across = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
+            across /= np.linalg.norm(across)
+            edge = np.outer(np.cos(turn), across) + np.outer(np.sin(turn), np.cross(normal, across))
+            R = np.eye(3) if rotation is None else rotation[node]
+            found[k] = position[node] + disc["radius"] * edge @ R.T
+        return found
+
     def place(self, item: dict[str, Any], frame: int | None) -> np.ndarray:
         """Return where a support or joint of the header is: its node, or a `point` in the axes of that node's body."""
         position, rotation = self.state(frame)
@@ -321,15 +392,24 @@ class Scene:
     def extent(self, frames: list[int]) -> tuple[np.ndarray, np.ndarray]:
         """Return lowest and highest corner (3,) of everything drawn at the given frames."""
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
-        for frame in frames:
-            position, _ = self.state(frame)
-            clouds = [
-                position,
-                *([2.0 * self.nodes - position] if self.swings else []),
-                *(points for _, points in self.body_lines(frame)),
-            ]
+        for frame, scale, phase in self._poses(frames):
+            kept = self.scale, self.phase
+            self.magnify(scale, phase)
+            clouds = [self.state(frame)[0], *(points for _, points in self.body_lines(frame))]
             clouds += [points.reshape(-1, 3) for _, points, _ in self.curves(frame)]
+            clouds.append(self.rings(frame).reshape(-1, 3))
+            self.magnify(*kept)
             for cloud in clouds:
                 if len(cloud):
                     low, high = np.fmin(low, np.nanmin(cloud, axis=0)), np.fmax(high, np.nanmax(cloud, axis=0))
         return low, high
+
+    def _poses(self, frames: list[int]) -> Iterator[tuple[int, float, float]]:
+        """Frames with the scales and phases in which they are shown."""
+        for frame in frames:
+            if not self.swings or frame is None:
+                yield frame, self.scale, self.phase
+            elif self.complex:
+                yield from ((frame, self.scale, phase) for phase in np.arange(8) * np.pi / 4.0)
+            else:
+                yield from ((frame, scale, 0.0) for scale in (self.scale, -self.scale))

@@ -19,6 +19,8 @@ _REFERENCE = "#c9ccd1"
 _BODY = "#4a4f57"
 _PLAIN = "#0072B2"
 _SURFACE = "#8fb0cf"
+_ORBIT = "#D55E00"
+_MOST_ORBITS = 40  # in one picture
 _VIEW = (22.0, -58.0)  # elevation and azimuth of models in space [degrees]
 _MOST_SYMBOLS = 12  # of supports at nodes of surfaces; more become dots
 _SIGNED_MAP = "coolwarm"  # grey at zero, so that it shows on white
@@ -74,7 +76,7 @@ class Stage:
             axes.set_box_aspect(half.copy(), zoom=1.2 * min(1.0, 0.72 / tall))
             axes.set_zlim(middle[2] - half[2], middle[2] + half[2])
             axes.view_init(*_VIEW)
-            if scene.skin is not None:
+            if scene.skin is not None or not alone:
                 axes.set_proj_type("ortho")  # what is hidden does not depend on the place then
             for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
                 axis.set_pane_color((1, 1, 1, 1))
@@ -84,12 +86,12 @@ class Stage:
         axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         self._ticks(2 * half)
-        self._bare = scene.skin is not None and not scene.flat
+        self._bare = not scene.flat and (scene.skin is not None or not alone)  # small axes in space tell nothing
         if self._bare:
             self._fill(middle, (high - low) / 2, half, (figure.get_size_inches() - (1.0, 0.0)) / place[1::-1])
             if place[2] == 1:
                 self._triad()
-        if scene.flat or alone:  # small axes in space have no room for more than their numbers
+        if scene.flat or alone:
             axes.set_xlabel("x [m]")
             axes.set_ylabel("y [m]")
         if scene.flat or not alone:
@@ -114,6 +116,17 @@ class Stage:
                 bar = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12)
             bar.set_label(text)
             bar.outline.set_visible(False)
+
+    def aspect(self, frames: list[int]) -> float:
+        """Return height over width of what is seen at some frames."""
+        low, high = self.scene.extent([None, *frames])  # type: ignore[list-item]
+        if self.scene.flat:
+            size = (high - low)[:2]
+        else:
+            to_eye, right = _eye()
+            corners = low + (high - low) * np.indices((2, 2, 2)).reshape(3, -1).T
+            size = np.ptp(corners @ np.column_stack((right, np.cross(to_eye, right))), axis=0)
+        return float(size[1] / size[0]) if size[0] > 0.0 else np.inf
 
     @property
     def scale(self) -> Any:
@@ -195,7 +208,7 @@ class Stage:
     def draw_reference(self) -> None:
         """Draw the reference shape lightly."""
         if self.scene.skin is not None:
-            edges = self.scene.skin.lines(self.scene.nodes, sharp_only=True)
+            edges = self.scene.skin.lines(self.scene.state(None)[0], sharp_only=True)
             self._lines(_pairs(edges), keep=True, colors=_REFERENCE, linewidths=0.8, zorder=1)
         for _, points, _ in self.scene.curves(None):
             self._lines(_pairs(points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
@@ -203,10 +216,41 @@ class Stage:
             if len(points):
                 self._lines(_spokes(centre, points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
 
-    def draw_frame(self, frame: int) -> None:
-        """Draw elements, bodies and masses as they are at a frame."""
+    def draw_orbits(self, frame: int) -> None:
+        """Draw the ways of nodes of lines and bodies through a complex shape: a dot where they begin (phase 0), and a
+        gap before they close, so that the sense of going round is seen."""
+        scene = self.scene
+        nodes = [block["connectivity"].ravel() for block in (*scene.blocks, *scene.points)]
+        nodes.append(np.array([int(body["node"]) for body in scene.bodies], int))
+        chosen = np.unique(np.concatenate(nodes))
+        if not scene.complex or not len(chosen):
+            return
+        chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, _MOST_ORBITS).round().astype(int))]
+        ways = scene.orbits(frame, chosen, np.linspace(0.0, 1.78 * np.pi, 49))
+        size = np.ptp(ways, axis=1).max(axis=1)
+        ways = ways[size > 0.02 * size.max(initial=0.0)]
+        if len(ways):
+            self._lines(_pairs(ways), colors=[_ORBIT], linewidths=0.9, zorder=2.5)
+            self._marks(ways[:, 0], "o", 3.0, color=_ORBIT, zorder=6)
+
+    def explain_phases(self, later: str, columns: int) -> None:
+        """Write below a figure of complex shapes what its lines are; `later` is the colour of the second phase."""
+        from matplotlib.lines import Line2D
+
+        ways = Line2D(
+            [], [], color=_ORBIT, lw=0.9, marker="o", ms=3.0, markevery=[0], label="ways of nodes, from the dot"
+        )
+        handles = [
+            Line2D([], [], color=_PLAIN, lw=2.4, label="shape"),
+            Line2D([], [], color=later, lw=2.4, label="a quarter of a period later"),
+            ways,
+        ]
+        self._figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.6)
+
+    def draw_frame(self, frame: int, tint: str | None = None) -> None:
+        """Draw elements, bodies and masses as they are at a frame; lines all in one colour, if that is given."""
         scene, scale = self.scene, self._scale
-        colour = scale.to_rgba(scene.times[frame]) if self._by_time and scale is not None else None
+        colour = scale.to_rgba(scene.times[frame]) if self._by_time and scale is not None else tint
         if scene.skin is not None:
             self._surface(frame, colour)
         for name, points, s in scene.curves(frame):
@@ -223,10 +267,24 @@ class Stage:
             if len(points):
                 self._lines(_spokes(centre, points), colors=[tint], linewidths=3.6, zorder=3)
             self._marks(centre[None], "o", 4.5, mfc="white", mec=tint, mew=1.3, zorder=5)
+        if scene.discs:
+            self._discs(frame, _BODY if colour is None else colour)
         position, _ = scene.state(frame)
         for block in scene.points:
             tint = colour if colour is not None else _BODY
             self._marks(position[block["connectivity"][:, 0]], "o", 7.0, color=tint, zorder=5)
+
+    def _discs(self, frame: int, tint: Any) -> None:
+        """Draw discs as circles that one can look through, with a diameter, so that their turning is seen."""
+        from matplotlib.colors import to_rgba
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+        rings = self.scene.rings(frame)
+        face = Poly3DCollection(rings[:, :-1], facecolors=[to_rgba(tint, 0.16)], edgecolors="none", zorder=2.2)
+        self._loosen(face)
+        self._drawn.append(self.axes.add_collection3d(face, autolim=False))
+        self._lines(rings, colors=[tint], linewidths=1.4, zorder=2.4)
+        self._lines(rings[:, [0, 20]], colors=[tint], linewidths=0.7, alpha=0.6, zorder=2.3)
 
     def _surface(self, frame: int, colour: Any) -> None:
         """Draw the surfaces of solid parts and the areas of plane ones, with their edges."""

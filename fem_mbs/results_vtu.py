@@ -20,6 +20,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.meshes.vtu import write_vtu
 from fem_mbs.results import Results, Step
 from fem_mbs.results_fields import cell_kind, field_key, split_key
+from fem_mbs.results_shapes import SHAPE_STEPS
 
 __all__ = ["write_vtu_files"]
 
@@ -131,13 +132,18 @@ def write_vtu_files(results: Results, directory: str | Path | None = None) -> li
         if not count:
             continue
         label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-        if step.type in ("modes", "buckling"):
+        if step.type in SHAPE_STEPS:
             shapes = {}
+            # an imaginary part is the displacement a quarter of a period before
+            wanted = {"displacement imaginary", *(field["name"] for field in results.header["fields"])}
             for frame in range(count):
                 for name, values in _point_fields(results, step, frame, grid):
-                    if name == "displacement" or name in {field["name"] for field in results.header["fields"]}:
+                    if name == "displacement" or name in wanted:
                         title = _shape_name(step, frame)
-                        shapes[title if name == "displacement" else f"{title}, {name}"] = values
+                        text = name.removeprefix("displacement ")
+                        shapes[title if name == "displacement" else f"{title}, {text}"] = values
+                    elif name == "state displacement" and frame == 0:
+                        shapes[name] = values
             paths.append(write_vtu(folder / f"{label}.vtu", grid.points, grid.cells, {**node, **shapes}, {}))
             continue
         entries = []

@@ -50,7 +50,8 @@ __all__ = ["CHECKS", "ComplexModes", "complex_modes"]
 CHECKS = ("none", "probe")
 #: Unknowns up to which problems are solved dense.
 DENSE = 100
-_CONVERGED = 1e-12  # estimates of the errors of Ritz pairs; ten times as much where rounding does not allow that
+_CONVERGED = 1e-12  # estimates of the errors of Ritz pairs, ...
+_ROUGH = 1e-8  # ... or what rounding allows, up to this: every pair is improved after that, and judged
 _NOISY = 1e-9  # rounding error of the recurrence from which on it is better condensed
 _FAIR = 1e-2  # estimates of those that may help
 _PROBE = 16
@@ -78,6 +79,7 @@ def complex_modes(
     check: str = "probe",
     tolerance: float = 1e-8,
     most_steps: int | None = None,
+    columns=None,
 ) -> ComplexModes:
     """The ``count`` eigenvalues p nearest to ``near`` (0: the lowest), or right-most, with right and left vectors.
 
@@ -95,6 +97,7 @@ def complex_modes(
             needed.
         check: "probe" looks for missed copies of multiple eigenvalues, "none" does not.
         tolerance: largest residual accepted.
+        columns: (n, m) instead of G^T, where forces depend on multipliers, as friction does.
         most_steps: size of the space of the recurrence before it is condensed; None: by ``count``.
 
     Raises:
@@ -115,7 +118,7 @@ def complex_modes(
         raise ValueError(f"most_steps must be at least 2 count + 24 = {2 * count + 24}, not {most_steps}")
     M, C, K = (a if hasattr(a, "tocsr") else np.atleast_2d(a) for a in (M, C, K))
     with one_blas_thread():
-        pencil = QuadraticPencil(M, C, K, G)
+        pencil = QuadraticPencil(M, C, K, G, columns)
         if pencil.real:  # conjugates come along
             near, shift = (a if a is None else complex(a.real, abs(a.imag)) for a in map(_complex, (near, shift)))
         if rigid_motions is not None:
@@ -228,7 +231,7 @@ class _Work:
             zero = self._zeros(inverse, p, lambda i: lanczos.D[: self.pencil.n] @ ritz.right[:, some[i]])  # noqa: B023
             need, complete = self._need(p, zero, count, inverse)
             errors = lanczos.estimates(ritz, some[:need])
-            done = errors < max(_CONVERGED, min(lanczos.noise, 10.0 * _CONVERGED))
+            done = errors < max(_CONVERGED, min(lanczos.noise, _ROUGH))
             full = lanczos.steps == most
             spoilt = (
                 full and errors.max(initial=0.0) > 0.1 * before

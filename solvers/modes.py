@@ -27,7 +27,7 @@ from fem_mbs.solvers.eigen import DENSE, symmetric_modes
 from fem_mbs.solvers.factors import Effort, IndefiniteFactors, NotPositiveDefinite, Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError, one_blas_thread
 
-__all__ = ["CHECKS", "RealModes", "real_modes"]
+__all__ = ["CHECKS", "RealModes", "real_modes", "translates"]
 
 #: Ways to look for modes that the iteration has missed.
 CHECKS = ("none", "probe", "inertia")
@@ -123,7 +123,7 @@ class _Work:
     def lowest(self, count: int, free: bool | None, check: str) -> RealModes:
         factors, shift = None, -1e-7 * self.scale
         if free is None:
-            free = _translates(self.K)
+            free = translates(self.K)
         if not free:
             factors = self._positive(0.0)
         if factors is None:
@@ -370,7 +370,7 @@ def _dense(K, M, count, near, band) -> RealModes:
     return _result(K, M, values[keep], every.vectors[:, keep], keep.size, (), Effort())
 
 
-def _translates(K) -> bool:
+def translates(K) -> bool:
     """Whether a translation strains nothing, for dofs numbered node by node: then the part is free."""
     n = K.shape[0]
     size = abs(K)

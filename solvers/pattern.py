@@ -121,12 +121,20 @@ def element_slots(indptr, indices, tables) -> tuple[np.ndarray, np.ndarray]:
 @kernel
 def add_entries(matrices, slot, values):
     """Add element matrices (e, m, m) at their places (e m m,) to the values of the columns; places behind the last are
-    those of entries without an equation."""
+    those of entries without an equation.  Returns the largest difference of opposite entries of an element matrix,
+    which costs little while the matrix is at hand."""
     m = matrices.shape[1]
     k = 0
+    skew = 0.0
     for e in range(matrices.shape[0]):
+        A = matrices[e]
         for i in range(m):
+            row = A[i]
             for j in range(m):
-                if slot[k] < values.size:
-                    values[slot[k]] += matrices[e, i, j]
-                k += 1
+                s = slot[k + j]
+                if s < values.size:
+                    values[s] += row[j]
+            for j in range(i):
+                skew = max(skew, abs(row[j] - A[j, i]))
+            k += m
+    return skew

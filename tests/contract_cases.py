@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import solid, solid_centrifugal, solid_loads, solid_mass, solid_plane
+from fem_mbs.elements import solid, solid_centrifugal, solid_condensed, solid_loads, solid_mass, solid_plane
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.elements.solid_shapes import local_nodes
 
@@ -28,6 +28,7 @@ class Case:
     ``reference``    positions of the ends, shape (ends, dim) [m], where the element is unstrained; None: fully random
                      states are meaningful.  Otherwise both states are rigid motions of the reference plus a deformation
     ``rigid``        its inertia is that of masses in space: the same in all directions, with a centre
+    ``running``      a surface of it runs: it loses energy where its ends rest
     ``memory``       of n numbers: what `hist` holds after its first, turns, if that comes from outside
     ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
     """
@@ -41,6 +42,7 @@ class Case:
     reference: Sequence[Sequence[float]] | None = None
     deformation: float = 0.3
     rigid: bool = True
+    running: bool = False
     memory: Callable[[np.random.Generator, int], Sequence[float]] | None = None
 
 
@@ -91,6 +93,19 @@ def _motor(kind, dimension, numbers, start=0.3):
     """A motor or a user's force on a coordinate: its start, then numbers."""
     kind = {"length": "spring", "offset": "slide", "angle": "torsion"}[kind]
     return lambda rng: (*_coordinate(kind, dimension, rng), start, *numbers)
+
+
+def _friction(kind, function=-1, speed=-1, along=0):
+    """Law with a falling branch, smooth enough for differences; the multipliers' scales come last."""
+    law = (0.3, 0.5, 15.0, 20.0, 0.4 if kind.startswith("angle") else 1.0, function, speed, along, 1.7, 0.9, 1.3)
+
+    def par(rng):
+        if kind == "plane3":
+            axes, points = triad(rng), _off(rng, 6)
+            return (*axes[:, 0], *points, *axes[:, 1], *points, *law)
+        return (*_coordinate({"offset": "slide", "angle": "torsion"}[kind[:-1]], int(kind[-1]), rng), *law)
+
+    return par
 
 
 def _bushing(dimension, weight, damping=1.0):
@@ -258,6 +273,16 @@ def _solid_mass(name, damping=0.0):
     return Case(par, isolated=damping == 0.0)
 
 
+def _condensed_mass(damping=0.0):
+    """It knows the directions of the body, and a centre only while that is as it was given."""
+
+    def par(rng):
+        X = _distorted(rng, "hexahedron")[None]
+        return solid_condensed.condensed_parameters(solid.parameters(X, _matrix(rng, 6)), 2.3, damping)[0]
+
+    return Case(par, isolated=False, rigid=False)
+
+
 def _solid_centrifugal(name):
     """About a random axis, in the plane across it; the square of the speed follows the function."""
     t = solid_centrifugal.TYPES[name]
@@ -381,6 +406,14 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for d in (2, 3)
     },
     **{
+        f"friction_{kind}": {
+            "": Case(_friction(kind)),
+            "running": Case(_friction(kind, 0, 0), isolated=False, potential=False, running=True),
+            **({"along": Case(_friction(kind, along=1))} if kind.startswith("offset") else {}),
+        }
+        for kind in ("offset2", "offset3", "angle2", "angle3", "plane3")
+    },
+    **{
         f"user_{kind}{d}": Case(_motor(kind, d, (0, 0), 0.3), memory=lambda rng, n: rng.normal(size=n))
         for kind in ("length", "offset", "angle")
         for d in (2, 3)
@@ -476,6 +509,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     **{name: Case(_solid_centrifugal(name), isolated=False) for name in solid_centrifugal.TYPES},
     **{name: {"": _solid_mass(name), "damped": _solid_mass(name, 0.7)} for name in solid_mass.TYPES},
+    "solid_condensed_hexahedron": {"": _condensed_mass(), "damped": _condensed_mass(0.7)},
     **{
         name: {
             "": _plane(name),

@@ -396,6 +396,10 @@ def loaded(call):
         (loaded(lambda m: m.pressure("p", "m:x0", 1.0)), 'set "x0" holds no faces of solids'),
         (loaded(lambda m: m.pressure("p", "m:x0 faces", [[1.0]])), "must be a finite number, an expression, or one"),
         (loaded(lambda m: m.pressure("p", "m:x0 faces", "1/x")), "must be a finite number, an expression, or one"),
+        (
+            loaded(lambda m: m.pressure("p", "m:x0 faces", 1.0, integration="full")),
+            "integration = 'full' must be one of exact, reduced",
+        ),
         (loaded(lambda m: m.traction("p", "m:x0 faces", (1.0, 2.0))), "must be 3 numbers or expressions"),
         (loaded(lambda m: m.temperature("t", "body", 3.0)), 'material "rubber" has no expansion; give it one'),
         (lambda m: m.temperature("t", "m", 3.0), 'no solid or plane part stands on "m"'),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_matrix, csc_matrix
 
-from fem_mbs.solvers.pattern import element_slots, matrix_pattern
+from fem_mbs.solvers.pattern import add_entries, element_slots, matrix_pattern
 
 
 def _tables(rng, n_eq):
@@ -53,3 +53,24 @@ def test_no_elements():
     slots, diagonal = element_slots(indptr, indices, [])
     assert slots.size == 0
     assert diagonal.tolist() == [0, 1, 2]
+
+
+def test_entries_are_added_and_their_skewness_found():
+    """Entries without an equation go nowhere; the largest difference of opposite entries is returned."""
+    rng, n_eq = np.random.default_rng(3), 23
+    (table,) = tables = [rng.integers(-2, n_eq, (7, 5)).astype(np.int32)]
+    indptr, indices = matrix_pattern(n_eq, tables)
+    slots, _ = element_slots(indptr, indices, tables)
+    ke = rng.normal(size=(7, 5, 5))
+    ke += ke.transpose(0, 2, 1)
+    wanted = np.zeros((n_eq, n_eq))
+    for eq, k in zip(table, ke, strict=True):
+        inside = eq >= 0
+        np.add.at(wanted, np.ix_(eq[inside], eq[inside]), k[np.ix_(inside, inside)])
+    values = np.zeros(indices.size)
+    assert add_entries(ke, slots, values) == 0.0
+    matrix = csc_matrix((values, indices, indptr), shape=(n_eq, n_eq)).toarray()
+    assert np.allclose(matrix, wanted, atol=1e-14)
+    ke[4, 1, 3] += 0.25
+    ke[5, 4, 0] -= 0.5
+    assert add_entries(ke, slots, values) == pytest.approx(0.5, rel=1e-14)

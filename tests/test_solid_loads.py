@@ -308,3 +308,24 @@ def test_nafems_le10_thick_plate(name, counts, tolerance):
     nodal = solid_recovery.nodal_average(cell, cells, stress, len(X), integration)
     d = np.argmin(np.linalg.norm(X - (2.0, 0.0, 0.3), axis=1))
     assert nodal[d, 1] == pytest.approx(-5.38, rel=tolerance)
+
+
+@pytest.mark.parametrize("kind", sorted(solid_loads.REDUCED))
+def test_few_points_are_enough_for_plane_parallelograms(kind):
+    """On straight faces pressures of few points equal the exact ones; on bent ones the triangle and the quadrilateral
+    of eight nodes differ, while a bilinear one keeps its resultant."""
+    face = kind.removesuffix("_reduced")
+    rng = np.random.default_rng(4)
+    flat = shapes.local_nodes(face) @ rng.normal(size=(2, 3))
+    bent = flat + 0.2 * rng.normal(size=flat.shape)
+    forces = {}
+    for name in (kind, face):
+        t = solid_loads.TYPES[f"pressure_{name}"]
+        for key, X in (("flat", flat), ("bent", bent)):
+            forces[name, key] = Part(t.name, X, np.arange(len(X))[None], np.array([[-1.0, 2.0]])).force()
+    size = np.abs(forces[face, "flat"]).max()
+    if face == "quad":
+        assert np.allclose(forces[kind, "bent"].sum(axis=0), forces[face, "bent"].sum(axis=0), atol=1e-13 * size)
+    else:
+        assert np.allclose(forces[kind, "flat"], forces[face, "flat"], atol=1e-13 * size)
+    assert np.abs(forces[kind, "bent"] - forces[face, "bent"]).max() > 1e-3 * size

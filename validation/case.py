@@ -29,6 +29,7 @@ __all__ = [
     "constancy",
     "crossings",
     "energy_error",
+    "good_pairs",
     "interpolated_extreme",
     "total_energy",
 ]
@@ -177,3 +178,15 @@ def interpolated_extreme(t: np.ndarray, u: np.ndarray, best: Callable = np.argmi
     curvature = a - 2.0 * b + c
     x = 0.5 * (a - c) / curvature if curvature else 0.0
     return float(t[i] + x * (t[i + 1] - t[i])), float(b - 0.25 * (a - c) * x)
+
+
+def good_pairs(f: Findings, case: str, label: str, *summaries: Mapping) -> None:
+    """Rows on the worst residual and bi-orthogonality of the pairs of steps of complex modes."""
+    f.zero(
+        case, f"largest residual of a pair, {label}", max(max(s["residuals"]) for s in summaries), 1e-8,
+        "demanded of every pair",
+    )  # fmt: skip
+    f.zero(
+        case, f"bi-orthogonality of right and left vectors, {label}", max(s["biorthogonality"] for s in summaries),
+        1e-10, "round-off",
+    )  # fmt: skip

@@ -4,6 +4,12 @@ Slender links of one metre with a mass at the end, in a plane without gravity.  
 and the crank of a closed chain of three are driven; the torques that this takes are applied to the same chains without
 drivers, which must then repeat the motion.  All errors fall with h^2.
 
+The torque at the hub of one link that makes its tip go a given way is found by Ledesma & Bayo from the unsymmetric masses
+m - N^T J of the link in its floating frame.  With the stiffness they have real eigenvalues +-p, the zeros of the tip
+under the torque, whose growing half is why that torque begins before the motion does:
+neither deflection nor moment nor shear at the tip, no deflection at the hub:
+p = 2 g^2 sqrt(EI/rho A)/L^2, tan g = -tanh g.
+
         o========O=======*            links: 1 m, 1 cm x 1 cm, E = 40 GPa, rho = 2715 kg/m^3; mass 0.1 kg
      shoulder  elbow    tip           shoulder: 0.5 rad, elbow: -1 rad on a cycloid in 1 s
 
@@ -22,10 +28,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs import Model, solve
-from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
+from fem_mbs import Model, complex_modes, linearise, solve
+from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, good_pairs
 
-CASES = {"B-INVERSE": "torques of driven flexible chains, open and closed, give the motion back when applied as loads"}
+CASES = {
+    "B-INVERSE": "torques of driven flexible chains, open and closed, give the motion back when applied as loads",
+    "B-INV": "unsymmetric pencil of a link whose tip is given: real pairs of eigenvalues",
+}
 
 AREA, INERTIA_2 = 1e-4, 1e-8 / 12.0
 E, DENSITY, TIP = 40e9, 2715.0, 0.1
@@ -80,9 +89,48 @@ def build(chain: str, h: float, tables=None, n: int = 4) -> Model:
     return model
 
 
+def link(tip: float = TIP, n: int = 40) -> Model:
+    """One link on its hub, with a torque there; neither rotary inertia nor shear."""
+    model = Model(2, "flexible link")
+    model.section("link", "stiffness", EA=E * AREA, EI=E * INERTIA_2, rhoA=DENSITY * AREA, rhoI=0.0)
+    model.line("link", (0.0, 0.0), (1.0, 0.0), n)
+    model.beams("link", "link", "link")
+    model.fix("link:start", ["x", "y"])
+    model.point_mass("tip", "link:end", tip)
+    model.moment("torque", "link:start", 1.0)
+    model.sensor("tip", "displacement", on="link:end")
+    return model
+
+
+def pencil(lin, model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Masses m - N^T J and stiffness k of the link's deformation against the line from its hub to its tip.
+
+    The torque that the hub needs, J w'', acts on the rotation of the hub (N).
+    """
+    place = {name: i for i, name in enumerate(lin.names)}
+    nodes = [f'node "{model.node_name(i)}"' for i in range(model.n_nodes)]
+    turn = np.zeros(len(place))
+    for i, name in enumerate(nodes):
+        turn[place[f"{name}, rotation"]] = 1.0
+        if i:
+            turn[place[f"{name}, y"]] = model.position(i)[0]
+    hub, tip = place[f"{nodes[0]}, rotation"], place[f"{nodes[-1]}, y"]
+    M, K = lin.M.toarray(), lin.K.toarray()
+    M[hub] -= M @ turn
+    flexible = np.delete(np.arange(len(place)), tip)
+    return M[np.ix_(flexible, flexible)], K[np.ix_(flexible, flexible)]
+
+
 def reference() -> dict:
     inertia = DENSITY * (AREA + 3.0 * INERTIA_2) / 3.0 + TIP
-    return {"inertia": inertia, "rigid torque": inertia * 0.5 * 2.0 * np.pi, "rigid torque, printed": 0.598473}
+    g = np.array([2.365020372, 5.497803919, 8.639379829])
+    return {
+        "inertia": inertia,
+        "rigid torque": inertia * 0.5 * 2.0 * np.pi,
+        "rigid torque, printed": 0.598473,
+        "pencil": 2.0 * g**2 * np.sqrt(E * INERTIA_2 / (DENSITY * AREA)),
+        "pencil, printed": (123.952, 669.83, 1654.05),
+    }
 
 
 def check(f: Findings) -> None:
@@ -121,3 +169,25 @@ def check(f: Findings) -> None:
             [Curve(t, values, name.removeprefix("drive ")) for name, values in drives.items()],
             "Time [s]", "Torque [N m]", "4 elements per link, h = 1 ms.",
         )  # fmt: skip
+    check_pencil(f)
+
+
+def check_pencil(f: Findings) -> None:
+    known = reference()
+    for tip in (TIP, 10.0 * TIP):
+        model = link(tip)
+        M, K = pencil(linearise(model), model)
+        modes = complex_modes(M, np.zeros_like(M), K, count=6)
+        label = f"tip of {tip:g} kg, 40 elements"
+        p = np.sort(modes.values.real)
+        for found, exact, printed in zip(p[3:], known["pencil"], known["pencil, printed"], strict=True):
+            f.row("B-INV", f"eigenvalue {printed:g} [1/s], {label}", found, exact, "1e-5: mesh", relative=1e-5)
+        size = known["pencil"][0]
+        f.zero(
+            "B-INV", f"imaginary parts over the lowest, {label}", np.abs(modes.values.imag).max() / size, 1e-9,
+            "real pairs",
+        )  # fmt: skip
+        f.zero("B-INV", f"sum of each pair over the lowest, {label}", np.abs(p + p[::-1]).max() / size, 1e-8, "+-p")
+        good_pairs(f, "B-INV", label, {"residuals": modes.residuals, "biorthogonality": modes.biorthogonality})
+    for exact, printed in zip(known["pencil"], known["pencil, printed"], strict=True):
+        f.row("B-INV", f"closed form against the printed {printed:g} [1/s]", exact, printed, "digits", relative=5e-6)

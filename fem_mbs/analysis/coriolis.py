@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 
 from fem_mbs.assembly import Compiled
-from fem_mbs.elements import solid_mass
+from fem_mbs.elements import solid_condensed, solid_mass
 from fem_mbs.errors import ModelError
 from fem_mbs.inertia_coordinates import constant_mass
 from fem_mbs.solvers.stepper import State
@@ -43,7 +43,7 @@ def coriolis_matrix(system: Compiled, omega, state: State | None = None) -> csr_
     for block in system.blocks:
         if not block.type.inertia:
             continue
-        if block.type.name in solid_mass.TYPES:
+        if block.type.name in solid_mass.TYPES or block.type.name in solid_condensed.TYPES:
             M, dof = solid_mass.masses_of(block.par, block.type.ends), block.dof
             G = 2.0 * np.einsum("eab,ij->eaibj", M, turn).reshape(len(M), dof.shape[1], -1)
         else:

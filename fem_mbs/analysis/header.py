@@ -14,6 +14,8 @@ from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.solution import ENERGY_COLUMNS
 from fem_mbs.model import CompiledModel
 
+_MOST_DISCS = 200  # told of a kind
+
 __all__ = ["count_model", "find_group", "fingerprint", "make_header"]
 
 
@@ -106,8 +108,34 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "ledger": list(ENERGY_COLUMNS),
         "supports": [{"node": n, "components": c} for n, c in supports.items()] + held,
         "joints": joints,
+        "discs": _discs(compiled),
         "model": count_model(compiled),
     }
+
+
+def _discs(compiled: CompiledModel) -> list[dict[str, Any]]:
+    """Masses with the inertia of a disc, for figures: node, direction of the axis at the start, and the radius [m] that
+    a thin disc of this mass and polar moment has, at most half of the model."""
+    model = compiled.model
+    drawn = {body.node for body in model.bodies.values() if len(body.points) > 2}
+    found: list[dict[str, Any]] = []
+    for block in compiled.system.blocks:
+        if block.type.name != "rigid3":
+            continue
+        mass = block.par[:, block.type.column("mass")]
+        xx, yy, zz, xy, yz, zx = (
+            block.par[:, block.type.column(f"J{c}")] for c in ("xx", "yy", "zz", "xy", "yz", "zx")
+        )
+        J = np.stack((xx, xy, zx, xy, yy, yz, zx, yz, zz), axis=1).reshape(-1, 3, 3)
+        values, vectors = np.linalg.eigh(J)
+        round_ = (values[:, 1] - values[:, 0] <= 1e-6 * values[:, 2]) & (values[:, 2] > 1.2 * values[:, 1])
+        for k in np.flatnonzero(round_ & (mass > 0.0))[:_MOST_DISCS]:
+            node = int(block.nodes[k, 0])
+            if node not in drawn:
+                normal = model._rotation_matrix(node) @ vectors[k, :, 2]
+                radius = min(float(np.sqrt(2.0 * values[k, 2] / mass[k])), 0.5 * compiled.system.length)
+                found.append({"node": node, "normal": normal.tolist(), "radius": radius})
+    return found
 
 
 def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.inside import Inside, unknowns_inside
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.loading import chosen
+from fem_mbs.analysis.stability_map import check_map
 from fem_mbs.analysis.stability_steps import check_stability
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.buckling import SIGNS, linear_buckling
 from fem_mbs.solvers.eigen import buckling_factors, symmetric_modes
 from fem_mbs.solvers.modal_quantities import participation, rigid_body_motions
-from fem_mbs.solvers.modes import CHECKS, real_modes
+from fem_mbs.solvers.modes import CHECKS, real_modes, translates
 
 __all__ = [
     "BUCKLING_OPTIONS", "LINEAR_STATIC_OPTIONS", "MODES_OPTIONS", "check_linear", "respond", "run_buckling",
@@ -82,8 +84,19 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
                 f'{owner}: {key} = "{options[key]}" must be the name of a {what} before it; there '
                 f"are {', '.join(earlier) or 'none'}"
             )
-    if kind == "complex_modes":
+    if kind in ("linear_static", "linear_transient", "modes", "buckling"):
+        running = [
+            b for b in model._blocks if b.reads and b.reads[0] and b.par[0, b.type.column("reference rate")] >= 0
+        ]
+        if running:
+            raise ModelError(
+                f'{owner}: friction "{running[0].groups[0][0]}" on a running surface depends on the force of its '
+                "joint, which symmetric matrices do not know; take complex_modes, or a static or transient step"
+            )
+    if kind in ("complex_modes", "linearise"):
         check_stability(owner, options, model)
+    if kind == "stability_map":
+        check_map(owner, options, model)
     if kind == "modes":
         near, band = options["near"], options["band"]
         if near is not None and (isinstance(near, bool) or not isinstance(near, (int, float)) or not 0 <= near < 1e300):
@@ -164,9 +177,14 @@ def repeated(linear: Linearised) -> list[str]:
 
 # --- modes -----------------------------------------------------------------------------------------------------------
 def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[dict, dict, np.ndarray]:
-    """Summary, series and vectors (N, k) of a modal step."""
+    """Summary, series and vectors (N, k) of a modal step, of unit modal mass."""
     K, M, G = linear.stiffness, linear.mass, linear.rows
     linear.release()
+    n, free = K.shape[0], None
+    inside = None if G.shape[0] else unknowns_inside(linear)
+    if inside is not None:
+        free = translates(K)
+        K, M = inside.problem(linear, K, M)
     w2 = [None if f is None else (2.0 * np.pi * np.asarray(f, float)) ** 2 for f in (options["near"], options["band"])]
     extra: dict[str, Any] = {}
     if G.shape[0]:
@@ -176,14 +194,15 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
                 "of this large mechanism cannot; ask for the lowest"
             )
         found = symmetric_modes(K, M, G, options["count"])
+        found.vectors[:] /= np.sqrt(np.einsum("ik,ik->k", found.vectors, M @ found.vectors))
     elif options["band"] is not None:
         found = real_modes(K, M, band=tuple(w2[1]))
     else:
         near = None if w2[0] is None else float(w2[0])
-        found = real_modes(K, M, options["count"], near=near, check=options["check"])
+        found = real_modes(K, M, options["count"], near=near, free=free, check=options["check"])
     f = np.sign(found.values) * np.sqrt(np.abs(found.values)) / (2.0 * np.pi)
     count = len(f)
-    vectors, residuals = linear.expand(found.vectors), found.residuals
+    vectors, others, residuals = linear.expand(found.vectors[:n]), found.vectors[n:], found.residuals
     warnings = linear.redundancy
     unstable = int((found.values < 0.0).sum())
     if unstable:
@@ -223,7 +242,8 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
             )
         if high < np.inf and not above:
             warnings.append(f"no mode above {high:g} Hz was reached: there may be more below it; ask for more")
-        f, vectors, residuals, rigid = f[kept], vectors[:, kept], residuals[kept], int(kept[:rigid].sum())
+        f, vectors, others, residuals = f[kept], vectors[:, kept], others[:, kept], residuals[kept]
+        rigid = int(kept[:rigid].sum())
         if "backward_errors" in extra:
             extra["backward_errors"] = np.array(extra["backward_errors"])[kept].tolist()
     summary = {
@@ -233,14 +253,17 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
         "asymmetry": linear.asymmetry,
         "equations": K.shape[0],
         **extra,
-        "participation": _participation(linear, vectors),
+        "participation": _participation(linear, vectors, inside, others),
         "warnings": warnings,
     }
     return summary, {"frequency": f, "residual": residuals}, vectors
 
 
-def _participation(linear: Linearised, vectors: np.ndarray) -> dict[str, Any]:
-    """Factors and effective masses in translations and rotations about the axes of coordinates."""
+def _participation(
+    linear: Linearised, vectors: np.ndarray, inside: Inside | None, others: np.ndarray
+) -> dict[str, Any]:
+    """Factors and effective masses in translations and rotations about the axes of coordinates; ``others`` (m, k) are
+    the modes' values of the unknowns ``inside`` elements, which are at rest in motions of the whole."""
     system, dim = linear.system, linear.system.dimension
     n = system.nodes.x.shape[0]
     x = np.zeros((n, 3))
@@ -256,7 +279,11 @@ def _participation(linear: Linearised, vectors: np.ndarray) -> dict[str, Any]:
     held = np.setdiff1d(np.arange(linear.first), linear.owned)
     directions[held] = 0.0
     directions = directions[:, wanted]
-    if linear.eliminated and not linear.elimination.dependent.size:
+    if inside is not None:
+        rest = np.zeros((len(others), directions.shape[1]))
+        M = inside.mass_of_all(linear)
+        found = participation(M, np.vstack((vectors, others)), np.vstack((directions, rest)))
+    elif linear.eliminated and not linear.elimination.dependent.size:
         free = linear.elimination.free  # what moves is all there is: its mass matrix is there already
         found = participation(linear.mass, vectors[free], directions[free])
     else:

@@ -7,9 +7,11 @@ derivative is K + C P + M P^2, P = [Omega]_x on the turning nodes, which serves 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csc_matrix, csr_matrix, diags, vstack
+from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 
 from fem_mbs.analysis.linearisation import Linearisation, Rotation, rotated
 from fem_mbs.analysis.loading import Loading
@@ -27,7 +29,8 @@ __all__ = ["CONSTANT", "choose_frame", "constant_frames", "rotation_of", "steady
 CONSTANT = 1e-6
 FRAMES = ("auto", "fixed", "rotating")
 
-_ITERATIONS = 30
+_ITERATIONS = 40
+_CHORD = 0.05  # contraction beyond which the tangent is made anew
 _SMALL = 1e-12  # of increments: over the model's length, or radians
 _ROUNDING = 1e-15  # of stiffness times length
 _FREE = 1e-11  # of the diagonal: holds what turns or moves freely
@@ -48,27 +51,32 @@ def steady_rotation(
     """
     system = compiled.system
     matrices = matrices or Matrices(system)
-    now, least, slow, pin = state, np.inf, 0, -1
+    now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
+    lin: Linearisation | None = None
     for _ in range(_ITERATIONS):
-        lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices)
+        lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices, like=lin)
         if now is state:
             _check_velocities(lin)
+            rounding = _rounding(lin)
         force = lin.force()
-        if _balanced(lin, force):
-            return lin
+        if (np.abs(force[: lin.first]) <= rounding[: lin.first])[lin.dofs].all() and (
+            np.abs(force[lin.first : -1]) <= rounding[lin.first : -1]
+        ).all():
+            return lin  # at critical speeds increments would be arbitrary
         if pin is None:
             pin = _free_spin(lin)
-        M, C, K = lin.whole()
-        P = lin.transport(rotation.nodes)
-        step = _solved(lin, csr_matrix(K + C @ P + M @ (P @ P)), force, pin)
+        tangent = tangent or _Tangent(lin, pin)
+        step = tangent.step(force)
         most = _size(system, step)
         # round-off of large stiffnesses may keep increments above the smallest ones
         slow = slow + 1 if most > 0.5 * least else 0
         if most <= _SMALL or (slow >= 2 and least < 1e-8):
             return lin
-        least = min(least, most)
         if not np.isfinite(most) or most > 1e3:
             break
+        if most > _CHORD * before:
+            tangent = None
+        before, least = most, min(least, most)
         now = lin.moved(step)
     raise AnalysisError(
         f"{rotation.owner}: no state of steady rotation was found at {rotation.speed:g} rad/s (last step {most:.1e})"
@@ -76,14 +84,10 @@ def steady_rotation(
     )
 
 
-def _balanced(lin: Linearisation, force: np.ndarray) -> bool:
-    """Whether what is out of balance is the rounding of the place; at critical speeds increments would be arbitrary."""
-    kind, d = lin.system.system.kind, lin.dofs
-    size = np.where(kind == S.POSITION, lin.system.length, 1.0)
-    off = np.abs(force[d]) <= _ROUNDING * (abs(lin.whole()[2]) @ size)[d]
-    gap = np.abs(force[lin.first : -1])
-    rows = abs(lin.constraints[: gap.size]) @ size
-    return bool(off.all() and (gap <= _ROUNDING * rows).all())
+def _rounding(lin: Linearisation) -> np.ndarray:
+    """What the rounding of places may leave (N,) of forces, and of constraints."""
+    size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
+    return _ROUNDING * (abs(lin.whole()[2]) @ size)
 
 
 def _free_spin(lin: Linearisation) -> int:
@@ -112,47 +116,57 @@ def _free_spin(lin: Linearisation) -> int:
     return int(lin.dofs[part.argmax()])
 
 
-def _solved(lin: Linearisation, A, force: np.ndarray, pin: int) -> np.ndarray:
-    """Increments (N,) of A u + G^T y = -f, G u = -g with A (N, N) and what a state leaves, (f, g) (N,); the dof ``pin``
+class _Tangent:
+    """The tangent of a steady rotation at a state, K + C P + M P^2, factored with its constraints; the dof ``pin``
     stays."""
-    system, d = lin.system, lin.dofs
-    gap = np.zeros(lin.constraints.shape[0])
-    gap[: system.n_dof - 1 - lin.first] = force[lin.first : -1]
-    u = np.zeros(system.n_dof)
-    if lin.elimination is not None:
-        found = lin.eliminate(-gap, pin) if gap.any() or pin >= 0 else lin.elimination
-        A = A[: lin.first][:, : lin.first]
-        right = found.reduce_force(-force[: lin.first], A)
-        q = _factored_solution(found.reduce(A), None, right)
-        u[: lin.first] = found.expand(q)
+
+    def __init__(self, lin: Linearisation, pin: int):
+        self.lin, self.pin = lin, pin
+        M, C, K = lin.whole()
+        P = lin.transport(lin.rotation.nodes)
+        A = csr_matrix(K + C @ P + M @ (P @ P))
+        if lin.elimination is not None:
+            self.A = A[: lin.first][:, : lin.first]
+            found = lin.eliminate(None, pin) if pin >= 0 else lin.elimination
+            self.solve = _factored(found.reduce(self.A), None)
+            return
+        d, G, columns = lin.dofs, lin.G, lin.columns
+        if pin >= 0:
+            row = csr_matrix(([1.0], ([0], np.flatnonzero(d == pin))), shape=(1, d.size))
+            G, columns = vstack((G, row)).tocsr(), hstack((columns, row.T))
+        self.keep = independent_rows(G, np.ones(d.size))
+        keep = np.flatnonzero(self.keep)
+        self.solve = _factored(A[d][:, d], csr_matrix(G[keep]), csr_matrix(columns)[:, keep])
+
+    def step(self, force: np.ndarray) -> np.ndarray:
+        """Increments u (N,) of A u + G^T y = -f, G u = -g with what a state leaves, (f, g) (N,)."""
+        lin = self.lin
+        gap = np.zeros(lin.constraints.shape[0])
+        gap[: lin.system.n_dof - 1 - lin.first] = force[lin.first : -1]
+        u = np.zeros(lin.system.n_dof)
+        if lin.elimination is not None:
+            found = lin.eliminate(-gap, self.pin)
+            u[: lin.first] = found.expand(self.solve(found.reduce_force(-force[: lin.first], self.A)))
+            return u
+        gap = np.append(gap, 0.0) if self.pin >= 0 else gap
+        u[lin.dofs] = self.solve(np.concatenate((-force[lin.dofs], -gap[self.keep])))
         return u
-    G = lin.G
-    if pin >= 0:
-        row = csr_matrix(([1.0], ([0], np.flatnonzero(d == pin))), shape=(1, d.size))
-        G, gap = vstack((G, row)).tocsr(), np.append(gap, 0.0)
-    keep = independent_rows(G, np.ones(d.size))
-    right = np.concatenate((-force[d], -gap[keep]))
-    u[d] = _factored_solution(A[d][:, d], csr_matrix(G[np.flatnonzero(keep)]), right)
-    return u
 
 
-def _factored_solution(A, G, right: np.ndarray) -> np.ndarray:
-    """u (n,) of A u + G^T y = f, G u = g; what moves freely stays."""
+def _factored(A, G, columns=None) -> Callable[[np.ndarray], np.ndarray]:
+    """u (n,) of A u + columns y = f, G u = g as a function of (f, g); what moves freely stays."""
     n = A.shape[0]
-    size = np.sqrt(abs(A).max(axis=1).toarray().ravel() * abs(A).max(axis=0).toarray().ravel())
-    size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
-    D = diags(1.0 / np.sqrt(size))
-    A = csc_matrix(D @ (A + _FREE * diags(size)) @ D)
-    right = right.copy()
-    right[:n] /= np.sqrt(size)
-    if G is None:
-        G = csr_matrix((0, n))
-    else:
-        G = G @ D
-        norm = np.sqrt(np.asarray(G.power(2).sum(axis=1)).ravel())
-        G = csr_matrix(diags(1.0 / norm) @ G)
-        right[n:] /= norm
-    return SaddleFactors(A, G, Effort()).solve_full(right)[:n] / np.sqrt(size)
+    size = abs(A).max(axis=1).toarray().ravel() * abs(A).max(axis=0).toarray().ravel()
+    size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0) ** 0.25
+    D = diags(1.0 / size)
+    A = csc_matrix(D @ (A + _FREE * diags(size**2)) @ D)
+    G = csr_matrix((0, n)) if G is None else G @ D
+    norm = np.sqrt(np.asarray(G.power(2).sum(axis=1)).ravel())
+    if norm.size:
+        G, columns = csr_matrix(diags(1.0 / norm) @ G), csr_matrix(D @ columns @ diags(1.0 / norm))
+    factors = SaddleFactors(A, G, Effort(), columns)
+    scale = np.concatenate((size, norm))
+    return lambda right: factors.solve_full(right / scale)[:n] / size
 
 
 def _size(system, u: np.ndarray) -> float:
@@ -316,8 +330,14 @@ def _difference(a: Linearisation, b: Linearisation, R: csr_matrix | None) -> flo
     held = np.setdiff1d(np.arange(a.first), a.dofs)
     worst = float(np.abs(moved[held]).max(initial=0.0)) / max(float(np.abs(full).max()), 1e-300)
     if b.G.shape[0]:
-        rate, size = np.abs(b.constraints @ moved), abs(b.constraints) @ np.abs(moved)
-        worst = max(worst, float((rate / np.maximum(size, 1e-3 * size.max())).max(initial=0.0)))
+        # against motions of their size, for what a constraint holds at rest has nothing but rounding
+        places = (a.system.system.kind == S.POSITION)[:, None]
+        largest = np.maximum(
+            np.abs(moved * places).max(axis=0) / a.system.length, np.abs(moved * ~places).max(axis=0, initial=0.0)
+        )
+        size = abs(b.constraints) @ (np.where(places, a.system.length, 1.0) * largest)
+        rate = np.abs(b.constraints @ moved)
+        worst = max(worst, float((rate / np.maximum(size, 1e-300)).max(initial=0.0)))
     if worst > CONSTANT:
         return worst
     before, after = a.whole(), b.whole()

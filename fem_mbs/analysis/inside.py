@@ -1,0 +1,59 @@
+"""Unknowns within elements that modes know besides those of nodes: of hexahedra with incompatible modes.
+
+Condensed statically they follow the nodes; zeta, their motion relative to that, then has a stiffness of its own and no
+other coupling with the nodes than by masses (`fem_mbs.elements.solid_condensed`):
+
+    K = [K_u 0; 0 K_z],   M = [M_u C^T; C M_z],
+
+so that statics need none of them, and modes are those of the whole, exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import block_array, block_diag, coo_matrix, csr_matrix
+
+from fem_mbs.analysis.linear import Linearised
+
+__all__ = ["Inside", "unknowns_inside"]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """m unknowns within elements: ``stiffness`` (m, m), ``mass`` (m, m), ``coupling`` (m, N) with the model's dofs."""
+
+    stiffness: csr_matrix
+    mass: csr_matrix
+    coupling: csr_matrix
+
+    def problem(self, linear: Linearised, K, M) -> tuple[csr_matrix, csr_matrix]:
+        """The eigenproblem (n_q + m) of the nodes' (n_q), joints eliminated, and the elements' unknowns."""
+        C = self.coupling[:, : linear.first] @ linear.elimination.T
+        return csr_matrix(block_diag((K, self.stiffness))), self._whole(M, C)
+
+    def mass_of_all(self, linear: Linearised) -> csr_matrix:
+        """Mass (N + m, N + m) over the dofs of the model and these unknowns."""
+        return self._whole(linear.mass_matrix, self.coupling)
+
+    def _whole(self, M, C) -> csr_matrix:
+        return csr_matrix(block_array([[M, C.T], [C, self.mass]]))
+
+
+def unknowns_inside(linear: Linearised) -> Inside | None:
+    """Those of all elements of a model; None if there are none."""
+    parts = [(block.dof, *block.type.inside(block.par)) for block in linear.system.blocks if block.type.inside]
+    if not parts:
+        return None
+    stiffness, mass, coupling = [], [], []
+    for dof, K, M, C in parts:
+        e, m, n = C.shape
+        own = np.arange(e * m).reshape(e, m)
+        rows, columns = np.repeat(own, m, axis=1).ravel(), np.tile(own, (1, m)).ravel()
+        stiffness.append(coo_matrix((K.ravel(), (rows, columns))))
+        mass.append(coo_matrix((M.ravel(), (rows, columns))))
+        at = np.repeat(own, n, axis=1).ravel(), np.broadcast_to(dof[:, None], C.shape).ravel()
+        coupling.append(coo_matrix((C.ravel(), at), shape=(e * m, linear.system.n_dof)).tocsr())
+    C = block_array([[c] for c in coupling], format="csr")
+    return Inside(csr_matrix(block_diag(stiffness)), csr_matrix(block_diag(mass)), C)

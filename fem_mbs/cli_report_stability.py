@@ -1,0 +1,192 @@
+"""Tables of what steps have found of complex modes, rotors and stability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs.results_eigenvalues import (
+    Branches,
+    as_complex,
+    campbell_branches,
+    damping_ratio,
+    eigenvalue_path,
+    onsets,
+    unstable,
+)
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["STABILITY", "make_table", "stability_sentences", "stability_tables"]
+
+#: Types of steps with tables of their own.
+STABILITY = ("complex_modes", "campbell", "unbalance", "stability_map")
+
+_MAX_ROWS = 60  # of modes, critical speeds and responses shown
+
+
+def make_table(*columns: str) -> Table:
+    """A table of plain look, its first column to the left."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 else "right")
+    return table
+
+
+def stability_tables(name: str, step: Any) -> Iterator[Table]:
+    """Tables of a step; ``name`` is how it is called in them."""
+    s = step.summary
+    kind = s.get("type")
+    if kind == "complex_modes":
+        yield _complex_modes(name, s)
+    elif kind == "campbell":
+        if s.get("critical_speeds"):
+            yield _critical_speeds(name, s)
+    elif kind == "unbalance":
+        yield _unbalance(name, s)
+    elif kind == "stability_map":
+        yield _map(name, s)
+        if len(s["parameters"]) == 1 and (branches := eigenvalue_path(step)) is not None:
+            yield _path(name, branches)
+    else:
+        branches = eigenvalue_path(step)
+        if branches is not None:
+            yield _path(name, branches)
+
+
+def stability_sentences(step: Any) -> Iterator[str]:
+    """What a step says of stability, in words."""
+    s = step.summary
+    kind = s.get("type")
+    if kind == "complex_modes":
+        grows = unstable(as_complex(s["eigenvalues"])) if s.get("eigenvalues") else np.zeros(0, bool)
+        where = f', rotor "{s["rotor"]}" at {s["speed"]:.6g} rad/s' if s.get("rotor") else ""
+        seen = f", seen from the {s['frame']} frame" if s.get("rotor") and s.get("frame") else ""
+        if s.get("stable", not grows.any()):
+            yield f"no mode grows{where}{seen}"
+        else:
+            count = int(grows.sum())
+            yield f"[bold red]unstable[/]: {count} {'mode grows' if count == 1 else 'modes grow'}{where}{seen}"
+    elif kind == "campbell":
+        yield from _onset_sentences(campbell_branches(s)[0], "speed", "rad/s")
+    else:
+        branches = eigenvalue_path(step)
+        if branches is not None:
+            what, _, unit = branches.label.rstrip("]").partition(" [")
+            yield from _onset_sentences(branches, what[:1].lower() + what[1:], unit.strip("-"))
+
+
+def _onset_sentences(branches: Branches, name: str, unit: str) -> Iterator[str]:
+    found = onsets(branches)
+    first = unstable(branches.values[:1]).any() if len(branches.values) else False
+    if first:
+        yield f"[bold red]unstable[/] at the first {name}, {branches.parameter[0]:.6g} {unit}".rstrip()
+    for onset in found[:8]:
+        at = f" at {onset.frequency:.5g} Hz" if onset.kind == "flutter" else ""
+        value = f"{name} {onset.at:.6g} {unit}".rstrip()
+        yield f"[bold red]{onset.kind}[/]{at} " + (f"up to {value}" if onset.ends else f"from {value} on")
+    if not found and not first:
+        yield f"stable over all {'speeds' if name == 'speed' else 'points'} looked at"
+
+
+def _complex_modes(name: str, s: dict[str, Any]) -> Table:
+    """Frequencies, damping ratios, eigenvalues and residuals; what grows in red."""
+    values = as_complex(s["eigenvalues"])
+    table = make_table(f"{name}: mode", "frequency [Hz]", "damping ratio [%]", "Re p [1/s]", "Im p [1/s]", "residual")
+    residuals = s.get("residuals") or []
+    rigid = int(s.get("rigid_body_modes", 0))
+    if rigid:
+        worst = f"{max(residuals[:rigid]):.1e}" if residuals else ""
+        table.add_row(f"1 to {rigid}" if rigid > 1 else "1", "rigid-body", "", "", "", worst)
+    grows = unstable(values)
+    last = min(len(values), rigid + _MAX_ROWS)
+    for k in range(rigid, last):
+        p = values[k]
+        still = abs(p.imag) <= 1e-9 * abs(p)
+        row = (
+            str(k + 1),
+            "" if still else f"{abs(p.imag) / (2.0 * np.pi):.6g}",
+            _rounded(100.0 * float(damping_ratio(values[k : k + 1])[0]), 1e-4),
+            _rounded(p.real, 1e-6 * abs(p)),
+            _rounded(p.imag, 1e-9 * abs(p)),
+            f"{residuals[k]:.1e}" if k < len(residuals) else "",
+        )
+        table.add_row(*row, style="red" if grows[k] else None)
+    if last < len(values):
+        table.add_row(f"and {len(values) - last} more")
+    return table
+
+
+def _rounded(value: float, noise: float) -> str:
+    """A number, what is below the noise as 0."""
+    return "0" if abs(value) <= noise else f"{value:.6g}"
+
+
+def _critical_speeds(name: str, s: dict[str, Any]) -> Table:
+    table = make_table(f"{name}: critical speed", "rad/s", "1/min", "order", "whirl")
+    criticals = s["critical_speeds"]
+    for k, found in enumerate(criticals[:_MAX_ROWS], 1):
+        speed = float(found["speed"])
+        table.add_row(
+            str(k), f"{speed:.6g}", f"{speed * 30.0 / np.pi:.6g}", f"{float(found.get('order', 1)):g}",
+            found.get("whirl") or "",
+        )  # fmt: skip
+    if len(criticals) > _MAX_ROWS:
+        table.add_row(f"and {len(criticals) - _MAX_ROWS} more")
+    return table
+
+
+def _unbalance(name: str, s: dict[str, Any]) -> Table:
+    table = make_table(f"{name}: response", "largest amplitude", r"at \[rad/s]", "1/min", "phase there [°]")
+    speeds = np.asarray(s["speeds"], float)
+    for entry in s["response"][:_MAX_ROWS]:
+        amplitude = np.array(entry["amplitude"], float)
+        label = " ".join(str(word) for word in (entry.get("at", ""), entry.get("direction", "")) if word)
+        if not np.isfinite(amplitude).any():
+            table.add_row(label)
+            continue
+        k = int(np.nanargmax(amplitude))
+        phase = f"{np.rad2deg(float(entry['phase'][k])):.1f}" if entry.get("phase") else ""
+        speed = float(speeds[k])
+        table.add_row(label, f"{amplitude[k]:.6g}", f"{speed:.6g}", f"{speed * 30.0 / np.pi:.6g}", phase)
+    if len(s["response"]) > _MAX_ROWS:
+        table.add_row(f"and {len(s['response']) - _MAX_ROWS} more")
+    return table
+
+
+def _map(name: str, s: dict[str, Any]) -> Table:
+    growth = np.array(s["growth"], float)
+    known = growth[np.isfinite(growth)]
+    table = make_table(f"{name}: points", "stable", "unstable", "without a state", "largest growth rate [1/s]")
+    size = float(np.abs(known).max(initial=0.0))
+    if s.get("frequency"):
+        size = max(size, 2.0 * np.pi * float(np.nanmax(np.abs(np.array(s["frequency"], float)), initial=0.0)))
+    grows = int((known > 1e-6 * size).sum())
+    most = f"{known.max():.6g}" if known.size else ""
+    table.add_row(str(growth.size), str(known.size - grows), str(grows), str(growth.size - known.size), most)
+    return table
+
+
+def _path(name: str, branches: Branches) -> Table:
+    """Frequencies and growth rates at the first and the last point of each branch."""
+    what, _, unit = branches.label.rstrip("]").partition(" [")
+    unit = "" if unit == "-" else f" {unit}"
+    table = make_table(f"{name}: eigenvalue", f"from {what.lower()}", "Hz", "Re p [1/s]", "to", "Hz", "Re p [1/s]")
+    for k, column in enumerate(branches.values.T[:_MAX_ROWS], 1):
+        have = np.flatnonzero(np.isfinite(column))
+        row = [str(k)]
+        for i in (have[0], have[-1]):
+            p = column[i]
+            row += [
+                f"{branches.parameter[i]:.5g}{unit}",
+                f"{p.imag / (2.0 * np.pi):.6g}",
+                _rounded(p.real, 1e-6 * abs(p)),
+            ]
+        table.add_row(*row)
+    return table

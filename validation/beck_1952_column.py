@@ -1,0 +1,161 @@
+"""Beck's column: flutter under a force that follows the tip.
+
+A cantilever is pressed by a force at its end that stays tangential to it.  It has no other equilibrium at any load, so
+no static criterion finds its limit: two frequencies approach each other, meet at 20.05 EI/L^2 and part as a complex
+pair, one of which grows.  With internal damping of the material, however small, flutter begins much earlier.
+
+      ||                                          EI = rho A = L = 1
+      ||=================================<-- P    P stays tangential to the end
+      ||
+
+Source: M. Beck, "Die Knicklast des einseitig eingespannten, tangential gedrueckten Stabes", Z. angew. Math. Phys. 3
+(1952), 225-228: 20.05 EI/L^2.  Its characteristic equation for y'''' (1 + c p) + P y'' + p^2 y = 0 with y(0) = y'(0) =
+y''(1) = y'''(1) = 0 (c: Kelvin-Voigt damping [s]) was solved anew here: 20.05095 without damping, where frequencies
+coalesce, at w = 11.0156; 10.94 in the limit of small damping (V.V. Bolotin, N.I. Zhinzher, Int. J. Solids Struct. 5
+(1969), 965-989).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from fem_mbs import Model, solve
+from fem_mbs.validation.case import Curve, Findings, good_pairs
+
+CASES = {"B-BECK": "column under a follower force: coalescence of two modes, flutter, damping that destabilises"}
+
+DAMPING = 1e-3  # [s]
+
+
+def build(load: float, n: int = 10, damping: float = 0.0, count: int = 2) -> Model:
+    """The column of n elements under its load."""
+    model = Model(2, "Beck's column")
+    model.section("column", "stiffness", EA=1e8, EI=1.0, rhoA=1.0, rhoI=0.0)
+    model.line("column", (0.0, 0.0), (1.0, 0.0), n)
+    model.beams("column", "column", "column", damping=damping)
+    model.fix("column:start")
+    model.force("P", "column:end", (-load, 0.0), follower=True)
+    model.static_step()
+    model.complex_modes_step(count=count)
+    return model
+
+
+def characteristic(p: complex, load: float, damping: float) -> complex:
+    """Determinant of the boundary conditions, over what it is for a beam without motion."""
+    stiffness = 1.0 + damping * p
+    root = np.sqrt(complex((load / stiffness) ** 2 - 4.0 * p**2 / stiffness))
+    a, b = np.sqrt((-load / stiffness + root) / 2.0), np.sqrt((-load / stiffness - root) / 2.0)
+    # y = A (cosh ax - cosh bx) + B (sinh ax / a - sinh bx / b)
+    rows = (
+        (a**2 * np.cosh(a) - b**2 * np.cosh(b), a * np.sinh(a) - b * np.sinh(b)),
+        (a**3 * np.sinh(a) - b**3 * np.sinh(b), a**2 * np.cosh(a) - b**2 * np.cosh(b)),
+    )
+    return (rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]) / (a**2 - b**2) ** 2
+
+
+def newton(function, x: np.ndarray, steps: int = 40) -> np.ndarray:
+    """Roots of as many real functions as there are unknowns (k,), by differences."""
+    for _ in range(steps):
+        value = function(x)
+        e = 1e-6 * np.maximum(np.abs(x), 1e-3)
+        slope = np.column_stack([(function(x + d) - function(x - d)) / (2.0 * s) for d, s in zip(np.diag(e), e)])
+        change = np.linalg.solve(slope, value)
+        x = x - change
+        if np.abs(change).max() < 1e-13 * np.abs(x).max():
+            break
+    return x
+
+
+def reference() -> dict:
+    """Load and frequency where roots coalesce: f = df/dw = 0; and where a damped one has no real part."""
+
+    def double(x):
+        f = partial(characteristic, load=x[1], damping=0.0)
+        e = 1e-4
+        return np.array([f(1j * x[0]).real, (f(1j * (x[0] + e)) - f(1j * (x[0] - e))).real / (2.0 * e)])
+
+    def marginal(x, damping):
+        value = characteristic(1j * x[0], x[1], damping)
+        return np.array([value.real, value.imag])
+
+    undamped = newton(double, np.array([11.0, 20.0]))
+    damped = newton(partial(marginal, damping=DAMPING), np.array([5.4, 10.9]))
+    return {
+        "paper": 20.05,
+        "benchmark": 20.0509,
+        "frequency": undamped[0],
+        "load": undamped[1],
+        "damped": tuple(damped),
+    }
+
+
+def eigenvalues(summary: dict) -> np.ndarray:
+    p = np.array(summary["eigenvalues"]) @ (1.0, 1j)
+    return p[np.lexsort((p.real, np.abs(p)))]
+
+
+def discriminant(load: float, n: int) -> tuple[float, float]:
+    """(w1^2 - w2^2)^2 of the two lowest modes, which passes zero where they meet, and their mean w^2."""
+    squares = -(eigenvalues(solve(build(load, n)).steps[-1].summary) ** 2)
+    part = squares.real if np.ptp(squares.real) > np.ptp(squares.imag) else squares.imag
+    one, two = squares[np.argmin(part)], squares[np.argmax(part)]
+    return float(((one - two) ** 2).real), float(np.mean(squares).real)
+
+
+def coalescence(n: int) -> tuple[float, float]:
+    """Load and frequency at which the two modes meet, by the secant rule."""
+    a, b = 19.5, 20.4
+    fa, _ = discriminant(a, n)
+    for _ in range(8):
+        fb, square = discriminant(b, n)
+        if abs(fb) < 1e-3 or fa == fb:
+            break
+        a, b, fa = b, b - fb * (b - a) / (fb - fa), fb
+    return b, np.sqrt(square)
+
+
+def check(f: Findings) -> None:
+    known = reference()
+    errors = []
+    for n in (4, 8, 16):
+        load, frequency = coalescence(n)
+        errors.append(load - known["load"])
+    f.row("B-BECK", "load at which two modes meet, 16 elements", load, known["benchmark"], "2e-5: mesh", relative=2e-5)
+    f.row("B-BECK", "the same against the characteristic equation", load, known["load"], "2e-5: mesh", relative=2e-5)
+    f.row("B-BECK", "the same against the paper", load, known["paper"], "printed digits", tolerance=5e-3)
+    f.row("B-BECK", "their frequency there", frequency, known["frequency"], "1e-4", relative=1e-4)
+    f.row(
+        "B-BECK", "order of that load, 4 to 8 elements", np.log2(errors[0] / errors[1]), 4.0, "Hermite mass: 0.2",
+        tolerance=0.2,
+    )  # fmt: skip
+    # one at a time: at the double root itself vectors are defective
+    loads = np.linspace(0.0, 24.0, 25)
+    paths, summaries = [], []
+    for load in loads:
+        step = solve(build(load)).steps[-1].summary
+        paths.append(eigenvalues(step))
+        summaries.append(step)
+    growth = np.array([p.real.max() for p in paths])
+    below = loads < known["load"]
+    f.zero("B-BECK", "largest growth below it [1/s]", growth[below].max(), 1e-7, "frequencies are real")
+    f.between("B-BECK", "growth at P = 21 [1/s]", growth[loads == 21.0][0], 1.0, 10.0, "flutter")
+    damped = [
+        solve(build(load, 16, DAMPING)).steps[-1].summary for load in np.array((0.999, 1.001)) * known["damped"][1]
+    ]
+    rate = [max(p[0] for p in s["eigenvalues"]) for s in damped]
+    load = known["damped"][1] * (0.999 - 0.002 * rate[0] / (rate[1] - rate[0]))
+    f.row(
+        "B-BECK", f"load of flutter with damping {DAMPING:g} s, 16 elements", load, known["damped"][1],
+        "1e-4: characteristic equation", relative=1e-4,
+    )  # fmt: skip
+    f.row("B-BECK", "the same against the limit of small damping", load, 10.94, "its digits", tolerance=1e-2)
+    good_pairs(f, "B-BECK", "all loads", *summaries, *damped)
+    f.figure(
+        "Frequencies of Beck's column",
+        [Curve(loads, np.array([np.sort(np.abs(p.imag))[k] for p in paths]), label, "-")
+         for k, label in ((0, "first"), (-1, "second"))]
+        + [Curve(loads, growth, "growth", "--"), Curve(np.array([known["load"]]), np.array([known["frequency"]]), "exact", "o")],
+        "P L^2 / EI", "Im p, Re p", "10 elements; EI = rho A = L = 1.",
+    )  # fmt: skip
