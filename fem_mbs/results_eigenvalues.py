@@ -155,10 +155,17 @@ def untangle(values: np.ndarray) -> np.ndarray:
 
 
 def _untangle(values: np.ndarray) -> np.ndarray:
+    from scipy.optimize import linear_sum_assignment
+
     branches = values.copy()
     for i in range(1, len(branches)):
         before, now = branches[i - 1], branches[i]
-        turned = np.flatnonzero((before.imag > 1e-9 * np.abs(before)) & (np.abs(now.imag) <= 1e-9 * np.abs(now)))
+        real = np.flatnonzero(_on_axis(before) & _on_axis(now))
+        if len(real) > 1:  # shapes do not tell one value of a pair from the other
+            _, order = linear_sum_assignment(np.abs(before[real, None] - now[real]))
+            branches[i:, real] = branches[i:, real[order]]
+            now = branches[i]
+        turned = np.flatnonzero((before.imag > 1e-9 * np.abs(before)) & _on_axis(now))
         if len(turned) < 2:
             continue
         turned = turned[np.argsort(np.abs(before[turned]))]
@@ -173,9 +180,14 @@ def _untangle(values: np.ndarray) -> np.ndarray:
     return branches
 
 
+def _on_axis(values: np.ndarray) -> np.ndarray:
+    """Return which eigenvalues are real; NaN is not."""
+    return np.abs(values.imag) <= 1e-9 * np.abs(values)
+
+
 def _growing_came_before(last: np.ndarray, now: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Let a pair that has met on the real axis continue what was farther right of the two."""
-    real = np.abs(last.imag) <= 1e-9 * np.abs(last)
+    real = _on_axis(last)
     left = [int(r) for r in np.setdiff1d(np.arange(len(last)), rows) if real[r]]
     rows = rows.copy()
     for k, after in enumerate(now):
@@ -189,7 +201,7 @@ def _growing_came_before(last: np.ndarray, now: np.ndarray, rows: np.ndarray) ->
 
 def _growing_goes_on(last: np.ndarray, now: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Let of a pair that has parted on the real axis the one that is farther right be what the pair becomes."""
-    real = np.abs(now.imag) <= 1e-9 * np.abs(now)
+    real = _on_axis(now)
     new = [int(c) for c in np.setdiff1d(np.arange(len(now)), columns) if real[c]]
     now = now.copy()
     for before, column in zip(last, columns, strict=True):

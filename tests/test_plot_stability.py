@@ -138,6 +138,9 @@ def test_a_pair_on_the_real_axis_pushes_out_the_highest_branch():
     np.testing.assert_array_equal(found, [[3j, 9j, nan], [1j, 8.9j, nan], [2, nan, -2], [3, nan, -3]])
     (onset,) = onsets(Branches(np.arange(4.0), "", found))
     assert onset.kind == "divergence" and onset.at == pytest.approx(1.2)
+    # values of a pair that have changed places go on as they came
+    swapped = untangle(np.array([[-2, 2], [2.1, -2.1], [-2.2, 2.2]], complex))
+    np.testing.assert_array_equal(swapped[:, 0], [-2, -2.1, -2.2])
     back = untangle(np.array([[-3, 3.0], [-2, 2], [1j, 8.9j], [3j, 9j]]))
     (onset,) = onsets(Branches(np.arange(4.0), "", back))
     assert onset.ends and onset.at == pytest.approx(1.8)
@@ -415,6 +418,14 @@ def test_pictures_of_complex_shapes(tmp_path):
         whole(picture)
         shape, later, ways = (count(picture, colour) for colour in (BLUE, "#9cc3e0", ORANGE))
         assert shape > 1500 and later > 1500 and ways > 1500
+
+
+def test_a_single_shape_in_the_plane(tmp_path):
+    results = made.write_modes(tmp_path / "a", made.Overhung(60.0), 400.0, dimension=2)
+    for most in (1, 2):
+        picture = pixels(plot.plot_shapes(results, 0, tmp_path / "a.png", most=most))
+        whole(picture)  # title and legend too
+        assert (picture[:60].min(axis=(1, 2)) < 100).any()  # the title
 
 
 def test_a_complex_mode_goes_round(tmp_path):
