@@ -173,6 +173,30 @@ def test_campbell_diagram(tmp_path):
     assert plot.plot_all(anisotropic, tmp_path / "d")
 
 
+def test_what_grows_without_oscillating_is_shown_by_its_rate(tmp_path):
+    """A flat shaft, seen from the rotor: between its two critical speeds it diverges; there is no damping."""
+    speeds = np.linspace(0.2, 20.2, 41)
+    # M = 1, 2 P, K - Omega^2: (9^2 - Omega^2 + p^2)(11^2 - Omega^2 + p^2) + 4 Omega^2 p^2 = 0
+    found = []
+    for w in speeds:
+        K, P = np.diag([81.0 - w * w, 121.0 - w * w]), np.array([[0.0, -2.0 * w], [2.0 * w, 0.0]])
+        p = made.eigenvalues(np.eye(2), P, K)[0]
+        low, high = np.abs(p).min(), p[p.imag.argmax()]
+        found.append([max(p[np.abs(p) <= 1.001 * low + 1e-6], key=lambda v: v.real), high])
+    branches = [{"eigenvalues": made.pairs(np.array(found)[:, k]), "whirl": "forward"} for k in range(2)]
+    summary = {"speeds": speeds.tolist(), "branches": branches, "frame": "rotating", "critical_speeds": []}
+    results = made.write_campbell(tmp_path, made.Overhung(), **summary)
+    picture = pixels(plot.plot_campbell(results, 0, tmp_path / "figures" / "campbell-a.png"))
+    whole(picture)
+    lower = picture[int(0.7 * picture.shape[0]) :]
+    rows = np.flatnonzero((np.abs(lower - [0xC2, 0x18, 0x5B]).max(axis=2) <= 12).any(axis=1))
+    assert np.ptp(rows) > 80  # a hump as high as the panel
+    start, end = onsets(campbell_branches(results.steps[0].summary)[0])
+    assert (start.ends, end.ends) == (False, True)
+    assert (start.at, end.at) == pytest.approx((9.0, 11.0), abs=0.03)
+    assert "divergence from speed" in report(results)
+
+
 def test_a_branch_at_rest_has_the_whirl_of_the_next_speed(tmp_path):
     speeds, still = [0.0, 10.0, 20.0], [[0.0, 5.0]] * 3
     rows = [
