@@ -193,7 +193,7 @@ def test_what_grows_without_oscillating_is_shown_by_its_rate(tmp_path):
     assert np.ptp(rows) > 80  # a hump as high as the panel
     start, end = onsets(campbell_branches(results.steps[0].summary)[0])
     assert (start.ends, end.ends) == (False, True)
-    assert (start.at, end.at) == pytest.approx((9.0, 11.0), abs=0.03)
+    assert (start.at, end.at) == pytest.approx((9.0, 11.0), abs=0.05)  # rows are 0.5 apart
     assert "divergence from speed" in report(results)
 
 
