@@ -263,6 +263,8 @@ def _still(kind: str, options: dict[str, Any]) -> str:
         )
     if kind == "buckling":
         return f"linear buckling, {_count(options['count'], 'load factor')}"
+    if kind == "linearise":
+        return "matrices of small motions" + (f", {options['form']} model" if options["sensors"] else "")
     if kind in ("campbell", "unbalance"):
         what = "Campbell diagram" if kind == "campbell" else "response to unbalance"
         return f'{what} of rotor "{options["rotor"]}" at {_count(len(options["speeds"]), "speed")}'

@@ -290,6 +290,13 @@ class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, Nodal
         `fem_mbs.analysis.stability_steps.COMPLEX_MODES_OPTIONS`."""
         self.steps.append(Step("complex_modes", name, {"count": count, **options}))
 
+    def linearise_step(self, name: str = "linearise", **options) -> None:
+        """Write the matrices of small motions about the state that the steps before have left to matrices_NAME.npz;
+        with ``inputs`` (loads, motions, driven joints, motors) and ``sensors`` also a state-space model, or its
+        ``form`` "descriptor" with constraints, to state_space_NAME.npz; ``rotor``, ``speed``, ``frame`` as of
+        `complex_modes_step`.  In Python see `fem_mbs.linearise`."""
+        self.steps.append(Step("linearise", name, options))
+
     def stability_map_step(self, parameters=(), count: int = 6, name: str = "stability map", **options) -> None:
         """Largest growth rate and its frequency over one or two parameters; the steps before are made anew at every
         point, and small motions are about the state that they leave (`complex_modes_step`, whose options it takes).

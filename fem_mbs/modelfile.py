@@ -221,9 +221,11 @@ def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping
         what, good = "a number", isinstance(value, (int, float)) and not isinstance(value, bool)
         if isinstance(default, bool):
             what, good = "true or false", isinstance(value, bool)
-        elif key in ("loads", "vary"):
+        elif key in ("loads", "vary", "inputs", "sensors"):
             words = isinstance(value, list) and all(isinstance(v, str) for v in value)
             what, good = "a text or a list of texts", isinstance(value, str) or words
+        elif key == "eigenvalues":
+            what, good = "a table {every = 10, count = 5, ...}", isinstance(value, dict)
         elif key == "parameters":
             what = "a list of tables"
             good = isinstance(value, list) and all(isinstance(v, dict) for v in value)

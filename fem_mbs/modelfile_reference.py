@@ -130,6 +130,11 @@ _STEP_TEXTS = {
     "the others",
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
     'factorisation) or "none"; of buckling: true counts the factors',
+    "eigenvalues": "complex modes along it, a table {every = 10, count = 5}: every so many steps, increments or points "
+    "that many modes; also `near`, `which`, `reach`, `check` as of `complex_modes`",
+    "inputs": 'names of loads (and "gravity"), motions, driven joints and motors that drive a state-space model',
+    "sensors": "names of the sensors that are its outputs, with ' or '' for their derivatives by time",
+    "form": '"state space": dense, of minimal coordinates; "descriptor": sparse, with constraints',
     "preload": "name of a linear static step before, about whose displaced place the step is linear, with its stresses "
     "and loads, which stay constant",
     "start": "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
@@ -138,6 +143,8 @@ _STEP_TEXTS = {
     "complex_modes.near": "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary], the "
     "eigenvalue p of exp(p t) [1/s]",
     "complex_modes.check": '"probe" (look from another start for copies of multiple eigenvalues) or "none"',
+    "coriolis": "at rest in the frame of a centrifugal load: with its Coriolis forces",
+    "basis": "name of a modal step before, whose shapes alone span the motions (as CalculiX does); none: all motions",
     "stability_map.parameters": 'one or two tables: `values` (rising), and `load` (a name, a list or "all": factors), '
     "`rotor` (speeds [rad/s]), or `element` and `number` (a number of elements as their type calls it: stiffness, "
     "damping, coefficient ...; with `factor = true` values multiply it); `name` for figures",
@@ -193,6 +200,9 @@ eigenproblem in the speed, gives for them (`direct`).""",
 Motions and driven joints must leave nothing free but what deforms. Every driver gets a sensor "drive NAME"; the run
 also writes `drives-<number>-<step>.csv`, time and forces at the ends of time steps, which functions of the kind `csv`
 read (`interpolation = "spline"`), so that forces and moments of another model follow them.""",
+    "linearise": """\
+It writes `matrices_NAME.npz` beside the results: M, C, K and constraints G of small motions about what the steps before
+have left, and with inputs or sensors `state_space_NAME.npz` (docs/results.md).""",
     "stability_map": """\
 The steps before are made anew at every point of the grid, up to the state that they leave. Its summary has the largest
 growth rate (real part) and the frequency of that mode at every point.""",

@@ -1159,7 +1159,7 @@ Step = _table(
     type=Key(
         TEXT,
         '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling", '
-        '"complex_modes", "stability_map", "campbell" or "unbalance"',
+        '"complex_modes", "linearise", "stability_map", "campbell" or "unbalance"',
         required=True,
     ),
     name=Key(NAME, "for reports", shows="the type"),

@@ -25,6 +25,9 @@ _OWN_FILES = (
     store.XDMF,
     store.SUMMARY,
     "sensors-*.csv",
+    "matrices_*.npz",
+    "state_space_*.npz",
+    "drives-*.csv",
     "animation.gif",
     "animation.mp4",
 )

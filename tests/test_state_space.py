@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import jsonschema
 import numpy as np
 import pytest
 import scipy.linalg
+from scipy.sparse import csr_matrix
 
-from fem_mbs import Model, ModelError, linearise, solve
+from fem_mbs import Model, ModelError, linearise, load_model, run, solve
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
 
 
 def oscillator() -> Model:
@@ -230,3 +237,81 @@ def test_massless_unknown_is_condensed():
     assert len(s.A) == 2
     np.testing.assert_allclose(np.linalg.eigvals(s.A).imag.max(), np.sqrt(200.0 / 2.0), rtol=1e-12)
     assert s.response(0.0)[0, 0].real == pytest.approx(1.0 / 300.0, rel=1e-10)
+
+
+def test_step_writes_matrices_and_a_model(tmp_path):
+    m = mechanism()
+    m.linearise_step("at rest", inputs=["tip"], sensors=["tip", "rod"])
+    m.linearise_step("sparse", inputs="tip", sensors="tip", form="descriptor")
+    m.linearise_step("matrices")
+    steps = run(m, tmp_path / "out").steps
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    jsonschema.validate(summary, SCHEMA)
+    assert steps[1].summary["files"] == ["matrices_at_rest.npz", "state_space_at_rest.npz"]
+    assert steps[3].summary["files"] == ["matrices_matrices.npz"]
+    lin = linearise(mechanism())
+    with np.load(tmp_path / "out" / "matrices_at_rest.npz") as data:
+        K = csr_matrix((data["K_data"], data["K_indices"], data["K_indptr"]), shape=data["K_shape"])
+        np.testing.assert_array_equal(K.toarray(), lin.K.toarray())
+        assert list(data["names"]) == lin.names
+    with np.load(tmp_path / "out" / "state_space_at_rest.npz") as data:
+        np.testing.assert_allclose(data["A"], lin.state_space().A, rtol=1e-9, atol=1e-9)
+        assert list(data["outputs"]) == ["tip.x", "tip.y", "rod"]
+    with np.load(tmp_path / "out" / "state_space_sparse.npz") as data:
+        assert "E_data" in data
+    run(m, tmp_path / "out")  # its own files may be replaced
+
+
+def test_step_in_a_model_file(tmp_path):
+    text = """
+dimension = 2
+[[body]]
+name = "b"
+position = [0, 0]
+mass = 2.0
+inertia = 0.1
+[[nodal_spring]]
+name = "s"
+on = "b"
+component = "x"
+stiffness = 800.0
+damping = 3.0
+[[support]]
+on = "b"
+components = ["y", "rotation"]
+[[force]]
+name = "push"
+on = "b"
+vector = [1.0, 0.0]
+[[sensor]]
+name = "x"
+kind = "displacement"
+on = "b"
+[[step]]
+type = "linearise"
+inputs = "push"
+sensors = ["x"]
+"""
+    path = tmp_path / "m.toml"
+    path.write_text(text, encoding="utf-8")
+    run(load_model(path), tmp_path / "out")
+    with np.load(tmp_path / "out" / "state_space_linearise.npz") as data:
+        np.testing.assert_allclose(data["A"], [[0.0, 1.0], [-400.0, -1.5]], rtol=1e-12)
+    path.write_text(text.replace('inputs = "push"', 'inputs = "pull"'), encoding="utf-8")
+    with pytest.raises(ModelError, match=r'there is no load.*"pull"'):
+        run(load_model(path), tmp_path / "out2")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"form": "dense"}, "form = 'dense' must be one of state space, descriptor"),
+        ({"inputs": 3}, "inputs = 3 must be a name or a list of names"),
+        ({"speed": 1.0}, "speed = 1.0 needs a rotor"),
+    ],
+)
+def test_wrong_options_of_the_step(options, message):
+    m = oscillator()
+    m.linearise_step(**options)
+    with pytest.raises(ModelError, match=message):
+        solve(m)

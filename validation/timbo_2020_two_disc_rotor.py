@@ -28,7 +28,7 @@ AXIS = (1.0, 0.0, 0.0)
 
 
 def machine(elements: int = 6) -> Model:
-    """The rotor on its bearings, without steps; an even number of elements per disc distance."""
+    """The rotor on its bearings, without steps; elements in threes."""
     model = Model(3, "rotor with two discs")
     model.material("steel", E=211e9, G=81.2e9, density=7810.0)
     model.section("shaft", "circle", diameter=0.05)
@@ -38,10 +38,9 @@ def machine(elements: int = 6) -> Model:
     for i in range(elements):
         model.beams(f"shaft {i}", names[i : i + 2], "shaft", "steel")
     for k in (1, 2):
-        model.point_mass(f"disc {k}", names[k * elements // 3], 32.5897, inertia=(0.32956, 0.17809, 0.17809))
+        model.disc(f"disc {k}", names[k * elements // 3], 32.5897, polar=0.32956, diametral=0.17809, axis=AXIS)
     for k, end in enumerate((names[0], names[-1])):
-        model.nodal_spring(f"bearing {k + 1} y", end, "y", 0.8e6)
-        model.nodal_spring(f"bearing {k + 1} z", end, "z", 1.0e6)
+        model.bearing(f"bearing {k + 1}", end, stiffness=[0.8e6, 1.0e6], axis=AXIS)
     model.fix(names[0], ["x"])
     model.rotor("rotor", axis=AXIS, point=(0.0, 0.0, 0.0))
     return model
@@ -69,7 +68,7 @@ def frequencies(summary: dict) -> np.ndarray:
 
 def check(f: Findings) -> None:
     known = reference()
-    summaries = []
+    summaries, fixed = [], []
     for speed in (0.0, 100.0):
         summary = solve(build(speed)).steps[-1].summary
         summaries.append(summary)
@@ -86,14 +85,33 @@ def check(f: Findings) -> None:
             summary = solve(build(speed)).steps[-1].summary
             speed = frequencies(summary)[k]
         summaries.append(summary)
-        f.row("B-ROTOR", f"critical speed {k + 1} [rad/s]", speed, exact, "1e-5: the recomputed ones were iterated", relative=1e-5)
+        f.row(
+            "B-ROTOR", f"critical speed {k + 1} by fixed points [rad/s]", speed, exact,
+            "1e-5: the recomputed ones were iterated", relative=1e-5,
+        )  # fmt: skip
+        fixed.append(speed)
     good_pairs(f, "B-ROTOR", "all speeds", *summaries)
-    speeds = np.linspace(0.0, 400.0, 9)
-    w = np.array([frequencies(solve(build(speed)).steps[-1].summary)[:4] for speed in speeds])
-    critical = np.array(known["critical"])
+    model = machine()
+    model.campbell_step("rotor", {"start": 0.0, "end": 400.0, "n": 8}, count=4)
+    summary = solve(model).steps[-1].summary
+    for k, (found, exact) in enumerate(zip(summary["critical_speeds"], fixed, strict=True)):
+        f.row(
+            "B-ROTOR", f"critical speed {k + 1} on its branch [rad/s]", found["speed"], exact, "1e-8: the same model",
+            relative=1e-8,
+        )  # fmt: skip
+        f.row(
+            "B-ROTOR", f"critical speed {k + 1} by an eigenproblem of its own [rad/s]", found["direct"][0], exact,
+            "1e-8: the same model", relative=1e-8,
+        )  # fmt: skip
+        sense = ("backward", "forward")[k % 2]
+        f.zero("B-ROTOR", f"whirl there is not {sense}", found["whirl"] != sense, 0.0, "slower ones whirl backward")
+    f.zero("B-ROTOR", "largest residual of the Campbell diagram", summary["largest_residual"], 1e-8, "every pair")
+    f.zero("B-ROTOR", "bi-orthogonality in it", summary["biorthogonality"], 1e-10, "round-off")
+    speeds, critical = np.array(summary["speeds"]), np.array(known["critical"])
     f.figure(
         "Campbell diagram",
-        [Curve(speeds, w[:, k], f"mode {k + 1}") for k in range(4)]
+        [Curve(speeds, np.array(branch["eigenvalues"])[:, 1], f"mode {k + 1}, {branch['whirl'][-1]}")
+         for k, branch in enumerate(summary["branches"])]
         + [Curve(speeds, speeds, "once per turn", ":"), Curve(critical, critical, "critical, recomputed", "o")],
         "Speed [rad/s]", "Circular frequency [rad/s]",
     )  # fmt: skip

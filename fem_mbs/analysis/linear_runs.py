@@ -18,7 +18,7 @@ from fem_mbs.analysis.options import count_steps
 from fem_mbs.analysis.rules import weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error
 from fem_mbs.analysis.stability_map import run_stability_map
-from fem_mbs.analysis.stability_steps import run_complex_modes
+from fem_mbs.analysis.stability_steps import run_complex_modes, run_linearise, run_turning_modes
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import Step
 from fem_mbs.solvers import stepper as S
@@ -36,7 +36,8 @@ class LinearRuns:
     and velocities (first,) or None at the end of linear static steps and transients; ``linear``: the matrices of the
     last step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step,
     of which ``below`` more were left out before the first;
-    ``linearisation``, ``complex_modes``: of the last step of complex modes.
+    ``linearisation``, ``complex_modes``: of the last step of complex modes; ``model``: the state space of the last step
+    that made one; ``shapes_of``: shapes (N, k) of modal steps by their names.
     """
 
     def __init__(self, run: Any):
@@ -46,8 +47,10 @@ class LinearRuns:
         self.linear: Linearised | None = None
         self.vectors: np.ndarray | None = None
         self.below = 0
+        self.shapes_of: dict[str, np.ndarray] = {}
         self.linearisation: Linearisation | None = None
         self.complex_modes: ComplexModes | None = None
+        self.model: Any = None
         self._key: tuple | None = None
         self.matrices: Matrices | None = None
 
@@ -108,12 +111,21 @@ class LinearRuns:
             frames = run.frames(moved, shapes, shapes=True)
             if "shapes" in run.fields.wanted:
                 frames |= run.fields.of_shapes(linear, moved["U"])
+        if step.kind == "modes":
+            self.shapes_of[step.name] = self.vectors
         run.recorder.append({"time": shapes, **series}, frames)
         return {"type": step.kind, "name": step.name, **summary}
 
     def complex(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """Complex modes, one frame per mode."""
+        if options["coriolis"] or options["basis"] or options["preload"]:
+            basis = self.shapes_of[options["basis"]] if options["basis"] else None
+            return run_turning_modes(self.run, step, options, self._linearise(options), basis)
         return run_complex_modes(self.run, step, options)
+
+    def linearise(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
+        """Matrices of small motions, written beside the results."""
+        return run_linearise(self.run, step, options)
 
     def map(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """Stability over parameters, one row per point."""

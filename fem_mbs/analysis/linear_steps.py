@@ -93,7 +93,7 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
                 f'{owner}: friction "{running[0].groups[0][0]}" on a running surface depends on the force of its '
                 "joint, which symmetric matrices do not know; take complex_modes, or a static or transient step"
             )
-    if kind == "complex_modes":
+    if kind in ("complex_modes", "linearise"):
         check_stability(owner, options, model)
     if kind == "stability_map":
         check_map(owner, options, model)

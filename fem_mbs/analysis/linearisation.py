@@ -50,7 +50,7 @@ _BALANCED = 30  # iterations for multipliers that forces depend on
 MECHANISM, LARGE = 0.25, 1500
 #: First parts of the names of element types that depend on velocities by damping, or spins, alone.
 _CONTINUA = ("solid_", "plane_", "axisymmetric_", "beam", "strain_beam", "corotational_beam", "truss", "linear_mass")
-_DIFFERENCE = 1e-3  # of rotations [rad], and of positions over the model's length, in differences of order 4
+_DIFFERENCE = 1e-3  # of rotations [rad], and of positions over an element's length, in differences of order 4
 
 
 @dataclass(frozen=True)
@@ -335,7 +335,7 @@ class Linearisation:
         fun, ctl = self._fun, self._control(2.0)
         out = np.zeros((n, m, m))
 
-        def rates(local: int, step: float) -> np.ndarray:
+        def rates(local: int, step: np.ndarray) -> np.ndarray:
             Q, U, V = (a[..., block.dof].reshape(*a.shape[:-1], n * m) for a in (s.Q, s.U, s.V))
             Q, V, D = Q.copy(), V.copy(), s.D[:, block.rot].reshape(2, n * ends, -1)
             end, k = divmod(local, each)
@@ -360,13 +360,22 @@ class Linearisation:
                 found.append(fe)
             return found[0] - found[1]
 
+        sizes = self._sizes(block)
         for local in range(block.type.node_dofs):
             turn = turning and local % each >= dim
-            e = _DIFFERENCE * (1.0 if turn else self.system.length)
+            e = _DIFFERENCE * (np.ones(n) if turn else sizes)
             near = rates(local, e) - rates(local, -e)
             far = rates(local, 2.0 * e) - rates(local, -2.0 * e)
-            out[:, :, local] = (8.0 * near - far) / (12.0 * e)
+            out[:, :, local] = (8.0 * near - far) / (12.0 * e)[:, None]
         return out
+
+    def _sizes(self, block: Block) -> np.ndarray:
+        """Extents (n,) of elements [m]; the model's length for those that have none."""
+        x = np.where((block.nodes >= 0)[..., None], self.system.nodes.x[block.nodes], np.nan)
+        some = np.flatnonzero((block.nodes >= 0).sum(axis=1) > 1)
+        extent = np.zeros(block.size)
+        extent[some] = np.linalg.norm(np.nanmax(x[some], axis=1) - np.nanmin(x[some], axis=1), axis=1)
+        return np.where(extent > 1e-9 * self.system.length, extent, self.system.length)
 
     def _turn(self, spins: np.ndarray) -> csr_matrix:
         """[w]_x (N, N) in the rotations of nodes, spins (nr, 3)."""

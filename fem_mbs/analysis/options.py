@@ -14,7 +14,7 @@ from fem_mbs.analysis.rotor_steps import CAMPBELL_OPTIONS, UNBALANCE_OPTIONS
 from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
 from fem_mbs.analysis.rules import RULES, check_rule
 from fem_mbs.analysis.stability_map import STABILITY_MAP_OPTIONS
-from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS
+from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS, LINEARISE_OPTIONS
 from fem_mbs.analysis.statics import STATIC_OPTIONS
 from fem_mbs.analysis.stepping import Settings
 from fem_mbs.errors import ModelError
@@ -25,7 +25,8 @@ __all__ = ["LINEAR", "REQUIRED", "STEP_OPTIONS", "TIMED", "count_steps", "read_o
 #: Types of steps that pass time, and those that are linear about a state.
 TIMED = ("transient", "inverse")
 LINEAR = (
-    "linear_static", "linear_transient", "modes", "buckling", "campbell", "unbalance", "complex_modes", "stability_map",
+    "linear_static", "linear_transient", "modes", "buckling", "campbell", "unbalance", "complex_modes", "linearise",
+    "stability_map",
 )  # fmt: skip
 #: Options that have no default where a step takes them.
 REQUIRED = ("duration", "h", "speeds", "unbalances")
@@ -41,6 +42,7 @@ TRANSIENT_OPTIONS: dict[str, Any] = {
     "frames": 100,  # states kept for pictures and ParaView, evenly spread; 0: none
     "restarts": 0,  # restart points, evenly spread
     "adaptive": 0.0,  # largest local error of a step; 0: all steps are h
+    "eigenvalues": None,  # along it: a table of fem_mbs.analysis.eigenvalue_paths.EIGENVALUES_OPTIONS
     **_SETTINGS,
 }
 
@@ -52,6 +54,7 @@ INVERSE_OPTIONS: dict[str, Any] = {
     "dynamic": True,  # false: quasi-static, without inertia
     "frames": 100,
     "restarts": 0,
+    "eigenvalues": None,
     **{k: v for k, v in _SETTINGS.items() if k not in ("beta", "gamma")},
 }
 
@@ -72,6 +75,7 @@ STEP_OPTIONS = {
     "campbell": CAMPBELL_OPTIONS,
     "unbalance": UNBALANCE_OPTIONS,
     "complex_modes": COMPLEX_MODES_OPTIONS,
+    "linearise": LINEARISE_OPTIONS,
     "stability_map": STABILITY_MAP_OPTIONS,
 }
 

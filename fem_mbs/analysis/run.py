@@ -15,6 +15,7 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.adaptive import AdaptiveStepping
 from fem_mbs.analysis.assemble import assemble
+from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath, check_eigenvalues
 from fem_mbs.analysis.events import Events, run_events
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_header
@@ -166,6 +167,7 @@ class _Run:
         self.plan = [(s, *read_options(s, STEP_OPTIONS[s.kind])) for s in model.steps]
         self.frame = model._rotating
         for step, options, _ in self.plan:
+            check_eigenvalues(f'Step "{step.name}"', options, model)
             if step.kind in TIMED:
                 count_steps(step.name, options)
                 if step.kind == "transient" and RULES[options["rule"]].kind == S.EXPLICIT:
@@ -268,7 +270,8 @@ class _Run:
             "linear_static": self.linear.static, "linear_transient": self.linear.transient,
             "modes": self.linear.shapes, "buckling": self.linear.shapes,
             "campbell": self.rotors.campbell, "unbalance": self.rotors.unbalance,
-            "complex_modes": self.linear.complex, "stability_map": self.linear.map,
+            "complex_modes": self.linear.complex, "linearise": self.linear.linearise,
+            "stability_map": self.linear.map,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []
@@ -415,17 +418,23 @@ class _Run:
             )  # fmt: skip
 
         stepping = begun(self.t, h)
+        wanted = options["eigenvalues"]
+        along = EigenvaluePath(self, f'Step "{step.name}"', wanted) if wanted is not None else None
         if resumed:
             stepping.restore(resumed)
             story = json.loads(resumed["story"])
             self.start_report, totals = story["start"], story["totals"]
             stepping.redundancy.earlier = story.get("redundancy", [])
+            if along is not None:
+                along.go_on(story["eigenvalues"], resumed["shapes"])
         elif rule == "static":
             self.state.V[:] = 0.0
             self.state.past[:] = 0.0
             self._rest_at_start(step, settings)
             stepping.begin()
-            self._first_rows(stepping, mid_step_valid=True)
+            self._first_rows(
+                stepping, mid_step_valid=True, **({"eigenvalues": along.here(time=self.t)} if along else {})
+            )
             totals = _new_totals(stepping)
         else:
             if not self.started:
@@ -433,7 +442,7 @@ class _Run:
                 self.start_report = consistent_velocities(self.compiled, self.state, self.t, spin)
             stepping.begin()
             self._check_inertia(stepping)
-            self._first_rows(stepping)
+            self._first_rows(stepping, **({"eigenvalues": along.here(time=self.t)} if along else {}))
             if RULES[rule].kind == S.NEWMARK:
                 # of loads that jump at the start the later value acts in the first step
                 start_rule(
@@ -447,6 +456,11 @@ class _Run:
             _update_totals(totals, chunk)
             frames = self.frames(chunk.frames, chunk.frame_time) if len(chunk.frame_time) else None
             series = self.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
+            if along is not None:
+                series["eigenvalues"] = along.none(len(chunk.time))
+                if stepping.step == target:
+                    self.t = float(chunk.time[-1])
+                    series["eigenvalues"][-1:] = along.here(time=self.t)
             restart = None
             due = restart_every and stepping.step % restart_every == 0 and stepping.step < n_steps
             if due and stepping.step // restart_every <= options["restarts"]:
@@ -454,12 +468,15 @@ class _Run:
                     stepping.solver.reset()
                 story = {"summaries": self.summaries, "start": self.start_report, "totals": totals}
                 story["redundancy"] = stepping.redundancy.warnings
+                if along is not None:
+                    story["eigenvalues"] = along.story()
                 restart = {
                     "time": float(chunk.time[-1]),
                     "t0": t0,
                     "model step": number,
                     "story": json.dumps(story),
                     **stepping.snapshot(),
+                    **(along.shapes if along is not None else {}),
                 }
             self.recorder.append(series, frames, restart)
             if self.progress:
@@ -470,7 +487,7 @@ class _Run:
                 done = round((float(chunk.time[-1]) - t0) / h)
                 self.progress(Progress(step.name, done, n_steps, float(chunk.time[-1]), iterations, error))
 
-        started = perf_counter()
+        started, target = perf_counter(), n_steps
         events: dict[str, Any] = {}
         if self.events is not None and step.kind == "transient":
             before = len(self.events.happened)
@@ -479,7 +496,10 @@ class _Run:
             events["events"] = self.events.happened[before:]
             n_steps = int(totals["rows"])
         else:
-            stepping.run(n_steps - stepping.step, on_chunk)
+            while stepping.step < n_steps:
+                if along is not None:
+                    target = min(n_steps, (stepping.step // along.every + 1) * along.every)
+                stepping.run(target - stepping.step, on_chunk)
             self.t = float(stepping.time(n_steps))
         elapsed = perf_counter() - started
         scale = energy_range(totals)
@@ -496,6 +516,7 @@ class _Run:
                 "closing_error_relative": relative_error(totals),
                 "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
             },
+            **(along.summary() if along is not None else {}),
             "linear_momentum": totals["last"][7 : 7 + self.model.dimension],
             "angular_momentum": totals["last"][12:13] if self.model.dimension == 2 else totals["last"][10:13],
         }  # fmt: skip

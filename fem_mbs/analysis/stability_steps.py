@@ -1,4 +1,5 @@
-"""Steps that look at small motions about the state that the steps before have left, at rest or moving: complex modes.
+"""Steps that look at small motions about the state that the steps before have left, at rest or moving: complex modes,
+matrices to take away.
 
 The state is an equilibrium, an instant of a motion (its coefficients are then held), or, with a rotor, the state in
 which that turns steadily.
@@ -6,6 +7,8 @@ which that turns steadily.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +16,16 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.linearisation import Linearisation, Rotation
 from fem_mbs.analysis.rotating import FRAMES, choose_frame, rotation_of, steady_rotation
+from fem_mbs.analysis.state_space import descriptor, sparse_arrays, state_space
+from fem_mbs.analysis.turning_frame import check_turning_frame, turning_modes
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Matrices
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.complex_modes import CHECKS, ComplexModes, complex_modes
 
 __all__ = [
-    "COMPLEX_MODES_OPTIONS", "check_rotor", "check_stability", "find_modes", "linearised", "nodal",
-    "run_complex_modes", "upper_rows",
+    "COMPLEX_MODES_OPTIONS", "LINEARISE_OPTIONS", "NEUTRAL", "check_rotor", "check_stability", "find_modes",
+    "linearised", "nodal", "run_complex_modes", "run_linearise", "run_turning_modes", "upper_rows",
 ]  # fmt: skip
 
 #: Options of a step of complex modes and their defaults.
@@ -34,9 +39,23 @@ COMPLEX_MODES_OPTIONS: dict[str, Any] = {
     "rotor": "",  # name of the rotor that turns steadily
     "speed": None,  # its speed [rad/s]; None: the one that it has in the state
     "frame": "auto",  # of the increments: "fixed", "rotating", or the one with constant coefficients
+    "coriolis": False,  # at rest in the frame of a centrifugal load: with its Coriolis forces
+    "basis": "",  # modal step whose shapes span the motions
+    "preload": "",  # linear static step whose stresses stiffen the model
 }
 
-_NEUTRAL = 1e-6  # damping ratio that rounding may leave of none
+#: Damping ratio that rounding may leave of none.
+NEUTRAL = 1e-6
+#: Options of a step that writes matrices, and their defaults.
+LINEARISE_OPTIONS: dict[str, Any] = {
+    "inputs": (),  # loads, motions, driven joints, motors of a state-space model
+    "sensors": (),  # its outputs
+    "form": "state space",  # or "descriptor"
+    "rotor": "",
+    "speed": None,
+    "frame": "auto",
+}
+FORMS = ("state space", "descriptor")
 _BALANCED = 1e-6  # of the largest force of an element: what a state may leave out of balance
 _SHAPE = 0.1  # largest displacement of a shape over the model's length
 
@@ -58,7 +77,7 @@ def check_stability(owner: str, options: dict[str, Any], model) -> None:
     Raises:
         ModelError: naming the step, the option and what it may be.
     """
-    words = {"which": ("nearest", "rightmost"), "check": CHECKS, "frame": FRAMES}
+    words = {"form": FORMS, "which": ("nearest", "rightmost"), "check": CHECKS, "frame": FRAMES}
     for key, known in words.items():
         if key in options and options[key] not in known:
             raise ModelError(f"{owner}: {key} = {options[key]!r} must be one of {', '.join(known)}")
@@ -66,12 +85,18 @@ def check_stability(owner: str, options: dict[str, Any], model) -> None:
         raise ModelError(f"{owner}: near = {options['near']!r} must be a frequency [Hz], or [real, imaginary] [1/s]")
     if options.get("shift") is not None and not _point(options["shift"]):
         raise ModelError(f"{owner}: shift = {options['shift']!r} must be a number [1/s], or [real, imaginary]")
+    for key in ("inputs", "sensors"):
+        names = options.get(key, ())
+        if not isinstance(names, (str, list, tuple)) or not all(isinstance(name, str) for name in names):
+            raise ModelError(f"{owner}: {key} = {names!r} must be a name or a list of names")
     reach = options.get("reach")
     if reach is not None and not (_number(reach, 0.0) and reach > 0.0):
         raise ModelError(f"{owner}: reach = {reach!r} must be a positive frequency [Hz]")
     if reach is not None and options.get("which") != "rightmost":
         raise ModelError(f'{owner}: reach = {reach:g} belongs to which = "rightmost"; remove it, or ask for those')
     check_rotor(owner, options, model)
+    if "coriolis" in options:
+        check_turning_frame(owner, options, model)
 
 
 def check_rotor(owner: str, options: dict[str, Any], model) -> None:
@@ -132,6 +157,9 @@ def linearised(run, options: dict[str, Any]) -> tuple[Linearisation, list[str]]:
     warnings = []
     if lin.moving:
         warnings.append("the state moves: eigenvalues are those of its matrices held at this instant")
+    model = run.model
+    if not lin.moving and not getattr(run, "started", False) and (model.initial_velocities or model.initial_speeds):
+        warnings.append("velocities of the start come with the first transient; the state is at rest")
     out = _out_of_balance(lin)
     if out > _BALANCED:
         warnings.append(
@@ -139,7 +167,7 @@ def linearised(run, options: dict[str, Any]) -> tuple[Linearisation, list[str]]:
             "static step before"
         )
     if any("centrifugal" in b.type.name for b in run.system.blocks):
-        warnings.append("Coriolis forces of the turning frame of a centrifugal load are left out; turn a rotor instead")
+        warnings.append("Coriolis forces of the turning frame of a centrifugal load are left out; take coriolis = true")
     if run.events is not None and run.events.happened:
         warnings.append("what events have switched is not seen: functions are those of the model")
     return lin, warnings
@@ -211,7 +239,7 @@ def run_complex_modes(run, step, options: dict[str, Any]) -> dict[str, Any]:
         warnings.append(f"there are no more than these {rows.size} modes")
     size = np.abs(p)
     damping = np.where(size > 0.0, -p.real / np.where(size > 0.0, size, 1.0), 0.0)
-    stable = bool((damping >= -_NEUTRAL).all())
+    stable = bool((damping >= -NEUTRAL).all())
     number = np.arange(1.0, rows.size + 1.0)
     series = {
         "time": number, "eigenvalue": np.column_stack((p.real, p.imag)), "frequency": np.abs(p.imag) / (2.0 * np.pi),
@@ -235,6 +263,55 @@ def run_complex_modes(run, step, options: dict[str, Any]) -> dict[str, Any]:
         "shifts": [[s.real, s.imag] for s in modes.shifts],
         **({"covered": list(modes.covered)} if modes.covered is not None else {}),
         "equations": int(lin.dofs.size), "constraints": int(lin.G.shape[0]),
+        "effort": {
+            "factorisations": effort.factorisations, "solves": effort.solves, "steps": effort.steps,
+            "breakdowns": effort.breakdowns,
+        },
+        "warnings": warnings,
+    }  # fmt: skip
+
+
+def run_turning_modes(run, step, options: dict[str, Any], linear, basis: np.ndarray | None) -> dict[str, Any]:
+    """Make a step of complex modes about a state at rest, perhaps seen from the frame of a centrifugal load, perhaps in
+    the span of shapes (N, r): its rows, one frame per mode, and its summary."""
+    owner = f'Step "{step.name}"'
+    near, reach, shift = options["near"], options["reach"], options["shift"]
+    given = {
+        "near": 2j * np.pi * near if np.ndim(near) == 0 else complex(*near),
+        "which": options["which"], "check": options["check"],
+        "shift": shift if shift is None or np.ndim(shift) == 0 else complex(*shift),
+        "reach": None if reach is None else 2.0 * np.pi * reach,
+    }  # fmt: skip
+    modes, X, speed = turning_modes(linear, basis, options["coriolis"], 2 * options["count"], given, owner)
+    rows = upper_rows(modes, options["count"])
+    p, X = modes.values[rows], X[:, rows]
+    size = np.abs(p)
+    damping = np.where(size > 0.0, -p.real / np.where(size > 0.0, size, 1.0), 0.0)
+    warnings = list(linear.redundancy)
+    if rows.size < modes.rigid + options["count"]:
+        warnings.append(f"there are no more than these {rows.size} modes")
+    if basis is not None:
+        warnings.append(
+            f'the motions are those of the {basis.shape[1]} modes of "{options["basis"]}": what others would add is '
+            "missing, most in the highest"
+        )
+    number = np.arange(1.0, rows.size + 1.0)
+    series = {
+        "time": number, "eigenvalue": np.column_stack((p.real, p.imag)), "frequency": np.abs(p.imag) / (2.0 * np.pi),
+        "damping ratio": damping, "residual": modes.residuals[rows],
+    }  # fmt: skip
+    run.recorder.append(series, _frames(run, linear, X, number) if rows.size else None)
+    effort = modes.effort
+    return {
+        "type": "complex_modes", "name": step.name,
+        "eigenvalues": np.column_stack((p.real, p.imag)).tolist(),
+        "frequencies_hz": series["frequency"].tolist(), "damping_ratios": damping.tolist(),
+        "residuals": modes.residuals[rows].tolist(), "backward_errors": modes.backward[rows].tolist(),
+        "biorthogonality": modes.biorthogonality, "rigid_body_modes": modes.rigid, "zeros": modes.zeros,
+        "frame": "fixed" if speed is None else "rotating", "rotor": "", "speed": speed, "basis": options["basis"],
+        "stable": bool((damping >= -1e-6).all()), "time": linear.t,
+        "shifts": [[s.real, s.imag] for s in modes.shifts],
+        "equations": int(linear.stiffness.shape[0]), "constraints": int(linear.rows.shape[0]),
         "effort": {
             "factorisations": effort.factorisations, "solves": effort.solves, "steps": effort.steps,
             "breakdowns": effort.breakdowns,
@@ -283,3 +360,52 @@ def nodal(system, X: np.ndarray) -> np.ndarray:
     for i in range(system.rotation_dofs):
         out[:, turning, 5 if dim == 2 else 3 + i] = X[system.offset[turning] + dim + i].T
     return out
+
+
+# --- matrices to take away -------------------------------------------------------------------------------------------
+def run_linearise(run, step, options: dict[str, Any]) -> dict[str, Any]:
+    """Make a step that writes the matrices of small motions, and with inputs or sensors a linear model, beside the
+    results; its summary."""
+    owner = f'Step "{step.name}"'
+    lin, warnings = linearised(run, options)
+    run.linear.linearisation = lin
+    label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
+    tables = {f"matrices_{label}.npz": matrices(lin)}
+    model = None
+    if len(options["inputs"]) or len(options["sensors"]):
+        make = state_space if options["form"] == "state space" else descriptor
+        model = make(lin, options["inputs"], options["sensors"], owner)
+        tables[f"state_space_{label}.npz"] = model.arrays()
+    run.linear.model = model
+    directory = getattr(run.recorder, "directory", None)
+    if directory is not None:
+        for name, table in tables.items():
+            part = Path(directory) / f"{name}.part"
+            with part.open("wb") as stream:
+                np.savez_compressed(stream, **table)
+            part.replace(Path(directory) / name)
+    run.recorder.append({"time": np.array([run.t])})
+    found = {} if model is None else {"states": len(model.states), "inputs": model.inputs, "outputs": model.outputs}
+    return {
+        "type": "linearise", "name": step.name, "time": float(run.t), "equations": int(lin.dofs.size),
+        "constraints": int(lin.G.shape[0]), "frame": lin.frame, "rotor": options["rotor"],
+        "speed": lin.rotation.speed if lin.rotation is not None else None,
+        "asymmetry": {name: _skew(A) for name, A in (("C", lin.C), ("K", lin.K))},
+        **found, "files": list(tables) if directory is not None else [], "warnings": warnings,
+    }  # fmt: skip
+
+
+def matrices(lin: Linearisation) -> dict[str, np.ndarray]:
+    """M, C, K and constraints G of a linearisation as arrays of a .npz file: compressed rows, ``M_data`` and so on, and
+    ``names`` of the unknowns, ``dofs``, ``multipliers``, ``residual``."""
+    out: dict[str, np.ndarray] = {}
+    for key, A in (("M", lin.M), ("C", lin.C), ("K", lin.K), ("G", lin.G)):
+        out |= sparse_arrays(key, A)
+    names = np.array(lin.names)
+    return {**out, "names": names, "dofs": lin.dofs, "multipliers": lin.multipliers, "residual": lin.residual}
+
+
+def _skew(A) -> float:
+    """Largest difference of opposite entries over the largest entry."""
+    size = float(abs(A).max()) if A.nnz else 0.0
+    return float(abs(A - A.T).max()) / size if size > 0.0 else 0.0

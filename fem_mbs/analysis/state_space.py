@@ -53,9 +53,13 @@ class StateSpace:
         unit = np.eye(len(self.A))
         return self.C @ np.linalg.solve(p[..., None, None] * unit - self.A, self.B.astype(complex)) + self.D
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of it by name, as `save` writes it."""
+        return _plain(self)
+
     def save(self, path: str | Path) -> Path:
         """Write all arrays and names to a .npz file, which `numpy.load` reads."""
-        np.savez_compressed(path, **_plain(self))
+        np.savez_compressed(path, **self.arrays())
         return Path(path)
 
 
@@ -73,9 +77,13 @@ class Descriptor:
     outputs: list[str]
     start: np.ndarray
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of it by name, as `save` writes it."""
+        return _plain(self)
+
     def save(self, path: str | Path) -> Path:
         """Write all to a .npz file: of every matrix its ``_data``, ``_indices``, ``_indptr``, ``_shape`` (rows)."""
-        np.savez_compressed(path, **_plain(self))
+        np.savez_compressed(path, **self.arrays())
         return Path(path)
 
 

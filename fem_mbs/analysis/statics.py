@@ -15,6 +15,7 @@ from scipy.linalg.lapack import dgbtrf, dgbtrs
 from scipy.sparse import csc_matrix, csr_matrix
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
@@ -46,6 +47,7 @@ STATIC_OPTIONS: dict[str, Any] = {
     "branch": 0,  # number of the bifurcation from which the path follows the other branch
     "branch_size": 0.01,  # first step onto it, over the model's size; negative: to the other side
     "line_search": False,
+    "eigenvalues": None,  # along it: a table of fem_mbs.analysis.eigenvalue_paths.EIGENVALUES_OPTIONS
 }
 _SMALLEST = 2.0**-12  # of an increment's size
 _DIFFERENCE = 1e-5  # of the load factor, where motions follow it
@@ -132,6 +134,7 @@ def run_static(run, step: Step, options: dict[str, Any], settings: Settings) -> 
     summary = job.path() if path else job.increments()
     return {
         "type": "static", "name": step.name, "t_start": t0, "t_end": run.t, **summary, "load_factor": float(job.factor),
+        **(job.eigenvalues.summary() if job.eigenvalues is not None else {}),
         "warnings": [*stepping.redundancy.warnings, *summary.get("warnings", []), *stepping.watcher.warnings],
     }  # fmt: skip
 
@@ -144,6 +147,8 @@ class _Static:
         self.mask, self.weight, self.factor, self.motions = mask, weight, start, motions
         self.chunk: Chunk | None = None
         self.points = 0
+        wanted = options["eigenvalues"]
+        self.eigenvalues = EigenvaluePath(run, f'Step "{step.name}"', wanted) if wanted is not None else None
 
     def set(self, factor: float) -> None:
         self.loading.set(self.mask, self.weight, factor)
@@ -160,18 +165,30 @@ class _Static:
         chunk.time[:] = run.t
         rows = run.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
         rows |= {name.replace("_", " "): np.array([value]) for name, value in extra.items()}
+        rows |= self.along(self.points + 1, **extra)
         # frames are ordered by what grows: time, the length of a path, else the load factor
         place = run.t if self.options["duration"] else extra.get("path_length", extra["load_factor"])
         run.recorder.append(rows, run.frames(chunk.frames, np.array([place])))
         self.chunk = chunk
         self.points += 1
 
+    def along(self, point: int, **place: float) -> dict[str, np.ndarray]:
+        """The series of eigenvalues in a row, if it is wanted; computed at every so many points."""
+        if self.eigenvalues is None:
+            return {}
+        if point % self.eigenvalues.every:
+            return {"eigenvalues": self.eigenvalues.none()}
+        self.set(place["load_factor"])
+        keep = ("load_factor", "path_length")
+        return {"eigenvalues": self.eigenvalues.here(time=self.run.t, **{k: place[k] for k in keep if k in place})}
+
     # --- load increments in compiled code --------------------------------------------------------------------------
     def increments(self) -> dict[str, Any]:
         run, stepping, options = self.run, self.stepping, self.options
         t0, duration = run.t, options["duration"]
         run._first_rows(
-            stepping, place=np.array([t0]) if duration else None, **{"load factor": np.array([self.factor])}
+            stepping, place=np.array([t0]) if duration else None,
+            **{"load factor": np.array([self.factor])}, **self.along(0, load_factor=self.factor),
         )  # fmt: skip
         start, span = self.factor, options["until"] - self.factor
         chunks: list[Chunk] = []
@@ -290,7 +307,10 @@ class _Static:
         )  # fmt: skip
         count = problem.negative(self.factor) if settings.stability else -1
         start = {"load factor": self.factor, "path length": 0.0, "negative eigenvalues": float(count)}
-        run._first_rows(self.stepping, **{k: np.array([v]) for k, v in start.items()})
+        run._first_rows(
+            self.stepping, **{k: np.array([v]) for k, v in start.items()},
+            **self.along(0, load_factor=self.factor, path_length=0.0),
+        )  # fmt: skip
 
         def on_point(point: Point) -> None:
             self.factor = point.factor

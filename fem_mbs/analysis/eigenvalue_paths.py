@@ -1,0 +1,151 @@
+"""Eigenvalues of small motions along a transient or a load path, every few steps or points.
+
+Where a state moves, its matrices are held as they are at that instant.  Eigenvalues keep their places from one instant
+to the next by the likeness of their shapes, |x_i^H M y_j|, so that a column of the results is one branch.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from fem_mbs.analysis.linearisation import Linearisation
+from fem_mbs.analysis.stability_steps import NEUTRAL, check_stability, find_modes
+from fem_mbs.errors import ModelError
+from fem_mbs.matrices import Matrices
+
+__all__ = ["EIGENVALUES_OPTIONS", "EigenvaluePath", "check_eigenvalues"]
+
+#: Keys of the option ``eigenvalues`` of transients and static steps, and their defaults.
+EIGENVALUES_OPTIONS: dict[str, Any] = {
+    "every": 10,  # steps, increments or points
+    "count": 5,  # of modes; a conjugate pair is one
+    "near": 0.0,  # as of a step of complex modes
+    "which": "nearest",
+    "reach": None,
+    "check": "probe",
+}
+
+
+def check_eigenvalues(owner: str, options: dict[str, Any], model) -> None:
+    """Refuse a table of eigenvalues along a step that makes no sense.
+
+    Raises:
+        ModelError: naming the step, the key and what it may be.
+    """
+    given = options.get("eigenvalues")
+    if given is None:
+        return
+    owner = f"{owner}: eigenvalues"
+    if not isinstance(given, dict):
+        raise ModelError(f"{owner} = {given!r} must be a table with some of {', '.join(EIGENVALUES_OPTIONS)}")
+    for key in given:
+        if key not in EIGENVALUES_OPTIONS:
+            close = difflib.get_close_matches(str(key), EIGENVALUES_OPTIONS, n=1)
+            hint = f'did you mean "{close[0]}"?' if close else f"it takes {', '.join(EIGENVALUES_OPTIONS)}"
+            raise ModelError(f'{owner}: unknown key "{key}"; {hint}')
+    table = {**EIGENVALUES_OPTIONS, **given}
+    for key in ("every", "count"):
+        v = table[key]
+        if isinstance(v, bool) or not isinstance(v, int) or v < 1:
+            raise ModelError(f"{owner}: {key} = {v!r} must be a whole number of at least 1")
+    check_stability(owner, table, model)
+    if model.events:
+        raise ModelError(f"{owner}: a transient with events does not compute them; remove the events, or eigenvalues")
+
+
+class EigenvaluePath:
+    """Eigenvalues along one step of a run (`fem_mbs.analysis.run._Run`), kept by instants.
+
+    ``every``: steps from one computation to the next.
+    """
+
+    def __init__(self, run: Any, owner: str, given: dict[str, Any]):
+        self.run, self.owner = run, owner
+        self.options = {**EIGENVALUES_OPTIONS, **given}
+        self.every: int = self.options["every"]
+        self.count: int = self.options["count"]
+        self.instants: list[dict[str, float]] = []
+        self.values: list[np.ndarray] = []
+        self._shapes: np.ndarray | None = None
+
+    def none(self, rows: int = 1) -> np.ndarray:
+        """What stands in rows (rows, count, 2) at which nothing was computed."""
+        return np.full((rows, self.count, 2), np.nan)
+
+    def here(self, **instant: float) -> np.ndarray:
+        """Eigenvalues (1, count, 2), real and imaginary parts [1/s], of the present state of the run; NaN beyond the
+        last. ``instant``: where this is, for the summary.
+
+        Raises:
+            ModelError, AnalysisError: the state cannot be linearised, or they are not found.
+        """
+        run = self.run
+        if run.linear.matrices is None:
+            run.linear.matrices = Matrices(run.system)
+        hist = run.system.system.hist
+        kept = hist.copy()  # of elements that remember: the step goes on as if nothing had been
+        try:
+            lin = Linearisation(run.compiled, run.state, run.t, run.loading, matrices=run.linear.matrices)
+            modes, rows, shapes = find_modes(lin, self.options, self.owner)
+        finally:
+            hist[:] = kept
+        rows, shapes = rows[modes.rigid :], shapes[:, modes.rigid :]
+        values = self.none()[0]
+        p = modes.values[rows]
+        place = self._places(shapes, lin.mass)
+        values[place] = np.column_stack((p.real, p.imag))
+        self.instants.append(instant)
+        self.values.append(values)
+        return values[None]
+
+    def _places(self, shapes: np.ndarray, mass) -> np.ndarray:
+        """Columns in which shapes (N, k) go on: the assignment of greatest likeness to those before."""
+        k = shapes.shape[1]
+        size = np.sqrt(np.abs(np.einsum("ik,ik->k", shapes.conj(), mass @ shapes)))
+        shapes = shapes / np.where(size > 0.0, size, 1.0)
+        place = np.arange(k)
+        if self._shapes is None:
+            self._shapes = np.zeros((shapes.shape[0], self.count), complex)
+        elif k:
+            like = np.abs(self._shapes.conj().T @ (mass @ shapes))
+            columns, rows = linear_sum_assignment(-like)
+            place[rows] = columns
+        self._shapes[:, place] = shapes
+        return place
+
+    def story(self) -> dict[str, Any]:
+        """What a restart point must know, beside `shapes`."""
+        return {"instants": self.instants, "values": [v.tolist() for v in self.values]}
+
+    @property
+    def shapes(self) -> dict[str, np.ndarray]:
+        """The shapes by which branches go on, for a restart point."""
+        assert self._shapes is not None
+        return {"shapes": np.stack((self._shapes.real, self._shapes.imag))}
+
+    def go_on(self, story: dict[str, Any], shapes: np.ndarray) -> None:
+        """Continue from a restart point."""
+        self.instants = list(story["instants"])
+        self.values = [np.array(v, float) for v in story["values"]]
+        self._shapes = shapes[0] + 1j * shapes[1]
+
+    def summary(self) -> dict[str, Any]:
+        """What a summary says: instants, values (null where there are none), and where growth begins."""
+        if not self.instants:
+            return {}
+        values = np.array(self.values)
+        size = np.hypot(values[..., 0], values[..., 1])
+        growing = (values[..., 0] > NEUTRAL * size).any(axis=1)
+        first = int(np.argmax(growing))
+        return {
+            "eigenvalues": {
+                **{key: [float(i[key]) for i in self.instants] for key in self.instants[0]},
+                "values": [[None if np.isnan(v[0]) else v.tolist() for v in row] for row in values],
+                "stable": not growing.any(),
+                **({"unstable_from": {k: float(v) for k, v in self.instants[first].items()}} if growing.any() else {}),
+            }
+        }
