@@ -28,6 +28,7 @@ PROMISED = {
     *("B-ELASTICA", "B-ROLL", "B-BEND45", "B-FRAME", "B-LEE", "B-EULER", "B-GREENHILL", "B-STRIP", "B-MODES"),
     *("B-DUFFING", "B-STOP", "B-PD", "B-JOINTS"),
     *("B-BRICARD", "B-4BARS", "B-CHAIN", "B-LE1", "B-LE10"),
+    *("B-ZIEGLER", "B-FRICTION"),
 }
 
 
