@@ -52,6 +52,7 @@ __all__ = [
     "nearest_angle",
     "offset_rate",
     "offset_rows",
+    "rate_row",
     "spring_rows",
 ]
 
@@ -94,6 +95,21 @@ def end_velocities(V, D, dof, rot, state, e, vel):
 
 
 @inner
+def rate_row(ctl, row, G, vel, row1):
+    """row1 = ds'/dU of one-state rules: s' = row.vel, dv = WV dx, dw = dtheta x w + WV dtheta; G is half of d row."""
+    n = row.shape[0]
+    for j in range(n):
+        row1[j] = ctl[WV] * row[j]
+        for i in range(n):
+            row1[j] += 2 * vel[i] * G[i, j]
+    if n == 12:
+        for m in (3, 9):
+            row1[m] += vel[m + 1] * row[m + 2] - vel[m + 2] * row[m + 1]
+            row1[m + 1] += vel[m + 2] * row[m] - vel[m] * row[m + 2]
+            row1[m + 2] += vel[m] * row[m + 1] - vel[m + 1] * row[m]
+
+
+@inner
 def spring_rows(job, ctl, stiffness, damping, force, row, row1, G, vel, fe, ke, k):
     """Rows of a force on a coordinate, k (s0 + s1)/2 + c ds/h (one state: k s + c s'), and their tangent.
 
@@ -113,16 +129,7 @@ def spring_rows(job, ctl, stiffness, damping, force, row, row1, G, vel, fe, ke, 
             K[i, j] = ctl[SK] * (slope * row[i] * row1[j] + force * G[i, j])
     if not one_state or damping == 0:
         return
-    # s' = row.vel;  dv = WV dx, dw = dtheta x w + WV dtheta, and G is half of d row
-    for j in range(n):
-        row1[j] = ctl[WV] * row[j]
-        for i in range(n):
-            row1[j] += 2 * vel[i] * G[i, j]
-    if n == 12:
-        for m in (3, 9):
-            row1[m] += vel[m + 1] * row[m + 2] - vel[m + 2] * row[m + 1]
-            row1[m + 1] += vel[m + 2] * row[m] - vel[m] * row[m + 2]
-            row1[m + 2] += vel[m] * row[m + 1] - vel[m + 1] * row[m]
+    rate_row(ctl, row, G, vel, row1)
     for i in range(n):
         for j in range(n):
             K[i, j] += ctl[SF] * damping * row[i] * row1[j]

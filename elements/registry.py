@@ -30,10 +30,11 @@ class ElementType:
     ``par`` and ``outputs`` name the columns of the parameter table and of the OUTPUT job, with units in square
     brackets; ``multipliers`` counts the constraint rows after the node dofs; ``scale`` is the parameter column that
     holds the scale of the multipliers (joints only, else -1); ``angular`` says that its constraints are angles, not
-    lengths.  ``prestress(par, outputs, factor)`` returns parameters with the stresses of an OUTPUT table times a factor
-    added, for linear buckling; ``watch`` is what limits its use; ``tables`` says that the parameters may go on with
-    tables, longer than ``par`` names; ``inside(par)`` returns stiffness, mass (n, m, m) and masses that couple (n, m,
-    node dofs) of m unknowns within elements, which only modes know.
+    lengths; ``reads`` counts multipliers of another joint that its forces depend on, the last local unknowns, with
+    their scales in the last columns of ``par``.  ``prestress(par, outputs, factor)`` returns parameters with the
+    stresses of an OUTPUT table times a factor added, for linear buckling; ``watch`` is what limits its use; ``tables``
+    says that the parameters may go on with tables, longer than ``par`` names; ``inside(par)`` returns stiffness, mass
+    (n, m, m) and masses that couple (n, m, node dofs) of m unknowns within elements, which only modes know.
     """
 
     name: str
@@ -52,6 +53,7 @@ class ElementType:
     prestress: Any = None
     watch: Watch | None = None
     tables: bool = False
+    reads: int = 0
     inside: Any = None
 
     @property
@@ -65,7 +67,7 @@ class ElementType:
 
     @property
     def local_dofs(self) -> int:
-        return self.node_dofs + self.multipliers
+        return self.node_dofs + self.multipliers + self.reads
 
     def column(self, name: str) -> int:
         """Parameter column by its name without the unit."""
@@ -144,6 +146,7 @@ _MODULES = {
     "bushing2": "bushing",
     "bushing3": "bushing",
     **{f"motor_{kind}{d}": "motor" for kind in ("length", "offset", "angle") for d in (2, 3)},
+    **{f"friction_{kind}": "friction" for kind in ("offset2", "offset3", "angle2", "angle3", "plane3")},
     **{f"user_{kind}{d}": "user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
     **{f"solid_{cell}": "solid" for cell in _SOLIDS},
     **{f"solid_{form}_{cell}": "solid_mass" for form in ("mass", "lumped") for cell in _SOLIDS},

@@ -53,7 +53,8 @@ class Block:
     ``groups`` names runs of elements as the user did: (label, first, past the last).  ``joint`` (n,): elements with the
     same number have their multipliers in common; None: each has its own.  ``preferred`` (n_multipliers, 2): node and
     component of the dof that each multiplier's row should make dependent in an elimination, node -1: any; None: all of
-    them any.
+    them any.  ``reads`` (n,): of types that read multipliers, the names of the joints whose they are ("": none);
+    ``owners`` (n, type.reads, 2): where these stand, block and element, -1: nowhere.
     """
 
     groups: list[tuple[str, int, int]]
@@ -63,6 +64,8 @@ class Block:
     watched: bool = False
     joint: np.ndarray | None = None
     preferred: np.ndarray | None = None
+    reads: list[str] | None = None
+    owners: np.ndarray | None = None
     dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     first_element: int = 0
@@ -147,6 +150,8 @@ class Compiled:
         """What a dof is, for a message: node and component, or joint and row."""
         if dof >= self.first_multiplier:
             for block in self.blocks:
+                if not block.type.multipliers:
+                    continue
                 found = np.flatnonzero((block.dof[:, block.type.node_dofs :] == dof).any(axis=1))
                 if found.size:
                     return f'constraint of "{block.row_label(int(found[0]))}"'
@@ -168,7 +173,7 @@ class Compiled:
                 rows = np.flatnonzero(block.par[:, block.type.column(column)] == index)
                 if rows.size:
                     kind = "Joint" if block.type.multipliers else block.type.name.rstrip("23").capitalize()
-                    kind = "Motor" if kind.startswith("Motor") else kind
+                    kind = next((k for k in ("Motor", "Friction") if kind.startswith(k)), kind)
                     kind = "Equation" if block.type.name.startswith("equation") else kind
                     return f'{kind} "{block.label(int(rows[0]))}"'
         return f"Function {index + 1}"
@@ -342,6 +347,13 @@ class Compiled:
             block.par[:, block.type.scale] = scale
             unit = 1.0 if block.type.angular else self.length
             self.system.row_scale[block.dof[:, nd:]] = (scale * unit)[:, None]
+        for block in self.blocks:
+            if block.owners is not None:
+                scales = block.par[:, len(block.type.par) - block.type.reads : len(block.type.par)]
+                number, element = block.owners.transpose(2, 0, 1)
+                for i, joint in enumerate(self.blocks):
+                    if joint.type.multipliers:
+                        scales[number == i] = joint.par[element[number == i], joint.type.scale]
         # the compiled step reads the flat copy
         self.system.par[:] = np.concatenate([b.par.ravel() for b in self.blocks])
         return diagonal
@@ -383,7 +395,39 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
         block.first_element, block.first_output = first_element, first_output
         first_element += block.size
         first_output += block.size * len(t.outputs)
+    for block in blocks:
+        if block.type.reads:
+            _link(block, blocks)
     return offset, rot_row, N
+
+
+#: Constraints whose multipliers are forces between two points along unit vectors.
+_FORCES = ("point", "position", "offset", "beam_slide")
+
+
+def _link(block: Block, blocks: list[Block]) -> None:
+    """Point the last local dofs of elements that read multipliers at those of their joints which no function drives."""
+    first = block.type.node_dofs + block.type.multipliers
+    block.owners = np.full((block.size, block.type.reads, 2), -1, np.int64)
+    for element, name in enumerate(block.reads or ()):
+        found = []
+        for number, joint in enumerate(blocks) if name else ():
+            t = joint.type
+            if not t.multipliers or t.name[:-1] not in _FORCES:
+                continue
+            driven = joint.par[:, t.column("function")] >= 0.0 if "function" in t.par else np.zeros(joint.size, bool)
+            rows = [i for label, a, b in joint.groups if label == name for i in range(a, b) if not driven[i]]
+            if joint.joint is not None:  # multipliers in common are read once
+                rows = [i for k, i in enumerate(rows) if joint.joint[i] not in joint.joint[rows[:k]]]
+            found += [(number, i, d) for i in rows for d in joint.dof[i, t.node_dofs :]]
+        if name and not 0 < len(found) <= block.type.reads:
+            raise ModelError(
+                f'Friction "{block.label(element)}": joint "{name}" has {len(found)} constraint forces where 1 to '
+                f"{block.type.reads} are expected; use a joint that guides a point"
+            )
+        for k, (number, i, d) in enumerate(found):
+            block.dof[element, first + k] = d
+            block.owners[element, k] = number, i
 
 
 def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
@@ -627,5 +671,6 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         if any(p.preferred is not None for p in parts):
             none = [np.full((p.n_multipliers, 2), -1) if p.preferred is None else p.preferred for p in parts]
             preferred = np.concatenate(none)
-        merged.append(Block(groups, parts[0].type, nodes, par, joint=joint, preferred=preferred))
+        reads = [name for p in parts for name in p.reads or [""] * p.size] if parts[0].type.reads else None
+        merged.append(Block(groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads))
     return merged

@@ -133,6 +133,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "equation",
         "coupling",
         "motor",
+        "friction",
         "bushing",
         "bearing",
         "disc",
@@ -270,6 +271,8 @@ def _still(kind: str, options: dict[str, Any]) -> str:
     if kind == "complex_modes":
         about = f" of {options['rotor']} turning" if options["rotor"] else ""
         return f"{_count(options['count'], 'complex mode')}{about}, {_sought(options)}"
+    if kind == "stability_map":
+        return f"stability over {_count(len(options['parameters']), 'parameter')}, {_sought(options)}"
     if options["control"] == "arc":
         return f"static, along a path of at most {_count(options['points'], 'point')}"
     what = "increment" if options["control"] == "load" else f"increment of the displacement of {options['on']}"

@@ -90,6 +90,7 @@ def explain_file(path: Path, strict: bool = False) -> list[str]:
         lines.append("constraints: " + ", ".join(found))
     kinds = {
         "linear_static": "linear statics", "static": "nonlinear statics", "modes": "modes", "buckling": "buckling",
+        "complex_modes": "complex modes",
         "linear_transient": "linear transient", "transient": "transient",
     }  # fmt: skip
     for step in converted.steps:

@@ -86,10 +86,11 @@ def _onset_sentences(branches: Branches, name: str, unit: str) -> Iterator[str]:
     found = onsets(branches)
     first = unstable(branches.values[:1]).any() if len(branches.values) else False
     if first:
-        yield f"[bold red]unstable[/] from the first {name} on, {branches.parameter[0]:.6g} {unit}".rstrip()
+        yield f"[bold red]unstable[/] at the first {name}, {branches.parameter[0]:.6g} {unit}".rstrip()
     for onset in found[:8]:
         at = f" at {onset.frequency:.5g} Hz" if onset.kind == "flutter" else ""
-        yield f"[bold red]{onset.kind}[/]{at} from {name} {onset.at:.6g} {unit} on".replace("  ", " ")
+        value = f"{name} {onset.at:.6g} {unit}".rstrip()
+        yield f"[bold red]{onset.kind}[/]{at} " + (f"up to {value}" if onset.ends else f"from {value} on")
     if not found and not first:
         yield f"stable over all {'speeds' if name == 'speed' else 'points'} looked at"
 

@@ -221,8 +221,6 @@ def _beam_margin(quantity: str) -> tuple[float, str]:
 
 # --- modes -----------------------------------------------------------------------------------------------------------
 def _modes(name: str, modes: Modes, steps: list[dict[str, Any]], before: int, types: set[str]) -> list[Row]:
-    if modes.kind == "complex":
-        return [_without(name, modes.step, "complex frequencies", "COMPLEX FREQUENCY is not computed yet")]
     what, key = ("load factors", "load_factors") if modes.kind == "buckling" else ("frequencies", "frequencies_hz")
     known = [s for s in steps if key in s]
     step = next((s for s in known if s.get("deck_step") == modes.step), None)
@@ -232,6 +230,8 @@ def _modes(name: str, modes: Modes, steps: list[dict[str, Any]], before: int, ty
         return [_without(name, modes.step, what, "the step was not computed", "missing")]
     if modes.kind == "buckling":
         return [_worst(name, modes.step, what, np.array(step[key]), modes.factor, types)]
+    if modes.kind == "complex":
+        return [_worst(name, modes.step, "complex frequencies", np.array(step[key]), modes.frequency, types)]
     theirs = np.sign(modes.eigenvalue) * np.sqrt(np.abs(modes.eigenvalue)) / (2.0 * np.pi)
     rows = [_worst(name, modes.step, what, np.array(step[key]), theirs, types)]
     part = step.get("participation")

@@ -74,7 +74,7 @@ class Printer:
 
     # --- which states ----------------------------------------------------------------------------------------------
     def _take(self, step: StepPlan, series, frames) -> None:
-        if step.kind in ("modes", "buckling"):
+        if step.kind in ("modes", "buckling", "complex_modes"):
             self._modes(step, frames)
             return
         deck_step = self.conv.deck.steps[step.index]
@@ -108,7 +108,7 @@ class Printer:
                 continue
             for v in request.variables:
                 if v != "U" or step.kind != "modes" or request.kind != "node print":
-                    self._unknown(request, v, "of modes and buckling shapes")
+                    self._unknown(request, v, "of complex modes and buckling shapes")
                     continue
                 linear = self.job.linear.linear
                 vectors = self.job.linear.vectors

@@ -4,6 +4,7 @@
     STATIC with NLGEOM             static_step over the step's duration, in its increments
     FREQUENCY                      modes_step; with PERTURBATION about the preloaded state
     BUCKLE                         buckling_step of the loads of the step; with PERTURBATION about the preloaded state
+    COMPLEX FREQUENCY, CORIOLIS    complex_modes_step in the span of the modes of the last FREQUENCY step
     DYNAMIC                        linear_transient_step, with NLGEOM transient_step, by HHT's rule
 
 Nonlinear constraints (rigid bodies, most MPCs) make every step one with NLGEOM, as in CalculiX.
@@ -70,7 +71,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                 prints[kind] = mine
         _files(conv, step)
         name = f"step {step.number}"
-        if not step.supported:
+        if not step.supported or (step.procedure == "COMPLEX FREQUENCY" and not step.coriolis):
             conv.note(f"{step.where}: {step.procedure} is not computed yet; the step is left out")
             continue
         _masses(conv, step)
@@ -110,6 +111,9 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         elif step.procedure == "FREQUENCY":
             _modes(conv, step, name, preload, moved)
             kind = "modes"
+        elif step.procedure == "COMPLEX FREQUENCY":
+            _complex_modes(conv, step, name, preload, made)
+            kind = "complex_modes"
         elif step.procedure == "BUCKLE":
             own = plan.own[i]
             if not own:
@@ -198,6 +202,17 @@ def _modes(conv: Conversion, step: Step, name: str, preload: str, moved: bool) -
         return
     within = (float(step.lower), float(step.upper)) if bounded else None  # of the lowest, as in CalculiX
     conv.model.modes_step(step.n_modes, name, within=within, preload=about)
+
+
+def _complex_modes(conv: Conversion, step: Step, name: str, preload: str, made: list[StepPlan]) -> None:
+    """With Coriolis forces; both programs compute in the span of the modes of the last FREQUENCY step."""
+    basis = next((m.name for m in reversed(made) if m.kind == "modes"), "")
+    if not basis:
+        raise ModelError(f"{step.where}: COMPLEX FREQUENCY needs a FREQUENCY step before it, whose modes it takes")
+    if conv.model._rotating is None:
+        raise ModelError(f"{step.where}: CORIOLIS needs a CENTRIF load, which says how the frame turns")
+    about = preload if step.perturbation else ""
+    conv.model.complex_modes_step(step.n_modes, name, coriolis=True, basis=basis, preload=about)
 
 
 def _before_motion(conv: Conversion, index: int) -> bool:

@@ -19,8 +19,8 @@ from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.model_base import Assembling, Body, Event, InitialSpeed, InitialVelocity, Step
-from fem_mbs.model_forces import Forces
 from fem_mbs.model_frames import Frames
+from fem_mbs.model_friction import Frictions
 from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
 from fem_mbs.model_nodal_springs import NodalSprings
@@ -47,7 +47,7 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSprings, Ties, Rotors):
+class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, NodalSprings, Ties, Rotors):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -297,6 +297,21 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
         `complex_modes_step`.  In Python see `fem_mbs.linearise`."""
         self.steps.append(Step("linearise", name, options))
 
+    def stability_map_step(self, parameters=(), count: int = 6, name: str = "stability map", **options) -> None:
+        """Largest growth rate and its frequency over one or two parameters; the steps before are made anew at every
+        point, and small motions are about the state that they leave (`complex_modes_step`, whose options it takes).
+
+        A parameter is a dictionary of ``values`` (rising) and one of
+
+        - ``load``: a name, several, or "all": factors of loads that steps before apply,
+        - ``rotor``: speeds of its steady rotation [rad/s],
+        - ``element`` (name, or several) and ``number``: a number of these elements, as their type calls it
+          ("stiffness", "damping", "coefficient"); with ``factor`` = true values multiply what it is;
+
+        ``name``: what figures call it.  ``refine``: so many times intervals are halved in which stability is lost; the
+        points go to "boundary" of the summary."""
+        self.steps.append(Step("stability_map", name, {"parameters": parameters, "count": count, **options}))
+
     # --- to arrays -------------------------------------------------------------------------------------------------
     def compile(self, stepping: bool = True) -> CompiledModel:
         """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.
@@ -306,6 +321,7 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
         """
         if not self._blocks:
             raise ModelError("Model: it has no elements; add beams, trusses, bodies or masses")
+        self._check_ways()
         self._check_masses()
         blocks = merge_blocks(self._blocks + self._centrifugal_blocks(self._blocks) + self._coupling_blocks())
         n = self.n_nodes
@@ -356,6 +372,7 @@ class Model(Parts, Joints, Loads, Frames, Forces, Solids, Temperatures, NodalSpr
             for node, component, _, _ in driven:
                 taken[node, component] = True
             kept = {sensor.on for sensor in self.sensors if sensor.kind in ("reaction", "joint")}
+            kept.update(name for block in blocks for name in block.reads or ())
             blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
         system = compile_system(self.dimension, nodes, blocks, held, driven, shared, stepping)
         system.callbacks = list(self._callbacks)

@@ -226,7 +226,12 @@ def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping
             what, good = "a text or a list of texts", isinstance(value, str) or words
         elif key == "eigenvalues":
             what, good = "a table {every = 10, count = 5, ...}", isinstance(value, dict)
-        elif checked.type == "complex_modes" and key in ("near", "shift") and isinstance(value, list):
+        elif key == "parameters":
+            what = "a list of tables"
+            good = isinstance(value, list) and all(isinstance(v, dict) for v in value)
+        elif (
+            checked.type in ("complex_modes", "stability_map") and key in ("near", "shift") and isinstance(value, list)
+        ):
             what = "a number, or a list of two"
             good = [type(v) in (int, float) for v in value] == [True, True]
         elif key == "band":
@@ -352,7 +357,7 @@ def _add(model: Model, entry: Entry, folder: Path, solid: set[str]) -> None:
         getattr(model, f"{kind}_step")(name=title, **options)
         return
     given = keys.given("name")
-    functions = ("force", "speed", "position") if table == "motor" else _FUNCTION_KEYS
+    functions = {"motor": ("force", "speed", "position"), "friction": ("normal", "speed")}.get(table, _FUNCTION_KEYS)
     for key in functions:
         if key in given:
             given[key] = _function(model, given[key], folder)

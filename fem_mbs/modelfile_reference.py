@@ -143,6 +143,16 @@ _STEP_TEXTS = {
     "complex_modes.near": "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary], the "
     "eigenvalue p of exp(p t) [1/s]",
     "complex_modes.check": '"probe" (look from another start for copies of multiple eigenvalues) or "none"',
+    "coriolis": "at rest in the frame of a centrifugal load: with its Coriolis forces",
+    "basis": "name of a modal step before, whose shapes alone span the motions (as CalculiX does); none: all motions",
+    "stability_map.parameters": 'one or two tables: `values` (rising), and `load` (a name, a list or "all": factors), '
+    "`rotor` (speeds [rad/s]), or `element` and `number` (a number of elements as their type calls it: stiffness, "
+    "damping, coefficient ...; with `factor = true` values multiply it); `name` for figures",
+    "stability_map.count": "of modes at every point; the right-most of them counts",
+    "stability_map.near": "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary] [1/s]",
+    "stability_map.check": '"none", or "probe" (look for copies of multiple eigenvalues)',
+    "refine": "so many times intervals in which stability is lost are halved: `boundary` of the summary",
+    "what": '"growth" or "frequency": what figures show',
     "which": '"nearest", or "rightmost": the largest real parts',
     "reach": 'frequency up to which those of `which = "rightmost"` are sought [Hz], else those of the 2 count + 10 '
     "lowest",
@@ -193,6 +203,9 @@ read (`interpolation = "spline"`), so that forces and moments of another model f
     "linearise": """\
 It writes `matrices_NAME.npz` beside the results: M, C, K and constraints G of small motions about what the steps before
 have left, and with inputs or sensors `state_space_NAME.npz` (docs/results.md).""",
+    "stability_map": """\
+The steps before are made anew at every point of the grid, up to the state that they leave. Its summary has the largest
+growth rate (real part) and the frequency of that mode at every point.""",
     "complex_modes": """\
 It stands about what the steps before have left: an equilibrium, an instant of a transient (its matrices are held as
 they are then), or, with `rotor`, the state in which that turns steadily, which is found from there. Loads that no step

@@ -868,6 +868,30 @@ Motor = _table(
 )
 
 
+Friction = _table(
+    "Friction",
+    name=Key(NAME, "", shows='"friction 1", ...'),
+    joint=Key(
+        TEXT,
+        "name of a joint: pin (plane), revolute, prismatic, slider, point_on_line, point_on_plane, planar, along_beam; "
+        "its force presses; or a and b",
+        shows="none",
+    ),
+    coefficient=Key(NUMBER, "mu", required=True),
+    smoothing=Key(NUMBER, "sliding speed up to which the force rises, like tanh(w/smoothing) [m/s]", required=True),
+    radius=Key(NUMBER, "of the bearing, of pin and revolute joints [m]", shows="none"),
+    static=Key(NUMBER, "coefficient at small speeds", shows="coefficient"),
+    stribeck=Key(NUMBER, "with static: speed w_0 of its decay, exp(-(w/w_0)^2) [m/s]", shows="none"),
+    normal=Key(FUNCTION, "normal force, with a joint in addition to its own; a load [N]", shows="none"),
+    speed=Key(FUNCTION, "of a running surface of a along the coordinate [m/s]", shows="0"),
+    a=Key(PLACE, "instead of joint: the part with the surface", shows="none"),
+    b=Key(PLACE, "the part whose point slides on it", shows="none"),
+    point=Key(VECTOR, "where on b, in global coordinates of the start [m]", shows="its node"),
+    axis=Key(VECTOR, "normal of the surface", shows="none"),
+    direction=Key(VECTOR, "space: where a running surface runs to", shows="none"),
+)
+
+
 Bushing = _table(
     "Bushing",
     name=Key(NAME, "", shows='"bushing 1", ...'),
@@ -1135,7 +1159,7 @@ Step = _table(
     type=Key(
         TEXT,
         '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling", '
-        '"complex_modes", "linearise", "campbell" or "unbalance"',
+        '"complex_modes", "linearise", "stability_map", "campbell" or "unbalance"',
         required=True,
     ),
     name=Key(NAME, "for reports", shows="the type"),
@@ -1225,6 +1249,7 @@ TABLES: Sequence[TableType] = (
         "Motors and controllers on coordinates of joints, or between points (laws as Python functions: "
         "`Model.user_force`).",
     ),
+    TableType("friction", "list", Friction, "Friction", "Dry friction in joints and between points."),
     TableType("bushing", "list", Bushing, "Bushing", "Elastic mounts: matrices between frames of two parts."),
     TableType(
         "bearing",

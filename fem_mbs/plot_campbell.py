@@ -107,15 +107,24 @@ def _frequency_panel(axes: Axes, branches: Branches, whirl: np.ndarray, summary:
         axes.plot(x, halo, color=UNSTABLE, lw=6.5, alpha=0.28, solid_capstyle="butt", zorder=2.5)
     for order in _orders(summary):
         _order_line(axes, order, low, high, top)
+    places: list[tuple[float, float, list[int]]] = []  # numbers of marks on each other share a label
     for number, critical in enumerate(summary.get("critical_speeds") or [], 1):
-        y = float(critical.get("order", 1.0)) * float(critical["speed"]) / (2.0 * np.pi)
-        if not low <= critical["speed"] <= high:
+        at = float(critical["speed"])
+        y = float(critical.get("order", 1.0)) * at / (2.0 * np.pi)
+        if not low <= at <= high:
             continue
         colour = _colour(critical.get("whirl"))
-        axes.plot(critical["speed"], y, "o", ms=6.5, mfc="white", mec=colour, mew=1.6, zorder=6, clip_on=False)
-        if number <= _MOST_LISTED:
+        axes.plot(at, y, "o", ms=6.5, mfc="white", mec=colour, mew=1.6, zorder=6, clip_on=False)
+        near = (p for p in places if np.hypot((p[0] - at) / (high - low), (p[1] - y) / top) < 0.025)
+        place = next(near, None)
+        if place is None:
+            places.append((at, y, [number]))
+        else:
+            place[2].append(number)
+    for at, y, numbers in places:
+        if numbers[0] <= _MOST_LISTED:
             axes.annotate(
-                str(number), (critical["speed"], y), (-6, 5), textcoords="offset points", fontsize=8.0, ha="right",
+                ", ".join(map(str, numbers)), (at, y), (-6, 5), textcoords="offset points", fontsize=8.0, ha="right",
                 color="#222222", zorder=7, **outlined(),
             )  # fmt: skip
     axes.set_xlim(low, high if high > low else low + 1.0)

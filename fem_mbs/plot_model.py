@@ -63,7 +63,7 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
             bar.set_label(quantity.label)
             bar.outline.set_visible(False)
         elif stage.scene.complex and chosen:
-            stage.explain_phases(_LATER)
+            stage.explain_phases(_LATER, 3 if columns > 1 else 1)
         return save_figure(figure, path)
 
 

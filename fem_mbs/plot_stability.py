@@ -231,7 +231,7 @@ def _onset_legend(axes: Axes, found: list[Onset], grows: bool) -> None:
     handles = [Line2D([], [], color=UNSTABLE, lw=6.5, alpha=0.28, label="unstable")] if grows else []
     for onset in found[:8]:
         marker = "o" if onset.kind == "flutter" else "s"
-        text = f"{onset.kind} from {onset.at:.4g}"
+        text = f"{onset.kind} {'up to' if onset.ends else 'from'} {onset.at:.4g}"
         handles.append(Line2D([], [], marker=marker, ls="", ms=6.0, mfc="white", mec="#222222", mew=1.4, label=text))
     if handles:
         axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=1.6)
@@ -283,7 +283,7 @@ def _through_zero(growth: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray]
     """Return a field (n, m) that passes through zero where the growth rate g does, more evenly, and its function of g.
 
     Beyond a loss of stability g goes as a root, before it g is flat at -d (d: damping): for one degree of freedom
-    g (g + 2 d) is the negative stiffness, linear in a load.  Where g is flat the field goes on straight from beyond.
+    g (g + 2 d) is the negative stiffness, linear in a load.  Where g is flat that goes on straight from beyond.
     """
     d = float(-np.nanmin(growth, initial=0.0))
     d = min(d, 0.5 * float(np.nanmax(growth, initial=0.0))) or d
@@ -292,20 +292,22 @@ def _through_zero(growth: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray]
         return g * (np.abs(g) + 2.0 * d)
 
     field = bend(growth)
-    least = -1e-6 * float(np.nanmax(np.abs(field), initial=0.0))
+    most = float(np.nanmax(np.abs(field), initial=0.0))
     grows = np.nan_to_num(growth) > 0.0
+    flat = np.maximum(-growth, 0.0)  # the damping here
     straight = np.full((4, *growth.shape), np.nan)  # from each side
-    for k, (one, two) in enumerate(((1, 2), (-1, -2))):
-        for axis in (0, 1):
-            near, far = _shifted(field, one, axis), _shifted(field, two, axis)
-            # far more than it changes on this side
-            change = np.abs(growth - _shifted(growth, -one, axis))
-            jump = (_shifted(growth, one, axis) - growth > 4.0 * change) & (_shifted(growth, one, axis) > 0.0) & ~grows
-            sound = jump & (far > near)  # it grows away from the border
-            straight[2 * k + axis] = np.where(sound, 2.0 * near - far, np.where(jump, -near, np.nan))
+    for k, (side, axis) in enumerate(((1, 0), (-1, 0), (1, 1), (-1, 1))):
+        one, two = _shifted(growth, side, axis), _shifted(growth, 2 * side, axis)
+        # far more than it changes on this side
+        jump = (one - growth > 4.0 * np.abs(growth - _shifted(growth, -side, axis))) & (one > 0.0) & ~grows
+        near, far = one * (one + 2.0 * flat), two * (two + 2.0 * flat)
+        gap = np.where(far > near, far - near, np.nan)
+        share = np.clip(np.where(np.isnan(gap), 0.5, near / gap), 0.02, 0.98)  # of the way from beyond
+        smooth = np.where((one > 0.0) & ~grows, field, np.nan)
+        straight[k] = np.where(jump, -bend(one) * (1.0 - share) / share, smooth)
     found = np.where(np.isnan(straight), -np.inf, straight).max(axis=0)
-    field = np.where(np.isfinite(found), np.minimum(found, least), field)
-    return np.where(~grows & np.isfinite(field), np.minimum(field, least), field), bend
+    field = np.where(np.isfinite(found), found, field)
+    return np.where(~grows & np.isfinite(field), np.minimum(field, -1e-6 * most), field), bend
 
 
 def _shifted(field: np.ndarray, by: int, axis: int) -> np.ndarray:
@@ -397,8 +399,7 @@ def _map_regions(
     if divergence.any():
         # up to the boundary: each stable point takes the kind of the nearest unstable one
         nearest = tuple(distance_transform_edt(~grows, return_distances=False, return_indices=True))
-        kind = np.where(divergence, 0.5, -0.5)[nearest]
-        inside = np.minimum(kind, field / np.nanmax(np.abs(field)) * 1e3)
+        inside = np.where(divergence[nearest], field, -np.abs(field))
         with mpl.rc_context({"hatch.color": "#7a1240", "hatch.linewidth": 0.7}):
             axes.contourf(
                 x, y, np.ma.masked_invalid(inside).T, levels=[0.0, 1e9], colors="none", hatches=["///"], zorder=2
@@ -418,9 +419,9 @@ def _middle_of(mask: np.ndarray) -> tuple[int, int] | None:
     word."""
     from scipy.ndimage import distance_transform_edt
 
-    if mask.sum() < max(4.0, 0.02 * mask.size):
-        return None
     framed = np.pad(mask, 1)
+    if mask.sum() < 0.02 * mask.size or distance_transform_edt(framed).max() < 1.9:
+        return None
     distance = distance_transform_edt(framed, sampling=[1.0 / n for n in mask.shape])[1:-1, 1:-1]
     place = np.unravel_index(int(np.argmax(distance)), mask.shape)
     return int(place[0]), int(place[1])

@@ -233,7 +233,7 @@ class Stage:
             self._lines(_pairs(ways), colors=[_ORBIT], linewidths=0.9, zorder=2.5)
             self._marks(ways[:, 0], "o", 3.0, color=_ORBIT, zorder=6)
 
-    def explain_phases(self, later: str) -> None:
+    def explain_phases(self, later: str, columns: int) -> None:
         """Write below a figure of complex shapes what its lines are; `later` is the colour of the second phase."""
         from matplotlib.lines import Line2D
 
@@ -245,7 +245,7 @@ class Stage:
             Line2D([], [], color=later, lw=2.4, label="a quarter of a period later"),
             ways,
         ]
-        self._figure.legend(handles=handles, loc="outside lower center", ncols=3, handlelength=1.6)
+        self._figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.6)
 
     def draw_frame(self, frame: int, tint: str | None = None) -> None:
         """Draw elements, bodies and masses as they are at a frame; lines all in one colour, if that is given."""

@@ -93,8 +93,9 @@ class Branches:
 
 @dataclass(frozen=True)
 class Onset:
-    """Where a branch becomes unstable: `at` this parameter, by "flutter" (it oscillates) or "divergence"; `frequency`
-    [Hz] there; `row`: the first unstable one; `partner`: the branch that it meets there, -1 if none."""
+    """Where a branch becomes unstable, or (`ends`) stable again: `at` this parameter, by "flutter" (it oscillates) or
+    "divergence"; `frequency` [Hz] there; `row`: the first one behind it; `partner`: the branch that it meets there, -1
+    if none."""
 
     branch: int
     row: int
@@ -102,6 +103,7 @@ class Onset:
     kind: str
     frequency: float
     partner: int = -1
+    ends: bool = False
 
 
 def track(values: np.ndarray) -> np.ndarray:
@@ -129,6 +131,7 @@ def track(values: np.ndarray) -> np.ndarray:
             np.abs(guess[alive, None] - now[None]), np.abs(last[alive, None] - now[None]) + 0.1 * np.abs(now[None])
         )
         rows, columns = linear_sum_assignment(cost)
+        rows = _growing_came_before(last[alive], now[columns], rows)
         now, columns = _growing_goes_on(last[alive[rows]], now, columns)
         branches[i, alive[rows]] = now[columns]
         for column in np.setdiff1d(np.arange(len(now)), columns):
@@ -138,6 +141,20 @@ def track(values: np.ndarray) -> np.ndarray:
                 free = np.array([branches.shape[1] - 1])
             branches[i, free[0]] = now[column]
     return branches[:, ~np.isnan(branches).all(axis=0)]
+
+
+def _growing_came_before(last: np.ndarray, now: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Let a pair that has met on the real axis continue what was farther right of the two."""
+    real = np.abs(last.imag) <= 1e-9 * np.abs(last)
+    left = [int(r) for r in np.setdiff1d(np.arange(len(last)), rows) if real[r]]
+    rows = rows.copy()
+    for k, after in enumerate(now):
+        if left and real[rows[k]] and after.imag > 1e-9 * abs(after):
+            other = min(left, key=lambda r: abs(last[r] - after))
+            if last[other].real > last[rows[k]].real:
+                left.remove(other)
+                rows[k] = other
+    return rows
 
 
 def _growing_goes_on(last: np.ndarray, now: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -155,29 +172,33 @@ def _growing_goes_on(last: np.ndarray, now: np.ndarray, columns: np.ndarray) -> 
 
 
 def onsets(branches: Branches) -> list[Onset]:
-    """Return where branches pass from stable to unstable, between two rows.
+    """Return where branches pass from stable to unstable or back, between two rows.
 
     Where there is damping, the growth rate changes its sign and is interpolated.  Without, what goes through zero is
-    the square of a frequency (divergence), or the square of the difference of two of these that meet (flutter).
+    |p|^2 (divergence), or the square of the difference of two squares that meet (flutter).
     """
     found = []
     values, x = branches.values, branches.parameter
     grows = unstable(values)
-    for row, column in zip(*np.nonzero(grows[1:] & ~grows[:-1]), strict=True):
-        a, b = values[row, column], values[row + 1, column]
-        if np.isnan(a):
+    for row, column in zip(*np.nonzero(grows[1:] != grows[:-1]), strict=True):
+        ends = bool(grows[row, column])
+        stable, beyond = (row + 1, row) if ends else (row, row + 1)
+        a, b = values[stable, column], values[beyond, column]
+        if np.isnan(a) or np.isnan(b):
             continue
         still = abs(b.imag) <= 1e-3 * abs(b)
         parted = still and abs(a.imag) > abs(a.real)  # the pair has met on the real axis in between
         partner, share, frequency = -1, 0.5, None
         if parted:
-            share = (a * a).real / ((a * a).real - (b * b).real)
+            share = _from_flat(a, b)
         elif a.real < -_ROUNDING * abs(a):
             share = a.real / (a.real - b.real)
-        elif not still:
-            partner = _partner(values[row : row + 2], int(column))
+        elif still:
+            share = 0.0  # it is at zero already
+        else:
+            partner = _partner(values[[stable, beyond]], int(column))
             if partner >= 0:
-                (a2, c2), (b2, d2) = values[row : row + 2, [column, partner]] ** 2
+                (a2, c2), (b2, d2) = values[[stable, beyond]][:, [column, partner]] ** 2
                 before, after = ((a2 - c2) ** 2).real, ((b2 - d2) ** 2).real
                 share = before / (before - after)
                 mean = -((1.0 - share) * (a2 + c2).real + share * (b2 + d2).real) / 2.0
@@ -185,9 +206,18 @@ def onsets(branches: Branches) -> list[Onset]:
         share = float(np.clip(share, 0.0, 1.0)) if np.isfinite(share) else 0.5
         if frequency is None:
             frequency = 0.0 if still else float((a.imag + share * (b.imag - a.imag)) / (2.0 * np.pi))
-        at = float(x[row] + share * (x[row + 1] - x[row]))
-        found.append(Onset(int(column), int(row) + 1, at, "divergence" if still else "flutter", frequency, partner))
+        at = float(x[stable] + share * (x[beyond] - x[stable]))
+        kind = "divergence" if still else "flutter"
+        found.append(Onset(int(column), int(row) + 1, at, kind, frequency, partner, ends))
     return sorted(found, key=lambda onset: onset.row)
+
+
+def _from_flat(a: complex, b: complex) -> float:
+    """Return where, from an oscillating p = a to a growing one b, |p|^2 = s passes zero: p^2 + 2 d p + s = 0 with the
+    damping d of a."""
+    d = -a.real
+    before, after = abs(a) ** 2, -(b.real**2 + 2.0 * d * b.real)
+    return before / (before - after)
 
 
 def _partner(values: np.ndarray, column: int) -> int:

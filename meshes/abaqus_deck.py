@@ -457,7 +457,8 @@ class Step(_Frozen):
     perturbation: linear about the state at the end of the last general step.  direct: fixed increments.  Increments and
     duration of STATIC and DYNAMIC; alpha of DYNAMIC (-1/3..0; the default of the programs is -0.05).  n_modes, lower,
     upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given), number of factors and
-    tolerance of BUCKLE.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose entries of earlier steps end.
+    tolerance of BUCKLE; coriolis: of COMPLEX FREQUENCY.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose
+    entries of earlier steps end.
     """
 
     number: int
@@ -479,6 +480,7 @@ class Step(_Frozen):
     lower: float
     upper: float
     tolerance: float
+    coriolis: bool
     options: Mapping[str, str]
     data: np.ndarray
     boundaries: tuple[Boundary, ...]

@@ -30,7 +30,7 @@ class StepDraft:
         self.defaults = {
             "direct": False, "explicit": False, "increment": 1.0, "duration": 1.0, "min_increment": 0.0,
             "max_increment": np.inf, "alpha": -0.05, "n_modes": 0, "lower": -np.inf, "upper": np.inf, "tolerance": 0.01,
-            "options": {}, "data": np.empty(0), "supported": False,
+            "options": {}, "data": np.empty(0), "supported": False, "coriolis": False,
         }  # fmt: skip
         self.lists: dict[str, list] = {k: [] for k in _LISTS}
         self.new: set[str] = set()
@@ -101,7 +101,9 @@ def procedure(deck, card: Card) -> None:
         for extra, _ in rows[1:]:
             extra.fail("the procedure has one data line")
         _READ[card.keyword](card, row, fields, values)
-        deck.surplus(row, fields, {"FREQUENCY": 3, "BUCKLE": 2}.get(card.keyword, 4), changes=False)
+        deck.surplus(
+            row, fields, {"FREQUENCY": 3, "BUCKLE": 2, "COMPLEX FREQUENCY": 1}.get(card.keyword, 4), changes=False
+        )
     values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     for name in values["options"]:
         harmless = name in ("SOLVER", "STORAGE", "EIGENSOLVER", "NORMALIZATION", "HAFTOL", "NOHAF", "GLOBAL")
@@ -169,9 +171,16 @@ def _buckle(card: Card, row: Row, fields: list[str], values: dict) -> None:
     values["tolerance"] = row.number(fields, 1, "accuracy", 0.01)
 
 
-_READ = {"STATIC": _static, "DYNAMIC": _dynamic, "FREQUENCY": _frequency, "BUCKLE": _buckle}
+def _complex(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    _count(row, fields, values)
+    values["coriolis"] = card.flag("CORIOLIS")
+
+
+_READ = {
+    "STATIC": _static, "DYNAMIC": _dynamic, "FREQUENCY": _frequency, "BUCKLE": _buckle, "COMPLEX FREQUENCY": _complex,
+}  # fmt: skip
 PROCEDURES = (
-    *_READ, "COMPLEX FREQUENCY", "MODAL DYNAMIC", "STEADY STATE DYNAMICS", "HEAT TRANSFER", "VISCO", "SENSITIVITY",
+    *_READ, "MODAL DYNAMIC", "STEADY STATE DYNAMICS", "HEAT TRANSFER", "VISCO", "SENSITIVITY",
     "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
     "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "REFINE MESH", "RANDOM RESPONSE",
     "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",

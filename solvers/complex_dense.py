@@ -65,14 +65,14 @@ def _all(pencil: QuadraticPencil) -> list[np.ndarray]:
 
 def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions | None]:
     """Rigid-body motions from the null spaces of K, taken out where C does not act on them."""
-    Z = null_space(pencil.rows)
-    u, sizes, vt = np.linalg.svd(Z.T @ (pencil.K @ Z))
+    Z, W = null_space(pencil.rows), null_space(csr_matrix(pencil.columns.T))
+    u, sizes, vt = np.linalg.svd(W.T @ (pencil.K @ Z))
     r = int((sizes <= _NULL * sizes.max(initial=0.0)).sum())
     if r == 0:
         return pencil, None
-    R, L = Z @ vt[sizes.size - r :].conj().T, Z @ u[:, sizes.size - r :].conj()
+    R, L = Z @ vt[sizes.size - r :].conj().T, W @ u[:, sizes.size - r :].conj()
     motions = Motions.of(pencil, R, L)
-    acting = max(np.abs(Z.T @ (pencil.C @ R)).max(), np.abs(L.T @ pencil.C @ Z).max())
+    acting = max(np.abs(W.T @ (pencil.C @ R)).max(), np.abs(L.T @ pencil.C @ Z).max())
     mass = np.linalg.svd(L.T @ (pencil.M @ R), compute_uv=False)
     if acting <= 1e-11 * abs(pencil.C).max() and mass.min() > 1e-12 * abs(pencil.M).max():
         return pencil.take_out(R, L), motions

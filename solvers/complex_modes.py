@@ -78,6 +78,7 @@ def complex_modes(
     check: str = "probe",
     tolerance: float = 1e-8,
     most_steps: int | None = None,
+    columns=None,
 ) -> ComplexModes:
     """The ``count`` eigenvalues p nearest to ``near`` (0: the lowest), or right-most, with right and left vectors.
 
@@ -95,6 +96,7 @@ def complex_modes(
             needed.
         check: "probe" looks for missed copies of multiple eigenvalues, "none" does not.
         tolerance: largest residual accepted.
+        columns: (n, m) instead of G^T, where forces depend on multipliers, as friction does.
         most_steps: size of the space of the recurrence before it is condensed; None: by ``count``.
 
     Raises:
@@ -115,7 +117,7 @@ def complex_modes(
         raise ValueError(f"most_steps must be at least 2 count + 24 = {2 * count + 24}, not {most_steps}")
     M, C, K = (a if hasattr(a, "tocsr") else np.atleast_2d(a) for a in (M, C, K))
     with one_blas_thread():
-        pencil = QuadraticPencil(M, C, K, G)
+        pencil = QuadraticPencil(M, C, K, G, columns)
         if pencil.real:  # conjugates come along
             near, shift = (a if a is None else complex(a.real, abs(a.imag)) for a in map(_complex, (near, shift)))
         if rigid_motions is not None:

@@ -291,7 +291,8 @@ def assemble(
     none = np.zeros((pencil.n, 0))
     R, L = (none, none) if motions is None else (motions.right, motions.left)
     r = R.shape[1]
-    loose = np.maximum(_held(pencil, pencil.K, R), _held(pencil, pencil.KT, L))
+    columns = csr_matrix(pencil.columns[:, : pencil.constraints].T)
+    loose = np.maximum(_held(pencil.K, columns, R), _held(pencil.KT, pencil.rows[: pencil.constraints], L))
     right, left = (np.hstack((a, b)).astype(complex) * pencil.d[:, None] for a, b in ((R, x), (L, w)))
     largest = right[np.abs(right).argmax(axis=0), np.arange(right.shape[1])]
     left[:, r:] *= np.where(regular, largest[r:] / (own * pencil.time), 1.0)
@@ -313,11 +314,10 @@ def assemble(
     )
 
 
-def _held(pencil: QuadraticPencil, K, X: np.ndarray) -> np.ndarray:
+def _held(K, G, X: np.ndarray) -> np.ndarray:
     """|K x + G^T y| over | |K| |x| | (r,), with the best y, of rigid-body motions X (n, r)."""
     force = K @ X
-    if pencil.constraints and X.shape[1]:
-        unit = identity(pencil.n, format="csc")
-        force, _ = SaddleFactors(unit, pencil.rows[: pencil.constraints], Effort()).solve(force)
+    if G.shape[0] and X.shape[1]:
+        force, _ = SaddleFactors(identity(X.shape[0], format="csc"), G, Effort()).solve(force)
     size = np.linalg.norm(abs(K) @ np.abs(X), axis=0)
     return np.linalg.norm(force, axis=0) / np.where(size > 0.0, size, 1.0)

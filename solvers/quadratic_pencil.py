@@ -2,8 +2,9 @@
 
     (p^2 M + p C + K) x + G^T y = 0,   G x = 0,          (n unknowns, m constraints)
 
-M may be singular, C and K unsymmetric, G of any rank.  With p = s + q the state v = (x, q x / nu) has the inverse
-operator (Doan, Geradin & Kill, eq. 3.4, in the form that needs no inverse of M)
+M may be singular, C and K unsymmetric, G of any rank.  Other columns H may stand for G^T, of forces that depend on
+multipliers (friction), of independent constraints.  With p = s + q the state v = (x, q x / nu) has the inverse operator
+(Doan, Geradin & Kill, eq. 3.4, in the form that needs no inverse of M)
 
     A v = (-S (C_s x + nu M r), x / nu),       A v = v / q,      C_s = C + 2 s M,   K_s = K + s C + s^2 M
     A^T (a, b) = (C_s^T w + b / nu, nu M^T w),  w = -S^T a,
@@ -23,6 +24,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
+from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear import one_blas_thread
@@ -47,7 +49,7 @@ class QuadraticPencil:
         ValueError: shapes that do not fit, or values that are not finite.
     """
 
-    def __init__(self, M, C, K, G=None):
+    def __init__(self, M, C, K, G=None, columns=None):
         n = K.shape[0]
         G = csr_matrix((0, n)) if G is None else G
         given = {"M": M, "C": C, "K": K}
@@ -63,6 +65,12 @@ class QuadraticPencil:
                 raise ValueError(f"{name}[{i}, {j}] is {a[i, j]}; all entries must be finite")
         if not np.isrealobj(G.data):
             raise ValueError("G must be real")
+        if columns is not None:
+            columns = _floating(csr_matrix(columns))
+            if columns.shape != (n, G.shape[0]):
+                raise ValueError(f"columns has shape {columns.shape}; it must be ({n}, {G.shape[0]}) like G^T")
+            if not np.isrealobj(columns.data) or not np.all(np.isfinite(columns.data)):
+                raise ValueError("columns must be real and finite")
         if n == 0:
             raise AnalysisError("Complex modes: the model has no unknowns")
         if M.count_nonzero() == 0 and C.count_nonzero() == 0:
@@ -85,6 +93,9 @@ class QuadraticPencil:
         self.norm = np.sqrt(np.asarray(abs(rows).power(2).sum(axis=1)).ravel())
         self.rows = csr_matrix(diags(1.0 / self.norm) @ rows) if rows.shape[0] else rows
         self.columns = csr_matrix(self.rows.T)
+        if columns is not None and self.norm.size:
+            self._check_columns(G, columns)
+            self.columns = csr_matrix(D @ columns[:, np.flatnonzero(self.keep)] @ diags(1.0 / self.norm))
         self.m = self.constraints = self.rows.shape[0]
         self.MT, self.CT, self.KT = (csr_matrix(a.T) for a in (self.M, self.C, self.K))
         self.effort = Effort()
@@ -94,6 +105,25 @@ class QuadraticPencil:
         self.motions: tuple[np.ndarray, np.ndarray] | None = None
         if self.m >= n:
             raise AnalysisError(f"Complex modes: {self.m} independent constraints leave none of {n} unknowns free")
+
+    def _check_columns(self, G, columns) -> None:
+        """Where a row of G is a combination of others, its column must be that of theirs, or forces are not unique.
+
+        Raises:
+            AnalysisError: it is not.
+        """
+        keep, left = np.flatnonzero(self.keep), np.flatnonzero(~self.keep)
+        if left.size == 0:
+            return
+        D = diags(self.d)
+        shares = splu(csc_matrix(self.rows @ self.rows.T)).solve((self.rows @ (G[left] @ D).T).toarray())
+        off = (D @ columns[:, left]).toarray() - (D @ columns[:, keep] @ diags(1.0 / self.norm)) @ shares
+        if np.abs(off).max() > 1e-9 * abs(D @ columns).max():
+            raise AnalysisError(
+                "Complex modes: friction depends on the force of a constraint that others repeat, and so on what "
+                f"nobody knows (row {int(left[np.abs(off).max(axis=0).argmax()])} of G); let it act in a joint that "
+                "holds alone"
+            )
 
     def without(self, motions) -> QuadraticPencil:
         """This pencil without rigid-body motions (n, r), in given units, which projectors take out.
@@ -116,7 +146,8 @@ class QuadraticPencil:
             raise ValueError("rigid_motions violate the constraints")
         self._never_resists(R, (("K", self.K), ("C", self.C)))
         L = R
-        if any(abs(a - b).max() > 1e-13 for a, b in ((self.K, self.KT), (self.M, self.MT))):
+        skewed = ((self.K, self.KT), (self.M, self.MT), (self.rows, csr_matrix(self.columns.T)))
+        if any(a.nnz and abs(a - b).max() > 1e-13 for a, b in skewed):
             L = np.linalg.qr(self._left_motions(R))[0]
         self._never_resists(L, (("K^T", self.KT), ("C^T", self.CT)))
         mass = L.T @ (self.M @ R)
@@ -137,7 +168,9 @@ class QuadraticPencil:
         for name, a in matrices:
             force = a @ X
             if self.constraints and np.any(force):
-                force, _ = SaddleFactors(identity(self.n, format="csc"), self.rows, self.effort).solve(force)
+                # reactions take what they can: columns of the matrix, rows of its transpose
+                rows = self.rows if name.endswith("T") else csr_matrix(self.columns[:, : self.constraints].T)
+                force, _ = SaddleFactors(identity(self.n, format="csc"), rows, self.effort).solve(force)
             size = np.linalg.norm(abs(a) @ np.abs(X), axis=0)
             worst = np.max(np.linalg.norm(force, axis=0) / np.where(size > 0.0, size, 1.0), initial=0.0)
             if worst > 1e-8:

@@ -72,8 +72,9 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT = 0, 1, 2, 3
     KU,
     SLOW,  # 1: chord iterations contracted badly of late
     USER,  # 0: no users' forces; 1: they are asked for before an assembly; 2: their answers are there
-) = range(22)
-N_COUNTER = 22
+    READS,  # 1: forces depend on multipliers
+) = range(23)
+N_COUNTER = 23
 
 # --- real settings and results -------------------------------------------------------------------------------------
 (RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH, ALPHA_M, ALPHA_F) = range(11)
@@ -741,6 +742,10 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             last = real[NORM]
             real[NORM] = norm
             floor = size_x <= real[FLOOR_X] and size_t <= real[FLOOR_T]
+            if floor and counter[READS] == 1 and counter[ITERATION] == 1:
+                # multipliers alone have changed: what they press is not in the tangent where they were zero
+                floor = False
+                counter[REFACTOR] = 1
             # increments that no longer shrink and are a hair above round-off: nothing more to gain
             stalled = (
                 last > 0.0 and norm > 0.3 * last and size_x <= 1e3 * real[FLOOR_X] and size_t <= 1e3 * real[FLOOR_T]

@@ -28,6 +28,7 @@ class Case:
     ``reference``    positions of the ends, shape (ends, dim) [m], where the element is unstrained; None: fully random
                      states are meaningful.  Otherwise both states are rigid motions of the reference plus a deformation
     ``rigid``        its inertia is that of masses in space: the same in all directions, with a centre
+    ``running``      a surface of it runs: it loses energy where its ends rest
     ``memory``       of n numbers: what `hist` holds after its first, turns, if that comes from outside
     ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
     """
@@ -41,6 +42,7 @@ class Case:
     reference: Sequence[Sequence[float]] | None = None
     deformation: float = 0.3
     rigid: bool = True
+    running: bool = False
     memory: Callable[[np.random.Generator, int], Sequence[float]] | None = None
 
 
@@ -91,6 +93,19 @@ def _motor(kind, dimension, numbers, start=0.3):
     """A motor or a user's force on a coordinate: its start, then numbers."""
     kind = {"length": "spring", "offset": "slide", "angle": "torsion"}[kind]
     return lambda rng: (*_coordinate(kind, dimension, rng), start, *numbers)
+
+
+def _friction(kind, function=-1, speed=-1, along=0):
+    """Law with a falling branch, smooth enough for differences; the multipliers' scales come last."""
+    law = (0.3, 0.5, 15.0, 20.0, 0.4 if kind.startswith("angle") else 1.0, function, speed, along, 1.7, 0.9, 1.3)
+
+    def par(rng):
+        if kind == "plane3":
+            axes, points = triad(rng), _off(rng, 6)
+            return (*axes[:, 0], *points, *axes[:, 1], *points, *law)
+        return (*_coordinate({"offset": "slide", "angle": "torsion"}[kind[:-1]], int(kind[-1]), rng), *law)
+
+    return par
 
 
 def _bushing(dimension, weight, damping=1.0):
@@ -389,6 +404,14 @@ CASES: dict[str, Case | dict[str, Case]] = {
         }
         for kind in ("length", "offset", "angle")
         for d in (2, 3)
+    },
+    **{
+        f"friction_{kind}": {
+            "": Case(_friction(kind)),
+            "running": Case(_friction(kind, 0, 0), isolated=False, potential=False, running=True),
+            **({"along": Case(_friction(kind, along=1))} if kind.startswith("offset") else {}),
+        }
+        for kind in ("offset2", "offset3", "angle2", "angle3", "plane3")
     },
     **{
         f"user_{kind}{d}": Case(_motor(kind, d, (0, 0), 0.3), memory=lambda rng, n: rng.normal(size=n))

@@ -97,7 +97,7 @@ def test_pendulum_in_motion():
     """p^2 = (m g l sin(angle) - m l^2 w^2)/(J + m l^2) at every instant of a swing.
 
     The second term is that of matrices held in the coordinates of nodes: the point of the joint then goes on on the
-    tangent of its circle (docs/theory.md, section 10).
+    tangent of its circle (docs/theory.md, section 9).
     """
     m = swing(eigenvalues={"every": 5, "count": 2})
     (step,) = solve(m).steps

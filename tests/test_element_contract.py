@@ -158,6 +158,8 @@ class State:
         else:
             s.ctl[SF], s.ctl[WV], s.ctl[WA] = rule_h**2 / 2, 2 / rule_h, 4 / rule_h**2
         s.ctl[SK] = 2 * s.ctl[SF]
+        if self.type.reads:
+            s.Q[:, mult] = s.U[mult] / s.ctl[SF]  # what is read of a step's ends is what forces see
         s.spin_directors(0)
         s.spin_directors(1)
         return s
@@ -228,13 +230,14 @@ def make_state(type_name, case, rng, n=1, h=0.3, turn=150.0) -> State:
     dim, nd = t.dimension, t.end_dofs
     turn = np.radians(turn)
     n_nodes = n * t.ends
-    N = n_nodes * nd + n * t.multipliers + 1
+    extra = t.multipliers + t.reads
+    N = n_nodes * nd + n * extra + 1
     nr = n_nodes + 1
     dof = np.empty((n, t.local_dofs), np.int32)
     rot = np.full((n, t.ends), nr - 1, np.int32)
     for e in range(n):
         dof[e, : t.node_dofs] = np.arange(e * t.node_dofs, (e + 1) * t.node_dofs)
-        dof[e, t.node_dofs :] = n_nodes * nd + e * t.multipliers + np.arange(t.multipliers)
+        dof[e, t.node_dofs :] = n_nodes * nd + e * extra + np.arange(extra)
         if t.rotational:
             rot[e] = np.arange(e * t.ends, (e + 1) * t.ends)
     ctl = np.zeros(N_CTL)
@@ -278,7 +281,7 @@ def make_state(type_name, case, rng, n=1, h=0.3, turn=150.0) -> State:
             deformed_states(s, U, mine, case, rng, turn)
     s.V[0, :-1] = rng.normal(size=N - 1)
     s.V[2, :-1] = rng.normal(size=N - 1)
-    U[dof[:, t.node_dofs :]] = rng.normal(size=(n, t.multipliers))
+    U[dof[:, t.node_dofs :]] = rng.normal(size=(n, extra))
     s.spin_directors(0)
     s.DD[0, :-1] += 0.1 * rng.normal(size=s.DD[0, :-1].shape)  # director velocities are free: d.d' may drift
     mult = dof[:, t.node_dofs :]
@@ -398,7 +401,8 @@ def test_contract_work(subject, seed):
     booked = after[DISSIPATED] - after[LOAD_WORK] - after[DRIVER_WORK]
     scale = np.abs(fe[s.nodes] * U[s.nodes]).sum() / s.ctl[SF] + np.abs(after[: POTENTIAL + 1]).max()
     small(work - energy.sum() - booked - constraint, scale, 1e-12)
-    assert np.all(before[[DISSIPATED, LOAD_WORK, DRIVER_WORK]] == 0)
+    if not s.case.running:
+        assert np.all(before[[DISSIPATED, LOAD_WORK, DRIVER_WORK]] == 0)
 
 
 @seeds()
@@ -568,7 +572,8 @@ def test_contract_statics(subject, seed):
     scale = np.abs(fe).max() + np.abs(ke).max()
     small(differences(potential, s)[s.nodes] - fe[s.nodes], scale, 1e-8)
     # the constraint rows and the columns of the multipliers are the same gradient
-    small(ke[np.ix_(s.multipliers, s.nodes)] - ke[np.ix_(s.nodes, s.multipliers)].T, np.abs(ke).max(), 1e-13)
+    if not s.type.reads:
+        small(ke[np.ix_(s.multipliers, s.nodes)] - ke[np.ix_(s.nodes, s.multipliers)].T, np.abs(ke).max(), 1e-13)
     if s.case.potential:
         # on the rotation group a second derivative has the skew part -f~ (order of two turns)
         K = ke[np.ix_(s.nodes, s.nodes)].copy()
@@ -629,7 +634,7 @@ def test_contract_short_step(subject, seed):
 
     # one-state rules book the works by the trapezoidal rule, from both states
     end = s.copy()
-    end.ctl[RULE] = ONE_STATE
+    end.ctl[RULE], end.ctl[WV] = ONE_STATE, 2 / h
     works = slice(DISSIPATED, DRIVER_WORK + 1)
     a, b = s.report(LEDGER)[0, works], end.report(LEDGER)[0, works]
     small(a - b, np.abs(a).max(initial=0.0), 1e-4)

@@ -19,6 +19,7 @@ from fem_mbs.plot_scene import Scene, rotation_matrices
 from fem_mbs.plot_stability import _through_zero
 from fem_mbs.results import Results, ResultsWriter
 from fem_mbs.results_eigenvalues import (
+    Branches,
     as_complex,
     campbell_branches,
     damping_ratio,
@@ -112,6 +113,21 @@ def test_onsets_of_flutter_and_divergence(tmp_path):
     grid = np.linspace(1.0, 2.0, 10001)
     true = grid[np.argmax([made.ziegler(load, 1.0, 0.05).real.max() > 0.0 for load in grid[::10]]) * 10]
     assert slow.kind == "flutter" and slow.at == pytest.approx(true, abs=0.03)
+
+
+@pytest.mark.parametrize(("follows", "damping"), [(1.0, 0.0), (0.2, 0.0), (0.2, 0.3)])
+def test_stability_may_return(follows, damping):
+    """Backwards the same ends are found, by the same branches."""
+    loads = np.linspace(0.0, 2.3, 24)
+    rows = np.full((24, 4), complex(np.nan, np.nan))
+    for row, load in zip(rows, loads, strict=True):
+        found = made.ziegler(load, follows, damping)
+        row[: len(found)] = found
+    (starts,) = onsets(Branches(loads, "", track(rows)))
+    (ends,) = onsets(Branches(loads[::-1], "", track(rows[::-1])))
+    assert ends.ends and not starts.ends and ends.kind == starts.kind
+    assert (ends.at, ends.frequency) == pytest.approx((starts.at, starts.frequency))
+    assert starts.at == pytest.approx(3.5 - np.sqrt(2.0) if follows == 1.0 else 0.5, abs=0.01)
 
 
 def test_no_eigenvalues_no_path(tmp_path):
@@ -257,11 +273,12 @@ def test_stability_map(tmp_path):
     assert count(picture, "#7a1240") > 1000  # hatched: divergence
 
 
-def map_of(directory, growth, frequency=None, values=((0.0, 1.0, 2.0), (2.0, 1.0, 0.0))) -> Results:
+def map_of(directory, growth, frequency=None, values=((0.0, 1.0, 2.0), (2.0, 1.0, 0.0)), what="growth") -> Results:
     writer = ResultsWriter(directory, {"title": "", "version": "0", "dimension": 2, "nodes": np.zeros((1, 2))})
     writer.begin_step("map", "stability_map")
     parameters = [{"name": name, "values": list(v)} for name, v in zip("ab", values, strict=False)]
-    writer.end_step({"type": "stability_map", "parameters": parameters, "growth": growth, "frequency": frequency})
+    found = {"growth": growth, "frequency": frequency, "what": what, "boundary": [[0.5, 1.0]]}
+    writer.end_step({"type": "stability_map", "parameters": parameters, **found})
     writer.close()
     return Results.open(directory)
 
@@ -273,10 +290,37 @@ def test_maps_with_holes_and_of_one_kind(tmp_path):
     unstable_ = [[1.0, 2.0, 1.0]] * 3
     plot.plot_stability_map(map_of(tmp_path, unstable_, [[0.0] * 3] * 3), 0, tmp_path / "figures" / "stability-x.png")
     plot.plot_stability_map(map_of(tmp_path, [[0.0] * 3] * 3), 0, tmp_path / "figures" / "stability-x.png")
+    plot.plot_stability_map(
+        map_of(tmp_path, unstable_, [[1.0] * 3] * 3, what="frequency"), 0, tmp_path / "figures" / "stability-x.png"
+    )
     with pytest.raises(ResultsError, match="no eigenvalue at any point"):
         plot.plot_stability_map(map_of(tmp_path, [[None] * 3] * 3), 0, tmp_path / "a.png")
     with pytest.raises(ResultsError, match="a map needs two parameters"):
         plot.plot_stability_map(map_of(tmp_path, [[1.0, 2.0]] * 3), 0, tmp_path / "a.png")
+
+
+def test_a_map_over_one_parameter(tmp_path):
+    """A pendulum on a spring and a damper, upside down: J p^2 + d p + k - 9.81 = 0."""
+    stiffness = np.linspace(5.0, 20.0, 16)
+    roots = [np.roots([0.6, 0.3, k - 9.81]) for k in stiffness]
+    writer = ResultsWriter(tmp_path, {"title": "", "version": "0", "dimension": 2, "nodes": np.zeros((1, 2))})
+    writer.begin_step("map", "stability_map")
+    flat = np.full((16, 4), np.nan)
+    for row, p in zip(flat, roots, strict=True):
+        row[: 2 * (p.imag >= 0.0).sum()] = np.column_stack((p.real, p.imag))[p.imag >= 0.0].ravel()
+    writer.append({"time": np.arange(16.0), "eigenvalues": flat})
+    writer.end_step({
+        "type": "stability_map", "parameters": [{"name": "stiffness of s", "unit": "N m/rad", "values": stiffness.tolist()}],
+        "growth": [[max(p.real)] for p in roots], "frequency": [[abs(p[0].imag) / 2 / np.pi] for p in roots],
+    })  # fmt: skip
+    writer.close()
+    results = Results.open(tmp_path)
+    branches = eigenvalue_path(results.steps[0])
+    assert branches.label == "Stiffness of s [N m/rad]"
+    (end,) = onsets(branches)
+    assert end.ends and end.at == pytest.approx(9.81, abs=1e-6)
+    assert "divergence up to stiffness of s 9.81 N m/rad" in report(results)
+    assert [path.name for path in plot.plot_all(results)] == ["stability-1-map.png"]
 
 
 # ------------------------------------------------------------------------------------------ shapes

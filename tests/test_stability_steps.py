@@ -275,6 +275,15 @@ def test_what_a_state_is_not_is_told():
     m.static_step()
     m.complex_modes_step(1)
     assert solve(m).steps[2].summary["warnings"] == []
+    m = oscillator()
+    m.initial(velocity=(1.0, 0.0))
+    m.complex_modes_step(1)
+    assert any("velocities of the start" in w for w in solve(m).steps[0].summary["warnings"])
+    m = oscillator()
+    m.force("f", "b", (1.0, 0.0))
+    m.static_step(until=0.5)
+    m.complex_modes_step(1)
+    assert solve(m).steps[1].summary["warnings"] == []
 
 
 def test_unknown_without_mass_and_stiffness():

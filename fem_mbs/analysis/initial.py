@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import bmat, csr_matrix, diags, lil_matrix, vstack
+from scipy.sparse import bmat, csr_matrix, diags, hstack, lil_matrix, vstack
 from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
@@ -26,6 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
+_PRESSED = 30  # iterations for forces that depend on the multipliers
 _EPS_CONSTRAINT = 1e-13  # keeps nearly dependent constraints solvable; taken out again by refinement
 
 
@@ -198,14 +199,16 @@ def _mass(compiled: CompiledModel, state: S.State) -> csr_matrix:
 
 
 class _Saddle:
-    """Factors of [[W, G^T], [G, 0]] with scaled rows, without those that depend on others."""
+    """Factors of [[W, G^T], [G, 0]] with scaled rows, without those that depend on others; other ``columns`` (n, m) may
+    stand for G^T."""
 
-    def __init__(self, W: csr_matrix, G: csr_matrix):
+    def __init__(self, W: csr_matrix, G: csr_matrix, columns: csr_matrix | None = None):
         d = np.sqrt(np.abs(W.diagonal()))
         # what has next to no weight, such as a way along a beam, must not outweigh all else in the rows of G
         d = np.maximum(d, d.max(initial=0.0) * 1e-4) if d.any() else np.ones_like(d)
         self.keep = independent_rows(G, d)
         G = G[np.flatnonzero(self.keep)]
+        columns = G.T if columns is None else csr_matrix(columns)[:, np.flatnonzero(self.keep)]
         D = diags(1.0 / d)
         Ws, Gs = D @ W @ D, G @ D
         norm = np.sqrt(np.asarray(Gs.multiply(Gs).sum(axis=1)).ravel())
@@ -213,8 +216,9 @@ class _Saddle:
         Gs = diags(1.0 / norm) @ Gs
         m = G.shape[0]
         self.d, self.norm = d, norm
-        self.A = bmat([[Ws, Gs.T], [Gs, None]], format="csc") if m else Ws.tocsc()
-        regular = bmat([[Ws, Gs.T], [Gs, -_EPS_CONSTRAINT * diags(np.ones(m))]], format="csc") if m else self.A
+        Cs = D @ columns @ diags(1.0 / norm)
+        self.A = bmat([[Ws, Cs], [Gs, None]], format="csc") if m else Ws.tocsc()
+        regular = bmat([[Ws, Cs], [Gs, -_EPS_CONSTRAINT * diags(np.ones(m))]], format="csc") if m else self.A
         try:
             self.lu = splu(regular)
         except RuntimeError:
@@ -525,19 +529,62 @@ def initial_accelerations(
     free, h = np.flatnonzero(~held), np.flatnonzero(held)
     b = -r[:first][free] - M[free][:, h] @ given[h]
     a = given.copy()
-    a[free] = _Saddle(M[free][:, free], G[:, free]).solve(b, -(gamma + G[:, h] @ given[h]))
+    c = -(gamma + G[:, h] @ given[h])
+    a[free], y = _Saddle(M[free][:, free], G[:, free]).solve_both(b, c)
+    if G.shape[0] and any(block.type.reads for block in system.blocks):
+        a[free] = _pressed(compiled, state, ctl, fun, M, G, b + r[:first][free], c, y, free)
     out = np.zeros(system.n_dof)
     out[:first] = a
     _spins_to_body(system, state.D[0], out)
     return out
 
 
+def multiplier_scales(compiled: CompiledModel) -> np.ndarray:
+    """Scales (n_mult,) of the multipliers: lambda = scale Lambda."""
+    system = compiled.system
+    first = system.first_multiplier
+    scale = np.ones(system.n_dof - 1 - first)
+    for block in system.blocks:
+        if block.type.multipliers:
+            scale[block.dof[:, block.type.node_dofs :] - first] = block.par[:, [block.type.scale]]
+    return scale
+
+
+def _pressed(compiled: CompiledModel, state: S.State, ctl, fun, M, G, b, c, y, free) -> np.ndarray:
+    """Accelerations (n_free,) where forces depend on the multipliers: M a + f(y) = b, G a = c by Newton's method from
+    multipliers y (m,), in their own units; those found go to row 0 of the state.
+
+    Raises:
+        ModelError: none are found; friction can hold what its own force presses.
+    """
+    first = compiled.system.first_multiplier
+    scale = multiplier_scales(compiled)
+    n = scale.size
+    trial = state._replace(U=np.zeros_like(state.U))
+    for _ in range(_PRESSED):
+        trial.U[first:-1] = y[:n] / scale
+        r, A = compiled.system.full_matrix(ctl, fun, trial)
+        columns = hstack((A[:first, first:-1] @ diags(1.0 / scale), G[n:].T)).tocsr()[free]
+        force = r[:first][free] + G[n:, free].T @ y[n:]
+        a, change = _Saddle(M[free][:, free], G[:, free], columns).solve_both(b - force, c)
+        y = y + change
+        if np.abs(change).max(initial=0.0) <= 1e-12 * np.abs(y).max(initial=0.0):
+            state.Q[0, first:-1] = y[:n] / scale  # one-state rules book works from both ends of their first step
+            return a
+    raise ModelError(
+        "Friction: no accelerations balance it at the start; a joint may jam by its own friction there: take a smaller "
+        "coefficient, or begin beside this position"
+    )
+
+
 def multipliers_of(
-    compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray, mass: np.ndarray
-) -> np.ndarray:
+    compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray, mass: np.ndarray,
+    columns: csr_matrix | None = None,
+) -> np.ndarray:  # fmt: skip
     """What multipliers (n_mult,), in the model's scales, must have more to balance forces (n_node_dofs,) that are left
     at a state, where constraints can, for values (n_fun,) of functions; the rest has least accelerations, for the
-    diagonal ``mass`` (n_node_dofs,)."""
+    diagonal ``mass`` (n_node_dofs,).  ``columns`` (n_node_dofs, n_mult), in the model's scales, are forces of
+    multipliers besides those of the constraints."""
     system = compiled.system
     first = system.first_multiplier
     held = system.system.equation[:first] < 0
@@ -545,16 +592,14 @@ def multipliers_of(
     scaled = _constraints(compiled, state, values)[:, free]
     # what has no mass must not get an infinite acceleration
     weight = np.maximum(mass[free], 1e-12 * mass[free].max(initial=0.0))
-    _, y = _Saddle(diags(np.where(weight > 0.0, weight, 1.0)).tocsr(), scaled).solve_both(
+    scale = multiplier_scales(compiled)
+    if columns is not None:
+        shared = csr_matrix((first, scaled.shape[0] - scale.size))
+        columns = scaled.T + hstack((columns @ diags(1.0 / scale), shared)).tocsr()[free]
+    _, y = _Saddle(diags(np.where(weight > 0.0, weight, 1.0)).tocsr(), scaled, columns).solve_both(
         -forces[free], np.zeros(scaled.shape[0])
     )
-    y = y[: system.n_dof - 1 - first]
-    scale = np.ones_like(y)
-    for block in system.blocks:
-        if block.type.multipliers:
-            nd = block.type.node_dofs
-            scale[block.dof[:, nd:] - first] = block.par[:, [block.type.scale]]
-    return y / scale
+    return y[: scale.size] / scale
 
 
 def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weights) -> None:

@@ -131,12 +131,17 @@ class Linearised:
         gravity = self.compiled.model.gravity
         ctl[C.GX : C.GX + len(gravity)] += gravity
 
-    def _fun(self, mask: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
-        """Values of the time functions as kernels take them: at the level of the state, with those of ``mask``."""
+    def values_now(self) -> np.ndarray:
+        """Values (n_fun,) of the time functions at the level of the state."""
         now = self.loading.factors * self.values
         if self.preload is not None:
             held = self.preload.mask
             now = np.where(held, self.preload.values, 0.0) + np.where(held & ~self.loads, 0.0, now)
+        return now
+
+    def _fun(self, mask: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
+        """Values of the time functions as kernels take them: at the level of the state, with those of ``mask``."""
+        now = self.values_now()
         if mask is not None:
             values = self.values if values is None else values
             # loads act in addition, motions and equations have one value

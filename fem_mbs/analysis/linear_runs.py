@@ -17,7 +17,8 @@ from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.options import count_steps
 from fem_mbs.analysis.rules import weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error
-from fem_mbs.analysis.stability_steps import run_complex_modes, run_linearise
+from fem_mbs.analysis.stability_map import run_stability_map
+from fem_mbs.analysis.stability_steps import run_complex_modes, run_linearise, run_turning_modes
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import Step
 from fem_mbs.solvers import stepper as S
@@ -36,7 +37,7 @@ class LinearRuns:
     last step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step,
     of which ``below`` more were left out before the first;
     ``linearisation``, ``complex_modes``: of the last step of complex modes; ``model``: the state space of the last step
-    that made one.
+    that made one; ``shapes_of``: shapes (N, k) of modal steps by their names.
     """
 
     def __init__(self, run: Any):
@@ -46,6 +47,7 @@ class LinearRuns:
         self.linear: Linearised | None = None
         self.vectors: np.ndarray | None = None
         self.below = 0
+        self.shapes_of: dict[str, np.ndarray] = {}
         self.linearisation: Linearisation | None = None
         self.complex_modes: ComplexModes | None = None
         self.model: Any = None
@@ -109,16 +111,25 @@ class LinearRuns:
             frames = run.frames(moved, shapes, shapes=True)
             if "shapes" in run.fields.wanted:
                 frames |= run.fields.of_shapes(linear, moved["U"])
+        if step.kind == "modes":
+            self.shapes_of[step.name] = self.vectors
         run.recorder.append({"time": shapes, **series}, frames)
         return {"type": step.kind, "name": step.name, **summary}
 
     def complex(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """Complex modes, one frame per mode."""
+        if options["coriolis"] or options["basis"] or options["preload"]:
+            basis = self.shapes_of[options["basis"]] if options["basis"] else None
+            return run_turning_modes(self.run, step, options, self._linearise(options), basis)
         return run_complex_modes(self.run, step, options)
 
     def linearise(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """Matrices of small motions, written beside the results."""
         return run_linearise(self.run, step, options)
+
+    def map(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
+        """Stability over parameters, one row per point."""
+        return run_stability_map(self.run, step, options)
 
     def transient(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """A transient; the time of the run goes on."""

@@ -9,6 +9,7 @@ import numpy as np
 from fem_mbs.analysis.inside import Inside, unknowns_inside
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.loading import chosen
+from fem_mbs.analysis.stability_map import check_map
 from fem_mbs.analysis.stability_steps import check_stability
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.buckling import SIGNS, linear_buckling
@@ -83,8 +84,19 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
                 f'{owner}: {key} = "{options[key]}" must be the name of a {what} before it; there '
                 f"are {', '.join(earlier) or 'none'}"
             )
+    if kind in ("linear_static", "linear_transient", "modes", "buckling"):
+        running = [
+            b for b in model._blocks if b.reads and b.reads[0] and b.par[0, b.type.column("reference rate")] >= 0
+        ]
+        if running:
+            raise ModelError(
+                f'{owner}: friction "{running[0].groups[0][0]}" on a running surface depends on the force of its '
+                "joint, which symmetric matrices do not know; take complex_modes, or a static or transient step"
+            )
     if kind in ("complex_modes", "linearise"):
         check_stability(owner, options, model)
+    if kind == "stability_map":
+        check_map(owner, options, model)
     if kind == "modes":
         near, band = options["near"], options["band"]
         if near is not None and (isinstance(near, bool) or not isinstance(near, (int, float)) or not 0 <= near < 1e300):

@@ -27,7 +27,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csc_matrix, csr_matrix, diags, identity, vstack
+from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
+from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import director_velocities, function_jets, initial_accelerations, multipliers_of
@@ -44,6 +45,7 @@ from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors
 
 __all__ = ["Linearisation", "Rotation", "rotated", "transport"]
 
+_BALANCED = 30  # iterations for multipliers that forces depend on
 #: Constraints over unknowns from which on those of a model of more than `LARGE` unknowns are kept.
 MECHANISM, LARGE = 0.25, 1500
 #: First parts of the names of element types that depend on velocities by damping, or spins, alone.
@@ -75,7 +77,8 @@ class Linearisation:
 
     Attributes:
         M, C, K: (n, n) sparse, unsymmetric in general, over the unknowns of nodes that supports and motions leave.
-        G: (m, n) sparse: joints, equations and dofs that share an unknown.
+        G: (m, n) sparse: joints, equations and dofs that share an unknown; columns (n, m): the forces of their
+            multipliers, G^T but for friction.
         dofs: (n,) their places among all dofs (N,) of the compiled model; ``names`` says what they are.
         residual: (n,) forces that the state leaves out of balance, inertia and multipliers included.
         frame: "fixed" or "rotating", the frame of the increments.
@@ -124,10 +127,27 @@ class Linearisation:
         self.state.V[2] = self.acceleration
         self.dofs = np.flatnonzero(system.system.equation[: self.first] >= 0)
         if self.first < system.n_dof - 1:
-            free = self.force()[: self.first]
             self.weight = np.abs(self.mass.diagonal()[: self.first]) if like is None else like.weight
-            self.state.U[self.first : -1] += multipliers_of(compiled, self._rest(), free, self._values, self.weight)
+            self._balance()
         self.multipliers = self.state.U[self.first : -1].copy()
+
+    def _balance(self) -> None:
+        """Multipliers that leave the least out of balance; where forces depend on them, by Newton's method."""
+        y = self.state.U[self.first : -1]
+        pressing = [block for block in self.system.blocks if block.type.reads]
+        for _ in range(_BALANCED):
+            columns = None
+            if pressing:
+                columns = self._tangent(self._control(2.0), pressing)[: self.first, self.first : -1]
+            free = self.force()[: self.first]
+            change = multipliers_of(self.compiled, self._rest(), free, self._values, self.weight, columns)
+            y += change
+            if not pressing or np.abs(change).max() <= 1e-13 * np.abs(y).max():
+                return
+        raise ModelError(
+            "Linearisation: no forces of joints balance the friction that they cause; a joint may jam by its own "
+            "friction: take a smaller coefficient"
+        )
 
     # --- states ----------------------------------------------------------------------------------------------------
     def _copy(self, state: S.State) -> S.State:
@@ -277,6 +297,7 @@ class Linearisation:
                     C.TANGENT, self._control(2.0), self._fun, state, [block]
                 ):
                     here[first:last] += sign * ke
+            here[:, :, block.type.node_dofs :] = 0.0  # columns of multipliers are those of the moving state
             change -= here
             rows = np.repeat(block.dof, m, axis=1).ravel()
             columns = np.tile(block.dof, (1, m)).ravel()
@@ -404,6 +425,36 @@ class Linearisation:
     def G(self) -> csr_matrix:
         return self.constraints[:, self.dofs]
 
+    @cached_property
+    def pressed(self) -> bool:
+        """Whether forces depend on multipliers, as friction in joints does: ``columns`` are not G^T then."""
+        return any(block.owners is not None and (block.owners >= 0).any() for block in self.system.blocks)
+
+    @cached_property
+    def columns(self) -> csr_matrix:
+        """(n, m): forces of the multipliers on the unknowns, G^T, and with friction that these press what it depends on
+        them: (p^2 M + p C + K) x + columns y = 0, G x = 0."""
+        if not self.pressed:
+            return csr_matrix(self.G.T)
+        forces = self._elastic[1][: self.first, self.first : -1]
+        return hstack((forces, self.system.sharing()[:, : self.first].T)).tocsr()[self.dofs]
+
+    def unpressed(self, A) -> np.ndarray:
+        """Rows A (N, k) of the equations, dense, combined so that the forces of the multipliers become G^T.
+
+        With columns = (1 + E) G^T, E = (columns - G^T) (G G^T)^-1 G, these are (1 + E)^-1 A.
+        """
+        A = A.toarray() if hasattr(A, "toarray") else np.array(A)
+        keep = np.flatnonzero(independent_rows(self.G, np.ones(self.dofs.size)))
+        G = self.G[keep]
+        more = csc_matrix(self.columns[:, keep] - G.T)
+        some = np.flatnonzero(np.diff(more.indptr))
+        more = more[:, some].toarray()
+        solve = splu(csc_matrix(G @ G.T)).solve
+        y = np.linalg.solve(np.eye(some.size) + solve(G @ more)[some], solve(G @ A[self.dofs])[some])
+        A[self.dofs] -= more @ y
+        return A
+
     def seen_from(self, frame: str) -> Linearisation:
         """The same about the same state, in another frame."""
         if frame == self.frame:
@@ -471,9 +522,9 @@ class Linearisation:
     @cached_property
     def elimination(self) -> Elimination | None:
         """u = T q + u0 over the dofs of nodes, for parts of which constraints tie a few; None for mechanisms, in which
-        everything hangs together by joints, and T would be full."""
+        everything hangs together by joints, and T would be full, and where forces depend on multipliers."""
         m = self.constraints.shape[0]
-        return None if m > MECHANISM * self.dofs.size and self.dofs.size > LARGE else self.eliminate()
+        return None if self.pressed or (m > MECHANISM * self.dofs.size and self.dofs.size > LARGE) else self.eliminate()
 
     def eliminate(self, right: np.ndarray | None = None, pin: int = -1) -> Elimination:
         """u = T q + u0 with right sides (m,) of the constraints; what supports and motions hold stays where it is, and

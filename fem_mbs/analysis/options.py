@@ -13,6 +13,7 @@ from fem_mbs.analysis.linear_transient import LINEAR_TRANSIENT_OPTIONS
 from fem_mbs.analysis.rotor_steps import CAMPBELL_OPTIONS, UNBALANCE_OPTIONS
 from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
 from fem_mbs.analysis.rules import RULES, check_rule
+from fem_mbs.analysis.stability_map import STABILITY_MAP_OPTIONS
 from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS, LINEARISE_OPTIONS
 from fem_mbs.analysis.statics import STATIC_OPTIONS
 from fem_mbs.analysis.stepping import Settings
@@ -24,15 +25,9 @@ __all__ = ["LINEAR", "REQUIRED", "STEP_OPTIONS", "TIMED", "count_steps", "read_o
 #: Types of steps that pass time, and those that are linear about a state.
 TIMED = ("transient", "inverse")
 LINEAR = (
-    "linear_static",
-    "linear_transient",
-    "modes",
-    "buckling",
-    "campbell",
-    "unbalance",
-    "complex_modes",
-    "linearise",
-)
+    "linear_static", "linear_transient", "modes", "buckling", "campbell", "unbalance", "complex_modes", "linearise",
+    "stability_map",
+)  # fmt: skip
 #: Options that have no default where a step takes them.
 REQUIRED = ("duration", "h", "speeds", "unbalances")
 
@@ -81,6 +76,7 @@ STEP_OPTIONS = {
     "unbalance": UNBALANCE_OPTIONS,
     "complex_modes": COMPLEX_MODES_OPTIONS,
     "linearise": LINEARISE_OPTIONS,
+    "stability_map": STABILITY_MAP_OPTIONS,
 }
 
 

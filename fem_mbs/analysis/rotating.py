@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csc_matrix, csr_matrix, diags, vstack
+from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 
 from fem_mbs.analysis.linearisation import Linearisation, Rotation, rotated
 from fem_mbs.analysis.loading import Loading
@@ -130,11 +130,13 @@ class _Tangent:
             found = lin.eliminate(None, pin) if pin >= 0 else lin.elimination
             self.solve = _factored(found.reduce(self.A), None)
             return
-        d, G = lin.dofs, lin.G
+        d, G, columns = lin.dofs, lin.G, lin.columns
         if pin >= 0:
-            G = vstack((G, csr_matrix(([1.0], ([0], np.flatnonzero(d == pin))), shape=(1, d.size)))).tocsr()
+            row = csr_matrix(([1.0], ([0], np.flatnonzero(d == pin))), shape=(1, d.size))
+            G, columns = vstack((G, row)).tocsr(), hstack((columns, row.T))
         self.keep = independent_rows(G, np.ones(d.size))
-        self.solve = _factored(A[d][:, d], csr_matrix(G[np.flatnonzero(self.keep)]))
+        keep = np.flatnonzero(self.keep)
+        self.solve = _factored(A[d][:, d], csr_matrix(G[keep]), csr_matrix(columns)[:, keep])
 
     def step(self, force: np.ndarray) -> np.ndarray:
         """Increments u (N,) of A u + G^T y = -f, G u = -g with what a state leaves, (f, g) (N,)."""
@@ -151,8 +153,8 @@ class _Tangent:
         return u
 
 
-def _factored(A, G) -> Callable[[np.ndarray], np.ndarray]:
-    """u (n,) of A u + G^T y = f, G u = g as a function of (f, g); what moves freely stays."""
+def _factored(A, G, columns=None) -> Callable[[np.ndarray], np.ndarray]:
+    """u (n,) of A u + columns y = f, G u = g as a function of (f, g); what moves freely stays."""
     n = A.shape[0]
     size = abs(A).max(axis=1).toarray().ravel() * abs(A).max(axis=0).toarray().ravel()
     size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0) ** 0.25
@@ -160,7 +162,9 @@ def _factored(A, G) -> Callable[[np.ndarray], np.ndarray]:
     A = csc_matrix(D @ (A + _FREE * diags(size**2)) @ D)
     G = csr_matrix((0, n)) if G is None else G @ D
     norm = np.sqrt(np.asarray(G.power(2).sum(axis=1)).ravel())
-    factors = SaddleFactors(A, csr_matrix(diags(1.0 / norm) @ G) if norm.size else G, Effort())
+    if norm.size:
+        G, columns = csr_matrix(diags(1.0 / norm) @ G), csr_matrix(D @ columns @ diags(1.0 / norm))
+    factors = SaddleFactors(A, G, Effort(), columns)
     scale = np.concatenate((size, norm))
     return lambda right: factors.solve_full(right / scale)[:n] / size
 

@@ -17,6 +17,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.linearisation import Linearisation, Rotation
 from fem_mbs.analysis.rotating import FRAMES, choose_frame, rotation_of, steady_rotation
 from fem_mbs.analysis.state_space import descriptor, sparse_arrays, state_space
+from fem_mbs.analysis.turning_frame import check_turning_frame, turning_modes
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Matrices
 from fem_mbs.solvers import stepper as S
@@ -24,7 +25,7 @@ from fem_mbs.solvers.complex_modes import CHECKS, ComplexModes, complex_modes
 
 __all__ = [
     "COMPLEX_MODES_OPTIONS", "LINEARISE_OPTIONS", "NEUTRAL", "check_rotor", "check_stability", "find_modes",
-    "linearised", "nodal", "run_complex_modes", "run_linearise", "upper_rows",
+    "linearised", "nodal", "run_complex_modes", "run_linearise", "run_turning_modes", "upper_rows",
 ]  # fmt: skip
 
 #: Options of a step of complex modes and their defaults.
@@ -38,6 +39,9 @@ COMPLEX_MODES_OPTIONS: dict[str, Any] = {
     "rotor": "",  # name of the rotor that turns steadily
     "speed": None,  # its speed [rad/s]; None: the one that it has in the state
     "frame": "auto",  # of the increments: "fixed", "rotating", or the one with constant coefficients
+    "coriolis": False,  # at rest in the frame of a centrifugal load: with its Coriolis forces
+    "basis": "",  # modal step whose shapes span the motions
+    "preload": "",  # linear static step whose stresses stiffen the model
 }
 
 #: Damping ratio that rounding may leave of none.
@@ -91,6 +95,8 @@ def check_stability(owner: str, options: dict[str, Any], model) -> None:
     if reach is not None and options.get("which") != "rightmost":
         raise ModelError(f'{owner}: reach = {reach:g} belongs to which = "rightmost"; remove it, or ask for those')
     check_rotor(owner, options, model)
+    if "coriolis" in options:
+        check_turning_frame(owner, options, model)
 
 
 def check_rotor(owner: str, options: dict[str, Any], model) -> None:
@@ -151,6 +157,9 @@ def linearised(run, options: dict[str, Any]) -> tuple[Linearisation, list[str]]:
     warnings = []
     if lin.moving:
         warnings.append("the state moves: eigenvalues are those of its matrices held at this instant")
+    model = run.model
+    if not lin.moving and not getattr(run, "started", False) and (model.initial_velocities or model.initial_speeds):
+        warnings.append("velocities of the start come with the first transient; the state is at rest")
     out = _out_of_balance(lin)
     if out > _BALANCED:
         warnings.append(
@@ -158,7 +167,7 @@ def linearised(run, options: dict[str, Any]) -> tuple[Linearisation, list[str]]:
             "static step before"
         )
     if any("centrifugal" in b.type.name for b in run.system.blocks):
-        warnings.append("Coriolis forces of the turning frame of a centrifugal load are left out; turn a rotor instead")
+        warnings.append("Coriolis forces of the turning frame of a centrifugal load are left out; take coriolis = true")
     if run.events is not None and run.events.happened:
         warnings.append("what events have switched is not seen: functions are those of the model")
     return lin, warnings
@@ -199,6 +208,7 @@ def find_modes(
         "near": near, "which": options["which"], "check": options.get("check", "probe"),
         "shift": shift if shift is None or np.ndim(shift) == 0 else complex(*shift),
         "reach": None if reach is None else 2.0 * np.pi * reach,
+        **({"columns": lin.columns} if lin.pressed else {}),
     }  # fmt: skip
     used = sum(np.asarray(abs(A).sum(axis=0)).ravel() for A in (lin.M, lin.C, lin.K, lin.G))
     M, C1, K, G, T = lin.problem()
@@ -253,6 +263,55 @@ def run_complex_modes(run, step, options: dict[str, Any]) -> dict[str, Any]:
         "shifts": [[s.real, s.imag] for s in modes.shifts],
         **({"covered": list(modes.covered)} if modes.covered is not None else {}),
         "equations": int(lin.dofs.size), "constraints": int(lin.G.shape[0]),
+        "effort": {
+            "factorisations": effort.factorisations, "solves": effort.solves, "steps": effort.steps,
+            "breakdowns": effort.breakdowns,
+        },
+        "warnings": warnings,
+    }  # fmt: skip
+
+
+def run_turning_modes(run, step, options: dict[str, Any], linear, basis: np.ndarray | None) -> dict[str, Any]:
+    """Make a step of complex modes about a state at rest, perhaps seen from the frame of a centrifugal load, perhaps in
+    the span of shapes (N, r): its rows, one frame per mode, and its summary."""
+    owner = f'Step "{step.name}"'
+    near, reach, shift = options["near"], options["reach"], options["shift"]
+    given = {
+        "near": 2j * np.pi * near if np.ndim(near) == 0 else complex(*near),
+        "which": options["which"], "check": options["check"],
+        "shift": shift if shift is None or np.ndim(shift) == 0 else complex(*shift),
+        "reach": None if reach is None else 2.0 * np.pi * reach,
+    }  # fmt: skip
+    modes, X, speed = turning_modes(linear, basis, options["coriolis"], 2 * options["count"], given, owner)
+    rows = upper_rows(modes, options["count"])
+    p, X = modes.values[rows], X[:, rows]
+    size = np.abs(p)
+    damping = np.where(size > 0.0, -p.real / np.where(size > 0.0, size, 1.0), 0.0)
+    warnings = list(linear.redundancy)
+    if rows.size < modes.rigid + options["count"]:
+        warnings.append(f"there are no more than these {rows.size} modes")
+    if basis is not None:
+        warnings.append(
+            f'the motions are those of the {basis.shape[1]} modes of "{options["basis"]}": what others would add is '
+            "missing, most in the highest"
+        )
+    number = np.arange(1.0, rows.size + 1.0)
+    series = {
+        "time": number, "eigenvalue": np.column_stack((p.real, p.imag)), "frequency": np.abs(p.imag) / (2.0 * np.pi),
+        "damping ratio": damping, "residual": modes.residuals[rows],
+    }  # fmt: skip
+    run.recorder.append(series, _frames(run, linear, X, number) if rows.size else None)
+    effort = modes.effort
+    return {
+        "type": "complex_modes", "name": step.name,
+        "eigenvalues": np.column_stack((p.real, p.imag)).tolist(),
+        "frequencies_hz": series["frequency"].tolist(), "damping_ratios": damping.tolist(),
+        "residuals": modes.residuals[rows].tolist(), "backward_errors": modes.backward[rows].tolist(),
+        "biorthogonality": modes.biorthogonality, "rigid_body_modes": modes.rigid, "zeros": modes.zeros,
+        "frame": "fixed" if speed is None else "rotating", "rotor": "", "speed": speed, "basis": options["basis"],
+        "stable": bool((damping >= -1e-6).all()), "time": linear.t,
+        "shifts": [[s.real, s.imag] for s in modes.shifts],
+        "equations": int(linear.stiffness.shape[0]), "constraints": int(linear.rows.shape[0]),
         "effort": {
             "factorisations": effort.factorisations, "solves": effort.solves, "steps": effort.steps,
             "breakdowns": effort.breakdowns,

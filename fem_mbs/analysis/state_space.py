@@ -13,7 +13,7 @@ Outputs are changes of sensors about their values in the state; a sensor's name 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +124,9 @@ def state_space(lin: Linearisation, inputs=(), sensors=(), owner: str = "State s
             "or reduce the model"
         )
     M, C1, K = lin.whole()
+    if lin.pressed:
+        M, C1, K = (lin.unpressed(a) for a in (M, C1, K))
+        given = replace(given, force=lin.unpressed(given.force))
     names = [lin.system.name_of(int(i)) for i in found.free]
     T = np.zeros((lin.system.n_dof, found.free.size))
     T[: lin.first] = found.T.toarray()
@@ -253,7 +256,7 @@ def descriptor(lin: Linearisation, inputs=(), sensors=(), owner: str = "Descript
     E = csr_matrix((E.data, (E.row, E.col)), shape=(3 * n + m, 3 * n + m))
     A = bmat(
         [
-            [None, unit, None, None], [None, None, unit, None], [-lin.K, -lin.C, -lin.M, -G.T],
+            [None, unit, None, None], [None, None, unit, None], [-lin.K, -lin.C, -lin.M, -lin.columns],
             [-G, None, None, csr_matrix((m, m))],
         ]
     )  # fmt: skip

@@ -122,6 +122,7 @@ class Stepping:
         c[S.PREDICTOR] = PREDICTORS[settings.predictor]
         c[S.RESTART_EVERY] = restart_every
         c[S.USER] = bool(compiled.callbacks)
+        c[S.READS] = any(block.type.reads for block in compiled.blocks)
         self.real = np.zeros(S.N_REAL)
         self.real[S.RTOL], self.real[S.CTOL] = settings.rtol, settings.ctol
         self.real[[S.BETA, S.GAMMA, S.ALPHA_M, S.ALPHA_F]] = self.weights[:4]

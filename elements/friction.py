@@ -1,0 +1,353 @@
+"""Dry friction with a smooth law, in joints and between points: `friction_offset`, `_angle` (2/3), `friction_plane3`.
+
+On one coordinate s of two ends (`fem_mbs.elements.joint_coordinate`), or on two displacements s_1, s_2 of a point along
+directions fixed in end a, with the sliding velocity
+
+    w = r s' - v(t)        (r = 1, of angles the radius; v: speed of a running surface of end a),
+
+acts against w the force N m(|w|), on angles r times as a moment, with a law that is smooth at zero,
+
+    m(w) = tanh(w/w_s) (mu + (mu_0 - mu) exp(-(w/w_0)^2))        (Coulomb; Stribeck 1902; mu_0 = mu without),
+
+and N = f(t) + |lambda|, lambda the multipliers of another joint that press the surfaces together.  The force is
+sampled as those of motors: s' = (s1 - s0)/h, lambda of the step; one-state rules: the values at the end.  It acts
+through the exact quotients of the coordinates, so that its work is that of a loss N m(w) w h >= 0 and of what moves the
+running surface, both booked.  Below w_s it creeps: nothing sticks for ever.
+
+Where the multiplier is the whole force between a point and the line that it slides along (``along`` = 1), its part
+along the line is the friction itself: |lambda|^2 = N^2 (1 + m^2), hence N = |lambda|/sqrt(1 + m^2), f = 0.
+
+K gets the columns of the multipliers, d F/d lambda: the tangent is unsymmetric, and constraint forces are no longer the
+transposed constraint gradients.  Outputs: force or moment against the motion, N and w (of the step; in one-state rules
+at its end), and the coordinates at the end.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fem_mbs.contract import (
+    COMMIT,
+    DISSIPATED,
+    DRIVER_WORK,
+    LEDGER,
+    LOAD_WORK,
+    ONE_STATE,
+    OUTPUT,
+    RULE,
+    SF,
+    SK,
+    START,
+    T0,
+    T1,
+    TANGENT,
+    TM,
+    WA,
+    WV,
+    H,
+    inner,
+    kernel,
+)
+from fem_mbs.elements.common import clear, time_value
+from fem_mbs.elements.coordinates import dot, end_velocities, offset_rate, offset_rows, rate_row, spring_rows
+from fem_mbs.elements.joint_coordinate import (
+    ANGLE,
+    OFFSET,
+    coordinate_columns,
+    coordinate_count,
+    coordinate_rate,
+    coordinate_rows,
+    coordinate_step,
+    coordinate_turns,
+    workspace,
+)
+from fem_mbs.elements.registry import ElementType
+
+__all__ = ["TYPES"]
+
+# columns after those of the coordinates; the scales of the multipliers follow
+_MU, _MU0, _W0, _WS, _RADIUS, _FUNCTION, _SPEED, _ALONG, _SCALE = range(9)
+_PAR = ("coefficient", "static coefficient", "Stribeck speed [m/s]", "smoothing speed [m/s]", "radius [m]", "function",
+        "reference rate", "along")  # fmt: skip
+_READS = 3
+
+
+@inner
+def _law(par, e, c, w):
+    """m(w) and m'(w)."""
+    ws, w0 = par[e, c + _WS], par[e, c + _W0]
+    t = math.tanh(w / ws)
+    level, slope = par[e, c + _MU], 0.0
+    if w0 > 0:
+        more = (par[e, c + _MU0] - level) * math.exp(-((w / w0) ** 2))
+        level += more
+        slope = -2 * w / (w0 * w0) * more
+    return t * level, (1 - t * t) / ws * level + t * slope
+
+
+@inner
+def _size(x, y, z):
+    return math.sqrt(x * x + y * y + z * z)
+
+
+@inner
+def _pressed(par, e, c, m, given, pressing):
+    """N, and dN/d|lambda|, dN/dm."""
+    if par[e, c + _ALONG] == 0:
+        return given + pressing, 1.0, 0.0
+    share = 1 / math.sqrt(1 + m * m)
+    return pressing * share, share, -pressing * m * share**3
+
+
+@inner
+def _pressing(ctl, par, dof, U, e, c, at):
+    """Forces |lambda| of the multipliers of the iterate."""
+    a = par[e, c + _SCALE] * U[dof[e, at]]
+    b = par[e, c + _SCALE + 1] * U[dof[e, at + 1]]
+    d = par[e, c + _SCALE + 2] * U[dof[e, at + 2]]
+    return _size(a, b, d) / ctl[SF]
+
+
+@inner
+def _pressed_at(par, dof, Q, e, c, at, state):
+    """|lambda| at an end of a step of a one-state rule."""
+    a = par[e, c + _SCALE] * Q[state, dof[e, at]]
+    b = par[e, c + _SCALE + 1] * Q[state, dof[e, at + 1]]
+    d = par[e, c + _SCALE + 2] * Q[state, dof[e, at + 2]]
+    return _size(a, b, d)
+
+
+@inner
+def _columns(ctl, par, dof, U, e, c, at, pressing, by_pressing, row, K):
+    """Columns of the multipliers: ``by_pressing`` times the gradient of |lambda|, along row (n,)."""
+    if pressing == 0:
+        return
+    for k in range(3):
+        scale = par[e, c + _SCALE + k]
+        direction = scale * U[dof[e, at + k]] / (ctl[SF] * pressing)
+        for i in range(row.shape[0]):
+            K[i, at + k] += by_pressing * scale * direction * row[i]
+
+
+@inner
+def _book(ctl, f, work, given):
+    """Work of the friction force against the motion, and that of what moves a running surface; the rest is lost."""
+    if ctl[RULE] == ONE_STATE and ctl[WV] == 0 and ctl[WA] == 0:
+        f[LOAD_WORK] = -work  # equilibria have no time to lose energy in
+        return
+    f[DRIVER_WORK] = given
+    f[DISSIPATED] = work + given
+
+
+# --- one coordinate --------------------------------------------------------------------------------------------------
+@kernel
+def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    dim = 2 if D.shape[2] == 2 else 3
+    P, B, J, W, T, Z, X, row, row1, vel, G = workspace(dim)
+    at = row.shape[0]
+    clear(fe, e1 - e0)
+    if job == TANGENT:
+        clear(ke, e1 - e0)
+    for e in range(e0, e1):
+        c = coordinate_count(int(par[e, 0]), dim)
+        _, _, ds = coordinate_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G)
+        if ctl[RULE] == ONE_STATE:
+            end_velocities(V, D, dof, rot, 1, e, vel)
+            rate = dot(row, vel)
+        else:
+            rate = ds / ctl[H]
+        r = par[e, c + _RADIUS]
+        m, slope = _law(par, e, c, r * rate - time_value(fun, par[e, c + _SPEED], TM, 0.0))
+        pressing = _pressing(ctl, par, dof, U, e, c, at)
+        given = time_value(fun, par[e, c + _FUNCTION], TM, 0.0)
+        N, by_pressing, by_m = _pressed(par, e, c, m, given, pressing)
+        spring_rows(job, ctl, 0.0, r * r * (N + m * by_m) * slope, r * N * m, row, row1, G, vel, fe, ke, e - e0)
+        if job == TANGENT:
+            _columns(ctl, par, dof, U, e, c, at, pressing, r * m * by_pressing, row, ke[e - e0])
+
+
+@kernel
+def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    dim = 2 if D.shape[2] == 2 else 3
+    P, B, J, W, T, Z, X, row, row1, _, G = workspace(dim)
+    at = row.shape[0]
+    for e in range(e0, e1):
+        if job == START or job == COMMIT:
+            coordinate_turns(job == START, D, U, dof, rot, hist, e, par, W, T, Z, row, row1, G, ctl)
+            continue
+        f = fe[e - e0]
+        c = coordinate_count(int(par[e, 0]), dim)
+        _, s1, ds = coordinate_step(ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G)
+        r, law, belt = par[e, c + _RADIUS], par[e, c + _FUNCTION], par[e, c + _SPEED]
+        if ctl[RULE] == ONE_STATE:  # the force of the end; work by the trapezoidal rule
+            v0, v1 = time_value(fun, belt, T0, 0.0), time_value(fun, belt, T1, 0.0)
+            w = r * coordinate_rate(V, D, dof, rot, 0, e, par, P, W, Z, X) - v0
+            m, _ = _law(par, e, c, w)
+            given = time_value(fun, law, T0, 0.0)
+            before = m * _pressed(par, e, c, m, given, _pressed_at(par, dof, Q, e, c, at, 0))[0]
+            w = r * coordinate_rate(V, D, dof, rot, 1, e, par, P, W, Z, X) - v1
+            m, _ = _law(par, e, c, w)
+            given = time_value(fun, law, T1, 0.0)
+            N = _pressed(par, e, c, m, given, _pressed_at(par, dof, Q, e, c, at, 1))[0]
+            work = 0.5 * (before + m * N) * r * ds
+            moved = -0.5 * (before * v0 + m * N * v1) * ctl[H]
+        else:
+            v1 = time_value(fun, belt, TM, 0.0)
+            w = r * ds / ctl[H] - v1
+            m, _ = _law(par, e, c, w)
+            given = time_value(fun, law, TM, 0.0)
+            N = _pressed(par, e, c, m, given, _pressing(ctl, par, dof, U, e, c, at))[0]
+            work = m * N * r * ds
+            moved = -m * N * v1 * ctl[H]
+        if job == LEDGER:
+            _book(ctl, f, work, moved)
+        elif job == OUTPUT:
+            f[0] = r * m * N
+            f[1] = N
+            f[2] = w
+            f[3] = s1
+
+
+# --- two displacements -----------------------------------------------------------------------------------------------
+@inner
+def _plane_law(par, e, c, x, y):
+    """m(w)/w of w = |(x, y)|, m, and (d(m/w)/dw)/w."""
+    w = math.sqrt(x * x + y * y)
+    m, slope = _law(par, e, c, w)
+    if w < 1e-9 * par[e, c + _WS]:
+        return _law(par, e, c, 0.0)[1], m, 0.0
+    return m / w, m, (slope - m / w) / (w * w)
+
+
+@kernel
+def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    P, B, J = np.empty((3, 5, 3)), np.empty((3, 3, 6)), np.empty((3, 3, 6))
+    rows, ends, turns = np.empty((2, 12)), np.empty((2, 12)), np.empty((2, 12, 12))
+    vel, w, along = np.empty(12), np.empty(2), np.empty(12)
+    c, at = 18, 12
+    one_state = ctl[RULE] == ONE_STATE
+    clear(fe, e1 - e0)
+    if job == TANGENT:
+        clear(ke, e1 - e0)
+    for e in range(e0, e1):
+        f = fe[e - e0]
+        if one_state:
+            end_velocities(V, D, dof, rot, 1, e, vel)
+        for k in range(2):
+            row = rows[k]
+            offset_rows(job, Q, D, U, dof, rot, e, par, 9 * k, P, B, J, row, ends[k], turns[k])
+            w[k] = 0.0
+            for i in range(12):
+                w[k] += row[i] * (vel[i] if one_state else U[dof[e, i]] / ctl[H])
+        w[0] -= time_value(fun, par[e, c + _SPEED], TM, 0.0)
+        g, _, bend = _plane_law(par, e, c, w[0], w[1])
+        pressing = _pressing(ctl, par, dof, U, e, c, at)
+        N = time_value(fun, par[e, c + _FUNCTION], TM, 0.0) + pressing
+        for i in range(12):
+            f[i] = ctl[SF] * N * g * (w[0] * rows[0, i] + w[1] * rows[1, i])
+        if job != TANGENT:
+            continue
+        K = ke[e - e0]
+        for k in range(2):
+            if one_state:
+                rate_row(ctl, rows[k], turns[k], vel, ends[k])
+        # one-state rates have their weights in ``ends``, whose factor is that of the rows
+        factor = ctl[SF] if one_state else ctl[SK] / ctl[H]
+        for i in range(12):
+            for j in range(12):
+                total = 0.0
+                for k in range(2):
+                    for p in range(2):
+                        slope = N * (bend * w[k] * w[p] + (g if k == p else 0.0))
+                        total += factor * slope * rows[k, i] * ends[p, j]
+                    total += ctl[SK] * N * g * w[k] * turns[k, i, j]
+                K[i, j] = total
+            along[i] = g * (w[0] * rows[0, i] + w[1] * rows[1, i])
+        _columns(ctl, par, dof, U, e, c, at, pressing, 1.0, along, K)
+
+
+@kernel
+def _plane_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job != LEDGER and job != OUTPUT:
+        return
+    P, B, J = np.empty((3, 5, 3)), np.empty((3, 3, 6)), np.empty((3, 3, 6))
+    row, row1, G = np.empty(12), np.empty(12), np.empty((12, 12))
+    X, ds, s1 = np.empty((4, 3)), np.empty(2), np.empty(2)
+    w = np.empty((2, 2))  # at both ends, or twice that of the step
+    c, at = 18, 12
+    for e in range(e0, e1):
+        f = fe[e - e0]
+        law, belt = par[e, c + _FUNCTION], par[e, c + _SPEED]
+        one_state = ctl[RULE] == ONE_STATE
+        for k in range(2):
+            s0, s1[k] = offset_rows(0, Q, D, U, dof, rot, e, par, 9 * k, P, B, J, row, row1, G)
+            ds[k] = s1[k] - s0
+            if one_state:
+                for state in range(2):
+                    w[state, k] = offset_rate(V, D, dof, rot, state, e, P, X[:2], X[2:])
+                continue
+            ds[k] = 0.0
+            for i in range(12):
+                ds[k] += row[i] * U[dof[e, i]]
+            w[0, k] = w[1, k] = ds[k] / ctl[H]
+        work = moved = N = m = 0.0
+        for state in range(2):
+            time = TM if not one_state else (T0 if state == 0 else T1)
+            v = time_value(fun, belt, time, 0.0)
+            w[state, 0] -= v
+            pressing = _pressed_at(par, dof, Q, e, c, at, state) if one_state else _pressing(ctl, par, dof, U, e, c, at)
+            N = time_value(fun, law, time, 0.0) + pressing
+            g, m, _ = _plane_law(par, e, c, w[state, 0], w[state, 1])
+            work += 0.5 * N * g * (w[state, 0] * ds[0] + w[state, 1] * ds[1])
+            moved -= 0.5 * N * g * w[state, 0] * v * ctl[H]
+        if job == LEDGER:
+            _book(ctl, f, work, moved)
+        elif job == OUTPUT:
+            f[0] = N * m
+            f[1] = N
+            f[2] = math.sqrt(w[1, 0] ** 2 + w[1, 1] ** 2)
+            f[3], f[4] = s1[0], s1[1]
+
+
+_SCALES = tuple(f"scale {k + 1}" for k in range(_READS))
+
+
+def _type(kind, dimension):
+    name, force, place = {
+        OFFSET: ("offset", "force [N]", "displacement [m]"),
+        ANGLE: ("angle", "moment [N m]", "angle [rad]"),
+    }[kind]
+    return ElementType(
+        name=f"friction_{name}{dimension}",
+        dimension=dimension,
+        ends=2,
+        rotational=True,
+        par=(*coordinate_columns(kind, dimension), *_PAR, *_SCALES),
+        hist=1,
+        outputs=(force, "normal force [N]", "sliding speed [m/s]", place),
+        force=_force,
+        report=_report,
+        reads=_READS,
+    )
+
+
+def _plane_type():
+    points = tuple(f"a{c}_{end} [m]" for end in "ab" for c in "xyz")
+    # both directions are followed by the points, as `offset_rows` reads them
+    second = tuple(name.replace(" [m]", "2 [m]") for name in points)
+    return ElementType(
+        name="friction_plane3",
+        dimension=3,
+        ends=2,
+        rotational=True,
+        par=(*(f"u{c}" for c in "xyz"), *points, *(f"v{c}" for c in "xyz"), *second, *_PAR, *_SCALES),
+        outputs=("force [N]", "normal force [N]", "sliding speed [m/s]", "displacement 1 [m]", "displacement 2 [m]"),
+        force=_plane_force,
+        report=_plane_report,
+        reads=_READS,
+    )
+
+
+TYPES = {t.name: t for t in (*(_type(kind, d) for kind in (OFFSET, ANGLE) for d in (2, 3)), _plane_type())}

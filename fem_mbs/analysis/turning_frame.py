@@ -1,0 +1,94 @@
+"""Complex modes seen from the turning frame of a centrifugal load, and in the span of real modes.
+
+In a frame that turns with Omega a part rests under its centrifugal load; small motions have the mass and stiffness of a
+linear step (the load's share -Omega^2 M included) and the Coriolis matrix (`fem_mbs.analysis.coriolis`).  ``basis``
+takes the modes of a modal step for the motions, u = Phi q: small dense matrices Phi^T A Phi, the procedure of CalculiX
+and Abaqus.  What the left-out modes would add is then missing: with ten modes the tenth frequency of a fast rotor may
+be 10 % too high.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from fem_mbs.analysis.coriolis import coriolis_matrix
+from fem_mbs.analysis.linear import Linearised
+from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.solvers.complex_modes import ComplexModes, complex_modes
+
+__all__ = ["check_turning_frame", "frame_speed", "turning_modes"]
+
+
+def check_turning_frame(owner: str, options: dict[str, Any], model) -> None:
+    """Refuse what does not go together.
+
+    Raises:
+        ModelError: naming the step, the option and what it may be.
+    """
+    if options["coriolis"] and model._rotating is None:
+        raise ModelError(f"{owner}: coriolis belongs to the frame of a centrifugal load, which the model does not have")
+    if (options["coriolis"] or options["basis"]) and options["rotor"]:
+        raise ModelError(
+            f"{owner}: a rotor turns by itself, with all its modes; remove coriolis and basis, or the rotor"
+        )
+    if options["basis"]:
+        earlier = []
+        for step in model.steps:
+            if f'Step "{step.name}"' == owner:
+                break
+            if step.kind == "modes":
+                earlier.append(step.name)
+        if options["basis"] not in earlier:
+            raise ModelError(
+                f'{owner}: basis = "{options["basis"]}" must be the name of a modal step before it; there are '
+                f"{', '.join(earlier) or 'none'}"
+            )
+
+
+def frame_speed(linear: Linearised, owner: str) -> float:
+    """Speed [rad/s] of the frame in a state: the root of what the centrifugal load has there.
+
+    Raises:
+        ModelError: the load does not act.
+    """
+    frame = linear.compiled.model._rotating
+    square = float(linear.values_now()[frame.function])
+    if square <= 0.0:
+        raise ModelError(f'{owner}: centrifugal load "{frame.name}" does not act yet; bring it on by a step before')
+    return float(np.sqrt(square))
+
+
+def turning_modes(
+    linear: Linearised, basis: np.ndarray | None, coriolis: bool, count: int, given: dict[str, Any], owner: str
+) -> tuple[ComplexModes, np.ndarray, float | None]:
+    """Complex modes of small motions about a state at rest, their shapes (N, k) and the speed of the frame.
+
+    Args:
+        basis: (N, r) shapes that span the motions; None: all motions.
+        coriolis: with the Coriolis forces of the centrifugal load's frame.
+        given: further arguments of `fem_mbs.solvers.complex_modes.complex_modes`.
+
+    Raises:
+        ModelError, AnalysisError: the frame does not turn; joints that cannot be eliminated; no convergence.
+    """
+    C, speed = linear.damping_matrix, None
+    if coriolis:
+        speed = frame_speed(linear, owner)
+        axis = linear.compiled.model._rotating.axis
+        C = C + coriolis_matrix(linear.system, speed * axis if axis.size else speed, linear.state)
+    M, C, K, G = linear.mass, csr_matrix(linear.reduce(csr_matrix(C))), linear.stiffness, linear.rows
+    if basis is None:
+        found = complex_modes(M, C, K, G if G.shape[0] else None, count, **given)
+        shapes = linear.expand(found.right.real.copy()) + 1j * linear.expand(found.right.imag.copy())
+        return found, shapes, speed
+    if G.shape[0]:
+        raise AnalysisError(f"{owner}: a basis needs joints that can be eliminated; remove it")
+    free = linear.elimination.free
+    size = np.sqrt(np.einsum("ik,ik->k", basis[free], M @ basis[free]))
+    V = basis[free] / size
+    M, C, K = (V.T @ (A @ V) for A in (M, C, K))
+    found = complex_modes(M, C, K, None, min(count, 2 * V.shape[1]), **given)
+    return found, (basis / size) @ found.right, speed

@@ -1,0 +1,125 @@
+"""Complex modes in the frame of a centrifugal load, in the span of real modes, and of decks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from deck_text import at, brick, mesh_text, nset, run, steel, step
+
+from fem_mbs import Model, ModelError, solve
+from fem_mbs.deck_run import convert
+from fem_mbs.meshes.abaqus import read_deck
+
+
+def turning_point(dimension=2, speed=3.0):
+    """A mass of 1 kg on springs of 100 N/m, seen from a frame that turns."""
+    m = Model(dimension)
+    m.node("a", (0.0,) * dimension)
+    m.point_mass("mass", "a", 1.0)
+    for axis in "xy":
+        m.nodal_spring(axis, "a", axis, 100.0)
+    if dimension == 3:
+        m.fix("a", ["z"])
+    m.centrifugal("spin", speed, **({"axis": (0, 0, 1)} if dimension == 3 else {}))
+    m.static_step()
+    return m
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_rotor_in_the_rotating_frame(dimension):
+    """D1: p = +-i (10 +- 3), in the plane and in space."""
+    m = turning_point(dimension)
+    m.complex_modes_step(count=2, coriolis=True)
+    s = solve(m).summary["steps"][-1]
+    np.testing.assert_allclose(np.array(s["eigenvalues"])[:, 1], (7.0, 13.0), rtol=1e-12)
+    assert (s["frame"], s["speed"], s["stable"]) == ("rotating", pytest.approx(3.0), True)
+
+
+def test_all_modes_are_a_complete_basis():
+    """In the span of all modes nothing changes; in that of one there is one motion, without Coriolis forces."""
+    m = turning_point()
+    m.modes_step(2)
+    m.complex_modes_step(count=2, name="both", coriolis=True, basis="modes")
+    m.complex_modes_step(count=2, name="plain", basis="modes")
+    *_, both, plain = solve(m).summary["steps"]
+    np.testing.assert_allclose(np.array(both["eigenvalues"])[:, 1], (7.0, 13.0), rtol=1e-12)
+    np.testing.assert_allclose(np.array(plain["eigenvalues"])[:, 1], np.sqrt(91.0), rtol=1e-12)
+    assert plain["frame"] == "fixed" and any("2 modes" in text for text in plain["warnings"])
+
+
+def test_preload():
+    """About a linear static step with the load on: the same for a point that does not move."""
+    m = turning_point()
+    m.steps.clear()
+    m.linear_static_step("on")
+    m.complex_modes_step(count=2, coriolis=True, preload="on")
+    s = solve(m).summary["steps"][-1]
+    np.testing.assert_allclose(np.array(s["eigenvalues"])[:, 1], (7.0, 13.0), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"basis": "shapes"}, "name of a modal step before it"),
+        ({"coriolis": True, "preload": "on"}, "preload"),
+        ({"coriolis": True, "rotor": "r"}, "turns by itself"),
+    ],
+)
+def test_wrong_options(options, said):
+    m = turning_point()
+    m.rotor("r")
+    m.complex_modes_step(**options)
+    with pytest.raises(ModelError, match=said):
+        solve(m)
+
+
+def test_frame_that_does_not_turn():
+    m = turning_point()
+    m.steps.clear()
+    m.complex_modes_step(coriolis=True)
+    with pytest.raises(ModelError, match="does not act yet"):
+        solve(m)
+
+
+SQUARE = 4e6  # omega^2 of the deck
+SPIN = f"*STATIC\n*DLOAD\nEALL, CENTRIF, {SQUARE}, 0., 0., 0., 0., 0., 1.\n"
+
+
+def shaft(steps: str) -> str:
+    nodes, elements = brick((2, 2, 5), (0.1, 0.1, 1.0), "C3D20R", origin=(-0.05, -0.05, 0.0))
+    ends = [*at(nodes, 2, 0.0), *at(nodes, 2, 1.0)]
+    return mesh_text(nodes, elements, "C3D20R") + nset("ENDS", ends) + steel() + "*BOUNDARY\nENDS, 1, 3\n" + steps
+
+
+def test_complex_frequency(tmp_path):
+    """A square shaft in bearings that turn with it: both whirls, from the modes of the FREQUENCY step; with many modes
+    they are those of all motions."""
+    steps = step(SPIN, "NLGEOM") + step("*FREQUENCY\n20\n", "PERTURBATION")
+    steps += step("*COMPLEX FREQUENCY, CORIOLIS\n4\n", "PERTURBATION")
+    converted, (_, real, found) = run(tmp_path / "shaft.inp", shaft(steps))
+    assert not [n for n in converted.notes if n.changes]
+    assert found["type"] == "complex_modes" and found["speed"] == pytest.approx(np.sqrt(SQUARE))
+    f = np.array(found["frequencies_hz"])
+    # bending at f0, whirl at f0 -+ n but for the rotary inertia: seen from the shaft
+    outside = np.sqrt(np.array(real["frequencies_hz"][0]) ** 2 + SQUARE / (2 * np.pi) ** 2)
+    n = np.sqrt(SQUARE) / (2 * np.pi)
+    np.testing.assert_allclose(f[:2], (outside - n, outside + n), rtol=2e-2)
+    m = converted.model
+    m.steps.pop()
+    m.complex_modes_step(4, "all", coriolis=True)
+    every = solve(m).summary["steps"][-1]
+    np.testing.assert_allclose(f[:2], every["frequencies_hz"][:2], rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        (step(SPIN, "NLGEOM") + step("*COMPLEX FREQUENCY, CORIOLIS\n4\n"), "needs a FREQUENCY step"),
+        (step("*FREQUENCY\n4\n") + step("*COMPLEX FREQUENCY, CORIOLIS\n4\n"), "needs a CENTRIF load"),
+    ],
+)
+def test_wrong_decks(tmp_path, steps, said):
+    path = tmp_path / "shaft.inp"
+    path.write_text(shaft(steps))
+    with pytest.raises(ModelError, match=said):
+        convert(read_deck(path))
