@@ -15,7 +15,7 @@ from fem_mbs.validation.registry import ValidationFile, find, select
 from fem_mbs.validation.runner import run_cases
 
 # Files that take more than a second or two; `fem-mbs validate` and the long tests run them too.
-SLOW = ("simo_tarnow_1992_machine", "meijaard_1993_slider_crank", "gonzalez_1996_order")
+SLOW = ("simo_tarnow_1992_machine", "meijaard_1993_slider_crank", "gonzalez_1996_order", "doan_1993_spring")
 FILES = {f.name: f for f in find()}
 
 # What the project promised to reproduce: none may get lost.
