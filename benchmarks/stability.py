@@ -77,6 +77,7 @@ def main() -> None:
         "maxrss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0,
         "results": {
             "eigenvalues": step["eigenvalues"], "residual": max(step["residuals"]),
+            "backward_error": max(step["backward_errors"]),
             "biorthogonality": step["biorthogonality"], "effort": step["effort"],
         },
     }  # fmt: skip

@@ -50,7 +50,8 @@ __all__ = ["CHECKS", "ComplexModes", "complex_modes"]
 CHECKS = ("none", "probe")
 #: Unknowns up to which problems are solved dense.
 DENSE = 100
-_CONVERGED = 1e-12  # estimates of the errors of Ritz pairs; ten times as much where rounding does not allow that
+_CONVERGED = 1e-12  # estimates of the errors of Ritz pairs, ...
+_ROUGH = 1e-8  # ... or what rounding allows, up to this: every pair is improved after that, and judged
 _NOISY = 1e-9  # rounding error of the recurrence from which on it is better condensed
 _FAIR = 1e-2  # estimates of those that may help
 _PROBE = 16
@@ -230,7 +231,7 @@ class _Work:
             zero = self._zeros(inverse, p, lambda i: lanczos.D[: self.pencil.n] @ ritz.right[:, some[i]])  # noqa: B023
             need, complete = self._need(p, zero, count, inverse)
             errors = lanczos.estimates(ritz, some[:need])
-            done = errors < max(_CONVERGED, min(lanczos.noise, 10.0 * _CONVERGED))
+            done = errors < max(_CONVERGED, min(lanczos.noise, _ROUGH))
             full = lanczos.steps == most
             spoilt = (
                 full and errors.max(initial=0.0) > 0.1 * before
