@@ -107,8 +107,8 @@ def check(f: Findings) -> None:
     falls = np.diff(frequencies[:, 0]).max()
     f.between("B-SPRING", "largest change of the first frequency per load [1/s]", falls, -1e3, 0.0, "it falls only")
     f.row(
-        "B-SPRING", "negative eigenvalues behind the critical point of the path", end.series["negative eigenvalues"][-1],
-        1, "counted", tolerance=0.0,
+        "B-SPRING", "negative eigenvalues behind the critical point of the path",
+        end.series["negative eigenvalues"][-1], 1, "counted", tolerance=0.0,
     )  # fmt: skip
     vanishing = zero(frequencies[-4:, 0] ** 2, torques[-4:])
     f.row(
