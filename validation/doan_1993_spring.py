@@ -55,9 +55,9 @@ def build() -> Model:
 def path() -> Model:
     """The equilibrium path beyond the buckling load, by arc length."""
     model = build()
-    model.static_step(increments=6, until=0.595, vary=["M"])
+    model.static_step(increments=6, until=0.606, vary=["M"])
     model.static_step(
-        increments=10, until=0.8, vary=["M"], control="arc", stability=True, size=0.3, largest=0.6, points=12
+        increments=10, until=0.8, vary=["M"], control="arc", stability=True, size=0.3, largest=0.6, points=9
     )  # fmt: skip
     return model
 
@@ -96,7 +96,7 @@ def check(f: Findings) -> None:
     ratios = np.concatenate((np.linspace(0.0, 0.9, 10), (0.95, 0.98, 0.99, 0.995, 0.999)))
     torques, near = ratios * count, (14,)
     steps = solve(loaded(torques, near)).steps[1:]
-    turn = -np.array([step.series["sensor/turn"][-1][2] for step in steps if step.type == "static"])
+    turn = -np.unwrap([step.series["sensor/turn"][-1][2] for step in steps if step.type == "static"])
     modes = [step.summary for step in steps if step.type == "complex_modes"]
     frequencies = np.array([[p[1] for p in s["eigenvalues"][:5]] for s in modes])
     factors = [min(x for x in step.summary["load_factors"] if x > 0.0) for step in steps if step.type == "buckling"]
