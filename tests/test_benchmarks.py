@@ -53,6 +53,16 @@ def test_case_runs_without_other_programs(checkout, tmp_path, case):
         assert table[0]["results"]["drift_rel_kin"] < 1e-10
 
 
+def test_campbell_diagram(checkout, tmp_path):
+    """The rotor of Lalanne & Ferraris: 60.6 ... 254 Hz at rest (ROSS with 13 elements)."""
+    file = tmp_path / "rows.json"
+    command = [sys.executable, str(checkout / "benchmarks" / "rotor.py"), "--sizes", "13", "--speeds", "3"]
+    subprocess.run([*command, "--json", str(file)], check=True, timeout=120, capture_output=True)
+    found = json.loads(file.read_text())[0]["results"]
+    np.testing.assert_allclose(found["first_hz"], (60.615, 63.025, 169.496, 185.563, 254.010, 329.605), rtol=3e-5)
+    assert found["largest_residual"] < 1e-8 and found["biorthogonality"] < 1e-10
+
+
 def test_modes_of_a_solid_bar(checkout, tmp_path):
     """All sides see the same bar."""
     file = tmp_path / "rows.json"

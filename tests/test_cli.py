@@ -430,6 +430,20 @@ def test_example_of_a_mast(checkout, tmp_path, fem_mbs):
     assert max(steps[1]["residuals"] + steps[2]["residuals"]) < 1e-8
 
 
+def test_example_of_a_rotor(checkout, tmp_path, fem_mbs):
+    """Films feed the forward whirl of the shaft from twice its frequency on; the unbalance is largest at its speed."""
+    code, _, err = fem_mbs("run", checkout / "examples" / "rotor" / "model.toml", "-o", tmp_path / "out")
+    assert (code, err) == (0, "")
+    campbell, unbalance, growing = Results.open(tmp_path / "out").summary["steps"]
+    assert [c["whirl"] for c in campbell["critical_speeds"]] == ["backward", "forward"]
+    forward = campbell["critical_speeds"][1]["speed"]
+    threshold = campbell["speeds"][campbell["stable"].index(False)]
+    assert threshold == pytest.approx(2.0 * forward, rel=0.06) and not any(campbell["stable"][-3:])
+    major = next(r["amplitude"] for r in unbalance["response"] if r["direction"] == "major")
+    assert unbalance["speeds"][major.index(max(major))] == pytest.approx(forward, rel=0.02)
+    assert not growing["stable"] and max(campbell["largest_residual"], *growing["residuals"]) < 1e-8
+
+
 @pytest.mark.long
 def test_cable_example(checkout, tmp_path):
     script = checkout / "examples" / "cable_whip" / "compare.py"

@@ -43,6 +43,7 @@ _QUADRATIC = 1e-9  # of the largest entry: by which matrices may differ from qua
 _LINE = 1e-6  # of areas over squares of amplitudes: what turns less is a line
 _NOTABLE = 0.05  # of the largest amplitude: nodes whose sense of whirl counts
 _UNDAMPED = 1e-7  # imaginary part over size up to which a speed of the direct search is one
+_APART = 0.1  # of the speed: what the direct search finds farther away is another one
 _GROWING = 1e-8  # real part over size from which an eigenvalue grows
 
 
@@ -452,14 +453,21 @@ def _resting(branches: Branches, found: list[Critical], direct: np.ndarray) -> l
     return out or _with_direct(found, list(direct))[0]
 
 
-def _with_direct(found: list[Critical], left: list[complex]) -> tuple[list[Critical], list[complex]]:
-    """Critical speeds with the nearest ones of the direct search, and what remains of these."""
-    for critical in found:
-        if left:
-            i = int(np.abs(np.array(left) - critical.speed).argmin())
-            if abs(left[i] - critical.speed) < 0.1 * critical.speed:
-                critical.direct = complex(left.pop(i))
-    return found, left
+def _with_direct(found: list[Critical], direct: list[complex]) -> tuple[list[Critical], list[complex]]:
+    """Critical speeds with those of the direct search that belong to them, and what remains of these.
+
+    Damping moves Omega = p/(i k) off the real axis by about -Re p/k.
+    """
+    if not found or not direct:
+        return found, direct
+    here = np.array([c.speed - 1j * c.value.real / (c.order or 1.0) for c in found])
+    away = np.abs(here[:, None] - np.array(direct)) / np.array([c.speed for c in found])[:, None]
+    rows, columns = linear_sum_assignment(away)
+    used = [int(k) for i, k in zip(rows, columns, strict=True) if away[i, k] < _APART]
+    for i, k in zip(rows, columns, strict=True):
+        if away[i, k] < _APART:
+            found[i].direct = complex(direct[k])
+    return found, [value for k, value in enumerate(direct) if k not in used]
 
 
 def _compared(spinning: Spinning, found: list[Critical], direct: np.ndarray, order: float) -> list[Critical]:
