@@ -578,27 +578,23 @@ def _pressed(compiled: CompiledModel, state: S.State, ctl, fun, M, G, b, c, y, f
 
 
 def multipliers_of(
-    compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray, mass: np.ndarray,
-    columns: csr_matrix | None = None,
-) -> np.ndarray:  # fmt: skip
+    compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray, columns: csr_matrix | None = None
+) -> np.ndarray:
     """What multipliers (n_mult,), in the model's scales, must have more to balance forces (n_node_dofs,) that are left
-    at a state, where constraints can, for values (n_fun,) of functions; the rest has least accelerations, for the
-    diagonal ``mass`` (n_node_dofs,).  ``columns`` (n_node_dofs, n_mult), in the model's scales, are forces of
+    at a state, where constraints can, for values (n_fun,) of functions; the rest is least in the sum of its squares,
+    moments over the model's length.  ``columns`` (n_node_dofs, n_mult), in the model's scales, are forces of
     multipliers besides those of the constraints."""
     system = compiled.system
     first = system.first_multiplier
     held = system.system.equation[:first] < 0
     free = np.flatnonzero(~held)
     scaled = _constraints(compiled, state, values)[:, free]
-    # what has no mass must not get an infinite acceleration
-    weight = np.maximum(mass[free], 1e-12 * mass[free].max(initial=0.0))
+    weight = np.where(system.system.kind[free] == S.ROTATION, system.length**2, 1.0)
     scale = multiplier_scales(compiled)
     if columns is not None:
         shared = csr_matrix((first, scaled.shape[0] - scale.size))
         columns = scaled.T + hstack((columns @ diags(1.0 / scale), shared)).tocsr()[free]
-    _, y = _Saddle(diags(np.where(weight > 0.0, weight, 1.0)).tocsr(), scaled, columns).solve_both(
-        -forces[free], np.zeros(scaled.shape[0])
-    )
+    _, y = _Saddle(diags(weight).tocsr(), scaled, columns).solve_both(-forces[free], np.zeros(scaled.shape[0]))
     return y[: scale.size] / scale
 
 

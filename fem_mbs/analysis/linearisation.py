@@ -91,7 +91,6 @@ class Linearisation:
         rotation: the state turns steadily so: accelerations follow from it (velocities too), not from equations of
             motion.
         frame: of the increments; "rotating" needs a rotation.
-        like: the same model about a state nearby, whose masses are as good a measure of accelerations.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised.
@@ -100,7 +99,6 @@ class Linearisation:
     def __init__(
         self, compiled: CompiledModel, state: S.State, t: float = 0.0, loading: Loading | None = None,
         rotation: Rotation | None = None, frame: str = "fixed", matrices: Matrices | None = None,
-        like: Linearisation | None = None,
     ):  # fmt: skip
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating"):
@@ -127,7 +125,6 @@ class Linearisation:
         self.state.V[2] = self.acceleration
         self.dofs = np.flatnonzero(system.system.equation[: self.first] >= 0)
         if self.first < system.n_dof - 1:
-            self.weight = np.abs(self.mass.diagonal()[: self.first]) if like is None else like.weight
             self._balance()
         self.multipliers = self.state.U[self.first : -1].copy()
 
@@ -140,7 +137,7 @@ class Linearisation:
             if pressing:
                 columns = self._tangent(self._control(2.0), pressing)[: self.first, self.first : -1]
             free = self.force()[: self.first]
-            change = multipliers_of(self.compiled, self._rest(), free, self._values, self.weight, columns)
+            change = multipliers_of(self.compiled, self._rest(), free, self._values, columns)
             y += change
             if not pressing or np.abs(change).max() <= 1e-13 * np.abs(y).max():
                 return

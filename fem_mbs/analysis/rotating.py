@@ -53,9 +53,8 @@ def steady_rotation(
     system = compiled.system
     matrices = matrices or Matrices(system)
     now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
-    lin: Linearisation | None = None
     for _ in range(_ITERATIONS):
-        lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices, like=lin)
+        lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices)
         if now is state:
             _check_velocities(lin)
             rounding = _rounding(lin)
