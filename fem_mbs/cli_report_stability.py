@@ -25,6 +25,7 @@ __all__ = ["STABILITY", "make_table", "stability_sentences", "stability_tables"]
 #: Types of steps with tables of their own.
 STABILITY = ("complex_modes", "campbell", "unbalance", "stability_map")
 
+_MAX_ONSETS = 6  # of losses of stability told
 _MAX_ROWS = 60  # of modes, critical speeds and responses shown
 
 
@@ -87,10 +88,12 @@ def _onset_sentences(branches: Branches, name: str, unit: str) -> Iterator[str]:
     first = unstable(branches.values[:1]).any() if len(branches.values) else False
     if first:
         yield f"[bold red]unstable[/] at the first {name}, {branches.parameter[0]:.6g} {unit}".rstrip()
-    for onset in found[:8]:
+    for onset in found[:_MAX_ONSETS]:
         at = f" at {onset.frequency:.5g} Hz" if onset.kind == "flutter" else ""
         value = f"{name} {onset.at:.6g} {unit}".rstrip()
         yield f"[bold red]{onset.kind}[/]{at} " + (f"up to {value}" if onset.ends else f"from {value} on")
+    if len(found) > _MAX_ONSETS:
+        yield f"and {len(found) - _MAX_ONSETS} more changes of stability"
     if not found and not first:
         yield f"stable over all {'speeds' if name == 'speed' else 'points'} looked at"
 

@@ -180,26 +180,28 @@ def _order_line(axes: Axes, order: float, low: float, high: float, top: float) -
 
 
 def _damping_panel(axes: Axes, branches: Branches, whirl: np.ndarray, moves: np.ndarray) -> None:
-    """Draw damping ratios in per cent; below zero is unstable."""
-    x = branches.parameter
-    ratio = 100.0 * damping_ratio(branches.values)
+    """Draw damping ratios in per cent, below zero unstable; growth rates where something grows without oscillating, of
+    which damping ratios say nothing."""
+    x, values = branches.parameter, branches.values
+    oscillates, grows = values.imag > 1e-6 * np.abs(values), unstable(values)
+    rates = bool((grows & ~oscillates).any())
+    measure = values.real if rates else 100.0 * damping_ratio(values)
+    # what is overdamped does no harm, and would make the rest small
+    measure = np.where(oscillates | grows, measure, np.nan)
+    if rates:
+        measure = np.where(np.abs(values.real) <= 1e-6 * np.abs(values), 0.0, measure)
+        measure[~(oscillates | grows)] = np.nan
     for number, k in enumerate(np.flatnonzero(moves)):
-        oscillates = np.where(branches.values[:, k].imag > 0.0, ratio[:, k], np.nan)
-        _whirl_line(axes, x, oscillates, whirl[:, number], lw=1.5, zorder=4)
-    rest = ratio[:, ~moves]
-    rest = np.where(unstable(branches.values)[:, ~moves], rest, np.nan)  # only what does harm
-    axes.plot(x, rest, color=UNSTABLE, lw=1.5)
-    drawn = ratio[:, moves]
-    drawn = drawn[np.isfinite(drawn) & (drawn < 99.0)]
+        _whirl_line(axes, x, measure[:, k], whirl[:, number], lw=1.5, zorder=4)
+    axes.plot(x, np.where(grows, measure, np.nan), color=UNSTABLE, lw=1.5, zorder=5)
+    drawn = measure[np.isfinite(measure)]
     low, high = float(np.min(drawn, initial=0.0)), float(np.max(drawn, initial=0.0))
-    if np.isfinite(rest).any():
-        low = min(low, -0.1 * (high - low))
     margin = 0.08 * (high - low) or 1.0
     low, high = low - margin, high + margin
-    axes.axhspan(low - 10 * abs(low), 0.0, color=UNSTABLE, alpha=0.07, lw=0.0, zorder=0)
+    axes.axhspan(*((0.0, high) if rates else (low, 0.0)), color=UNSTABLE, alpha=0.07, lw=0.0, zorder=0)
     axes.axhline(0.0, color="#555555", lw=0.8, zorder=1)
     axes.set_ylim(low, high)
-    axes.set_ylabel("Damping ratio [%]")
+    axes.set_ylabel("Growth rate [1/s]" if rates else "Damping ratio [%]")
 
 
 def _campbell_legend(axes: Axes, branches: Branches, whirl: np.ndarray, summary: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
         stage.scene.swings = stage.scene.complex
         if chosen and not stage.scene.flat:  # no empty paper beside long parts
             height = float(np.clip(3.4 * stage.aspect(chosen) + 0.7, 1.7, 3.3))
-            figure.set_size_inches(3.6 * columns, height * rows + (0.3 if stage.scene.complex else 0.0))
+            figure.set_size_inches(3.6 * columns, height * rows)
         quantity = find_quantity(results, item, "displacement") if stage.scene.skin is not None else None
         if quantity is not None:
             figure.set_size_inches(3.6 * columns + 0.8, figure.get_figheight())
@@ -63,6 +63,7 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
             bar.set_label(quantity.label)
             bar.outline.set_visible(False)
         elif stage.scene.complex and chosen:
+            figure.set_figheight(figure.get_figheight() + (0.3 if columns > 1 else 0.65))
             stage.explain_phases(_LATER, 3 if columns > 1 else 1)
         return save_figure(figure, path)
 

@@ -23,6 +23,7 @@ __all__ = [
     "parameter_label",
     "track",
     "unstable",
+    "untangle",
     "upper_half",
 ]
 
@@ -143,9 +144,50 @@ def track(values: np.ndarray) -> np.ndarray:
     return branches[:, ~np.isnan(branches).all(axis=0)]
 
 
+def untangle(values: np.ndarray) -> np.ndarray:
+    """Return branches (n, k) of which no two become real at once by taking the two values of one pair.
+
+    A pair that parts on the real axis has two values from then on.  Where as many are sought as before, they push out
+    the branch of the highest frequency; that ends there, and the second real value begins one.
+    """
+    forth = _untangle(values)
+    return _untangle(forth[::-1])[::-1]
+
+
+def _untangle(values: np.ndarray) -> np.ndarray:
+    from scipy.optimize import linear_sum_assignment
+
+    branches = values.copy()
+    for i in range(1, len(branches)):
+        before, now = branches[i - 1], branches[i]
+        real = np.flatnonzero(_on_axis(before) & _on_axis(now))
+        if len(real) > 1:  # shapes do not tell one value of a pair from the other
+            _, order = linear_sum_assignment(np.abs(before[real, None] - now[real]))
+            branches[i:, real] = branches[i:, real[order]]
+            now = branches[i]
+        turned = np.flatnonzero((before.imag > 1e-9 * np.abs(before)) & _on_axis(now))
+        if len(turned) < 2:
+            continue
+        turned = turned[np.argsort(np.abs(before[turned]))]
+        kept, others = np.split(turned, [(len(turned) + 1) // 2])
+        for keep, other in zip(kept, others, strict=False):
+            if now[other].real > now[keep].real:
+                branches[i:, [keep, other]] = branches[i:, [other, keep]]
+        begun = np.full((len(branches), len(others)), NONE)
+        begun[i:] = branches[i:, others]
+        branches[i:, others] = NONE
+        branches = np.column_stack((branches, begun))
+    return branches
+
+
+def _on_axis(values: np.ndarray) -> np.ndarray:
+    """Return which eigenvalues are real; NaN is not."""
+    return np.abs(values.imag) <= 1e-9 * np.abs(values)
+
+
 def _growing_came_before(last: np.ndarray, now: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Let a pair that has met on the real axis continue what was farther right of the two."""
-    real = np.abs(last.imag) <= 1e-9 * np.abs(last)
+    real = _on_axis(last)
     left = [int(r) for r in np.setdiff1d(np.arange(len(last)), rows) if real[r]]
     rows = rows.copy()
     for k, after in enumerate(now):
@@ -159,7 +201,7 @@ def _growing_came_before(last: np.ndarray, now: np.ndarray, rows: np.ndarray) ->
 
 def _growing_goes_on(last: np.ndarray, now: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Let of a pair that has parted on the real axis the one that is farther right be what the pair becomes."""
-    real = np.abs(now.imag) <= 1e-9 * np.abs(now)
+    real = _on_axis(now)
     new = [int(c) for c in np.setdiff1d(np.arange(len(now)), columns) if real[c]]
     now = now.copy()
     for before, column in zip(last, columns, strict=True):
@@ -254,7 +296,7 @@ def parameter_label(parameter: dict[str, Any]) -> str:
 
 
 def eigenvalue_path(step: Any) -> Branches | None:
-    """Return the eigenvalues that a step has found along its way, tracked; None if it has looked for none.
+    """Return the eigenvalues that a step has found along its way, branch by branch; None if it has looked for none.
 
     The parameter is the load factor of a step at rest, that of a stability map over one, the time of others.
     """
@@ -275,4 +317,7 @@ def eigenvalue_path(step: Any) -> Branches | None:
         load = np.asarray(step.series["load factor"], float) if "load factor" in step.series else x
         if step.type == "static" and (np.ptp(load) > 0.0 or not np.ptp(x)):
             x, label = load, "Load factor [-]"
-    return Branches(x[rows], label, track(raw[rows])) if rows.any() else None
+    if not rows.any():
+        return None
+    followed = isinstance(step.summary.get("eigenvalues"), dict)  # columns are branches already, by their shapes
+    return Branches(x[rows], label, untangle(raw[rows] if followed else track(raw[rows])))

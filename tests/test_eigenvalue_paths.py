@@ -50,8 +50,11 @@ def test_growth_beyond_the_buckling_load():
     found = solve(m).steps[0].summary["eigenvalues"]
     assert found["stable"] is False
     assert found["unstable_from"]["load_factor"] == pytest.approx(1.2)
-    rates = np.array(found["values"][-1])
-    assert rates[:, 0].max() == pytest.approx(np.pi**2 * np.sqrt(20.0 * 0.2), rel=0.02)
+    first, second = np.array(found["values"][-1])
+    assert first[0] == pytest.approx(np.pi**2 * np.sqrt(20.0 * 0.2), rel=0.02)
+    assert first[1] == 0.0
+    # the root that decays has not pushed out the second mode
+    assert second[1] == pytest.approx(4.0 * np.pi**2 * np.sqrt(20.0 * (1.0 - 1.2 / 4.0)), rel=0.01)
 
 
 def test_branches_keep_their_places_where_frequencies_cross():

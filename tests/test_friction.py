@@ -339,6 +339,15 @@ def test_linear_steps_refuse_running_surfaces():
         solve(model)
 
 
+def test_campbell_refuses_friction_in_joints():
+    model = block(3, "prismatic")
+    model.rotor("rotor", axis=(1.0, 0.0, 0.0))
+    model.steps.clear()
+    model.campbell_step("rotor", speeds=[1.0, 2.0])
+    with pytest.raises(ModelError, match="stability_map"):
+        solve(model)
+
+
 GOOD = {"joint": "rail", "coefficient": 0.1, "smoothing": 0.01}
 BAD = [
     ({"coefficient": -0.1}, "coefficient = -0.1"),

@@ -229,3 +229,25 @@ def test_difference_would_see_a_missing_term():
     lin.__dict__["_system"] = (M, C * (1.0 + 1e-8), K)
     with pytest.raises(AssertionError):
         check(lin)
+
+
+def test_damped_elements_do_not_care_how_far_the_model_goes():
+    """Differences take steps of an element's own length: a mass far away changes nothing in a short damped beam."""
+
+    def stiffness(far: bool) -> np.ndarray:
+        m = Model(2)
+        m.section("s", "stiffness", EA=1e4, EI=20.0, rhoA=1.0, rhoI=0.01)
+        m.line("l", (0, 0), (0.1, 0.03), 2)
+        m.beams("b", "l", "s", damping=0.01)
+        if far:
+            m.node("far", (50.0, 0.0))
+            m.point_mass("p", "far", 1.0)
+        compiled = m.compile(stepping=False)
+        state = compiled.system.initial_state()
+        state.V[:2, :9] = np.random.default_rng(1).uniform(-1.0, 1.0, 9)
+        lin = Linearisation(compiled, state)
+        assert list(lin.dofs[:9]) == list(range(9))
+        return lin.K.toarray()[:9, :9]
+
+    near = stiffness(False)
+    np.testing.assert_allclose(stiffness(True), near, rtol=0.0, atol=1e-12 * np.abs(near).max())

@@ -28,6 +28,7 @@ from fem_mbs.results_eigenvalues import (
     onsets,
     track,
     unstable,
+    untangle,
 )
 from fem_mbs.results_shapes import amplitudes, largest_excursion, state_of_shapes
 
@@ -130,6 +131,21 @@ def test_stability_may_return(follows, damping):
     assert starts.at == pytest.approx(3.5 - np.sqrt(2.0) if follows == 1.0 else 0.5, abs=0.01)
 
 
+def test_a_pair_on_the_real_axis_pushes_out_the_highest_branch():
+    """Two values are sought: both frequencies, then +-r of the first mode (a column by the likeness of shapes)."""
+    nan = complex(np.nan, np.nan)
+    found = untangle(np.array([[3j, 9j], [1j, 8.9j], [-2, 2], [-3, 3.0]]))
+    np.testing.assert_array_equal(found, [[3j, 9j, nan], [1j, 8.9j, nan], [2, nan, -2], [3, nan, -3]])
+    (onset,) = onsets(Branches(np.arange(4.0), "", found))
+    assert onset.kind == "divergence" and onset.at == pytest.approx(1.2)
+    # values of a pair that have changed places go on as they came
+    swapped = untangle(np.array([[-2, 2], [2.1, -2.1], [-2.2, 2.2]], complex))
+    np.testing.assert_array_equal(swapped[:, 0], [-2, -2.1, -2.2])
+    back = untangle(np.array([[-3, 3.0], [-2, 2], [1j, 8.9j], [3j, 9j]]))
+    (onset,) = onsets(Branches(np.arange(4.0), "", back))
+    assert onset.ends and onset.at == pytest.approx(1.8)
+
+
 def test_no_eigenvalues_no_path(tmp_path):
     results = made.write_modes(tmp_path, made.Overhung(), 100.0)
     assert eigenvalue_path(results.steps[0]) is None
@@ -155,6 +171,30 @@ def test_campbell_diagram(tmp_path):
     anisotropic = made.write_campbell(tmp_path / "a", made.Overhung(softer=0.5))
     assert count(pixels(plot.plot_campbell(anisotropic, 0, tmp_path / "c.png")), "#009E73") > 50  # mixed at rest
     assert plot.plot_all(anisotropic, tmp_path / "d")
+
+
+def test_what_grows_without_oscillating_is_shown_by_its_rate(tmp_path):
+    """A flat shaft, seen from the rotor: between its two critical speeds it diverges; there is no damping."""
+    speeds = np.linspace(0.2, 20.2, 41)
+    # M = 1, 2 P, K - Omega^2: (9^2 - Omega^2 + p^2)(11^2 - Omega^2 + p^2) + 4 Omega^2 p^2 = 0
+    found = []
+    for w in speeds:
+        K, P = np.diag([81.0 - w * w, 121.0 - w * w]), np.array([[0.0, -2.0 * w], [2.0 * w, 0.0]])
+        p = made.eigenvalues(np.eye(2), P, K)[0]
+        low, high = np.abs(p).min(), p[p.imag.argmax()]
+        found.append([max(p[np.abs(p) <= 1.001 * low + 1e-6], key=lambda v: v.real), high])
+    branches = [{"eigenvalues": made.pairs(np.array(found)[:, k]), "whirl": "forward"} for k in range(2)]
+    summary = {"speeds": speeds.tolist(), "branches": branches, "frame": "rotating", "critical_speeds": []}
+    results = made.write_campbell(tmp_path, made.Overhung(), **summary)
+    picture = pixels(plot.plot_campbell(results, 0, tmp_path / "figures" / "campbell-a.png"))
+    whole(picture)
+    lower = picture[int(0.7 * picture.shape[0]) :]
+    rows = np.flatnonzero((np.abs(lower - [0xC2, 0x18, 0x5B]).max(axis=2) <= 12).any(axis=1))
+    assert np.ptp(rows) > 80  # a hump as high as the panel
+    start, end = onsets(campbell_branches(results.steps[0].summary)[0])
+    assert (start.ends, end.ends) == (False, True)
+    assert (start.at, end.at) == pytest.approx((9.0, 11.0), abs=0.05)  # rows are 0.5 apart
+    assert "divergence from speed" in report(results)
 
 
 def test_a_branch_at_rest_has_the_whirl_of_the_next_speed(tmp_path):
@@ -290,9 +330,8 @@ def test_maps_with_holes_and_of_one_kind(tmp_path):
     unstable_ = [[1.0, 2.0, 1.0]] * 3
     plot.plot_stability_map(map_of(tmp_path, unstable_, [[0.0] * 3] * 3), 0, tmp_path / "figures" / "stability-x.png")
     plot.plot_stability_map(map_of(tmp_path, [[0.0] * 3] * 3), 0, tmp_path / "figures" / "stability-x.png")
-    plot.plot_stability_map(
-        map_of(tmp_path, unstable_, [[1.0] * 3] * 3, what="frequency"), 0, tmp_path / "figures" / "stability-x.png"
-    )
+    by_frequency = map_of(tmp_path, unstable_, [[1.0] * 3] * 3, what="frequency")
+    plot.plot_stability_map(by_frequency, 0, tmp_path / "figures" / "stability-x.png")
     with pytest.raises(ResultsError, match="no eigenvalue at any point"):
         plot.plot_stability_map(map_of(tmp_path, [[None] * 3] * 3), 0, tmp_path / "a.png")
     with pytest.raises(ResultsError, match="a map needs two parameters"):
@@ -309,8 +348,9 @@ def test_a_map_over_one_parameter(tmp_path):
     for row, p in zip(flat, roots, strict=True):
         row[: 2 * (p.imag >= 0.0).sum()] = np.column_stack((p.real, p.imag))[p.imag >= 0.0].ravel()
     writer.append({"time": np.arange(16.0), "eigenvalues": flat})
+    parameter = {"name": "stiffness of s", "unit": "N m/rad", "values": stiffness.tolist()}
     writer.end_step({
-        "type": "stability_map", "parameters": [{"name": "stiffness of s", "unit": "N m/rad", "values": stiffness.tolist()}],
+        "type": "stability_map", "parameters": [parameter],
         "growth": [[max(p.real)] for p in roots], "frequency": [[abs(p[0].imag) / 2 / np.pi] for p in roots],
     })  # fmt: skip
     writer.close()
@@ -404,6 +444,14 @@ def test_pictures_of_complex_shapes(tmp_path):
         assert shape > 1500 and later > 1500 and ways > 1500
 
 
+def test_a_single_shape_in_the_plane(tmp_path):
+    results = made.write_modes(tmp_path / "a", made.Overhung(60.0), 400.0, dimension=2)
+    for most in (1, 2):
+        picture = pixels(plot.plot_shapes(results, 0, tmp_path / "a.png", most=most))
+        whole(picture)  # title and legend too
+        assert (picture[:60].min(axis=(1, 2)) < 100).any()  # the title
+
+
 def test_a_complex_mode_goes_round(tmp_path):
     results = made.write_modes(tmp_path / "a", made.Overhung(60.0), 400.0)
     path = plot.animate(results, tmp_path / "a.gif", fps=8, seconds=1.0, size=(360, 260), mode=2)
@@ -476,7 +524,7 @@ def test_tables(tmp_path):
     assert "131.55" in text and "backward" in text and "flutter at" in text and "disc y" in text and "[rad/s]" in text
     assert "stable over all speeds" in report(made.write_campbell(tmp_path, made.Overhung()))
     text = report(made.write_path(tmp_path, 0.2, 0.03))
-    assert "divergence from load factor 0.5" in text and "0.0614787" in text
+    assert "divergence from load factor" in text and "0.0614787" in text
     text = report(made.write_map(tmp_path, n=(9, 7)))
     assert "63" in text and "largest growth rate" in text
 

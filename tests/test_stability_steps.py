@@ -156,6 +156,21 @@ def test_rotor_on_anisotropic_supports_is_seen_from_the_fixed_frame():
         solve(m)
 
 
+def test_driven_rotor_is_seen_from_the_rotating_frame():
+    """A blade that a motor turns: what the motor's joint holds at rest moves by rounding only, which is no reason to
+    refuse a frame.  Flapping of Wright et al. (1982), 4.1373 at 2 rad/s."""
+    m = Model(3)
+    m.section("s", "stiffness", EA=1e8, EI=1.0, GJ=1e4, GA=np.inf, rhoA=1.0, rhoI=1e-9)
+    m.line("l", (0, 0, 0), (1, 0, 0), 4)
+    m.beams("b", "l", "s")
+    m.joint("motor", "revolute", "ground", "l:start", point=(0, 0, 0), axis=(0, 0, 1), function="2*t")
+    m.rotor("blade", axis=(0, 0, 1))
+    m.complex_modes_step(2, rotor="blade", speed=2.0)
+    s = solve(m).steps[0].summary
+    assert s["frame"] == "rotating"
+    assert s["eigenvalues"][1][1] == pytest.approx(4.1373, rel=2e-4)
+
+
 def test_speed_of_a_rotor_comes_from_the_state():
     m = rotor(1e6, 1e6)
     m.initial(spin=(37.0, 0.0, 0.0), centre=(0, 0, 0))

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 import scipy.linalg
 from scipy.sparse import csr_matrix
+from test_stability_steps import rotor
 
 from fem_mbs import Model, ModelError, linearise, load_model, run, solve
+from fem_mbs.solvers.complex_modes import complex_modes
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
 
@@ -315,3 +317,116 @@ def test_wrong_options_of_the_step(options, message):
     m.linearise_step(**options)
     with pytest.raises(ModelError, match=message):
         solve(m)
+
+
+def double_pendulum() -> Model:
+    m = Model(2, gravity=(0.0, -9.81))
+    m.body("a", (0.5, 0), mass=2.0, inertia=0.1)
+    m.body("b", (1.3, 0), mass=1.0, inertia=0.05)
+    m.joint("j", "revolute", "ground", "a", point=(0, 0))
+    m.joint("k", "revolute", "a", "b", point=(1.0, 0))
+    m.force("f", "b", (1.0, 2.0), function="0*t", point=(1.6, 0.0))
+    m.sensor("tip", "velocity", on="b", point=(1.6, 0.0))
+    return m
+
+
+def lagrange(q: np.ndarray, w: np.ndarray, f: float) -> np.ndarray:
+    """Angular accelerations of the double pendulum from Lagrange's equations, with f times the force of the model."""
+    c, s = np.cos(q[0] - q[1]), np.sin(q[0] - q[1])
+    coupled = 1.0 * 1.0 * 0.3
+    M = np.array([[0.1 + 2.0 * 0.25 + 1.0, coupled * c], [coupled * c, 0.05 + 0.09]])
+    right = np.array([-coupled * s * w[1] ** 2, coupled * s * w[0] ** 2])
+    right -= 9.81 * np.array([(2.0 * 0.5 + 1.0) * np.cos(q[0]), 0.3 * np.cos(q[1])])
+    arms = np.array([1.0, 0.6])
+    right += f * arms * (-np.sin(q) * 1.0 + np.cos(q) * 2.0)
+    return np.linalg.solve(M, right)
+
+
+def places(q: np.ndarray) -> np.ndarray:
+    """x, y, angle of both bodies."""
+    a = np.array([np.cos(q[0]), np.sin(q[0])])
+    b = np.array([np.cos(q[1]), np.sin(q[1])])
+    return np.concatenate((0.5 * a, [q[0]], a + 0.3 * b, [q[1]]))
+
+
+def test_state_space_in_motion_is_the_derivative_of_the_equations_of_motion():
+    """A = df/dx, B = df/du of x' = f(x, u) of a double pendulum that swings, in the coordinates that were chosen."""
+    m = double_pendulum()
+    m.transient_step(0.3, 0.0005)
+    lin = linearise(m)
+    model = lin.state_space("f", "tip")
+    V = lin.state.V[0][: lin.first]
+    q0, w0 = lin.state.Q[0][[2, 5]], V[[2, 5]]
+    assert np.abs(w0).max() > 1.0
+    every = [f'node "{b}", {c}' for b in "ab" for c in ("x", "y", "rotation")]
+    chosen = [every.index(name) for name in model.states[:2]]
+
+    def derivative(f, x, e=1e-3):
+        steps = np.eye(len(x)) * e
+        return np.column_stack([(8 * (f(x + d) - f(x - d)) - (f(x + 2 * d) - f(x - 2 * d))) / (12 * e) for d in steps])
+
+    def rates(s, f):
+        """x' of x = (places, their rates), from angles and angular velocities s = (q, w)."""
+        q, w = s[:2], s[2:]
+        J = derivative(places, q)[chosen]
+        bend = derivative(lambda p: derivative(places, p)[chosen] @ w, q) @ w
+        return np.concatenate((J @ w, J @ lagrange(q, w, f) + bend))
+
+    s0 = np.concatenate((q0, w0))
+    X = derivative(lambda s: np.concatenate((places(s[:2])[chosen], derivative(places, s[:2])[chosen] @ s[2:])), s0)
+    A = derivative(lambda s: rates(s, 0.0), s0) @ np.linalg.inv(X)
+    np.testing.assert_allclose(model.A, A, rtol=0, atol=2e-4 * np.abs(A).max())
+    B = derivative(lambda f: rates(s0, f[0]), np.zeros(1))
+    np.testing.assert_allclose(model.B, B, rtol=0, atol=2e-4 * np.abs(B).max())
+
+    def tip(s):
+        q, w = s[:2], s[2:]
+        return np.array(
+            [-np.sin(q[0]) * w[0] - 0.6 * np.sin(q[1]) * w[1], np.cos(q[0]) * w[0] + 0.6 * np.cos(q[1]) * w[1]]
+        )
+
+    C = derivative(tip, s0) @ np.linalg.inv(X)
+    np.testing.assert_allclose(model.C, C, rtol=0, atol=2e-4 * np.abs(C).max())
+
+
+def test_constraint_rates_are_differences_along_the_motion():
+    m = double_pendulum()
+    m.transient_step(0.3, 0.001)
+    lin = linearise(m)
+    G0, G1, G2 = (G.toarray() for G in lin.constraint_rates())
+    v, a = lin.velocity(), lin.acceleration
+    # the point of a joint in body axes is at (-.5, 0): G turns with the body
+    w, turn = v[2], a[2]
+    row = np.flatnonzero((G0[:, 2] != 0.0) & (G0[:, 5] == 0.0))[0]
+    angle = lin.state.Q[0][2]
+    scale = np.abs(G0[row]).max() / max(0.5 * abs(np.sin(angle)), 1.0, 0.5 * abs(np.cos(angle)))
+    wave = np.array([np.sin(angle), np.cos(angle)])
+    of = int(np.argmin(np.abs(np.abs(G0[row, 2]) - 0.5 * scale * np.abs(wave))))
+    sign = np.sign(G0[row, 2] * wave[of])
+    slope = np.array([np.cos(angle), -np.sin(angle)])[of]
+    assert G1[row, 2] == pytest.approx(sign * 0.5 * scale * slope * w, rel=1e-7)
+    assert G2[row, 2] == pytest.approx(sign * 0.5 * scale * (slope * turn - wave[of] * w**2), rel=1e-5)
+
+
+@pytest.mark.parametrize("frame", ["fixed", "rotating"])
+def test_rotor_in_steady_rotation(frame):
+    """Eigenvalues of both forms are those of the matrices of the frame; velocities are seen from outside."""
+    m = rotor(1e6, 1e6)
+    m.force("push", "n3", (0.0, 1.0, 0.0), function="0*t")
+    m.sensor("place", "displacement", on="n3")
+    m.sensor("speed", "velocity", on="n3")
+    lin = linearise(m, rotor="shaft", speed=100.0, frame=frame)
+    assert lin.frame == frame
+    s = lin.state_space("push", ["place", "speed"])
+    p = complex_modes(lin.M, lin.C, lin.K, lin.G, 6).values
+    own = np.linalg.eigvals(s.A)
+    for value in p[np.abs(p) > 1.0]:
+        assert np.abs(own - value).min() < 1e-7 * abs(value)
+    d = lin.descriptor("push", ["place", "speed"])
+    w = 37.0
+    x = np.linalg.solve(1j * w * d.E.toarray() - d.A.toarray(), d.B.toarray())
+    H = s.response(1j * w)
+    np.testing.assert_allclose(d.C @ x, H, rtol=1e-6, atol=1e-9 * np.abs(H).max())
+    place, speed = H[:3, 0], H[3:, 0]
+    turn = 100.0 * np.array([0.0, -place[2], place[1]]) if frame == "rotating" else 0.0
+    np.testing.assert_allclose(speed, 1j * w * place + turn, rtol=1e-8, atol=1e-10 * np.abs(speed).max())

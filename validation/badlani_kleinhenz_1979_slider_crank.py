@@ -12,13 +12,14 @@ turn, so that its frequencies rise and fall as the crank turns.
          axis
 
 Two references.  (1) The textbook's: a pinned beam under the axial force N(s) that the rigid mechanism has, with six
-sines: in axes that do not turn, EI (1 + b p) w'''' - (N w')' + rho A p^2 w = 0, and with what its bend adds.  (2) The whole mechanism again, of the
-same elements, from Lagrange's equations that are written down here: accelerations solved for, then derivatives by
-complex steps, and QZ.
+sines: in axes that do not turn, EI (1 + b p) w'''' - (N w')' + rho A p^2 w = 0, and with what its bend adds.  (2) The
+whole mechanism again, of the same elements, from Lagrange's equations that are written down here: accelerations solved
+for, then derivatives by complex steps, and QZ.
 
 Source: I. Badlani, W. Kleinhenz, "Dynamic stability of elastic mechanisms", J. Mech. Des. 101 (1979), 149-153: the rod
 as a pinned beam with the rigid mechanism's axial force; the paper was not at hand, references are computed here.  Data
-of the mechanism: J.P. Meijaard, "Validation of flexible beam elements in dynamics programs", Nonlinear Dynamics 9 (1996).
+of the mechanism: J.P. Meijaard, "Validation of flexible beam elements in dynamics programs", Nonlinear Dynamics 9
+(1996).
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ SPEED, SLIDER, DAMPING = 60.0, 0.0378126, 2e-4
 TURN = 2.0 * np.pi / SPEED
 
 
-def build(angles, elements: int = 8, turns: int = 2, steps: int = 360) -> Model:
+def build(angles, along: bool = False, elements: int = 8, turns: int = 2, steps: int = 360) -> Model:
     """The mechanism, its modes at each of the crank angles [rad] of the turn after ``turns``.
 
-    ``steps`` per turn; angles are whole multiples of a step.
+    ``steps`` per turn; angles are whole multiples of a step.  ``along``: eigenvalues along one transient in between.
     """
     model = Model(2, "slider-crank in motion")
     model.section("rod", "stiffness", EA=E * AREA, EI=E * INERTIA, rhoA=DENSITY * AREA, rhoI=DENSITY * INERTIA)
@@ -53,6 +54,11 @@ def build(angles, elements: int = 8, turns: int = 2, steps: int = 360) -> Model:
     model.point_mass("slider", "rod:end", SLIDER)
     model.motion("drive", "crank", "rotation", {"kind": "constant_speed", "rate": SPEED})
     now, h = 0, TURN / steps
+    if along:
+        every = round((angles[1] - angles[0]) / (SPEED * h))
+        model.transient_step(turns * TURN, h, frames=0)
+        model.transient_step(TURN, h, frames=0, eigenvalues={"every": every, "count": 2})
+        return model
     for angle in angles:
         step = turns * steps + round(angle / (SPEED * h))
         model.transient_step((step - now) * h, h, frames=0)
@@ -188,7 +194,7 @@ def state(angle: float, **options) -> tuple[np.ndarray, np.ndarray]:
     """Positions and angles of the rod's nodes (n, 3), and their rates, as the transient has left them."""
     model = build([angle], **options)
     lin = linearise(model)
-    place = {name: i for name, i in zip(lin.names, lin.dofs, strict=True)}
+    place = dict(zip(lin.names, lin.dofs, strict=True))
     nodes = [model.node_name(int(i)) for i in model.nodes_of("rod")]
     rows = np.array([[place[f'node "{node}", {c}'] for c in ("x", "y", "rotation")] for node in nodes])
     return lin.state.Q[0][rows], lin.velocity()[rows]
@@ -235,6 +241,12 @@ def check(f: Findings) -> None:
             "B-CRANK", f"both modes at {degrees:g} deg against Lagrange's equations, relative distance", off, 1e-8,
             "rates of damped elements are derived by differences",
         )  # fmt: skip
+    path = solve(build(angles, along=True)).steps[-1].summary["eigenvalues"]
+    q = np.array(path["values"])[: len(angles)] @ (1.0, 1j)
+    f.zero(
+        "B-CRANK", "eigenvalues along one transient against those of steps of their own, relative distance",
+        max(np.abs(row - x).min() / abs(x) for row, here in zip(q, p, strict=True) for x in here), 1e-9, "the same",
+    )  # fmt: skip
     good_pairs(f, "B-CRANK", "24 angles", *modes)
     f.figure(
         "Frequencies of the rod",

@@ -91,6 +91,12 @@ def reference() -> dict:
     }
 
 
+def flutter(x: np.ndarray) -> np.ndarray:
+    """The characteristic equation at p = x0 + i x1 under P = 21."""
+    value = characteristic(complex(*x), 21.0, 0.0)
+    return np.array([value.real, value.imag])
+
+
 def eigenvalues(summary: dict) -> np.ndarray:
     p = np.array(summary["eigenvalues"]) @ (1.0, 1j)
     return p[np.lexsort((p.real, np.abs(p)))]
@@ -130,17 +136,26 @@ def check(f: Findings) -> None:
         "B-BECK", "order of that load, 4 to 8 elements", np.log2(errors[0] / errors[1]), 4.0, "Hermite mass: 0.2",
         tolerance=0.2,
     )  # fmt: skip
-    # one at a time: at the double root itself vectors are defective
-    loads = np.linspace(0.0, 24.0, 25)
-    paths, summaries = [], []
-    for load in loads:
-        step = solve(build(load)).steps[-1].summary
-        paths.append(eigenvalues(step))
-        summaries.append(step)
-    growth = np.array([p.real.max() for p in paths])
-    below = loads < known["load"]
-    f.zero("B-BECK", "largest growth below it [1/s]", growth[below].max(), 1e-7, "frequencies are real")
-    f.between("B-BECK", "growth at P = 21 [1/s]", growth[loads == 21.0][0], 1.0, 10.0, "flutter")
+    model = build(0.0)
+    model.steps.clear()
+    model.force("path", "column:end", (-1.0, 0.0), follower=True)
+    model.static_step(increments=24, until=24.0, eigenvalues={"every": 1, "count": 2})
+    path = solve(model).steps[-1].summary["eigenvalues"]
+    loads = np.array(path["load_factor"])
+    p = np.array(path["values"]) @ (1.0, 1j)
+    growth = p.real.max(axis=1)
+    f.zero("B-BECK", "largest growth below it [1/s]", growth[loads < known["load"]].max(), 1e-7, "frequencies are real")
+    f.row(
+        "B-BECK", "first load of 24 with growth", path["unstable_from"]["load_factor"], 21.0, "the next integer",
+        tolerance=1e-9,
+    )  # fmt: skip
+    value = p[np.isclose(loads, 21.0)][0]
+    root = newton(flutter, np.array([-abs(value[0].real), value[0].imag]))
+    f.row(
+        "B-BECK", "growth at P = 21 [1/s], against the characteristic equation", value.real.max(), abs(root[0]),
+        "1e-3: mesh; it begins like a root", relative=1e-3,
+    )  # fmt: skip
+    summaries = [solve(build(load)).steps[-1].summary for load in (5.0, 15.0, 19.0, 21.0, 24.0)]
     damped = [
         solve(build(load, 16, DAMPING)).steps[-1].summary for load in np.array((0.999, 1.001)) * known["damped"][1]
     ]
@@ -152,10 +167,11 @@ def check(f: Findings) -> None:
     )  # fmt: skip
     f.row("B-BECK", "the same against the limit of small damping", load, 10.94, "its digits", tolerance=1e-2)
     good_pairs(f, "B-BECK", "all loads", *summaries, *damped)
+    frequencies = np.sort(np.abs(p.imag), axis=1)
+    met = Curve(np.array([known["load"]]), np.array([known["frequency"]]), "exact", "o")
     f.figure(
         "Frequencies of Beck's column",
-        [Curve(loads, np.array([np.sort(np.abs(p.imag))[k] for p in paths]), label, "-")
-         for k, label in ((0, "first"), (-1, "second"))]
-        + [Curve(loads, growth, "growth", "--"), Curve(np.array([known["load"]]), np.array([known["frequency"]]), "exact", "o")],
+        [Curve(loads, frequencies[:, 0], "first"), Curve(loads, frequencies[:, 1], "second"),
+         Curve(loads, growth, "growth", "--"), met],
         "P L^2 / EI", "Im p, Re p", "10 elements; EI = rho A = L = 1.",
     )  # fmt: skip

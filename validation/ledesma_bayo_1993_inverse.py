@@ -4,9 +4,9 @@ Slender links of one metre with a mass at the end, in a plane without gravity.  
 and the crank of a closed chain of three are driven; the torques that this takes are applied to the same chains without
 drivers, which must then repeat the motion.  All errors fall with h^2.
 
-The torque at the hub of one link that makes its tip go a given way is found by Ledesma & Bayo from the unsymmetric masses
-m - N^T J of the link in its floating frame.  With the stiffness they have real eigenvalues +-p, the zeros of the tip
-under the torque, whose growing half is why that torque begins before the motion does:
+The torque at the hub of one link that makes its tip go a given way is found by Ledesma & Bayo from the unsymmetric
+masses m - N^T J of the link in its floating frame.  With the stiffness they have real eigenvalues +-p, the zeros of the
+transfer function from the torque to the tip, whose growing half is why that torque begins before the motion does:
 neither deflection nor moment nor shear at the tip, no deflection at the hub:
 p = 2 g^2 sqrt(EI/rho A)/L^2, tan g = -tanh g.
 
@@ -27,6 +27,7 @@ numbers; a rigid link of these data needs the torque J 2 pi A/T^2 = 0.598473 N m
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import brentq
 
 from fem_mbs import Model, complex_modes, linearise, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, good_pairs
@@ -189,5 +190,10 @@ def check_pencil(f: Findings) -> None:
         )  # fmt: skip
         f.zero("B-INV", f"sum of each pair over the lowest, {label}", np.abs(p + p[::-1]).max() / size, 1e-8, "+-p")
         good_pairs(f, "B-INV", label, {"residuals": modes.residuals, "biorthogonality": modes.biorthogonality})
+    response = linearise(link()).state_space(["torque"], ["tip"])
+    across = response.outputs.index("tip.y")
+    for p in known["pencil"]:
+        zero = brentq(lambda s: response.response(s)[across, 0].real, 0.98 * p, 1.02 * p, xtol=1e-9 * p)
+        f.row("B-INV", f"zero of tip/torque, {p:.6g} [1/s], state space", zero, p, "1e-5: mesh", relative=1e-5)
     for exact, printed in zip(known["pencil"], known["pencil, printed"], strict=True):
         f.row("B-INV", f"closed form against the printed {printed:g} [1/s]", exact, printed, "digits", relative=5e-6)

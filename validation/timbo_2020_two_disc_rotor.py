@@ -11,8 +11,8 @@ are not.
 
 Source: R. Timbo, R. Martins, G. Bachmann, F. Rangel, J. Mota, J. Valerio, T.G. Ritto, "ROSS - Rotordynamic Open Source
 Software", J. Open Source Software 5 (2020), 2120, its example rotor, which is that of M.I. Friswell et al., "Dynamics
-of rotating machines", 2010, example 5.9.1, on other bearings.  Recomputed for this project: 0 rad/s, 100 rad/s, critical
-speeds.
+of rotating machines", 2010, example 5.9.1, on other bearings.  Recomputed for this project: 0 rad/s, 100 rad/s,
+critical speeds.
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ def check(f: Findings) -> None:
                 )  # fmt: skip
                 f.row(
                     "B-FLAP", f"lagging frequency {k + 1} at Omega = {speed:g}, {strains} strains", lag[k],
-                    np.sqrt(flap[k] ** 2 - speed**2), "2e-6: Coriolis forces stretch the beam, about Omega^2/EA", relative=2e-6,
+                    np.sqrt(flap[k] ** 2 - speed**2), "2e-6: Coriolis forces stretch the beam, about Omega^2/EA",
+                    relative=2e-6,
                 )  # fmt: skip
             summaries.append(summary)
             flaps.append(flap)

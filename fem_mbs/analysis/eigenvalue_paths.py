@@ -29,6 +29,9 @@ EIGENVALUES_OPTIONS: dict[str, Any] = {
     "check": "probe",
 }
 
+_SPARE = 2  # modes beyond those wanted that may go on
+_GROWS = 2.0  # what growth counts beside likeness, which is at most one
+
 
 def check_eigenvalues(owner: str, options: dict[str, Any], model) -> None:
     """Refuse a table of eigenvalues along a step that makes no sense.
@@ -90,32 +93,40 @@ class EigenvaluePath:
         kept = hist.copy()  # of elements that remember: the step goes on as if nothing had been
         try:
             lin = Linearisation(run.compiled, run.state, run.t, run.loading, matrices=run.linear.matrices)
-            modes, rows, shapes = find_modes(lin, self.options, self.owner)
+            more = {**self.options, "count": self.count + _SPARE}
+            modes, rows, shapes = find_modes(lin, more, self.owner)
         finally:
             hist[:] = kept
         rows, shapes = rows[modes.rigid :], shapes[:, modes.rigid :]
         values = self.none()[0]
         p = modes.values[rows]
-        place = self._places(shapes, lin.mass)
-        values[place] = np.column_stack((p.real, p.imag))
+        some, place = self._places(shapes, p, lin.mass)
+        values[place] = np.column_stack((p.real, p.imag))[some]
         self.instants.append(instant)
         self.values.append(values)
         return values[None]
 
-    def _places(self, shapes: np.ndarray, mass) -> np.ndarray:
-        """Columns in which shapes (N, k) go on: the assignment of greatest likeness to those before."""
+    def _places(self, shapes: np.ndarray, p: np.ndarray, mass) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the shapes (N, k) with eigenvalues p (k,) go on, and in which columns: the assignment of greatest
+        likeness to those before.
+
+        A few more than wanted are looked at: where a pair becomes two real eigenvalues, the one that decays shall not
+        push out another branch.  What grows always stays.
+        """
         k = shapes.shape[1]
         size = np.sqrt(np.abs(np.einsum("ik,ik->k", shapes.conj(), mass @ shapes)))
         shapes = shapes / np.where(size > 0.0, size, 1.0)
-        place = np.arange(k)
+        growing = p.real > NEUTRAL * np.abs(p)
         if self._shapes is None:
             self._shapes = np.zeros((shapes.shape[0], self.count), complex)
-        elif k:
+            some = np.sort(np.argsort(~growing, kind="stable")[: self.count])
+            place = np.arange(some.size)
+        else:
             like = np.abs(self._shapes.conj().T @ (mass @ shapes))
-            columns, rows = linear_sum_assignment(-like)
-            place[rows] = columns
-        self._shapes[:, place] = shapes
-        return place
+            # of two of one shape the one that grows; nearer ones first where nothing is alike
+            place, some = linear_sum_assignment(-(like + growing * _GROWS - 1e-9 * np.arange(k)))
+        self._shapes[:, place] = shapes[:, some]
+        return some, place
 
     def story(self) -> dict[str, Any]:
         """What a restart point must know, beside `shapes`."""

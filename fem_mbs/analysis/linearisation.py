@@ -425,6 +425,32 @@ class Linearisation:
     def G(self) -> csr_matrix:
         return self.constraints[:, self.dofs]
 
+    def constraint_rates(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
+        """The constraints (m, N) and their first and second derivatives by time along the motion of the state, by
+        differences of order 4."""
+        system = self.system
+        v, a = self.velocity(), self.state.V[2].copy()
+        rows = system.system.rotations
+        if system.dimension == 3 and rows.size:
+            R = self.state.D[0, : len(rows)].reshape(-1, 3, 3)
+            a[rows] = np.einsum("nij,nj->ni", R, a[rows])
+        a[self.first :] = 0.0
+        blocks = [block for block in system.blocks if block.type.multipliers]
+        e = 1e-2 / max(self.speed, float(np.sqrt(np.abs(a).max(initial=0.0) / max(system.length, 1e-300))))
+
+        def at(k: float) -> csr_matrix:
+            values = function_jets(self.compiled, self.t + k * e)[:, 0] * self.loading.factors
+            fun = np.zeros_like(self._fun)
+            fun[: values.size] = values[:, None]
+            state = self.moved(k * e * v + 0.5 * (k * e) ** 2 * a)
+            return self._matrices.tangent(self._control(2.0), fun, state, blocks)[1][self.first : -1]
+
+        m2, m1, p1, p2, here = (at(k) for k in (-2.0, -1.0, 1.0, 2.0, 0.0))
+        one = (8.0 * (p1 - m1) - (p2 - m2)) / (12.0 * e)
+        two = (16.0 * (p1 + m1) - (p2 + m2) - 30.0 * here) / (12.0 * e**2)
+        none = csr_matrix((self.constraints.shape[0] - here.shape[0], system.n_dof))
+        return self.constraints, vstack((one, none)).tocsr(), vstack((two, none)).tocsr()
+
     @cached_property
     def pressed(self) -> bool:
         """Whether forces depend on multipliers, as friction in joints does: ``columns`` are not G^T then."""

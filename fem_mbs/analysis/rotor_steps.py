@@ -46,6 +46,12 @@ def check_rotor_step(owner: str, kind: str, options: dict[str, Any], model) -> N
     model._find("rotor", options["rotor"], model.rotors, f"{owner}: rotor")
     if options["frame"] not in FRAMES:
         raise ModelError(f"{owner}: frame = {options['frame']!r} must be one of {', '.join(FRAMES)}")
+    pressed = [b.groups[0][0] for b in model._blocks if any(b.reads or ())]
+    if pressed:
+        raise ModelError(
+            f'{owner}: friction "{pressed[0]}" depends on the force of its joint, which {kind} steps do not know; map '
+            "the stability over the rotor's speed (stability_map), or take the friction between points"
+        )
     if model._rotating is not None:
         raise ModelError(
             f'{owner}: centrifugal load "{model._rotating.name}" would count twice, since the rotor turns here; remove '

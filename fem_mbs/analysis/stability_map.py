@@ -19,6 +19,7 @@ from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS, check_stability, find_modes, linearised
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Matrices
+from fem_mbs.model import Step
 
 __all__ = ["STABILITY_MAP_OPTIONS", "Parameter", "check_map", "read_parameters", "run_stability_map"]
 
@@ -161,7 +162,7 @@ class _Points:
     def __init__(self, run, number: int, parameters: list[Parameter], options: dict[str, Any], owner: str):
         self.run, self.parameters, self.options, self.owner = run, parameters, options, owner
         model = run.model
-        self.steps = [s for s in model.steps[:number] if s.kind not in _NEUTRAL_STEPS] + [model.steps[number]]
+        self.steps = [_bare(s) for s in model.steps[:number] if s.kind not in _NEUTRAL_STEPS] + [model.steps[number]]
         self.compiled = model.compile()
         system = self.compiled.system
         self.matrices = Matrices(system)
@@ -240,6 +241,12 @@ class _Points:
                 raise ModelError(
                     f"{self.owner}: {self.parameters[i].name} does not act in the state; put a static step before"
                 )
+
+
+def _bare(step: Step) -> Step:
+    """A step without what it only shows on its way."""
+    options = {k: v for k, v in step.options.items() if k not in ("frames", "restarts", "eigenvalues")}
+    return replace(step, options=options | ({"frames": 0} if step.kind in ("transient", "inverse") else {}))
 
 
 def _scaled(function, factor: float):

@@ -7,6 +7,9 @@ Displacements are q = T w + Q u with the constraints G q = g u solved for their 
 
     P M T w'' + P C T w' + P K T w = P [(F - K Q) u + (F' - C Q) u' - M Q u''].
 
+About a state in motion T and Q change with time: q' = T w' + T' w, q'' = T w'' + 2 T' w' + T'' w, and likewise of Q u,
+so that A is the derivative of x' = f(x) at this instant.
+
 What moves supports or drives joints comes with its rate and acceleration: inputs "name", "name'" and "name''".
 Outputs are changes of sensors about their values in the state; a sensor's name with ' or '' is its derivative by time.
 """
@@ -17,14 +20,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, lu_factor, lu_solve
 from scipy.sparse import bmat, csc_matrix, csr_matrix, identity, vstack
 
 from fem_mbs.analysis.linear_ports import Inputs, Outputs, inputs_of, outputs_of
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers import stepper as S
-from fem_mbs.solvers.constraint_equations import eliminate
+from fem_mbs.solvers.constraint_equations import Elimination, eliminate
 
 __all__ = ["Descriptor", "StateSpace", "descriptor", "sparse_arrays", "state_space"]
 
@@ -130,19 +133,22 @@ def state_space(lin: Linearisation, inputs=(), sensors=(), owner: str = "State s
     names = [lin.system.name_of(int(i)) for i in found.free]
     T = np.zeros((lin.system.n_dof, found.free.size))
     T[: lin.first] = found.T.toarray()
-    W, T, Q, names = _with_mass(M, C1, K, T, Q, given, names, owner)
+    T1, T2, Q1, Q2 = _rates(lin, found, T, Q)
+    W, (T, T1, T2), (Q, Q1, Q2), names = _with_mass((M, C1, K), (T, T1, T2), (Q, Q1, Q2), given, names, owner)
     k, nu = T.shape[1], len(given.names)
-    Mr, Cr, Kr = (W.T @ (A @ T) for A in (M, C1, K))
-    F = given.force - _shifted(Q, given, 0, K) - _shifted(Q, given, 1, C1) - _shifted(Q, given, 2, M)
-    lower = np.linalg.solve(Mr, np.hstack((-Kr, -Cr, W.T @ F)))
+    # displacements, velocities, accelerations by inputs, their rates and accelerations
+    q_u = Q
+    v_u = Q1 + _shifted(Q, given, 1)
+    a_u = Q2 + 2.0 * _shifted(Q1, given, 1) + _shifted(Q, given, 2)
+    F = given.force - K @ q_u - C1 @ v_u - M @ a_u
+    by_place, by_rate = K @ T + C1 @ T1 + M @ T2, C1 @ T + 2.0 * (M @ T1)
+    lower = np.linalg.solve(W.T @ (M @ T), W.T @ np.hstack((-by_place, -by_rate, F)))
     A = np.vstack((np.hstack((np.zeros((k, k)), np.eye(k))), lower[:, : 2 * k]))
     B = np.vstack((np.zeros((k, nu)), lower[:, 2 * k :]))
-    # displacements, velocities, accelerations by states and inputs
     none = np.zeros_like(T)
-    q = np.hstack((T, none, Q))
-    v = np.hstack((none, T, _shifted(Q, given, 1)))
-    a = T @ lower
-    a[:, 2 * k :] += _shifted(Q, given, 2)
+    q = np.hstack((T, none, q_u))
+    v = np.hstack((T1, T, v_u))
+    a = T @ lower + np.hstack((T2, 2.0 * T1, a_u))
     Y = out.q @ q + out.v @ v + out.a @ a
     Y[:, 2 * k :] += out.u.toarray()
     if out.y.nnz:
@@ -177,17 +183,39 @@ def _minimal(lin: Linearisation, given: Inputs, owner: str):
     return solved(None, None), Q
 
 
-def _with_mass(M, C1, K, T, Q, given: Inputs, names: list[str], owner: str):
-    """Coordinates without mass in terms of the others: left and right bases (N, k), Q, and names of coordinates."""
+def _rates(lin: Linearisation, found: Elimination, T: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, ...]:
+    """First and second derivatives by time of T (N, k) and Q (N, m) along the motion of the state.
+
+    From G B = const: G_d B_d' = -G' B and G_d B_d'' = -(G'' B + 2 G' B'), d the dependent dofs.
+    """
+    none = np.zeros_like(T), np.zeros_like(T), np.zeros_like(Q), np.zeros_like(Q)
+    if not lin.moving or lin.rotation is not None or not found.dependent.size:
+        return none
+    first, rows, d = lin.first, found.equations, found.dependent
+    G0, G1, G2 = (csr_matrix(G)[:, :first] for G in lin.constraint_rates())
+    scale = np.abs(G0).max(axis=1).toarray().ravel()[rows]
+    factors = lu_factor(G0[rows][:, d].toarray() / scale[:, None])
+    B = np.hstack((T, Q))[:first]
+    first_rate, second = np.zeros((2, lin.system.n_dof, B.shape[1]))
+    first_rate[d] = -lu_solve(factors, (G1[rows] @ B) / scale[:, None])
+    second[d] = -lu_solve(factors, (G2[rows] @ B + 2.0 * (G1[rows] @ first_rate[:first])) / scale[:, None])
+    k = T.shape[1]
+    return first_rate[:, :k], second[:, :k], first_rate[:, k:], second[:, k:]
+
+
+def _with_mass(system, bases, shares, given: Inputs, names: list[str], owner: str):
+    """Coordinates without mass in terms of the others: a left basis (N, k), right bases and shares of inputs with their
+    derivatives, and names of coordinates."""
+    (M, C1, K), (T, T1, T2), (Q, Q1, Q2) = system, bases, shares
     Mr = T.T @ (M @ T)
     d = np.sqrt(np.abs(np.diag(Mr)))
     d = np.where(d > 0.0, d, d.max(initial=0.0) or 1.0)
     values, vectors = eigh(0.5 * (Mr + Mr.T) / np.outer(d, d)) if d.size else (np.zeros(0), Mr)
     light = values <= _MASSLESS * values.max(initial=0.0)
     if not light.any():
-        return T, T, Q, names
+        return T, bases, shares, names
     Z0, Z1 = vectors[:, light] / d[:, None], vectors[:, ~light] / d[:, None]
-    Cr, Kr = T.T @ (C1 @ T), T.T @ (K @ T)
+    Cr, Kr = T.T @ (C1 @ T + 2.0 * (M @ T1)), T.T @ (K @ T + C1 @ T1 + M @ T2)
     size = np.abs(Cr).max(initial=0.0)
     acting = max(np.abs(Z0.T @ Cr).max(initial=0.0), np.abs(Cr @ Z0).max(initial=0.0))
     K0 = Z0.T @ Kr @ Z0
@@ -196,10 +224,12 @@ def _with_mass(M, C1, K, T, Q, given: Inputs, names: list[str], owner: str):
         at = int(np.abs(Z0).sum(axis=1).argmax())
         why = "nor stiffness" if singular else "but a damper, or a rate of an input, acts there"
         raise ModelError(f"{owner}: {names[at]} has no mass {why}; give it a mass, or take the descriptor form")
-    Q = Q + T @ Z0 @ np.linalg.solve(K0, Z0.T @ T.T @ (given.force - K @ Q))
-    right = T @ (Z1 - Z0 @ np.linalg.solve(K0, Z0.T @ Kr @ Z1))
+    # (coordinates of inputs by their values alone: their rates and accelerations do not act on what has no mass)
+    by_input = Z0 @ np.linalg.solve(K0, Z0.T @ T.T @ (given.force - K @ Q - C1 @ Q1 - M @ Q2))
+    right = Z1 - Z0 @ np.linalg.solve(K0, Z0.T @ Kr @ Z1)
     left = T @ (Z1 - Z0 @ np.linalg.solve(K0.T, Z0.T @ Kr.T @ Z1))
-    return left, right, Q, [f"mode of mass {i + 1}" for i in range(Z1.shape[1])]
+    shares = tuple(S + B @ by_input for S, B in zip(shares, bases, strict=True))
+    return left, tuple(B @ right for B in bases), shares, [f"mode of mass {i + 1}" for i in range(Z1.shape[1])]
 
 
 def _shifted(Q: np.ndarray, given: Inputs, order: int, A=None) -> np.ndarray:
@@ -235,7 +265,7 @@ def _derived(out: Outputs, given: Inputs, A, B, Cx, D, owner: str) -> tuple[np.n
 
 def descriptor(lin: Linearisation, inputs=(), sensors=(), owner: str = "Descriptor") -> Descriptor:
     """A sparse model with constraints: x = (q, v, a, multipliers) of the unknowns of the linearisation; arguments as of
-    `state_space`.
+    `state_space`.  In motion the constraints are held as they are.
 
     Raises:
         ModelError: unknown names, or derivatives of sensors, which belong to the state space.
