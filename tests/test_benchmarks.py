@@ -144,3 +144,13 @@ def test_a_part_from_its_deck(checkout, tmp_path):
     for bare, ours in zip(rows[::2], rows[1::2], strict=True):
         frequencies = [row["results"]["frequencies_hz"] for row in (bare, ours)]
         assert frequencies[1] == pytest.approx(frequencies[0], rel=1e-7)
+
+
+def test_complex_modes_of_a_beam(checkout, tmp_path):
+    file = tmp_path / "rows.json"
+    command = [sys.executable, str(checkout / "benchmarks" / "run.py"), "complex", "--complex", "beam:100"]
+    subprocess.run([*command, "--json", str(file)], check=True, timeout=200, capture_output=True)
+    (row,) = json.loads(file.read_text())["complex"]
+    assert row["equations"] == 300
+    assert row["error"] < 1e-5
+    assert row["backward_error"] < 1e-14
