@@ -1,8 +1,8 @@
 """Jeffcott's rotor: response to unbalance, and whirl that the shaft's own damping excites.
 
 A disc sits in the middle of a light shaft on rigid bearings.  Its centre of mass is off the axis, so that it is thrown
-out, most of all at the critical speed, and falls behind by half a turn beyond it.  Damping of what stands around
-always calms; damping of the turning shaft itself, which does not see the circle into which an unbalance bends it, drives
+out, most of all at the critical speed, and falls behind by half a turn beyond it.  Damping of what stands still always
+calms; damping of the turning shaft itself, which does not see the circle into which an unbalance bends it, drives
 forward whirl above a threshold.
 
                   | |  m, off the axis by e          k = 48 EI/L^3
@@ -32,9 +32,9 @@ AXIS = (1.0, 0.0, 0.0)
 
 
 def build(damper: float = OUTER) -> Model:
-    """The rotor without steps; inertia of the shaft is 1e-9 of the disc's."""
+    """The rotor without steps; inertia of the shaft is 1e-8 of the disc's."""
     model = Model(3, "Jeffcott rotor")
-    model.section("shaft", "stiffness", EA=1e7, EI=EI, GJ=1e3, GA=np.inf, rhoA=1e-9, rhoI=1e-12)
+    model.section("shaft", "stiffness", EA=1e7, EI=EI, GJ=1e3, GA=np.inf, rhoA=1e-8, rhoI=1e-11)
     names = ["left", "middle", "right"]
     for i, name in enumerate(names):
         model.node(name, (0.5 * i * LENGTH, 0.0, 0.0))
@@ -81,7 +81,7 @@ def check(f: Findings) -> None:
         off = max(np.abs(p - x).min() / abs(x) for x in wanted)
         f.zero(
             "B-JEFFCOTT", f"whirl at {ratio:g} times the natural frequency, relative distance", off, 1e-8,
-            "closed form; the shaft has 1e-9 of the mass",
+            "closed form; the shaft has 1e-8 of the mass",
         )  # fmt: skip
     good_pairs(f, "B-JEFFCOTT", "all speeds", *summaries)
 
@@ -95,7 +95,7 @@ def check(f: Findings) -> None:
     threshold = brentq(rate, 0.9 * known["threshold"], 1.1 * known["threshold"], xtol=1e-7)
     f.row(
         "B-JEFFCOTT", "speed from which the shaft's damping drives forward whirl [rad/s]", threshold,
-        known["threshold"], "1e-8: closed form; the shaft has 1e-9 of the mass", relative=1e-8,
+        known["threshold"], "1e-8: closed form; the shaft has 1e-8 of the mass", relative=1e-8,
     )  # fmt: skip
     model = build()
     speeds = np.sort(np.append(np.linspace(0.1, 2.0, 39), 1.0)) * known["natural"]
