@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 
+from fem_mbs import contract as C
 from fem_mbs.analysis.linearisation import Linearisation, Rotation, rotated
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.errors import AnalysisError, ModelError
@@ -251,8 +252,8 @@ def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
         frame: "fixed" or "rotating", or "auto": the fixed one, if they are constant there, else the rotating one.
 
     Raises:
-        ModelError: they are not constant there; in no frame if both the rotor and what holds it have different
-            properties in two directions.
+        ModelError: the state does not turn with the rotor; they are not constant there; in no frame if both the rotor
+            and what holds it have different properties in two directions.
     """
     if frame not in FRAMES:
         raise ModelError(f"Linearisation: frame = {frame!r} must be one of {', '.join(FRAMES)}")
@@ -290,11 +291,36 @@ def constant_frames(lin: Linearisation) -> dict[str, float]:
     themselves; random motions would not do, since stiff deformations drown what soft supports add.
     """
     there = turned(lin, _ANGLE)
+    _check_steady(lin, there)
     found = {}
     for frame in ("fixed", "rotating"):
         a, b = lin.seen_from(frame), there.seen_from(frame)
         found[frame] = _difference(a, b, lin.turn_matrix(_ANGLE) if frame == "rotating" else None)
     return found
+
+
+def _check_steady(lin: Linearisation, there: Linearisation) -> None:
+    """A state that turns steadily is in balance after some turn as well.
+
+    Raises:
+        ModelError: it is not: a force that does not turn bends what turns, or an eccentric part runs in supports that
+            are not the same in all directions.
+    """
+    off = np.abs(there.residual)
+    if not off.size:
+        return
+    ctl = lin._control(2.0, mass=1.0)
+    tiles = lin._matrices.tiles(C.FORCE, ctl, lin._fun, lin.state)
+    largest = max((float(np.abs(fe[:, : b.type.node_dofs]).max(initial=0.0)) for b, _, _, fe, _ in tiles), default=0.0)
+    size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
+    noise = 1e-12 * (abs(lin.whole()[2]) @ size)[lin.dofs]
+    worst = int((off - noise).argmax())
+    if off[worst] > noise[worst] and off[worst] > 1e-6 * largest:
+        raise ModelError(
+            f"{lin.rotation.owner}: its state does not turn with it: {lin.names[worst]} is out of balance by "
+            f"{off[worst]:.3g} when it has turned by {np.rad2deg(_ANGLE):.0f} degrees; leave out loads that stand in "
+            "space (weight across the axis), or centre what turns"
+        )
 
 
 def _slow_motions(lin: Linearisation) -> np.ndarray:
