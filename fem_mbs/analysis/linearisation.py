@@ -160,6 +160,14 @@ class Linearisation:
     def _rest(self) -> S.State:
         return self.state._replace(V=np.zeros_like(self.state.V), DD=np.zeros_like(self.state.DD))
 
+    def _shaken(self) -> S.State:
+        """The state with random velocities, by which elements tell whether velocities matter to them."""
+        state = self._copy(self.state)
+        state.U[self.first : -1] = self.state.U[self.first : -1]
+        state.V[:2] = self.speed * np.random.default_rng(5).uniform(-1.0, 1.0, self.system.n_dof)
+        director_velocities(self.system, state)
+        return state
+
     def _gravity(self) -> np.ndarray:
         return self.loading.weight * np.asarray(self.compiled.model.gravity, float)
 
@@ -279,12 +287,12 @@ class Linearisation:
         have of it, by differences of order 4 of single elements' forces."""
         N = self.system.n_dof
         total = csr_matrix((N, N))
-        resting = self._rest()
-        for block in self._others:
+        resting, shaken = self._rest(), self._shaken()
+        for block in self._slow(self._others):
             if block.type.multipliers or "callback" in block.type.par:
                 continue
-            moving = self._forces_of(block, self.state)
-            if not np.any(moving - self._forces_of(block, resting)):
+            # not by the present velocities: a straight shaft that spins is not strained, but is as soon as it bends
+            if not np.any(self._forces_of(block, shaken) - self._forces_of(block, resting)):
                 continue
             change = self._by_differences(block)
             m = block.type.local_dofs
