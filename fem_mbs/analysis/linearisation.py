@@ -244,9 +244,17 @@ class Linearisation:
         # with WA = 0 masses give their weight only
         return self._matrices.force(self._control(2.0, mass=1.0), fun, self.state if state is None else state)
 
+    def summed(self, force: np.ndarray) -> np.ndarray:
+        """Forces (N,) with those of dofs that share an unknown summed up at the one which the others follow."""
+        follower, leader = self.system.system.shared.T
+        out = force.copy()
+        out[follower] = 0.0
+        np.add.at(out, leader, force[follower])
+        return out
+
     @cached_property
     def residual(self) -> np.ndarray:
-        return self.force()[self.dofs]
+        return self.summed(self.force())[self.dofs]
 
     # --- matrices over all dofs ------------------------------------------------------------------------------------
     @cached_property

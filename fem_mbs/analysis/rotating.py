@@ -59,7 +59,7 @@ def steady_rotation(
             _check_velocities(lin)
             rounding = _rounding(lin)
         force = lin.force()
-        if (np.abs(force[: lin.first]) <= rounding[: lin.first])[lin.dofs].all() and (
+        if (np.abs(lin.summed(force)) <= rounding)[lin.dofs].all() and (
             np.abs(force[lin.first : -1]) <= rounding[lin.first : -1]
         ).all():
             return lin  # at critical speeds increments would be arbitrary
