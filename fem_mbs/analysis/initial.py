@@ -27,6 +27,7 @@ __all__ = [
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _PRESSED = 30  # iterations for forces that depend on the multipliers
+_STILL = 1e-30  # speeds below it are what rounding leaves of none
 _EPS_CONSTRAINT = 1e-13  # keeps nearly dependent constraints solvable; taken out again by refinement
 
 
@@ -519,7 +520,7 @@ def initial_accelerations(
     gamma = np.zeros(G.shape[0])
     if G.shape[0]:
         speed = max(float(np.abs(state.V[0]).max()), float(np.abs(jets[:, 1]).max(initial=0.0)))
-        step = 1e-4 / speed if speed > 0.0 else 1e-4
+        step = 1e-4 / speed if speed > _STILL else 1e-4
         gamma = (
             _displaced_rows(compiled, state, jets, step)
             - 2.0 * _displaced_rows(compiled, state, jets, 0.0)
