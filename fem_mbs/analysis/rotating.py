@@ -323,16 +323,16 @@ def _check_steady(lin: Linearisation, there: Linearisation) -> None:
 
 
 def _slow_motions(lin: Linearisation) -> np.ndarray:
-    """Motions (n, k) of the lowest frequencies of M and the symmetric part of K, roughly: two subspace iterations about
+    """Motions (N, k) of the lowest frequencies of M and the symmetric part of K, roughly: two subspace iterations about
     the speed of the rotor."""
-    M, K, G = lin.M, lin.K, lin.G
+    M, _, K, G, T = lin.problem()
     w2 = lin.rotation.speed**2
     A = 0.5 * (K + K.T) + w2 * M
     size = np.abs(A.diagonal())
     A = A + _FREE * diags(np.where(size > 0.0, size, size.max(initial=1.0)))
     scale = diags(1.0 / np.sqrt(np.maximum(np.abs(A.diagonal()), 1e-300)))
     rows = csr_matrix((0, A.shape[0]))
-    if G.shape[0]:
+    if G is not None:
         rows = csr_matrix(G[np.flatnonzero(independent_rows(G, np.ones(G.shape[1])))]) @ scale
         norm = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
         rows = csr_matrix(diags(1.0 / norm) @ rows)
@@ -346,11 +346,11 @@ def _slow_motions(lin: Linearisation) -> np.ndarray:
     values, vectors = eigh(small)
     X = X @ vectors[:, values > 1e-14 * values.max(initial=0.0)]  # more than there are masses
     small, large = X.T @ (mass @ X), X.T @ (stiffness @ X)
-    return scale @ (X @ eigh(0.5 * (large + large.T), 0.5 * (small + small.T))[1])
+    return T @ (scale @ (X @ eigh(0.5 * (large + large.T), 0.5 * (small + small.T))[1]))
 
 
 def _difference(a: Linearisation, b: Linearisation, R: csr_matrix | None) -> float:
-    full = a.expand(_slow_motions(a))
+    full = _slow_motions(a)
     moved = full if R is None else R @ full
     held = np.setdiff1d(np.arange(a.first), a.dofs)
     worst = float(np.abs(moved[held]).max(initial=0.0)) / max(float(np.abs(full).max()), 1e-300)
