@@ -286,8 +286,7 @@ class Linearisation:
         for block in self._others:
             if block.type.multipliers or "callback" in block.type.par:
                 continue
-            moving = self._forces_of(block, self.state)
-            if not np.any(moving - self._forces_of(block, resting)):
+            if not self._feels_rates(block):
                 continue
             change = self._by_differences(block)
             m = block.type.local_dofs
@@ -303,6 +302,19 @@ class Linearisation:
             columns = np.tile(block.dof, (1, m)).ravel()
             total += csr_matrix((change.ravel(), (rows, columns)), shape=(N, N))
         return self._without_sink(total)
+
+    def _feels_rates(self, block: Block) -> bool:
+        """Whether velocities change the forces of a block: those of the state, or any (a shaft that turns steadily has no
+        rates of strain, but gets some as soon as it is bent)."""
+        if np.any(self._forces_of(block, self.state) - self._forces_of(block, self._rest())):
+            return True
+        if not self._slow([block]):
+            return False
+        tiles = (
+            self._matrices.tiles(C.TANGENT, self._control(2.0, damping=a), self._fun, self.state, [block])
+            for a in (1.0, -1.0)
+        )
+        return any(np.any(plus[-1] != minus[-1]) for plus, minus in zip(*tiles, strict=True))
 
     def _without_sink(self, A: csr_matrix) -> csr_matrix:
         keep = np.ones(self.system.n_dof)
