@@ -140,3 +140,37 @@ def test_plane_rotors():
     m.disc("e", "n", 1.0, 0.1)
     m.rotor("r", on="n")
     assert m.rotors["r"].nodes.tolist() == [0] and m.rotors["r"].axis.tolist() == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("frame", ["fixed", "rotating"])
+@pytest.mark.parametrize("speed", [0.0, 80.0, 200.0])
+def test_damping_of_the_shaft_drives_the_forward_whirl(speed, frame):
+    """A straight shaft that spins has no rates of strain, but gets some as soon as it is bent: beta k turns with it, and
+    forward whirl grows beyond the critical speed (Jeffcott rotor; Tondl 1965).
+
+    Of a disc m in the middle of a shaft k on bearings K, c at both ends, the forward roots of y + i z are those of
+    m p^2 (S + B) + S B, S = k + beta k (p - i Omega), B = 2 (K + c p); backward ones have -Omega.
+    """
+    m = Model(3)
+    m.section("shaft", "stiffness", EA=1e8, EI=2000.0, GA=np.inf, GJ=1600.0, rhoA=1e-6, rhoI=1e-9)
+    m.line("shaft", (0, 0, 0), (1, 0, 0), 4)
+    beta, k, mass, K, c = 1e-3, 48.0 * 2000.0, 10.0, 1e6, 50.0
+    m.beams("shaft", "shaft", "shaft", damping=beta)
+    m.disc("disc", 2, mass, 0.2, 0.1, axis=(1, 0, 0))
+    for end in ("start", "end"):
+        m.bearing(end, f"shaft:{end}", stiffness=K, damping=c, axis=(1, 0, 0))
+    m.fix("shaft:start", "x")
+    m.rotor("rotor", axis=(1, 0, 0))
+    m.complex_modes_step(count=2, rotor="rotor", speed=speed, frame=frame)
+    found = solve(m).steps[0].summary["eigenvalues"]
+    found = np.array([complex(*p) for p in found if p[1] != 0.0])
+    expected = []
+    for turn in (speed, -speed):
+        S, B = np.array([beta * k, k - 1j * beta * k * turn]), 2.0 * np.array([c, K])
+        roots = np.roots(np.polyadd(np.polymul([mass, 0, 0], np.polyadd(S, B)), np.polymul(S, B)))
+        p = roots[(roots.imag > 0) & (np.abs(roots) < 200.0)][0]
+        expected.append(p - 1j * turn * (frame == "rotating"))
+    for p in expected:
+        p = complex(p.real, abs(p.imag))
+        assert np.abs(found - p).min() < 2e-6 * abs(p)
+    assert (max(p.real for p in expected) > 0.0) == (speed > 100.0)
