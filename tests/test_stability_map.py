@@ -315,3 +315,32 @@ def test_linear_models_of_sliding_friction(form):
         assert np.abs(p - value).min() < 1e-6 * abs(value)
     symmetric = cm.complex_modes(lin.M, lin.C, lin.K, lin.G, 6)
     assert np.abs(np.sort_complex(symmetric.values) - np.sort_complex(modes.values)).max() > 1e-3
+
+
+def test_damping_of_strains_is_not_that_of_masses():
+    """A beam has two numbers called damping: beta [s] of its strains, and alpha [1/s] of its masses."""
+    found = {}
+    for number in ("damping", "mass_damping"):
+        m = Model(2)
+        m.section("s", "stiffness", EA=1e4, EI=1.0, GA=np.inf, rhoA=1.0, rhoI=0.0)
+        m.line("l", (0, 0), (1, 0), 1)
+        m.beams("b", "l", "s")
+        m.fix("l:start")
+        m.stability_map_step([{"element": "b", "number": number, "values": [1e-3, 2e-3]}], count=1)
+        s = solve(m).steps[-1].summary
+        w = 2.0 * np.pi * np.array(s["frequency"])[:, 0]
+        found[number] = np.array(s["growth"])[:, 0] / w**2, np.array(s["growth"])[:, 0]
+    np.testing.assert_allclose(found["damping"][0], [-5e-4, -1e-3], rtol=1e-4)
+    np.testing.assert_allclose(found["mass_damping"][1], [-5e-4, -1e-3], rtol=1e-4)
+
+
+@pytest.mark.parametrize(("number", "values"), [("mass", [-1.0, 1.0]), ("length", [0.0, 1.0])])
+def test_numbers_that_no_body_has(number, values):
+    m = Model(2)
+    m.section("s", "stiffness", EA=1e4, EI=1.0, GA=np.inf, rhoA=1.0, rhoI=0.0)
+    m.line("l", (0, 0), (1, 0), 1)
+    m.beams("b", "l", "s")
+    m.fix("l:start")
+    m.stability_map_step([{"element": "b", "number": number, "values": values}])
+    with pytest.raises(ModelError, match="must be positive"):
+        solve(m)
