@@ -304,8 +304,8 @@ class Linearisation:
         return self._without_sink(total)
 
     def _feels_rates(self, block: Block) -> bool:
-        """Whether velocities change the forces of a block: those of the state, or any (a shaft that turns steadily has no
-        rates of strain, but gets some as soon as it is bent)."""
+        """Whether velocities change the forces of a block: those of the state, or any (a shaft that turns steadily has
+        no rates of strain, but gets some as soon as it is bent)."""
         if np.any(self._forces_of(block, self.state) - self._forces_of(block, self._rest())):
             return True
         if not self._slow([block]):

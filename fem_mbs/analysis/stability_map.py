@@ -107,7 +107,8 @@ def _parameter(owner: str, entry, model) -> Parameter:
             columns = _columns(model, element, owner)
             if number not in columns:
                 raise ModelError(f'{owner}: number = {number!r}; "{element}" has {", ".join(columns)}')
-            if values[0] < 0.0 and number in _NOT_NEGATIVE or values[0] == 0.0 and number == "length":
+            least = values[0] if number in _NOT_NEGATIVE else 0.0
+            if least < 0.0 or (number == "length" and least == 0.0):
                 raise ModelError(f"{owner}: values = {values.tolist()}: {number} of {element} must be positive")
         name, unit = f"{number} of {', '.join(target)}", "" if relative else columns[number]
     return Parameter(kind, target, number or "", relative, values, str(entry.get("name", name)), unit)
@@ -133,9 +134,7 @@ def _columns(model, element, owner: str) -> dict[str, str]:
     if element not in labels:
         model._find("element", element, labels, owner)
     for block in labels[element]:
-        for name, unit in _numbers(block):
-            if name not in _NO_NUMBERS:
-                found[name] = unit
+        found |= {name: unit for name, unit in _numbers(block) if name not in _NO_NUMBERS}
     return found
 
 
