@@ -221,7 +221,7 @@ class Rotors(ModelBase):
         return M[:, :, None] * np.eye(2) if shape == (2,) else M.reshape(k, 2, 2)
 
     # --- steps -----------------------------------------------------------------------------------------------------
-    def campbell_step(self, rotor: str, speeds, count: int = 6, name: str = "campbell", **options) -> None:
+    def campbell_step(self, rotor: str = "", speeds=(), count: int = 6, name: str = "campbell", **options) -> None:
         """Eigenvalues of a rotor over its speed, about the steady rotation next to the state that the steps before have
         left: branches, senses of whirl, critical speeds.
 
@@ -240,7 +240,7 @@ class Rotors(ModelBase):
             given["orders"] = self._list(orders, owner, "orders")
         self.steps.append(Step("campbell", name, given))
 
-    def unbalance_step(self, rotor: str, speeds, unbalances, name: str = "unbalance", **options) -> None:
+    def unbalance_step(self, rotor: str = "", speeds=(), unbalances=(), name: str = "unbalance", **options) -> None:
         """Steady response to unbalances over the speed, about the steady rotation next to the state that the steps
         before have left.
 

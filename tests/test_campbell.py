@@ -295,3 +295,45 @@ def test_unbalance_beside_the_rotor():
     m.unbalance_step("disc", [1.0], [{"at": "post", "amount": 1.0}])
     with pytest.raises(ModelError, match="is on no part of"):
         solve(m)
+
+
+def test_equal_frequencies_at_all_speeds():
+    """A disc in the middle of its shaft: both whirls have one frequency at all speeds, and keep their senses; those of
+    its tilting part from each other and are known again down to rest."""
+    m = Model(3)
+    m.section("shaft", "stiffness", EA=1e8, EI=2000.0, GA=np.inf, GJ=1600.0, rhoA=1e-6, rhoI=1e-9)
+    m.line("shaft", (0, 0, 0), (1, 0, 0), 4)
+    m.beams("shaft", "shaft", "shaft")
+    m.disc("disc", 2, 10.0, 0.2, 0.1, axis=(1, 0, 0))
+    for end in ("start", "end"):
+        m.bearing(end, f"shaft:{end}", stiffness=1e6, damping=500.0, axis=(1, 0, 0))
+    m.fix("shaft:start", "x")
+    m.rotor("rotor", axis=(1, 0, 0))
+    m.campbell_step("rotor", {"start": 0.0, "end": 200.0, "n": 10}, count=4)
+    m.unbalance_step("rotor", [0.0, 50.0], [{"at": 2, "amount": 1e-3}])
+    campbell, unbalance = (s.summary for s in solve(m).steps)
+    assert campbell["warnings"] == []
+    for branch in campbell["branches"]:
+        assert len(set(branch["whirl"][1:])) == 1
+    assert sorted(b["whirl"][1] for b in campbell["branches"]) == ["backward", "backward", "forward", "forward"]
+    # nothing pulls at rest, also where nothing holds the rotor's angle; at 50 rad/s as a mass on springs
+    k, W, mass = 1.0 / (1.0 / 96000.0 + 1.0 / (2e6 + 50j * 1000.0)), 50.0, 10.0
+    major = next(r for r in unbalance["response"] if r["direction"] == "major")["amplitude"]
+    assert major[0] == 0.0
+    assert major[1] == pytest.approx(abs(1e-3 * W**2 / (k - mass * W**2)), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"speeds": [0.0, 1.0]}, "add rotor"),
+        ({"rotor": "rotor", "speeds": [10.0]}, "at least two"),
+    ],
+)
+def test_what_a_diagram_needs(options, said):
+    m = Model(3)
+    m.body("b", (0, 0, 0), 1.0, (1.0, 1.0, 1.0))
+    m.rotor("rotor", axis=(1, 0, 0))
+    m.campbell_step(**options)
+    with pytest.raises(ModelError, match=said):
+        solve(m)

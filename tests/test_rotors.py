@@ -145,8 +145,8 @@ def test_plane_rotors():
 @pytest.mark.parametrize("frame", ["fixed", "rotating"])
 @pytest.mark.parametrize("speed", [0.0, 80.0, 200.0])
 def test_damping_of_the_shaft_drives_the_forward_whirl(speed, frame):
-    """A straight shaft that spins has no rates of strain, but gets some as soon as it is bent: beta k turns with it, and
-    forward whirl grows beyond the critical speed (Jeffcott rotor; Tondl 1965).
+    """A straight shaft that spins has no rates of strain, but gets some as soon as it is bent: beta k turns with it,
+    and forward whirl grows beyond the critical speed (Jeffcott rotor; Tondl 1965).
 
     Of a disc m in the middle of a shaft k on bearings K, c at both ends, the forward roots of y + i z are those of
     m p^2 (S + B) + S B, S = k + beta k (p - i Omega), B = 2 (K + c p); backward ones have -Omega.

@@ -337,3 +337,32 @@ def test_state_of_a_transient():
         p = np.roots([0.6, d, 20.0 - 9.81 * np.cos(a)])
         assert g == pytest.approx(p.real.max(), rel=1e-9)
     assert "moves" in solution.steps[-1].summary["warnings"][0]
+
+
+def test_damping_of_strains_is_not_that_of_masses():
+    """A beam has two numbers called damping: beta [s] of its strains, and alpha [1/s] of its masses."""
+    found = {}
+    for number in ("damping", "mass_damping"):
+        m = Model(2)
+        m.section("s", "stiffness", EA=1e4, EI=1.0, GA=np.inf, rhoA=1.0, rhoI=0.0)
+        m.line("l", (0, 0), (1, 0), 1)
+        m.beams("b", "l", "s")
+        m.fix("l:start")
+        m.stability_map_step([{"element": "b", "number": number, "values": [1e-3, 2e-3]}], count=1)
+        s = solve(m).steps[-1].summary
+        w = 2.0 * np.pi * np.array(s["frequency"])[:, 0]
+        found[number] = np.array(s["growth"])[:, 0] / w**2, np.array(s["growth"])[:, 0]
+    np.testing.assert_allclose(found["damping"][0], [-5e-4, -1e-3], rtol=1e-4)
+    np.testing.assert_allclose(found["mass_damping"][1], [-5e-4, -1e-3], rtol=1e-4)
+
+
+@pytest.mark.parametrize(("number", "values"), [("mass", [-1.0, 1.0]), ("length", [0.0, 1.0])])
+def test_numbers_that_no_body_has(number, values):
+    m = Model(2)
+    m.section("s", "stiffness", EA=1e4, EI=1.0, GA=np.inf, rhoA=1.0, rhoI=0.0)
+    m.line("l", (0, 0), (1, 0), 1)
+    m.beams("b", "l", "s")
+    m.fix("l:start")
+    m.stability_map_step([{"element": "b", "number": number, "values": values}])
+    with pytest.raises(ModelError, match="must be positive"):
+        solve(m)

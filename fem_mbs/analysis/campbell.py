@@ -171,6 +171,7 @@ def follow(
 
 
 def _seed(spectra: list[Spectrum], count: int) -> tuple[int, list[int]]:
+<<<<<<< HEAD
     """The first speed whose lowest oscillating modes are simple (else the first), and which these are; more
     than ``count`` where the next are almost equal to the last."""
     first = None
@@ -185,8 +186,24 @@ def _seed(spectra: list[Spectrum], count: int) -> tuple[int, list[int]]:
         if some.size and all(s.simple(i) for i in some):
             return k, some.tolist()
     if first is None:
+=======
+    """The first speed at which most of the lowest oscillating modes are simple, and which these are.
+
+    Some may be double at all speeds, as those of a disc in the middle of its shaft.
+    """
+    best, most = None, -1
+    for k, s in enumerate(spectra):
+        up = np.flatnonzero(s.values.imag > 1e-9 * np.abs(s.values))
+        some = up[np.argsort(np.abs(s.values[up]), kind="stable")][:count]
+        simple = sum(s.simple(i) for i in some)
+        if some.size and simple > most:
+            best, most = (k, some.tolist()), simple
+        if some.size and simple == some.size:
+            break
+    if best is None:
+>>>>>>> h-rv
         raise AnalysisError("Campbell diagram: no mode oscillates; what turns has no stiffness, or is overdamped")
-    return first
+    return best
 
 
 def _step(
@@ -219,6 +236,8 @@ def _step(
     found, kept = [], []
     for b, j in enumerate(chosen):
         pair, simple = (to.pair(j), to.simple(j)) if j >= 0 else (None, False)
+        if sure[b] and not simple:
+            pair = _share(known[b], to, same[j], pair)
         if not sure[b]:
             # perhaps it has left the lowest ones: straight to where it should be
             other = refined(to.lin, Pair(near[b], known[b].right, known[b].left))
@@ -230,6 +249,15 @@ def _step(
         found.append(pair)
         kept.append(pair if simple else known[b])
     return found, kept
+
+
+def _share(known: Pair, to: Spectrum, members: np.ndarray, pair: Pair) -> Pair:
+    """Of equal eigenvalues the vectors next to known ones: their own are arbitrary, and whirl would be random."""
+    X, W = to.right[:, members], to.left[:, members]
+    A = (pair.value + known.value) * to.lin.M + to.lin.C
+    x, w = X @ (W.conj().T @ (A @ known.right)), W @ (X.conj().T @ (A.conj().T @ known.left))
+    size = w.conj() @ (2.0 * pair.value * (to.lin.M @ x) + to.lin.C @ x)
+    return Pair(pair.value, x, w / size.conj()) if abs(size) > 1e-6 else pair
 
 
 def _alone(lin: Linearisation, speed: float, pair: Pair) -> Spectrum:

@@ -64,7 +64,7 @@ def steady_rotation(
         ).all():
             return lin  # at critical speeds increments would be arbitrary
         if pin is None:
-            pin = _free_spin(lin)
+            pin = _free_spin(lin, rounding)
         tangent = tangent or _Tangent(lin, pin)
         step = tangent.step(force)
         most = _size(system, step)
@@ -85,12 +85,13 @@ def steady_rotation(
 
 
 def _rounding(lin: Linearisation) -> np.ndarray:
-    """What the rounding of places may leave (N,) of forces, and of constraints."""
+    """What the rounding of places and velocities may leave (N,) of forces, and of constraints."""
     size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
-    return _ROUNDING * (abs(lin.whole()[2]) @ size)
+    _, damping, stiffness = lin.whole()
+    return _ROUNDING * (abs(stiffness) @ size + abs(lin.rotation.speed) * (abs(damping) @ size))
 
 
-def _free_spin(lin: Linearisation) -> int:
+def _free_spin(lin: Linearisation, rounding: np.ndarray) -> int:
     """A dof that tells how far a rotor has turned which nothing holds or drives; -1 where something does.
 
     It is held while the state is sought: all angles are as good, and away from equilibrium centrifugal forces would
@@ -108,7 +109,8 @@ def _free_spin(lin: Linearisation) -> int:
     there = turned(lin, _ANGLE)
     turning = lin.turn_matrix(_ANGLE) @ b
     moment = there.force()[lin.dofs] * turning[lin.dofs]
-    if abs(moment.sum()) > 1e-7 * np.abs(moment).sum():
+    least = rounding[lin.dofs] @ np.abs(turning[lin.dofs])
+    if abs(moment.sum()) > max(1e-7 * np.abs(moment).sum(), least):
         return -1  # a spring, or the weight
     # where all nodes are on the axis, their rotations tell
     part = np.abs(b[lin.dofs]) / unit[lin.dofs]

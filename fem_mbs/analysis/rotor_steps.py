@@ -43,9 +43,16 @@ def check_rotor_step(owner: str, kind: str, options: dict[str, Any], model) -> N
     Raises:
         ModelError: naming the step, the option and what it may be.
     """
+    if not options["rotor"]:
+        raise ModelError(f"{owner}: it needs the name of what turns; add rotor, and a rotor to the model")
     model._find("rotor", options["rotor"], model.rotors, f"{owner}: rotor")
     if options["frame"] not in FRAMES:
         raise ModelError(f"{owner}: frame = {options['frame']!r} must be one of {', '.join(FRAMES)}")
+    if kind == "campbell" and len(options["speeds"]) < 2:
+        raise ModelError(
+            f"{owner}: speeds = {list(options['speeds'])} must be at least two, since branches are followed from one "
+            "to the next; for one speed take a step of complex modes"
+        )
     pressed = [b.groups[0][0] for b in model._blocks if any(b.reads or ())]
     if pressed:
         raise ModelError(
@@ -58,6 +65,8 @@ def check_rotor_step(owner: str, kind: str, options: dict[str, Any], model) -> N
             "the load"
         )
     at = [] if options.get("at") is None else options["at"]
+    if options.get("at") is not None and not len(at):
+        raise ModelError(f"{owner}: at names no place; leave it out, or name some")
     for place in [at] if isinstance(at, str) else at:
         model.nodes_of(place, owner)
 

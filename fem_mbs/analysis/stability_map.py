@@ -39,6 +39,8 @@ _NEUTRAL_STEPS = ("linear_static", "modes", "buckling", "complex_modes", "stabil
 #: Columns of elements that are no numbers of their physics.
 _NO_NUMBERS = ("scale", "function", "reference", "reference rate", "callback", "clock", "coordinate", "pieces",
                "rate pieces", "first", "last", "cubic", "along", "scale 1", "scale 2", "scale 3")  # fmt: skip
+#: Numbers of which no body has negative ones.
+_NOT_NEGATIVE = ("mass", "inertia", "length", "rotary inertia", "thickness")
 _NEUTRAL = 1e-6  # damping ratio that rounding may leave of none
 _KINDS = ("load", "rotor", "element")
 
@@ -105,6 +107,9 @@ def _parameter(owner: str, entry, model) -> Parameter:
             columns = _columns(model, element, owner)
             if number not in columns:
                 raise ModelError(f'{owner}: number = {number!r}; "{element}" has {", ".join(columns)}')
+            least = values[0] if number in _NOT_NEGATIVE else 0.0
+            if least < 0.0 or (number == "length" and least == 0.0):
+                raise ModelError(f"{owner}: values = {values.tolist()}: {number} of {element} must be positive")
         name, unit = f"{number} of {', '.join(target)}", "" if relative else columns[number]
     return Parameter(kind, target, number or "", relative, values, str(entry.get("name", name)), unit)
 
@@ -129,10 +134,20 @@ def _columns(model, element, owner: str) -> dict[str, str]:
     if element not in labels:
         model._find("element", element, labels, owner)
     for block in labels[element]:
-        for entry in block.type.par:
-            name, _, unit = entry.partition(" [")
-            if name not in _NO_NUMBERS:
-                found[name] = unit.rstrip("]")
+        found |= {name: unit for name, unit in _numbers(block) if name not in _NO_NUMBERS}
+    return found
+
+
+def _numbers(block) -> list[tuple[str, str]]:
+    """Names and units of the columns of a block.
+
+    A beam has two numbers that its types call damping, of its strains [s] and of its masses [1/s]: they differ.
+    """
+    found = []
+    for entry in block.type.par:
+        name, _, unit = entry.partition(" [")
+        unit = unit.rstrip("]")
+        found.append(("mass_damping" if (name, unit) == ("damping", "1/s") else name, unit))
     return found
 
 
@@ -228,7 +243,7 @@ class _Points:
 
     def _set(self, p: Parameter, value: float) -> None:
         for block, original in zip(self.compiled.system.blocks, self.par, strict=True):
-            names = [entry.split(" [")[0] for entry in block.type.par]
+            names = [name for name, _ in _numbers(block)]
             for label, first, last in block.groups:
                 if label in p.target and p.number in names:
                     k = names.index(p.number)

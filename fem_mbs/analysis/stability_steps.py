@@ -212,6 +212,9 @@ def find_modes(
     }  # fmt: skip
     used = sum(np.asarray(abs(A).sum(axis=0)).ravel() for A in (lin.M, lin.C, lin.K, lin.G))
     M, C1, K, G, T = lin.problem()
+    if not np.isfinite(used).all():
+        worst = lin.names[int(np.flatnonzero(~np.isfinite(used))[0])]
+        raise AnalysisError(f"{owner}: matrices are not finite at {worst}; check the numbers of its elements")
     if (used == 0.0).any():
         loose = lin.names[int(np.flatnonzero(used == 0.0)[0])]
         raise ModelError(f"{owner}: {loose} has neither mass nor stiffness nor joint; give it a mass, or hold it")

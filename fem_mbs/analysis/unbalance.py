@@ -58,6 +58,8 @@ def steady_response(
             raise ModelError(f'{owner}: the unbalance at "{name}" is on no part of {spinning.rotor.owner}; move it')
     out = np.zeros((len(speeds), len(nodes), 3), complex)
     for k, speed in enumerate(speeds):
+        if speed == 0.0:  # no force; a rotor that nothing holds would leave a singular matrix
+            continue
         lin = spinning.at(float(speed))
         try:
             out[k] = _at(lin, float(speed), unbalances, nodes, spinning.rotor)
