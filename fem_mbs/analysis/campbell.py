@@ -171,37 +171,24 @@ def follow(
 
 
 def _seed(spectra: list[Spectrum], count: int) -> tuple[int, list[int]]:
-<<<<<<< HEAD
-    """The first speed whose lowest oscillating modes are simple (else the first), and which these are; more
-    than ``count`` where the next are almost equal to the last."""
-    first = None
-    for k, s in enumerate(spectra):
-        up = np.flatnonzero(s.values.imag > 1e-9 * np.abs(s.values))
-        some = up[np.argsort(np.abs(s.values[up]), kind="stable")]
-        # those almost equal to the last one come along, or nobody could tell which it is
-        last = np.abs(s.values[some[:count][-1:]])
-        some = some[np.abs(s.values[some]) <= last * (1.0 + _ALIKE)] if some.size else some
-        if first is None and some.size:
-            first = k, some.tolist()
-        if some.size and all(s.simple(i) for i in some):
-            return k, some.tolist()
-    if first is None:
-=======
-    """The first speed at which most of the lowest oscillating modes are simple, and which these are.
+    """The first speed at which most of the lowest oscillating modes are simple, and which these are; more than ``count``
+    where the next are almost equal to the last.
 
     Some may be double at all speeds, as those of a disc in the middle of its shaft.
     """
     best, most = None, -1
     for k, s in enumerate(spectra):
         up = np.flatnonzero(s.values.imag > 1e-9 * np.abs(s.values))
-        some = up[np.argsort(np.abs(s.values[up]), kind="stable")][:count]
+        some = up[np.argsort(np.abs(s.values[up]), kind="stable")]
+        # those almost equal to the last one come along, or nobody could tell which it is
+        last = np.abs(s.values[some[:count][-1:]])
+        some = some[np.abs(s.values[some]) <= last * (1.0 + _ALIKE)] if some.size else some
         simple = sum(s.simple(i) for i in some)
         if some.size and simple > most:
             best, most = (k, some.tolist()), simple
         if some.size and simple == some.size:
             break
     if best is None:
->>>>>>> h-rv
         raise AnalysisError("Campbell diagram: no mode oscillates; what turns has no stiffness, or is overdamped")
     return best
 

@@ -317,22 +317,6 @@ class Linearisation:
             total += csr_matrix((change.ravel(), (rows, columns)), shape=(N, N))
         return self._without_sink(total)
 
-<<<<<<< HEAD
-=======
-    def _feels_rates(self, block: Block) -> bool:
-        """Whether velocities change the forces of a block: those of the state, or any (a shaft that turns steadily has
-        no rates of strain, but gets some as soon as it is bent)."""
-        if np.any(self._forces_of(block, self.state) - self._forces_of(block, self._rest())):
-            return True
-        if not self._slow([block]):
-            return False
-        tiles = (
-            self._matrices.tiles(C.TANGENT, self._control(2.0, damping=a), self._fun, self.state, [block])
-            for a in (1.0, -1.0)
-        )
-        return any(np.any(plus[-1] != minus[-1]) for plus, minus in zip(*tiles, strict=True))
-
->>>>>>> h-rv
     def _without_sink(self, A: csr_matrix) -> csr_matrix:
         keep = np.ones(self.system.n_dof)
         keep[self.system.sink] = 0.0
