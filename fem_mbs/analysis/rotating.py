@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, qr
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 
 from fem_mbs import contract as C
@@ -37,6 +37,7 @@ _ROUNDING = 1e-15  # of stiffness times length
 _FREE = 1e-11  # of the diagonal: holds what turns or moves freely
 _ANGLE = 0.7390851332  # [rad] by which the rotor is turned for comparison; no symmetry of a machine has it
 _PROBES = 12  # motions along which coefficients are compared
+_RANK = 1e-10  # of the largest motion: what is left of dependent ones
 _NOISE = 1e-7  # of absolute values: what cancels may have rounding of 1e-9 of it
 
 
@@ -343,10 +344,12 @@ def _slow_motions(lin: Linearisation) -> np.ndarray:
     X = np.random.default_rng(11).standard_normal((A.shape[0], count))
     mass, stiffness = scale @ M @ scale, scale @ A @ scale
     for _ in range(3):
-        X, _ = np.linalg.qr(factors.solve(mass @ X)[0])
+        X, r, _ = qr(factors.solve(mass @ X)[0], mode="economic", pivoting=True)
+        size = np.abs(np.diag(r))
+        X = X[:, size > _RANK * size.max(initial=0.0)]  # more than there are masses: nothing but rounding
     small = X.T @ (mass @ X)
     values, vectors = eigh(small)
-    X = X @ vectors[:, values > 1e-14 * values.max(initial=0.0)]  # more than there are masses
+    X = X @ vectors[:, values > 1e-14 * values.max(initial=0.0)]
     small, large = X.T @ (mass @ X), X.T @ (stiffness @ X)
     return T @ (scale @ (X @ eigh(0.5 * (large + large.T), 0.5 * (small + small.T))[1]))
 
