@@ -171,8 +171,8 @@ def follow(
 
 
 def _seed(spectra: list[Spectrum], count: int) -> tuple[int, list[int]]:
-    """The first speed at which most of the lowest oscillating modes are simple, and which these are; more than ``count``
-    where the next are almost equal to the last.
+    """The first speed at which most of the lowest oscillating modes are simple, and which these are; more than
+    ``count`` where the next are almost equal to the last.
 
     Some may be double at all speeds, as those of a disc in the middle of its shaft.
     """
