@@ -67,7 +67,7 @@ class Spinning:
         run = self.run
         rotation = rotation_of(run.compiled, self.rotor, speed)
         lin = steady_rotation(run.compiled, self.state, rotation, run.t, run.loading, self.matrices)
-        self.matrices = run.linear.matrices = lin._matrices
+        self.matrices = run.linear.matrices = lin.matrices
         self.state = lin.moved(np.zeros(run.system.n_dof))
         if self.settled is None and speed != 0.0:
             self.settled = choose_frame(lin, self.frame).frame

@@ -14,8 +14,9 @@ from scipy.linalg import eigh, qr
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.linearisation import Linearisation, Rotation, rotated
+from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.rotation import Rotation, rotated
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import CompiledModel
@@ -233,7 +234,7 @@ def turned(lin: Linearisation, angle: float) -> Linearisation:
         theta = angle * rotation.axis
         state.Q[:, place] = rotation.point + Turn.from_rotvec(theta).apply(arm)
         state.D[:, rows] = rotated(s.D[0, rows], np.tile(theta, (rows.size, 1)))
-    return Linearisation(lin.compiled, state, lin.t, lin.loading, rotation, lin.frame, lin._matrices)
+    return Linearisation(lin.compiled, state, lin.t, lin.loading, rotation, lin.frame, lin.matrices)
 
 
 def rotation_of(compiled: CompiledModel, rotor: Rotor, speed: float) -> Rotation:
@@ -311,8 +312,8 @@ def _check_steady(lin: Linearisation, there: Linearisation) -> None:
     off = np.abs(there.residual)
     if not off.size:
         return
-    ctl = lin._control(2.0, mass=1.0)
-    tiles = lin._matrices.tiles(C.FORCE, ctl, lin._fun, lin.state)
+    ctl = lin.control(2.0, mass=1.0)
+    tiles = lin.matrices.tiles(C.FORCE, ctl, lin.fun, lin.state)
     largest = max((float(np.abs(fe[:, : b.type.node_dofs]).max(initial=0.0)) for b, _, _, fe, _ in tiles), default=0.0)
     size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
     noise = 1e-12 * (abs(lin.whole()[2]) @ size)[lin.dofs]

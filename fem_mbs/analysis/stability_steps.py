@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.linearisation import Linearisation, Rotation
+from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.rotating import FRAMES, choose_frame, rotation_of, steady_rotation
+from fem_mbs.analysis.rotation import Rotation
 from fem_mbs.analysis.state_space import descriptor, sparse_arrays, state_space
 from fem_mbs.analysis.turning_frame import check_turning_frame, turning_modes
 from fem_mbs.errors import AnalysisError, ModelError
@@ -179,8 +180,8 @@ def _out_of_balance(lin: Linearisation) -> float:
     if left == 0.0:
         return 0.0
     largest = 0.0
-    ctl = lin._control(2.0, mass=1.0)
-    for block, _, _, fe, _ in lin._matrices.tiles(C.FORCE, ctl, lin._fun, lin.state):
+    ctl = lin.control(2.0, mass=1.0)
+    for block, _, _, fe, _ in lin.matrices.tiles(C.FORCE, ctl, lin.fun, lin.state):
         largest = max(largest, float(np.abs(fe[:, : block.type.node_dofs]).max(initial=0.0)))
     return left / largest if largest > 0.0 else 0.0
 
