@@ -17,6 +17,7 @@ __all__ = [
     "as_complex",
     "campbell_branches",
     "damping_ratio",
+    "growth_rates",
     "eigenvalue_path",
     "is_damped",
     "onsets",
@@ -33,6 +34,9 @@ NONE = complex(np.nan, np.nan)
 _ROUNDING = 1e-6
 #: Smallest circular frequency over the largest one of a row that counts as motion at all.
 _REST = 1e-6
+#: Distance over |p| up to which eigenvalues count as one that rounding has split: a double one without two vectors
+#: (free motions seen from a turning frame) moves by the root of the rounding, the mean of its parts by that alone.
+_SPLIT = 2e-5
 
 
 def as_complex(values: Any) -> np.ndarray:
@@ -60,12 +64,21 @@ def damping_ratio(values: np.ndarray) -> np.ndarray:
     return np.where(size > 0.0, -values.real / np.where(size > 0.0, size, 1.0), 0.0)
 
 
+def growth_rates(values: np.ndarray) -> np.ndarray:
+    """Return real parts of eigenvalues (..., k); those that rounding has split have the mean of their parts."""
+    size = np.abs(values)[..., :, None]
+    near = np.abs(values[..., :, None] - values[..., None, :]) <= _SPLIT * size
+    count = near.sum(axis=-1)
+    total = np.where(near, values.real[..., None, :], 0.0).sum(axis=-1)
+    return np.where(count > 1, total / np.maximum(count, 1), values.real)
+
+
 def unstable(values: np.ndarray) -> np.ndarray:
     """Return which eigenvalues (..., k) grow by more than rounding makes them: Re p > 1e-6 |p|, those nearly at zero
     (1e-6 of the largest of their row) left out, NaN not."""
     size = np.abs(values)
     most = np.max(np.where(np.isnan(size), 0.0, size), axis=-1, keepdims=True)
-    return (values.real > _ROUNDING * size) & (size > _REST * most)
+    return (growth_rates(values) > _ROUNDING * size) & (size > _REST * most)
 
 
 def is_damped(values: np.ndarray) -> bool:

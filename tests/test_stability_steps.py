@@ -333,3 +333,42 @@ def test_unknown_without_mass_and_stiffness():
     m.complex_modes_step(1)
     with pytest.raises(ModelError, match=r'complex modes": node "n".* has neither mass nor stiffness'):
         solve(m)
+
+
+def test_forces_of_shared_nodes_are_in_balance():
+    """Nodes that a pin makes coincide share unknowns, and what they do on each other is no lack of balance."""
+    m = Model(2, gravity=(0, -9.81))
+    m.section("s", "stiffness", EA=1e5, EI=10.0, GA=np.inf, rhoA=1.0, rhoI=1e-3)
+    m.line("rod", (0, 0), (1, 0), 2)
+    m.beams("rod", "rod", "s")
+    m.body("bob", (1.0, 0.0), 2.0, 0.1)
+    m.joint("pin", "pin", "rod:end", "bob", point=(1.0, 0.0))
+    m.joint("hinge", "pin", "ground", "rod:start", point=(0.0, 0.0))
+    m.transient_step(0.1, 0.002, frames=0)
+    m.complex_modes_step(count=2)
+    warnings = solve(m).steps[-1].summary["warnings"]
+    assert len(warnings) == 1
+    assert "moves" in warnings[0]
+
+
+def test_free_motions_seen_from_a_turning_frame_do_not_grow():
+    """Straight and steady motions are p = +-i Omega in pairs there, with one vector each: rounding splits such pairs by
+    its root, 1e-5 of them, which is no growth.  Damping drives a spin about the least moment of inertia out."""
+    m = Model(3)
+    m.section("s", "stiffness", EA=1e6, EI=200.0, GA=np.inf, GJ=150.0, rhoA=0.4, rhoI=1e-4)
+    m.body("hub", (0, 0, 0), 100.0, (20.0, 30.0, 40.0))
+    for name, side in (("a", 1.0), ("b", -1.0)):
+        m.line(name, (0.5 * side, 0, 0), (4.5 * side, 0, 0), 4)
+        m.beams(name, name, "s", damping=1e-3)
+        m.joint(f"weld {name}", "weld", "hub", f"{name}:start", point=(0.5 * side, 0, 0))
+    for name, axis in (("most", (0, 0, 1)), ("least", (1, 0, 0))):
+        m.rotor(name, axis=axis)
+        m.complex_modes_step(6, name=name, rotor=name, speed=2.0, frame="rotating")
+    most, least = (s.summary for s in solve(m).steps)
+    assert most["stable"]
+    assert not least["stable"]
+    # nutation of the stiffened body: Omega ((C - A) (C - B)/(A B))^(1/2), with what booms bend below 1 %
+    A, B, C = 20.0, 30.0 + 0.8 * (4.5**3 - 0.5**3) / 3.0, 40.0 + 0.8 * (4.5**3 - 0.5**3) / 3.0
+    nutation = min(most["eigenvalues"], key=lambda p: p[1] if p[1] > 0.1 else np.inf)
+    assert nutation[1] == pytest.approx(2.0 * np.sqrt((C - A) * (C - B) / (A * B)), rel=1e-2)
+    assert nutation[0] < 0.0

@@ -26,6 +26,7 @@ from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.rotating import choose_frame, rotation_of, steady_rotation
 from fem_mbs.errors import AnalysisError
 from fem_mbs.model_rotors import Rotor, across
+from fem_mbs.results_eigenvalues import growth_rates
 from fem_mbs.solvers.complex_modes import complex_modes
 from fem_mbs.solvers.complex_pairs import beside, both_residuals, improved
 from fem_mbs.solvers.quadratic_pencil import QuadraticPencil
@@ -108,7 +109,7 @@ class Spectrum:
 
     @property
     def stable(self) -> bool:
-        return bool((self.values.real <= _GROWING * np.abs(self.values)).all())
+        return bool((growth_rates(self.values) <= _GROWING * np.abs(self.values)).all())
 
     def simple(self, i: int) -> bool:
         """Whether no other eigenvalue is as good as equal."""

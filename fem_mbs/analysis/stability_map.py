@@ -20,6 +20,7 @@ from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS, check_stabil
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import Step
+from fem_mbs.results_eigenvalues import growth_rates
 
 __all__ = ["STABILITY_MAP_OPTIONS", "Parameter", "check_map", "read_parameters", "run_stability_map"]
 
@@ -272,8 +273,9 @@ def _largest(p: np.ndarray) -> tuple[float, float, bool]:
     """Growth rate [1/s] and frequency [Hz] of the right-most of modes p (k,), and whether it is stable."""
     if p.size == 0:
         return np.nan, np.nan, False
-    k = int(p.real.argmax())
-    return float(p[k].real), float(abs(p[k].imag)) / (2.0 * np.pi), bool(p[k].real <= _NEUTRAL * abs(p[k]))
+    growth = growth_rates(p)
+    k = int(growth.argmax())
+    return float(growth[k]), float(abs(p[k].imag)) / (2.0 * np.pi), bool(growth[k] <= _NEUTRAL * abs(p[k]))
 
 
 def run_stability_map(run, step, options: dict[str, Any]) -> dict[str, Any]:
