@@ -71,7 +71,10 @@ def steady_rotation(
         most = _size(system, step)
         # round-off of large stiffnesses may keep increments above the smallest ones
         slow = slow + 1 if most > 0.5 * least else 0
-        if most <= _SMALL or (slow >= 2 and least < 1e-8):
+        if most <= _SMALL:
+            # with it: forces left over, however small the increments, would hold or turn what spins freely
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices, like=lin)
+        if slow >= 2 and least < 1e-8:
             return lin
         if not np.isfinite(most) or most > 1e3:
             break
