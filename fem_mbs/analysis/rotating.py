@@ -63,7 +63,12 @@ def steady_rotation(
         if (np.abs(force[: lin.first]) <= rounding[: lin.first])[lin.dofs].all() and (
             np.abs(force[lin.first : -1]) <= rounding[lin.first : -1]
         ).all():
-            return lin  # at critical speeds increments would be arbitrary
+            if tangent is None or now is state:
+                return lin
+            step = tangent.step(force)
+            if _size(system, step) > 1e-3 * before:
+                return lin  # at critical speeds increments would be arbitrary
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices, like=lin)
         if pin is None:
             pin = _free_spin(lin, rounding)
         tangent = tangent or _Tangent(lin, pin)
