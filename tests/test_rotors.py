@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, solve
 from fem_mbs.analysis.rotating import CONSTANT, choose_frame, constant_frames, rotation_of, steady_rotation
@@ -174,3 +175,20 @@ def test_damping_of_the_shaft_drives_the_forward_whirl(speed, frame):
         p = complex(p.real, abs(p.imag))
         assert np.abs(found - p).min() < 2e-6 * abs(p)
     assert (max(p.real for p in expected) > 0.0) == (speed > 100.0)
+
+
+def test_a_stretched_rotor_spins_freely():
+    """Centrifugal forces stretch a bar of solids; what Newton's last increment leaves of them would hold its spin."""
+    m = Model(3)
+    m.material("s", E=2.1e11, nu=0.3, density=7850.0)
+    m.mesh("bar", box_mesh("hexahedron", (6, 2, 2), (1.0, 0.05, 0.05)))
+    m.solids("bar", "bar", "s")
+    m.node("A", (0, 0.025, 0.025))
+    m.coupling("grip", "A", "bar:x0")
+    m.bearing("b", "A", stiffness=1e6, axis=(1, 0, 0))
+    m.fix("A", "x")
+    m.rotor("rotor", axis=(1, 0, 0), point=(0, 0.025, 0.025))
+    lin = turning(m, 200.0).seen_from("rotating")
+    spin = lin.velocity()[lin.dofs] / 200.0
+    rounding = 1e-15 * (np.abs(spin) @ (abs(lin.K) @ np.abs(spin)))
+    assert abs(spin @ (lin.K @ spin)) < rounding

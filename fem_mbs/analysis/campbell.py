@@ -46,6 +46,7 @@ _LINE = 1e-6  # of areas over squares of amplitudes: what turns less is a line
 _NOTABLE = 0.05  # of the largest amplitude: nodes whose sense of whirl counts
 _UNDAMPED = 1e-7  # imaginary part over size up to which a speed of the direct search is one
 _APART = 0.1  # of the speed: what the direct search finds farther away is another one
+_MEETS = 1e-6  # of the largest eigenvalue of a branch: how near it comes to the line of a critical speed
 _GROWING = 1e-8  # real part over size from which an eigenvalue grows
 
 
@@ -362,7 +363,10 @@ def critical_speeds(spinning: Spinning, branches: Branches, orders: list[float])
         for b, p in enumerate(branches.values):
             off = p.imag - order * speeds
             passed = np.flatnonzero((off[:-1] > 0.0) != (off[1:] > 0.0))
-            these += [_crossing(spinning, branches, b, int(k), order) for k in passed]
+            size = np.abs(p).max()
+            some = (_crossing(spinning, branches, b, int(k), order) for k in passed)
+            # a branch that was lost, or begins at rest, may jump across the line without meeting it
+            these += [c for c in some if abs(c.value.imag - order * c.speed) <= _MEETS * size]
         if direct is not None and order == 0.0:
             these = _resting(branches, these, direct)
         elif direct is not None:

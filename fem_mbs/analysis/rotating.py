@@ -64,7 +64,12 @@ def steady_rotation(
         if (np.abs(lin.summed(force)) <= rounding)[lin.dofs].all() and (
             np.abs(force[lin.first : -1]) <= rounding[lin.first : -1]
         ).all():
-            return lin  # at critical speeds increments would be arbitrary
+            if tangent is None or now is state:
+                return lin
+            step = tangent.step(force)
+            if _size(system, step) > 1e-3 * before:
+                return lin  # at critical speeds increments would be arbitrary
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices, like=lin)
         if pin is None:
             pin = _free_spin(lin, rounding)
         tangent = tangent or _Tangent(lin, pin)
@@ -72,7 +77,10 @@ def steady_rotation(
         most = _size(system, step)
         # round-off of large stiffnesses may keep increments above the smallest ones
         slow = slow + 1 if most > 0.5 * least else 0
-        if most <= _SMALL or (slow >= 2 and least < 1e-8):
+        if most <= _SMALL:
+            # with it: forces left over, however small the increments, would hold or turn what spins freely
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices, like=lin)
+        if slow >= 2 and least < 1e-8:
             return lin
         if not np.isfinite(most) or most > 1e3:
             break
