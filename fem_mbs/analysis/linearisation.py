@@ -379,6 +379,13 @@ class Linearisation:
         A[self.dofs] -= more @ y
         return A
 
+    def release(self) -> None:
+        """Give the memory of the matrices back, which large parts need for their factors; they are made again when they
+        are asked for."""
+        self.G, self.columns  # noqa: B018  small, and still wanted
+        for name in ("mass", "_inertial", "_elastic", "_system"):
+            self.__dict__.pop(name, None)
+
     def seen_from(self, frame: str) -> Linearisation:
         """The same about the same state, in another frame."""
         if frame == self.frame:

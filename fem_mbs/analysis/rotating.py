@@ -69,7 +69,7 @@ def steady_rotation(
             step = tangent.step(force)
             if _size(system, step) > 1e-3 * before:
                 return lin  # at critical speeds increments would be arbitrary
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices, like=lin)
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices)
         if pin is None:
             pin = _free_spin(lin, rounding)
         tangent = tangent or _Tangent(lin, pin)
@@ -79,7 +79,7 @@ def steady_rotation(
         slow = slow + 1 if most > 0.5 * least else 0
         if most <= _SMALL:
             # with it: forces left over, however small the increments, would hold or turn what spins freely
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices, like=lin)
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices)
         if slow >= 2 and least < 1e-8:
             return lin
         if not np.isfinite(most) or most > 1e3:

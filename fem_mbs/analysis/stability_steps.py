@@ -218,13 +218,18 @@ def find_modes(
         "reach": None if reach is None else 2.0 * np.pi * reach,
         **({"columns": lin.columns} if lin.pressed else {}),
     }  # fmt: skip
-    used = sum(np.asarray(abs(A).sum(axis=0)).ravel() for A in (lin.M, lin.C, lin.K, lin.G))
     M, C1, K, G, T = lin.problem()
+    lin.release()
+    used = sum(np.asarray(abs(A).sum(axis=0)).ravel() for A in (M, C1, K, G) if A is not None)
+
+    def name(bad: np.ndarray) -> str:
+        return lin.system.name_of(int(T[:, [int(np.flatnonzero(bad)[0])]].tocsc().indices[0]))
+
     if not np.isfinite(used).all():
-        worst = lin.names[int(np.flatnonzero(~np.isfinite(used))[0])]
+        worst = name(~np.isfinite(used))
         raise AnalysisError(f"{owner}: matrices are not finite at {worst}; check the numbers of its elements")
     if (used == 0.0).any():
-        loose = lin.names[int(np.flatnonzero(used == 0.0)[0])]
+        loose = name(used == 0.0)
         raise ModelError(f"{owner}: {loose} has neither mass nor stiffness nor joint; give it a mass, or hold it")
     # near a point of the real axis, and right-most, conjugates are as near and count as well
     wanted = count if near.imag != 0.0 and options["which"] == "nearest" else 2 * count
