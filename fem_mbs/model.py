@@ -308,7 +308,7 @@ class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, Nodal
         - ``load``: a name, several, or "all": factors of loads that steps before apply,
         - ``rotor``: speeds of its steady rotation [rad/s],
         - ``element`` (name, or several) and ``number``: a number of these elements, as their type calls it
-          ("stiffness", "damping", "coefficient"); with ``factor`` = true values multiply what it is;
+          ("stiffness", "damping", "mass_damping", "coefficient"); with ``factor`` = true values multiply what it is;
 
         ``name``: what figures call it.  ``refine``: so many times intervals are halved in which stability is lost; the
         points go to "boundary" of the summary."""

@@ -148,7 +148,7 @@ _STEP_TEXTS = {
     "basis": "name of a modal step before, whose shapes alone span the motions (as CalculiX does); none: all motions",
     "stability_map.parameters": 'one or two tables: `values` (rising), and `load` (a name, a list or "all": factors), '
     "`rotor` (speeds [rad/s]), or `element` and `number` (a number of elements as their type calls it: stiffness, "
-    "damping, coefficient ...; with `factor = true` values multiply it); `name` for figures",
+    "damping, mass_damping, coefficient ...; with `factor = true` values multiply it); `name` for figures",
     "stability_map.count": "of modes at every point; the right-most of them counts",
     "stability_map.near": "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary] [1/s]",
     "stability_map.check": '"none", or "probe" (look for copies of multiple eigenvalues)',
@@ -310,7 +310,7 @@ def _steps() -> Iterator[str]:
         rows = [("key", "default", "meaning")]
         for name, default in options.items():
             given = "none" if default is None else shown(default)
-            needed = name in REQUIRED and default is None
+            needed = (name in REQUIRED and default is None) or (name == "rotor" and kind in ("campbell", "unbalance"))
             text = _STEP_TEXTS.get(f"{kind}.{name}", _STEP_TEXTS.get(name))
             rows.append((f"`{name}`", "**required**" if needed else given, text))
         yield from _rows(*rows)
