@@ -221,7 +221,7 @@ def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
 
         yield from assembly_sentences(start["assembly"])
     if not set(start) - {"assembly"}:
-        yield "start: at rest, a static step comes first"
+        yield "start: at rest, the first step is none of motion"
         return
     speed = float(np.abs(state.V[0]).max(initial=0.0))
     if speed == 0.0:
