@@ -1,7 +1,8 @@
 """Timings: the pieces of a step, and whole analyses beside other programs where those are installed.
 
     python benchmarks/run.py                                 everything
-    python benchmarks/run.py kernel spin      cases: kernel, spin, elbow, chain, crank, links, memory, modes, parts
+    python benchmarks/run.py kernel spin      cases: kernel, spin, elbow, chain, crank, links, memory, modes, parts,
+                                              complex
     python benchmarks/run.py spin --peers venv/bin/python --peer-scripts scripts
 
 The other programs run from scripts ``case1_exudyn.py``, ``case1_opensees.py`` ..., which print one line ``JSON {...}``
@@ -298,6 +299,28 @@ class Bench:
              ("note", 1, "s")],
         )  # fmt: skip
 
+    def complex(self) -> None:
+        jobs = [("fem-mbs", "stability.py", case, n) for case, n in self.options.complex]
+        if self.peers and self.options.slow:
+            jobs.append(("Exudyn", "peer_complex_exudyn.py", "", 600))
+        rows = []
+        for who, script, case, n in jobs:
+            python = sys.executable if who == "fem-mbs" else self.options.peers
+            command = [python, str(HERE / script), *([case] if case else []), "--n", str(n)]
+            row = self._process(command, ROOT)
+            results = row.get("results", {})
+            values = [abs(complex(*p)) for p in results.get("eigenvalues", ())]
+            row.update(who=who, case=case or "beam", note=row.get("failed"), lowest=min(values, default=None))
+            row.update({key: results.get(key) for key in ("error", "residual", "backward_error")})
+            row.update({key: results.get("effort", {}).get(key) for key in ("factorisations", "solves")})
+            rows.append(row)
+        self._table(
+            "complex", "Complex modes: six of a damped cantilever, ten of a spinning shaft of solids", rows,
+            [("case", 6, "s"), ("who", 8, "s"), ("equations", 9, "d"), ("wall_s", 8, ".2f"), ("cpu_s", 8, ".2f"),
+             ("factorisations", 14, "d"), ("solves", 6, "d"), ("maxrss_mb", 9, ".0f"), ("lowest", 11, ".4f"),
+             ("error", 8, ".0e"), ("residual", 8, ".0e"), ("backward_error", 14, ".0e"), ("note", 1, "s")],
+        )  # fmt: skip
+
     # --- output ----------------------------------------------------------------------------------------------------
     def _compared(
         self, key: str, title: str, rows: list[dict], result: str, form: str = ".4f", more: Sequence = ()
@@ -328,7 +351,7 @@ class Bench:
         sys.stdout.flush()
 
 
-CASES = ("kernel", "spin", "chain", "crank", "elbow", "links", "memory", "modes", "parts")
+CASES = ("kernel", "spin", "chain", "crank", "elbow", "links", "memory", "modes", "parts", "complex")
 
 
 def _sizes(text: str) -> list[int]:
@@ -370,6 +393,10 @@ def main(arguments: list[str] | None = None) -> int:
         help="cells and cubes across the part",
     )  # fmt: skip
     parser.add_argument("--part-decks", type=lambda text: text.split(","), default=[], help="meshes of your own")
+    parser.add_argument(
+        "--complex", type=lambda text: [(p.split(":")[0], int(p.split(":")[1])) for p in text.split(",") if p],
+        default=[("beam", 800), ("shaft", 4)], help="beam:n elements, shaft:n elements across",
+    )  # fmt: skip
     parser.add_argument("--modes-sizes", type=_sizes, default=[4, 7], help="cubes across the solid bar")
     options = parser.parse_args(arguments)
     for case in options.cases:

@@ -286,7 +286,9 @@ class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, Nodal
 
         ``count`` modes (a conjugate pair is one) ``near`` a frequency [Hz] or an eigenvalue [real, imaginary] [1/s],
         or with ``which`` = "rightmost" those of largest real part up to the frequency ``reach`` [Hz]; ``frame``:
-        "fixed" or "rotating", where the coefficients must be constant, or "auto".  For the others see
+        "fixed" or "rotating", where the coefficients must be constant, or "auto".  ``coriolis``: at rest in the frame
+        of a centrifugal load, with its Coriolis forces; ``basis``: name of a modal step whose shapes alone span the
+        motions; ``preload`` as of `modes_step`.  For the others see
         `fem_mbs.analysis.stability_steps.COMPLEX_MODES_OPTIONS`."""
         self.steps.append(Step("complex_modes", name, {"count": count, **options}))
 

@@ -76,7 +76,8 @@ _SENSOR_TEXTS = {
     "relative = true: over the length of the chord at the start",
     "angle": "by which b has turned more than a [rad]",
     "element": "an output of one element of a group, by name: `N`, `M_p`, `M_q`, `Q`, `strain`; of a spring, motor or "
-    "bushing: `force` or `moment`, of a bushing `force x`, `displacement x` ...",
+    "bushing: `force` or `moment`, of a bushing `force x`, `displacement x` ..., of a bearing `force u`, `force v` "
+    "(along its two directions), `displacement u`, `displacement v`, `speed`",
     "strain": "axial strain of one element",
     "force": "axial force of one element [N]",
     "reaction": "force and moment [N], [N m] that the supports or motions of a place exert on the model; of a joint or "

@@ -185,12 +185,14 @@ class _Work:
     def _beside_zero(self) -> Inverse:
         """A positive shift of about half the lowest elastic frequency: from farther away all low modes look alike, from
         nearer by rigid motions drown the others."""
-        s, inverse = 1e-3, None
+        s, inverse, regular = 1e-3, None, False
         for _ in range(8):
+            inverse = None  # two would take much memory
             try:
                 inverse = Inverse(self.pencil, s)
+                regular = True
             except SingularShift:
-                s *= 1.37 if inverse is None else 0.73
+                s *= 0.73 if regular else 1.37
                 continue
             lanczos = self._lanczos(inverse, min(40, 2 * (self.pencil.n - self.pencil.m)))
             lanczos.extend(lanczos.most)

@@ -171,10 +171,22 @@ def unknown(pairs: Pairs, known: np.ndarray) -> Pairs:
     return pairs.take(np.array(keep, int))
 
 
+def _quotients(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Roots (k,) of w.L(p) x = 0 next to p, for vectors x, w (n, k); p where there is none."""
+    k, c, m = (np.einsum("ik,ik->k", w, a @ x) for a in (pencil.K, pencil.C, pencil.M))
+    for _ in range(2):
+        slope = 2.0 * p * m + c
+        usable = np.abs(slope) > _DEFECTIVE * (np.abs(2.0 * p * m) + np.abs(c))
+        change = np.where(usable, (p * (p * m + c) + k) / np.where(usable, slope, 1.0), 0.0)
+        p = p - np.where(np.abs(change) <= 1e-4 * np.abs(p), change, 0.0)
+    return p
+
+
 def improved(pencil: QuadraticPencil, pairs: Pairs) -> Pairs:
     """Left vectors bi-orthogonal to the right ones in clusters, two-sided Rayleigh quotients; vectors of unit size."""
-    p = np.array(pairs.p, complex)
     x, y, w, z = (np.array(a) for a in (pairs.x, pairs.y, pairs.w, pairs.z))
+    # equal values may come with errors that part them
+    p = _quotients(pencil, np.array(pairs.p, complex), x, w / np.linalg.norm(w, axis=0))
     for cluster in _clusters(p):
         product = pencil.products(p[cluster], w[:, cluster], x[:, cluster])
         sizes = np.linalg.svd(product, compute_uv=False)
@@ -183,12 +195,7 @@ def improved(pencil: QuadraticPencil, pairs: Pairs) -> Pairs:
             w[:, cluster], z[:, cluster] = w[:, cluster] @ turn, z[:, cluster] @ turn
     size = np.linalg.norm(w, axis=0)
     w, z = w / size, z / size
-    k, c, m = (np.einsum("ik,ik->k", w, a @ x) for a in (pencil.K, pencil.C, pencil.M))
-    for _ in range(2):
-        slope = 2.0 * p * m + c
-        usable = np.abs(slope) > _DEFECTIVE * (np.abs(2.0 * p * m) + np.abs(c))
-        change = np.where(usable, (p * (p * m + c) + k) / np.where(usable, slope, 1.0), 0.0)
-        p = p - np.where(np.abs(change) <= 1e-4 * np.abs(p), change, 0.0)
+    p = _quotients(pencil, p, x, w)
     if pencil.real:
         p = np.where(pairs.p.imag == 0.0, p.real, p)
     return Pairs(p, x, y, w, z)

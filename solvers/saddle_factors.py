@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import bmat, csc_matrix, csr_matrix
+from scipy.sparse import bmat, csc_matrix, csr_matrix, diags
 from scipy.sparse.linalg import LinearOperator, gmres, splu
 
 from fem_mbs.errors import AnalysisError
@@ -19,6 +19,8 @@ SINGULAR_GROWTH = 1e13
 #: Backward error of a solution with the factors, aimed at and still accepted.
 _ROUND_OFF, _ACCEPTED = 1e-15, 1e-11
 _REFINEMENTS = 3
+#: Part of the diagonal which, added, makes singular matrices positive definite.
+_NEARLY = 1e-10
 #: Corrections of a solution by factors of the symmetric part, the contraction from which on GMRES takes over, what one
 #: of its cycles aims at, and its largest number of steps.
 _CORRECTIONS, _SLOW, _CYCLE, _KRYLOV = 12, 0.05, 1e-8, 80
@@ -74,14 +76,25 @@ class SaddleFactors:
             self._factor_all()
 
     def _factor_positive_part(self) -> None:
-        """Supernodal L L^T of the symmetric part, where there are no constraints and it is positive definite."""
+        """Supernodal L L^T of the symmetric part, where there are no constraints and it is positive definite.
+
+        Raises:
+            SingularShift: it is so but for rounding, as of a part that can move freely.
+        """
         if self.m or not self.N.diagonal().min() > 0.0:
             return
         self.effort.factorisations += 1
         try:
             self.positive = _PositivePart(self.N)
+            return
+        except LinearSolveError:
+            S = 0.5 * (self.N + self.N.T)
+        self.effort.factorisations += 1
+        try:
+            PositiveFactors(Pencil(S, diags(S.diagonal())), -_NEARLY)
         except LinearSolveError:
             return
+        raise SingularShift("The shifted matrix is singular to working precision")
 
     def _factor_symmetric_part(self) -> None:
         """CHOLMOD for the matrix, and for its transpose where that is another one."""

@@ -56,7 +56,16 @@ def test_case_runs_without_other_programs(checkout, tmp_path, case):
 def test_campbell_diagram(checkout, tmp_path):
     """The rotor of Lalanne & Ferraris: 60.6 ... 254 Hz at rest (ROSS with 13 elements)."""
     file = tmp_path / "rows.json"
-    command = [sys.executable, str(checkout / "benchmarks" / "rotor.py"), "--sizes", "13", "--speeds", "3"]
+    command = [
+        sys.executable,
+        str(checkout / "benchmarks" / "rotor.py"),
+        "--sizes",
+        "13",
+        "--speeds",
+        "3",
+        "--repeat",
+        "1",
+    ]
     subprocess.run([*command, "--json", str(file)], check=True, timeout=120, capture_output=True)
     found = json.loads(file.read_text())[0]["results"]
     np.testing.assert_allclose(found["first_hz"], (60.615, 63.025, 169.496, 185.563, 254.010, 329.605), rtol=3e-5)
@@ -135,3 +144,13 @@ def test_a_part_from_its_deck(checkout, tmp_path):
     for bare, ours in zip(rows[::2], rows[1::2], strict=True):
         frequencies = [row["results"]["frequencies_hz"] for row in (bare, ours)]
         assert frequencies[1] == pytest.approx(frequencies[0], rel=1e-7)
+
+
+def test_complex_modes_of_a_beam(checkout, tmp_path):
+    file = tmp_path / "rows.json"
+    command = [sys.executable, str(checkout / "benchmarks" / "run.py"), "complex", "--complex", "beam:100"]
+    subprocess.run([*command, "--json", str(file)], check=True, timeout=200, capture_output=True)
+    (row,) = json.loads(file.read_text())["complex"]
+    assert row["equations"] == 300
+    assert row["error"] < 1e-5
+    assert row["backward_error"] < 1e-14

@@ -97,6 +97,20 @@ def test_branches_cross():
         assert (np.abs(found - expected).max(axis=1) < 1e-7).sum() == copies
 
 
+def test_almost_equal_modes():
+    """Modes that differ by 1e-4 at rest turn into both whirls at once."""
+    m = jeffcott(k=(4e4, 4.001e4), c=(0.0, 0.0), polar=0.09)
+    speeds = np.linspace(0.0, 300.0, 4)
+    m.campbell_step("rotor", speeds, count=4)
+    s = only(m)
+    assert not s["warnings"]
+    half = 0.5 * 0.09 * speeds / 0.05
+    for sense, sign in (("forward", 1.0), ("backward", -1.0)):
+        expected = sign * half + np.sqrt(half**2 + 900.0 / 0.05)
+        got = np.array(branch(s, sense, 1j * expected[-1])["eigenvalues"])
+        np.testing.assert_allclose(got[:, 1], expected, rtol=3e-4)
+
+
 def test_rotating_frame():
     """A flat shaft in equal springs: critical speeds where nothing oscillates in its frame, one per direction of it."""
     m = two_discs((1e6, 1e6), section=("rectangle", {"width": 0.05, "height": 0.045}))

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_modelfile import MINIMAL, PLANE, write
 
@@ -434,7 +435,8 @@ def test_example_of_a_rotor(checkout, tmp_path, fem_mbs):
     """Films feed the forward whirl of the shaft from twice its frequency on; the unbalance is largest at its speed."""
     code, _, err = fem_mbs("run", checkout / "examples" / "rotor" / "model.toml", "-o", tmp_path / "out")
     assert (code, err) == (0, "")
-    campbell, unbalance, growing = Results.open(tmp_path / "out").summary["steps"]
+    results = Results.open(tmp_path / "out")
+    campbell, unbalance, growing, transient = results.summary["steps"]
     assert [c["whirl"] for c in campbell["critical_speeds"]] == ["backward", "forward"]
     forward = campbell["critical_speeds"][1]["speed"]
     threshold = campbell["speeds"][campbell["stable"].index(False)]
@@ -442,6 +444,11 @@ def test_example_of_a_rotor(checkout, tmp_path, fem_mbs):
     major = next(r["amplitude"] for r in unbalance["response"] if r["direction"] == "major")
     assert unbalance["speeds"][major.index(max(major))] == pytest.approx(forward, rel=0.02)
     assert not growing["stable"] and max(campbell["largest_residual"], *growing["residuals"]) < 1e-8
+    t, u, _ = results.sensor("disc 2")
+    size = [np.linalg.norm(u[(t > a) & (t < a + 0.05)], axis=1).max() for a in (0.6, 0.9)]
+    rate = max(p[0] for p in growing["eigenvalues"])
+    assert np.log(size[1] / size[0]) / 0.3 == pytest.approx(rate, rel=0.05)
+    assert transient["energy"]["closing_error_relative"] < 1e-10
 
 
 @pytest.mark.long

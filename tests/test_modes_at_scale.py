@@ -263,7 +263,8 @@ def test_unstable_stiffness_has_negative_values(way, bar):
     close = K - exact[0] * (1.0 + 1e-3) * M
     band = real_modes(close, M, band=(0.0, 0.5 * (exact[5] + exact[6]) - exact[0]))
     assert band.expected == 5
-    assert band.values == pytest.approx(exact[1:6] - exact[0] * (1.0 + 1e-3), rel=1e-7)
+    # small differences of numbers of the size of the stiffness: rounding of the matrix shows
+    assert band.values == pytest.approx(exact[1:6] - exact[0] * (1.0 + 1e-3), rel=1e-7, abs=1e-9 * exact[0])
 
 
 def test_free_chain_of_whole_numbers(way):

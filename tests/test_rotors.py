@@ -74,6 +74,20 @@ def test_small_differences_are_seen_on_fine_meshes():
     assert max(same.values()) < 1e-9
 
 
+def test_states_that_do_not_turn():
+    """The weight bends the shaft downwards, wherever it has turned to; along the axis it does not matter."""
+    for axis, fits in (((1.0, 0.0, 0.0), False), ((0.0, 0.0, 1.0), True)):
+        m = two_discs((1e6, 1e6), axis=axis)
+        m.gravity = np.array((0.0, 0.0, -9.81))
+        m.static_step()
+        m.campbell_step("rotor", [10.0, 50.0], count=2)
+        if fits:
+            assert solve(m).summary["steps"][-1]["frame"] == "fixed"
+        else:
+            with pytest.raises(ModelError, match="does not turn with it"):
+                solve(m)
+
+
 def test_frames_agree():
     """Seen from the rotor, modes of whirl have their frequencies moved by the speed."""
     lin = turning(two_discs((1e6, 1e6)), 100.0)

@@ -317,6 +317,28 @@ def test_linear_models_of_sliding_friction(form):
     assert np.abs(np.sort_complex(symmetric.values) - np.sort_complex(modes.values)).max() > 1e-3
 
 
+def test_state_of_a_transient():
+    """A map about an instant of a motion: the free spin of a pendulum without weight changes nothing but its place."""
+    m = inverted(20.0, 0.5)
+    m.steps.clear()
+    m.initial_speed("b", "rotation", 0.3)
+    m.transient_step(0.1, 0.01, frames=5, restarts=1)
+    m.stability_map_step([{"element": "s", "number": "damping", "values": [0.2, 0.8]}], count=2)
+    m.sensor("a", "joint", on="j")
+    solution = solve(m)
+    growth = np.array(solution.steps[-1].summary["growth"])[:, 0]
+    for d, g in zip((0.2, 0.8), growth, strict=True):
+        mine = inverted(20.0, d)
+        mine.steps.clear()
+        mine.initial_speed("b", "rotation", 0.3)
+        mine.sensor("a", "joint", on="j")
+        mine.transient_step(0.1, 0.01, frames=0)
+        a = solve(mine).sensor("a")[-1, 0]
+        p = np.roots([0.6, d, 20.0 - 9.81 * np.cos(a)])
+        assert g == pytest.approx(p.real.max(), rel=1e-9)
+    assert "moves" in solution.steps[-1].summary["warnings"][0]
+
+
 def test_damping_of_strains_is_not_that_of_masses():
     """A beam has two numbers called damping: beta [s] of its strains, and alpha [1/s] of its masses."""
     found = {}

@@ -171,6 +171,30 @@ def test_driven_rotor_is_seen_from_the_rotating_frame():
     assert s["eigenvalues"][1][1] == pytest.approx(4.1373, rel=2e-4)
 
 
+@pytest.mark.parametrize("speed", [0.0, 900.0])
+def test_damping_of_a_straight_shaft_turns_with_it(speed):
+    """A disc on a light damped shaft: m p^2 + c p + k - i c Omega = 0, though nothing is strained as long as the shaft
+    is straight; at rest both values are equal and their vectors bi-orthogonal."""
+    m = Model(3)
+    m.section("s", "stiffness", EA=1e7, EI=1e3, GJ=1e3, GA=np.inf, rhoA=1e-8, rhoI=1e-11)
+    m.line("l", (0, 0, 0), (1, 0, 0), 2)
+    m.beams("b", "l", "s", damping=1e-4)
+    m.disc("disc", m.nodes_of("l")[[1]], 2.0, polar=0.04, axis=(1, 0, 0))
+    m.fix("l:start", ["x", "y", "z"])
+    m.fix("l:end", ["y", "z"])
+    m.rotor("shaft", axis=(1, 0, 0))
+    m.complex_modes_step(4, rotor="shaft", speed=speed, frame="fixed")
+    s = solve(m).steps[0].summary
+    k, c = 48e3, 4.8
+    exact = np.roots([2.0, c, k - 1j * c * speed])
+    found = np.array(s["eigenvalues"])[1:3] @ (1.0, 1j)
+    for p in exact:
+        p = p if p.imag > 0.0 else p.conj()
+        assert np.abs(found - p).min() < 1e-8 * abs(p)
+    assert s["stable"] == (speed == 0.0)
+    assert s["biorthogonality"] < 1e-10
+
+
 def test_speed_of_a_rotor_comes_from_the_state():
     m = rotor(1e6, 1e6)
     m.initial(spin=(37.0, 0.0, 0.0), centre=(0, 0, 0))

@@ -28,7 +28,7 @@ PROMISED = {
     *("B-ELASTICA", "B-ROLL", "B-BEND45", "B-FRAME", "B-LEE", "B-EULER", "B-GREENHILL", "B-STRIP", "B-MODES"),
     *("B-DUFFING", "B-STOP", "B-PD", "B-JOINTS"),
     *("B-BRICARD", "B-4BARS", "B-CHAIN", "B-LE1", "B-LE10"),
-    *("D1", "D2", "D3", "D4", "D5", "B-INV", "B-FLAP", "B-ROTOR", "B-BECK", "B-SPRING", "B-CRANK"),
+    *("D1", "D2", "D3", "D4", "D5", "B-INV", "B-FLAP", "B-ROTOR", "B-BECK", "B-SPRING", "B-CRANK", "B-JEFFCOTT"),
     *("B-ZIEGLER", "B-FRICTION"),
 }
 

@@ -38,6 +38,7 @@ __all__ = [
 
 _GUARD = 4  # modes beyond the wanted ones that are at hand for branches that come down
 _SAME = 1e-6  # relative distance of eigenvalues that have no vectors of their own
+_ALIKE = 1e-3  # relative distance of those that may be taken for each other
 _SURE = 0.6  # mac from which a mode is known again
 _HALVINGS = 6
 _QUADRATIC = 1e-9  # of the largest entry: by which matrices may differ from quadratic ones
@@ -68,7 +69,7 @@ class Spinning:
         run = self.run
         rotation = rotation_of(run.compiled, self.rotor, speed)
         lin = steady_rotation(run.compiled, self.state, rotation, run.t, run.loading, self.matrices)
-        self.matrices = run.linear.matrices = lin._matrices
+        self.matrices = run.linear.matrices = lin.matrices
         self.state = lin.moved(np.zeros(run.system.n_dof))
         if self.settled is None and speed != 0.0:
             self.settled = choose_frame(lin, self.frame).frame
@@ -166,19 +167,24 @@ def follow(
             at = speeds[k]
             for b, pair in enumerate(found):
                 pairs[b][k] = pair
+    pairs, lost = pairs[:count], [entry for entry in lost if entry[0] < count]
     values = np.array([[pair.value for pair in row] for row in pairs])
     return Branches(np.asarray(speeds, float), values, pairs, spectra, lost)
 
 
 def _seed(spectra: list[Spectrum], count: int) -> tuple[int, list[int]]:
-    """The first speed at which most of the lowest oscillating modes are simple, and which these are.
+    """The first speed at which most of the lowest oscillating modes are simple, and which these are; more than
+    ``count`` where the next are almost equal to the last.
 
     Some may be double at all speeds, as those of a disc in the middle of its shaft.
     """
     best, most = None, -1
     for k, s in enumerate(spectra):
         up = np.flatnonzero(s.values.imag > 1e-9 * np.abs(s.values))
-        some = up[np.argsort(np.abs(s.values[up]), kind="stable")][:count]
+        some = up[np.argsort(np.abs(s.values[up]), kind="stable")]
+        # those almost equal to the last one come along, or nobody could tell which it is
+        last = np.abs(s.values[some[:count][-1:]])
+        some = some[np.abs(s.values[some]) <= last * (1.0 + _ALIKE)] if some.size else some
         simple = sum(s.simple(i) for i in some)
         if some.size and simple > most:
             best, most = (k, some.tolist()), simple
@@ -203,8 +209,14 @@ def _step(
     chosen = np.full(len(known), -1)
     chosen[rows] = columns
     # copies of a multiple eigenvalue share a mode between them
-    same = np.abs(to.values[:, None] - to.values[None, :]) <= _SAME * np.abs(to.values)[:, None]
-    sure = np.array([j >= 0 and mac[b, same[j]].sum() >= _SURE for b, j in enumerate(chosen)])
+    # (of eigenvalues that are almost equal vectors turn within an interval that cannot be halved for ever)
+    width = _SAME if halvings > 0 else _ALIKE
+    same = np.abs(to.values[:, None] - to.values[None, :]) <= width * np.abs(to.values)[:, None]
+    p = np.array([pair.value for pair in known])
+    alike = np.abs(p[:, None] - p[None, :]) <= width * np.abs(p)[:, None]
+    sure = np.array([
+        j >= 0 and max(mac[b, same[j]].sum(), mac[alike[b], j].sum()) >= _SURE for b, j in enumerate(chosen)
+    ])  # fmt: skip
     if not sure.all() and halvings > 0:
         middle = 0.5 * (before + to.speed)
         between = spectrum(spinning.at(middle), middle, count + _GUARD)

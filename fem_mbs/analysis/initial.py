@@ -27,6 +27,7 @@ __all__ = [
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _PRESSED = 30  # iterations for forces that depend on the multipliers
+_STILL = 1e-30  # speeds below it are what rounding leaves of none
 _EPS_CONSTRAINT = 1e-13  # keeps nearly dependent constraints solvable; taken out again by refinement
 
 
@@ -519,7 +520,7 @@ def initial_accelerations(
     gamma = np.zeros(G.shape[0])
     if G.shape[0]:
         speed = max(float(np.abs(state.V[0]).max()), float(np.abs(jets[:, 1]).max(initial=0.0)))
-        step = 1e-4 / speed if speed > 0.0 else 1e-4
+        step = 1e-4 / speed if speed > _STILL else 1e-4
         gamma = (
             _displaced_rows(compiled, state, jets, step)
             - 2.0 * _displaced_rows(compiled, state, jets, 0.0)
@@ -578,27 +579,23 @@ def _pressed(compiled: CompiledModel, state: S.State, ctl, fun, M, G, b, c, y, f
 
 
 def multipliers_of(
-    compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray, mass: np.ndarray,
-    columns: csr_matrix | None = None,
-) -> np.ndarray:  # fmt: skip
+    compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray, columns: csr_matrix | None = None
+) -> np.ndarray:
     """What multipliers (n_mult,), in the model's scales, must have more to balance forces (n_node_dofs,) that are left
-    at a state, where constraints can, for values (n_fun,) of functions; the rest has least accelerations, for the
-    diagonal ``mass`` (n_node_dofs,).  ``columns`` (n_node_dofs, n_mult), in the model's scales, are forces of
+    at a state, where constraints can, for values (n_fun,) of functions; the rest is least in the sum of its squares,
+    moments over the model's length.  ``columns`` (n_node_dofs, n_mult), in the model's scales, are forces of
     multipliers besides those of the constraints."""
     system = compiled.system
     first = system.first_multiplier
     held = system.system.equation[:first] < 0
     free = np.flatnonzero(~held)
     scaled = _constraints(compiled, state, values)[:, free]
-    # what has no mass must not get an infinite acceleration
-    weight = np.maximum(mass[free], 1e-12 * mass[free].max(initial=0.0))
+    weight = np.where(system.system.kind[free] == S.ROTATION, system.length**2, 1.0)
     scale = multiplier_scales(compiled)
     if columns is not None:
         shared = csr_matrix((first, scaled.shape[0] - scale.size))
         columns = scaled.T + hstack((columns @ diags(1.0 / scale), shared)).tocsr()[free]
-    _, y = _Saddle(diags(np.where(weight > 0.0, weight, 1.0)).tocsr(), scaled, columns).solve_both(
-        -forces[free], np.zeros(scaled.shape[0])
-    )
+    _, y = _Saddle(diags(weight).tocsr(), scaled, columns).solve_both(-forces[free], np.zeros(scaled.shape[0]))
     return y[: scale.size] / scale
 
 

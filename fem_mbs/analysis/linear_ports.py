@@ -84,7 +84,7 @@ class _Shift:
 
 def _control(lin: Linearisation, shift: _Shift | None) -> tuple[np.ndarray, np.ndarray]:
     """Control values and functions (n_fun, 3) of an evaluation with changed inputs."""
-    ctl, fun = lin._control(2.0, mass=1.0), lin._fun.copy()
+    ctl, fun = lin.control(2.0, mass=1.0), lin.fun.copy()
     if shift is not None:
         g = shift.weight * np.asarray(lin.compiled.model.gravity, float)
         ctl[C.GX : C.GX + g.size] += g
@@ -98,7 +98,7 @@ def _control(lin: Linearisation, shift: _Shift | None) -> tuple[np.ndarray, np.n
 
 def _force(lin: Linearisation, shift: _Shift) -> np.ndarray:
     ctl, fun = _control(lin, shift)
-    return lin._matrices.force(ctl, fun, lin.state)
+    return lin.matrices.force(ctl, fun, lin.state)
 
 
 def _difference(f, step: float) -> np.ndarray:

@@ -17,13 +17,12 @@ rotating frame u = R_s xi, so v = R_s (xi' + P xi) with P = [Omega]_x on every n
 
     M,   C + 2 M P,   K + C P + M P^2.
 
-`periodicity` looks which frame makes them constant, by turning the rotor.
+`fem_mbs.analysis.rotating` looks which frame makes them constant, by turning the rotor.
 """
 
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,7 +32,9 @@ from scipy.sparse.linalg import splu
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import director_velocities, function_jets, initial_accelerations, multipliers_of
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.rate_stiffness import rate_stiffness
 from fem_mbs.analysis.redundancy import constraint_labels
+from fem_mbs.analysis.rotation import Rotation, crosses, transport, turn_steadily
 from fem_mbs.assembly import Block
 from fem_mbs.errors import ModelError
 from fem_mbs.matrices import Matrices
@@ -43,33 +44,13 @@ from fem_mbs.solvers.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.redundancy import independent_rows
 from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors
 
-__all__ = ["Linearisation", "Rotation", "rotated", "transport"]
+__all__ = ["Linearisation"]
 
 _BALANCED = 30  # iterations for multipliers that forces depend on
 #: Constraints over unknowns from which on those of a model of more than `LARGE` unknowns are kept.
 MECHANISM, LARGE = 0.25, 1500
 #: First parts of the names of element types that depend on velocities by damping, or spins, alone.
 _CONTINUA = ("solid_", "plane_", "axisymmetric_", "beam", "strain_beam", "corotational_beam", "truss", "linear_mass")
-_DIFFERENCE = 1e-3  # of rotations [rad], and of positions over an element's length, in differences of order 4
-
-
-@dataclass(frozen=True)
-class Rotation:
-    """A steady rotation of some nodes of a model.
-
-    ``owner`` names it in messages; ``axis`` (3,) of length 1, in the plane (0, 0, 1); ``point`` (dimension,) of the
-    axis [m]; ``speed`` [rad/s]; ``nodes`` (n,) bool: which nodes turn.
-    """
-
-    owner: str
-    axis: np.ndarray
-    point: np.ndarray
-    speed: float
-    nodes: np.ndarray
-
-    def at(self, speed: float) -> Rotation:
-        """The same at another speed."""
-        return replace(self, speed=float(speed))
 
 
 class Linearisation:
@@ -91,7 +72,6 @@ class Linearisation:
         rotation: the state turns steadily so: accelerations follow from it (velocities too), not from equations of
             motion.
         frame: of the increments; "rotating" needs a rotation.
-        like: the same model about a state nearby, whose masses are as good a measure of accelerations.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised.
@@ -100,7 +80,6 @@ class Linearisation:
     def __init__(
         self, compiled: CompiledModel, state: S.State, t: float = 0.0, loading: Loading | None = None,
         rotation: Rotation | None = None, frame: str = "fixed", matrices: Matrices | None = None,
-        like: Linearisation | None = None,
     ):  # fmt: skip
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating"):
@@ -113,12 +92,12 @@ class Linearisation:
         self.loading = loading
         self.notes: list[str] = []
         system = self.system
-        self._matrices = matrices or Matrices(system)
+        self.matrices = matrices or Matrices(system)
         self.first = system.first_multiplier
         self.state = self._copy(state)
         self._values = function_jets(compiled, t)[:, 0] * loading.factors
         if rotation is not None:
-            _turning(system, self.state, rotation)
+            turn_steadily(system, self.state, rotation)
             self.acceleration = self.state.V[2].copy()
         elif np.any(self.state.V[0]):
             self.acceleration = initial_accelerations(compiled, self._copy(state), t, self._values, self._gravity())
@@ -127,7 +106,6 @@ class Linearisation:
         self.state.V[2] = self.acceleration
         self.dofs = np.flatnonzero(system.system.equation[: self.first] >= 0)
         if self.first < system.n_dof - 1:
-            self.weight = np.abs(self.mass.diagonal()[: self.first]) if like is None else like.weight
             self._balance()
         self.multipliers = self.state.U[self.first : -1].copy()
 
@@ -138,9 +116,9 @@ class Linearisation:
         for _ in range(_BALANCED):
             columns = None
             if pressing:
-                columns = self._tangent(self._control(2.0), pressing)[: self.first, self.first : -1]
+                columns = self._tangent(self.control(2.0), pressing)[: self.first, self.first : -1]
             free = self.force()[: self.first]
-            change = multipliers_of(self.compiled, self._rest(), free, self._values, self.weight, columns)
+            change = multipliers_of(self.compiled, self.rest(), free, self._values, columns)
             y += change
             if not pressing or np.abs(change).max() <= 1e-13 * np.abs(y).max():
                 return
@@ -160,8 +138,17 @@ class Linearisation:
         new.U[self.first : -1] = state.Q[0, self.first : -1]
         return new
 
-    def _rest(self) -> S.State:
+    def rest(self) -> S.State:
+        """The state without its velocities and accelerations."""
         return self.state._replace(V=np.zeros_like(self.state.V), DD=np.zeros_like(self.state.DD))
+
+    def shaken(self) -> S.State:
+        """The state with random velocities, by which elements tell whether velocities matter to them."""
+        state = self._copy(self.state)
+        state.U[self.first : -1] = self.state.U[self.first : -1]
+        state.V[:2] = self.speed * np.random.default_rng(5).uniform(-1.0, 1.0, self.system.n_dof)
+        director_velocities(self.system, state)
+        return state
 
     def _gravity(self) -> np.ndarray:
         return self.loading.weight * np.asarray(self.compiled.model.gravity, float)
@@ -193,7 +180,8 @@ class Linearisation:
         return bool(np.any(self.state.V[0]))
 
     # --- elements ---------------------------------------------------------------------------------------------------
-    def _control(self, stiffness=0.0, damping=0.0, mass=0.0, weight=True) -> np.ndarray:
+    def control(self, stiffness=0.0, damping=0.0, mass=0.0, weight=True) -> np.ndarray:
+        """Control values of elements for K (stiffness = 2), C (damping) and M (mass)."""
         ctl = np.zeros(C.N_CTL)
         ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.TWO] = 1.0, 1.0, stiffness, stiffness
         ctl[C.RULE], ctl[C.WV], ctl[C.WA] = C.ONE_STATE, damping, mass
@@ -202,7 +190,8 @@ class Linearisation:
         return ctl
 
     @cached_property
-    def _fun(self) -> np.ndarray:
+    def fun(self) -> np.ndarray:
+        """Values of the time functions as elements take them."""
         fun = np.zeros((max(len(self._values), 1), 3))
         fun[: len(self._values)] = self._values[:, None]
         return fun
@@ -211,7 +200,7 @@ class Linearisation:
     def _inertia(self) -> list[Block]:
         return [block for block in self.system.blocks if block.type.inertia]
 
-    def _slow(self, blocks: list[Block]) -> list[Block]:
+    def slow(self, blocks: list[Block]) -> list[Block]:
         """Those of blocks whose forces may depend on velocities: not continua and nodes that are undamped."""
         return [
             block for block in blocks
@@ -224,30 +213,39 @@ class Linearisation:
         ]  # fmt: skip
 
     @cached_property
-    def _others(self) -> list[Block]:
+    def others(self) -> list[Block]:
+        """Blocks without inertia."""
         return [block for block in self.system.blocks if not block.type.inertia]
 
     def _tangent(self, ctl, blocks, state: S.State | None = None) -> csr_matrix:
-        return self._matrices.tangent(ctl, self._fun, self.state if state is None else state, blocks)[1]
+        return self.matrices.tangent(ctl, self.fun, self.state if state is None else state, blocks)[1]
 
     def force(self, state: S.State | None = None, values: np.ndarray | None = None) -> np.ndarray:
         """Forces (N,) that a state leaves out of balance, accelerations, multipliers and constraints included."""
-        fun = self._fun
+        fun = self.fun
         if values is not None:
-            fun = np.zeros_like(self._fun)
+            fun = np.zeros_like(self.fun)
             fun[: len(values)] = values[:, None]
         # with WA = 0 masses give their weight only
-        return self._matrices.force(self._control(2.0, mass=1.0), fun, self.state if state is None else state)
+        return self.matrices.force(self.control(2.0, mass=1.0), fun, self.state if state is None else state)
+
+    def summed(self, force: np.ndarray) -> np.ndarray:
+        """Forces (N,) with those of dofs that share an unknown summed up at the one which the others follow."""
+        follower, leader = self.system.system.shared.T
+        out = force.copy()
+        out[follower] = 0.0
+        np.add.at(out, leader, force[follower])
+        return out
 
     @cached_property
     def residual(self) -> np.ndarray:
-        return self.force()[self.dofs]
+        return self.summed(self.force())[self.dofs]
 
     # --- matrices over all dofs ------------------------------------------------------------------------------------
     @cached_property
     def mass(self) -> csr_matrix:
         """Mass (N, N) over all dofs: at rest and without weight nothing else is in the elements' tangent."""
-        return self._tangent(self._control(mass=1.0, weight=False), self._inertia, self._rest())
+        return self._tangent(self.control(mass=1.0, weight=False), self._inertia, self.rest())
 
     @cached_property
     def _inertial(self) -> tuple[csr_matrix, csr_matrix]:
@@ -255,9 +253,9 @@ class Linearisation:
 
         Elements' tangents are affine in the weights of velocities and accelerations.
         """
-        w, blocks = self.speed, self._slow(self._inertia)
+        w, blocks = self.speed, self.slow(self._inertia)
         plus, minus, back = (
-            self._tangent(self._control(2.0, damping=a * w, mass=b * w * w), blocks)
+            self._tangent(self.control(2.0, damping=a * w, mass=b * w * w), blocks)
             for a, b in ((1.0, 1.0), (-1.0, 1.0), (0.0, -1.0))
         )
         damping = (plus - minus) / (2.0 * w)
@@ -266,132 +264,20 @@ class Linearisation:
     @cached_property
     def _elastic(self) -> tuple[csr_matrix, csr_matrix]:
         """Shares (N, N) of all other elements in C and K, joints and loads included."""
-        K, slow = self._tangent(self._control(2.0), self._others), self._slow(self._others)
-        plus, minus = (self._tangent(self._control(2.0, damping=a), slow) for a in (1.0, -1.0))
+        K, slow = self._tangent(self.control(2.0), self.others), self.slow(self.others)
+        plus, minus = (self._tangent(self.control(2.0, damping=a), slow) for a in (1.0, -1.0))
         C1 = 0.5 * (plus - minus)
         size = abs(C1).max()
         if size > 0.0:
             # dampers next to stiff parts: velocities of a size that leaves both their digits
             w = max(abs(plus + minus).max() / size, 1.0)
-            plus, minus = (self._tangent(self._control(2.0, damping=a * w), slow) for a in (1.0, -1.0))
+            plus, minus = (self._tangent(self.control(2.0, damping=a * w), slow) for a in (1.0, -1.0))
             C1 = (plus - minus) / (2.0 * w)
-        return C1, K + self._rate_stiffness() if self.moving else K
-
-    def _rate_stiffness(self) -> csr_matrix:
-        """Derivative (N, N) by the place of the forces that velocities bring in damped elements, less what the tangents
-        have of it, by differences of order 4 of single elements' forces."""
-        N = self.system.n_dof
-        total = csr_matrix((N, N))
-        resting = self._rest()
-        for block in self._others:
-            if block.type.multipliers or "callback" in block.type.par:
-                continue
-            if not self._feels_rates(block):
-                continue
-            change = self._by_differences(block)
-            m = block.type.local_dofs
-            here = np.zeros((block.size, m, m))
-            for state, sign in ((self.state, 1.0), (resting, -1.0)):
-                for _, first, last, _, ke in self._matrices.tiles(
-                    C.TANGENT, self._control(2.0), self._fun, state, [block]
-                ):
-                    here[first:last] += sign * ke
-            here[:, :, block.type.node_dofs :] = 0.0  # columns of multipliers are those of the moving state
-            change -= here
-            rows = np.repeat(block.dof, m, axis=1).ravel()
-            columns = np.tile(block.dof, (1, m)).ravel()
-            total += csr_matrix((change.ravel(), (rows, columns)), shape=(N, N))
-        return self._without_sink(total)
-
-    def _feels_rates(self, block: Block) -> bool:
-        """Whether velocities change the forces of a block: those of the state, or any (a shaft that turns steadily has
-        no rates of strain, but gets some as soon as it is bent)."""
-        if np.any(self._forces_of(block, self.state) - self._forces_of(block, self._rest())):
-            return True
-        if not self._slow([block]):
-            return False
-        tiles = (
-            self._matrices.tiles(C.TANGENT, self._control(2.0, damping=a), self._fun, self.state, [block])
-            for a in (1.0, -1.0)
-        )
-        return any(np.any(plus[-1] != minus[-1]) for plus, minus in zip(*tiles, strict=True))
-
-    def _without_sink(self, A: csr_matrix) -> csr_matrix:
-        keep = np.ones(self.system.n_dof)
-        keep[self.system.sink] = 0.0
-        A = A.tocsr()
-        A.data *= np.repeat(keep, np.diff(A.indptr)) * keep[A.indices]
-        A.eliminate_zeros()
-        return A
-
-    def _forces_of(self, block: Block, state: S.State) -> np.ndarray:
-        """Forces (n, m) of the elements of a block."""
-        out = np.zeros((block.size, block.type.local_dofs))
-        for _, first, last, fe, _ in self._matrices.tiles(C.FORCE, self._control(2.0), self._fun, state, [block]):
-            out[first:last] = fe
-        return out
-
-    def _by_differences(self, block: Block) -> np.ndarray:
-        """Derivatives (n, m, m) by positions and spins of what velocities bring to the forces of elements.
-
-        Every element gets nodes of its own, so that all can be moved at a time.
-        """
-        n, m = block.dof.shape
-        ends = block.rot.shape[1]
-        s, dim = self.state, self.system.dimension
-        nrot = self.system.rotation_dofs
-        dof = np.arange(n * m, dtype=np.int32).reshape(n, m)
-        rot = np.arange(n * ends, dtype=np.int32).reshape(n, ends)
-        hist = self.system.block_history(block)
-        each, turning = block.type.end_dofs, block.type.rotational
-        fun, ctl = self._fun, self._control(2.0)
-        out = np.zeros((n, m, m))
-
-        def rates(local: int, step: np.ndarray) -> np.ndarray:
-            Q, U, V = (a[..., block.dof].reshape(*a.shape[:-1], n * m) for a in (s.Q, s.U, s.V))
-            Q, V, D = Q.copy(), V.copy(), s.D[:, block.rot].reshape(2, n * ends, -1)
-            end, k = divmod(local, each)
-            if k < dim or dim == 2:
-                Q[:, dof[:, local]] += step
-            if turning and k >= dim:
-                theta = np.zeros((n, nrot))
-                theta[:, k - dim] = step
-                D[:, rot[:, end]] = rotated(D[0, rot[:, end]], theta)
-            DD = np.zeros_like(D)
-            if turning:
-                for a in range(ends):
-                    at = dof[:, a * each + dim : a * each + dim + nrot]
-                    DD[:, rot[:, a]] = _director_rates(D[0, rot[:, a]], V[0, at])
-            found = []
-            for velocities, rates_of in ((V, DD), (np.zeros_like(V), np.zeros_like(DD))):
-                fe = np.zeros((n, m))
-                block.type.force(
-                    C.FORCE, 0, n, ctl, block.par, dof, rot, hist.copy(), fun, Q, D, velocities, rates_of, U, fe,
-                    np.zeros((0, 0, 0)),
-                )  # fmt: skip
-                found.append(fe)
-            return found[0] - found[1]
-
-        sizes = self._sizes(block)
-        for local in range(block.type.node_dofs):
-            turn = turning and local % each >= dim
-            e = _DIFFERENCE * (np.ones(n) if turn else sizes)
-            near = rates(local, e) - rates(local, -e)
-            far = rates(local, 2.0 * e) - rates(local, -2.0 * e)
-            out[:, :, local] = (8.0 * near - far) / (12.0 * e)[:, None]
-        return out
-
-    def _sizes(self, block: Block) -> np.ndarray:
-        """Extents (n,) of elements [m]; the model's length for those that have none."""
-        x = np.where((block.nodes >= 0)[..., None], self.system.nodes.x[block.nodes], np.nan)
-        some = np.flatnonzero((block.nodes >= 0).sum(axis=1) > 1)
-        extent = np.zeros(block.size)
-        extent[some] = np.linalg.norm(np.nanmax(x[some], axis=1) - np.nanmin(x[some], axis=1), axis=1)
-        return np.where(extent > 1e-9 * self.system.length, extent, self.system.length)
+        return C1, K + rate_stiffness(self) if self.moving else K
 
     def _turn(self, spins: np.ndarray) -> csr_matrix:
         """[w]_x (N, N) in the rotations of nodes, spins (nr, 3)."""
-        return _crosses(self.system.n_dof, self.system.system.rotations, spins)
+        return crosses(self.system.n_dof, self.system.system.rotations, spins)
 
     # --- the system ------------------------------------------------------------------------------------------------
     def whole(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
@@ -452,10 +338,10 @@ class Linearisation:
 
         def at(k: float) -> csr_matrix:
             values = function_jets(self.compiled, self.t + k * e)[:, 0] * self.loading.factors
-            fun = np.zeros_like(self._fun)
+            fun = np.zeros_like(self.fun)
             fun[: values.size] = values[:, None]
             state = self.moved(k * e * v + 0.5 * (k * e) ** 2 * a)
-            return self._matrices.tangent(self._control(2.0), fun, state, blocks)[1][self.first : -1]
+            return self.matrices.tangent(self.control(2.0), fun, state, blocks)[1][self.first : -1]
 
         m2, m1, p1, p2, here = (at(k) for k in (-2.0, -1.0, 1.0, 2.0, 0.0))
         one = (8.0 * (p1 - m1) - (p2 - m2)) / (12.0 * e)
@@ -492,6 +378,13 @@ class Linearisation:
         y = np.linalg.solve(np.eye(some.size) + solve(G @ more)[some], solve(G @ A[self.dofs])[some])
         A[self.dofs] -= more @ y
         return A
+
+    def release(self) -> None:
+        """Give the memory of the matrices back, which large parts need for their factors; they are made again when they
+        are asked for."""
+        self.G, self.columns  # noqa: B018  small, and still wanted
+        for name in ("mass", "_inertial", "_elastic", "_system"):
+            self.__dict__.pop(name, None)
 
     def seen_from(self, frame: str) -> Linearisation:
         """The same about the same state, in another frame."""
@@ -620,68 +513,3 @@ class Linearisation:
 
 def _columns(block: Block) -> set[str]:
     return {entry.split(" [")[0] for entry in block.type.par}
-
-
-# --- turning ---------------------------------------------------------------------------------------------------------
-def _crosses(N: int, rows: np.ndarray, w: np.ndarray) -> csr_matrix:
-    """Matrix (N, N) with [w]_x, w (k, 3), at dofs ``rows`` (k, 3)."""
-    if not len(rows) or not len(w):
-        return csr_matrix((N, N))
-    a, b, c = rows.T
-    x, y, z = w.T
-    i, j = np.concatenate((b, c, c, a, a, b)), np.concatenate((c, b, a, c, b, a))
-    return csr_matrix((np.concatenate((-x, x, -y, y, -z, z)), (i, j)), shape=(N, N))
-
-
-def transport(system, rotation: Rotation, nodes: np.ndarray) -> csr_matrix:
-    """P (N, N): velocities that displacements and rotations of ``nodes`` (n,) bool have by turning steadily."""
-    n, N, dim = system.nodes.x.shape[0], system.n_dof, system.dimension
-    place = system.offset[:n][nodes][:, None] + np.arange(dim)
-    if dim == 2:
-        a, b = place.T
-        w = np.full(a.size, rotation.speed)
-        return csr_matrix((np.concatenate((-w, w)), (np.concatenate((a, b)), np.concatenate((b, a)))), shape=(N, N))
-    turning = nodes & system.nodes.rotational
-    turns = system.offset[:n][turning][:, None] + 3 + np.arange(3)
-    rows = np.vstack((place, turns))
-    return _crosses(N, rows, np.tile(rotation.speed * rotation.axis, (len(rows), 1)))
-
-
-def _turning(system, state: S.State, rotation: Rotation) -> None:
-    """Give a state the velocities and accelerations of a steady rotation; other nodes rest."""
-    n, dim = system.nodes.x.shape[0], system.dimension
-    nodes, w = rotation.nodes, rotation.speed
-    state.V[:] = 0.0
-    place = system.offset[:n][nodes][:, None] + np.arange(dim)
-    arm = state.Q[0, place] - rotation.point
-    if dim == 2:
-        state.V[:2, place] = w * np.column_stack((-arm[:, 1], arm[:, 0]))
-        state.V[2, place] = -w * w * arm
-    else:
-        v = np.cross(w * rotation.axis, arm)
-        state.V[:2, place] = v
-        state.V[2, place] = np.cross(w * rotation.axis, v)
-    turning = np.flatnonzero(nodes & system.nodes.rotational)
-    if turning.size and dim == 2:
-        state.V[:2, system.offset[turning] + 2] = w
-    elif turning.size:
-        R = state.D[0, system.rot_row[turning]].reshape(-1, 3, 3)
-        state.V[:2, system.offset[turning][:, None] + 3 + np.arange(3)] = np.einsum("nji,j->ni", R, w * rotation.axis)
-    director_velocities(system, state)
-
-
-def rotated(D: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """Directors (n, 2) or (n, 9) turned by rotation vectors (n, 1) or (n, 3) in spatial axes."""
-    if D.shape[1] == 2:
-        c, s = np.cos(theta[:, 0]), np.sin(theta[:, 0])
-        return np.column_stack((c * D[:, 0] - s * D[:, 1], s * D[:, 0] + c * D[:, 1]))
-    from scipy.spatial.transform import Rotation as Turn
-
-    return (Turn.from_rotvec(theta).as_matrix() @ D.reshape(-1, 3, 3)).reshape(-1, 9)
-
-
-def _director_rates(D: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """Rates of directors (n, 2) or (n, 9) of nodes with the spin W (n, 1) or (n, 3), in space in body axes."""
-    if D.shape[1] == 2:
-        return np.column_stack((-W[:, 0] * D[:, 1], W[:, 0] * D[:, 0]))
-    return np.cross(D.reshape(-1, 3, 3), W[:, None, :]).reshape(-1, 9)

@@ -13,8 +13,10 @@ import numpy as np
 from scipy.linalg import eigh, qr
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 
-from fem_mbs.analysis.linearisation import Linearisation, Rotation, rotated
+from fem_mbs import contract as C
+from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.rotation import Rotation, rotated
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Matrices
 from fem_mbs.model import CompiledModel
@@ -53,14 +55,13 @@ def steady_rotation(
     system = compiled.system
     matrices = matrices or Matrices(system)
     now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
-    lin: Linearisation | None = None
     for _ in range(_ITERATIONS):
-        lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices, like=lin)
+        lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices)
         if now is state:
             _check_velocities(lin)
             rounding = _rounding(lin)
         force = lin.force()
-        if (np.abs(force[: lin.first]) <= rounding[: lin.first])[lin.dofs].all() and (
+        if (np.abs(lin.summed(force)) <= rounding)[lin.dofs].all() and (
             np.abs(force[lin.first : -1]) <= rounding[lin.first : -1]
         ).all():
             if tangent is None or now is state:
@@ -68,7 +69,7 @@ def steady_rotation(
             step = tangent.step(force)
             if _size(system, step) > 1e-3 * before:
                 return lin  # at critical speeds increments would be arbitrary
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices, like=lin)
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices)
         if pin is None:
             pin = _free_spin(lin, rounding)
         tangent = tangent or _Tangent(lin, pin)
@@ -78,7 +79,7 @@ def steady_rotation(
         slow = slow + 1 if most > 0.5 * least else 0
         if most <= _SMALL:
             # with it: forces left over, however small the increments, would hold or turn what spins freely
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices, like=lin)
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices)
         if slow >= 2 and least < 1e-8:
             return lin
         if not np.isfinite(most) or most > 1e3:
@@ -241,7 +242,7 @@ def turned(lin: Linearisation, angle: float) -> Linearisation:
         theta = angle * rotation.axis
         state.Q[:, place] = rotation.point + Turn.from_rotvec(theta).apply(arm)
         state.D[:, rows] = rotated(s.D[0, rows], np.tile(theta, (rows.size, 1)))
-    return Linearisation(lin.compiled, state, lin.t, lin.loading, rotation, lin.frame, lin._matrices)
+    return Linearisation(lin.compiled, state, lin.t, lin.loading, rotation, lin.frame, lin.matrices)
 
 
 def rotation_of(compiled: CompiledModel, rotor: Rotor, speed: float) -> Rotation:
@@ -262,8 +263,8 @@ def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
         frame: "fixed" or "rotating", or "auto": the fixed one, if they are constant there, else the rotating one.
 
     Raises:
-        ModelError: they are not constant there; in no frame if both the rotor and what holds it have different
-            properties in two directions.
+        ModelError: the state does not turn with the rotor; they are not constant there; in no frame if both the rotor
+            and what holds it have different properties in two directions.
     """
     if frame not in FRAMES:
         raise ModelError(f"Linearisation: frame = {frame!r} must be one of {', '.join(FRAMES)}")
@@ -301,6 +302,7 @@ def constant_frames(lin: Linearisation) -> dict[str, float]:
     themselves; random motions would not do, since stiff deformations drown what soft supports add.
     """
     there = turned(lin, _ANGLE)
+    _check_steady(lin, there)
     found = {}
     for frame in ("fixed", "rotating"):
         a, b = lin.seen_from(frame), there.seen_from(frame)
@@ -308,17 +310,41 @@ def constant_frames(lin: Linearisation) -> dict[str, float]:
     return found
 
 
+def _check_steady(lin: Linearisation, there: Linearisation) -> None:
+    """A state that turns steadily is in balance after some turn as well.
+
+    Raises:
+        ModelError: it is not: a force that does not turn bends what turns, or an eccentric part runs in supports that
+            are not the same in all directions.
+    """
+    off = np.abs(there.residual)
+    if not off.size:
+        return
+    ctl = lin.control(2.0, mass=1.0)
+    tiles = lin.matrices.tiles(C.FORCE, ctl, lin.fun, lin.state)
+    largest = max((float(np.abs(fe[:, : b.type.node_dofs]).max(initial=0.0)) for b, _, _, fe, _ in tiles), default=0.0)
+    size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
+    noise = 1e-12 * (abs(lin.whole()[2]) @ size)[lin.dofs]
+    worst = int((off - noise).argmax())
+    if off[worst] > noise[worst] and off[worst] > 1e-6 * largest:
+        raise ModelError(
+            f"{lin.rotation.owner}: its state does not turn with it: {lin.names[worst]} is out of balance by "
+            f"{off[worst]:.3g} when it has turned by {np.rad2deg(_ANGLE):.0f} degrees; leave out loads that stand in "
+            "space (weight across the axis), or centre what turns"
+        )
+
+
 def _slow_motions(lin: Linearisation) -> np.ndarray:
-    """Motions (n, k) of the lowest frequencies of M and the symmetric part of K, roughly: two subspace iterations about
+    """Motions (N, k) of the lowest frequencies of M and the symmetric part of K, roughly: two subspace iterations about
     the speed of the rotor."""
-    M, K, G = lin.M, lin.K, lin.G
+    M, _, K, G, T = lin.problem()
     w2 = lin.rotation.speed**2
     A = 0.5 * (K + K.T) + w2 * M
     size = np.abs(A.diagonal())
     A = A + _FREE * diags(np.where(size > 0.0, size, size.max(initial=1.0)))
     scale = diags(1.0 / np.sqrt(np.maximum(np.abs(A.diagonal()), 1e-300)))
     rows = csr_matrix((0, A.shape[0]))
-    if G.shape[0]:
+    if G is not None:
         rows = csr_matrix(G[np.flatnonzero(independent_rows(G, np.ones(G.shape[1])))]) @ scale
         norm = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
         rows = csr_matrix(diags(1.0 / norm) @ rows)
@@ -334,11 +360,11 @@ def _slow_motions(lin: Linearisation) -> np.ndarray:
     values, vectors = eigh(small)
     X = X @ vectors[:, values > 1e-14 * values.max(initial=0.0)]
     small, large = X.T @ (mass @ X), X.T @ (stiffness @ X)
-    return scale @ (X @ eigh(0.5 * (large + large.T), 0.5 * (small + small.T))[1])
+    return T @ (scale @ (X @ eigh(0.5 * (large + large.T), 0.5 * (small + small.T))[1]))
 
 
 def _difference(a: Linearisation, b: Linearisation, R: csr_matrix | None) -> float:
-    full = a.expand(_slow_motions(a))
+    full = _slow_motions(a)
     moved = full if R is None else R @ full
     held = np.setdiff1d(np.arange(a.first), a.dofs)
     worst = float(np.abs(moved[held]).max(initial=0.0)) / max(float(np.abs(full).max()), 1e-300)

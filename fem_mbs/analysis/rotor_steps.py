@@ -192,7 +192,7 @@ def _warnings(lost: list[tuple[int, float]], critical: list[Critical], frame: st
                 f"the critical speed {c.speed:.9g} rad/s is {c.direct.real:.9g} by the direct search; take smaller "
                 "intervals"
             )
-        if c.branch is None:
+        if c.branch is None and c.whirl != "none":
             out.append(
                 f"the critical speed {c.speed:.9g} rad/s lies on no branch that was followed; ask for more modes"
             )

@@ -16,8 +16,9 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import lsqr
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.linearisation import Linearisation, Rotation
+from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.rotating import FRAMES, choose_frame, rotation_of, steady_rotation
+from fem_mbs.analysis.rotation import Rotation
 from fem_mbs.analysis.state_space import descriptor, sparse_arrays, state_space
 from fem_mbs.analysis.turning_frame import check_turning_frame, turning_modes
 from fem_mbs.errors import AnalysisError, ModelError
@@ -186,8 +187,8 @@ def _out_of_balance(lin: Linearisation) -> float:
     if left == 0.0:
         return 0.0
     largest = 0.0
-    ctl = lin._control(2.0, mass=1.0)
-    for block, _, _, fe, _ in lin._matrices.tiles(C.FORCE, ctl, lin._fun, lin.state):
+    ctl = lin.control(2.0, mass=1.0)
+    for block, _, _, fe, _ in lin.matrices.tiles(C.FORCE, ctl, lin.fun, lin.state):
         largest = max(largest, float(np.abs(fe[:, : block.type.node_dofs]).max(initial=0.0)))
     return left / largest if largest > 0.0 else 0.0
 
@@ -217,13 +218,18 @@ def find_modes(
         "reach": None if reach is None else 2.0 * np.pi * reach,
         **({"columns": lin.columns} if lin.pressed else {}),
     }  # fmt: skip
-    used = sum(np.asarray(abs(A).sum(axis=0)).ravel() for A in (lin.M, lin.C, lin.K, lin.G))
     M, C1, K, G, T = lin.problem()
+    lin.release()
+    used = sum(np.asarray(abs(A).sum(axis=0)).ravel() for A in (M, C1, K, G) if A is not None)
+
+    def name(bad: np.ndarray) -> str:
+        return lin.system.name_of(int(T[:, [int(np.flatnonzero(bad)[0])]].tocsc().indices[0]))
+
     if not np.isfinite(used).all():
-        worst = lin.names[int(np.flatnonzero(~np.isfinite(used))[0])]
+        worst = name(~np.isfinite(used))
         raise AnalysisError(f"{owner}: matrices are not finite at {worst}; check the numbers of its elements")
     if (used == 0.0).any():
-        loose = lin.names[int(np.flatnonzero(used == 0.0)[0])]
+        loose = name(used == 0.0)
         raise ModelError(f"{owner}: {loose} has neither mass nor stiffness nor joint; give it a mass, or hold it")
     # near a point of the real axis, and right-most, conjugates are as near and count as well
     wanted = count if near.imag != 0.0 and options["which"] == "nearest" else 2 * count
