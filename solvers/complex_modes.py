@@ -185,12 +185,12 @@ class _Work:
     def _beside_zero(self) -> Inverse:
         """A positive shift of about half the lowest elastic frequency: from farther away all low modes look alike, from
         nearer by rigid motions drown the others."""
-        s, inverse, regular = 1e-3, None, False
+        s, inverse, regular = 1e-3, None, 0.0
         for _ in range(8):
             inverse = None  # two would take much memory
             try:
                 inverse = Inverse(self.pencil, s)
-                regular = True
+                regular = s
             except SingularShift:
                 s *= 0.73 if regular else 1.37
                 continue
@@ -205,9 +205,9 @@ class _Work:
             if 0.02 * elastic <= s <= 2.0 * elastic or (lanczos.exhausted and not np.isfinite(elastic)):
                 return inverse
             s = 0.5 * elastic if np.isfinite(elastic) and elastic > 1e-3 * s else s / 30.0
-        if inverse is None:
+        if inverse is None and not regular:
             raise self._singular()
-        return inverse
+        return Inverse(self.pencil, regular) if inverse is None else inverse
 
     def _lanczos(self, inverse: Inverse, most: int) -> TwoSidedLanczos:
         return TwoSidedLanczos(inverse, most, self.rng)
