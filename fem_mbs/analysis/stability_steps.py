@@ -281,7 +281,7 @@ def run_complex_modes(run, step, options: dict[str, Any]) -> dict[str, Any]:
         "equations": int(lin.dofs.size), "constraints": int(lin.G.shape[0]),
         "effort": {
             "factorisations": effort.factorisations, "solves": effort.solves, "steps": effort.steps,
-            "breakdowns": effort.breakdowns,
+            "breakdowns": effort.breakdowns, "corrections": effort.corrections,
         },
         "warnings": warnings,
     }  # fmt: skip
@@ -330,7 +330,7 @@ def run_turning_modes(run, step, options: dict[str, Any], linear, basis: np.ndar
         "equations": int(linear.stiffness.shape[0]), "constraints": int(linear.rows.shape[0]),
         "effort": {
             "factorisations": effort.factorisations, "solves": effort.solves, "steps": effort.steps,
-            "breakdowns": effort.breakdowns,
+            "breakdowns": effort.breakdowns, "corrections": effort.corrections,
         },
         "warnings": warnings,
     }  # fmt: skip
