@@ -26,7 +26,7 @@ from copy import copy
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
+from scipy.sparse import csc_matrix, csr_matrix, hstack, identity, vstack
 from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
@@ -42,7 +42,6 @@ from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.redundancy import independent_rows
-from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors
 
 __all__ = ["Linearisation"]
 
@@ -414,20 +413,6 @@ class Linearisation:
         state.Q[0, self.first : -1] = self.state.U[self.first : -1]
         state.U[:] = 0.0
         return state
-
-    def tangent_motions(self, X: np.ndarray) -> np.ndarray:
-        """The parts (n, k) of motions (n, k) that the constraints allow."""
-        G = self.G
-        if not G.shape[0]:
-            return X
-        keep = independent_rows(G, np.ones(G.shape[1]))
-        rows = csr_matrix(G[np.flatnonzero(keep)])
-        norm = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
-        rows = csr_matrix(diags(1.0 / norm) @ rows)
-        factors = SaddleFactors(csc_matrix(identity(G.shape[1])), rows, Effort())
-        for _ in range(2):
-            X = factors.solve(X)[0]
-        return X
 
     def turn_matrix(self, angle: float) -> csr_matrix:
         """R (N, N): increments of all nodes turned by an angle [rad] about the axis of the rotation."""
