@@ -22,6 +22,7 @@ __all__ = [
     "ModelError",
     "Results",
     "ResultsError",
+    "SweepTable",
     "TwoSidedLanczos",
     "__version__",
     "complex_modes",
@@ -31,7 +32,9 @@ __all__ = [
     "mac",
     "read_mesh",
     "run",
+    "run_tasks",
     "solve",
+    "sweep",
     "tangent_check",
 ]
 
@@ -58,6 +61,7 @@ _PUBLIC = {
     "ModelError": "fem_mbs.errors",
     "Results": "fem_mbs.results",
     "ResultsError": "fem_mbs.errors",
+    "SweepTable": "fem_mbs.sweeps_table",
     "TwoSidedLanczos": "fem_mbs.solvers.lanczos",
     "complex_modes": "fem_mbs.solvers.complex_modes",
     "draw_curves": "fem_mbs.plot_validation",
@@ -66,7 +70,9 @@ _PUBLIC = {
     "mac": "fem_mbs.results_mac",
     "read_mesh": "fem_mbs.meshes.reader",
     "run": "fem_mbs.analysis.run",
+    "run_tasks": "fem_mbs.cluster",
     "solve": "fem_mbs.analysis.run",
+    "sweep": "fem_mbs.sweeps",
     "tangent_check": "fem_mbs.analysis.tangent",
 }
 

@@ -32,9 +32,7 @@ from fem_mbs.errors import AnalysisError, InputError
 __all__ = ["TaskFailure", "TaskPool", "TaskProgress", "default_workers", "run_tasks"]
 
 #: Threads within a worker: the variants themselves are what runs side by side.
-_ONE_THREAD = {
-    name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-}
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 _POLL = 0.5  # seconds between two looks at the workers while tasks run
 _PATIENCE = 60.0  # seconds without any worker after which a run gives up
 _SILENT = logging.CRITICAL + 1
@@ -350,8 +348,8 @@ def _call(function: Callable[..., Any], arguments: tuple) -> Any:
 
 
 def dask_setup(worker: Any) -> None:
-    """Called by dask in every worker that is started here: Ctrl-C, which reaches the workers as well, is for the process
-    that has started them."""
+    """Called by dask in every worker that is started here: Ctrl-C reaches the workers too, but is for the process that
+    has started them."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

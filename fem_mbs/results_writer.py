@@ -50,6 +50,8 @@ _OWN_FOLDERS = {
     store.SEGMENTS: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]" * 8 + ".h5"),
     store.SEGMENTS_NEW: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]" * 8 + ".h5"),
 }
+# What a sweep puts beside the results of its variants; neither removed nor in the way.
+_COMPANIONS = ("variant.toml", "variant.json")
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -63,7 +65,7 @@ def _sort_files(directory: Path) -> tuple[list[Path], list[Path]]:
         if path.is_dir() and path.name in _OWN_FOLDERS:
             for inner in sorted(path.iterdir()):
                 (own if _matches(inner.name, _OWN_FOLDERS[path.name]) else strange).append(inner)
-        else:
+        elif not (path.is_file() and _matches(path.name, _COMPANIONS)):
             (own if path.is_file() and _matches(path.name, _OWN_FILES) else strange).append(path)
     return own, strange
 
