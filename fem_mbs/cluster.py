@@ -135,6 +135,7 @@ class TaskPool:
                 'pip install "fem-mbs[cluster]"'
             ) from None
         with contextlib.ExitStack() as stack:  # closes what is open already if something fails
+            stack.enter_context(_without_messages())
             self._client = self._start(stack) if self._scheduler is None else self._join(stack, self._scheduler)
             self._stack = stack.pop_all()
         return self
@@ -162,6 +163,8 @@ class TaskPool:
             "distributed.scheduler.allowed-failures": 0,  # deaths are counted here
             "distributed.scheduler.worker-saturation": 1.0,
             "distributed.scheduler.worker-ttl": None,  # compiled code may keep a worker from answering for long
+            "distributed.scheduler.http.routes": [],  # no pages about it
+            "distributed.worker.http.routes": [],
             "distributed.worker.profile.enabled": False,
             "distributed.nanny.pre-spawn-environ": _ONE_THREAD,
         }
@@ -172,8 +175,8 @@ class TaskPool:
             try:
                 cluster = LocalCluster(
                     n_workers=self._wanted or default_workers(), threads_per_worker=1, processes=True, memory_limit=0,
-                    dashboard_address=None, worker_dashboard_address=None, silence_logs=_SILENT,
-                    local_directory=scratch, preload=[__name__],
+                    dashboard_address=":0", worker_dashboard_address=":0", scheduler_kwargs={"dashboard": False},
+                    silence_logs=_SILENT, local_directory=scratch, preload=[__name__],
                 )  # fmt: skip
             except Exception as error:
                 raise AnalysisError(
@@ -359,6 +362,24 @@ def _refuse_in_spawned_main() -> None:
     """A worker process first imports the script that has started it; what that calls must not start workers again."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise SystemExit(1)  # silently: the process that starts it reports
+
+
+@contextlib.contextmanager
+def _without_messages() -> Iterator[None]:
+    """Nothing of dask's log on the screen: that a worker has died is told by those who know what it worked on."""
+    loggers = [logging.getLogger(name) for name in [*logging.root.manager.loggerDict] if name.startswith("distributed")]
+    top = logging.getLogger("distributed")
+    before = [(log, log.handlers[:]) for log in {top, *loggers}]
+    propagate = top.propagate
+    for log, _ in before:
+        log.handlers = [logging.NullHandler()]
+    top.propagate = False
+    try:
+        yield
+    finally:
+        top.propagate = propagate
+        for log, handlers in before:
+            log.handlers = handlers
 
 
 @contextlib.contextmanager

@@ -1,8 +1,8 @@
 """What a sweep changes: paths into a model file, lists of values, and the variants that they make.
 
-A path is KIND.NAME.KEY: ``joint.crank.speed`` is the key ``speed`` of the [[joint]] called "crank", ``section.rod.diameter``
-that of [section.rod].  Further parts go into inline tables and lists (counted from 1, as messages count tables);
-``gravity`` alone is a key before the first table.
+A path is KIND.NAME.KEY: ``joint.crank.speed`` is the key ``speed`` of the [[joint]] called "crank",
+``section.rod.diameter`` that of [section.rod].  Further parts go into inline tables and lists (counted from 1, as
+messages count tables); ``gravity`` alone is a key before the first table.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def _locate(data: Mapping[str, Any], parts: list[str], path: str, file: Path) ->
         if isinstance(node, dict):
             if part not in node:
                 # a key that has its default so far; what may stand there is seen when its values are checked
-                table = number == 0 or parts[0] in _BY_NAME and not (parts[0] == "function" or number == 1)
+                table = number == 0 or (parts[0] in _BY_NAME and parts[0] != "function" and number > 1)
                 top = number == 0 and part not in Document.keys
                 if not last or not table or top:
                     raise missing(f"{file} has no {part!r}" if not where else f'{where} has no "{part}"', node)

@@ -1,8 +1,8 @@
 """Single numbers of a run, under names that stay: what the rows of a sweep's table hold.
 
 A name is STEP.KEY with the key of summary.json (``transient.energy.closing_error_relative``); members of lists are
-counted from 1 (``modes.frequency_3``, ``buckling.load_factor_1``); of sensors there are ``min``, ``max``, ``absmax`` and
-``end`` (``transient.tip.x.absmax``).  docs/sweeps.md lists them.
+counted from 1 (``modes.frequency_3``, ``buckling.load_factor_1``); of sensors there are ``min``, ``max``, ``absmax``
+and ``end`` (``transient.tip.x.absmax``).  docs/sweeps.md lists them.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ FORMAT = "fem-mbs sweep 1"
 # What a table or figure shows unless it is told: the first of these patterns that fit, and vary.
 _TELLING = (
     r"frequency_\d+", r"load_factor_\d+", r"critical_(speed|load)_\d+", r"absmax", r"amplitude_max",
-    r"growth_rate_(max|\d+)", r"damping_ratio_\d+", r"largest_displacement", r"unstable_from\..*", r"time", r"strain_energy",
+    r"growth_rate_(max|\d+)", r"damping_ratio_\d+", r"largest_displacement", r"unstable_from\..*", r"time",
+    r"strain_energy",
 )  # fmt: skip
 
 
@@ -127,10 +128,24 @@ class SweepTable:
             found = [n for n in self.units if not re.search(r"(seconds|iterations|error.*)$", n) and self._varies(n)]
         return found[:most]
 
+    @property
+    def varied(self) -> list[int]:
+        """Numbers of the parameters that have more than one value; of all, if none has."""
+        found = [k for k, p in enumerate(self.parameters) if len(p.values) > 1]
+        return found or list(range(len(self.parameters)))
+
     def _varies(self, name: str) -> bool:
         values = self.column(name)
         values = values[np.isfinite(values)]
-        return len(values) > 0 and (len(self.rows) == 1 or np.ptp(values) > 1e-6 * np.abs(values).max())
+        if not len(values):
+            return False
+        size = np.abs(values).max()
+        # what is zero but for rounding, beside others of its kind
+        unit, kind = self.units[name], name.rpartition(".")[2]
+        alike = [n for n in self.units if self.units[n] == unit and n.rpartition(".")[2] == kind]
+        if size <= 1e-10 * max(abs(row.quantities.get(n, 0.0)) for row in self.rows for n in alike):
+            return False
+        return len(self.rows) == 1 or bool(np.ptp(values) > 1e-4 * size)
 
     def _unknown(self, pattern: str) -> str:
         if not self.units:
