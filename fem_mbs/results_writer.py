@@ -17,7 +17,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.results_fields import check_cell
 from fem_mbs.results_xdmf import write_xdmf
 
-__all__ = ["ResultsWriter", "finish"]
+__all__ = ["ResultsWriter", "clear", "finish"]
 
 # What a run leaves in its folder, as patterns of names. Anything else in it belongs to somebody and is not touched.
 _OWN_FILES = (
@@ -114,6 +114,15 @@ def _remove_old(directory: Path) -> None:
         store.remove_segments(segments)
     finally:
         store.release_lock(lock)
+
+
+def clear(directory: Path) -> None:
+    """Remove the results that an earlier run has left in a folder, if any.
+
+    Raises ResultsError if it holds something else too, or another run is writing into it.
+    """
+    if directory.is_dir():
+        _remove_old(directory)
 
 
 def _check_header(header: dict[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from fem_mbs.cluster import TaskFailure, TaskProgress, run_tasks
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, ResultsError
 from fem_mbs.modelfile import check_model_data, load_model, locate_error, parse_model_file
 from fem_mbs.modelfile_writer import model_text
+from fem_mbs.results_writer import clear
 from fem_mbs.sweeps_parameters import Parameter, Variant, changed, digest_of, make_parameters, make_variants, moved
 from fem_mbs.sweeps_quantities import collect
 from fem_mbs.sweeps_table import JSON, SweepParameter, SweepRow, SweepTable
@@ -301,6 +302,7 @@ def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark
     try:
         target.mkdir(parents=True, exist_ok=True)
         (target / RECORD).unlink(missing_ok=True)
+        clear(target)  # a variant that fails early must not stand beside results of another model
         file = target / MODEL
         store.write_atomic(file, text)
     except OSError as error:
