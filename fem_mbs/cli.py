@@ -167,7 +167,7 @@ def sweep(
         typer.Option(
             "--set",
             help="What is changed, KIND.NAME.KEY=VALUES: section.rod.diameter=0.01,0.012 or "
-            "joint.crank.speed=10:200:10 (STOP included).",
+            "point_mass.tip.mass=0:20:5 (STOP included).",
             metavar="PATH=VALUES",
         ),
     ] = None,

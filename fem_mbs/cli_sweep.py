@@ -61,7 +61,7 @@ def run_sweep(
         with display:
             table = run_plan(plan, workers=workers, scheduler=scheduler, progress=display)
     except KeyboardInterrupt:
-        done = len(plan.records) - len(plan.waiting)
+        done = sum(record is not None and record["status"] == "done" for record in plan.records)
         raise Interrupted(
             f"interrupted; {done} of {len(plan.variants)} variants are done and kept in {plan.directory}; the same "
             "command goes on with the others"

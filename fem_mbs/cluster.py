@@ -16,6 +16,7 @@ import logging
 import multiprocessing
 import os
 import queue
+import re
 import shutil
 import signal
 import tempfile
@@ -104,6 +105,8 @@ def run_tasks(
         AnalysisError: workers do not start, have all gone, or died ``attempts`` times of a task (errors = "raise").
         Exception: what ``function`` has raised (errors = "raise").
     """
+    _check_place(workers, scheduler)
+    _check_rules(attempts, errors)
     tasks = list(arguments)
     if not tasks:
         return []
@@ -113,14 +116,25 @@ def run_tasks(
         return pool.run(function, tasks, attempts=attempts, progress=progress, errors=errors)
 
 
+def _check_place(workers: int | None, scheduler: str | None) -> None:
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise InputError(f"workers = {workers!r} must be a whole number, at least 1")
+    if workers is not None and scheduler is not None:
+        raise InputError("give either workers (processes of this machine) or scheduler (a running cluster)")
+
+
+def _check_rules(attempts: int, errors: str) -> None:
+    if errors not in ("raise", "return"):
+        raise InputError(f'errors = {errors!r} must be "raise" or "return"')
+    if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
+        raise InputError(f"attempts = {attempts!r} must be a whole number, at least 1")
+
+
 class TaskPool:
     """Worker processes that outlive one call of `run`; a context.  Arguments and errors as `run_tasks`."""
 
     def __init__(self, workers: int | None = None, scheduler: str | None = None, timeout: float = 30.0) -> None:
-        if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-            raise InputError(f"workers = {workers!r} must be a whole number, at least 1")
-        if workers is not None and scheduler is not None:
-            raise InputError("give either workers (processes of this machine) or scheduler (a running cluster)")
+        _check_place(workers, scheduler)
         self._wanted, self._scheduler, self._timeout = workers, scheduler, timeout
         self._stack = contextlib.ExitStack()
         self._client: Any = None
@@ -192,6 +206,8 @@ class TaskPool:
         """Connect to a running cluster."""
         from distributed import Client
 
+        if not re.fullmatch(r"(\w+://)?\S+:\d+", address):  # with which dask would wait for a minute
+            raise InputError(f'scheduler = "{address}" is not an address; give one such as tcp://host:8786')
         try:
             client = Client(address, timeout=self._timeout, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:  # of time-outs, wrong addresses and wrong protocols
@@ -220,10 +236,7 @@ class TaskPool:
         errors: str = "raise",
     ) -> list[Any]:
         """As `run_tasks`, with the workers of this pool."""
-        if errors not in ("raise", "return"):
-            raise InputError(f'errors = {errors!r} must be "raise" or "return"')
-        if attempts < 1:
-            raise InputError(f"attempts = {attempts!r} must be at least 1")
+        _check_rules(attempts, errors)
         return _Run(self._client, function, list(arguments), attempts, progress, errors).run()
 
 

@@ -1,6 +1,6 @@
 """Variants of a model file side by side: `sweep` runs them, keeps what is done, and gathers one table.
 
-    table = sweep("model.toml", {"section.rod.diameter": [0.01, 0.012], "joint.crank.speed": "10:200:10"}, "out")
+    table = sweep("model.toml", {"section.rod.diameter": [0.01, 0.012], "point_mass.tip.mass": "0:20:5"}, "out")
     table.column("modes.frequency_1")
 
 Every variant has a folder of its own below ``out/variants``: a results folder as of `run`, ``variant.toml`` (the model
@@ -52,7 +52,7 @@ def sweep(
 
     Args:
         model: model file (TOML).
-        values: lists of values, or texts ("10:200:10", STOP included), by path (KIND.NAME.KEY, ``joint.crank.speed``);
+        values: lists of values, or texts ("0:20:5", STOP included), by path (KIND.NAME.KEY, ``point_mass.tip.mass``);
             or texts "PATH=VALUES" as on the command line.
         output: folder, by default STEM-sweep.  What an earlier call has finished there is kept, unless the model or
             the values have changed since.
@@ -231,6 +231,7 @@ def run_plan(
             )
         finally:
             token.unlink(missing_ok=True)
+            _find_others(plan)
             table = _table(plan)
             table.write()
     finally:
@@ -270,6 +271,14 @@ def _record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     store.write_json(folder / RECORD, record)
     return record
+
+
+def _find_others(plan: Plan) -> None:
+    """After an interrupted run: what is there all the same, of before or finished by a worker that nobody listens to."""
+    for k in plan.waiting:
+        record = _read_record(plan.directory / VARIANTS / plan.variants[k].name)
+        if record is not None and record["digest"] == plan.digests[k]:
+            plan.records[k] = record
 
 
 def _table(plan: Plan) -> SweepTable:

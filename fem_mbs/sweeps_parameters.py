@@ -1,6 +1,6 @@
 """What a sweep changes: paths into a model file, lists of values, and the variants that they make.
 
-A path is KIND.NAME.KEY: ``joint.crank.speed`` is the key ``speed`` of the [[joint]] called "crank",
+A path is KIND.NAME.KEY: ``point_mass.tip.mass`` is the key ``mass`` of the [[point_mass]] called "tip",
 ``section.rod.diameter`` that of [section.rod].  Further parts go into inline tables and lists (counted from 1, as
 messages count tables); ``gravity`` alone is a key before the first table.
 """
@@ -199,7 +199,7 @@ def make_parameters(
 def _halves(text: str) -> tuple[str, str]:
     path, equals, values = text.partition("=")
     if not equals or not path.strip():
-        raise ModelError(f'"{text}" does not say what to set; write PATH=VALUES, such as joint.crank.speed=10:200:10')
+        raise ModelError(f'"{text}" does not say what to set; write PATH=VALUES, such as point_mass.tip.mass=0:20:5')
     return path.strip(), values
 
 
