@@ -274,7 +274,7 @@ def _record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:
 
 
 def _find_others(plan: Plan) -> None:
-    """After an interrupted run: what is there all the same, of before or finished by a worker that nobody listens to."""
+    """After an interrupted run: what is there all the same, from before or from a worker to which nobody listens."""
     for k in plan.waiting:
         record = _read_record(plan.directory / VARIANTS / plan.variants[k].name)
         if record is not None and record["digest"] == plan.digests[k]:

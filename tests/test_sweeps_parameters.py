@@ -186,13 +186,10 @@ def test_paths(path, value, keys):
         node = node[key]
     assert node == values[0]
     # nothing else has changed, and nothing in the tables of the file itself
-    assert DATA == tomllib.loads(TEXT)
-    before = DATA
+    assert tomllib.loads(TEXT) == DATA
+    rest, before = there, DATA
     for key in keys[:-1]:
-        node, before = there, before[key]
-    rest = there
-    for key in keys[:-1]:
-        rest = rest[key]
+        rest, before = rest[key], before[key]
     if isinstance(rest, dict):
         assert {k: v for k, v in rest.items() if k != keys[-1]} == {k: v for k, v in before.items() if k != keys[-1]}
 
@@ -313,7 +310,7 @@ def test_files_are_found_from_another_folder():
     there = moved(DATA, "../..")
     assert there["mesh"]["other"]["file"] == "../../parts/other.msh"
     assert there["joint"][1]["function"]["file"] == "../../load.csv"
-    assert DATA == tomllib.loads(TEXT)
+    assert tomllib.loads(TEXT) == DATA
     assert moved({"mesh": {"m": {"file": "/tmp/m.msh"}}}, "..") == {"mesh": {"m": {"file": "/tmp/m.msh"}}}
 
 
@@ -329,7 +326,8 @@ def test_examples_survive_writing(checkout):
 
 KEYS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=8)
 SCALARS = st.one_of(
-    st.booleans(), st.integers(-(10**18), 10**18), st.floats(allow_nan=False), KEYS, st.dates(), st.times(), st.datetimes()
+    st.booleans(), st.integers(-(10**18), 10**18), st.floats(allow_nan=False), KEYS, st.dates(), st.times(),
+    st.datetimes(),
 )  # fmt: skip
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=8
