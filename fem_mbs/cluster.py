@@ -110,8 +110,8 @@ def run_tasks(
     tasks = list(arguments)
     if not tasks:
         return []
-    if scheduler is None and workers is None:
-        workers = min(default_workers(), len(tasks))
+    if scheduler is None:
+        workers = min(workers or default_workers(), len(tasks))
     with TaskPool(workers, scheduler) as pool:
         return pool.run(function, tasks, attempts=attempts, progress=progress, errors=errors)
 
