@@ -314,6 +314,18 @@ def test_files_are_found_from_another_folder():
     assert moved({"mesh": {"m": {"file": "/tmp/m.msh"}}}, "..") == {"mesh": {"m": {"file": "/tmp/m.msh"}}}
 
 
+def test_the_sweep_of_the_readme(checkout):
+    """Its paths are in the example, and its values may stand there."""
+    text = (checkout / "README.md").read_text(encoding="utf-8")
+    command = text[text.index("fem-mbs sweep model.toml --set motion") :].partition("```")[0].replace("\\\n", "")
+    words = command.split()
+    settings = [after for word, after in zip(words[:-1], words[1:]) if word == "--set"]
+    path = checkout / "examples" / "slider_crank" / "model.toml"
+    parameters = make_parameters(path, tomllib.loads(path.read_text(encoding="utf-8")), settings)
+    assert [len(p.values) for p in parameters] == [19, 3]
+    assert command.strip() in (path.parent / "README.md").read_text(encoding="utf-8").replace("\\\n", "")
+
+
 # --- the writer ------------------------------------------------------------------------------------------------------
 def test_examples_survive_writing(checkout):
     paths = sorted((checkout / "examples").glob("*/*.toml"))
