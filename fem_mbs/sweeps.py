@@ -20,7 +20,7 @@ from time import monotonic, perf_counter
 from typing import Any
 
 from fem_mbs import results_store as store
-from fem_mbs.cluster import TaskFailure, TaskProgress, run_tasks
+from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_tasks
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, ResultsError
 from fem_mbs.modelfile import check_model_data, load_model, locate_error, parse_model_file
 from fem_mbs.modelfile_writer import model_text
@@ -66,6 +66,7 @@ def sweep(
         ResultsError: the folder cannot be used, or a pattern of ``quantities`` fits nothing (the results are there).
         AnalysisError: workers do not start, or have all gone.  Variants that fail are rows of the table instead.
     """
+    refuse_in_workers()
     plan = plan_sweep(model, values, output, zip=zip, again=again)
     table = run_plan(plan, workers=workers, scheduler=scheduler, attempts=attempts, progress=progress)
     table.write(quantities)
