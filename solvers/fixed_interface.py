@@ -20,14 +20,14 @@ from functools import cached_property
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix, csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.factors import Effort, Pencil, PositiveFactors
 from fem_mbs.solvers.linear import one_blas_thread
 from fem_mbs.solvers.modes import CHECKS, real_modes
 
-__all__ = ["FixedInterface", "fixed_interface"]
+__all__ = ["FixedInterface", "fixed_interface", "fixed_interface_parts", "inner", "without_strain"]
 
 _BLOCK = 64  # right sides that are solved at a time
 _FIRST = 20  # modes that are sought first below a cut-off
@@ -101,6 +101,7 @@ def fixed_interface(
     count: int | None = None,
     cutoff: float | None = None,
     check: str | None = None,
+    rigid: np.ndarray | None = None,
 ) -> FixedInterface:
     """Constraint modes, and the ``count`` lowest modes with the boundary held or all with w^2 <= ``cutoff``.
 
@@ -110,6 +111,8 @@ def fixed_interface(
         count: modes; with a cut-off: the most that are kept of them; None without a cut-off: none (Guyan).
         check: for modes that Lanczos missed: "none", "probe", or "inertia", a count that proves them complete and
             costs an indefinite factorisation.  None: "inertia" below a cut-off, else "probe".
+        rigid: (n, r) rigid-body motions of a part that nothing else holds: those of the boundary give them to the last
+            digits and strain nothing.
 
     Raises:
         NotPositiveDefinite: the part can move with its boundary held.
@@ -123,43 +126,72 @@ def fixed_interface(
         raise ValueError("K and M must be square and of one size, boundary (b,)")
     if b.size and (b.min() < 0 or b.max() >= n or np.unique(b).size < b.size):
         raise ValueError(f"boundary dofs must be in 0 ... {n - 1}, each once")
+    i = np.setdiff1d(np.arange(n), b)
+    parts = []
+    for A in (K, M):
+        rows = A[b]
+        parts.append((rows[:, b].toarray(), rows[:, i].T, inner(A, i)))
+    if rigid is not None:
+        rigid = rigid[b], rigid[i]
+    return fixed_interface_parts(*parts, count=count, cutoff=cutoff, check=check, rigid=rigid, dofs=(b, i))
+
+
+def fixed_interface_parts(
+    K: tuple, M: tuple, *, count: int | None = None, cutoff: float | None = None, check: str | None = None,
+    rigid: tuple[np.ndarray, np.ndarray] | None = None, dofs: tuple[np.ndarray, np.ndarray] | None = None,
+) -> FixedInterface:  # fmt: skip
+    """The same of matrices in parts: (bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr), ``rigid`` likewise
+    (x (b, r), u_i (n_i, r)), and ``dofs`` boundary (b,), interior (n_i,); None: the boundary comes first."""
     check = check or ("probe" if cutoff is None else "inertia")
     if check not in CHECKS:
         raise ValueError(f"check must be one of {', '.join(CHECKS)}, not {check!r}")
-    inside = np.ones(n, bool)
-    inside[b] = False
-    i = np.flatnonzero(inside)
-    Kb, Mb = K[b], M[b]
-    K_bb, M_bb = (a[:, b].toarray() for a in (Kb, Mb))
-    if not i.size:
-        none = np.zeros((0, b.size)), np.zeros(0), np.zeros((0, 0))
+    (K_bb, K_ib, K_ii), (M_bb, M_ib, M_ii) = K, M
+    n, size = K_ib.shape
+    b, i = dofs if dofs is not None else (np.arange(size), size + np.arange(n))
+    if not n:
+        none = np.zeros((0, size)), np.zeros(0), np.zeros((0, 0))
         return FixedInterface(b, i, *none, _symmetric(K_bb), _symmetric(M_bb), True, None, Effort())
-    K_ib, M_ib = (a[:, i].T.tocsc() for a in (Kb, Mb))
-    K_ii, M_ii = (_rows(a, inside, i) for a in (K, M))
+    held = rigid is None or not rigid[0].shape[1]
     with one_blas_thread():
         factors = PositiveFactors(Pencil(K_ii, M_ii))
-        B = _static(factors, K_ib)
+        B = _static(factors, csc_matrix(K_ib))
+        if not held:
+            B += (rigid[1] - B @ rigid[0]) @ np.linalg.pinv(rigid[0])
         values, vectors, complete = _modes(K_ii, M_ii, factors, count, cutoff, check)
         left = K_ib + K_ii @ B  # round-off, taken along
-        K_B = K_bb + K_ib.T @ B + B.T @ np.asarray(left)
-        MB = M_ib + M_ii @ B
-        M_B = M_bb + M_ib.T @ B + B.T @ np.asarray(MB)
-        M_q = vectors.T @ np.asarray(MB)
+        K_B = _symmetric(K_bb + K_ib.T @ B + B.T @ np.asarray(left))
+        MB = np.asarray(M_ib + M_ii @ B)
+        M_B = _symmetric(M_bb + M_ib.T @ B + B.T @ MB)
+        M_q = vectors.T @ MB
+    if not held:
+        K_B = without_strain(K_B, rigid[0])
     return FixedInterface(
-        b, i, B, values, vectors, scipy.linalg.block_diag(_symmetric(K_B), np.diag(values)),
-        np.block([[_symmetric(M_B), M_q.T], [M_q, np.eye(values.size)]]), complete, factors, factors.pencil.effort,
+        b, i, B, values, vectors, scipy.linalg.block_diag(K_B, np.diag(values)),
+        np.block([[M_B, M_q.T], [M_q, np.eye(values.size)]]), complete, factors, factors.pencil.effort,
     )  # fmt: skip
 
 
-def _rows(A: csr_matrix, inside: np.ndarray, i: np.ndarray) -> csr_matrix:
-    """A[i][:, i] in one pass over the entries."""
+def without_strain(K: np.ndarray, rigid: np.ndarray) -> np.ndarray:
+    """K (n, n) without the round-off by which motions ``rigid`` (n, r) strain it: P^T K P, P rigid = 0, P orthogonal
+    where stiffnesses are one."""
+    scale = np.sqrt(np.abs(K.diagonal()))
+    scale[scale == 0.0] = 1.0
+    Y = scipy.linalg.orth(scale[:, None] * rigid)
+    A = K / np.outer(scale, scale)
+    A = A - Y @ (Y.T @ A)
+    A = A - (A @ Y) @ Y.T
+    return _symmetric(A * np.outer(scale, scale))
+
+
+def inner(A: csr_matrix, i: np.ndarray) -> csr_matrix:
+    """A[i][:, i] of ascending i, in one pass over the entries."""
     if i.size == A.shape[0]:
         return A
     number = np.full(A.shape[0], -1, A.indices.dtype)
     number[i] = np.arange(i.size)
     columns = number[A.indices]
     keep = columns >= 0
-    keep &= np.repeat(inside, np.diff(A.indptr))
+    keep &= np.repeat(number >= 0, np.diff(A.indptr))
     sums = np.concatenate(([0], np.cumsum(keep)))
     indptr = np.append(sums[A.indptr[:-1]][i], sums[-1])
     return csr_matrix((A.data[keep], columns[keep], indptr), shape=(i.size, i.size))
