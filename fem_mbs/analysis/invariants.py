@@ -7,9 +7,9 @@ over the body are sums over one sparse matrix m of the whole part,
     int f g dm = f^T m g,
 
 with the columns f that a function has over (x_n, d_n,k): 1 is (1, 0); the coordinate c_a is (c_n,a, d_n,k,a); a shape
-Phi_a is (Phi_n,a, (theta_n x d_n,k)_a).  With these r = x + R (c + Phi q) has exactly the kinetic energy of the elements
-at any x, R and, but for rotations of nodes of second order, any q.  The condensed mass of hexahedra with incompatible
-modes counts the mean motion of its inside, Z u, as one point more.
+Phi_a is (Phi_n,a, (theta_n x d_n,k)_a).  With these r = x + R (c + Phi q) has exactly the kinetic energy of the
+elements at any x, R and, but for rotations of nodes of second order, any q.  The condensed mass of hexahedra with
+incompatible modes counts the mean motion of its inside, Z u, as one point more.
 """
 
 from __future__ import annotations
