@@ -1,4 +1,4 @@
-"""Bases of component modes in which the motions x of the boundary are coordinates: MacNeal, Rubin, Craig-Chang, Herting.
+"""Bases of component modes whose coordinates hold the motions x of the boundary: MacNeal, Rubin, Craig-Chang, Herting.
 
     u = Phi eta + A alpha,   Phi = (rigid-body modes, elastic modes of the free part),   A (n, b) attachment modes
 
@@ -93,8 +93,8 @@ def _inverse(flexibility: np.ndarray) -> np.ndarray:
     """Inverse of what attachment modes move at the boundary under their forces."""
     d = flexibility.diagonal()
     message = (
-        "Reduction: the modes kept hold all that forces at the interfaces do to the part, so that no attachment mode is "
-        'left; keep fewer modes, or take "craig_bampton"'
+        "Reduction: the modes kept hold all that forces at the interfaces do to the part, so that no attachment mode "
+        'is left; keep fewer modes, or take "craig_bampton"'
     )
     if not d.min(initial=1.0) > 0.0:
         raise AnalysisError(message)
