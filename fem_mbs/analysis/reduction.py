@@ -114,8 +114,9 @@ def reduce_part(
     Returns:
         The part; its coordinates are the interface components one after the other, then modes (but where
         orthonormal).  ``info`` holds "modes", "cutoff_hz", "complete", "next_hz", "mass", "center", "inertia" about it,
-        "effective_mass" (share of the mass, per direction, that modes move while held interfaces accelerate), "shares" of each mode,
-        "accuracy" (per mode: frequency_hz, relative_error estimated of the frequency, residual), "dofs", "seconds".
+        "effective_mass" (share of the mass, per direction, that modes move while held interfaces accelerate),
+        "shares" of each mode, "accuracy" (per mode: frequency_hz, relative_error estimated of the frequency, residual),
+        "dofs", "seconds".
 
     Raises:
         ModelError: interfaces or options that make no sense, naming them.
