@@ -24,7 +24,7 @@ from scipy.linalg import eigh, null_space
 from fem_mbs.errors import ModelError
 from fem_mbs.reduced_part import COMPONENTS, Interface, Moments, ReducedPart
 
-__all__ = ["FlexibleBodyData", "FlexibleNode", "Taylor", "body_data", "body_frame", "part_of"]
+__all__ = ["FlexibleBodyData", "FlexibleNode", "Taylor", "body_data", "body_frame", "part_of", "unpacked_moments"]
 
 #: Products of angular velocities that Oe goes with, as axes, and as stiffening data call them.
 PRODUCTS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
@@ -430,7 +430,7 @@ def part_of(data: FlexibleBodyData, name: str | None = None) -> ReducedPart:
             A[1 + c_, at + 3 + b] = 1.0  # (e_b x c)_a = c_c, (e_c x c)_a = -c_b
             A[1 + b, at + 3 + c_] = -1.0
             A[4 + a * n : 4 + (a + 1) * n, at + 6 : at + 6 + n] = np.eye(n)
-        moments = _unpacked(A.T @ own.matrix() @ A, 3, 6 + n)
+        moments = unpacked_moments(A.T @ own.matrix() @ A, 3, 6 + n)
     stiffening = {}
     for key, value in data.stiffening().items():
         stiffening[key] = np.zeros_like(M)
@@ -458,7 +458,7 @@ def part_of(data: FlexibleBodyData, name: str | None = None) -> ReducedPart:
     )
 
 
-def _unpacked(J: np.ndarray, dim: int, n: int) -> Moments:
+def unpacked_moments(J: np.ndarray, dim: int, n: int) -> Moments:
     """Moments from their matrix, `Moments.matrix`."""
     end = 1 + dim
     return Moments(
