@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import bmat, csc_matrix, csr_matrix, diags
-from scipy.sparse.linalg import LinearOperator, gmres, splu
+from scipy.sparse import bmat, csc_matrix, diags
+from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError, LinearSolver, cholmod_status, make_solver
+from fem_mbs.solvers.positive_part import PositivePart
 
 __all__ = ["SINGULAR_GROWTH", "Effort", "SaddleFactors", "SingularShift"]
 
@@ -21,9 +22,6 @@ _ROUND_OFF, _ACCEPTED = 1e-15, 1e-11
 _REFINEMENTS = 3
 #: Part of the diagonal which, added, makes singular matrices positive definite.
 _NEARLY = 1e-10
-#: Corrections of a solution by factors of the symmetric part, the contraction from which on GMRES takes over, what one
-#: of its cycles aims at, and its largest number of steps.
-_CORRECTIONS, _SLOW, _CYCLE, _KRYLOV = 12, 0.05, 1e-8, 80
 #: Rows from which on real matrices go to CHOLMOD.
 LARGE = 20_000
 #: How many times as many unsymmetric matrices have, and what counts as none: a shaft of 36 447 rows in damped bearings
@@ -70,7 +68,7 @@ class SaddleFactors:
         self.N = csc_matrix(bmat([[A, columns], [G, None]])) if self.m else csc_matrix(A)
         self.dtype = self.N.dtype
         self.iterated: list[LinearSolver] | None = None
-        self.positive: _PositivePart | None = None
+        self.positive: PositivePart | None = None
         if self._beyond_superlu() and self.dtype == float and cholmod_status()[0]:
             self._factor_positive_part()
             if self.positive is None:
@@ -95,7 +93,7 @@ class SaddleFactors:
             return
         self.effort.factorisations += 1
         try:
-            self.positive = _PositivePart(self.N)
+            self.positive = PositivePart(self.N)
             return
         except LinearSolveError:
             S = 0.5 * (self.N + self.N.T)
@@ -161,7 +159,7 @@ class SaddleFactors:
 
     def _solve(self, b: np.ndarray, transposed: bool) -> np.ndarray:
         if self.positive is not None:
-            x = np.column_stack([self.positive.solve(c, transposed) for c in b.reshape(b.shape[0], -1).T])
+            x = self.positive.solve(b.reshape(b.shape[0], -1), transposed)
             self.effort.corrections += self.positive.corrections
             self.positive.corrections = 0
             return x.reshape(b.shape)
@@ -194,40 +192,3 @@ class SaddleFactors:
             return (x[:, :columns] + 1j * x[:, columns:]).reshape(b.shape)
         return self._solve(b, transposed)
 
-
-class _PositivePart:
-    """Solutions with a matrix (n, n) whose symmetric part is positive definite, by the factors of that.
-
-    ``corrections`` counts further applications of the factors.
-
-    Raises:
-        LinearSolveError: the symmetric part is not positive definite.
-    """
-
-    def __init__(self, N: csc_matrix):
-        self.N = csr_matrix(N)
-        self.NT = csr_matrix(N.T)
-        self.factors = PositiveFactors(Pencil(0.5 * (self.N + self.NT)))
-        self.size = float(abs(N).sum(axis=1).max())
-        self.preconditioner = LinearOperator(N.shape, matvec=self._apply, dtype=float)
-        self.corrections = 0
-
-    def _apply(self, b: np.ndarray) -> np.ndarray:
-        self.corrections += 1
-        return self.factors.solve(b)
-
-    def solve(self, b: np.ndarray, transposed: bool) -> np.ndarray:
-        """x (n,) of N x = b, or N^T x = b."""
-        N = self.NT if transposed else self.N
-        x = self.factors.solve(b)
-        before = np.inf
-        for _ in range(_CORRECTIONS):
-            r = b - N @ x
-            left = float(np.abs(r).max())
-            if left <= _ROUND_OFF * (self.size * np.abs(x).max() + np.abs(b).max()) or left > 0.5 * before:
-                break  # there, or at what rounding leaves
-            step = self._apply(r)
-            if np.abs(r - N @ step).max() > _SLOW * left:
-                step, _ = gmres(N, r, rtol=_CYCLE, restart=_KRYLOV, maxiter=1, M=self.preconditioner)
-            x, before = x + step, left
-        return x
