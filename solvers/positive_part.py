@@ -27,10 +27,10 @@ from scipy.sparse.linalg import LinearOperator, gmres
 
 from fem_mbs.solvers.factors import Pencil, PositiveFactors
 
-__all__ = ["PositivePart"]
+__all__ = ["ROUND_OFF", "PositivePart"]
 
-#: Backward error of a solution aimed at.
-_ROUND_OFF = 1e-15
+#: Backward error of a solution that is rounding.
+ROUND_OFF = 1e-15
 #: Corrections of a solution, the contraction from which on GMRES takes over, what one of its cycles aims at, and its
 #: largest number of steps.
 _CORRECTIONS, _SLOW, _CYCLE, _KRYLOV = 12, 0.05, 1e-8, 80
@@ -59,41 +59,36 @@ class PositivePart:
         pencil.release()
         self.size = float(abs(self.N).sum(axis=1).max())
 
-    def solve(self, b: np.ndarray, transposed: bool) -> np.ndarray:
-        """x (n, k) of N x = b (n, k), or of N^T x = b."""
+    def solve(self, b: np.ndarray, transposed: bool, aim: float = ROUND_OFF) -> np.ndarray:
+        """x (n, k) of N x = b (n, k), or of N^T x = b, with backward errors of about ``aim``."""
         x = np.empty_like(b)
         before = self.applications
         for first in range(0, b.shape[1], _COLUMNS):
             some = slice(first, first + _COLUMNS)
-            x[:, some] = self._solve(b[:, some], transposed)
+            x[:, some] = self._solve(b[:, some], transposed, aim)
         self.corrections += self.applications - before - b.shape[1]
         return x
 
-    def _solve(self, b: np.ndarray, transposed: bool) -> np.ndarray:
+    def _solve(self, b: np.ndarray, transposed: bool, aim: float) -> np.ndarray:
         N = self.NT if transposed else self.N
-        x, r, some = np.zeros_like(b), b.copy(), np.arange(b.shape[1])
+        x, r, some = np.zeros_like(b), b, np.arange(b.shape[1])
         size = np.abs(b).max(axis=0)
-        before = np.full(some.size, np.inf)
         for _ in range(_CORRECTIONS):
-            left = np.abs(r).max(axis=0)
-            step = self._both_levels(r, transposed)
-            after = np.abs(r - N @ step).max(axis=0)
-            slow = after > np.maximum(_SLOW * left, self._floor(x[:, some] + step, size[some]))
-            for i in np.flatnonzero(slow):
-                step[:, i] = self._krylov(r[:, i], transposed)
-            x[:, some] += step
-            r = b[:, some] - N @ x[:, some]
-            before, left = left, np.abs(r).max(axis=0)
-            # there, or at what rounding leaves
-            going = (left > self._floor(x[:, some], size[some])) & (left <= 0.5 * before)
-            some, r = some[going], r[:, going]
+            before = np.abs(r).max(axis=0)
+            new = x[:, some] + self._both_levels(r, transposed)
+            after = b[:, some] - N @ new
+            left = np.abs(after).max(axis=0)
+            floor = aim * (self.size * np.abs(new).max(axis=0) + size[some])
+            for i in np.flatnonzero(left > np.maximum(_SLOW * before, floor)):
+                new[:, i] = x[:, some[i]] + self._krylov(r[:, i], transposed)
+                after[:, i] = b[:, some[i]] - N @ new[:, i]
+                left[i] = np.abs(after[:, i]).max()
+            x[:, some] = new
+            going = (left > floor) & (left <= 0.5 * before)  # neither there, nor at what rounding leaves
+            some, r = some[going], after[:, going]
             if some.size == 0:
                 break
         return x
-
-    def _floor(self, x: np.ndarray, size: np.ndarray) -> np.ndarray:
-        """Residuals (k,) of solutions x (n, k) to right sides of these sizes that are rounding."""
-        return _ROUND_OFF * (self.size * np.abs(x).max(axis=0) + size)
 
     def _apply(self, r: np.ndarray) -> np.ndarray:
         self.applications += 1 if r.ndim == 1 else r.shape[1]

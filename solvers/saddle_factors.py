@@ -11,14 +11,14 @@ from scipy.sparse.linalg import splu
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError, LinearSolver, cholmod_status, make_solver
-from fem_mbs.solvers.positive_part import PositivePart
+from fem_mbs.solvers.positive_part import ROUND_OFF, PositivePart
 
 __all__ = ["SINGULAR_GROWTH", "Effort", "SaddleFactors", "SingularShift"]
 
 #: |A| |x| / |b| (norms) of equilibrated matrices beyond which a shift counts as an eigenvalue.
 SINGULAR_GROWTH = 1e13
-#: Backward error of a solution with the factors, aimed at and still accepted.
-_ROUND_OFF, _ACCEPTED = 1e-15, 1e-11
+#: Backward error of a solution with the factors that is accepted; that of rough ones where they take iterations.
+_ACCEPTED, _ROUGH = 1e-11, 1e-13
 _REFINEMENTS = 3
 #: Part of the diagonal which, added, makes singular matrices positive definite.
 _NEARLY = 1e-10
@@ -96,7 +96,8 @@ class SaddleFactors:
             self.positive = PositivePart(self.N)
             return
         except LinearSolveError:
-            S = 0.5 * (self.N + self.N.T)
+            pass  # and let go of what the attempt holds
+        S = 0.5 * (self.N + self.N.T)
         self.effort.factorisations += 1
         try:
             PositiveFactors(Pencil(S, diags(S.diagonal())), -_NEARLY)
@@ -133,7 +134,7 @@ class SaddleFactors:
             while True:
                 x = self._solve(b.astype(self.dtype), False)
                 error = self._error(x, b)
-                if error <= _ROUND_OFF or self.steps == _REFINEMENTS or not np.isfinite(error):
+                if error <= ROUND_OFF or self.steps == _REFINEMENTS or not np.isfinite(error):
                     break
                 self.steps += 1
             self.growth = float(size * np.abs(x).max() / np.abs(b).max())
@@ -157,9 +158,9 @@ class SaddleFactors:
         bound = (abs(self.N) @ np.abs(x)).max() + np.abs(b).max()
         return float(np.abs(self.N @ x - b).max() / bound)
 
-    def _solve(self, b: np.ndarray, transposed: bool) -> np.ndarray:
+    def _solve(self, b: np.ndarray, transposed: bool, rough: bool = False) -> np.ndarray:
         if self.positive is not None:
-            x = self.positive.solve(b.reshape(b.shape[0], -1), transposed)
+            x = self.positive.solve(b.reshape(b.shape[0], -1), transposed, _ROUGH if rough else ROUND_OFF)
             self.effort.corrections += self.positive.corrections
             self.positive.corrections = 0
             return x.reshape(b.shape)
@@ -175,20 +176,21 @@ class SaddleFactors:
             x = x + self.lu.solve(b - N @ x, kind)
         return x
 
-    def solve(self, b: np.ndarray, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """x (n,) or (n, k) and y (m,) or (m, k) of A x + G^T y = b, G x = 0; A^T instead of A if ``transposed``."""
+    def solve(self, b: np.ndarray, transposed: bool = False, rough: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """x (n,) or (n, k) and y (m,) or (m, k) of A x + G^T y = b, G x = 0; A^T instead of A if ``transposed``.
+
+        ``rough``: where solutions take iterations, these may end some digits before rounding."""
         full = np.zeros((self.n + self.m, *b.shape[1:]), np.result_type(b, self.dtype))
         full[: self.n] = b
-        x = self.solve_full(full, transposed)
+        x = self.solve_full(full, transposed, rough)
         return x[: self.n], x[self.n :]
 
-    def solve_full(self, b: np.ndarray, transposed: bool = False) -> np.ndarray:
+    def solve_full(self, b: np.ndarray, transposed: bool = False, rough: bool = False) -> np.ndarray:
         """Solution of the whole system for any right side (n + m,) or (n + m, k)."""
         columns = 1 if b.ndim == 1 else b.shape[1]
         self.effort.solves += columns
         if np.iscomplexobj(b) and not np.issubdtype(self.dtype, np.complexfloating):
             parts = b.reshape(self.n + self.m, -1)
-            x = self._solve(np.hstack((parts.real, parts.imag)), transposed)
+            x = self._solve(np.hstack((parts.real, parts.imag)), transposed, rough)
             return (x[:, :columns] + 1j * x[:, columns:]).reshape(b.shape)
-        return self._solve(b, transposed)
-
+        return self._solve(b, transposed, rough)
