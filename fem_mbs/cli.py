@@ -347,6 +347,7 @@ def reduce_(
     ] = False,
     material: Annotated[str | None, typer.Option(help="Of a mesh: E,nu,density.")] = None,
     thickness: Annotated[float, typer.Option(help="Of a plane mesh [m].")] = 1.0,
+    release: Annotated[bool, typer.Option("--release", help="Take supports of nodes of the interfaces away.")] = False,
     state: Annotated[str, typer.Option(help="Reduce at the start, or at the end of the model's steps.")] = "start",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File to write.", show_default="PART-part.h5")
@@ -362,7 +363,7 @@ def reduce_(
     reduce_file(
         part, interface, "average" if average else "rigid" if rigid else None, output, material, thickness, _console(),
         quiet, strict, method=method, modes=modes, cutoff=cutoff, participation=participation, damping=damping,
-        orthonormal=orthonormal, check=check, accuracy=accuracy, recovery=not no_recovery, state=state,
+        orthonormal=orthonormal, check=check, accuracy=accuracy, recovery=not no_recovery, state=state, release=release,
     )  # fmt: skip
 
 

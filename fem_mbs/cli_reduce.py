@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["find_interfaces", "load_part", "print_part", "reduce_file"]
 
-_MOST_MODES = 24  # shown
+_MOST_MODES, _MOST_LOADS = 24, 8  # shown
 _NAMES_2D, _NAMES_3D = ("x", "y", "rotation"), ("x", "y", "z", "rx", "ry", "rz")
 
 
@@ -188,10 +188,10 @@ def print_part(console: Console, part: ReducedPart) -> None:
         if info.get("complete"):
             console.print(f"all modes up to {info['cutoff_hz']:g} Hz, counted")
     if info.get("accuracy"):
-        table = make_table("mode of the part, interfaces free", "frequency [Hz]", "estimated error", "residual")
+        table = make_table("mode of the part, interfaces free", "frequency [Hz]", "estimated error")
         for k, row in enumerate(info["accuracy"]):
             error = f"{row['relative_error']:.2g}" if np.isfinite(row["relative_error"]) else "beyond the modes kept"
-            table.add_row(str(k + 1), f"{row['frequency_hz']:.6g}", error, f"{row['residual']:.1e}")
+            table.add_row(str(k + 1), f"{row['frequency_hz']:.6g}", error)
         console.print(table)
     if "mass" in info:
         center = " ".join(f"{v:.6g}" for v in np.atleast_1d(info["center"]))
@@ -205,7 +205,9 @@ def print_part(console: Console, part: ReducedPart) -> None:
         share = ", ".join(f"{n} {v:.1%}" for n, v in zip(names, np.asarray(info["effective_mass"]), strict=True))
         console.print(f"share of the mass that the modes move: {share}", soft_wrap=True)
     if part.loads:
-        console.print(f"loads kept: {', '.join(part.loads)}", markup=False, soft_wrap=True)
+        names = list(part.loads)
+        more = f" and {len(names) - _MOST_LOADS} more" if len(names) > _MOST_LOADS else ""
+        console.print(f"loads kept: {', '.join(names[:_MOST_LOADS])}{more}", markup=False, soft_wrap=True)
     if part.damping is not None:
         console.print("with damping")
     seconds = info.get("seconds", {})

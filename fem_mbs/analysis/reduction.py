@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -81,6 +82,7 @@ def reduce_part(
     accuracy: int = 6,
     check: str | None = None,
     state: str = "start",
+    release: bool = False,
     recovery: bool = True,
     name: str | None = None,
 ) -> ReducedPart:
@@ -108,6 +110,7 @@ def reduce_part(
         check: against modes that an iteration missed, "none", "probe" or "inertia"; None: "inertia" below a cut-off,
             else "probe".
         state: "start", or "end": about the place and stresses that the model's steps leave.
+        release: take supports and motions of nodes of the interfaces away.
         recovery: keep the displacements of all nodes.
         name: of the part; None: the model's title.
 
@@ -124,7 +127,7 @@ def reduce_part(
     """
     began = time.perf_counter()
     _check_options(method, modes, cutoff, participation, accuracy, check, state)
-    linear = model if isinstance(model, Linearised) else _linearised(model, state)
+    linear = model if isinstance(model, Linearised) else _linearised(model, state, interfaces if release else {})
     if not linear.eliminated:
         raise ModelError(
             "Reduction: too many of its unknowns are tied by joints for a part; reduce the flexible parts of the "
@@ -138,13 +141,15 @@ def reduce_part(
     assembled = time.perf_counter()
     motions, combination = _rigid_motions(linear, K, start)
     rigid_q = motions[: linear.first][linear.elimination.free] @ combination
+    MR = linear.mass_matrix[: linear.first][:, : linear.first] @ motions[: linear.first]
+    if linear is not model:
+        linear.release()  # factors take much memory
     basis = _basis(linear, boundary, K, M, method, modes, cutoff, participation, check, rigid_q, combination, start)
     Q = boundary.expand(basis.T)
     rigid = _rigid_coordinates(basis, boundary, combination, start, M, Q, rigid_q)
     reduced = time.perf_counter()
     quality = _accuracy(basis, boundary, K, M, Q, rigid.shape[1], accuracy)
     damped = _damping(linear, damping, basis, Q, rigid)
-    MR = linear.mass_matrix[: linear.first][:, : linear.first] @ motions[: linear.first]
     gravity = gravity_forces(linear, MR, Q)
     inertia = motions[: linear.first].T @ MR
     dim = linear.system.dimension
@@ -208,10 +213,18 @@ def _check_options(method, modes, cutoff, participation, accuracy, check, state)
         raise ModelError(f'Reduction: state = {state!r} must be "start" or "end" (of the model\'s steps)')
 
 
-def _linearised(model: Model, state: str) -> Linearised:
-    """The model at its start without loads, or as its steps leave it."""
+def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linearised:
+    """The model at its start without loads, or as its steps leave it; without supports at ``released`` interfaces."""
     if not isinstance(model, Model):
         raise ModelError(f"Reduction: {type(model).__name__} is no Model")
+    if released:
+        if state == "end":
+            raise ModelError('Reduction: release goes with state = "start"; its steps need their supports')
+        places = [spec.get("on") if isinstance(spec, Mapping) else spec for spec in released.values()]
+        nodes = set(np.concatenate([model.nodes_of(place, "Reduction") for place in places]).tolist())
+        model = copy(model)
+        model._fixed = [entry for entry in model._fixed if entry[0] not in nodes]
+        model._driven = [entry for entry in model._driven if entry[0] not in nodes]
     if state == "end" and model.steps:
         from fem_mbs.analysis.run import _Run
         from fem_mbs.analysis.solution import Solution
@@ -251,7 +264,7 @@ def _rigid_motions(linear: Linearised, K: csr_matrix, origin: np.ndarray) -> tup
     free = linear.elimination.free
     q = scaled[free]
     gap = scaled - linear.elimination.T @ q
-    force, size = K @ q, abs(K) @ np.abs(q)
+    force, size = K @ q, np.abs(K.diagonal())[:, None] * np.abs(q)
     violation = np.concatenate((gap, force / max(size.max(initial=0.0), 1e-300)))
     _, values, vectors = np.linalg.svd(np.linalg.qr(violation, mode="r"))
     loose, vectors = values <= _RIGID, vectors.T
