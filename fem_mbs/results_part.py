@@ -1,8 +1,8 @@
 """Reduced parts as files: HDF5, one file per part, read back bit for bit without mesh or model.
 
 The file's attribute "format" is "fem-mbs reduced part", "version" a whole number; a file of a newer version is refused.
-Arrays are datasets with the names of `fem_mbs.reduced_part.ReducedPart`; what is None is absent; `info` is a group whose
-numbers, texts, lists and mappings are JSON in an attribute and whose arrays are datasets.
+Arrays are datasets with the names of `fem_mbs.reduced_part.ReducedPart`; what is None is absent; `info` is a group
+whose numbers, texts, lists and mappings are JSON and whose arrays are datasets.
 """
 
 from __future__ import annotations

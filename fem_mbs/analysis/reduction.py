@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -81,6 +82,7 @@ def reduce_part(
     accuracy: int = 6,
     check: str | None = None,
     state: str = "start",
+    release: bool = False,
     recovery: bool = True,
     stiffening: str | None = None,
     name: str | None = None,
@@ -109,6 +111,7 @@ def reduce_part(
         check: against modes that an iteration missed, "none", "probe" or "inertia"; None: "inertia" below a cut-off,
             else "probe".
         state: "start", or "end": about the place and stresses that the model's steps leave.
+        release: take supports and motions of nodes of the interfaces away.
         recovery: keep the displacements of all nodes.
         stiffening: geometric stiffness per unit of the loads of a moving part (`fem_mbs.analysis.stiffening`): the
             interface that carries the body's frame, or "free"; None: none.
@@ -117,8 +120,9 @@ def reduce_part(
     Returns:
         The part; its coordinates are the interface components one after the other, then modes (but where
         orthonormal).  ``info`` holds "modes", "cutoff_hz", "complete", "next_hz", "mass", "center", "inertia" about it,
-        "effective_mass" (share of the mass, per direction, that modes move while held interfaces accelerate), "shares" of each mode,
-        "accuracy" (per mode: frequency_hz, relative_error estimated of the frequency, residual), "dofs", "seconds".
+        "effective_mass" (share of the mass, per direction, that modes move while held interfaces accelerate),
+        "shares" of each mode, "accuracy" (per mode: frequency_hz, relative_error estimated of the frequency, residual),
+        "dofs", "seconds".
 
     Raises:
         ModelError: interfaces or options that make no sense, naming them.
@@ -126,7 +130,7 @@ def reduce_part(
     """
     began = time.perf_counter()
     _check_options(method, modes, cutoff, participation, accuracy, check, state)
-    linear = model if isinstance(model, Linearised) else _linearised(model, state)
+    linear = model if isinstance(model, Linearised) else _linearised(model, state, interfaces if release else {})
     if not linear.eliminated:
         raise ModelError(
             "Reduction: too many of its unknowns are tied by joints for a part; reduce the flexible parts of the "
@@ -211,10 +215,18 @@ def _check_options(method, modes, cutoff, participation, accuracy, check, state)
         raise ModelError(f'Reduction: state = {state!r} must be "start" or "end" (of the model\'s steps)')
 
 
-def _linearised(model: Model, state: str) -> Linearised:
-    """The model at its start without loads, or as its steps leave it."""
+def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linearised:
+    """The model at its start without loads, or as its steps leave it; without supports at ``released`` interfaces."""
     if not isinstance(model, Model):
         raise ModelError(f"Reduction: {type(model).__name__} is no Model")
+    if released:
+        if state == "end":
+            raise ModelError('Reduction: release goes with state = "start"; its steps need their supports')
+        places = [spec.get("on") if isinstance(spec, Mapping) else spec for spec in released.values()]
+        nodes = set(np.concatenate([model.nodes_of(place, "Reduction") for place in places]).tolist())
+        model = copy(model)
+        model._fixed = [entry for entry in model._fixed if entry[0] not in nodes]
+        model._driven = [entry for entry in model._driven if entry[0] not in nodes]
     if state == "end" and model.steps:
         from fem_mbs.analysis.run import _Run
         from fem_mbs.analysis.solution import Solution

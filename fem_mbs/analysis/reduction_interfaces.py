@@ -279,7 +279,7 @@ def _of_rigid(linear: Linearised, owner: str, nodes: np.ndarray, r: np.ndarray):
         what = "is held by a support or motion" if held else "depends on others by a constraint"
         raise ModelError(
             f"{owner}: {system.name_of(int(bad))} {what}, so that the nodes cannot move as a rigid whole; leave that "
-            'node out, or take kind = "average"'
+            'node out, remove that (release = True takes supports away), or take kind = "average"'
         )
     columns, first, back = np.unique(T.indices, return_index=True, return_inverse=True)
     R = R / T.data[:, None]

@@ -34,14 +34,18 @@ def unit_loads(linear: Linearised, Q: np.ndarray) -> dict[str, np.ndarray]:
                     users.setdefault(int(index), []).append(label)
     for name, (index, _) in compiled.model.temperatures.items():
         users.setdefault(index, []).append(name)
+    if not users:
+        return {}
     ones = np.ones(linear.loads.size)
     found = {}
+    blocks = [block for block in system.blocks if "function" in block.type.par and not block.type.multipliers]
+    silent = linear.force(linear.ctl, linear._fun(), blocks)
     for index, names in sorted(users.items()):
         if not linear.loads[index]:
             continue
         mask = np.zeros(linear.loads.size, bool)
         mask[index] = True
-        change = linear.force(linear.ctl, linear._fun()) - linear.force(linear.ctl, linear._fun(mask, ones))
+        change = silent - linear.force(linear.ctl, linear._fun(mask, ones), blocks)
         found[" + ".join(dict.fromkeys(names))] = Q.T @ (linear.elimination.T.T @ change[: linear.first])
     return found
 
