@@ -39,7 +39,6 @@ from fem_mbs.contract import (
     LEDGER,
     LX,
     ONE_STATE,
-    OUTPUT,
     POTENTIAL,
     PX,
     RULE,
@@ -130,7 +129,13 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     width = (12 if one_state and wv != 0.0 else 9) if tangent else 3
     X, MX = np.zeros((ny, width)), np.empty((ny, width))
     mean = np.empty((ny, 3))
-    d0, d1, dm, dv, c = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
+    d0, d1, dm, dv, c = (
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+    )
     b = np.empty((dim, 3))  # derivative of w_ak by q_k
     turn, w, acc, v, u = np.empty(3), np.zeros(3), np.empty(3), np.empty(3), np.empty(3)
     f = np.empty(6 + n)
@@ -362,10 +367,6 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     y, rate, P = np.zeros((ny, 3)), np.zeros((ny, 3)), np.empty((ny, 3))
     x = np.empty(3)
     for e in range(e0, e1):
-        if job == OUTPUT:
-            for k in range(n):
-                fe[e - e0, k] = Q[1, dof[e, first + k]]
-            continue
         if job == START:
             frame_directors(D[1], rot[e, 0], dim, d1)
             frame_directors(DD[1], rot[e, 0], dim, dv)
@@ -424,6 +425,5 @@ def make_type(name: str, dimension: int, modes: int) -> ElementType:
     """The type of a body in so many modal coordinates: all share one piece of compiled code."""
     return ElementType(
         name, dimension, 1, True, ("mass [kg]",), _force, _report,
-        hist=3 * dimension * modes, outputs=tuple(f"mode {k + 1} [m]" for k in range(modes)), inertia=True,
-        tables=True, scalars=modes,
+        hist=3 * dimension * modes, inertia=True, tables=True, scalars=modes,
     )  # fmt: skip

@@ -8,8 +8,8 @@ They tie a node (x_n, D), D = [D_1 D_2 D_3], to a body in n modal coordinates q 
                  plane the last row alone)
 
 Both are linear in y = (x, d_a, q_k d_a), the second times D, so that their difference quotients are exact:
-w1 - w0 = theta x w_m + dq c with c_a = d_a0 + theta x d_a0/2, and a force F on a vector u = sum_a d_a U_ak q_k enters the
-rows of theta as u_m x F and those of q as c_a U_ak.F; the multipliers work lambda.(g1 - g0), and a tie does no work.
+w1 - w0 = theta x w_m + dq c with c_a = d_a0 + theta x d_a0/2, and a force F on a vector u = sum_a d_a U_ak q_k enters
+the rows of theta as u_m x F and those of q as c_a U_ak.F; the multipliers work lambda.(g1 - g0), and a tie none.
 Constraints hold at the end of the step, multipliers act at its middle; see `fem_mbs.elements.joints`.
 
 Dofs: (x, theta) of the frame and of the node, q, multipliers.  Parameters: the scale, then c (dim) and Phi (dim, n),
@@ -349,7 +349,9 @@ def make_type(name: str, dimension: int, modes: int) -> ElementType:
     turns = 3 if dimension == 3 else 1
     axes = "xyz"[:dimension]
     point = name.startswith("flexible_point")
-    outputs = [f"force {c} [N]" for c in axes] if point else [f"moment {c} [N m]" for c in ("xyz" if turns == 3 else "z")]
+    outputs = (
+        [f"force {c} [N]" for c in axes] if point else [f"moment {c} [N m]" for c in ("xyz" if turns == 3 else "z")]
+    )
     return ElementType(
         name, dimension, 2, True, ("scale", *(f"c{c} [m]" for c in axes)) if point else ("scale",),
         _point if point else _orientation, _report_point if point else _report_orientation,

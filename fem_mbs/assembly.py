@@ -1,10 +1,10 @@
 """From a model's blocks to the frozen arrays that the compiled step works on.
 
-Numbering: each node has its position dofs and, where an element, body or joint needs it, rotation dofs; coordinates that
-belong to no node (modal ones) follow, which count as positions, then multipliers; the last entry is the sink, to which
-missing and ground dofs point.  The sparsity pattern is built once: every
-element matrix entry knows its place in the value array, whether that is a band (narrow models, factored in compiled
-code) or compressed columns (wide models, factored by CHOLMOD or SuperLU).
+Numbering: each node has its position dofs and, where an element, body or joint needs it, rotation dofs; coordinates
+that belong to no node (modal ones) follow, which count as positions, then multipliers; the last entry is the sink, to
+which missing and ground dofs point.  The sparsity pattern is built once: every element matrix entry knows its place in
+the value array, whether that is a band (narrow models, factored in compiled code) or compressed columns (wide models,
+factored by CHOLMOD or SuperLU).
 """
 
 from __future__ import annotations
@@ -221,7 +221,10 @@ class Compiled:
         for block in self.blocks:
             if block.preferred is not None:
                 node, component = block.preferred.T
-                out[at : at + block.n_multipliers] = np.where(node >= 0, self.offset[node] + component, -1)
+                dof = np.where(node >= 0, self.offset[node] + component, -1)
+                if block.type.scalars:  # (nobody's wish, so no error where it is held)
+                    dof[(dof >= 0) & (self.system.equation[dof] < 0)] = -1
+                out[at : at + block.n_multipliers] = dof
             at += block.n_multipliers
         return out
 

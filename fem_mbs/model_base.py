@@ -183,6 +183,7 @@ class ModelBase:
         self._droppable: list[tuple[int, int]] = []
         self._welded_rotation: list[tuple[str, int]] = []
         self._couplings: list[Any] = []
+        self._scalars: list[str] = []  # names of coordinates that belong to no node
         self._ways: list[int] = []  # nodes that are coordinates along lines, not places
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
         self._spare: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import flexible_body, solid, solid_centrifugal, solid_condensed, solid_loads, solid_mass, solid_plane
+from fem_mbs.elements import (
+    flexible_body,
+    solid,
+    solid_centrifugal,
+    solid_condensed,
+    solid_loads,
+    solid_mass,
+    solid_plane,
+)
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.elements.solid_shapes import local_nodes
 from fem_mbs.reduced_part import Moments
