@@ -30,9 +30,12 @@ __all__ = [
     "load_model",
     "mac",
     "read_mesh",
+    "read_part",
+    "reduce_part",
     "run",
     "solve",
     "tangent_check",
+    "write_part",
 ]
 
 _checkout = Path(__file__).resolve().parent.parent
@@ -65,9 +68,12 @@ _PUBLIC = {
     "load_model": "fem_mbs.modelfile",
     "mac": "fem_mbs.results_mac",
     "read_mesh": "fem_mbs.meshes.reader",
+    "read_part": "fem_mbs.results_part",
+    "reduce_part": "fem_mbs.analysis.reduction",
     "run": "fem_mbs.analysis.run",
     "solve": "fem_mbs.analysis.run",
     "tangent_check": "fem_mbs.analysis.tangent",
+    "write_part": "fem_mbs.results_part",
 }
 
 
