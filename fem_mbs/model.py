@@ -19,6 +19,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.model_base import Assembling, Body, Event, InitialSpeed, InitialVelocity, Step
+from fem_mbs.model_components import Components
 from fem_mbs.model_frames import Frames
 from fem_mbs.model_friction import Frictions
 from fem_mbs.model_joints import Joints
@@ -48,7 +49,9 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, NodalSprings, Ties, Rotors, ReducedParts):
+class Model(
+    Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, NodalSprings, Ties, Rotors, ReducedParts, Components
+):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:

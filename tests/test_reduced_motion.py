@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reduced_parts import STEEL, beam, reduced
+from flexible_parts import STEEL, beam, reduced
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, solve
