@@ -20,13 +20,20 @@ Their work is the change of energy; they add up to the changes of M y' and of su
 momenta are exact at any step.  (c_a is not the mean of the directors: theta x w_m holds a part of dq.)  One-state
 rules take y'' of the state: w'' = q'' d + 2 q' d' + q d''.
 
+Geometric stiffening by superposition (Wallrapp, Santos & Ryu 1990; Melzer 1994, 6.2): sum_j lambda_j K_j q beside K q,
+with the loads lambda_j of the frame over the step, in its axes: acceleration less that of gravity, angular acceleration
+and products of angular velocities, w = R0^T theta/h.  It has no potential, so the ledger books its work.
+
 Weight: -sum_i M_ix g.y_i.  With M dense the cost of a body is three products with M of (1 + dim + dim n)^2 entries;
 everything else is linear in n, but for dim^2 n^2 products in the tangent.
 
-Dofs: (x, theta, q).  Parameters: the mass, then M, K and D row by row.  In the plane the same with d_3 left out.
+Dofs: (x, theta, q).  Parameters: the mass, then M, K and D row by row, and where there is stiffening the number of its
+matrices, then of each the load, as `LOADS` counts them, and K_j.  In the plane the same with d_3 left out.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -37,6 +44,7 @@ from fem_mbs.contract import (
     GX,
     KINETIC,
     LEDGER,
+    LOAD_WORK,
     LX,
     ONE_STATE,
     POTENTIAL,
@@ -56,7 +64,12 @@ from fem_mbs.contract import (
 from fem_mbs.elements.kinematics import cayley_tangent, cross
 from fem_mbs.elements.registry import ElementType
 
-__all__ = ["make_type", "parameters"]
+__all__ = ["LOADS", "make_type", "parameters"]
+
+#: Loads of the frame that stiffen.
+LOADS = (
+    "ax", "ay", "az", "alphax", "alphay", "alphaz", "wx2", "wy2", "wz2", "wxwy", "wywz", "wxwz",
+)  # fmt: skip
 
 
 @inner
@@ -108,6 +121,34 @@ def _products(M, X, out):
 
 
 @inner
+def _products_of(w, load):
+    """lambda (12,) from w: the last six loads."""
+    for i in range(3):
+        load[6 + i] = w[i] * w[i]
+        load[9 + i] = w[i if i < 2 else 0] * w[i + 1 if i < 2 else 2]
+
+
+@inner
+def _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, acc):
+    """lambda (12,) over a step, and the acceleration less gravity acc (3,) in space; see the module's docstring."""
+    h = ctl[H]
+    first = 3 * (dim - 1)
+    w = np.empty(3)
+    for i in range(3):
+        acc[i] = 2.0 / h * (U[dof[e, i]] / h - V[0, dof[e, i]]) - ctl[GX + i] if i < dim else 0.0
+        if dim == 3:
+            w[i] = (d0[i, 0] * turn[0] + d0[i, 1] * turn[1] + d0[i, 2] * turn[2]) / h
+            load[3 + i] = 2.0 / h * (w[i] - V[0, dof[e, 3 + i]])
+        else:
+            w[i] = turn[i] / h
+            load[3 + i] = 2.0 / h * (w[i] - V[0, dof[e, first - 1]]) if i == 2 else 0.0
+    for i in range(3):
+        load[i] = dm[i, 0] * acc[0] + dm[i, 1] * acc[1] + dm[i, 2] * acc[2] if i < dim else 0.0
+    _products_of(w, load)
+    return w
+
+
+@inner
 def _place(k, dim):
     """Row of a local unknown in space."""
     if dim == 3 or k < 2:
@@ -143,8 +184,11 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     K = np.empty((6 + n, 6 + n))
     T = np.empty((3, 3))
     L = np.empty((3, 3))
+    load, pull, body, dload = np.zeros(12), np.zeros(3), np.zeros(3), np.zeros(6)
+    base = 1 + ny * ny + 2 * n * n
     for e in range(e0, e1):
         p = par[e]
+        count = int(p[base]) if p.size > base else 0
         M = p[1 : 1 + ny * ny].reshape((ny, ny))
         stiff = p[1 + ny * ny : 1 + ny * ny + n * n].reshape((n, n))
         damp = p[1 + ny * ny + n * n : 1 + ny * ny + 2 * n * n].reshape((n, n))
@@ -240,6 +284,26 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 rate = V[1, j] if one_state else U[j] / h
                 t += sf * (stiff[k, m] * qe[m] + damp[k, m] * rate)
             f[6 + k] = t
+        if count:
+            if one_state:
+                for i in range(3):
+                    pull[i] = V[2, dof[e, i]] - ctl[GX + i] if i < dim else 0.0
+                    j = dof[e, 3 + i] if dim == 3 else dof[e, 2]
+                    body[i] = V[1, j] if dim == 3 or i == 2 else 0.0
+                    load[3 + i] = V[2, j] if dim == 3 or i == 2 else 0.0
+                for i in range(dim):
+                    load[i] = d1[i, 0] * pull[0] + d1[i, 1] * pull[1] + d1[i, 2] * pull[2]
+                _products_of(body, load)
+            else:
+                body[:] = _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, pull)
+            for m in range(count):
+                at = base + 1 + m * (1 + n * n)
+                amount = sf * load[int(p[at])]
+                for k in range(n):
+                    t = 0.0
+                    for j in range(n):
+                        t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
+                    f[6 + k] += amount * t
         for k in range(first + n):
             fe[e - e0, k] = f[_place(k, dim) if k < first else 6 + k - first]
         if not tangent:
@@ -312,6 +376,22 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         for k in range(n):
             for j in range(n):
                 K[6 + k, 6 + j] += (0.5 * ctl[SK] + ctl[DECAY] * rate) * stiff[k, j] + rate * damp[k, j]
+        for m in range(count):
+            at = base + 1 + m * (1 + n * n)
+            what = int(p[at])
+            dload[:] = 0.0
+            if what < 3:
+                cross(d1[what], pull, u)
+                for i in range(3):
+                    dload[i] = (wa if one_state else 2.0 / (h * h)) * dm[what, i]
+                    dload[3 + i] = half * u[i]
+            for k in range(n):
+                t = 0.0
+                for j in range(n):
+                    t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
+                    K[6 + k, 6 + j] += 0.5 * ctl[SK] * load[what] * p[at + 1 + k * n + j]
+                for i in range(6):
+                    K[6 + k, i] += sf * t * dload[i]
         if not one_state:
             cayley_tangent(turn[0], turn[1], turn[2], T)
             for i in range(6 + n):
@@ -323,6 +403,33 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 cross(d0[a], MX[1 + dim + a * n + k, :3], v)
                 for i in range(3):
                     K[6 + k, 3 + i] += half * v[i]
+        for m in range(count):  # w and its rate are linear in theta
+            at = base + 1 + m * (1 + n * n)
+            what = int(p[at])
+            if what < 3:
+                continue
+            # of w by theta, and of its rate
+            unit = (wv if one_state else 1.0 / h) if what >= 6 else (wa if one_state else 2.0 / (h * h))
+            for i in range(3):
+                u[i] = 0.0
+                for a in range(3):  # derivative of the load by w_a (its rate), times that of w_a (its rate) by theta
+                    if what < 6:
+                        t = 1.0 if a == what - 3 else 0.0
+                    elif what < 9:
+                        t = 2.0 * body[a] if a == what - 6 else 0.0
+                    else:
+                        x, y = (what - 9, what - 8) if what < 11 else (0, 2)
+                        t = body[y] if a == x else (body[x] if a == y else 0.0)
+                    if dim == 3:
+                        u[i] += t * unit * d0[a, i]
+                    elif a == 2 and i == 2:
+                        u[i] += t * unit
+            for k in range(n):
+                t = 0.0
+                for j in range(n):
+                    t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
+                for i in range(3):
+                    K[6 + k, 3 + i] += sf * t * u[i]
         for k in range(first + n):
             row = _place(k, dim) if k < first else 6 + k - first
             for j in range(first + n):
@@ -365,7 +472,8 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     d0, d1, dv = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
     W = np.empty((dim * n, 3))
     y, rate, P = np.zeros((ny, 3)), np.zeros((ny, 3)), np.empty((ny, 3))
-    x = np.empty(3)
+    x, turn, load, pull = np.empty(3), np.empty(3), np.zeros(12), np.zeros(3)
+    base = 1 + ny * ny + 2 * n * n
     for e in range(e0, e1):
         if job == START:
             frame_directors(D[1], rot[e, 0], dim, d1)
@@ -413,12 +521,35 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 if ctl[H] > 0.0:
                     loss = damp[k, m] + ctl[DECAY] * stiff[k, m]
                     f[DISSIPATED] += (Q[1, i] - Q[0, i]) * loss * (Q[1, j] - Q[0, j]) / ctl[H]
+        count = int(p[base]) if p.size > base else 0
+        if count == 0 or ctl[H] <= 0.0:
+            continue
+        for a in range(dim):
+            for i in range(3):
+                dv[a, i] = 0.5 * (d0[a, i] + d1[a, i])
+        frame_turn(U, dof, e, dim, turn)
+        _step_loads(ctl, dof, e, dim, V, U, d0, dv, turn, load, pull)
+        for m in range(count):
+            at = base + 1 + m * (1 + n * n)
+            for k in range(n):
+                i = dof[e, first + k]
+                for l in range(n):
+                    j = dof[e, first + l]
+                    share = p[at + 1 + k * n + l] * (Q[1, i] - Q[0, i]) * 0.5 * (Q[0, j] + Q[1, j])
+                    f[LOAD_WORK] -= load[int(p[at])] * share
 
 
-def parameters(matrix: np.ndarray, stiffness: np.ndarray, damping: np.ndarray) -> np.ndarray:
-    """One row of parameters: the matrix M (1 + dim + dim n, squared) of `fem_mbs.reduced_part.Moments.matrix`, and K,
-    D (n, n)."""
-    return np.concatenate(([matrix[0, 0]], matrix.ravel(), stiffness.ravel(), damping.ravel()))
+def parameters(
+    matrix: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, stiffening: Mapping[str, np.ndarray] | None = None
+) -> np.ndarray:
+    """One row of parameters: the matrix M (1 + dim + dim n, squared) of `fem_mbs.reduced_part.Moments.matrix`, K and D
+    (n, n), and K_j (n, n) of loads among `LOADS`."""
+    row = [(matrix[0, 0],), matrix.ravel(), stiffness.ravel(), damping.ravel()]
+    if stiffening:
+        row.append((len(stiffening),))
+        for name, K in stiffening.items():
+            row += [(LOADS.index(name),), K.ravel()]
+    return np.concatenate(row)
 
 
 def make_type(name: str, dimension: int, modes: int) -> ElementType:

@@ -10,6 +10,7 @@ Every interface becomes a node of the model, "part:interface", tied to the body 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,7 +53,7 @@ class ReducedParts(ModelBase):
 
     def reduced_part(
         self, name: str, part: ReducedPart, position=None, rotation=None, *, modes: int | None = None,
-        cutoff: float | None = None, reference: str = "mean", damping=None,
+        cutoff: float | None = None, reference: str = "mean", damping=None, stiffening: str = "none",
     ) -> None:  # fmt: skip
         """A reduced part that moves: any large motion of its frame, small deformations in it.
 
@@ -70,6 +71,10 @@ class ReducedParts(ModelBase):
             reference: "mean" (mean axes, at the mass centre) or the name of an interface with rotations, which then
                 moves with the frame as a rigid whole, as cantilevers are reduced.
             damping: ratio of critical damping of all shapes, or one for each; None: the damping matrix of the part.
+            stiffening: geometric stiffness that the loads of the motion raise: "none" (linear bodies: right while they
+                turn slowly beside their frequencies; energy is exact), "centrifugal" (products of the frame's angular
+                velocities) or "inertia" (accelerations too).  It has no potential: its work is booked with the loads.
+                The part must have been reduced with ``stiffening`` = the interface that carries it.
 
         Raises:
             ModelError: the part has no moments, is held, of another dimension; wrong numbers; a mass and moments that
@@ -107,7 +112,8 @@ class ReducedParts(ModelBase):
         first = len(self._scalars)
         scalars = first + np.arange(n)
         self._scalars += [f'mode {k + 1} of "{name}"' for k in range(n)]
-        row = flexible_body.parameters(moments.matrix(), body.stiffness, D)
+        loads = self._stiffening(owner, body, stiffening, arm)
+        row = flexible_body.parameters(moments.matrix(), body.stiffness, D, loads)
         block = self._add(name, f"flexible_body{dim}_{n}", [[node]], row[1:], mass=row[0])
         block.scalars = scalars[None, :]
         nodes = {}
@@ -212,6 +218,22 @@ class ReducedParts(ModelBase):
             )
         return np.diag(2.0 * ratios * np.sqrt(body.stiffness.diagonal() * np.maximum(body.mass.diagonal(), 0.0)))
 
+    def _stiffening(self, owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> dict[str, np.ndarray]:
+        """Geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin."""
+        kinds = ("none", "centrifugal", "inertia")
+        if kind not in kinds:
+            raise ModelError(f"{owner}: stiffening = {kind!r} must be one of {', '.join(kinds)}")
+        if kind == "none":
+            return {}
+        loads = {name: K for name, K in body.stiffening.items() if name in flexible_body.LOADS}
+        if not loads:
+            raise ModelError(
+                f"{owner}: the part has no geometric stiffness; reduce it with stiffening = the name of the interface "
+                "that carries it"
+            )
+        loads = moved_loads(loads, arm)
+        return {name: K for name, K in loads.items() if kind == "inertia" or name.startswith("w")}
+
     def _check_mass(self, owner: str, body: ReducedPart, moments: Moments) -> None:
         whole = np.einsum("aakl->kl", moments.quadratic)
         off = np.abs(whole - body.mass).max(initial=0.0) / np.abs(body.mass).max(initial=1e-300)
@@ -259,3 +281,32 @@ def shifted(moments: Moments, arm: np.ndarray) -> Moments:
         second=moments.second - np.outer(arm, first) - np.outer(first, arm) + m * np.outer(arm, arm),
         mixed=moments.mixed - arm[:, None, None] * linear[None, :, :],
     )
+
+
+def moved_loads(stiffening: Mapping[str, np.ndarray], arm: np.ndarray) -> dict[str, np.ndarray]:
+    """Geometric stiffness by loads of a frame that stands at ``arm`` (dim,) from the point that it was found for.
+
+    That point has the acceleration a - alpha x arm - w x (w x arm) with a of the frame.
+    """
+    s = np.zeros(3)
+    s[: arm.size] = -arm
+    found = dict(stiffening)
+    n = next(iter(stiffening.values())).shape[0]
+
+    def add(name: str, factor: float, source: str) -> None:
+        if factor != 0.0 and source in stiffening:
+            found[name] = found.get(name, np.zeros((n, n))) + factor * stiffening[source]
+
+    for i, c in enumerate("xyz"):
+        for j, d in enumerate("xyz"):
+            if i != j:
+                k = 3 - i - j
+                # (alpha x s)_i = alpha_j s_k - alpha_k s_j for (i, j, k) in cyclic order
+                add(f"alpha{d}", s[k] if (j - i) % 3 == 1 else -s[k], f"a{c}")
+                # (w (w.s) - s w.w)_i
+                add(f"w{d}2", -s[i], f"a{c}")
+                add(_PRODUCTS[frozenset((c, d))], s[j], f"a{c}")
+    return found
+
+
+_PRODUCTS = {frozenset("xy"): "wxwy", frozenset("yz"): "wywz", frozenset("xz"): "wxwz"}

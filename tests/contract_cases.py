@@ -532,16 +532,18 @@ CASES: dict[str, Case | dict[str, Case]] = {
 
 
 # --- reduced parts ---------------------------------------------------------------------------------------------------
-def _flexible_body(dimension, damping=0.0):
-    """Moments of random point masses with two random shapes, stiffness, damping."""
+def _flexible_body(dimension, damping=0.0, loads=()):
+    """Moments of random point masses with two random shapes, stiffness, damping, stiffening by loads of the frame."""
 
     def par(rng):
         m, c, shapes = rng.uniform(0.5, 1.5, 9), rng.normal(size=(9, dimension)), rng.normal(size=(9, dimension, 2))
         J = point_moments(m, c, 0.3 * shapes).matrix()
         K, D = (_matrix(rng, 2) for _ in range(2))
-        return flexible_body.parameters(J, 5.0 * K, damping * D)
+        stiffening = {name: _matrix(rng, 2) for name in loads}
+        return flexible_body.parameters(J, 5.0 * K, damping * D, stiffening)
 
-    return Case(par, short_step=1e-3, rigid=False)  # (its velocities are state of their own)
+    # (its velocities are state of their own; loads of the frame have no potential)
+    return Case(par, short_step=1e-3, rigid=False, potential=not loads)
 
 
 def point_moments(m, c, shapes):
@@ -552,7 +554,15 @@ def point_moments(m, c, shapes):
     )  # fmt: skip
 
 
-CASES |= {f"flexible_body{d}_2": {"": _flexible_body(d), "damped": _flexible_body(d, 0.3)} for d in (2, 3)}
+_PLANE_LOADS = ("ax", "ay", "alphaz", "wz2")
+CASES |= {
+    f"flexible_body{d}_2": {
+        "": _flexible_body(d),
+        "damped": _flexible_body(d, 0.3),
+        "stiffened": _flexible_body(d, 0.3, _PLANE_LOADS if d == 2 else flexible_body.LOADS),
+    }
+    for d in (2, 3)
+}
 CASES |= {
     f"flexible_point{d}_2": Case(lambda rng, d=d: (1.7, *_off(rng, 3 * d)), vector_multipliers=True) for d in (2, 3)
 }
