@@ -55,8 +55,8 @@ class Components(ModelBase):
 
 
 def group_call(model: ModelBase, group: str) -> dict:
-    """What the call that made a group of beams or trusses said of ``section`` (list of names) and ``material``; empty for
-    other groups."""
+    """What the call that made a group of beams or trusses said of ``section`` (list of names) and ``material``; empty
+    for other groups."""
     if group not in model._said:
         return {}
     _, args, options = model._said[group]

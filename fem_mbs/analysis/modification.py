@@ -45,6 +45,8 @@ _ITERATIONS, _LEFT, _CLOSE = 60, 0.25, 1e-11
 #: An eigenvalue of a root is the required one to this.
 _HIT = 1e-6
 _RIGID = 1e-9
+#: Rounds of new syntheses for an answer, and the error of its frequency at the end.
+_ROUNDS, _SETTLED = 15, 1e-9
 
 
 @dataclass(frozen=True)
@@ -207,8 +209,8 @@ class Study:
             found = np.asarray(alphas, float)
         if found.shape != (len(self.parameters),) or not np.isfinite(found).all() or (found <= -1.0).any():
             raise ModelError(
-                f"Modification: changes {found.tolist()} must be {len(self.parameters)} numbers greater than -1, one per "
-                "parameter"
+                f"Modification: changes {found.tolist()} must be {len(self.parameters)} numbers greater than -1, one "
+                "per parameter"
             )
         return found
 
@@ -261,24 +263,57 @@ class Study:
             found.append(Answer(p, alpha, p.changed(alpha), j + 1, like, f))
         return found
 
-    def answer(self, parameter: str | int, mode: int, frequency: float) -> Answer | None:
+    def answer(self, parameter: str | int, mode: int, frequency: float, anew: bool = False) -> Answer | None:
         """The smallest change of one parameter that puts mode number ``mode``, from 1, at a frequency [Hz]; None: there
         is none.
+
+        ``anew``: with new modes of the components that change (`synthesis`), whose frequencies it then gives; else in
+        the modes of the baseline.
 
         Raises:
             ModelError: an unknown parameter, mode, or no frequency.
         """
-        i = self._mode(mode)
-        return next((a for a in self.answers(parameter, frequency) if a.mode == i + 1), None)
+        i, k = self._mode(mode), self._number(parameter)
 
-    def combination(self, required: Mapping[int, float]) -> Combination:
+        def find(targets: np.ndarray) -> Answer | None:
+            return next((a for a in self.answers(k, float(targets[0])) if a.mode == i + 1), None)
+
+        if not anew:
+            return find(np.array([frequency]))
+        return self._anew(find, lambda a: self._only(k, a.alpha), lambda a: (a.mode,), np.array([frequency], float))
+
+    def _anew(self, find, alphas, modes, frequencies: np.ndarray):
+        """An answer to targets that are moved until a new synthesis gives the frequencies."""
+        targets = frequencies.copy()
+        for _ in range(_ROUNDS):
+            found = find(targets)
+            if found is None:
+                return None
+            f = self.synthesis(alphas(found)).frequencies
+            there = f[np.array(modes(found)) - 1]
+            if (np.abs(there / frequencies - 1.0) <= _SETTLED).all():
+                return replace(found, frequencies=f)
+            targets = targets * frequencies / there
+        raise AnalysisError(
+            "Modification: the modes of the baseline are too far from those of the changed components to find the "
+            "change; keep more modes"
+        )
+
+    def combination(self, required: Mapping[int, float], anew: bool = False) -> Combination:
         """The least change of all parameters, by the norm of alpha, that puts modes (numbers from 1) at frequencies
-        [Hz]; modes are followed by their shapes.
+        [Hz]; modes are followed by their shapes.  ``anew`` as of `answer`.
 
         Raises:
             ModelError: no requirement, more than parameters, unknown modes.
             AnalysisError: no convergence, or no parameter moves a mode.
         """
+        if anew:
+            frequencies = np.array([self._target(f) ** 0.5 for f in required.values()]) / (2.0 * np.pi)
+            names = list(required)
+            return self._anew(
+                lambda targets: self.combination(dict(zip(names, targets.tolist(), strict=True))),
+                lambda c: c.alphas, lambda c: c.modes, frequencies,
+            )  # fmt: skip
         modes = np.array([self._mode(m) for m in required], int)
         targets = np.array([self._target(f) for f in required.values()])
         m = len(self.parameters)
@@ -287,10 +322,18 @@ class Study:
         alphas = np.zeros(m)
         values, vectors = self.values, np.eye(self.values.size)
         at, before = modes.copy(), np.eye(self.values.size)[:, modes]
-        for iteration in range(1, _ITERATIONS + 1):
+        iterations = 0
+        while True:
             left = targets - values[at]
             if (np.abs(left) <= _CLOSE * targets).all():
                 break
+            if iterations == _ITERATIONS:
+                raise AnalysisError(
+                    f"Modification: no change of {', '.join(p.name for p in self.parameters)} was found in "
+                    f"{_ITERATIONS} iterations that gives the required frequencies; ask for smaller changes, or allow "
+                    "more parameters"
+                )
+            iterations += 1
             slopes = [self._slope(k, alphas[k]) for k in range(m)]
             c = vectors[:, at]
             G = np.array([np.einsum("ki,kl,li->i", c, K, c) for K, _ in slopes]).T
@@ -312,14 +355,9 @@ class Study:
             if np.unique(at).size < at.size:
                 raise AnalysisError("Modification: two required modes became one on the way; ask for smaller changes")
             before = vectors[:, at]
-        else:
-            raise AnalysisError(
-                f"Modification: no change of {', '.join(p.name for p in self.parameters)} was found in {_ITERATIONS} "
-                "iterations that gives the required frequencies; ask for smaller changes, or allow more parameters"
-            )
         f = np.sign(values) * np.sqrt(np.abs(values)) / (2.0 * np.pi)
         new_values = tuple(p.changed(a) for p, a in zip(self.parameters, alphas, strict=True))
-        return Combination(self.parameters, alphas, new_values, tuple(int(i) + 1 for i in at), iteration - 1, f)
+        return Combination(self.parameters, alphas, new_values, tuple(int(i) + 1 for i in at), iterations, f)
 
     def _state(self, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         values, vectors = self._forward(alphas)
@@ -434,13 +472,12 @@ class Study:
         K = M = csr_matrix((linear.first,) * 2)
         for k in np.flatnonzero(alphas):
             parameter, alpha = self.parameters[k], float(alphas[k])
-            picks = [pick for part in self._changes[k].picks.values() for pick in part]
-            parts = [
-                linear.of_elements(Picked(linear.system, picks, parameter.rows(self.assembly.model, linear.system, picks, a)))
-                for a in (0.0, alpha)
-            ]  # fmt: skip
-            if parameter.linear:
-                K, M = K + alpha * parameter.stiffness * parts[0][0], M + alpha * parameter.mass * parts[0][1]
+            picks = [pick for some in self._changes[k].picks.values() for pick in some]
+            rows = parameter.rows(self.assembly.model, linear.system, picks, alpha)
+            base = linear.of_elements(Picked(linear.system, picks))
+            if rows is None:
+                K, M = K + alpha * parameter.stiffness * base[0], M + alpha * parameter.mass * base[1]
             else:
-                K, M = K + parts[1][0] - parts[0][0], M + parts[1][1] - parts[0][1]
+                new = linear.of_elements(Picked(linear.system, picks, rows))
+                K, M = K + new[0] - base[0], M + new[1] - base[1]
         return self.assembly.full_modes(count, (csr_matrix(K), csr_matrix(M)))

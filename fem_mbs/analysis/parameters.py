@@ -42,8 +42,8 @@ class Parameter:
     """A number r of a component or of groups, r (1 + alpha) after a change.
 
     ``name``: KIND:TARGET; ``kind``; ``groups`` that have it; ``value`` and ``unit`` (None: the groups have several
-    values); ``elements``: those it reaches, by blocks of the compiled model; ``stiffness``, ``mass``: the parts of these
-    that are proportional to it; ``linear``: that is all.
+    values); ``elements``: those it reaches, by blocks of the compiled model; ``stiffness``, ``mass``: the parts of
+    these that are proportional to it; ``linear``: that is all.
     """
 
     name: str
@@ -244,8 +244,8 @@ def _no_prestress(model: Model, groups: Sequence[str], owner: str) -> None:
             names = [entry.split(" [")[0] for entry in block.type.par]
             if "prestress" in names and np.any(block.par[first:last, names.index("prestress")]):
                 raise ModelError(
-                    f'{owner}: "{group}" is prestressed, its stiffness is not proportional to its modulus; take a key of '
-                    "its section, or remove the prestress"
+                    f'{owner}: "{group}" is prestressed, its stiffness is not proportional to its modulus; take a key '
+                    "of its section, or remove the prestress"
                 )
 
 
