@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.analysis.components import Assembly, assemble_components
-from fem_mbs.analysis.modification import Answer, Combination, Study
+from fem_mbs.analysis.modification import Answer, Combination, Modification
 from fem_mbs.analysis.parameters import default_parameters
 from fem_mbs.errors import AnalysisError, InputError, ModelError
 from fem_mbs.modelfile import load_model, locate_error
@@ -47,12 +47,12 @@ def modify_file(
     model = load_model(path)
     try:
         for target in targets:
-            Study._target(target)
+            Modification._target(target)
         cutoff = _ABOVE * max(targets) if cutoff is None and count is None else cutoff
         start = perf_counter()
         assembly = assemble_components(model, cutoff=cutoff, modes=count)
         baseline = perf_counter() - start
-        study = Study(assembly, parameters or default_parameters(model))
+        study = Modification(assembly, parameters or default_parameters(model))
         found = _answers(study, dict(zip(modes, targets, strict=True)), verify)
     except AnalysisError as error:
         raise type(error)(f"{path}: {error}") from None
@@ -65,7 +65,7 @@ def modify_file(
         json.write_text(writer.dumps(_plain(study, found, cutoff), indent=1) + "\n", encoding="utf-8")
 
 
-def _answers(study: Study, required: dict[int, float], verify: bool) -> dict:
+def _answers(study: Modification, required: dict[int, float], verify: bool) -> dict:
     """Sensitivities, answers of single parameters, the least change of all, and what verifies them."""
     frequencies = study.frequencies
     sensitivities = study.sensitivities()
@@ -98,7 +98,7 @@ def _answers(study: Study, required: dict[int, float], verify: bool) -> dict:
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
-def _print(console: Console, study: Study, found: dict, cutoff: float | None) -> None:
+def _print(console: Console, study: Modification, found: dict, cutoff: float | None) -> None:
     from rich.table import Table
 
     def show(table: Table) -> None:
@@ -164,7 +164,7 @@ def _value(value: float | None, unit: str) -> str:
     return "several" if value is None else f"{value:.6g} {unit}".strip()
 
 
-def _plain(study: Study, found: dict, cutoff: float | None) -> dict:
+def _plain(study: Modification, found: dict, cutoff: float | None) -> dict:
     """The same as plain data."""
     together: Combination | None = found["together"]
     required = found["required"]

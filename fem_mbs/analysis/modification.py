@@ -13,8 +13,8 @@ the least change is sought, by Newton's method on lambda_i(alpha) with the least
 Dimensions of sections act non-linearly: the elements of their groups, and of no other, are made anew.
 
 T is that of the baseline.  A change of the density of whole components leaves their modes as they are, and the answers
-are those of a new synthesis with as many modes; other changes are answered in the baseline's space, `Study.synthesis`
-makes the modes of the changed components anew, and `Study.full` solves the whole model.
+are those of a new synthesis with as many modes; other changes are answered in the baseline's space.
+`Modification.synthesis` makes the modes of the changed components anew, `Modification.full` solves the whole model.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Picked
 from fem_mbs.solvers.substructures import Reduced, Substructure, couple
 
-__all__ = ["Answer", "Combination", "Study"]
+__all__ = ["Answer", "Combination", "Modification"]
 
 #: Factors 1 + alpha between which answers of non-linear parameters are sought, and how many are tried.
 _RANGE, _TRIED = (0.1, 10.0), 41
@@ -92,7 +92,7 @@ class _Change:
     base: dict[int, tuple] = field(default_factory=dict)
 
 
-class Study:
+class Modification:
     """A baseline and parameters that may change.
 
     Args:
