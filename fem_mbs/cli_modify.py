@@ -69,16 +69,17 @@ def _answers(study: Modification, required: dict[int, float], verify: bool) -> d
     """Sensitivities, answers of single parameters, the least change of all, and what verifies them."""
     frequencies = study.frequencies
     sensitivities = study.sensitivities()
-    singles: list[tuple[int, Answer | None, float | None]] = []
+    singles: dict[int, list[tuple[int, Answer | None, float | None]]] = {}
     for mode, target in required.items():
+        singles[mode] = []
         for k in np.argsort(-np.abs(sensitivities[:, study._mode(mode)]), kind="stable"):
             answer = study.answer(int(k), mode, target)
             if answer is not None:
                 answer = None if answer.alpha > _MOST else study.answer(int(k), mode, target, anew=True)
             exact = None
             if verify and answer is not None:
-                exact = float(study.full({answer.parameter.name: answer.alpha}, mode)[mode - 1])
-            singles.append((int(k), answer, exact))
+                exact = float(study.full({answer.parameter.name: answer.alpha}, answer.mode)[-1])
+            singles[mode].append((int(k), answer, exact))
     together, failure, exact, seconds = None, "", None, None
     try:
         together = study.combination(required, anew=True)
@@ -116,12 +117,11 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
         exact = "" if full is None else f" (whole model: {full[mode - 1]:.6g} Hz)"
         now = found["frequencies"][mode - 1]
         console.print(f"mode {mode}: {now:.6g} Hz{exact} -> {target:g} Hz", markup=False)
-        self_answers = [s for s in found["singles"] if s[1] is None or s[1].mode == mode]
         table = Table(title=f"One parameter at a time: mode {mode} to {target:g} Hz", title_justify="left")
         heads = ["parameter", "sensitivity", "value", "change", "new value", "modes next to it [Hz]"]
         for head in heads + (["whole model [Hz]"] if full is not None else []):
             table.add_column(head, justify="left" if head == "parameter" else "right")
-        for k, answer, exact in self_answers:
+        for k, answer, exact in found["singles"][mode]:
             p = study.parameters[k]
             row = [p.name, f"{found['sensitivities'][k, mode - 1]:+.4f}", _value(p.value, p.unit)]
             if answer is None:
@@ -129,7 +129,7 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
             else:
                 near = [
                     f"{j}: {answer.frequencies[j - 1]:.4g}"
-                    for j in range(mode - 1, mode + 2)
+                    for j in range(answer.mode - 1, answer.mode + 2)
                     if 1 <= j <= answer.frequencies.size
                 ]
                 row += [f"{100 * answer.alpha:+.4g} %", _value(answer.value, p.unit), ", ".join(near)]
@@ -169,14 +169,12 @@ def _plain(study: Modification, found: dict, cutoff: float | None) -> dict:
     together: Combination | None = found["together"]
     required = found["required"]
     singles = []
-    for (k, answer, exact), mode in zip(
-        found["singles"], np.repeat(list(required), len(study.parameters)).tolist(), strict=True
-    ):
+    for mode, (k, answer, exact) in ((mode, row) for mode, rows in found["singles"].items() for row in rows):
         entry = {"parameter": study.parameters[k].name, "mode": mode, "alpha": None}
         if answer is not None:
             entry |= {
                 "alpha": answer.alpha, "value": answer.value, "frequencies_hz": answer.frequencies.tolist(),
-                "like": answer.like, "full_hz": exact,
+                "mode_then": answer.mode, "like": answer.like, "full_hz": exact,
             }  # fmt: skip
         singles.append(entry)
     sensitivities = found["sensitivities"]

@@ -264,8 +264,8 @@ class Modification:
         return found
 
     def answer(self, parameter: str | int, mode: int, frequency: float, anew: bool = False) -> Answer | None:
-        """The smallest change of one parameter that puts mode number ``mode``, from 1, at a frequency [Hz]; None: there
-        is none.
+        """The smallest change of one parameter that puts mode number ``mode``, from 1, at a frequency [Hz]: the mode of
+        this number then, or the one most like it, which has passed others; None: there is none.
 
         ``anew``: with new modes of the components that change (`synthesis`), whose frequencies it then gives; else in
         the modes of the baseline.
@@ -276,7 +276,7 @@ class Modification:
         i, k = self._mode(mode), self._number(parameter)
 
         def find(targets: np.ndarray) -> Answer | None:
-            return next((a for a in self.answers(k, float(targets[0])) if a.mode == i + 1), None)
+            return next((a for a in self.answers(k, float(targets[0])) if i + 1 in (a.mode, a.like)), None)
 
         if not anew:
             return find(np.array([frequency]))
