@@ -1,5 +1,5 @@
 """The command line: `fem-mbs run`, `check`, `compare-decks`, `new`, `plot`,
-`animate`, `export`, `mac`, `reduce`, `validate`, `list`.
+`animate`, `export`, `mac`, `reduce`, `modify`, `sweep`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
 of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
@@ -365,6 +365,33 @@ def reduce_(
         quiet, strict, method=method, modes=modes, cutoff=cutoff, participation=participation, damping=damping,
         orthonormal=orthonormal, check=check, accuracy=accuracy, recovery=not no_recovery, state=state, release=release,
     )  # fmt: skip
+
+
+@app.command()
+def modify(
+    model: Annotated[Path, typer.Argument(help="Model file (TOML) with [[component]].", show_default=False)],
+    mode: Annotated[list[int], typer.Option("--mode", help="Number of the mode to move, from 1; repeat for several.")],
+    to: Annotated[list[float], typer.Option("--to", help="Frequency that it is to have [Hz].")],
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What may change, KIND:TARGET: density, modulus, thickness, stiffness, mass or a key of a section, of "
+            "a component or group; repeat for several.",
+            show_default="density and modulus of components, springs, masses",
+        ),
+    ] = None,
+    cutoff: Annotated[
+        float | None,
+        typer.Option(help="Up to which modes of components are kept [Hz].", show_default="3 times the frequency"),
+    ] = None,
+    modes: Annotated[int | None, typer.Option(help="Number of elastic modes of every component instead.")] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Solve the whole model for every answer.")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write the tables to this file.")] = None,
+) -> None:
+    """Tell which parameters of components bring a mode to a frequency, and by how much."""
+    from fem_mbs.cli_modify import modify_file
+
+    modify_file(model, _console(), mode, to, parameter or [], cutoff, modes, verify, json)
 
 
 @app.command()
