@@ -1,5 +1,5 @@
-"""The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`,
-`animate`, `export`, `mac`, `validate`, `list`.
+"""The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`, `reduce`,
+`modify`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
 of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
@@ -357,6 +357,97 @@ def mac(
     found = compare(a, b, step, step_b, tolerance)
     print_mac(_console(), found)
     print(plot_mac(found, output or first / "figures" / "mac.png", (str(first), str(second))))
+
+
+@app.command("reduce")
+def reduce_(
+    part: Annotated[
+        Path, typer.Argument(help="Deck (.inp), model file (.toml) or mesh of the part.", show_default=False)
+    ],
+    interface: Annotated[
+        list[str],
+        typer.Option(
+            "-i",
+            "--interface",
+            help="Nodes or sets, joined by commas; NAME=rigid, NAME=average or NAME=node for one.",
+            show_default=False,
+        ),
+    ],
+    method: Annotated[
+        str, typer.Option(help="guyan, craig_bampton, macneal, rubin, craig_chang or herting.")
+    ] = "craig_bampton",
+    modes: Annotated[
+        int | None, typer.Option(min=0, help="Number of component modes.", show_default="20, or by the cut-off")
+    ] = None,
+    cutoff: Annotated[float | None, typer.Option(help="All component modes up to this frequency [Hz].")] = None,
+    participation: Annotated[
+        float | None, typer.Option(help="Of these only modes with this share at an interface (0 ... 1).")
+    ] = None,
+    rigid: Annotated[bool, typer.Option("--rigid", help="Sets move as rigid wholes (the default).")] = False,
+    average: Annotated[bool, typer.Option("--average", help="Interfaces are the mean motions of their sets.")] = False,
+    damping: Annotated[
+        float | None, typer.Option(help="Ratio of critical damping of all modes.", show_default="the model's own")
+    ] = None,
+    orthonormal: Annotated[
+        bool, typer.Option("--orthonormal", help="Take the modes of the reduced part as its coordinates.")
+    ] = False,
+    check: Annotated[
+        str | None,
+        typer.Option(
+            help="For missed modes: none, probe, inertia.", show_default="inertia below a cut-off, else probe"
+        ),
+    ] = None,
+    accuracy: Annotated[int, typer.Option(min=0, help="Modes whose errors are estimated.")] = 6,
+    no_recovery: Annotated[
+        bool, typer.Option("--no-recovery", help="Leave the displacements of all nodes out of the file.")
+    ] = False,
+    material: Annotated[str | None, typer.Option(help="Of a mesh: E,nu,density.")] = None,
+    thickness: Annotated[float, typer.Option(help="Of a plane mesh [m].")] = 1.0,
+    release: Annotated[bool, typer.Option("--release", help="Take supports of nodes of the interfaces away.")] = False,
+    state: Annotated[str, typer.Option(help="Reduce at the start, or at the end of the model's steps.")] = "start",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write.", show_default="PART-part.h5")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+    strict: Annotated[bool, _STRICT] = False,
+) -> None:
+    """Reduce a part to its interfaces and a few modes, and write it to a file."""
+    from fem_mbs.cli_reduce import reduce_file
+
+    if rigid and average:
+        raise InputError("--rigid and --average exclude each other; give NAME=rigid or NAME=average for single sets")
+    reduce_file(
+        part, interface, "average" if average else "rigid" if rigid else None, output, material, thickness, _console(),
+        quiet, strict, method=method, modes=modes, cutoff=cutoff, participation=participation, damping=damping,
+        orthonormal=orthonormal, check=check, accuracy=accuracy, recovery=not no_recovery, state=state, release=release,
+    )  # fmt: skip
+
+
+@app.command()
+def modify(
+    model: Annotated[Path, typer.Argument(help="Model file (TOML) with [[component]].", show_default=False)],
+    mode: Annotated[list[int], typer.Option("--mode", help="Number of the mode to move, from 1; repeat for several.")],
+    to: Annotated[list[float], typer.Option("--to", help="Frequency that it is to have [Hz].")],
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What may change, KIND:TARGET: density, modulus, thickness, stiffness, mass or a key of a section, of "
+            "a component or group; repeat for several.",
+            show_default="density and modulus of components, springs, masses",
+        ),
+    ] = None,
+    cutoff: Annotated[
+        float | None,
+        typer.Option(help="Up to which modes of components are kept [Hz].", show_default="3 times the frequency"),
+    ] = None,
+    modes: Annotated[int | None, typer.Option(help="Number of elastic modes of every component instead.")] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Solve the whole model for every answer.")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write the tables to this file.")] = None,
+) -> None:
+    """Tell which parameters of components bring a mode to a frequency, and by how much."""
+    from fem_mbs.cli_modify import modify_file
+
+    modify_file(model, _console(), mode, to, parameter or [], cutoff, modes, verify, json)
 
 
 @app.command()

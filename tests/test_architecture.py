@@ -43,6 +43,7 @@ LAYERS = {
     "fem_mbs.beam_properties": 3,
     "fem_mbs.sensors": 3,
     "fem_mbs.checks": 3,
+    "fem_mbs.reduced": 3,
     "fem_mbs.analysis": 4,
     "fem_mbs.results": 4,
     "fem_mbs.modelfile": 4,
