@@ -272,6 +272,10 @@ def test_values_from_python():
     assert type(one.values[0]) is float
     assert two.values == ([0, -1.0],)
     assert three.values == (3,)
+    (table,) = make_parameters(
+        FILE, DATA, {"joint.crank.function": {"kind": "constant_speed", "rate": np.float64(2.0)}}
+    )
+    assert table.values == ({"kind": "constant_speed", "rate": 2.0},)
 
 
 def test_names_of_folders():
