@@ -65,7 +65,7 @@ def hertz(model: Model, count: int, rigid: int = 0) -> np.ndarray:
 
 def reduced_hertz(part, count: int) -> np.ndarray:
     r = part.rigid.shape[1]
-    values = free_modes_of(part.stiffness, part.mass)[0]
+    values = free_modes_of(part.stiffness, part.mass, part.rigid)[0]
     return np.sqrt(np.maximum(values[r : r + count], 0.0)) / (2.0 * np.pi)
 
 
@@ -384,7 +384,7 @@ def test_loads_and_damping():
     assert given.damping == pytest.approx(part.damping, rel=1e-6, abs=1e-6 * np.abs(part.damping).max())
     assert reduce_part(solid(), ENDS, modes=6).damping is None
     modal = reduce_part(solid(), ENDS, modes=6, damping=[0.01, 0.03])
-    values, P = free_modes_of(modal.stiffness, modal.mass)
+    values, P = free_modes_of(modal.stiffness, modal.mass, modal.rigid)
     D = P.T @ modal.damping @ P
     w = np.sqrt(np.maximum(values, 0.0))
     ratios = np.concatenate((np.zeros(6), [0.01], np.full(w.size - 7, 0.03)))

@@ -148,7 +148,7 @@ def reduce_part(
     Q = boundary.expand(basis.T)
     rigid = _rigid_coordinates(basis, boundary, combination, start, M, Q, rigid_q)
     reduced = time.perf_counter()
-    quality = _accuracy(basis, boundary, K, M, Q, rigid.shape[1], accuracy)
+    quality = _accuracy(basis, boundary, K, M, Q, rigid, accuracy)
     damped = _damping(linear, damping, basis, Q, rigid)
     gravity = gravity_forces(linear, MR, Q)
     inertia = motions[: linear.first].T @ MR
@@ -454,9 +454,10 @@ def _effective(gravity: np.ndarray, inertia: np.ndarray, basis: _Basis, boundary
     return carried / np.where(total > 0.0, total, np.inf)
 
 
-def _accuracy(basis: _Basis, boundary: Boundary, K, M, Q, r: int, count: int) -> list[dict[str, float]]:
+def _accuracy(basis: _Basis, boundary: Boundary, K, M, Q, rigid: np.ndarray, count: int) -> list[dict[str, float]]:
     """Estimated errors of the lowest elastic modes of the part with free interfaces."""
-    values, P = free_modes_of(basis.stiffness, basis.mass, r + count)
+    r = rigid.shape[1]
+    values, P = free_modes_of(basis.stiffness, basis.mass, rigid, r + count)
     P, values = P[:, r:], values[r:]
     if not count or not values.size:
         return []
@@ -476,21 +477,36 @@ def _accuracy(basis: _Basis, boundary: Boundary, K, M, Q, r: int, count: int) ->
     ]
 
 
-def free_modes_of(K: np.ndarray, M: np.ndarray, count: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest modes w^2 (k,), p (n, k) with p.M p = 1 of a reduced part; coordinates without mass follow at rest."""
-    n = K.shape[0]
-    scale = 1.0 / np.sqrt(np.maximum(np.abs(K.diagonal()), 1e-300))
-    if M.size and np.linalg.eigvalsh(M * np.outer(scale, scale))[0] > 1e-14 * np.abs(M.diagonal() * scale**2).max():
-        last = None if count is None else (0, min(count, n) - 1)
-        if last is not None and last[1] < 0:
-            return np.zeros(0), np.zeros((n, 0))
-        return scipy.linalg.eigh(K, M, subset_by_index=last)
-    # 1/(w^2 + s) of (M, K + s M), largest first
-    shift = max(np.trace(K) / max(np.trace(M), 1e-300) * 1e-6, 1e-300)
-    mu, P = scipy.linalg.eigh(M, K + shift * M)
-    keep = mu > 1e-13 * mu.max(initial=0.0)
-    mu, P = mu[keep][::-1][:count], P[:, keep][:, ::-1][:, :count]
-    return 1.0 / mu - shift, P / np.sqrt(mu)
+def free_modes_of(
+    K: np.ndarray, M: np.ndarray, rigid: np.ndarray | None = None, count: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest modes w^2 (k,), p (n, k) with p.M p = 1 of a reduced part, its ``rigid`` motions (n, r) first; K is
+    positive definite but for these.
+
+    1/w^2 are the largest eigenvalues of (M, K), to which round-off of the stiffest coordinates does nothing; those
+    without mass follow at rest.
+    """
+    R = np.zeros((K.shape[0], 0)) if rigid is None else rigid
+    r = R.shape[1]
+    N = np.eye(K.shape[0])
+    if r:
+        for _ in range(2):
+            R = scipy.linalg.solve_triangular(np.linalg.cholesky(R.T @ M @ R), R.T, lower=True).T
+        scale = np.sqrt(np.maximum(np.abs(K.diagonal()), 1e-300))
+        N = scipy.linalg.null_space((M @ R / scale[:, None]).T) / scale[:, None]
+    elastic = N.shape[1] if count is None else min(max(count - r, 0), N.shape[1])
+    if not elastic:
+        return np.zeros(r)[:count], R[:, :count]
+    A = N.T @ K @ N
+    size = 1.0 / np.sqrt(A.diagonal())
+    N = N * size
+    A, W = A * np.outer(size, size), N.T @ M @ N
+    n = N.shape[1]
+    mu, V = scipy.linalg.eigh(0.5 * (W + W.T), 0.5 * (A + A.T), subset_by_index=(n - elastic, n - 1))
+    keep = mu > 1e-15 * mu.max(initial=0.0)
+    mu, V = mu[keep][::-1], V[:, keep][:, ::-1]
+    values = np.concatenate((np.zeros(r), 1.0 / mu))
+    return values, np.column_stack((R, N @ (V / np.sqrt(mu))))
 
 
 def _damping(linear, damping, basis: _Basis, Q: np.ndarray, rigid: np.ndarray) -> np.ndarray | None:
@@ -505,7 +521,7 @@ def _damping(linear, damping, basis: _Basis, Q: np.ndarray, rigid: np.ndarray) -
     ratios = np.atleast_1d(np.asarray(damping, float))
     if ratios.ndim != 1 or not ratios.size or not np.isfinite(ratios).all() or ratios.min() < 0.0:
         raise ModelError(f"Reduction: damping = {damping!r} must be ratios of critical damping, not negative")
-    values, P = free_modes_of(K, M)
+    values, P = free_modes_of(K, M, rigid)
     return modal_damping(M, values, P, ratios, rigid.shape[1])
 
 
