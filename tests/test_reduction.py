@@ -115,6 +115,23 @@ def test_a_cut_off_keeps_what_a_count_does(chain):
     assert fixed_interface(K, M, b, cutoff=cutoff, count=2).values.size == 2
 
 
+def test_a_counted_cut_off_of_a_larger_part():
+    """Above the size of dense solutions, with copies of modes: the bar has a square section."""
+    model = Model(3)
+    model.mesh("bar", box_mesh("hexahedron20", (8, 1, 1), (1.0, 0.1, 0.1)))
+    model.material("steel", E=2.1e11, nu=0.3, density=7800.0)
+    model.solids("bar", on="bar", material="steel")
+    every = reduce_part(model, ENDS, modes=16)
+    assert every.info["dofs"] > 300
+    assert every.frequencies[0] == pytest.approx(every.frequencies[1], rel=1e-6)
+    found = reduce_part(model, ENDS, cutoff=0.5 * (every.frequencies[10] + every.frequencies[11]))
+    assert found.info["complete"]
+    assert found.frequencies == pytest.approx(every.frequencies[:11], rel=1e-9)
+    nothing = reduce_part(model, ENDS, cutoff=0.5 * every.frequencies[0])
+    assert nothing.size == 12
+    assert nothing.info["complete"]
+
+
 def test_everything_or_nothing_in_the_boundary(chain):
     K, M, _ = chain
     whole = fixed_interface(K, M, np.arange(12)[::-1], count=3)
