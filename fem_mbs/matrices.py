@@ -7,6 +7,7 @@ have one pattern, found once, and element matrices are never held all at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
@@ -17,10 +18,36 @@ from fem_mbs.callbacks import serve
 from fem_mbs.solvers.pattern import add_entries, element_slots, matrix_pattern
 from fem_mbs.solvers.stepper import State
 
-__all__ = ["Matrices"]
+__all__ = ["Matrices", "Picked"]
 
 _TILE = 1 << 22  # entries of element matrices at a time
 _ROUND_OFF = 1e-13  # of opposite entries of element matrices, over the largest entry of the matrix
+
+
+class Picked:
+    """Some elements of a compiled model, as `Matrices` take them: the numbering is that of the whole.
+
+    ``picks``: numbers of blocks with the elements (k,) of each; ``par``: parameters (k, n_par) instead of the model's
+    own, for some of these.
+    """
+
+    def __init__(
+        self, compiled: Compiled, picks: Sequence[tuple[int, np.ndarray]], par: dict[int, np.ndarray] | None = None
+    ):
+        self.n_dof, self.sink, self.callbacks = compiled.n_dof, compiled.sink, compiled.callbacks
+        self.blocks: list[Block] = []
+        self._histories = {}
+        for number, (i, elements) in enumerate(picks):
+            whole = compiled.blocks[i]
+            block = copy(whole)
+            block.groups, block.nodes = [(whole.type.name, 0, len(elements))], whole.nodes[elements]
+            block.par = np.ascontiguousarray(whole.par[elements] if par is None or number not in par else par[number])
+            block.dof, block.rot = np.ascontiguousarray(whole.dof[elements]), np.ascontiguousarray(whole.rot[elements])
+            self.blocks.append(block)
+            self._histories[id(block)] = compiled.block_history(whole)[elements]
+
+    def block_history(self, block: Block) -> np.ndarray:
+        return self._histories[id(block)]
 
 
 class Matrices:
@@ -29,7 +56,7 @@ class Matrices:
     The last row and column are those of the sink, and empty.
     """
 
-    def __init__(self, compiled: Compiled):
+    def __init__(self, compiled: Compiled | Picked):
         self.compiled = compiled
         n = compiled.n_dof
         tables = [np.where(block.dof == compiled.sink, -1, block.dof) for block in compiled.blocks]

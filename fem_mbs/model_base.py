@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,10 @@ from fem_mbs.sections import Material, Section, make_section
 from fem_mbs.sensors import Sensor
 from fem_mbs.solid_properties import SolidGroup, SolidMaterial
 
-__all__ = ["Body", "InitialSpeed", "InitialVelocity", "Joint", "JointCoordinate", "ModelBase", "Step"]
+__all__ = [
+    "Body", "Component", "InitialSpeed", "InitialVelocity", "Joint", "JointCoordinate", "ModelBase", "Step",
+    "remembered",
+]  # fmt: skip
 
 
 @dataclass
@@ -71,6 +75,29 @@ class Event:
     action: str
     target: tuple[str, ...]
     function: TimeFunction | None
+
+
+@dataclass(frozen=True)
+class Component:
+    """Groups of elements that are a component of the model; how many elastic modes of it are kept, or up to which
+    frequency [Hz], None: what the analysis says."""
+
+    name: str
+    groups: tuple[str, ...]
+    modes: int | None = None
+    cutoff: float | None = None
+
+
+def remembered(method):
+    """A call of the builder that makes a group of elements, kept in `ModelBase._said`: modifications repeat it with
+    other sections (`fem_mbs.model_components.made_again`)."""
+
+    @wraps(method)
+    def call(self, name, *args, **options):
+        method(self, name, *args, **options)
+        self._said[name] = (method.__name__, args, options)
+
+    return call
 
 
 @dataclass(frozen=True)
@@ -183,7 +210,10 @@ class ModelBase:
         self._droppable: list[tuple[int, int]] = []
         self._welded_rotation: list[tuple[str, int]] = []
         self._couplings: list[Any] = []
+        self._scalars: list[str] = []  # names of coordinates that belong to no node
         self._ways: list[int] = []  # nodes that are coordinates along lines, not places
+        self.components: dict[str, Component] = {}
+        self._said: dict[str, tuple[str, tuple, dict[str, Any]]] = {}  # group: the call that made it
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
         self._spare: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 

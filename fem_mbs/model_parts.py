@@ -7,7 +7,7 @@ import numpy as np
 from fem_mbs.assembly import GROUND
 from fem_mbs.elements.joint_coordinate import LENGTH
 from fem_mbs.errors import ModelError
-from fem_mbs.model_base import Body
+from fem_mbs.model_base import Body, remembered
 from fem_mbs.model_beams import Beams, director_columns
 from fem_mbs.spring_laws import spring_law
 
@@ -23,6 +23,7 @@ def inertia_columns(J: np.ndarray) -> dict[str, float]:
 class Parts(Beams):
     """Beams, trusses, bodies, point masses and springs."""
 
+    @remembered
     def trusses(
         self,
         name: str,

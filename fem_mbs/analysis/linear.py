@@ -23,7 +23,7 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.assembly import Block
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.matrices import Matrices
+from fem_mbs.matrices import Matrices, Picked
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.constraint_equations import ConstraintConflict, Elimination, eliminate
@@ -204,6 +204,15 @@ class Linearised:
         blocks = [block for block in self.system.blocks if block.type.inertia]
         M = self.assemble(self._control(mass=1.0), self._fun(), blocks)[1]
         return csr_matrix(0.5 * (M + M.T)) if self.matrices.skewed else M
+
+    def of_elements(self, picked: Picked, mass: bool = True) -> tuple[csr_matrix, csr_matrix]:
+        """Symmetric stiffness and mass (zero, if that is not asked for) of some elements over the dofs of nodes."""
+        matrices, n, found = Matrices(picked), self.first, []
+        inert = [block for block in picked.blocks if block.type.inertia] if mass else []
+        for ctl, blocks in ((self.ctl, picked.blocks), (self._control(mass=1.0), inert)):
+            A = matrices.tangent(ctl, self._fun(), self.state, blocks)[1][:n][:, :n] if blocks else csr_matrix((n, n))
+            found.append(csr_matrix(0.5 * (A + A.T)) if matrices.skewed else A)
+        return found[0], found[1]
 
     @cached_property
     def damping_matrix(self) -> csr_matrix:

@@ -84,6 +84,7 @@ def reduce_part(
     state: str = "start",
     release: bool = False,
     recovery: bool = True,
+    stiffening: str | None = None,
     name: str | None = None,
 ) -> ReducedPart:
     """A linear part in the motions of its interfaces and a few component modes.
@@ -112,6 +113,8 @@ def reduce_part(
         state: "start", or "end": about the place and stresses that the model's steps leave.
         release: take supports and motions of nodes of the interfaces away.
         recovery: keep the displacements of all nodes.
+        stiffening: geometric stiffness per unit of the loads of a moving part (`fem_mbs.analysis.stiffening`): the
+            interface that carries the body's frame, or "free"; None: none.
         name: of the part; None: the model's title.
 
     Returns:
@@ -169,6 +172,7 @@ def reduce_part(
         loads=unit_loads(linear, Q),
         recovery=recovery_of(linear, Q) if recovery else None,
         moments=_moments(linear, Q, start),
+        stiffening=_stiffening(linear, boundary, Q, rigid_q, combination, start, stiffening),
         info={
             "modes": int(basis.frequencies.size),
             "cutoff_hz": cutoff,
@@ -533,6 +537,16 @@ def _moments(linear: Linearised, Q: np.ndarray, origin: np.ndarray):
         return moments(linear, linear.expand(Q), origin)
     except ModelError:  # of parts that cannot turn as bodies (axisymmetric ones, nodal masses)
         return None
+
+
+def _stiffening(linear, boundary: Boundary, Q, rigid_q, combination, origin, frame: str | None) -> dict:
+    """Geometric stiffness per unit of loads, if it is asked for."""
+    if frame is None:
+        return {}
+    from fem_mbs.analysis.stiffening import stiffening
+
+    rigid = np.concatenate((boundary.rigid_motions(origin) @ combination, rigid_q[boundary.kept]))
+    return stiffening(linear, boundary, Q, rigid, origin, frame)
 
 
 def _orthonormal(part: ReducedPart) -> ReducedPart:
