@@ -1,5 +1,5 @@
-"""The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`, `reduce`,
-`modify`, `validate`, `list`.
+"""The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`,
+`reduce`, `modify`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
 of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.

@@ -451,6 +451,9 @@ def inventory() -> Iterator[str]:
     yield "integration rules:"
     for name, rule in RULES.items():
         yield f"  {name:20} {rule.text}"
+    yield "reductions of parts (fem-mbs reduce):"
+    for name, text in _REDUCTIONS.items():
+        yield f"  {name:20} {text}"
     yield "linear solvers:"
     yield f"  {'banded':20} inside the compiled step, for narrow models"
     there, text = cholmod_status()
@@ -464,6 +467,15 @@ def inventory() -> Iterator[str]:
     yield f"  {'.vtu':20} VTK unstructured grid"
     yield "results: HDF5, XDMF and VTU (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"
 
+
+_REDUCTIONS = {
+    "guyan": "interfaces alone, the inside follows statics",
+    "craig_bampton": "modes with held interfaces",
+    "macneal": "modes with free interfaces, residual flexibility",
+    "rubin": "modes with free interfaces, residual flexibility and mass",
+    "craig_chang": "modes with free interfaces, attachment modes of inertia relief",
+    "herting": "modes with free interfaces, constraint modes, inertia relief",
+}
 
 _JOINTS = {
     "pin, spherical": "two points coincide",

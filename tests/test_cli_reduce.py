@@ -7,7 +7,9 @@ import pytest
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, read_part
+from fem_mbs.analysis.reduction import METHODS
 from fem_mbs.cli import main
+from fem_mbs.cli_check import _REDUCTIONS, inventory
 from fem_mbs.cli_reduce import find_interfaces
 
 MODEL = """
@@ -104,6 +106,12 @@ def test_mesh(command, checkout, tmp_path):
     code, _, err = command("reduce", mesh, "-i", "nowhere", "--material", "2.1e11,0.3,7850", "-o", tmp_path / "p.h5")
     assert code == 2
     assert "nowhere" in err
+
+
+def test_the_inventory_names_all_methods():
+    text = "\n".join(inventory())
+    assert set(_REDUCTIONS) == set(METHODS)
+    assert all(f"  {name} " in text for name in METHODS)
 
 
 def test_names_that_two_meshes_have():
