@@ -103,6 +103,17 @@ def test_bad_input(command, model_file, tmp_path):
 
 def test_mesh(command, checkout, tmp_path):
     mesh = checkout / "tests" / "data" / "surface_41.msh"
+    target = tmp_path / "p.h5"
+    material = ("--material", "2.1e11,0.3,7850", "--thickness", "0.02")
+    code, out, _ = command(
+        "reduce", mesh, "-i", "rod", *material, "--average", "--modes", 3, "-o", target, "--no-recovery"
+    )
+    assert code == 0
+    part = read_part(target)
+    assert part.dimension == 2
+    assert part.info["mass"] == pytest.approx(7850 * 0.02, rel=1e-9)  # a triangle of 2 x 1
+    assert part.recovery is None
+    assert "share of the mass" in out
     code, _, err = command("reduce", mesh, "-i", "nowhere", "--material", "2.1e11,0.3,7850", "-o", tmp_path / "p.h5")
     assert code == 2
     assert "nowhere" in err
