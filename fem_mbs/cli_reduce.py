@@ -32,7 +32,7 @@ def reduce_file(
         FemMbsError: as `fem_mbs.reduce_part`, with the file.
     """
     from fem_mbs.analysis.reduction import reduce_part
-    from fem_mbs.results_part import write_part
+    from fem_mbs.results_part_formats import lost_in, write_part_file
 
     model, sets, notes = load_part(path, material, thickness, strict)
     target = output or Path(f"{path.stem}-part.h5")
@@ -48,10 +48,12 @@ def reduce_file(
 
             raise locate_error(path, error) from None
         raise type(error)(f"{path}: {error}") from None
-    write_part(target, part)
+    write_part_file(target, part)
     if not quiet:
         print_part(console, part)
-        console.print(f"{target} written", markup=False, soft_wrap=True)
+        lost = lost_in(target, part)
+        without = f", without {' and '.join(lost)}" if lost else ""
+        console.print(f"{target} written{without}", markup=False, soft_wrap=True)
 
 
 # --- what is reduced -------------------------------------------------------------------------------------------------

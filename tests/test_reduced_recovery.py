@@ -83,7 +83,7 @@ def test_parts_that_touch_keep_their_own_stresses():
     m.solids("hard", on="box:low", material="steel")
     m.solids("weak", on="box:high", material="soft")
     part = reduce_part(m, ENDS, "guyan", recovery="stress", accuracy=0)
-    nodes, counts = np.unique(part.recovery.stressed, return_counts=True)
+    _, counts = np.unique(part.recovery.stressed, return_counts=True)
     assert sorted(counts) == [1] * 8 + [2] * 4
     p = np.zeros(part.size)
     p[6] = 1e-4  # the right end along x: one force in both

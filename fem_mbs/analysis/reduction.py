@@ -177,6 +177,7 @@ def reduce_part(
             "complete": bool(basis.complete and participation is None),
             "next_hz": float(np.sqrt(basis.following) / (2.0 * np.pi)),
             **_mass_properties(inertia, start),
+            **({} if stiffening is None else {"stiffening_frame": stiffening}),
             "effective_mass": None
             if basis.rigid_modes or method in FREE_METHODS
             else _effective(gravity, inertia, basis, boundary),
