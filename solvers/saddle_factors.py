@@ -18,7 +18,7 @@ __all__ = ["SINGULAR_GROWTH", "Effort", "SaddleFactors", "SingularShift"]
 #: |A| |x| / |b| (norms) of equilibrated matrices beyond which a shift counts as an eigenvalue.
 SINGULAR_GROWTH = 1e13
 #: Backward error of a solution with the factors that is accepted; that of rough ones where they take iterations.
-_ACCEPTED, _ROUGH = 1e-11, 1e-13
+_ACCEPTED, _ROUGH = 1e-11, 1e-12
 _REFINEMENTS = 3
 #: Part of the diagonal which, added, makes singular matrices positive definite.
 _NEARLY = 1e-10

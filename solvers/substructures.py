@@ -202,7 +202,7 @@ def _forces(H, Y, m: int, links, motion, elastic) -> tuple[np.ndarray, np.ndarra
     # directions without flexibility: V^T diag(1 / size) C p = 0
     rows = (V[:, ~soft] / size[:, None]).T @ C
     reach = np.abs(V[:, ~soft] / size[:, None]).T @ motion[:m]
-    U, sigma, Qt = scipy.linalg.svd(rows / _positive(reach)[:, None])
+    _, sigma, Qt = scipy.linalg.svd(rows / _positive(reach)[:, None])
     rank = int((sigma > _REPEATED).sum())
     Z = Qt[rank:].T if rank else np.eye(n)
     mu = np.zeros((m, Z.shape[1]))

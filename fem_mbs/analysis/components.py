@@ -300,4 +300,6 @@ class _Split:
         try:
             return eliminate(A[rows][:, own], None, preferred, strict=False, scale=size).T
         except ConstraintConflict as conflict:
-            raise AnalysisError(f'Component "{name}": constraints within it contradict each other: {conflict}') from None
+            raise AnalysisError(
+                f'Component "{name}": constraints within it contradict each other: {conflict}'
+            ) from None

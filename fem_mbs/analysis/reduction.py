@@ -144,13 +144,15 @@ def reduce_part(
     assembled = time.perf_counter()
     motions, combination = _rigid_motions(linear, K, start)
     rigid_q = motions[: linear.first][linear.elimination.free] @ combination
+    MR = linear.mass_matrix[: linear.first][:, : linear.first] @ motions[: linear.first]
+    if linear is not model:
+        linear.release()  # factors take much memory
     basis = _basis(linear, boundary, K, M, method, modes, cutoff, participation, check, rigid_q, combination, start)
     Q = boundary.expand(basis.T)
     rigid = _rigid_coordinates(basis, boundary, combination, start, M, Q, rigid_q)
     reduced = time.perf_counter()
     quality = _accuracy(basis, boundary, K, M, Q, rigid.shape[1], accuracy)
     damped = _damping(linear, damping, basis, Q, rigid)
-    MR = linear.mass_matrix[: linear.first][:, : linear.first] @ motions[: linear.first]
     gravity = gravity_forces(linear, MR, Q)
     inertia = motions[: linear.first].T @ MR
     dim = linear.system.dimension
@@ -269,7 +271,7 @@ def _rigid_motions(linear: Linearised, K: csr_matrix, origin: np.ndarray) -> tup
     free = linear.elimination.free
     q = scaled[free]
     gap = scaled - linear.elimination.T @ q
-    force, size = K @ q, abs(K) @ np.abs(q)
+    force, size = K @ q, np.abs(K.diagonal())[:, None] * np.abs(q)
     violation = np.concatenate((gap, force / max(size.max(initial=0.0), 1e-300)))
     _, values, vectors = np.linalg.svd(np.linalg.qr(violation, mode="r"))
     loose, vectors = values <= _RIGID, vectors.T
