@@ -451,10 +451,10 @@ def convert(
     grids: Annotated[list[Path] | None, typer.Option(help="Of .pch: file with the GRID entries.")] = None,
 ) -> None:
     """Convert a reduced part: HDF5, Matrix Market folder, DMIG of Nastran, flexible body data."""
-    from fem_mbs.results_part_formats import lost_in, read_part_file, write_part_file
+    from fem_mbs.results_part_formats import lost_in, read_part, write_part
 
-    found = read_part_file(part, grids or ())
-    written = write_part_file(target, found, frame, modes)
+    found = read_part(part, grids or ())
+    written = write_part(target, found, frame, modes)
     lost = lost_in(target, found)
     print(f"{written} written" + (f", without {' and '.join(lost)}" if lost else ""))
 

@@ -32,7 +32,7 @@ def reduce_file(
         FemMbsError: as `fem_mbs.reduce_part`, with the file.
     """
     from fem_mbs.analysis.reduction import reduce_part
-    from fem_mbs.results_part_formats import lost_in, write_part_file
+    from fem_mbs.results_part_formats import lost_in, write_part
 
     model, sets, notes = load_part(path, material, thickness, strict)
     target = output or Path(f"{path.stem}-part.h5")
@@ -48,7 +48,7 @@ def reduce_file(
 
             raise locate_error(path, error) from None
         raise type(error)(f"{path}: {error}") from None
-    write_part_file(target, part)
+    write_part(target, part)
     if not quiet:
         print_part(console, part)
         lost = lost_in(target, part)

@@ -17,9 +17,10 @@ from fem_mbs.reduced_files import read_matrix_market, write_matrix_market
 from fem_mbs.reduced_part import ReducedPart
 from fem_mbs.reduced_sid import body_data, part_of
 from fem_mbs.reduced_sid_file import read_sid, write_sid
-from fem_mbs.results_part import read_part, write_part
+from fem_mbs.results_part import read_part as read_hdf5
+from fem_mbs.results_part import write_part as write_hdf5
 
-__all__ = ["PART_FORMATS", "lost_in", "read_part_file", "write_part_file"]
+__all__ = ["PART_FORMATS", "lost_in", "read_part", "write_part"]
 
 _HDF5, _BULK, _SID = (".h5", ".hdf5"), (".pch", ".bdf", ".nas", ".dat"), (".sid_fem", ".sid")
 #: What a part can be written to and read from.
@@ -32,7 +33,7 @@ PART_FORMATS = {
 _KNOWN = "; ".join(f"{', '.join(names)}: {title}" for title, names in PART_FORMATS.items())
 
 
-def read_part_file(path: str | Path, grids: Iterable[str | Path] = ()) -> ReducedPart:
+def read_part(path: str | Path, grids: Iterable[str | Path] = ()) -> ReducedPart:
     """A reduced part from a file or folder of any format; ``grids``: more files with GRID entries, of DMIG.
 
     Raises:
@@ -52,10 +53,10 @@ def read_part_file(path: str | Path, grids: Iterable[str | Path] = ()) -> Reduce
         return read_dmig(path, grids=grids)
     if suffix not in _HDF5:
         raise ModelError(f"{path}: no format of a reduced part has this name; there are {_KNOWN}")
-    return read_part(path)
+    return read_hdf5(path)
 
 
-def write_part_file(path: str | Path, part: ReducedPart, frame: str | None = None, modes: int | None = None) -> Path:
+def write_part(path: str | Path, part: ReducedPart, frame: str | None = None, modes: int | None = None) -> Path:
     """Write a part in the format that the name says.
 
     Args:
@@ -76,7 +77,7 @@ def write_part_file(path: str | Path, part: ReducedPart, frame: str | None = Non
     if suffix in _BULK:
         return write_dmig(path, part)
     if suffix in _HDF5:
-        return write_part(path, part)
+        return write_hdf5(path, part)
     if suffix and not path.is_dir():
         raise ModelError(f"{path}: no format of a reduced part has this name; there are {_KNOWN}")
     return write_matrix_market(path, part)

@@ -11,7 +11,7 @@ from fem_mbs.analysis.reduction import reduce_part
 from fem_mbs.cli import main
 from fem_mbs.errors import ModelError
 from fem_mbs.reduced_sid import body_data
-from fem_mbs.results_part_formats import lost_in, read_part_file, write_part_file
+from fem_mbs.results_part_formats import lost_in, read_part, write_part
 
 
 def block():
@@ -49,7 +49,7 @@ def elastic(part):
 @pytest.mark.parametrize("name", ["part.h5", "part.pch", "part.SID_FEM", "folder"])
 def test_every_format_keeps_the_part(part, name, tmp_path):
     """Frequencies, rigid-body motions, weight, places, damping; moments where the format has them."""
-    back = read_part_file(write_part_file(tmp_path / name, part))
+    back = read_part(write_part(tmp_path / name, part))
     np.testing.assert_allclose(elastic(back), elastic(part), rtol=1e-6)
     assert back.rigid.shape[1] == 6
     # the weight does the same work on rigid-body motions: mass, and mass times place
@@ -94,23 +94,23 @@ def test_what_is_lost_is_said(part, tmp_path):
 
 
 def test_command(part, command, tmp_path):
-    source = write_part_file(tmp_path / "part.h5", part)
+    source = write_part(tmp_path / "part.h5", part)
     code, out, err = command("convert", source, tmp_path / "out.pch")
     assert (code, err) == (0, "") and "out.pch written, without" in out
     code, out, _ = command("convert", tmp_path / "out.pch", tmp_path / "again.h5")
     assert code == 0 and "again.h5 written\n" in out
     code, _, _ = command("convert", source, tmp_path / "body.SID_FEM", "--frame", "left", "--modes", 4)
     assert code == 0
-    assert read_part_file(tmp_path / "body.SID_FEM").size == 6 + 4
+    assert read_part(tmp_path / "body.SID_FEM").size == 6 + 4
     code, _, _ = command("convert", tmp_path / "body.SID_FEM", tmp_path / "folder")
     assert code == 0 and (tmp_path / "folder" / "part.json").is_file()
     np.testing.assert_allclose(
-        read_part_file(tmp_path / "folder" / "part.json").mass, read_part_file(tmp_path / "body.SID_FEM").mass
+        read_part(tmp_path / "folder" / "part.json").mass, read_part(tmp_path / "body.SID_FEM").mass
     )
 
 
 def test_wrong_names(part, command, tmp_path):
-    source = write_part_file(tmp_path / "part.h5", part)
+    source = write_part(tmp_path / "part.h5", part)
     for arguments, said in (
         ((source, tmp_path / "part.xyz"), "no format of a reduced part"),
         ((tmp_path / "part.xyz", source), "no format of a reduced part"),
@@ -122,4 +122,4 @@ def test_wrong_names(part, command, tmp_path):
         code, _, err = command("convert", *arguments)
         assert code == 2 and said in err
     with pytest.raises(ModelError, match="no moments"):
-        write_part_file(tmp_path / "two.SID_FEM", read_part_file(write_part_file(tmp_path / "one.pch", part)))
+        write_part(tmp_path / "two.SID_FEM", read_part(write_part(tmp_path / "one.pch", part)))
