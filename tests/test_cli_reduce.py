@@ -8,7 +8,7 @@ from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, read_part
 from fem_mbs.cli import main
-from fem_mbs.cli_reduce import find_interfaces
+from fem_mbs.modelfile_parts import find_interfaces
 
 MODEL = """
 dimension = 2
