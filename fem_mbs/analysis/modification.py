@@ -32,6 +32,7 @@ from fem_mbs.analysis.components import Assembly
 from fem_mbs.analysis.parameters import Parameter, read_parameter
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Picked
+from fem_mbs.solvers.linear import one_blas_thread
 from fem_mbs.solvers.substructures import Reduced, Substructure, couple
 
 __all__ = ["Answer", "Combination", "Modification"]
@@ -215,6 +216,7 @@ class Modification:
         return found
 
     # --- sensitivities and forward ---------------------------------------------------------------------------------
+    @one_blas_thread()
     def sensitivities(self, normalised: bool = True) -> np.ndarray:
         """(r / lambda_i) d lambda_i / d r of every parameter and mode, (m, n_p); not ``normalised``: r d lambda_i / d r
         [1/s^2].  Normalised ones of rigid-body modes are not numbers (nan)."""
@@ -225,6 +227,7 @@ class Modification:
         rigid = np.abs(self.values) <= _RIGID * np.abs(self.values).max()
         return np.where(rigid, np.nan, found / np.where(rigid, 1.0, self.values))
 
+    @one_blas_thread()
     def forward(self, alphas) -> tuple[np.ndarray, np.ndarray]:
         """Frequencies [Hz] and modes (n_p, n_p), in the baseline's modes, after changes of the parameters: numbers in
         their order, or by names."""
@@ -242,6 +245,7 @@ class Modification:
             raise AnalysisError("Modification: the changed mass is not positive in the baseline's modes") from None
 
     # --- inverse ---------------------------------------------------------------------------------------------------
+    @one_blas_thread()
     def answers(self, parameter: str | int, frequency: float, most: float = np.inf) -> list[Answer]:
         """All changes alpha of one parameter, -1 < alpha <= ``most``, that put a mode at a frequency [Hz], the smallest
         first; of non-linear parameters those between a tenth and ten times the value.
@@ -263,6 +267,7 @@ class Modification:
             found.append(Answer(p, alpha, p.changed(alpha), j + 1, like, f))
         return found
 
+    @one_blas_thread()
     def answer(self, parameter: str | int, mode: int, frequency: float, anew: bool = False) -> Answer | None:
         """The smallest change of one parameter that puts mode number ``mode``, from 1, at a frequency [Hz]: the mode of
         this number then, or the one most like it, which has passed others; None: there is none.
@@ -299,6 +304,7 @@ class Modification:
             "change; keep more modes"
         )
 
+    @one_blas_thread()
     def combination(self, required: Mapping[int, float], anew: bool = False) -> Combination:
         """The least change of all parameters, by the norm of alpha, that puts modes (numbers from 1) at frequencies
         [Hz]; modes are followed by their shapes.  ``anew`` as of `answer`.
@@ -439,6 +445,7 @@ class Modification:
         return (2.0 * np.pi * f) ** 2
 
     # --- anew ------------------------------------------------------------------------------------------------------
+    @one_blas_thread()
     def synthesis(self, alphas) -> Assembly:
         """The model after changes, with new modes of the components that change, as many as before, and those of the
         others as they are; ``seconds`` of it says what that took."""
@@ -466,6 +473,7 @@ class Modification:
         seconds["coupling"] = perf_counter() - start
         return replace(assembly, parts=parts, coupled=coupled, link_matrices=links, seconds=seconds)
 
+    @one_blas_thread()
     def full(self, alphas, count: int) -> np.ndarray:
         """Frequencies (count,) [Hz] of the whole model after changes, without reduction."""
         alphas, linear = self._alphas(alphas), self.assembly.linear
