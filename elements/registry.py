@@ -34,7 +34,8 @@ class ElementType:
     their scales in the last columns of ``par``.  ``prestress(par, outputs, factor)`` returns parameters with the
     stresses of an OUTPUT table times a factor added, for linear buckling; ``watch`` is what limits its use; ``tables``
     says that the parameters may go on with tables, longer than ``par`` names; ``inside(par)`` returns stiffness, mass
-    (n, m, m) and masses that couple (n, m, node dofs) of m unknowns within elements, which only modes know.
+    (n, m, m) and masses that couple (n, m, node dofs) of m unknowns within elements, which only modes know; ``scalars``
+    counts coordinates that belong to no node (modal ones), local unknowns after those of the ends.
     """
 
     name: str
@@ -55,6 +56,7 @@ class ElementType:
     tables: bool = False
     reads: int = 0
     inside: Any = None
+    scalars: int = 0
 
     @property
     def end_dofs(self) -> int:
@@ -63,7 +65,8 @@ class ElementType:
 
     @property
     def node_dofs(self) -> int:
-        return self.ends * self.end_dofs
+        """Local unknowns that are no multipliers: of the ends, then scalar ones."""
+        return self.ends * self.end_dofs + self.scalars
 
     @property
     def local_dofs(self) -> int:
@@ -166,14 +169,30 @@ _MODULES = {
     "solid_wedge_reduced": "solid",
 }
 
+# Families of types that share their code, one type per number n of modal coordinates: prefix -> module that defines
+# `make_type(name, dimension, n)`.
+_FAMILIES = {
+    **{f"flexible_body{d}_": "flexible_body" for d in (2, 3)},
+    **{f"flexible_point{d}_": "flexible_tie" for d in (2, 3)},
+    **{f"flexible_orientation{d}_": "flexible_tie" for d in (2, 3)},
+}
+_MADE: dict[str, ElementType] = {}
+
 
 def element_types() -> tuple[str, ...]:
-    """Names of all registered element types."""
-    return tuple(_MODULES)
+    """Names of all registered element types; of families one of two coordinates."""
+    return (*_MODULES, *(f"{prefix}2" for prefix in _FAMILIES))
 
 
 def element_type(name: str) -> ElementType:
     """The element type of that name; loads its module."""
+    prefix, _, number = name.rpartition("_")
+    family = _FAMILIES.get(f"{prefix}_")
+    if family is not None and number.isdecimal():
+        if name not in _MADE:
+            make = import_module(f"fem_mbs.elements.{family}").make_type
+            _MADE[name] = make(name, int(prefix[-1]), int(number))
+        return _MADE[name]
     if name not in _MODULES:
         raise KeyError(f"no element type {name!r}; there are {', '.join(_MODULES)}")
     return import_module(f"fem_mbs.elements.{_MODULES[name]}").TYPES[name]

@@ -23,6 +23,7 @@ __all__ = [
     "Modification",
     "Results",
     "ResultsError",
+    "SweepTable",
     "TwoSidedLanczos",
     "__version__",
     "assemble_components",
@@ -32,9 +33,15 @@ __all__ = [
     "load_model",
     "mac",
     "read_mesh",
+    "read_part",
+    "reduce_part",
+    "reduce_parts",
     "run",
+    "run_tasks",
     "solve",
+    "sweep",
     "tangent_check",
+    "write_part",
 ]
 
 _checkout = Path(__file__).resolve().parent.parent
@@ -61,6 +68,7 @@ _PUBLIC = {
     "Modification": "fem_mbs.analysis.modification",
     "Results": "fem_mbs.results",
     "ResultsError": "fem_mbs.errors",
+    "SweepTable": "fem_mbs.sweeps_table",
     "TwoSidedLanczos": "fem_mbs.solvers.lanczos",
     "assemble_components": "fem_mbs.analysis.components",
     "complex_modes": "fem_mbs.solvers.complex_modes",
@@ -69,9 +77,15 @@ _PUBLIC = {
     "load_model": "fem_mbs.modelfile",
     "mac": "fem_mbs.results_mac",
     "read_mesh": "fem_mbs.meshes.reader",
+    "read_part": "fem_mbs.results_part",
+    "reduce_part": "fem_mbs.analysis.reduction",
+    "reduce_parts": "fem_mbs.analysis.reduction_parallel",
     "run": "fem_mbs.analysis.run",
+    "run_tasks": "fem_mbs.cluster",
     "solve": "fem_mbs.analysis.run",
+    "sweep": "fem_mbs.sweeps",
     "tangent_check": "fem_mbs.analysis.tangent",
+    "write_part": "fem_mbs.results_part",
 }
 
 

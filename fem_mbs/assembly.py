@@ -1,9 +1,10 @@
 """From a model's blocks to the frozen arrays that the compiled step works on.
 
-Numbering: each node has its position dofs and, where an element, body or joint needs it, rotation dofs; multipliers
-follow; the last entry is the sink, to which missing and ground dofs point.  The sparsity pattern is built once: every
-element matrix entry knows its place in the value array, whether that is a band (narrow models, factored in compiled
-code) or compressed columns (wide models, factored by CHOLMOD or SuperLU).
+Numbering: each node has its position dofs and, where an element, body or joint needs it, rotation dofs; coordinates
+that belong to no node (modal ones) follow, which count as positions, then multipliers; the last entry is the sink, to
+which missing and ground dofs point.  The sparsity pattern is built once: every element matrix entry knows its place in
+the value array, whether that is a band (narrow models, factored in compiled code) or compressed columns (wide models,
+factored by CHOLMOD or SuperLU).
 """
 
 from __future__ import annotations
@@ -37,13 +38,14 @@ class Nodes:
 
     ``x`` (n, dim) positions [m] at the start, ``rotational`` (n,) whether a node has rotation dofs, ``rotation``
     rotation at the start: the angle [rad], shape (n,), in the plane, the matrix, shape (n, 3, 3), in space.
-    ``names`` says what to call a node in a message.
+    ``names`` says what to call a node in a message; ``scalars`` does so of coordinates that belong to no node.
     """
 
     x: np.ndarray
     rotational: np.ndarray
     rotation: np.ndarray
     names: Sequence[str]
+    scalars: Sequence[str] = ()
 
 
 @dataclass(eq=False)
@@ -54,7 +56,8 @@ class Block:
     same number have their multipliers in common; None: each has its own.  ``preferred`` (n_multipliers, 2): node and
     component of the dof that each multiplier's row should make dependent in an elimination, node -1: any; None: all of
     them any.  ``reads`` (n,): of types that read multipliers, the names of the joints whose they are ("": none);
-    ``owners`` (n, type.reads, 2): where these stand, block and element, -1: nowhere.
+    ``owners`` (n, type.reads, 2): where these stand, block and element, -1: nowhere.  ``scalars`` (n, type.scalars):
+    numbers of their coordinates that belong to no node.
     """
 
     groups: list[tuple[str, int, int]]
@@ -66,6 +69,7 @@ class Block:
     preferred: np.ndarray | None = None
     reads: list[str] | None = None
     owners: np.ndarray | None = None
+    scalars: np.ndarray | None = None
     dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     first_element: int = 0
@@ -156,6 +160,8 @@ class Compiled:
                 if found.size:
                     return f'constraint of "{block.row_label(int(found[0]))}"'
             return "the sink"
+        if dof >= self.first_scalar:
+            return self.nodes.scalars[dof - self.first_scalar]
         node = int(np.searchsorted(self.offset, dof, side="right") - 1)
         k = dof - self.offset[node]
         component = (
@@ -202,6 +208,11 @@ class Compiled:
     def first_multiplier(self) -> int:
         return self.n_dof - 1 - sum(b.n_multipliers for b in self.blocks)
 
+    @property
+    def first_scalar(self) -> int:
+        """First dof of the coordinates that belong to no node."""
+        return int(self.offset[-1])
+
     def preferred_dofs(self) -> np.ndarray:
         """Dof (m,) that each multiplier's row should make dependent in an elimination, -1: any."""
         first = self.first_multiplier
@@ -210,7 +221,10 @@ class Compiled:
         for block in self.blocks:
             if block.preferred is not None:
                 node, component = block.preferred.T
-                out[at : at + block.n_multipliers] = np.where(node >= 0, self.offset[node] + component, -1)
+                dof = np.where(node >= 0, self.offset[node] + component, -1)
+                if block.type.scalars:  # (nobody's wish, so no error where it is held)
+                    dof[(dof >= 0) & (self.system.equation[dof] < 0)] = -1
+                out[at : at + block.n_multipliers] = dof
             at += block.n_multipliers
         return out
 
@@ -367,6 +381,7 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
     rot_row = np.full(n, int(nodes.rotational.sum()), np.int64)
     rot_row[nodes.rotational] = np.arange(nodes.rotational.sum())
     count = int(offset[-1])
+    first_scalar, count = count, count + len(nodes.scalars)
     multipliers = sum(b.n_multipliers for b in blocks)
     N = count + multipliers + 1
     sink = N - 1
@@ -387,6 +402,8 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
                 for i in range(nrot):
                     dof[turning, a * t.end_dofs + dimension + i] = base + i
                 rot[turning, a] = rot_row[node[turning]]
+        if t.scalars:
+            dof[:, t.ends * t.end_dofs : t.node_dofs] = first_scalar + block.scalars
         if t.multipliers:
             joint = np.arange(block.size) if block.joint is None else block.joint
             dof[:, t.node_dofs :] = count + joint[:, None] * t.multipliers + np.arange(t.multipliers)
@@ -469,6 +486,7 @@ def compile_system(
     nrot = 1 if dimension == 2 else 3
     for i in range(dimension):
         kind[offset[:n] + i] = S.POSITION
+    kind[offset[-1] : offset[-1] + len(nodes.scalars)] = S.POSITION
     turning = np.flatnonzero(nodes.rotational)
     for i in range(nrot):
         kind[offset[turning] + dimension + i] = S.ROTATION
@@ -672,5 +690,8 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
             none = [np.full((p.n_multipliers, 2), -1) if p.preferred is None else p.preferred for p in parts]
             preferred = np.concatenate(none)
         reads = [name for p in parts for name in p.reads or [""] * p.size] if parts[0].type.reads else None
-        merged.append(Block(groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads))
+        scalars = np.concatenate([p.scalars for p in parts]) if parts[0].type.scalars else None
+        merged.append(
+            Block(groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads, scalars=scalars)
+        )
     return merged

@@ -1,5 +1,5 @@
-"""The command line: `fem-mbs run`, `check`, `compare-decks`, `new`, `plot`,
-`animate`, `export`, `mac`, `modify`, `validate`, `list`.
+"""The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`, `reduce`,
+`modify`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
 of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
@@ -159,6 +159,52 @@ def run(
         raise typer.Exit(1)
 
 
+@app.command()
+def sweep(
+    model: Annotated[Path, typer.Argument(help="Model file (TOML).", show_default=False)],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="What is changed, KIND.NAME.KEY=VALUES: section.rod.diameter=0.01,0.012 or "
+            "point_mass.tip.mass=0:20:5 (STOP included).",
+            metavar="PATH=VALUES",
+        ),
+    ] = None,
+    zipped: Annotated[bool, typer.Option("--zip", help="Pair the values instead of all with all.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for all variants.", show_default="MODEL-sweep")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes side by side.", show_default="as many as processors")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a running dask cluster to use instead.", metavar="ADDRESS")
+    ] = None,
+    quantity: Annotated[
+        list[str] | None, typer.Option(help="Quantity of the table and the figure, also with * and ?.", metavar="NAME")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also run the variants that are finished.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+) -> None:
+    """Run variants of a model side by side; a second call runs what is missing."""
+    from fem_mbs.cli_sweep import Interrupted, run_sweep
+
+    try:
+        table = run_sweep(
+            model, settings or [], output, _console(), zipped=zipped, workers=workers, scheduler=scheduler,
+            quantities=quantity or [], again=again, quiet=quiet,
+        )  # fmt: skip
+    except Interrupted as end:
+        _complain(str(end))
+        raise typer.Exit(130) from None
+    if table.failed:
+        _complain(
+            f"{model}: {len(table.failed)} of {len(table.rows)} variants failed; the same command tries them again"
+        )
+        raise typer.Exit(1)
+
+
 @app.command("compare-decks")
 def compare_decks(
     folder: Annotated[Path, typer.Argument(help="Folder with decks and CalculiX's results.", show_default=False)],
@@ -217,8 +263,18 @@ def plot(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the figures.", show_default="DIR/figures")
     ] = None,
+    quantity: Annotated[
+        list[str] | None, typer.Option(help="Of a sweep: quantity to draw, also with * and ?.", metavar="NAME")
+    ] = None,
 ) -> None:
-    """Draw the figures of a run: energy ledger, momenta, sensors, shapes, Campbell diagrams, maps of stability."""
+    """Draw the figures of a run: energy ledger, momenta, sensors, shapes, Campbell diagrams, maps of stability; or the
+    figure of a sweep."""
+    if (folder / "sweep.json").is_file():
+        from fem_mbs.plot_sweep import plot_sweep
+        from fem_mbs.sweeps_table import SweepTable
+
+        print(plot_sweep(SweepTable.open(folder), (output or folder) / "sweep.png", quantity))
+        return
     from fem_mbs.plot import plot_all
     from fem_mbs.results import Results
 
@@ -301,6 +357,70 @@ def mac(
     found = compare(a, b, step, step_b, tolerance)
     print_mac(_console(), found)
     print(plot_mac(found, output or first / "figures" / "mac.png", (str(first), str(second))))
+
+
+@app.command("reduce")
+def reduce_(
+    part: Annotated[
+        Path, typer.Argument(help="Deck (.inp), model file (.toml) or mesh of the part.", show_default=False)
+    ],
+    interface: Annotated[
+        list[str],
+        typer.Option(
+            "-i",
+            "--interface",
+            help="Nodes or sets, joined by commas; NAME=rigid, NAME=average or NAME=node for one.",
+            show_default=False,
+        ),
+    ],
+    method: Annotated[
+        str, typer.Option(help="guyan, craig_bampton, macneal, rubin, craig_chang or herting.")
+    ] = "craig_bampton",
+    modes: Annotated[
+        int | None, typer.Option(min=0, help="Number of component modes.", show_default="20, or by the cut-off")
+    ] = None,
+    cutoff: Annotated[float | None, typer.Option(help="All component modes up to this frequency [Hz].")] = None,
+    participation: Annotated[
+        float | None, typer.Option(help="Of these only modes with this share at an interface (0 ... 1).")
+    ] = None,
+    rigid: Annotated[bool, typer.Option("--rigid", help="Sets move as rigid wholes (the default).")] = False,
+    average: Annotated[bool, typer.Option("--average", help="Interfaces are the mean motions of their sets.")] = False,
+    damping: Annotated[
+        float | None, typer.Option(help="Ratio of critical damping of all modes.", show_default="the model's own")
+    ] = None,
+    orthonormal: Annotated[
+        bool, typer.Option("--orthonormal", help="Take the modes of the reduced part as its coordinates.")
+    ] = False,
+    check: Annotated[
+        str | None,
+        typer.Option(
+            help="For missed modes: none, probe, inertia.", show_default="inertia below a cut-off, else probe"
+        ),
+    ] = None,
+    accuracy: Annotated[int, typer.Option(min=0, help="Modes whose errors are estimated.")] = 6,
+    no_recovery: Annotated[
+        bool, typer.Option("--no-recovery", help="Leave the displacements of all nodes out of the file.")
+    ] = False,
+    material: Annotated[str | None, typer.Option(help="Of a mesh: E,nu,density.")] = None,
+    thickness: Annotated[float, typer.Option(help="Of a plane mesh [m].")] = 1.0,
+    release: Annotated[bool, typer.Option("--release", help="Take supports of nodes of the interfaces away.")] = False,
+    state: Annotated[str, typer.Option(help="Reduce at the start, or at the end of the model's steps.")] = "start",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write.", show_default="PART-part.h5")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+    strict: Annotated[bool, _STRICT] = False,
+) -> None:
+    """Reduce a part to its interfaces and a few modes, and write it to a file."""
+    from fem_mbs.cli_reduce import reduce_file
+
+    if rigid and average:
+        raise InputError("--rigid and --average exclude each other; give NAME=rigid or NAME=average for single sets")
+    reduce_file(
+        part, interface, "average" if average else "rigid" if rigid else None, output, material, thickness, _console(),
+        quiet, strict, method=method, modes=modes, cutoff=cutoff, participation=participation, damping=damping,
+        orthonormal=orthonormal, check=check, accuracy=accuracy, recovery=not no_recovery, state=state, release=release,
+    )  # fmt: skip
 
 
 @app.command()

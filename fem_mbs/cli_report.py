@@ -49,8 +49,10 @@ def print_report(console: Console, results: Results) -> None:
     for step in results.steps:
         for sentence in step.summary.get("warnings", []):
             console.print(f'[yellow]step "{_plain(step.name)}":[/] {_plain(sentence)}', soft_wrap=True)
-    if results.header["sensors"]:
-        console.print(_sensors(results))
+    recorded = {key for step in results.steps for key in step.series}
+    sensors = [s for s in results.header["sensors"] if f"sensor/{s['name']}" in recorded]
+    if sensors:
+        console.print(_sensors(results, sensors))
     checks = results.summary.get("checks", [])
     if checks:
         console.print(_checks(checks))
@@ -221,14 +223,12 @@ def print_mac(console: Console, found: Mac) -> None:
     console.print(table)
 
 
-def _sensors(results: Results) -> Table:
+def _sensors(results: Results, sensors: list[dict[str, Any]]) -> Table:
     from fem_mbs.results import sensor_units
 
     table = make_table("sensor", "unit", "start", "minimum", "maximum", "end")
     rows = []
-    for sensor in results.header["sensors"]:
-        if not results.steps_with(f"sensor/{sensor['name']}"):
-            continue
+    for sensor in sensors:
         _, values, columns = results.sensor(sensor["name"])
         for column, unit, series in zip(columns, sensor_units(sensor, len(columns)), values.T, strict=True):
             good = series[np.isfinite(series)]

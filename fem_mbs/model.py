@@ -26,6 +26,7 @@ from fem_mbs.model_joints import Joints
 from fem_mbs.model_loads import Loads
 from fem_mbs.model_nodal_springs import NodalSprings
 from fem_mbs.model_parts import Parts
+from fem_mbs.model_reduced import ReducedParts
 from fem_mbs.model_rotors import Rotors
 from fem_mbs.model_solids import Solids
 from fem_mbs.model_temperature import Temperatures
@@ -48,7 +49,9 @@ class CompiledModel:
     merged_joints: list[tuple[str, int]]
 
 
-class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, NodalSprings, Ties, Rotors, Components):
+class Model(
+    Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, NodalSprings, Ties, Rotors, ReducedParts, Components
+):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -365,7 +368,7 @@ class Model(Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, Nodal
             rotation = np.broadcast_to(np.eye(3), (n, 3, 3)).copy()
         for node, value in self._rotation.items():
             rotation[node] = value
-        nodes = Nodes(self.positions, rotational, rotation, self._names)
+        nodes = Nodes(self.positions, rotational, rotation, self._names, self._scalars)
         held = np.array(fixed, np.int64).reshape(-1, 2)
         driven = self._driven + shaken
         shared, merged = None, []

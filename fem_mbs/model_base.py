@@ -210,6 +210,7 @@ class ModelBase:
         self._droppable: list[tuple[int, int]] = []
         self._welded_rotation: list[tuple[str, int]] = []
         self._couplings: list[Any] = []
+        self._scalars: list[str] = []  # names of coordinates that belong to no node
         self._ways: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
         self._said: dict[str, tuple[str, tuple, dict[str, Any]]] = {}  # group: the call that made it

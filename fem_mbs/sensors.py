@@ -18,6 +18,8 @@ Kinds and their options (places as in `fem_mbs.model`):
                                        [rad], "displacement" [m]; or what drives it: "drive moment", "drive force"
     drive                              on               [N m], [N] with which a motion or a driven joint drives its
                                        coordinate
+    modal                              on, mode         coordinates of a reduced part [m]: one shape (1 is the lowest),
+                                       or all
     energy                             quantity         a column of the ledger, or "total"
 
 Values that belong to the middle of a step (forces, strains, reactions) are marked ``mid_step``; readers average two
@@ -503,6 +505,24 @@ class _Work(Sensor):
         return values.sum(axis=1, keepdims=True)
 
 
+class _Modal(Sensor):
+    kind, required, options = "modal", ("on",), ("mode",)
+
+    def prepare(self, on, mode=None):
+        placed = self.model._find("reduced part", on, self.model.reduced_parts, self.owner)
+        count = len(placed.scalars)
+        if mode is not None and (isinstance(mode, bool) or not isinstance(mode, int) or not 1 <= mode <= count):
+            raise ModelError(f'{self.owner}: mode = {mode!r} must be a whole number from 1 to {count}, as "{on}" has')
+        self.scalars = placed.scalars if mode is None else placed.scalars[[mode - 1]]
+        self.columns = [f"{self.name}.{k + 1}" for k in range(count)] if mode is None else [self.name]
+
+    def bind(self, compiled):
+        return [(REC_Q, compiled.system.first_scalar + int(k)) for k in self.scalars]
+
+    def evaluate(self, values, ledger):
+        return values
+
+
 class _Energy(Sensor):
     kind, unit, options = "energy", "J", ("quantity",)
 
@@ -524,7 +544,7 @@ _KINDS = {
     c.kind: c
     for c in (
         _Position, _Displacement, _Velocity, _Rotation, _Distance, _Deflection, _Angle, _Element, _Strain, _Force,
-        _Reaction, _Joint, _Drive, _Work, _Energy,
+        _Reaction, _Joint, _Drive, _Work, _Modal, _Energy,
     )
 }  # fmt: skip
 

@@ -41,7 +41,7 @@ from fem_mbs.solvers.complex_pairs import (
 )
 from fem_mbs.solvers.lanczos import TwoSidedLanczos
 from fem_mbs.solvers.linear import one_blas_thread
-from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil
+from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil, absolutely
 from fem_mbs.solvers.saddle_factors import SingularShift
 
 __all__ = ["CHECKS", "ComplexModes", "complex_modes"]
@@ -62,6 +62,7 @@ _STRAIN = 1e-14  # ... and do if |p|^2 |x|.|M||x| is a smaller part of |x|.|K||x
 _COVER, _WIDTH = 0.8, 0.6  # parts of a disc's radius by which it covers the imaginary axis, and to both sides of it
 _DISCS = 60
 _POLISH = 4
+_TRIAL, _FINE = (16, 28, 40), 5000  # steps about a trial shift; unknowns from which on it is nearer to zero
 _SEED = 7
 
 
@@ -140,6 +141,7 @@ class _Work:
         self.pencil, self.check, self.tolerance, self.most = pencil, check, tolerance, most
         self.rng = np.random.default_rng(_SEED)
         self.shifts: list[complex] = []
+        self.begun: TwoSidedLanczos | None = None  # about the shift that has just been found
         self.motions = None if pencil.motions is None else Motions.of(pencil, *pencil.motions)
 
     # --- nearest ---------------------------------------------------------------------------------------------------
@@ -148,7 +150,7 @@ class _Work:
         return self._result(pairs, lambda p: np.abs(p - near), count)
 
     def _nearest(self, count: int, near: complex, shift: complex | None = None) -> Pairs:
-        inverse = self._inverse(near, shift)
+        inverse = self._inverse(near, shift, count)
         self.shifts.append(inverse.s)
         pairs = self._search(inverse, count, lambda p: np.abs(p - near))
         if self.pencil.motions is None:
@@ -159,7 +161,7 @@ class _Work:
     def _result(self, pairs: Pairs, key, count: int, covered=None) -> ComplexModes:
         return assemble(self.pencil, pairs, self.motions, key, count, self.tolerance, self.shifts, covered)
 
-    def _inverse(self, near: complex, shift: complex | None) -> Inverse:
+    def _inverse(self, near: complex, shift: complex | None, count: int) -> Inverse:
         """The operator about a shift, given or at ``near``, or beside it where the matrix is singular there."""
         if shift is not None:
             try:
@@ -174,7 +176,7 @@ class _Work:
                 continue
         if near != 0.0:
             raise self._singular()
-        return self._beside_zero()
+        return self._beside_zero(count)
 
     @staticmethod
     def _singular() -> AnalysisError:
@@ -182,35 +184,49 @@ class _Work:
             "Complex modes: the matrices are singular at every shift; an unknown has neither stiffness nor mass"
         )
 
-    def _beside_zero(self) -> Inverse:
+    def _beside_zero(self, count: int) -> Inverse:
         """A positive shift of about half the lowest elastic frequency: from farther away all low modes look alike, from
         nearer by rigid motions drown the others."""
-        s, inverse, regular = 1e-3, None, 0.0
+        # frequencies of single unknowns, the unit of time, grow with the fineness of a mesh, those of modes do not
+        s, inverse, regular = 1e-3 * min(1.0, (_FINE / self.pencil.n) ** (1.0 / 3.0)), None, 0.0
         for _ in range(8):
-            inverse = None  # two would take much memory
+            inverse = lanczos = None  # two would take much memory
             try:
                 inverse = Inverse(self.pencil, s)
                 regular = s
             except SingularShift:
                 s *= 0.73 if regular else 1.37
                 continue
-            lanczos = self._lanczos(inverse, min(40, 2 * (self.pencil.n - self.pencil.m)))
-            lanczos.extend(lanczos.most)
-            ritz = lanczos.ritz()
-            p, some = _finite(ritz.theta, s)
-            zero = self._zeros(inverse, p, lambda i: lanczos.D[: self.pencil.n] @ ritz.right[:, some[i]])  # noqa: B023
-            fair = (lanczos.estimates(ritz, some) < _FAIR) & ~zero
-            elastic = np.abs(p[fair]).min(initial=np.inf)
-            self._count(lanczos)
-            if 0.02 * elastic <= s <= 2.0 * elastic or (lanczos.exhausted and not np.isfinite(elastic)):
+            lanczos, elastic = self._trial(inverse, count)
+            if _serves(s, elastic) or (lanczos.exhausted and not np.isfinite(elastic)):
+                self.begun = lanczos
                 return inverse
+            self._count(lanczos)
             s = 0.5 * elastic if np.isfinite(elastic) and elastic > 1e-3 * s else s / 30.0
         if inverse is None and not regular:
             raise self._singular()
         return Inverse(self.pencil, regular) if inverse is None else inverse
 
-    def _lanczos(self, inverse: Inverse, most: int) -> TwoSidedLanczos:
-        return TwoSidedLanczos(inverse, most, self.rng)
+    def _trial(self, inverse: Inverse, count: int) -> tuple[TwoSidedLanczos, float]:
+        """A recurrence begun about a shift, and the lowest elastic frequency that it shows, roughly."""
+        lanczos, n = self._lanczos(inverse, count), self.pencil.n
+        elastic = np.inf
+        for steps in _TRIAL:
+            lanczos.extend(min(steps, lanczos.most) - lanczos.steps)
+            ritz = lanczos.ritz()
+            p, some = _finite(ritz.theta, inverse.s)
+            zero = self._zeros(inverse, p, lambda i: lanczos.D[:n] @ ritz.right[:, some[i]])  # noqa: B023
+            fair = (lanczos.estimates(ritz, some) < _FAIR) & ~zero
+            elastic = float(np.abs(p[fair]).min(initial=np.inf))
+            # few steps tell only where nothing is nearer to zero: rigid motions may still come out of there
+            if _serves(inverse.s, elastic) and elastic <= np.abs(p[~zero]).min():
+                break
+        return lanczos, elastic
+
+    def _lanczos(self, inverse: Inverse, count: int) -> TwoSidedLanczos:
+        """A recurrence with the space that ``count`` pairs need."""
+        total = 2 * (self.pencil.n - self.pencil.m)
+        return TwoSidedLanczos(inverse, min(total + 2, self.most or 3 * count + 60), self.rng)
 
     def _count(self, lanczos: TwoSidedLanczos) -> None:
         self.pencil.effort.steps += lanczos.total
@@ -218,11 +234,9 @@ class _Work:
 
     def _search(self, inverse: Inverse, count: int, distance) -> Pairs:
         """The ``count`` pairs nearest by ``distance``(p), whole conjugate pairs, and all zeros on the way."""
-        total = 2 * (self.pencil.n - self.pencil.m)
-        most = min(total + 2, self.most or 3 * count + 60)
-        chunk = max(8, count // 2)
-        lanczos = self._lanczos(inverse, most)
-        lanczos.extend(min(most, 2 * count + 10))
+        lanczos, self.begun = self.begun or self._lanczos(inverse, count), None
+        most, chunk = lanczos.most, max(8, count // 2)
+        lanczos.extend(min(most, 2 * count + 10) - lanczos.steps)
         known, before = None, np.inf
         effort = self.pencil.effort
         for _ in range(_ROUNDS):
@@ -239,7 +253,7 @@ class _Work:
                 full and errors.max(initial=0.0) > 0.1 * before
             )  # no progress since the space was full the last time
             spoilt |= lanczos.noise > _NOISY and lanczos.steps - lanczos.locked > need + 2 * chunk
-            if (complete or lanczos.exhausted) and done.all():
+            if lanczos.exhausted or (complete and done.all()):  # nothing more to be had: pairs are judged later
                 found = np.where(zero, 0.0, p)[:need]
                 if (self.check == "none" and not zero.any()) or self._same(known, found, inverse.s):
                     self._count(lanczos)
@@ -272,7 +286,7 @@ class _Work:
 
     def _polished(self, inverse: Inverse, p, v, z) -> Pairs:
         """Pairs by subspace iteration from Ritz vectors v, z (2n, k) until residuals are small, or the best of some."""
-        best, least = None, np.inf
+        best, least, before = None, np.inf, np.inf
         for _ in range(_POLISH):
             p, v, z, *rest = inverse.pairs(p, v, z)
             pairs = Pairs(p, *rest)
@@ -282,8 +296,8 @@ class _Work:
             off = np.minimum(residuals / (1e-2 * self.tolerance), backward / (1e-2 * BACKWARD))
             worst = off[far].max(initial=0.0)
             if worst < least:
-                best, least = pairs, worst
-            if worst <= 1.0:
+                best, least, before = pairs, worst, least
+            if worst <= 1.0 or worst > 0.5 * before:
                 break
         return best
 
@@ -293,8 +307,7 @@ class _Work:
         some = np.flatnonzero(zero)
         if some.size:
             x = np.abs(vectors(some))
-            M, _, K = self.pencil.absolute
-            kinetic, strain = (np.einsum("ik,ik->k", x, a @ x) for a in (M, K))
+            kinetic, strain = (np.einsum("ik,ik->k", x, absolutely(a, x)) for a in (self.pencil.M, self.pencil.K))
             zero[some] = np.abs(p[some]) ** 2 * kinetic <= _STRAIN * strain
         return zero
 
@@ -372,6 +385,11 @@ class _Work:
         pairs = pairs.take(np.flatnonzero(np.abs(pairs.p.imag) <= reach * (1.0 + 1e-9)))
         covered = reach / self.pencil.time, width / self.pencil.time
         return self._result(pairs, lambda p: -p.real, count, covered)
+
+
+def _serves(s: float, elastic: float) -> bool:
+    """Whether a shift beside zero goes with a lowest elastic frequency."""
+    return 0.02 * elastic <= s <= 2.0 * elastic
 
 
 def _complex(a: complex | None) -> complex | None:

@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix, identity
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil
+from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil, absolutely
 from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors, SingularShift
 
 __all__ = [
@@ -133,7 +133,7 @@ def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> 
     size = np.linalg.norm(vectors, axis=0)
     u, sizes, _ = np.linalg.svd(vectors[:, size > 0.0] / size[size > 0.0], full_matrices=False)
     X = u[:, sizes > 1e-4 * sizes[0]]
-    K, C, M = (pencil.KT, pencil.CT, pencil.MT) if transposed else (pencil.K, pencil.C, pencil.M)
+    C, M = (pencil.CT, pencil.MT) if transposed else (pencil.C, pencil.M)
     for _ in range(4):
         new, _ = inverse.factors.solve(s * (C @ X) + s**2 * (M @ X), transposed)
         force = s * (C @ (X - new)) + s**2 * (M @ (X - new))
@@ -141,7 +141,7 @@ def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> 
         force = np.linalg.solve(triangle.T, force.T).T
     _, sizes, turn = np.linalg.svd(force, full_matrices=False)
     X = (X @ turn.conj().T)[:, ::-1]
-    return X[:, sizes[::-1] <= _RIGID * np.linalg.norm(abs(K) @ np.abs(X), axis=0)]
+    return X[:, sizes[::-1] <= _RIGID * np.linalg.norm(absolutely(pencil.K, np.abs(X), transposed), axis=0)]
 
 
 def upper_half(pairs: Pairs, inverse: Inverse) -> Pairs:

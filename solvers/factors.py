@@ -76,6 +76,10 @@ class Pencil:
         self.symbolic = None  # CHOLMOD's
         self.effort = Effort()
 
+    def release(self) -> None:
+        """Give the memory of the matrices back: no more factorisations, solutions with those that are go on."""
+        self._K = self._M = self._lower = self.indices = self.symbolic = None
+
     def at(self, shift: float) -> csc_matrix:
         """diag(scale) (K - s M) diag(scale), all of it."""
         values = self._K - shift * self._M if shift else self._K.copy()

@@ -76,6 +76,7 @@ def real_modes(
     band: tuple[float, float] | None = None,
     free: bool | None = None,
     check: str = "probe",
+    factors: PositiveFactors | None = None,
 ) -> RealModes:
     """The ``count`` lowest modes, those nearest to w^2 = ``near``, or all with a <= w^2 <= b of a ``band`` (a, b).
 
@@ -85,6 +86,8 @@ def real_modes(
         free: whether the part has rigid-body modes; None: found out (a free part that is not seen to be one at once
             costs a factorisation in vain).
         check: "none", "probe" or "inertia"; see above.  A band is always counted.
+        factors: those of K itself (shift 0, of a pencil with this M), where they are at hand: the part is held, and
+            another factorisation of K is saved.
 
     Raises:
         AnalysisError: nothing has a mass, the iteration fails, more than ``count`` modes in a band, or not all found.
@@ -96,6 +99,8 @@ def real_modes(
         raise ValueError("A band is (a, b) with a < b, without a value to be near to")
     if check not in CHECKS:
         raise ValueError(f"check must be one of {', '.join(CHECKS)}, not {check!r}")
+    if factors is not None and (factors.shift != 0.0 or factors.pencil.n != K.shape[0] or factors.pencil.mass_free):
+        raise ValueError("Given factors must be those of K (n, n), from a pencil with its mass")
     K, M = csr_matrix(K), csr_matrix(M)
     if not np.any(M.diagonal() != 0.0):
         raise AnalysisError("Modes: nothing that can move has a mass; give the parts a density or add masses")
@@ -103,7 +108,7 @@ def real_modes(
     with one_blas_thread():
         if n <= DENSE or (count is not None and count >= n // 2):
             return _dense(K, M, count, near, band)
-        work = _Work(K, M)
+        work = _Work(K, M, factors)
         if band is not None:
             return work.band(*band, count)
         return work.lowest(count, free, check) if near is None else work.nearest(count, near, check)
@@ -112,19 +117,22 @@ def real_modes(
 class _Work:
     """One problem: its matrices, its pencil and random numbers."""
 
-    def __init__(self, K, M):
+    def __init__(self, K, M, given: PositiveFactors | None = None):
         self.K, self.M, self.n = K, M, K.shape[0]
-        self.pencil = Pencil(K, M)
+        self.given = given  # of K itself
+        self.pencil = Pencil(K, M) if given is None else given.pencil
         self.rng = np.random.default_rng(_SEED)
         self.scale = float(np.abs(K.diagonal()).sum() / M.diagonal().sum())
         self.shifts: list[float] = []
 
     # --- lowest ----------------------------------------------------------------------------------------------------
     def lowest(self, count: int, free: bool | None, check: str) -> RealModes:
-        factors, shift = None, -1e-7 * self.scale
+        factors, shift = self.given, -1e-7 * self.scale
+        if factors is not None:
+            free = False
         if free is None:
             free = translates(self.K)
-        if not free:
+        if not free and factors is None:
             factors = self._positive(0.0)
         if factors is None:
             factors, values, vectors = self._approach(shift, count)
@@ -195,7 +203,9 @@ class _Work:
         high, above = factors.shift, factors.negative
         del factors  # they take much memory
         # a band that holds the lowest modes needs no other indefinite matrix: L L^T exists, so nothing lies below
-        lowest = self._positive(min(a, -1e-2 * abs(b))) if a <= 0.0 else None
+        lowest = None
+        if a <= 0.0:
+            lowest = self.given or self._positive(min(a, -1e-2 * abs(b)))
         if lowest is not None:
             low, below = lowest.shift, 0
         else:

@@ -31,7 +31,7 @@ from fem_mbs.solvers.linear import one_blas_thread
 from fem_mbs.solvers.redundancy import independent_rows
 from fem_mbs.solvers.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactors, SingularShift
 
-__all__ = ["Inverse", "QuadraticPencil"]
+__all__ = ["Inverse", "QuadraticPencil", "absolutely"]
 
 _SEED = 5
 
@@ -81,13 +81,11 @@ class QuadraticPencil:
         self.real = all(np.isrealobj(a.data) for a in (M, C, K))
         self.omega = _frequency(M, C, K)
         self.time = 1.0 / self.omega
-        size = abs(K) + self.omega * abs(C) + self.omega**2 * abs(M)
-        self.d = _scales(size)
+        self.d = _scales(abs(K) + self.omega * abs(C) + self.omega**2 * abs(M))
         D = diags(self.d)
         self.M, self.C, self.K = self.omega**2 * (D @ M @ D), self.omega * (D @ C @ D), D @ K @ D
         self.M, self.C, self.K = (csr_matrix(a) for a in (self.M, self.C, self.K))
         self.M.eliminate_zeros()
-        self.absolute = tuple(abs(a) for a in (self.M, self.C, self.K))
         self.keep = independent_rows(G, 1.0 / self.d) if G.shape[0] else np.zeros(0, bool)
         rows = csr_matrix(G[np.flatnonzero(self.keep)] @ D)
         self.norm = np.sqrt(np.asarray(abs(rows).power(2).sum(axis=1)).ravel())
@@ -97,7 +95,7 @@ class QuadraticPencil:
             self._check_columns(G, columns)
             self.columns = csr_matrix(D @ columns[:, np.flatnonzero(self.keep)] @ diags(1.0 / self.norm))
         self.m = self.constraints = self.rows.shape[0]
-        self.MT, self.CT, self.KT = (csr_matrix(a.T) for a in (self.M, self.C, self.K))
+        self.MT, self.CT, self.KT = (a.T for a in (self.M, self.C, self.K))  # columns: nothing is copied
         self.effort = Effort()
         used = np.bincount(self.M.indices, minlength=n) + np.diff(self.M.indptr)
         used += 0 if used.any() else np.bincount(self.C.indices, minlength=n) + np.diff(self.C.indptr)
@@ -218,10 +216,9 @@ class QuadraticPencil:
         off = np.linalg.norm(sum(terms), axis=0) + np.linalg.norm(
             (self.columns.T if transposed else self.rows) @ x, axis=0
         )
-        M, C, K = (a.T for a in self.absolute) if transposed else self.absolute
         a = np.abs(x)
-        absolute = sum(np.linalg.norm(b, axis=0) for b in (K @ a, (C @ a) * np.abs(p), (M @ a) * np.abs(p) ** 2))
-        absolute = absolute + norms[3]
+        factors = ((self.K, 1.0), (self.C, np.abs(p)), (self.M, np.abs(p) ** 2))
+        absolute = norms[3] + sum(np.linalg.norm(absolutely(A, a, transposed) * by, axis=0) for A, by in factors)
         # a rigid-body motion has no forces at all: what it cancels from is the measure then
         size = np.maximum(sum(norms), 1e-300)
         return off / size, off / np.where(absolute > 0.0, absolute, 1.0)
@@ -230,6 +227,12 @@ class QuadraticPencil:
         """w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""
         m = w.T @ (self.M @ x)
         return (p[:, None] + p[None, :]) * m + w.T @ (self.C @ x)
+
+
+def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.ndarray:
+    """|A| x (n, k), or |A|^T x; |A| is not kept, for matrices of large parts take much memory."""
+    a = csr_matrix((np.abs(A.data), A.indices, A.indptr), shape=A.shape)
+    return (a.T if transposed else a) @ x
 
 
 def _floating(a):
@@ -282,7 +285,7 @@ class Inverse:
         used = np.bincount(pencil.M.indices, minlength=pencil.n) + np.diff(pencil.M.indptr)
         self.moving = (used > 0).astype(float)[:, None]
         self.Cs = csr_matrix(pencil.C + 2.0 * s * pencil.M)
-        self.CsT = csr_matrix(self.Cs.T)
+        self.CsT = self.Cs.T
         self.size = 2 * pencil.n
 
     @cached_property
@@ -302,12 +305,12 @@ class Inverse:
         return 1.0 / max(np.sqrt(by_mass), by_damping, 1e-300)
 
     def right(self, v: np.ndarray) -> np.ndarray:
-        """A v (2n,)."""
-        return self._right_all(v[:, None])[0][:, 0]
+        """A v (2n,), as good as the recurrence needs."""
+        return self._right_all(v[:, None], rough=True)[0][:, 0]
 
     def left(self, v: np.ndarray) -> np.ndarray:
         """A^T v (2n,)."""
-        return self._left_all(v[:, None])[0][:, 0]
+        return self._left_all(v[:, None], rough=True)[0][:, 0]
 
     def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.
@@ -351,16 +354,16 @@ class Inverse:
         w, mu = _unit_size(w @ left, mu @ left)
         return self.s + 1.0 / theta, image @ right, back @ left, x, y, w, mu
 
-    def _right_all(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _right_all(self, v: np.ndarray, rough: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """A v (2n, k) and the multipliers (m, k) of its displacements."""
         n = self.pencil.n
-        x, y = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]))
+        x, y = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]), rough=rough)
         return np.vstack((-x, self.moving * v[:n] / self.unit)), -y
 
-    def _left_all(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _left_all(self, z: np.ndarray, rough: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A^T z (2n, k), and the w (n, k) of z with its multipliers (m, k)."""
         n = self.pencil.n
-        w, mu = self.factors.solve(z[:n], transposed=True)
+        w, mu = self.factors.solve(z[:n], transposed=True, rough=rough)
         return np.vstack((self.moving * z[n:] / self.unit - self.CsT @ w, -self.unit * (self.pencil.MT @ w))), -w, -mu
 
     def improve(self, p, x, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:

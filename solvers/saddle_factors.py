@@ -5,25 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import bmat, csc_matrix, csr_matrix, diags
-from scipy.sparse.linalg import LinearOperator, gmres, splu
+from scipy.sparse import bmat, csc_matrix, diags
+from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError, LinearSolver, cholmod_status, make_solver
+from fem_mbs.solvers.positive_part import ROUND_OFF, PositivePart
 
 __all__ = ["SINGULAR_GROWTH", "Effort", "SaddleFactors", "SingularShift"]
 
 #: |A| |x| / |b| (norms) of equilibrated matrices beyond which a shift counts as an eigenvalue.
 SINGULAR_GROWTH = 1e13
-#: Backward error of a solution with the factors, aimed at and still accepted.
-_ROUND_OFF, _ACCEPTED = 1e-15, 1e-11
+#: Backward error of a solution with the factors that is accepted; that of rough ones where they take iterations.
+_ACCEPTED, _ROUGH = 1e-11, 1e-12
 _REFINEMENTS = 3
 #: Part of the diagonal which, added, makes singular matrices positive definite.
 _NEARLY = 1e-10
-#: Corrections of a solution by factors of the symmetric part, the contraction from which on GMRES takes over, what one
-#: of its cycles aims at, and its largest number of steps.
-_CORRECTIONS, _SLOW, _CYCLE, _KRYLOV = 12, 0.05, 1e-8, 80
 #: Rows from which on real matrices go to CHOLMOD.
 LARGE = 20_000
 #: How many times as many unsymmetric matrices have, and what counts as none: a shaft of 36 447 rows in damped bearings
@@ -70,7 +68,7 @@ class SaddleFactors:
         self.N = csc_matrix(bmat([[A, columns], [G, None]])) if self.m else csc_matrix(A)
         self.dtype = self.N.dtype
         self.iterated: list[LinearSolver] | None = None
-        self.positive: _PositivePart | None = None
+        self.positive: PositivePart | None = None
         if self._beyond_superlu() and self.dtype == float and cholmod_status()[0]:
             self._factor_positive_part()
             if self.positive is None:
@@ -95,10 +93,11 @@ class SaddleFactors:
             return
         self.effort.factorisations += 1
         try:
-            self.positive = _PositivePart(self.N)
+            self.positive = PositivePart(self.N)
             return
         except LinearSolveError:
-            S = 0.5 * (self.N + self.N.T)
+            pass  # and let go of what the attempt holds
+        S = 0.5 * (self.N + self.N.T)
         self.effort.factorisations += 1
         try:
             PositiveFactors(Pencil(S, diags(S.diagonal())), -_NEARLY)
@@ -135,7 +134,7 @@ class SaddleFactors:
             while True:
                 x = self._solve(b.astype(self.dtype), False)
                 error = self._error(x, b)
-                if error <= _ROUND_OFF or self.steps == _REFINEMENTS or not np.isfinite(error):
+                if error <= ROUND_OFF or self.steps == _REFINEMENTS or not np.isfinite(error):
                     break
                 self.steps += 1
             self.growth = float(size * np.abs(x).max() / np.abs(b).max())
@@ -159,9 +158,9 @@ class SaddleFactors:
         bound = (abs(self.N) @ np.abs(x)).max() + np.abs(b).max()
         return float(np.abs(self.N @ x - b).max() / bound)
 
-    def _solve(self, b: np.ndarray, transposed: bool) -> np.ndarray:
+    def _solve(self, b: np.ndarray, transposed: bool, rough: bool = False) -> np.ndarray:
         if self.positive is not None:
-            x = np.column_stack([self.positive.solve(c, transposed) for c in b.reshape(b.shape[0], -1).T])
+            x = self.positive.solve(b.reshape(b.shape[0], -1), transposed, _ROUGH if rough else ROUND_OFF)
             self.effort.corrections += self.positive.corrections
             self.positive.corrections = 0
             return x.reshape(b.shape)
@@ -177,57 +176,21 @@ class SaddleFactors:
             x = x + self.lu.solve(b - N @ x, kind)
         return x
 
-    def solve(self, b: np.ndarray, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """x (n,) or (n, k) and y (m,) or (m, k) of A x + G^T y = b, G x = 0; A^T instead of A if ``transposed``."""
+    def solve(self, b: np.ndarray, transposed: bool = False, rough: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """x (n,) or (n, k) and y (m,) or (m, k) of A x + G^T y = b, G x = 0; A^T instead of A if ``transposed``.
+
+        ``rough``: where solutions take iterations, these may end some digits before rounding."""
         full = np.zeros((self.n + self.m, *b.shape[1:]), np.result_type(b, self.dtype))
         full[: self.n] = b
-        x = self.solve_full(full, transposed)
+        x = self.solve_full(full, transposed, rough)
         return x[: self.n], x[self.n :]
 
-    def solve_full(self, b: np.ndarray, transposed: bool = False) -> np.ndarray:
+    def solve_full(self, b: np.ndarray, transposed: bool = False, rough: bool = False) -> np.ndarray:
         """Solution of the whole system for any right side (n + m,) or (n + m, k)."""
         columns = 1 if b.ndim == 1 else b.shape[1]
         self.effort.solves += columns
         if np.iscomplexobj(b) and not np.issubdtype(self.dtype, np.complexfloating):
             parts = b.reshape(self.n + self.m, -1)
-            x = self._solve(np.hstack((parts.real, parts.imag)), transposed)
+            x = self._solve(np.hstack((parts.real, parts.imag)), transposed, rough)
             return (x[:, :columns] + 1j * x[:, columns:]).reshape(b.shape)
-        return self._solve(b, transposed)
-
-
-class _PositivePart:
-    """Solutions with a matrix (n, n) whose symmetric part is positive definite, by the factors of that.
-
-    ``corrections`` counts further applications of the factors.
-
-    Raises:
-        LinearSolveError: the symmetric part is not positive definite.
-    """
-
-    def __init__(self, N: csc_matrix):
-        self.N = csr_matrix(N)
-        self.NT = csr_matrix(N.T)
-        self.factors = PositiveFactors(Pencil(0.5 * (self.N + self.NT)))
-        self.size = float(abs(N).sum(axis=1).max())
-        self.preconditioner = LinearOperator(N.shape, matvec=self._apply, dtype=float)
-        self.corrections = 0
-
-    def _apply(self, b: np.ndarray) -> np.ndarray:
-        self.corrections += 1
-        return self.factors.solve(b)
-
-    def solve(self, b: np.ndarray, transposed: bool) -> np.ndarray:
-        """x (n,) of N x = b, or N^T x = b."""
-        N = self.NT if transposed else self.N
-        x = self.factors.solve(b)
-        before = np.inf
-        for _ in range(_CORRECTIONS):
-            r = b - N @ x
-            left = float(np.abs(r).max())
-            if left <= _ROUND_OFF * (self.size * np.abs(x).max() + np.abs(b).max()) or left > 0.5 * before:
-                break  # there, or at what rounding leaves
-            step = self._apply(r)
-            if np.abs(r - N @ step).max() > _SLOW * left:
-                step, _ = gmres(N, r, rtol=_CYCLE, restart=_KRYLOV, maxiter=1, M=self.preconditioner)
-            x, before = x + step, left
-        return x
+        return self._solve(b, transposed, rough)

@@ -10,9 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import solid, solid_centrifugal, solid_condensed, solid_loads, solid_mass, solid_plane
+from fem_mbs.elements import (
+    flexible_body,
+    solid,
+    solid_centrifugal,
+    solid_condensed,
+    solid_loads,
+    solid_mass,
+    solid_plane,
+)
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.elements.solid_shapes import local_nodes
+from fem_mbs.reduced_part import Moments
 
 
 @dataclass(frozen=True)
@@ -520,3 +529,41 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     **{name: _face_load(name) for name in solid_loads.TYPES},
 }
+
+
+# --- reduced parts ---------------------------------------------------------------------------------------------------
+def _flexible_body(dimension, damping=0.0, loads=()):
+    """Moments of random point masses with two random shapes, stiffness, damping, stiffening by loads of the frame."""
+
+    def par(rng):
+        m, c, shapes = rng.uniform(0.5, 1.5, 9), rng.normal(size=(9, dimension)), rng.normal(size=(9, dimension, 2))
+        J = point_moments(m, c, 0.3 * shapes).matrix()
+        K, D = (_matrix(rng, 2) for _ in range(2))
+        stiffening = {name: _matrix(rng, 2) for name in loads}
+        return flexible_body.parameters(J, 5.0 * K, damping * D, stiffening)
+
+    # (its velocities are state of their own; loads of the frame have no potential)
+    return Case(par, short_step=1e-3, rigid=False, potential=not loads)
+
+
+def point_moments(m, c, shapes):
+    """Moments of masses m (k,) at c (k, dim) with shapes (k, dim, n)."""
+    return Moments(
+        m.sum(), m @ c, np.einsum("k,ka,kb->ab", m, c, c), np.einsum("k,kan->an", m, shapes),
+        np.einsum("k,ka,kbn->abn", m, c, shapes), np.einsum("k,kam,kbn->abmn", m, shapes, shapes),
+    )  # fmt: skip
+
+
+_PLANE_LOADS = ("ax", "ay", "alphaz", "wz2")
+CASES |= {
+    f"flexible_body{d}_2": {
+        "": _flexible_body(d),
+        "damped": _flexible_body(d, 0.3),
+        "stiffened": _flexible_body(d, 0.3, _PLANE_LOADS if d == 2 else flexible_body.LOADS),
+    }
+    for d in (2, 3)
+}
+CASES |= {
+    f"flexible_point{d}_2": Case(lambda rng, d=d: (1.7, *_off(rng, 3 * d)), vector_multipliers=True) for d in (2, 3)
+}
+CASES |= {f"flexible_orientation{d}_2": Case(lambda rng, k=k: (1.7, *_off(rng, 2 * k))) for d, k in ((2, 1), (3, 3))}

@@ -451,6 +451,41 @@ def test_example_of_a_rotor(checkout, tmp_path, fem_mbs):
     assert transient["energy"]["closing_error_relative"] < 1e-10
 
 
+def test_sensors_that_no_step_records(tmp_path, fem_mbs):
+    """Modes alone see no sensor: the report goes without."""
+    text = """
+title = "beam"
+dimension = 2
+[mesh.line.line]
+start = [0, 0]
+end = [1, 0]
+n = 2
+[section.s]
+shape = "stiffness"
+EA = 1e4
+EI = 1.0
+rhoA = 1.0
+[[beam]]
+name = "beam"
+on = "line"
+section = "s"
+shear = false
+[[support]]
+on = "line:start"
+[[sensor]]
+name = "tip"
+kind = "displacement"
+on = "line:end"
+[[step]]
+type = "modes"
+count = 2
+"""
+    path = tmp_path / "model.toml"
+    path.write_text(text, encoding="utf-8")
+    code, _, err = fem_mbs("run", path, "-o", tmp_path / "out")
+    assert (code, err) == (0, "")
+
+
 @pytest.mark.long
 def test_cable_example(checkout, tmp_path):
     script = checkout / "examples" / "cable_whip" / "compare.py"

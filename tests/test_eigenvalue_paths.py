@@ -44,6 +44,30 @@ def test_squares_of_frequencies_fall_with_the_load():
     assert np.isnan(series[1::2]).all()
 
 
+def test_eigenvalues_follow_what_events_switch():
+    """A rod on a torsion spring under a push along it, w^2 = (k - P L)/J, until that is switched off."""
+    m = Model(2)
+    m.body("rod", (0.5, 0.0), mass=1.2, inertia=0.1)
+    m.joint("hinge", "revolute", "ground", "rod", point=(0.0, 0.0))
+    m.joint_spring("spring", "hinge", 40.0)
+    m.force("push", "rod", (-30.0, 0.0), point=(1.0, 0.0))
+    m.body("clock", (0.0, 1.0), mass=1.0, inertia=0.1)
+    m.fix("clock", ["y", "rotation"])
+    m.motion("time", "clock", "x", "t")
+    m.sensor("clock", "displacement", on="clock")
+    m.event("off", "clock.x", 0.105, action="off", target="push")
+    m.transient_step(0.2, 0.01, frames=0, eigenvalues={"every": 4, "count": 1})
+    (step,) = solve(m).steps
+    found = step.summary["eigenvalues"]
+    # the row of the event comes in addition
+    np.testing.assert_allclose(found["time"][:3], [0.0, 0.04, 0.08], atol=1e-12)
+    assert 0.105 < found["time"][3] < 0.12 and len(found["time"]) == 6
+    squares = np.array(found["values"])[:, 0, 1] ** 2
+    np.testing.assert_allclose(squares, np.where(np.array(found["time"]) < 0.105, 10.0, 40.0) / 0.4, rtol=1e-10)
+    rows = np.flatnonzero(np.isfinite(step.series["eigenvalues"][:, 0, 0]))
+    np.testing.assert_array_equal(rows, np.arange(0, 21, 4))
+
+
 def test_growth_beyond_the_buckling_load():
     m = strut()
     m.static_step(increments=6, until=1.2, eigenvalues={"every": 1, "count": 2})
@@ -177,10 +201,3 @@ eigenvalues = {every = 1, count = 1}
 def test_wrong_options(given, message):
     with pytest.raises(ModelError, match=message):
         solve(swing(eigenvalues=given))
-
-
-def test_events_are_refused():
-    m = swing(eigenvalues={})
-    m.event("e", "angle", -0.1)
-    with pytest.raises(ModelError, match="with events"):
-        solve(m)

@@ -112,6 +112,10 @@ class State:
                 d = self.dof[e, k * t.end_dofs : (k + 1) * t.end_dofs]
                 yield d[: self.dim], d[self.dim :], self.rot[e, k]
 
+    def scalars(self):
+        """Dofs (n, scalars) of coordinates that belong to no node."""
+        return self.dof[:, self.type.node_dofs - self.type.scalars : self.type.node_dofs]
+
     # --- moving ---
     def advance(self, U):
         """Two-state: state 1 and its velocities from state 0 by the mid-point rule."""
@@ -172,6 +176,8 @@ class State:
         s.U[mult] += dU[mult]
         step = dU.copy()
         step[mult] = 0
+        for k in self.scalars().ravel():
+            s.Q[rows, k] += step[k]
         for x, r, n in self.ends():
             s.Q[rows, x[:, None]] += step[x][:, None]
             if len(r) == 1:
@@ -227,17 +233,17 @@ class State:
 def make_state(type_name, case, rng, n=1, h=0.3, turn=150.0) -> State:
     """Two random states of n elements, ends turned by up to `turn` degrees, with all velocities (mid-point rule)."""
     t = element_type(type_name)
-    dim, nd = t.dimension, t.end_dofs
+    dim = t.dimension
     turn = np.radians(turn)
     n_nodes = n * t.ends
     extra = t.multipliers + t.reads
-    N = n_nodes * nd + n * extra + 1
+    N = n * (t.node_dofs + extra) + 1
     nr = n_nodes + 1
     dof = np.empty((n, t.local_dofs), np.int32)
     rot = np.full((n, t.ends), nr - 1, np.int32)
     for e in range(n):
         dof[e, : t.node_dofs] = np.arange(e * t.node_dofs, (e + 1) * t.node_dofs)
-        dof[e, t.node_dofs :] = n_nodes * nd + e * extra + np.arange(extra)
+        dof[e, t.node_dofs :] = n * t.node_dofs + e * extra + np.arange(extra)
         if t.rotational:
             rot[e] = np.arange(e * t.ends, (e + 1) * t.ends)
     ctl = np.zeros(N_CTL)
@@ -279,6 +285,7 @@ def make_state(type_name, case, rng, n=1, h=0.3, turn=150.0) -> State:
                     s.D[0, k] = np.cos(s.Q[0, r[0]]), np.sin(s.Q[0, r[0]])
         else:
             deformed_states(s, U, mine, case, rng, turn)
+    s.Q[0, s.scalars()], U[s.scalars()] = rng.normal(size=(2, n, t.scalars))
     s.V[0, :-1] = rng.normal(size=N - 1)
     s.V[2, :-1] = rng.normal(size=N - 1)
     U[dof[:, t.node_dofs :]] = rng.normal(size=(n, extra))
@@ -463,6 +470,7 @@ def test_contract_rigid_step(subject, seed):
     for x, r, _ in s.ends():
         U[x] = S @ s.Q[0, x] + shift - s.Q[0, x]
         U[r] = 2 * np.tan(angle / 2) * (axis if len(r) == 3 else 1.0)
+    U[s.scalars()] = 0.0
     s.fun[:] = s.fun[:, [T0]]
     s.advance(U)
     before, after = s.at_start().report(LEDGER)[0], s.report(LEDGER)[0]
@@ -616,6 +624,8 @@ def test_contract_short_step(subject, seed):
     mult = s.dof[:, s.multipliers]
     s.fun[:] = s.fun[0, T0] + np.array([0, h / 2, h]) * 3
     s.spin_directors(0)
+    if s.type.inertia:
+        s.start()  # (what it remembers of velocities is that of spinning directors)
     U = h * s.V[0] + h * h / 2 * s.V[2]
     for _, r, n in s.ends():
         if len(r) == 3:

@@ -11,6 +11,7 @@ import pytest
 import scipy.linalg
 
 from fem_mbs import Model, ModelError, Results, load_model, run, solve
+from fem_mbs.analysis import stability_map
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.run import _Run
 from fem_mbs.analysis.solution import Solution
@@ -53,6 +54,24 @@ def test_two_numbers_of_elements():
     np.testing.assert_allclose(s["frequency"], np.abs(np.imag(p)) / (2.0 * np.pi), rtol=1e-10, atol=1e-12)
     assert s["stable"] == [[k > 9.81] * 3 for k in stiffness]
     np.testing.assert_allclose(s["boundary"], [[9.81, d] for d in damping], rtol=1e-6)
+
+
+def test_boundary_next_to_points_without_a_state(monkeypatch):
+    """Where a halving meets a point without modes, nothing is said of the boundary there."""
+    found = stability_map._Points.eigenvalues
+
+    def fails(self, values):
+        if 9.5 < values[0] < 11.0:
+            self.failed.append("no equilibrium there")
+            return np.zeros(0, complex)
+        return found(self, values)
+
+    monkeypatch.setattr(stability_map._Points, "eigenvalues", fails)
+    m = inverted()
+    m.stability_map_step([{"element": "s", "number": "stiffness", "values": [5.0, 9.0, 12.0]}], count=2, refine=10)
+    s = solve(m).steps[-1].summary
+    assert s["boundary"] == []
+    assert any("left out in 1 interval," in text and "no equilibrium there" in text for text in s["warnings"])
 
 
 def test_factors_and_loads():

@@ -325,6 +325,16 @@ def test_what_a_state_is_not_is_told():
     assert solve(m).steps[1].summary["warnings"] == []
 
 
+def test_modes_of_lost_digits_are_told():
+    """Gyroscopic forces that are 1e12 times the others leave no digits of these."""
+    speeds = {1e4: False, 1e9: True}
+    for speed, told in speeds.items():
+        m = rotor(4e5, 9e5)
+        m.complex_modes_step(2, rotor="shaft", speed=speed)
+        warnings = solve(m).steps[-1].summary["warnings"]
+        assert any("digits are lost" in text for text in warnings) == told
+
+
 def test_unknown_without_mass_and_stiffness():
     m = Model(2)
     m.body("b", (0, 0), mass=2.0, inertia=0.1)

@@ -56,18 +56,16 @@ def check_eigenvalues(owner: str, options: dict[str, Any], model) -> None:
         if isinstance(v, bool) or not isinstance(v, int) or v < 1:
             raise ModelError(f"{owner}: {key} = {v!r} must be a whole number of at least 1")
     check_stability(owner, table, model)
-    if model.events:
-        raise ModelError(f"{owner}: a transient with events does not compute them; remove the events, or eigenvalues")
 
 
 class EigenvaluePath:
     """Eigenvalues along one step of a run (`fem_mbs.analysis.run._Run`), kept by instants.
 
-    ``every``: steps from one computation to the next.
+    ``every``: steps from one computation to the next; ``events``: those of the step, which say what acts.
     """
 
-    def __init__(self, run: Any, owner: str, given: dict[str, Any]):
-        self.run, self.owner = run, owner
+    def __init__(self, run: Any, owner: str, given: dict[str, Any], events: Any = None):
+        self.run, self.owner, self.events = run, owner, events
         self.options = {**EIGENVALUES_OPTIONS, **given}
         self.every: int = self.options["every"]
         self.count: int = self.options["count"]
@@ -92,7 +90,8 @@ class EigenvaluePath:
         hist = run.system.system.hist
         kept = hist.copy()  # of elements that remember: the step goes on as if nothing had been
         try:
-            lin = Linearisation(run.compiled, run.state, run.t, run.loading, matrices=run.linear.matrices)
+            compiled = run.compiled if self.events is None else self.events.laws()
+            lin = Linearisation(compiled, run.state, run.t, run.loading, matrices=run.linear.matrices)
             more = {**self.options, "count": self.count + _SPARE}
             modes, rows, shapes = find_modes(lin, more, self.owner)
         finally:

@@ -111,6 +111,12 @@ class Events:
         """Time functions with what does not act set to zero."""
         return [f if acts else np.zeros_like for f, acts in zip(given, self.acting, strict=True)]
 
+    def laws(self) -> CompiledModel:
+        """The compiled model with what does not act set to zero."""
+        silent = make_function(0.0)
+        laws = [f if acts else silent for f, acts in zip(self.compiled.functions, self.acting, strict=True)]
+        return replace(self.compiled, functions=laws)
+
     def first(self, chunk: Chunk) -> int:
         """First row of a chunk in which an event happens, or -1."""
         rows = [w.passes(w.values(chunk.record, chunk.ledger)) for w in self.watched]
@@ -155,17 +161,19 @@ def run_events(
     t_end: float,
     on_chunk: Callable[[Chunk], None],
     anew: Callable[[float, float], Stepping],
+    most: Callable[[], int],
 ) -> tuple[Stepping, float]:
     """Make steps to ``t_end`` or to an event that stops them; the last stepping and the time reached.
 
-    ``anew(t0, h)`` makes the stepping after an event, not yet begun.
+    ``anew(t0, h)`` makes the stepping after an event, not yet begun; ``most()`` says at how many steps from here at the
+    latest the state must be that of the last row handed over.
     """
     h, remaining = stepping.h, round((t_end - stepping.t0) / stepping.h)
     while remaining > 0:
         chunks: list[Chunk] = []
         token = stepping.snapshot()
         n = stepping.chunk_length(0.0, remaining) * 16
-        stepping.run(min(n, remaining), chunks.append)
+        stepping.run(min(n, remaining, most()), chunks.append)
         whole = _joined(chunks)
         row = events.first(whole)
         if row < 0:
@@ -267,9 +275,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
     new.state.past[:] = 0.0
     new.begin()
     if RULES[new.rule].kind == S.NEWMARK:
-        silent = make_function(0.0)
-        laws = [f if acts else silent for f, acts in zip(events.compiled.functions, events.acting, strict=True)]
-        start_rule(replace(events.compiled, functions=laws), new.state, new.t0, new.h, new.weights)
+        start_rule(events.laws(), new.state, new.t0, new.h, new.weights)
     new.works, new.state.work[:] = old.works.copy(), work
     if moved.any():
         # what the blow of a driver gives or takes; of several drivers at once nothing tells the shares

@@ -419,7 +419,10 @@ class _Run:
 
         stepping = begun(self.t, h)
         wanted = options["eigenvalues"]
-        along = EigenvaluePath(self, f'Step "{step.name}"', wanted) if wanted is not None else None
+        with_events = self.events is not None and step.kind == "transient"
+        along = None
+        if wanted is not None:
+            along = EigenvaluePath(self, f'Step "{step.name}"', wanted, self.events if with_events else None)
         if resumed:
             stepping.restore(resumed)
             story = json.loads(resumed["story"])
@@ -451,6 +454,7 @@ class _Run:
             totals = _new_totals(stepping)
         self.started = rule != "static"
         t0 = self.t
+        last = None if with_events else n_steps  # with events rows may be more than steps
 
         def on_chunk(chunk: Chunk) -> None:
             _update_totals(totals, chunk)
@@ -458,7 +462,7 @@ class _Run:
             series = self.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
             if along is not None:
                 series["eigenvalues"] = along.none(len(chunk.time))
-                if stepping.step == target:
+                if totals["rows"] % along.every == 0 or totals["rows"] == last:
                     self.t = float(chunk.time[-1])
                     series["eigenvalues"][-1:] = along.here(time=self.t)
             restart = None
@@ -487,19 +491,21 @@ class _Run:
                 done = round((float(chunk.time[-1]) - t0) / h)
                 self.progress(Progress(step.name, done, n_steps, float(chunk.time[-1]), iterations, error))
 
-        started, target = perf_counter(), n_steps
+        def due() -> int:
+            """Steps to the next row at which eigenvalues are computed."""
+            return along.every - totals["rows"] % along.every if along is not None else n_steps
+
+        started = perf_counter()
         events: dict[str, Any] = {}
-        if self.events is not None and step.kind == "transient":
+        if with_events:
             before = len(self.events.happened)
             self.events.start(*self._present_row(stepping))
-            stepping, self.t = run_events(self.events, stepping, t0 + options["duration"], on_chunk, begun)
+            stepping, self.t = run_events(self.events, stepping, t0 + options["duration"], on_chunk, begun, due)
             events["events"] = self.events.happened[before:]
             n_steps = int(totals["rows"])
         else:
             while stepping.step < n_steps:
-                if along is not None:
-                    target = min(n_steps, (stepping.step // along.every + 1) * along.every)
-                stepping.run(target - stepping.step, on_chunk)
+                stepping.run(min(n_steps - stepping.step, due()), on_chunk)
             self.t = float(stepping.time(n_steps))
         elapsed = perf_counter() - started
         scale = energy_range(totals)

@@ -43,6 +43,7 @@ _NO_NUMBERS = ("scale", "function", "reference", "reference rate", "callback", "
 #: Numbers of which no body has negative ones.
 _NOT_NEGATIVE = ("mass", "inertia", "length", "rotary inertia", "thickness")
 _NEUTRAL = 1e-6  # damping ratio that rounding may leave of none
+_AT_BOUNDARY = 1e-6  # width of an interval about the loss of stability, over its values
 _KINDS = ("load", "rotor", "element")
 
 
@@ -300,7 +301,7 @@ def run_stability_map(run, step, options: dict[str, Any]) -> dict[str, Any]:
     if failed.all():
         raise AnalysisError(f"{owner}: no point has a state with modes; the first: {points.failed[0]}")
     first_failure = points.failed[0] if failed.any() else ""
-    boundary = _boundary(points, axes, stable.reshape(shape), failed.reshape(shape), options["refine"])
+    boundary, lost = _boundary(points, axes, stable.reshape(shape), failed.reshape(shape), options["refine"])
     run.recorder.append(
         {
             "time": np.arange(1.0, len(grid) + 1.0), "parameters": grid, "growth": growth, "frequency": frequency,
@@ -313,6 +314,11 @@ def run_stability_map(run, step, options: dict[str, Any]) -> dict[str, Any]:
     if failed.any():
         warnings.append(
             f"{int(failed.sum())} of {failed.size} points have no state or modes; the first: {first_failure}"
+        )
+    if lost:
+        warnings.append(
+            f"the boundary of stability is left out in {lost} {'interval' if lost == 1 else 'intervals'}, where points "
+            f"between have no state or modes; the last: {points.failed[-1]}"
         )
     return {
         "type": "stability_map", "name": step.name, "what": options["what"],
@@ -329,11 +335,14 @@ def _plain(a: np.ndarray) -> list[list[float | None]]:
     return [[float(v) if np.isfinite(v) else None for v in row] for row in a]
 
 
-def _boundary(points: _Points, axes, stable: np.ndarray, failed: np.ndarray, refine: int) -> list[list[float]]:
-    """Points [p1, p2] at which stability is lost, along both parameters, after ``refine`` halvings of intervals."""
+def _boundary(
+    points: _Points, axes, stable: np.ndarray, failed: np.ndarray, refine: int
+) -> tuple[list[list[float]], int]:
+    """Points [p1, p2] at which stability is lost, along both parameters, after ``refine`` halvings of intervals, and
+    the number of intervals in which that cannot be said because a point between their ends has no state or modes."""
     if refine == 0:
-        return []
-    found = []
+        return [], 0
+    found, lost = [], 0
     for along in range(len(axes)):
         change = np.moveaxis(stable, along, 0)
         bad = np.moveaxis(failed, along, 0)
@@ -346,10 +355,16 @@ def _boundary(points: _Points, axes, stable: np.ndarray, failed: np.ndarray, ref
                 middle = 0.5 * (low + high)
                 values = [middle, *fixed] if along == 0 else [*fixed, middle]
                 p = points.eigenvalues(values)
-                if p.size == 0 or _largest(p)[2] != before:
+                if p.size == 0:
+                    break
+                if _largest(p)[2] != before:
                     high = middle
                 else:
                     low = middle
+            # the point of divergence itself has no state; elsewhere nothing is known of what lies between
+            if p.size == 0 and high - low > _AT_BOUNDARY * max(abs(low), abs(high)):
+                lost += 1
+                continue
             middle = 0.5 * (low + high)
             found.append([middle, *fixed] if along == 0 else [*fixed, middle])
-    return found
+    return found, lost

@@ -61,6 +61,7 @@ LINEARISE_OPTIONS: dict[str, Any] = {
 }
 FORMS = ("state space", "descriptor")
 _BALANCED = 1e-6  # of the largest force of an element: what a state may leave out of balance
+_DOUBTFUL = 1e-3  # residual of a mode with which it has few digits
 _SHAPE = 0.1  # largest displacement of a shape over the model's length
 
 
@@ -251,40 +252,14 @@ def run_complex_modes(run, step, options: dict[str, Any]) -> dict[str, Any]:
     modes, rows, X = find_modes(lin, options, owner)
     run.linear.linearisation, run.linear.complex_modes = lin, modes
     p = modes.values[rows]
-    if rows.size < modes.rigid + options["count"]:
-        warnings.append(f"there are no more than these {rows.size} modes")
-    size = np.abs(p)
-    damping = np.where(size > 0.0, -p.real / np.where(size > 0.0, size, 1.0), 0.0)
-    stable = bool((growth_rates(p) <= NEUTRAL * size).all())
-    number = np.arange(1.0, rows.size + 1.0)
-    series = {
-        "time": number, "eigenvalue": np.column_stack((p.real, p.imag)), "frequency": np.abs(p.imag) / (2.0 * np.pi),
-        "damping ratio": damping, "residual": modes.residuals[rows],
-    }  # fmt: skip
-    frames = _frames(run, lin, X, number) if rows.size else None
-    run.recorder.append(series, frames)
-    effort = modes.effort
-    return {
-        "type": "complex_modes", "name": step.name,
-        "eigenvalues": np.column_stack((p.real, p.imag)).tolist(),
-        "frequencies_hz": series["frequency"].tolist(),
-        "damping_ratios": damping.tolist(),
-        "residuals": modes.residuals[rows].tolist(),
-        "backward_errors": modes.backward[rows].tolist(),
-        "biorthogonality": modes.biorthogonality,
-        "rigid_body_modes": modes.rigid, "zeros": modes.zeros,
+    about = {
         "frame": lin.frame, "rotor": options["rotor"],
         "speed": lin.rotation.speed if lin.rotation is not None else None,
-        "stable": stable, "time": float(run.t),
-        "shifts": [[s.real, s.imag] for s in modes.shifts],
+        "stable": bool((growth_rates(p) <= NEUTRAL * np.abs(p)).all()), "time": float(run.t),
         **({"covered": list(modes.covered)} if modes.covered is not None else {}),
         "equations": int(lin.dofs.size), "constraints": int(lin.G.shape[0]),
-        "effort": {
-            "factorisations": effort.factorisations, "solves": effort.solves, "steps": effort.steps,
-            "breakdowns": effort.breakdowns, "corrections": effort.corrections,
-        },
-        "warnings": warnings,
     }  # fmt: skip
+    return _finished(run, step, options, modes, rows, lin, X, about, warnings)
 
 
 def run_turning_modes(run, step, options: dict[str, Any], linear, basis: np.ndarray | None) -> dict[str, Any]:
@@ -300,34 +275,56 @@ def run_turning_modes(run, step, options: dict[str, Any], linear, basis: np.ndar
     }  # fmt: skip
     modes, X, speed = turning_modes(linear, basis, options["coriolis"], 2 * options["count"], given, owner)
     rows = upper_rows(modes, options["count"])
-    p, X = modes.values[rows], X[:, rows]
-    size = np.abs(p)
-    damping = np.where(size > 0.0, -p.real / np.where(size > 0.0, size, 1.0), 0.0)
     warnings = list(linear.redundancy)
-    if rows.size < modes.rigid + options["count"]:
-        warnings.append(f"there are no more than these {rows.size} modes")
     if basis is not None:
         warnings.append(
             f'the motions are those of the {basis.shape[1]} modes of "{options["basis"]}": what others would add is '
             "missing, most in the highest"
         )
+    about = {
+        "frame": "fixed" if speed is None else "rotating", "rotor": "", "speed": speed, "basis": options["basis"],
+        "stable": bool((_damping_ratios(modes.values[rows]) >= -NEUTRAL).all()), "time": linear.t,
+        "equations": int(linear.stiffness.shape[0]), "constraints": int(linear.rows.shape[0]),
+    }  # fmt: skip
+    return _finished(run, step, options, modes, rows, linear, X[:, rows], about, warnings)
+
+
+def _damping_ratios(p: np.ndarray) -> np.ndarray:
+    """-Re p / |p|, 0 for p = 0."""
+    size = np.abs(p)
+    return np.where(size > 0.0, -p.real / np.where(size > 0.0, size, 1.0), 0.0)
+
+
+def _finished(run, step, options, modes, rows, lin, X, about: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """Record the modes in ``rows`` with their shapes X (N, k), and summarise them with what they are ``about``."""
+    p = modes.values[rows]
+    if rows.size < modes.rigid + options["count"]:
+        warnings.append(f"there are no more than these {rows.size} modes")
+    doubtful = rows[modes.rigid :][modes.residuals[rows[modes.rigid :]] > _DOUBTFUL]
+    if doubtful.size:
+        warnings.append(
+            f"forces of {doubtful.size} of the modes cancel to the round-off of their numbers (residuals up to "
+            f"{modes.residuals[doubtful].max():.1e}, backward errors {modes.backward[doubtful].max():.1e}): as many of "
+            "their digits are lost; look at speeds, stiffnesses and masses that are far larger than the others"
+        )
     number = np.arange(1.0, rows.size + 1.0)
     series = {
         "time": number, "eigenvalue": np.column_stack((p.real, p.imag)), "frequency": np.abs(p.imag) / (2.0 * np.pi),
-        "damping ratio": damping, "residual": modes.residuals[rows],
+        "damping ratio": _damping_ratios(p), "residual": modes.residuals[rows],
     }  # fmt: skip
-    run.recorder.append(series, _frames(run, linear, X, number) if rows.size else None)
+    run.recorder.append(series, _frames(run, lin, X, number) if rows.size else None)
     effort = modes.effort
     return {
         "type": "complex_modes", "name": step.name,
         "eigenvalues": np.column_stack((p.real, p.imag)).tolist(),
-        "frequencies_hz": series["frequency"].tolist(), "damping_ratios": damping.tolist(),
-        "residuals": modes.residuals[rows].tolist(), "backward_errors": modes.backward[rows].tolist(),
-        "biorthogonality": modes.biorthogonality, "rigid_body_modes": modes.rigid, "zeros": modes.zeros,
-        "frame": "fixed" if speed is None else "rotating", "rotor": "", "speed": speed, "basis": options["basis"],
-        "stable": bool((damping >= -1e-6).all()), "time": linear.t,
+        "frequencies_hz": series["frequency"].tolist(),
+        "damping_ratios": series["damping ratio"].tolist(),
+        "residuals": modes.residuals[rows].tolist(),
+        "backward_errors": modes.backward[rows].tolist(),
+        "biorthogonality": modes.biorthogonality,
+        "rigid_body_modes": modes.rigid, "zeros": modes.zeros,
+        **about,
         "shifts": [[s.real, s.imag] for s in modes.shifts],
-        "equations": int(linear.stiffness.shape[0]), "constraints": int(linear.rows.shape[0]),
         "effort": {
             "factorisations": effort.factorisations, "solves": effort.solves, "steps": effort.steps,
             "breakdowns": effort.breakdowns, "corrections": effort.corrections,

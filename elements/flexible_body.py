@@ -1,0 +1,560 @@
+"""A reduced part as a body in motion: `flexible_body2_n`, `flexible_body3_n` with n modal coordinates q.
+
+A frame (x, R), R = [d_1 d_2 d_3], moves with the part, and shapes Phi deform it in this frame:
+
+    r(c) = x + sum_a d_a (c_a + Phi_a(c) q).
+
+With y = (x, d_a, w_ak), w_ak = q_k d_a, the position r is *linear* in y, so that T = 1/2 sum M_ij y_i'.y_j' with a
+constant matrix M, whose entries are the moments of the mass distribution (`fem_mbs.reduced_part.Moments`, Melzer's
+invariants).  Velocities of y are state of their own: x' and d' those of the node, w' in ``hist``.  Two-state rule:
+
+    y1' = 2 (y1 - y0)/h - y0',    F = M (y1' - y0')/h
+
+and, since d1 - d0 = theta x d_m and exactly
+
+    w1 - w0 = theta x w_m + dq c,    c_a = d_a0 + theta x d_a0/2 = d_a1 - theta x d_a1/2,
+
+the rows   x: F_x     theta: sum d_m x F_d + sum w_m x F_w     q_k: sum_a c_a.F_ak + K q_m + D dq/h.
+
+Their work is the change of energy; they add up to the changes of M y' and of sum y x M y', so that energy and both
+momenta are exact at any step.  (c_a is not the mean of the directors: theta x w_m holds a part of dq.)  One-state
+rules take y'' of the state: w'' = q'' d + 2 q' d' + q d''.
+
+Geometric stiffening by superposition (Wallrapp, Santos & Ryu 1990; Melzer 1994, 6.2): sum_j lambda_j K_j q beside K q,
+with the loads lambda_j of the frame over the step, in its axes: acceleration less that of gravity, angular acceleration
+and products of angular velocities, w = R0^T theta/h.  It has no potential, so the ledger books its work.
+
+Weight: -sum_i M_ix g.y_i.  With M dense the cost of a body is three products with M of (1 + dim + dim n)^2 entries;
+everything else is linear in n, but for dim^2 n^2 products in the tangent.
+
+Dofs: (x, theta, q).  Parameters: the mass, then M, K and D row by row, and where there is stiffening the number of its
+matrices, then of each the load, as `LOADS` counts them, and K_j.  In the plane the same with d_3 left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from fem_mbs.contract import (
+    COMMIT,
+    DECAY,
+    DISSIPATED,
+    GX,
+    KINETIC,
+    LEDGER,
+    LOAD_WORK,
+    LX,
+    ONE_STATE,
+    POTENTIAL,
+    PX,
+    RULE,
+    SF,
+    SK,
+    START,
+    STRAIN,
+    TANGENT,
+    WA,
+    WV,
+    H,
+    inner,
+    kernel,
+)
+from fem_mbs.elements.kinematics import cayley_tangent, cross
+from fem_mbs.elements.registry import ElementType
+
+__all__ = ["LOADS", "make_type", "parameters"]
+
+#: Loads of the frame that stiffen.
+LOADS = (
+    "ax", "ay", "az", "alphax", "alphay", "alphaz", "wx2", "wy2", "wz2", "wxwy", "wywz", "wxwz",
+)  # fmt: skip
+
+
+@inner
+def frame_directors(A, row, dim, E):
+    """E (dim, 3): the directors in A[row], of the frame, or their velocities (in the plane d_2 is d_1 turned)."""
+    if dim == 2:
+        E[0, 0], E[0, 1], E[0, 2] = A[row, 0], A[row, 1], 0.0
+        E[1, 0], E[1, 1], E[1, 2] = -A[row, 1], A[row, 0], 0.0
+        return
+    for a in range(3):
+        for i in range(3):
+            E[a, i] = A[row, 3 * i + a]
+
+
+@inner
+def frame_spin(v, dof, e, dim, E, out):
+    """out (3,): numbers of the rotation dofs of end 0, turned from body axes in space (E: directors)."""
+    if dim == 2:
+        out[0], out[1], out[2] = 0.0, 0.0, v[dof[e, 2]]
+        return
+    for i in range(3):
+        out[i] = 0.0
+        for a in range(3):
+            out[i] += E[a, i] * v[dof[e, 3 + a]]
+
+
+@inner
+def frame_turn(U, dof, e, dim, out):
+    """out (3,): the Cayley vector of end 0."""
+    if dim == 2:
+        out[0], out[1], out[2] = 0.0, 0.0, U[dof[e, 2]]
+        return
+    for i in range(3):
+        out[i] = U[dof[e, 3 + i]]
+
+
+@inner
+def _products(M, X, out):
+    """out (ny, m) = M X, M symmetric (ny, ny)."""
+    n, m = X.shape
+    for i in range(n):
+        for c in range(m):
+            out[i, c] = 0.0
+        for j in range(n):
+            a = M[i, j]
+            if a != 0.0:
+                for c in range(m):
+                    out[i, c] += a * X[j, c]
+
+
+@inner
+def _products_of(w, load):
+    """lambda (12,) from w: the last six loads."""
+    for i in range(3):
+        load[6 + i] = w[i] * w[i]
+        load[9 + i] = w[i if i < 2 else 0] * w[i + 1 if i < 2 else 2]
+
+
+@inner
+def _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, acc):
+    """lambda (12,) over a step, and the acceleration less gravity acc (3,) in space; see the module's docstring."""
+    h = ctl[H]
+    first = 3 * (dim - 1)
+    w = np.empty(3)
+    for i in range(3):
+        acc[i] = 2.0 / h * (U[dof[e, i]] / h - V[0, dof[e, i]]) - ctl[GX + i] if i < dim else 0.0
+        if dim == 3:
+            w[i] = (d0[i, 0] * turn[0] + d0[i, 1] * turn[1] + d0[i, 2] * turn[2]) / h
+            load[3 + i] = 2.0 / h * (w[i] - V[0, dof[e, 3 + i]])
+        else:
+            w[i] = turn[i] / h
+            load[3 + i] = 2.0 / h * (w[i] - V[0, dof[e, first - 1]]) if i == 2 else 0.0
+    for i in range(3):
+        load[i] = dm[i, 0] * acc[0] + dm[i, 1] * acc[1] + dm[i, 2] * acc[2] if i < dim else 0.0
+    _products_of(w, load)
+    return w
+
+
+@inner
+def _place(k, dim):
+    """Row of a local unknown in space."""
+    if dim == 3 or k < 2:
+        return k
+    return k + 3
+
+
+@kernel
+def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    dim = 2 if D.shape[2] == 2 else 3
+    first = 3 * (dim - 1)  # local unknown of the first modal coordinate
+    n = dof.shape[1] - first
+    ny = 1 + dim + dim * n
+    h, sf, wv, wa = ctl[H], ctl[SF], ctl[WV], ctl[WA]
+    one_state = ctl[RULE] == ONE_STATE
+    half = 1.0 if one_state else 0.5
+    tangent = job == TANGENT
+    # columns of X and of M X: y'' (sf times), y at the end (S), at the mean (Z), and q' d
+    width = (12 if one_state and wv != 0.0 else 9) if tangent else 3
+    X, MX = np.zeros((ny, width)), np.empty((ny, width))
+    mean = np.empty((ny, 3))
+    d0, d1, dm, dv, c = (
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+    )
+    b = np.empty((dim, 3))  # derivative of w_ak by q_k
+    turn, w, acc, v, u = np.empty(3), np.zeros(3), np.empty(3), np.empty(3), np.empty(3)
+    f = np.empty(6 + n)
+    q0, q1, qe = np.empty(n), np.empty(n), np.empty(n)
+    K = np.empty((6 + n, 6 + n))
+    T = np.empty((3, 3))
+    L = np.empty((3, 3))
+    load, pull, body, dload = np.zeros(12), np.zeros(3), np.zeros(3), np.zeros(6)
+    base = 1 + ny * ny + 2 * n * n
+    for e in range(e0, e1):
+        p = par[e]
+        count = int(p[base]) if p.size > base else 0
+        M = p[1 : 1 + ny * ny].reshape((ny, ny))
+        stiff = p[1 + ny * ny : 1 + ny * ny + n * n].reshape((n, n))
+        damp = p[1 + ny * ny + n * n : 1 + ny * ny + 2 * n * n].reshape((n, n))
+        node = rot[e, 0]
+        frame_directors(D[0], node, dim, d0)
+        frame_directors(D[1], node, dim, d1)
+        frame_turn(U, dof, e, dim, turn)
+        for i in range(3):
+            X[0, i] = 0.0
+            mean[0, i] = 0.0
+        if one_state:
+            frame_spin(V[1], dof, e, dim, d1, w)
+            frame_spin(V[2], dof, e, dim, d1, acc)
+            for i in range(dim):
+                X[0, i] = sf * (V[2, dof[e, i]] - ctl[GX + i])
+            for a in range(dim):
+                cross(w, d1[a], dv[a])
+                cross(w, dv[a], v)
+                cross(acc, d1[a], u)
+                for i in range(3):
+                    dm[a, i] = c[a, i] = d1[a, i]
+                    X[1 + a, i] = sf * (u[i] + v[i])
+                    b[a, i] = wa * sf * d1[a, i] + 2.0 * sf * wv * dv[a, i] + X[1 + a, i]
+        else:
+            frame_directors(DD[0], node, dim, dv)
+            for i in range(dim):
+                X[0, i] = U[dof[e, i]] - h * V[0, dof[e, i]] - sf * ctl[GX + i]
+            for a in range(dim):
+                for i in range(3):
+                    dm[a, i] = 0.5 * (d0[a, i] + d1[a, i])
+                    b[a, i] = d1[a, i]
+                cross(turn, dm[a], v)
+                cross(turn, d0[a], u)
+                for i in range(3):
+                    c[a, i] = d0[a, i] + 0.5 * u[i]
+                    X[1 + a, i] = v[i] - h * dv[a, i]
+        for k in range(n):
+            j = dof[e, first + k]
+            if one_state:
+                q0[k] = q1[k] = Q[1, j]
+                rate, qm = V[1, j], Q[1, j]
+            else:
+                q0[k], q1[k] = Q[0, j], Q[0, j] + U[j]
+                rate, qm = U[j] / h, Q[0, j] + 0.5 * U[j]
+            qe[k] = qm + ctl[DECAY] * rate
+            for a in range(dim):
+                r = 1 + dim + a * n + k
+                if one_state:
+                    for i in range(3):
+                        X[r, i] = sf * (V[2, j] * d1[a, i] + 2.0 * rate * dv[a, i]) + qm * X[1 + a, i]
+                        if width == 12:
+                            X[r, 9 + i] = rate * d1[a, i]
+                else:
+                    cross(turn, dm[a], v)
+                    for i in range(3):
+                        X[r, i] = qm * v[i] + U[j] * dm[a, i] - h * hist[e, 3 * (a * n + k) + i]
+                for i in range(3):
+                    mean[r, i] = 0.5 * (q0[k] * d0[a, i] + q1[k] * d1[a, i])
+        for a in range(dim):
+            for i in range(3):
+                mean[1 + a, i] = dm[a, i]
+        if tangent:
+            for i in range(3):
+                X[0, 3 + i] = X[0, 6 + i] = 0.0
+            for a in range(dim):
+                for i in range(3):
+                    X[1 + a, 3 + i], X[1 + a, 6 + i] = d1[a, i], dm[a, i]
+                    for k in range(n):
+                        r = 1 + dim + a * n + k
+                        X[r, 3 + i], X[r, 6 + i] = q1[k] * d1[a, i], mean[r, i]
+        if one_state:  # (one state in both rows: its mean is itself)
+            for r in range(1 + dim, ny):
+                a, k = (r - 1 - dim) // n, (r - 1 - dim) % n
+                for i in range(3):
+                    mean[r, i] = q1[k] * d1[a, i]
+                    if tangent:
+                        X[r, 6 + i] = mean[r, i]
+        _products(M, X, MX)
+        for i in range(3):
+            f[i] = MX[0, i]
+            f[3 + i] = 0.0
+        for r in range(1, ny):
+            cross(mean[r], MX[r, :3], v)
+            for i in range(3):
+                f[3 + i] += v[i]
+        for k in range(n):
+            t = 0.0
+            for a in range(dim):
+                r = 1 + dim + a * n + k
+                t += c[a, 0] * MX[r, 0] + c[a, 1] * MX[r, 1] + c[a, 2] * MX[r, 2]
+            for m in range(n):
+                j = dof[e, first + m]
+                rate = V[1, j] if one_state else U[j] / h
+                t += sf * (stiff[k, m] * qe[m] + damp[k, m] * rate)
+            f[6 + k] = t
+        if count:
+            if one_state:
+                for i in range(3):
+                    pull[i] = V[2, dof[e, i]] - ctl[GX + i] if i < dim else 0.0
+                    j = dof[e, 3 + i] if dim == 3 else dof[e, 2]
+                    body[i] = V[1, j] if dim == 3 or i == 2 else 0.0
+                    load[3 + i] = V[2, j] if dim == 3 or i == 2 else 0.0
+                for i in range(dim):
+                    load[i] = d1[i, 0] * pull[0] + d1[i, 1] * pull[1] + d1[i, 2] * pull[2]
+                _products_of(body, load)
+            else:
+                body[:] = _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, pull)
+            for m in range(count):
+                at = base + 1 + m * (1 + n * n)
+                amount = sf * load[int(p[at])]
+                for k in range(n):
+                    t = 0.0
+                    for j in range(n):
+                        t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
+                    f[6 + k] += amount * t
+        for k in range(first + n):
+            fe[e - e0, k] = f[_place(k, dim) if k < first else 6 + k - first]
+        if not tangent:
+            continue
+
+        # --- tangent over (x, spin, q) in space -------------------------------------------------------------------
+        unit = sf * wa if one_state else 1.0
+        kappa = sf * wv if one_state else 0.0
+        K[:, :] = 0.0
+        for r in range(ny):
+            S, Z, F = MX[r, 3:6], MX[r, 6:9], MX[r, :3]
+            # dF_r = spin x B + kappa ((w.S) spin - S (w.spin)); B to v
+            for i in range(3):
+                v[i] = S[i]
+            if one_state:
+                cross(w, S, u)
+                for i in range(3):
+                    v[i] = F[i] - M[r, 0] * X[0, i] + sf * wa * S[i] + kappa * u[i]
+                    if width == 12:
+                        v[i] += 2.0 * kappa * MX[r, 9 + i]
+            ws = kappa * (w[0] * S[0] + w[1] * S[1] + w[2] * S[2])
+            if r == 0:
+                L[0, 0], L[0, 1], L[0, 2] = ws, v[2], -v[1]
+                L[1, 0], L[1, 1], L[1, 2] = -v[2], ws, v[0]
+                L[2, 0], L[2, 1], L[2, 2] = v[1], -v[0], ws
+                for i in range(3):
+                    K[i, i] = unit * M[0, 0]
+                    for j in range(3):
+                        K[i, 3 + j] = L[i, j] - kappa * S[i] * w[j]
+                K[3, 1], K[3, 2] = -unit * Z[2], unit * Z[1]
+                K[4, 0], K[4, 2] = unit * Z[2], -unit * Z[0]
+                K[5, 0], K[5, 1] = -unit * Z[1], unit * Z[0]
+                continue
+            y, y1 = mean[r], X[r, 3:6]
+            # y x (spin x B) = (y.B) spin - B (y.spin); the mean of y turns too: half y1 (F.spin) - half (y1.F) spin
+            t = y[0] * v[0] + y[1] * v[1] + y[2] * v[2]
+            t -= half * (y1[0] * F[0] + y1[1] * F[1] + y1[2] * F[2])
+            cross(y, S, u)
+            for i in range(3):
+                K[3 + i, 3 + i] += t
+                for j in range(3):
+                    K[3 + i, 3 + j] += half * y1[i] * F[j] - v[i] * y[j] - kappa * u[i] * w[j]
+            K[3, 4] -= ws * y[2]
+            K[3, 5] += ws * y[1]
+            K[4, 3] += ws * y[2]
+            K[4, 5] -= ws * y[0]
+            K[5, 3] -= ws * y[1]
+            K[5, 4] += ws * y[0]
+            if r < 1 + dim:
+                continue
+            a, k = (r - 1 - dim) // n, (r - 1 - dim) % n
+            ca = c[a]
+            cross(v, ca, u)
+            t = ca[0] * S[0] + ca[1] * S[1] + ca[2] * S[2]
+            for i in range(3):
+                K[6 + k, i] += unit * M[r, 0] * ca[i]
+                K[6 + k, 3 + i] += u[i] + ws * ca[i] - kappa * t * w[i]
+                K[i, 6 + k] += M[r, 0] * b[a, i]
+            cross(Z, b[a], u)
+            cross(d1[a], F, v)
+            for i in range(3):
+                K[3 + i, 6 + k] += u[i] + half * v[i]
+        for a in range(dim):
+            for m in range(dim):
+                t = c[a, 0] * b[m, 0] + c[a, 1] * b[m, 1] + c[a, 2] * b[m, 2]
+                for k in range(n):
+                    for j in range(n):
+                        K[6 + k, 6 + j] += t * M[1 + dim + a * n + k, 1 + dim + m * n + j]
+        rate = sf * wv if one_state else sf / h
+        for k in range(n):
+            for j in range(n):
+                K[6 + k, 6 + j] += (0.5 * ctl[SK] + ctl[DECAY] * rate) * stiff[k, j] + rate * damp[k, j]
+        for m in range(count):
+            at = base + 1 + m * (1 + n * n)
+            what = int(p[at])
+            dload[:] = 0.0
+            if what < 3:
+                cross(d1[what], pull, u)
+                for i in range(3):
+                    dload[i] = (wa if one_state else 2.0 / (h * h)) * dm[what, i]
+                    dload[3 + i] = half * u[i]
+            for k in range(n):
+                t = 0.0
+                for j in range(n):
+                    t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
+                    K[6 + k, 6 + j] += 0.5 * ctl[SK] * load[what] * p[at + 1 + k * n + j]
+                for i in range(6):
+                    K[6 + k, i] += sf * t * dload[i]
+        if not one_state:
+            cayley_tangent(turn[0], turn[1], turn[2], T)
+            for i in range(6 + n):
+                v[0], v[1], v[2] = K[i, 3], K[i, 4], K[i, 5]
+                for j in range(3):
+                    K[i, 3 + j] = v[0] * T[0, j] + v[1] * T[1, j] + v[2] * T[2, j]
+        for a in range(dim):  # dc = dtheta x d0/2, in one-state rules spin x d
+            for k in range(n):
+                cross(d0[a], MX[1 + dim + a * n + k, :3], v)
+                for i in range(3):
+                    K[6 + k, 3 + i] += half * v[i]
+        for m in range(count):  # w and its rate are linear in theta
+            at = base + 1 + m * (1 + n * n)
+            what = int(p[at])
+            if what < 3:
+                continue
+            # of w by theta, and of its rate
+            unit = (wv if one_state else 1.0 / h) if what >= 6 else (wa if one_state else 2.0 / (h * h))
+            for i in range(3):
+                u[i] = 0.0
+                for a in range(3):  # derivative of the load by w_a (its rate), times that of w_a (its rate) by theta
+                    if what < 6:
+                        t = 1.0 if a == what - 3 else 0.0
+                    elif what < 9:
+                        t = 2.0 * body[a] if a == what - 6 else 0.0
+                    else:
+                        x, y = (what - 9, what - 8) if what < 11 else (0, 2)
+                        t = body[y] if a == x else (body[x] if a == y else 0.0)
+                    if dim == 3:
+                        u[i] += t * unit * d0[a, i]
+                    elif a == 2 and i == 2:
+                        u[i] += t * unit
+            for k in range(n):
+                t = 0.0
+                for j in range(n):
+                    t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
+                for i in range(3):
+                    K[6 + k, 3 + i] += sf * t * u[i]
+        for k in range(first + n):
+            row = _place(k, dim) if k < first else 6 + k - first
+            for j in range(first + n):
+                ke[e - e0, k, j] = K[row, _place(j, dim) if j < first else 6 + j - first]
+
+
+@inner
+def _rates(ctl, dof, rot, hist, Q, D, V, DD, U, e, dim, d0, d1, dv, W):
+    """W (dim n, 3) = w' at the end of the step; where both rows hold one state, not a step, those of its start."""
+    first = 3 * (dim - 1)
+    n = dof.shape[1] - first
+    node = rot[e, 0]
+    frame_directors(D[0], node, dim, d0)
+    frame_directors(D[1], node, dim, d1)
+    frame_directors(DD[1], node, dim, dv)
+    one_state = ctl[RULE] == ONE_STATE
+    moved = False
+    for k in range(dof.shape[1]):
+        j = dof[e, k]
+        moved = moved or U[j] != 0.0 or V[0, j] != V[1, j]
+    for a in range(dim):
+        for k in range(n):
+            j = dof[e, first + k]
+            for i in range(3):
+                if one_state:
+                    W[a * n + k, i] = V[1, j] * d1[a, i] + Q[1, j] * dv[a, i]
+                    continue
+                before = hist[e, 3 * (a * n + k) + i]
+                W[a * n + k, i] = before
+                if moved:
+                    W[a * n + k, i] = 2.0 / ctl[H] * (Q[1, j] * d1[a, i] - Q[0, j] * d0[a, i]) - before
+
+
+@kernel
+def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    dim = 2 if D.shape[2] == 2 else 3
+    first = 3 * (dim - 1)
+    n = dof.shape[1] - first
+    ny = 1 + dim + dim * n
+    d0, d1, dv = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
+    W = np.empty((dim * n, 3))
+    y, rate, P = np.zeros((ny, 3)), np.zeros((ny, 3)), np.empty((ny, 3))
+    x, turn, load, pull = np.empty(3), np.empty(3), np.zeros(12), np.zeros(3)
+    base = 1 + ny * ny + 2 * n * n
+    for e in range(e0, e1):
+        if job == START:
+            frame_directors(D[1], rot[e, 0], dim, d1)
+            frame_directors(DD[1], rot[e, 0], dim, dv)
+            for a in range(dim):
+                for k in range(n):
+                    j = dof[e, first + k]
+                    for i in range(3):
+                        hist[e, 3 * (a * n + k) + i] = V[1, j] * d1[a, i] + Q[1, j] * dv[a, i]
+            continue
+        _rates(ctl, dof, rot, hist, Q, D, V, DD, U, e, dim, d0, d1, dv, W)
+        if job == COMMIT:
+            for r in range(dim * n):
+                for i in range(3):
+                    hist[e, 3 * r + i] = W[r, i]
+        if job != LEDGER:
+            continue
+        f = fe[e - e0]
+        p = par[e]
+        M = p[1 : 1 + ny * ny].reshape((ny, ny))
+        stiff = p[1 + ny * ny : 1 + ny * ny + n * n].reshape((n, n))
+        damp = p[1 + ny * ny + n * n : 1 + ny * ny + 2 * n * n].reshape((n, n))
+        for i in range(dim):
+            y[0, i], rate[0, i] = Q[1, dof[e, i]], V[1, dof[e, i]]
+        for a in range(dim):
+            for i in range(3):
+                y[1 + a, i], rate[1 + a, i] = d1[a, i], dv[a, i]
+                for k in range(n):
+                    y[1 + dim + a * n + k, i] = Q[1, dof[e, first + k]] * d1[a, i]
+                    rate[1 + dim + a * n + k, i] = W[a * n + k, i]
+        _products(M, rate, P)
+        for r in range(ny):
+            cross(y[r], P[r], x)
+            for i in range(3):
+                f[KINETIC] += 0.5 * rate[r, i] * P[r, i]
+                f[POTENTIAL] -= M[r, 0] * ctl[GX + i] * y[r, i]
+                f[LX + i] += x[i]
+        for i in range(3):
+            f[PX + i] = P[0, i]
+        for k in range(n):
+            i = dof[e, first + k]
+            for m in range(n):
+                j = dof[e, first + m]
+                f[STRAIN] += 0.5 * Q[1, i] * stiff[k, m] * Q[1, j]
+                if ctl[H] > 0.0:
+                    loss = damp[k, m] + ctl[DECAY] * stiff[k, m]
+                    f[DISSIPATED] += (Q[1, i] - Q[0, i]) * loss * (Q[1, j] - Q[0, j]) / ctl[H]
+        count = int(p[base]) if p.size > base else 0
+        if count == 0 or ctl[H] <= 0.0:
+            continue
+        for a in range(dim):
+            for i in range(3):
+                dv[a, i] = 0.5 * (d0[a, i] + d1[a, i])
+        frame_turn(U, dof, e, dim, turn)
+        _step_loads(ctl, dof, e, dim, V, U, d0, dv, turn, load, pull)
+        for m in range(count):
+            at = base + 1 + m * (1 + n * n)
+            for k in range(n):
+                i = dof[e, first + k]
+                for l in range(n):
+                    j = dof[e, first + l]
+                    share = p[at + 1 + k * n + l] * (Q[1, i] - Q[0, i]) * 0.5 * (Q[0, j] + Q[1, j])
+                    f[LOAD_WORK] -= load[int(p[at])] * share
+
+
+def parameters(
+    matrix: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, stiffening: Mapping[str, np.ndarray] | None = None
+) -> np.ndarray:
+    """One row of parameters: the matrix M (1 + dim + dim n, squared) of `fem_mbs.reduced_part.Moments.matrix`, K and D
+    (n, n), and K_j (n, n) of loads among `LOADS`."""
+    row = [(matrix[0, 0],), matrix.ravel(), stiffness.ravel(), damping.ravel()]
+    if stiffening:
+        row.append((len(stiffening),))
+        for name, K in stiffening.items():
+            row += [(LOADS.index(name),), K.ravel()]
+    return np.concatenate(row)
+
+
+def make_type(name: str, dimension: int, modes: int) -> ElementType:
+    """The type of a body in so many modal coordinates: all share one piece of compiled code."""
+    return ElementType(
+        name, dimension, 1, True, ("mass [kg]",), _force, _report,
+        hist=3 * dimension * modes, inertia=True, tables=True, scalars=modes,
+    )  # fmt: skip

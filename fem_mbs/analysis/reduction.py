@@ -1,0 +1,560 @@
+"""Reduction of a part to its interfaces and a few component modes: `reduce_part`.
+
+The part is linearised once (`fem_mbs.analysis.linear`), its constraints eliminated; motions of the interfaces take the
+place of unknowns (`reduction_interfaces`); a method of `fem_mbs.solvers` gives the basis, in which interface motions
+are coordinates whatever the method, so that all reduced parts couple alike; everything else is projected on it.
+
+Accuracy is estimated with the full matrices.  For the lowest modes (w^2, u) of the reduced part with free interfaces,
+u.M u = 1, r = K u - w^2 M u is the residual, G the flexibility of what the basis leaves out at rest (held interfaces:
+K_zz^-1; free ones: inertia relief), and c the lowest w^2 that was left out.  To first order
+
+    w^2 - w_exact^2 <= r.G r / (1 - w^2/c),
+
+since the modes left out are orthogonal to the basis in K, r has parts w^2 a_k of these alone, and their answer is
+a_k w^2/(w_k^2 - w^2) (cf. Kammer & Triller 1996, doi:10.1115/1.2889656, for the choice of modes by their masses).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse import bmat, csr_matrix
+
+from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.reduction_interfaces import Boundary, make_boundary
+from fem_mbs.analysis.reduction_projection import gravity_forces, modal_damping, own_damping, recovery_of, unit_loads
+from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.model import Model
+from fem_mbs.reduced_part import ReducedPart
+from fem_mbs.solvers.factors import NotPositiveDefinite
+from fem_mbs.solvers.fixed_interface import FixedInterface, fixed_interface_parts
+from fem_mbs.solvers.free_interface import FreeModes, free_interface
+from fem_mbs.solvers.interface_bases import FREE_METHODS, free_basis, herting_basis
+from fem_mbs.solvers.modal_quantities import rigid_body_motions
+from fem_mbs.solvers.modes import CHECKS
+
+__all__ = ["METHODS", "reduce_part"]
+
+METHODS = ("guyan", "craig_bampton", *FREE_METHODS, "herting")
+#: Component modes, where neither a number nor a cut-off is given.
+_MODES = 20
+#: What a motion violates of supports, constraints and stiffness, over the sizes involved, and is still a rigid one.
+_RIGID = 1e-11
+#: Relative error of a frequency by rounded matrices: no estimate is smaller.
+_ROUND_OFF = 1e-13
+
+
+@dataclass
+class _Basis:
+    """T (b + n_z, n) of (x, z), reduced K and M, frequencies [Hz] of the modes; how errors are estimated."""
+
+    T: np.ndarray
+    stiffness: np.ndarray
+    mass: np.ndarray
+    frequencies: np.ndarray
+    flexibility: Any  # G of forces (b + n_z, k)
+    following: float  # lowest w^2 left out
+    shares: np.ndarray  # (k,) of each mode at the interfaces
+    rigid_modes: int = 0
+    complete: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def reduce_part(
+    model: Model | Linearised,
+    interfaces: Mapping[str, Any],
+    method: str = "craig_bampton",
+    *,
+    modes: int | None = None,
+    cutoff: float | None = None,
+    participation: float | None = None,
+    damping: float | Sequence[float] | Mapping[str, float] | None = None,
+    origin: Sequence[float] | None = None,
+    orthonormal: bool = False,
+    accuracy: int = 6,
+    check: str | None = None,
+    state: str = "start",
+    release: bool = False,
+    recovery: bool = True,
+    stiffening: str | None = None,
+    name: str | None = None,
+) -> ReducedPart:
+    """A linear part in the motions of its interfaces and a few component modes.
+
+    Args:
+        model: any part: solids, beams, points, springs, with supports, equations, couplings, ties; or one that is
+            linearised already.
+        interfaces: name -> place, or mapping with "on", "kind" ("node", "rigid", "average"), "point", "components",
+            "weights"; see `fem_mbs.analysis.reduction_interfaces.make_boundary`.  A place of one node is that node,
+            of several nodes tied rigidly.
+        method: "guyan", "craig_bampton" (modes with held interfaces), "macneal", "rubin", "craig_chang", "herting"
+            (elastic modes of the part with free interfaces).
+        modes: number of component modes, the lowest (20 where nothing else is said); with a cut-off: the most.
+        cutoff: [Hz]: all component modes up to it.
+        participation: of these only those are kept whose share at an interface component reaches this (0 ... 1): of
+            the mass seen there (held interfaces), of the static flexibility there (free ones).
+        damping: None: that of the model's own elements, if any; a ratio of critical damping for all modes of the
+            reduced part with free interfaces, or one per mode (the last goes on); or {"alpha": [1/s], "beta": [s]}:
+            alpha M + beta K.
+        origin: (dim,) [m] of rotations and moments; None: that of the model's axes.
+        orthonormal: take the modes of the reduced part with free interfaces as coordinates: M is the identity, K
+            diagonal, rigid-body modes first.
+        accuracy: number of elastic modes whose errors are estimated (``info["accuracy"]``); 0: none.
+        check: against modes that an iteration missed, "none", "probe" or "inertia"; None: "inertia" below a cut-off,
+            else "probe".
+        state: "start", or "end": about the place and stresses that the model's steps leave.
+        release: take supports and motions of nodes of the interfaces away.
+        recovery: keep the displacements of all nodes.
+        stiffening: geometric stiffness per unit of the loads of a moving part (`fem_mbs.analysis.stiffening`): the
+            interface that carries the body's frame, or "free"; None: none.
+        name: of the part; None: the model's title.
+
+    Returns:
+        The part; its coordinates are the interface components one after the other, then modes (but where
+        orthonormal).  ``info`` holds "modes", "cutoff_hz", "complete", "next_hz", "mass", "center", "inertia" about it,
+        "effective_mass" (share of the mass, per direction, that modes move while held interfaces accelerate),
+        "shares" of each mode, "accuracy" (per mode: frequency_hz, relative_error estimated of the frequency, residual),
+        "dofs", "seconds".
+
+    Raises:
+        ModelError: interfaces or options that make no sense, naming them.
+        AnalysisError: the part is loose where its interfaces are held, or unstable, or modes cannot be found.
+    """
+    began = time.perf_counter()
+    _check_options(method, modes, cutoff, participation, accuracy, check, state)
+    linear = model if isinstance(model, Linearised) else _linearised(model, state, interfaces if release else {})
+    if not linear.eliminated:
+        raise ModelError(
+            "Reduction: too many of its unknowns are tied by joints for a part; reduce the flexible parts of the "
+            "mechanism one by one"
+        )
+    start = np.zeros(linear.system.dimension) if origin is None else linear.compiled.model._vector(
+        origin, "Reduction", "origin"
+    )  # fmt: skip
+    boundary = make_boundary(linear, interfaces)
+    K, M = linear.stiffness, linear.mass
+    assembled = time.perf_counter()
+    motions, combination = _rigid_motions(linear, K, start)
+    rigid_q = motions[: linear.first][linear.elimination.free] @ combination
+    MR = linear.mass_matrix[: linear.first][:, : linear.first] @ motions[: linear.first]
+    if linear is not model:
+        linear.release()  # factors take much memory
+    basis = _basis(linear, boundary, K, M, method, modes, cutoff, participation, check, rigid_q, combination, start)
+    Q = boundary.expand(basis.T)
+    rigid = _rigid_coordinates(basis, boundary, combination, start, M, Q, rigid_q)
+    reduced = time.perf_counter()
+    quality = _accuracy(basis, boundary, K, M, Q, rigid.shape[1], accuracy)
+    damped = _damping(linear, damping, basis, Q, rigid)
+    gravity = gravity_forces(linear, MR, Q)
+    inertia = motions[: linear.first].T @ MR
+    dim = linear.system.dimension
+    part = ReducedPart(
+        name=name or linear.compiled.model.title or "part",
+        dimension=dim,
+        method=method,
+        interfaces=boundary.interfaces,
+        stiffness=basis.stiffness,
+        mass=basis.mass,
+        boundary=np.eye(boundary.size, basis.T.shape[1]),
+        rigid=rigid,
+        gravity=gravity[:, :dim],
+        origin=start,
+        frequencies=basis.frequencies,
+        damping=damped,
+        loads=unit_loads(linear, Q),
+        recovery=recovery_of(linear, Q) if recovery else None,
+        moments=_moments(linear, Q, start),
+        stiffening=_stiffening(linear, boundary, Q, rigid_q, combination, start, stiffening),
+        info={
+            "modes": int(basis.frequencies.size),
+            "cutoff_hz": cutoff,
+            "complete": bool(basis.complete and participation is None),
+            "next_hz": float(np.sqrt(basis.following) / (2.0 * np.pi)),
+            **_mass_properties(inertia, start),
+            "effective_mass": None
+            if basis.rigid_modes or method in FREE_METHODS
+            else _effective(gravity, inertia, basis, boundary),
+            "shares": basis.shares,
+            "accuracy": quality,
+            "dofs": int(K.shape[0]),
+            "nodes": int(linear.system.nodes.x.shape[0]),
+            "seconds": {
+                "assembly": assembled - began,
+                **basis.seconds,
+                "whole": time.perf_counter() - began,
+                "reduction": reduced - assembled,
+            },
+        },
+    )
+    return _orthonormal(part) if orthonormal else part
+
+
+# --- what is asked for -----------------------------------------------------------------------------------------------
+def _check_options(method, modes, cutoff, participation, accuracy, check, state) -> None:
+    if method not in METHODS:
+        raise ModelError(f"Reduction: method = {method!r} must be one of {', '.join(METHODS)}")
+    for key, value in (("modes", modes), ("accuracy", accuracy)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
+            raise ModelError(f"Reduction: {key} = {value!r} must be a whole number of at least 0")
+    if method == "guyan" and (modes or cutoff is not None or participation is not None):
+        raise ModelError('Reduction: "guyan" has no modes; remove modes, cutoff and participation, or take another')
+    for key, value, most in (("cutoff", cutoff, np.inf), ("participation", participation, 1.0)):
+        good = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+        if value is not None and not (good and 0.0 < value < np.inf and value <= most):
+            bound = "a positive frequency [Hz]" if key == "cutoff" else "a share between 0 and 1"
+            raise ModelError(f"Reduction: {key} = {value!r} must be {bound}")
+    if check is not None and check not in CHECKS:
+        raise ModelError(f"Reduction: check = {check!r} must be one of {', '.join(CHECKS)}")
+    if state not in ("start", "end"):
+        raise ModelError(f'Reduction: state = {state!r} must be "start" or "end" (of the model\'s steps)')
+
+
+def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linearised:
+    """The model at its start without loads, or as its steps leave it; without supports at ``released`` interfaces."""
+    if not isinstance(model, Model):
+        raise ModelError(f"Reduction: {type(model).__name__} is no Model")
+    if released:
+        if state == "end":
+            raise ModelError('Reduction: release goes with state = "start"; its steps need their supports')
+        places = [spec.get("on") if isinstance(spec, Mapping) else spec for spec in released.values()]
+        nodes = set(np.concatenate([model.nodes_of(place, "Reduction") for place in places]).tolist())
+        model = copy(model)
+        model._fixed = [entry for entry in model._fixed if entry[0] not in nodes]
+        model._driven = [entry for entry in model._driven if entry[0] not in nodes]
+    if state == "end" and model.steps:
+        from fem_mbs.analysis.run import _Run
+        from fem_mbs.analysis.solution import Solution
+
+        job: Any = _Run(model, Solution())
+        job.run()
+    else:
+        compiled = model.compile(stepping=False)
+        job = SimpleNamespace(
+            compiled=compiled, state=compiled.system.initial_state(), t=0.0, loading=Loading(compiled)
+        )  # fmt: skip
+    return Linearised(job.compiled, job.state, job.t, job.loading)
+
+
+# --- rigid-body motions ----------------------------------------------------------------------------------------------
+def _rigid_motions(linear: Linearised, K: csr_matrix, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Unit motions (N, m) of the whole part and the combinations (m, r) of them that nothing resists."""
+    system, dim = linear.system, linear.system.dimension
+    n = system.nodes.x.shape[0]
+    places = np.zeros((n, 3))
+    places[:, :dim] = linear.state.Q[0][system.offset[:n][:, None] + np.arange(dim)]
+    dof = np.full((n, 6), -1)
+    dof[:, :dim] = system.offset[:n][:, None] + np.arange(dim)
+    turning = np.flatnonzero(system.nodes.rotational)
+    axes = [5] if dim == 2 else [3, 4, 5]
+    for k, axis in enumerate(axes):
+        dof[turning, axis] = system.offset[turning] + dim + k
+    point = np.zeros(3)
+    point[:dim] = origin
+    R = rigid_body_motions(places, dof, system.n_dof, point)
+    R = R[:, [0, 1, 5]] if dim == 2 else R
+    _still(linear, R)
+    # sizes: rotations by as much as moves points of the part by about one
+    length = np.ones(R.shape[1])
+    length[dim:] = 1.0 / max(system.length, np.abs(places - point).max())
+    scaled = R[: linear.first] * length
+    free = linear.elimination.free
+    q = scaled[free]
+    gap = scaled - linear.elimination.T @ q
+    force, size = K @ q, np.abs(K.diagonal())[:, None] * np.abs(q)
+    violation = np.concatenate((gap, force / max(size.max(initial=0.0), 1e-300)))
+    _, values, vectors = np.linalg.svd(np.linalg.qr(violation, mode="r"))
+    loose, vectors = values <= _RIGID, vectors.T
+    if loose.all():
+        return R, np.eye(R.shape[1])
+    W = length[:, None] * vectors[:, loose]
+    if W.shape[1]:  # a readable basis: pivots of one
+        _, _, order = scipy.linalg.qr(W.T, pivoting=True)
+        W = W @ np.linalg.inv(W[order[: W.shape[1]]])
+    return R, W
+
+
+def _still(linear: Linearised, R: np.ndarray) -> None:
+    """Nodes that no element uses are held where they are; they do not count as supports."""
+    system = linear.system
+    used = np.zeros(system.nodes.x.shape[0], bool)
+    for block in system.blocks:
+        used[block.nodes[block.nodes >= 0]] = True
+    at = system.offset[np.flatnonzero(~used)]
+    if at.size:
+        R[(at[:, None] + np.arange(system.dimension)).ravel()] = 0.0
+
+
+# --- bases -----------------------------------------------------------------------------------------------------------
+def _basis(linear, boundary, K, M, method, modes, cutoff, participation, check, rigid_q, combination, origin) -> _Basis:
+    times = [time.perf_counter()]
+    parts = boundary.split(K), boundary.split(M)
+    times.append(time.perf_counter())
+    x_r = boundary.rigid_motions(origin) @ combination
+    if modes is None and cutoff is None and method != "guyan":
+        modes = _MODES
+    if method in ("guyan", "craig_bampton", "herting"):
+        _check_held(linear, boundary, x_r, combination)
+        w2 = None if cutoff is None or method == "herting" else (2.0 * np.pi * cutoff) ** 2
+        count = modes if method == "craig_bampton" else None
+        try:
+            found = fixed_interface_parts(
+                *parts, count=count, cutoff=w2, check=check, rigid=(x_r, rigid_q[boundary.kept])
+            )
+        except NotPositiveDefinite as error:
+            raise AnalysisError(f"Reduction: {_loose(linear, boundary, parts[0][2], error)}") from None
+        basis = _of_fixed(found, participation, w2)
+    if method in ("herting", *FREE_METHODS):
+        whole = [csr_matrix(bmat([[bb, zb.T], [zb, zz]])) for bb, zb, zz in parts]
+        places = np.arange(boundary.size)
+        if modes is not None and modes > K.shape[0] - x_r.shape[1]:
+            modes = K.shape[0] - x_r.shape[1]
+        free = _free_modes(*whole, places, modes, cutoff, check, participation)
+        if method == "herting":
+            made, flexibility = herting_basis(*whole, found, free[0]), basis.flexibility
+        else:
+            made, flexibility = free_basis(method, whole[1], places, free[0]), free[0].relief
+        basis = _Basis(
+            made.T, made.stiffness, made.mass, free[0].frequencies, flexibility, free[1], free[2],
+            free[0].rigid.shape[1] if method in FREE_METHODS else 0, cutoff is not None and modes is None,
+        )  # fmt: skip
+    times.append(time.perf_counter())
+    basis.seconds = dict(zip(("split", "basis"), np.diff(times).tolist(), strict=True))
+    return basis
+
+
+def _of_fixed(found: FixedInterface, participation: float | None, cutoff: float | None) -> _Basis:
+    shares = found.coupling**2 / np.maximum(found.guyan_mass.diagonal(), 1e-300)[:, None]
+    shares = shares.max(axis=0, initial=0.0)
+    following = float(found.values[-1]) if found.values.size else 0.0
+    following = max(following, cutoff or 0.0)
+    complete = found.complete
+    if participation is not None:
+        keep = np.flatnonzero(shares >= participation)
+        left_out = np.delete(found.values, keep)
+        following = float(left_out[0]) if left_out.size else following
+        found, shares = found.kept(keep), shares[keep]
+    if not found.interior.size:
+        following = np.inf
+    b = found.boundary.size
+
+    def flexibility(forces: np.ndarray) -> np.ndarray:
+        out = np.zeros_like(forces)
+        if found.factors is not None:
+            out[b:] = found.factors.solve(np.asfortranarray(forces[b:]))
+        return out
+
+    if following == 0.0 and found.factors is not None:  # Guyan: of the lowest mode all that is known is its flexibility
+        following = np.nan
+    return _Basis(
+        found.basis, found.stiffness, found.mass, np.sqrt(np.maximum(found.values, 0.0)) / (2.0 * np.pi), flexibility,
+        following, shares, 0, complete,
+    )  # fmt: skip
+
+
+def _free_modes(K, M, places, modes, cutoff, check, participation) -> tuple[FreeModes, float, np.ndarray]:
+    """Free modes, the lowest w^2 left out as far as known, and the shares of the modes in the static flexibility."""
+    if cutoff is not None:
+        found = free_interface(K, M, places, cutoff=cutoff)
+        if modes is not None and modes < found.values.size:
+            found = free_interface(K, M, places, count=modes, check=check or "probe")
+    else:
+        found = free_interface(K, M, places, count=modes, check=check or "probe")
+    following = found.next_value if np.isfinite(found.next_value) else (2.0 * np.pi * cutoff) ** 2 if cutoff else np.inf
+    shares = found.vectors[places] ** 2 / found.values
+    flexible = found.flexibility.diagonal() + shares.sum(axis=1)
+    shares = (shares / flexible[:, None]).max(axis=0, initial=0.0)
+    if participation is None:
+        return found, following, shares
+    keep = shares >= participation
+    lost = found.vectors[:, ~keep]
+    # what the modes left out do at rest goes into the attachment modes
+    attachments = found.attachments + (lost / found.values[~keep]) @ (lost.T @ found.forces)
+    flexibility = found.forces.T @ attachments
+    values = found.values[~keep]
+    kept = FreeModes(
+        found.rigid, found.values[keep], found.vectors[:, keep], attachments, found.forces,
+        0.5 * (flexibility + flexibility.T), found.supports, found.residuals[keep], found.next_value, found.relief,
+    )  # fmt: skip
+    return kept, min(following, float(values[0]) if values.size else np.inf), shares[keep]
+
+
+def _check_held(linear: Linearised, boundary: Boundary, x_r: np.ndarray, combination: np.ndarray) -> None:
+    """Held interfaces must hold the part.
+
+    Raises:
+        AnalysisError: naming the motion that they leave.
+    """
+    if not x_r.shape[1]:
+        return
+    size = np.linalg.norm(x_r, axis=0)
+    _, values, Vt = np.linalg.svd(x_r / np.where(size > 0.0, size, 1.0))
+    values = np.concatenate((values, np.zeros(x_r.shape[1] - values.size)))
+    if values[-1] > 1e-9 * max(values[0], 1e-300) and size.min() > 0.0:
+        return
+    names = ("x", "y", "rotation") if linear.system.dimension == 2 else ("x", "y", "z", "rx", "ry", "rz")
+    loose = combination @ (Vt[-1] / np.where(size > 0.0, size, 1.0))
+    raise AnalysisError(
+        f'Reduction: the part can still move (most of all in "{names[int(np.abs(loose).argmax())]}") while its '
+        "interfaces are held; tie sets of nodes instead of single ones, add an interface, or take a method with free "
+        f"interfaces ({', '.join(FREE_METHODS)})"
+    )
+
+
+def _loose(linear: Linearised, boundary: Boundary, K_zz, error: NotPositiveDefinite) -> str:
+    """What moves without resistance while interfaces are held."""
+    text = "the part is loose or unstable while its interfaces are held"
+    if error.index is not None and error.index < boundary.kept.size:
+        dof = int(linear.elimination.free[boundary.kept[error.index]])
+        text += f"; it shows at {linear.system.name_of(dof)}"
+    return f"{text}; hold or connect what is loose (a mechanism inside?), or lower the loads of the state"
+
+
+# --- what the part is ------------------------------------------------------------------------------------------------
+def _rigid_coordinates(basis: _Basis, boundary: Boundary, combination, origin, M, Q, rigid_q) -> np.ndarray:
+    """p (n, r) of the rigid-body motions."""
+    n, b, r = basis.T.shape[1], boundary.size, combination.shape[1]
+    p = np.zeros((n, r))
+    if r == 0:
+        return p
+    p[:b] = boundary.rigid_motions(origin) @ combination
+    if basis.rigid_modes:
+        rest = rigid_q - Q[:, :b] @ p[:b]
+        W = Q[:, b:]
+        MW = M @ W
+        p[b:] = scipy.linalg.lstsq(W.T @ MW, MW.T @ rest)[0]
+    return p
+
+
+def _mass_properties(inertia: np.ndarray, origin: np.ndarray) -> dict[str, Any]:
+    """Mass, place of its centre, and inertia about that, of T = R^T M R."""
+    if inertia.shape[0] == 3:
+        m = inertia[0, 0]
+        c = np.array([inertia[1, 2], -inertia[0, 2]]) / m if m > 0.0 else np.zeros(2)
+        return {"mass": float(m), "center": origin + c, "inertia": inertia[2, 2] - m * c @ c}
+    m = inertia[0, 0]
+    first = inertia[:3, 3:]  # m [c]_x^T
+    c = np.array([first[1, 2], first[2, 0], first[0, 1]]) / m if m > 0.0 else np.zeros(3)
+    J = inertia[3:, 3:] - m * ((c @ c) * np.eye(3) - np.outer(c, c))
+    return {"mass": float(m), "center": origin + c, "inertia": J}
+
+
+def _effective(gravity: np.ndarray, inertia: np.ndarray, basis: _Basis, boundary: Boundary) -> np.ndarray:
+    """Share (3 or 6,) of the mass, and of the moments of inertia, that the component modes move while interfaces
+    accelerate as a rigid whole (held interfaces)."""
+    b = boundary.size
+    total = inertia.diagonal()
+    W = basis.mass[b:, b:]
+    if not W.size:
+        return np.zeros(total.size)
+    carried = np.einsum("kj,kj->j", gravity[b:], np.linalg.lstsq(W, gravity[b:], rcond=None)[0])
+    return carried / np.where(total > 0.0, total, np.inf)
+
+
+def _accuracy(basis: _Basis, boundary: Boundary, K, M, Q, r: int, count: int) -> list[dict[str, float]]:
+    """Estimated errors of the lowest elastic modes of the part with free interfaces."""
+    values, P = free_modes_of(basis.stiffness, basis.mass, r + count)
+    P, values = P[:, r:], values[r:]
+    if not count or not values.size:
+        return []
+    U = Q @ P
+    KU, MU = K @ U, M @ U
+    mass = np.einsum("ik,ik->k", U, MU)
+    R = KU - MU * values
+    residual = np.linalg.norm(R, axis=0) / (np.linalg.norm(KU, axis=0) + np.linalg.norm(MU * values, axis=0))
+    side = boundary.project(R)
+    energy = np.einsum("ik,ik->k", side, basis.flexibility(side)) / mass
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap = 1.0 - values / basis.following if np.isfinite(basis.following) else np.ones(values.size)
+        relative = np.where(gap > 0.0, np.maximum(0.5 * energy / (values * gap), _ROUND_OFF), np.inf)
+    return [
+        {"frequency_hz": float(np.sqrt(max(w, 0.0)) / (2.0 * np.pi)), "relative_error": float(e), "residual": float(s)}
+        for w, e, s in zip(values, relative, residual, strict=True)
+    ]
+
+
+def free_modes_of(K: np.ndarray, M: np.ndarray, count: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest modes w^2 (k,), p (n, k) with p.M p = 1 of a reduced part; coordinates without mass follow at rest."""
+    n = K.shape[0]
+    scale = 1.0 / np.sqrt(np.maximum(np.abs(K.diagonal()), 1e-300))
+    if M.size and np.linalg.eigvalsh(M * np.outer(scale, scale))[0] > 1e-14 * np.abs(M.diagonal() * scale**2).max():
+        last = None if count is None else (0, min(count, n) - 1)
+        if last is not None and last[1] < 0:
+            return np.zeros(0), np.zeros((n, 0))
+        return scipy.linalg.eigh(K, M, subset_by_index=last)
+    # 1/(w^2 + s) of (M, K + s M), largest first
+    shift = max(np.trace(K) / max(np.trace(M), 1e-300) * 1e-6, 1e-300)
+    mu, P = scipy.linalg.eigh(M, K + shift * M)
+    keep = mu > 1e-13 * mu.max(initial=0.0)
+    mu, P = mu[keep][::-1][:count], P[:, keep][:, ::-1][:, :count]
+    return 1.0 / mu - shift, P / np.sqrt(mu)
+
+
+def _damping(linear, damping, basis: _Basis, Q: np.ndarray, rigid: np.ndarray) -> np.ndarray | None:
+    K, M = basis.stiffness, basis.mass
+    if damping is None:
+        return own_damping(linear, Q)
+    if isinstance(damping, Mapping):
+        unknown = [key for key in damping if key not in ("alpha", "beta")]
+        if unknown or not all(np.isfinite(float(v)) and float(v) >= 0.0 for v in damping.values()):
+            raise ModelError(f"Reduction: damping = {dict(damping)!r} must be alpha [1/s] and beta [s], not negative")
+        return float(damping.get("alpha", 0.0)) * M + float(damping.get("beta", 0.0)) * K
+    ratios = np.atleast_1d(np.asarray(damping, float))
+    if ratios.ndim != 1 or not ratios.size or not np.isfinite(ratios).all() or ratios.min() < 0.0:
+        raise ModelError(f"Reduction: damping = {damping!r} must be ratios of critical damping, not negative")
+    values, P = free_modes_of(K, M)
+    return modal_damping(M, values, P, ratios, rigid.shape[1])
+
+
+def _moments(linear: Linearised, Q: np.ndarray, origin: np.ndarray):
+    """Moments of the shapes, where the masses have them."""
+    from fem_mbs.analysis.invariants import moments
+
+    try:
+        return moments(linear, linear.expand(Q), origin)
+    except ModelError:  # of parts that cannot turn as bodies (axisymmetric ones, nodal masses)
+        return None
+
+
+def _stiffening(linear, boundary: Boundary, Q, rigid_q, combination, origin, frame: str | None) -> dict:
+    """Geometric stiffness per unit of loads, if it is asked for."""
+    if frame is None:
+        return {}
+    from fem_mbs.analysis.stiffening import stiffening
+
+    rigid = np.concatenate((boundary.rigid_motions(origin) @ combination, rigid_q[boundary.kept]))
+    return stiffening(linear, boundary, Q, rigid, origin, frame)
+
+
+def _orthonormal(part: ReducedPart) -> ReducedPart:
+    """The part in its own modes with free interfaces: rigid ones first, M = 1, K diagonal.
+
+    Raises:
+        AnalysisError: coordinates without mass.
+    """
+    K, M = part.stiffness, part.mass
+    d = M.diagonal()
+    if not d.min(initial=1.0) > 0.0 or np.linalg.eigvalsh(M / np.sqrt(np.outer(d, d)))[0] < 1e-13:
+        raise AnalysisError(
+            f'Reduction: interfaces without mass (of "{part.method}") have no orthonormal coordinates; take another '
+            "method, or leave the coordinates as they are"
+        )
+    r = part.rigid.shape[1]
+    R = part.rigid
+    if r:
+        for _ in range(2):
+            R = scipy.linalg.solve_triangular(np.linalg.cholesky(R.T @ M @ R), R.T, lower=True).T
+    rest = scipy.linalg.null_space((M @ R).T) if r else np.eye(part.size)
+    values, V = scipy.linalg.eigh(rest.T @ K @ rest, rest.T @ M @ rest)
+    S = np.column_stack((R, rest @ V))
+    rigid = S.T @ (M @ part.rigid)
+    rigid[r:] = 0.0
+    new = part.transformed(S, rigid)
+    return replace(new, stiffness=np.diag(np.concatenate((np.zeros(r), values))), mass=np.eye(part.size))

@@ -1,0 +1,363 @@
+"""Interfaces of a part that is to be reduced: their motions x as unknowns, in place of some of the part's own.
+
+    q = S (x, z):  q the unknowns of a linearised model, z those of them that stay
+
+- "node": x are the displacements and rotations of a node, unknowns already.
+- "rigid" (RBE2): the nodes move with x as one rigid whole, q_F = R x; their unknowns are gone.
+- "average" (RBE3): x is the weighted mean motion of the nodes, which keep their freedom,
+
+      x = B q_F,   translation: sum w_i (u_i - theta x (x_i - x_P)),   theta = I_w^-1 sum w_i s_i x u_i
+
+  with s_i the nodes about their mean.  Just as many unknowns of the nodes as x has are made dependent, q_d = B_d^-1
+  (x - B_r z_r), those for which B_d is best conditioned (QR with column pivoting).  That is exact, and puts dense
+  blocks into the matrices over the nodes of the set alone.
+
+A node whose displacements depend on others (of a tie, of a coupling) is treated like a mean: x = T_i q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse import csc_matrix, csr_matrix, vstack
+
+from fem_mbs.analysis.linear import Linearised
+from fem_mbs.errors import ModelError
+from fem_mbs.reduced_part import COMPONENTS, Interface
+from fem_mbs.solvers.fixed_interface import inner
+
+__all__ = ["KINDS", "Boundary", "make_boundary"]
+
+KINDS = ("node", "rigid", "average")
+_KEYS = ("on", "kind", "point", "components", "weights")
+#: Singular values of interface motions, over the largest, below which a component moves nothing.
+_LOST = 1e-9
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """Interfaces and q = S (x, z): q[special] = X x + Z z, q[kept] = z.
+
+    ``special`` (s,) and ``kept`` (n_z,): unknowns, ascending; ``X`` (s, b) and ``Z`` (s, n_z) sparse, Z None where it
+    is zero; ``center`` (b, dim) [m]: places of the interfaces of the components, ``component`` (b,) their numbers among
+    translations and rotations.
+    """
+
+    interfaces: tuple[Interface, ...]
+    special: np.ndarray
+    kept: np.ndarray
+    X: csr_matrix
+    Z: csr_matrix | None
+    center: np.ndarray
+    component: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number b of components of all interfaces."""
+        return self.X.shape[1]
+
+    def split(self, A: csr_matrix) -> tuple[np.ndarray, csr_matrix, csr_matrix]:
+        """Parts (bb dense, zb, zz) of S^T A S, A (n_q, n_q) symmetric."""
+        rows = A[self.special]
+        A_ss, A_zs = rows[:, self.special], csr_matrix(rows[:, self.kept].T)
+        A_sX = A_ss @ self.X
+        bb = (self.X.T @ A_sX).toarray()
+        zb, zz = A_zs @ self.X, inner(A, self.kept)
+        if self.Z is not None:
+            zb = zb + self.Z.T @ A_sX
+            side = A_zs @ self.Z
+            zz = csr_matrix(zz + side + side.T + self.Z.T @ (A_ss @ self.Z))
+        return 0.5 * (bb + bb.T), csr_matrix(zb), zz
+
+    def expand(self, T: np.ndarray) -> np.ndarray:
+        """q (n_q, n) of (x, z) = T (b + n_z, n)."""
+        q = np.empty((self.special.size + self.kept.size, T.shape[1]))
+        q[self.kept] = T[self.size :]
+        q[self.special] = self.X @ T[: self.size]
+        if self.Z is not None:
+            q[self.special] += self.Z @ T[self.size :]
+        return q
+
+    def project(self, f: np.ndarray) -> np.ndarray:
+        """S^T f (b + n_z, ...) of forces f (n_q, ...)."""
+        z = f[self.kept]
+        if self.Z is not None:
+            z = z + self.Z.T @ f[self.special]
+        return np.concatenate((self.X.T @ f[self.special], z))
+
+    def rigid_motions(self, origin: np.ndarray) -> np.ndarray:
+        """x (b, 3 or 6) of unit translations and rotations through a point (dim,) of the whole part."""
+        dim = self.center.shape[1]
+        return motions(self.center - origin)[np.arange(self.size), self.component] if dim else np.zeros((0, 0))
+
+
+def motions(r: np.ndarray) -> np.ndarray:
+    """Displacements and rotations (n, 3, 3) in the plane, (n, 6, 6) in space, of places r (n, dim) from the axes under
+    unit translations and rotations (last index)."""
+    n, dim = r.shape
+    m = 3 if dim == 2 else 6
+    R = np.tile(np.eye(m), (n, 1, 1))
+    if dim == 2:
+        R[:, 0, 2], R[:, 1, 2] = -r[:, 1], r[:, 0]
+    else:
+        for axis in range(3):
+            R[:, :3, 3 + axis] = np.cross(np.eye(3)[axis], r)
+    return R
+
+
+@dataclass
+class _Piece:
+    """What one interface does: unknowns ``special`` = X x + Z q[``others``]."""
+
+    interface: Interface
+    numbers: list[int]
+    special: np.ndarray
+    X: np.ndarray
+    others: np.ndarray
+    Z: np.ndarray
+
+
+def make_boundary(linear: Linearised, interfaces: Mapping[str, Any]) -> Boundary:
+    """Interfaces of a linearised model.
+
+    Args:
+        interfaces: name -> a place (one node, or many, which are tied rigidly), or a mapping with "on" (a place or a
+            list of places), "kind" (of `KINDS`), "point" [m] (None: the mean of the nodes), "components" and
+            "weights" (of averages, one per node).
+
+    Raises:
+        ModelError: naming the interface, what is wrong, and the remedy.
+    """
+    if not isinstance(interfaces, Mapping) or not interfaces:
+        raise ModelError('Reduction: interfaces must name at least one, such as {"left": "part:left"}')
+    pieces = [_piece(linear, name, spec) for name, spec in interfaces.items()]
+    owner: dict[int, str] = {}
+    for piece in pieces:
+        name = piece.interface.name
+        for q in np.concatenate((piece.special, piece.others)).tolist():
+            if owner.setdefault(q, name) != name:
+                where = linear.system.name_of(int(linear.elimination.free[q]))
+                raise ModelError(
+                    f'Interface "{name}" shares {where} with interface "{owner[q]}"; leave it out of one of them'
+                )
+    n_q = linear.elimination.free.size
+    special = np.concatenate([piece.special for piece in pieces])
+    kept = np.setdiff1d(np.arange(n_q), special)
+    place = np.full(n_q, -1)
+    place[kept] = np.arange(kept.size)
+    X = scipy.linalg.block_diag(*(piece.X for piece in pieces))
+    Z = []
+    for piece in pieces:
+        rows, columns = np.nonzero(piece.Z)
+        entries = (piece.Z[rows, columns], (rows, place[piece.others[columns]]))
+        Z.append(csr_matrix(entries, shape=(piece.special.size, kept.size)))
+    order = np.argsort(special)
+    Z = csr_matrix(vstack(Z))[order]
+    dim = linear.system.dimension
+    center = [np.tile(piece.interface.position, (len(piece.numbers), 1)) for piece in pieces]
+    return Boundary(
+        tuple(piece.interface for piece in pieces), special[order], kept, csr_matrix(X[order]), Z if Z.nnz else None,
+        np.concatenate(center).reshape(-1, dim), np.concatenate([piece.numbers for piece in pieces]).astype(int),
+    )  # fmt: skip
+
+
+def _piece(linear: Linearised, name: str, spec: Any) -> _Piece:
+    owner = f'Interface "{name}"'
+    model, system = linear.compiled.model, linear.system
+    given = dict(spec) if isinstance(spec, Mapping) else {"on": spec}
+    unknown = [key for key in given if key not in _KEYS]
+    if unknown or "on" not in given:
+        what = f"unknown key {unknown[0]!r}; it has" if unknown else "it needs a place, on = ...; its keys are"
+        raise ModelError(f"{owner}: {what} {', '.join(_KEYS)}")
+    on = given["on"]
+    found = np.asarray(model.nodes_of(on, owner))
+    if not found.size:
+        raise ModelError(f"{owner}: {on!r} has no nodes")
+    nodes, place = np.unique(found, return_inverse=True)
+    kind = given.get("kind") or ("node" if nodes.size == 1 else "rigid")
+    if kind not in KINDS:
+        raise ModelError(f"{owner}: kind = {kind!r} must be one of {', '.join(KINDS)}")
+    if kind == "node" and nodes.size > 1:
+        raise ModelError(f'{owner}: it has {nodes.size} nodes; tie them by kind = "rigid" or "average"')
+    if kind != "node" and nodes.size == 1:
+        raise ModelError(f'{owner}: it has one node, which is no set to tie; take kind = "node"')
+    weights = _weights(owner, given.get("weights"), kind, found.size, place.ravel())
+    known = COMPONENTS[system.dimension]
+    components = given.get("components")
+    if components is not None:
+        components = [components] if isinstance(components, str) else list(components)
+        for c in components:
+            if c not in known:
+                raise ModelError(f"{owner}: component {c!r} must be one of {', '.join(known)}")
+        components = [c for c in known if c in components]
+        if not components:
+            raise ModelError(f"{owner}: components = [] joins nothing; name some, or remove the key for all")
+        if kind == "rigid" and len(components) < len(known):
+            raise ModelError(f'{owner}: nodes that are tied rigidly have all components; take kind = "average"')
+    x = linear.state.Q[0][system.offset[nodes][:, None] + np.arange(system.dimension)]
+    point = given.get("point")
+    if point is None:
+        point = weights @ x
+    elif kind == "node":
+        raise ModelError(f"{owner}: a node stands where it is; remove point")
+    else:
+        point = np.asarray(model._vector(point, owner, "point"))
+    if kind == "node":
+        numbers, special, X, others, Z = _of_node(linear, owner, int(nodes[0]), components)
+    elif kind == "rigid":
+        numbers = list(range(len(known)))
+        special, X = _of_rigid(linear, owner, nodes, x - point)
+        others, Z = np.zeros(0, np.int64), np.zeros((special.size, 0))
+    else:
+        numbers = [known.index(c) for c in components or known]
+        special, X, others, Z = _of_average(linear, owner, nodes, weights, x - point, numbers)
+    interface = Interface(name, np.asarray(point, float), tuple(known[k] for k in numbers), nodes, kind)
+    return _Piece(interface, numbers, special, X, others, Z)
+
+
+def _weights(owner: str, given, kind: str, n: int, place: np.ndarray) -> np.ndarray:
+    """(nodes,), of sum one."""
+    if given is None:
+        w = np.ones(place.max() + 1)
+    else:
+        if kind != "average":
+            raise ModelError(f'{owner}: weights belong to kind = "average"; remove them')
+        w = np.asarray(given, float)
+        if w.shape != (n,) or not np.isfinite(w).all():
+            raise ModelError(f"{owner}: weights must be {n} numbers, one per node")
+        w = np.bincount(place, weights=w)
+    if not w.sum() > 0.0:
+        raise ModelError(f"{owner}: the sum of the weights must be positive, not {w.sum():g}")
+    return w / w.sum()
+
+
+def _dofs(linear: Linearised, node: int) -> np.ndarray:
+    """Dofs of a node: displacements, then rotations if it has any."""
+    system = linear.system
+    count = system.dimension + (system.rotation_dofs if system.nodes.rotational[node] else 0)
+    return system.offset[node] + np.arange(count)
+
+
+def _of_node(linear: Linearised, owner: str, node: int, components):
+    system, known = linear.system, COMPONENTS[linear.system.dimension]
+    dofs = _dofs(linear, node)
+    name = system.nodes.names[node]
+    wanted = [known.index(c) for c in components] if components else list(range(dofs.size))
+    if max(wanted) >= dofs.size:
+        raise ModelError(
+            f'{owner}: node "{name}" has no rotation; leave it out, or tie several nodes by kind = "rigid" or "average"'
+        )
+    free = linear.elimination.T[dofs].getnnz(axis=1) > 0
+    numbers = [k for k in wanted if free[k]]
+    if not numbers or (components and len(numbers) < len(wanted)):
+        held = next(k for k in wanted if not free[k])
+        raise ModelError(
+            f'{owner}: "{known[held]}" of node "{name}" is held by a support; leave it out, or remove that'
+        )
+    return numbers, *_pivoted(
+        linear, owner, csr_matrix(linear.elimination.T[dofs[numbers]]), [known[k] for k in numbers]
+    )
+
+
+def _of_rigid(linear: Linearised, owner: str, nodes: np.ndarray, r: np.ndarray):
+    """Unknowns (s,) of nodes that follow x, and how, (s, b)."""
+    system, dim = linear.system, linear.system.dimension
+    m = 3 if dim == 2 else 6
+    turning = system.nodes.rotational[nodes]
+    present = np.ones((nodes.size, m), bool)
+    present[~turning, dim:] = False
+    R = motions(r)[present]
+    T = csr_matrix(linear.elimination.T[(system.offset[nodes][:, None] + np.arange(m))[present]])
+    counts = np.diff(T.indptr)
+    if (counts != 1).any():
+        bad = (system.offset[nodes][:, None] + np.arange(m))[present][int(np.flatnonzero(counts != 1)[0])]
+        held = counts.min() == 0
+        what = "is held by a support or motion" if held else "depends on others by a constraint"
+        raise ModelError(
+            f"{owner}: {system.name_of(int(bad))} {what}, so that the nodes cannot move as a rigid whole; leave that "
+            'node out, remove that (release = True takes supports away), or take kind = "average"'
+        )
+    columns, first, back = np.unique(T.indices, return_index=True, return_inverse=True)
+    R = R / T.data[:, None]
+    if np.abs(R - R[first][back]).max() > 1e-9 * np.abs(R).max():
+        raise ModelError(
+            f"{owner}: a joint makes nodes of it move alike that a rigid whole does not; leave one of them out"
+        )
+    _check_rank(owner, R[first].T, COMPONENTS[dim])
+    return columns.astype(np.int64), R[first]
+
+
+def _of_average(linear: Linearised, owner: str, nodes: np.ndarray, w: np.ndarray, r: np.ndarray, numbers: list[int]):
+    system, dim = linear.system, linear.system.dimension
+    mean = w @ r
+    s = r - mean
+    turns = 1 if dim == 2 else 3
+    rows = np.zeros((dim + turns, nodes.size, dim))
+    if dim == 2:
+        moment = np.array([[w @ (s * s).sum(axis=1)]])
+        arms = np.stack((-s[:, 1], s[:, 0]), axis=1)[None]
+    else:
+        moment = float(w @ (s * s).sum(axis=1)) * np.eye(3) - np.einsum("n,ni,nj->ij", w, s, s)
+        arms = np.cross(np.eye(3)[:, None], s[None])
+    values, axes = np.linalg.eigh(moment)
+    good = values > _LOST * max(values[-1], float((r * r).sum(axis=1).max()) * 1e-6)
+    lost = axes[:, ~good]
+    bad = [k for k in numbers if k >= dim and np.abs(lost[k - dim]).max(initial=0.0) > 1e-6]
+    if bad or (lost.size and np.abs(mean).max() > 1e-9 * np.abs(r).max()):
+        rest = [COMPONENTS[dim][k] for k in numbers if k not in bad]
+        raise ModelError(
+            f"{owner}: its nodes stand in a line, which defines no rotation about it; name nodes beside it, or leave "
+            f"that rotation out (components = {rest}), at the mean of the nodes"
+        )
+    inverse = (axes[:, good] / values[good]) @ axes[:, good].T
+    rows[dim:] = np.einsum("ij,n,jnk->ink", inverse, w, arms)
+    # the reference moves with the mean, u_P = sum w_i u_i - theta x mean
+    rows[:dim] = w[None, :, None] * np.eye(dim)[:, None, :]
+    if dim == 2:
+        rows[:dim] -= np.array([-mean[1], mean[0]])[:, None, None] * rows[dim]
+    else:
+        rows[:dim] -= np.einsum("jnk,ji->ink", rows[dim:], np.cross(np.eye(3), mean))
+    rows = rows[numbers].reshape(len(numbers), -1)
+    dofs = (system.offset[nodes][:, None] + np.arange(dim)).ravel()
+    T = csr_matrix(linear.elimination.T[dofs])
+    held = np.flatnonzero(T.getnnz(axis=1) == 0)
+    if held.size == dofs.size:
+        raise ModelError(f"{owner}: all of its nodes are held by supports; it cannot move")
+    return _pivoted(linear, owner, csr_matrix(rows @ csc_matrix(T)), [COMPONENTS[dim][k] for k in numbers])
+
+
+def _pivoted(linear: Linearised, owner: str, G: csr_matrix, components):
+    """q[special] = X x + Z q[others] of x = G q."""
+    G.sum_duplicates()
+    G.eliminate_zeros()
+    columns = np.unique(G.indices)
+    dense = G[:, columns].toarray()
+    _check_rank(owner, dense, components)
+    if (np.count_nonzero(dense, axis=1) == 1).all():
+        at = np.abs(dense).argmax(axis=1)
+        return columns[at], np.diag(1.0 / dense[np.arange(at.size), at]), np.zeros(0, np.int64), np.zeros((at.size, 0))
+    scale = np.abs(dense).max(axis=1)
+    _, _, order = scipy.linalg.qr(dense / scale[:, None], mode="economic", pivoting=True)
+    m = dense.shape[0]
+    d, rest = order[:m], np.sort(order[m:])
+    X = np.linalg.inv(dense[:, d])
+    return columns[d].astype(np.int64), X, columns[rest].astype(np.int64), -X @ dense[:, rest]
+
+
+def _check_rank(owner: str, rows: np.ndarray, components) -> None:
+    """Every component, a row each, must move something of its own."""
+    size = np.linalg.norm(rows, axis=1, keepdims=True)
+    lost = size[:, 0] <= _LOST * size.max(initial=0.0)
+    if not lost.any():
+        U, values, _ = np.linalg.svd(rows / size, full_matrices=False)
+        lost = (np.abs(U[:, -1]) > 0.1) & (values[-1] <= _LOST * values[0])
+        lost |= rows.shape[0] > rows.shape[1]
+    if lost.any():
+        raise ModelError(
+            f'{owner}: its nodes define no "{components[int(lost.argmax())]}" of its own: they stand in a line, or a '
+            'constraint ties them; name more nodes, or fewer components (of kind = "average")'
+        )

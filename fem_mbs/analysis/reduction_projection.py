@@ -1,0 +1,110 @@
+"""What a reduced part carries beside stiffness and mass: weight, loads, damping, and displacements of all nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from fem_mbs.analysis.fields import fields_of
+from fem_mbs.analysis.linear import Linearised
+from fem_mbs.reduced_part import Recovery
+
+__all__ = ["gravity_forces", "modal_damping", "own_damping", "recovery_of", "unit_loads"]
+
+
+def gravity_forces(linear: Linearised, MR: np.ndarray, Q: np.ndarray) -> np.ndarray:
+    """Generalised forces (n, 3 or 6) of unit accelerations of the field, MR (first, 3 or 6) of the whole part."""
+    return Q.T @ (linear.elimination.T.T @ MR)
+
+
+def unit_loads(linear: Linearised, Q: np.ndarray) -> dict[str, np.ndarray]:
+    """Generalised forces (n,) of the model's loads per unit of their functions, by the names of the loads.
+
+    Loads that share a function act together, under their names joined by " + ".
+    """
+    compiled, system = linear.compiled, linear.system
+    users: dict[int, list[str]] = {}
+    for block in system.blocks:
+        if "function" not in block.type.par or block.type.multipliers:
+            continue
+        column = block.type.column("function")
+        for label, first, last in block.groups:
+            for index in np.unique(block.par[first:last, column].astype(int)):
+                if index >= 0 and label not in compiled.model.solid_groups:
+                    users.setdefault(int(index), []).append(label)
+    for name, (index, _) in compiled.model.temperatures.items():
+        users.setdefault(index, []).append(name)
+    if not users:
+        return {}
+    ones = np.ones(linear.loads.size)
+    found = {}
+    blocks = [block for block in system.blocks if "function" in block.type.par and not block.type.multipliers]
+    silent = linear.force(linear.ctl, linear._fun(), blocks)
+    for index, names in sorted(users.items()):
+        if not linear.loads[index]:
+            continue
+        mask = np.zeros(linear.loads.size, bool)
+        mask[index] = True
+        change = silent - linear.force(linear.ctl, linear._fun(mask, ones), blocks)
+        found[" + ".join(dict.fromkeys(names))] = Q.T @ (linear.elimination.T.T @ change[: linear.first])
+    return found
+
+
+def own_damping(linear: Linearised, Q: np.ndarray) -> np.ndarray | None:
+    """Damping (n, n) of the model's elements; None where there is none."""
+    blocks = []
+    for block in linear.system.blocks:
+        if block.type.multipliers and not block.type.reads:
+            continue
+        at = [i for i, name in enumerate(block.type.par) if name.split(" [")[0] == "damping"]
+        load = "function" in block.type.par and block.type.prestress is None and not at
+        if load or (at and not np.any(block.par[:, at])):
+            continue
+        blocks.append(block)
+    if not blocks:
+        return None
+    fun = linear._fun()
+    both = linear.assemble(linear._control(stiffness=2.0, damping=1.0), fun, blocks)[1]
+    plain = linear.assemble(linear.ctl, fun, blocks)[1]
+    both.data -= plain.data
+    if np.abs(both.data).max(initial=0.0) <= 1e-14 * np.abs(plain.data).max(initial=0.0):
+        return None
+    D = csr_matrix(linear.reduce(both))
+    D_red = Q.T @ (D @ Q)
+    return 0.5 * (D_red + D_red.T)
+
+
+def modal_damping(M: np.ndarray, values: np.ndarray, P: np.ndarray, ratios: np.ndarray, rigid: int) -> np.ndarray:
+    """M P diag(2 zeta w) P^T M of modes w^2 (k,), P (n, k), the first ``rigid`` ones undamped; the last of the
+    ``ratios`` (of the elastic modes) goes on."""
+    k = np.arange(values.size) - rigid
+    zeta = np.where(k >= 0, ratios[np.clip(k, 0, ratios.size - 1)], 0.0)
+    MP = M @ P
+    D = (MP * (2.0 * zeta * np.sqrt(np.maximum(values, 0.0)))) @ MP.T
+    return 0.5 * (D + D.T)
+
+
+def recovery_of(linear: Linearised, Q: np.ndarray) -> Recovery:
+    """Displacements and rotations of all nodes."""
+    system, dim = linear.system, linear.system.dimension
+    u = linear.expand(Q)
+    n = system.nodes.x.shape[0]
+    at = system.offset[:n]
+    turning = np.flatnonzero(system.nodes.rotational)
+    rows = at[turning][:, None] + dim + np.arange(system.rotation_dofs)
+    x = linear.state.Q[0][at[:, None] + np.arange(dim)]
+    displacement = u[at[:, None] + np.arange(dim)]
+    return Recovery(x, tuple(system.nodes.names), displacement, turning, u[rows], cells_of(linear))
+
+
+def cells_of(linear: Linearised) -> tuple[tuple[str, np.ndarray], ...]:
+    """(cell type, nodes (c, k)) of solids, plane parts, beams and trusses, to draw them."""
+    compiled = linear.compiled
+    fields = fields_of(compiled)
+    names = {part.name for part in fields.parts}
+    cells = [(part.cell, np.asarray(part.nodes)) for part in fields.parts]
+    for name, nodes in compiled.model.groups.items():
+        if name not in names:
+            table = np.asarray(nodes)
+            cells.append(("line" if table.shape[1] == 2 else f"line{table.shape[1]}", table))
+    return tuple(cells)

@@ -1,0 +1,312 @@
+"""Reduced parts in the model builder: bodies that deform in few shapes and move with the mechanism.
+
+A free reduced part p (`fem_mbs.reduced_part.ReducedPart`) is cut into the motion of a frame and a deformation in it,
+p = rigid + S q.  The shapes S are free vibration modes of the reduced part (mean axes: deformations carry no momentum),
+or those that leave one of its interfaces where it is.  Both span all deformations, so that without a cut nothing is
+lost; their normal coordinates q have, where they have a mass at all, a stiffness and a damping of their own.
+
+Every interface becomes a node of the model, "part:interface", tied to the body (`fem_mbs.elements.flexible_tie`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import LinAlgError, eigh, null_space
+
+from fem_mbs.elements import flexible_body
+from fem_mbs.errors import ModelError
+from fem_mbs.model_base import ModelBase
+from fem_mbs.reduced_part import COMPONENTS, Interface, Moments, ReducedPart
+
+__all__ = ["PlacedPart", "ReducedParts"]
+
+_AGREE = 1e-6  # of the mass matrix and that of the moments
+
+
+@dataclass(frozen=True)
+class PlacedPart:
+    """A reduced part of a model: ``part`` in normal coordinates q (shapes S alone), ``node`` of its frame, ``start``
+    (dim,) place and ``rotation`` (dim, dim) of the axes of the part's own model, ``centre`` (dim,) place of the frame
+    in these axes, numbers ``scalars`` (n,) of q among the model's coordinates that belong to no node,
+    ``frequencies`` (n,) [Hz] of the shapes with the frame at rest, and the nodes of interfaces by their names."""
+
+    name: str
+    part: ReducedPart
+    node: int
+    start: np.ndarray
+    rotation: np.ndarray
+    centre: np.ndarray
+    scalars: np.ndarray
+    frequencies: np.ndarray
+    interfaces: dict[str, int]
+
+
+class ReducedParts(ModelBase):
+    """Reduced parts as bodies in motion."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.reduced_parts: dict[str, PlacedPart] = {}
+
+    def reduced_part(
+        self, name: str, part: ReducedPart, position=None, rotation=None, *, modes: int | None = None,
+        cutoff: float | None = None, reference: str = "mean", damping=None, stiffening: str = "none",
+    ) -> None:  # fmt: skip
+        """A reduced part that moves: any large motion of its frame, small deformations in it.
+
+        Its interfaces become the nodes "NAME:INTERFACE", where joints, loads, springs and sensors act as on any node; a
+        node NAME is its frame (mean axes are no material point: for sensors only).  Modal coordinates (sensors "modal")
+        are in metres: of each the root of the mean square displacement of the part, or the largest displacement of an
+        interface, if that is more.
+
+        Args:
+            part: free, with ``moments`` (see `fem_mbs.reduce_part`).
+            position: (dimension,) of the origin of the axes of the part's own model [m]; None: as that has it.
+            rotation: of these axes at the start: plane an angle [rad], space axis times angle (3,) [rad].
+            modes: how many shapes to keep, the lowest; None: all of them.
+            cutoff: keep shapes up to this frequency [Hz] only.
+            reference: "mean" (mean axes, at the mass centre) or the name of an interface with rotations, which then
+                moves with the frame as a rigid whole, as cantilevers are reduced.
+            damping: ratio of critical damping of all shapes, or one for each; None: the damping matrix of the part.
+            stiffening: geometric stiffness that the loads of the motion raise: "none" (linear bodies: right while they
+                turn slowly beside their frequencies; energy is exact), "centrifugal" (products of the frame's angular
+                velocities) or "inertia" (accelerations too).  It has no potential: its work is booked with the loads.
+                The part must have been reduced with ``stiffening`` = the interface that carries it.
+
+        Raises:
+            ModelError: the part has no moments, is held, of another dimension; wrong numbers; a mass and moments that
+                do not belong together.
+        """
+        self._place_name("Reduced part", name)
+        owner = self._label("Reduced part", name)
+        dim = self.dimension
+        self._check_part(owner, part)
+        start = np.zeros(dim) if position is None else self._vector(position, owner, "position")
+        R, given = np.eye(dim), None
+        if rotation is not None and dim == 2:
+            given = self._number(rotation, owner, "rotation")
+            R = np.array([[np.cos(given), -np.sin(given)], [np.sin(given), np.cos(given)]])
+        elif rotation is not None:
+            from scipy.spatial.transform import Rotation
+
+            given = R = Rotation.from_rotvec(self._vector(rotation, owner, "rotation")).as_matrix()
+
+        shapes, squares = self._shapes(owner, part, reference)
+        shapes, squares = self._chosen(owner, shapes, squares, modes, cutoff)
+        body = part.transformed(shapes, np.zeros((shapes.shape[1], 0)))
+        n = body.size
+        frequencies = np.sqrt(squares) / (2.0 * np.pi)
+        D = self._damping(owner, body, damping)
+        if reference == "mean":
+            arm = part.moments.first / part.moments.mass
+        else:
+            arm = next(i for i in part.interfaces if i.name == reference).position - part.origin
+        centre = part.origin + arm
+        moments = shifted(body.moments, arm)
+        self._check_mass(owner, body, moments)
+
+        node = self._reduced_node(name, start + R @ centre, True, given)
+        first = len(self._scalars)
+        scalars = first + np.arange(n)
+        self._scalars += [f'mode {k + 1} of "{name}"' for k in range(n)]
+        loads = self._stiffening(owner, body, stiffening, arm)
+        row = flexible_body.parameters(moments.matrix(), body.stiffness, D, loads)
+        block = self._add(name, f"flexible_body{dim}_{n}", [[node]], row[1:], mass=row[0])
+        block.scalars = scalars[None, :]
+        nodes = {}
+        for interface in part.interfaces:
+            nodes[interface.name] = self._interface(name, body, interface, node, centre, start, R, given, scalars)
+        self.reduced_parts[name] = PlacedPart(name, body, node, start, R, centre, scalars, frequencies, nodes)
+
+    def _check_part(self, owner: str, part: ReducedPart) -> None:
+        if not isinstance(part, ReducedPart):
+            raise ModelError(f"{owner}: part = {part!r} is no ReducedPart; make one with `fem_mbs.reduce_part`")
+        if part.dimension != self.dimension:
+            raise ModelError(
+                f"{owner}: the part has {part.dimension} dimensions, the model {self.dimension}; reduce it in the "
+                "dimension of the model"
+            )
+        if part.moments is None:
+            raise ModelError(
+                f"{owner}: the part has no moments of its mass distribution, without which it cannot move as a body; "
+                "reduce it again with this version"
+            )
+        full = 3 * (part.dimension - 1)
+        if part.rigid.shape[1] != full:
+            raise ModelError(
+                f"{owner}: the part has {part.rigid.shape[1]} rigid-body motions where a free one has {full}; reduce "
+                "it without its supports, and support its interfaces in this model"
+            )
+        for interface in part.interfaces:
+            axes = COMPONENTS[part.dimension][: part.dimension]
+            if interface.components[: part.dimension] != axes:
+                raise ModelError(
+                    f'{owner}: interface "{interface.name}" has the components {", ".join(interface.components)}; a '
+                    f"place where parts meet needs {', '.join(axes)} at least"
+                )
+
+    def _shapes(self, owner: str, part: ReducedPart, reference: str) -> tuple[np.ndarray, np.ndarray]:
+        """Shapes (n, k) without rigid-body motions, by rising frequency, and their w^2 [1/s^2]."""
+        if reference == "mean":
+            away = part.rigid.T @ part.mass
+        else:
+            names = [interface.name for interface in part.interfaces]
+            if reference not in names:
+                raise ModelError(
+                    f'{owner}: reference = {reference!r} must be "mean" or one of its interfaces, '
+                    f"{', '.join(names) or 'of which it has none'}"
+                )
+            away = part.boundary[part.interface_rows(reference)]
+            if away.shape[0] != part.rigid.shape[1]:
+                raise ModelError(
+                    f'{owner}: reference = "{reference}" has no rotations; take "mean", or tie a set of nodes there'
+                )
+        scale = np.sqrt(np.maximum(part.stiffness.diagonal(), part.mass.diagonal()))
+        scale = np.where(scale > 0.0, scale, 1.0)
+        free = null_space(away / scale) / scale[:, None]
+        K, M = (free.T @ A @ free for A in (part.stiffness, part.mass))
+        try:
+            # of the reciprocal problem, since shapes may have no mass
+            values, vectors = eigh(0.5 * (M + M.T), 0.5 * (K + K.T))
+        except LinAlgError:
+            raise ModelError(
+                f"{owner}: its stiffness is not positive for all motions but those of a rigid body; its coordinates "
+                "depend on each other, or it is loose inside"
+            ) from None
+        order = np.argsort(-values)
+        values, shapes = values[order], free @ vectors[:, order]
+        values = np.where(values > 1e-14 * values[0], values, 0.0) if values.size else values
+        # (with K = 1 now) the mean square displacement, and the largest at an interface
+        size = np.sqrt(np.maximum(values, 0.0) / part.moments.mass)
+        for interface in part.interfaces:
+            at = part.boundary[part.interface_rows(interface.name)][: part.dimension] @ shapes
+            size = np.maximum(size, np.linalg.norm(at, axis=0))
+        size = np.where(size > 0.0, size, 1.0)
+        with np.errstate(divide="ignore"):
+            return shapes / size, np.where(values > 0.0, 1.0 / values, np.inf)
+
+    def _chosen(self, owner, shapes, squares, modes, cutoff) -> tuple[np.ndarray, np.ndarray]:
+        count = shapes.shape[1]
+        if modes is not None:
+            if isinstance(modes, bool) or not isinstance(modes, (int, np.integer)) or not 1 <= modes <= count:
+                raise ModelError(f"{owner}: modes = {modes!r} must be a whole number from 1 to {count}")
+            count = int(modes)
+        if cutoff is not None:
+            limit = (2.0 * np.pi * self._number(cutoff, owner, "cutoff", 0.0, strict=True)) ** 2
+            count = min(count, int(np.count_nonzero(squares <= limit)))
+        if count == 0:
+            lowest = np.sqrt(squares.min(initial=np.inf)) / (2.0 * np.pi)
+            raise ModelError(
+                f"{owner}: no shape is left (the lowest has {lowest:g} Hz); raise the cutoff, or make it a rigid body"
+            )
+        return shapes[:, :count], squares[:count]
+
+    def _damping(self, owner: str, body: ReducedPart, damping) -> np.ndarray:
+        n = body.size
+        if damping is None:
+            return np.zeros((n, n)) if body.damping is None else body.damping
+        try:
+            ratios = np.asarray(damping, float)
+        except (TypeError, ValueError):
+            ratios = np.empty(0)
+        if ratios.shape not in ((), (n,)) or not np.isfinite(ratios).all() or (ratios < 0.0).any():
+            raise ModelError(
+                f"{owner}: damping = {damping!r} must be a ratio of at least 0, or one for each of {n} modes"
+            )
+        return np.diag(2.0 * ratios * np.sqrt(body.stiffness.diagonal() * np.maximum(body.mass.diagonal(), 0.0)))
+
+    def _stiffening(self, owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> dict[str, np.ndarray]:
+        """Geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin."""
+        kinds = ("none", "centrifugal", "inertia")
+        if kind not in kinds:
+            raise ModelError(f"{owner}: stiffening = {kind!r} must be one of {', '.join(kinds)}")
+        if kind == "none":
+            return {}
+        loads = {name: K for name, K in body.stiffening.items() if name in flexible_body.LOADS}
+        if not loads:
+            raise ModelError(
+                f"{owner}: the part has no geometric stiffness; reduce it with stiffening = the name of the interface "
+                "that carries it"
+            )
+        loads = moved_loads(loads, arm)
+        return {name: K for name, K in loads.items() if kind == "inertia" or name.startswith("w")}
+
+    def _check_mass(self, owner: str, body: ReducedPart, moments: Moments) -> None:
+        whole = np.einsum("aakl->kl", moments.quadratic)
+        off = np.abs(whole - body.mass).max(initial=0.0) / np.abs(body.mass).max(initial=1e-300)
+        if off > _AGREE:
+            raise ModelError(
+                f"{owner}: its moments and its mass matrix differ by {off:.2g}; they come from different reductions"
+            )
+
+    def _reduced_node(self, name: str, x: np.ndarray, turns: bool, given) -> int:
+        node = self._add_nodes(x[None, :])
+        self._names.add(name, None, 1)
+        self.named_nodes[name] = node
+        if turns:
+            self._rotational.add(node)
+            if given is not None:
+                self._rotation[node] = given
+        return node
+
+    def _interface(
+        self, name: str, body: ReducedPart, interface: Interface, frame: int, centre, start, R, given, scalars
+    ) -> int:
+        """The node of an interface, and its ties."""
+        dim, n = self.dimension, body.size
+        label = f"{name}:{interface.name}"
+        rows = body.boundary[body.interface_rows(interface.name)]
+        turns = len(interface.components) == len(COMPONENTS[dim])
+        node = self._reduced_node(label, start + R @ interface.position, turns, given)
+        arm = {f"c{c}": v for c, v in zip("xyz", interface.position - centre, strict=False)}
+        block = self._add(label, f"flexible_point{dim}_{n}", [[frame, node]], rows[:dim], **arm)
+        block.scalars = scalars[None, :]
+        block.preferred = np.array([(node, i) for i in range(dim)])
+        if turns:
+            block = self._add(label, f"flexible_orientation{dim}_{n}", [[frame, node]], rows[dim:])
+            block.scalars = scalars[None, :]
+            block.preferred = np.array([(node, i) for i in range(dim, rows.shape[0])])
+        return node
+
+
+def shifted(moments: Moments, arm: np.ndarray) -> Moments:
+    """Moments with positions counted from a point ``arm`` (dim,) away: c - arm for c."""
+    m, first, linear = moments.mass, moments.first, moments.linear
+    return replace(
+        moments,
+        first=first - m * arm,
+        second=moments.second - np.outer(arm, first) - np.outer(first, arm) + m * np.outer(arm, arm),
+        mixed=moments.mixed - arm[:, None, None] * linear[None, :, :],
+    )
+
+
+def moved_loads(stiffening: Mapping[str, np.ndarray], arm: np.ndarray) -> dict[str, np.ndarray]:
+    """Geometric stiffness by loads of a frame that stands at ``arm`` (dim,) from the point that it was found for.
+
+    That point has the acceleration a - alpha x arm - w x (w x arm) with a of the frame.
+    """
+    s = np.zeros(3)
+    s[: arm.size] = -arm
+    found = dict(stiffening)
+    n = next(iter(stiffening.values())).shape[0]
+
+    def add(name: str, factor: float, source: str) -> None:
+        if factor != 0.0 and source in stiffening:
+            found[name] = found.get(name, np.zeros((n, n))) + factor * stiffening[source]
+
+    for i, c in enumerate("xyz"):
+        for j, d in enumerate("xyz"):
+            if i != j:
+                k = 3 - i - j
+                # (alpha x s)_i = alpha_j s_k - alpha_k s_j for (i, j, k) in cyclic order
+                add(f"alpha{d}", s[k] if (j - i) % 3 == 1 else -s[k], f"a{c}")
+                # (w (w.s) - s w.w)_i
+                add(f"w{d}2", -s[i], f"a{c}")
+                add(_PRODUCTS[frozenset((c, d))], s[j], f"a{c}")
+    return found
+
+
+_PRODUCTS = {frozenset("xy"): "wxwy", frozenset("yz"): "wywz", frozenset("xz"): "wxwz"}

@@ -1,0 +1,156 @@
+"""Reduced parts as folders of Matrix Market files: every matrix a text file that all numerical tools read.
+
+part.json names the part, its interfaces and what else is no matrix; K.mtx, M.mtx, D.mtx, boundary.mtx, rigid.mtx,
+gravity.mtx, moments.mtx (`Moments.matrix`) and stiffening and loads are arrays with all their digits.  Fields of the
+mesh are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.io import mmread, mmwrite
+
+from fem_mbs.errors import ModelError
+from fem_mbs.reduced_part import Interface, ReducedPart
+from fem_mbs.reduced_sid import unpacked_moments
+
+__all__ = ["read_matrix_market", "write_matrix_market"]
+
+_FORMAT, _VERSION = "fem-mbs reduced part", 1
+_FILES = {"stiffness": "K", "mass": "M", "damping": "D", "boundary": "boundary", "rigid": "rigid", "gravity": "gravity"}
+
+
+def write_matrix_market(folder, part: ReducedPart) -> Path:
+    """Write a part into a folder, which is made."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    arrays = {file: getattr(part, key) for key, file in _FILES.items()}
+    if part.moments is not None:
+        arrays["moments"] = part.moments.matrix()
+    numbered = {"stiffening": list(part.stiffening), "loads": list(part.loads)}
+    for k, name in enumerate(part.stiffening):
+        arrays[f"stiffening_{k + 1}"] = part.stiffening[name]
+    for k, name in enumerate(part.loads):
+        arrays[f"load_{k + 1}"] = np.asarray(part.loads[name])[:, None]
+    written = {}
+    for file, array in arrays.items():
+        if array is not None and array.size:
+            mmwrite(folder / f"{file}.mtx", np.asarray(array, float), precision=17, symmetry="general")
+            written[file] = list(array.shape)
+    head: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "name": part.name,
+        "dimension": part.dimension,
+        "method": part.method,
+        "size": part.size,
+        "origin": part.origin.tolist(),
+        "frequencies_hz": part.frequencies.tolist(),
+        "rigid_motions": part.rigid.shape[1],
+        "interfaces": [
+            {
+                "name": i.name,
+                "position": np.asarray(i.position).tolist(),
+                "components": list(i.components),
+                "nodes": np.asarray(i.nodes).tolist(),
+                "kind": i.kind,
+            }
+            for i in part.interfaces
+        ],
+        "files": written,
+        **numbered,
+        "info": dict(part.info),
+    }
+    text = json.dumps(head, indent=1, default=_plain)
+    (folder / "part.json").write_text(text + "\n", encoding="utf-8")
+    return folder
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
+
+
+def read_matrix_market(folder) -> ReducedPart:
+    """Read a part from a folder.
+
+    Raises:
+        ModelError: what is missing, or does not fit together.
+    """
+    folder = Path(folder)
+    head = _head(folder / "part.json")
+    n = _key(folder, head, "size", int)
+    files = _key(folder, head, "files", dict)
+    interfaces = tuple(
+        Interface(
+            str(i["name"]), np.array(i["position"], float), tuple(i["components"]), np.array(i["nodes"], int), i["kind"]
+        )
+        for i in _key(folder, head, "interfaces", list)
+    )
+    dimension = _key(folder, head, "dimension", int)
+    b, r = sum(len(i.components) for i in interfaces), _key(folder, head, "rigid_motions", int)
+    shapes = {"K": (n, n), "M": (n, n), "D": (n, n), "boundary": (b, n), "rigid": (n, r), "gravity": (n, dimension)}
+
+    def array(file: str, shape: tuple[int, int]) -> np.ndarray:
+        if file not in files and 0 in shape:
+            return np.zeros(shape)
+        return _array(folder / f"{file}.mtx", shape)
+
+    size = 1 + dimension + dimension * n
+    moments = unpacked_moments(array("moments", (size, size)), dimension, n) if "moments" in files else None
+    return ReducedPart(
+        name=_key(folder, head, "name", str),
+        dimension=dimension,
+        method=_key(folder, head, "method", str),
+        interfaces=interfaces,
+        stiffness=array("K", shapes["K"]),
+        mass=array("M", shapes["M"]),
+        damping=array("D", shapes["D"]) if "D" in files else None,
+        boundary=array("boundary", shapes["boundary"]),
+        rigid=array("rigid", shapes["rigid"]),
+        gravity=array("gravity", shapes["gravity"]),
+        origin=np.array(_key(folder, head, "origin", list), float),
+        frequencies=np.array(_key(folder, head, "frequencies_hz", list), float),
+        moments=moments,
+        stiffening={
+            name: array(f"stiffening_{k + 1}", (n, n)) for k, name in enumerate(_key(folder, head, "stiffening", list))
+        },
+        loads={name: array(f"load_{k + 1}", (n, 1))[:, 0] for k, name in enumerate(_key(folder, head, "loads", list))},
+        info=_key(folder, head, "info", dict),
+    )
+
+
+def _head(path: Path) -> dict[str, Any]:
+    try:
+        head = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise ModelError(f"{path}: there is no such file; a folder of a reduced part has one") from None
+    except ValueError as error:
+        raise ModelError(f"{path}: it is no JSON: {error}") from None
+    if not isinstance(head, dict) or head.get("format") != _FORMAT:
+        raise ModelError(f'{path}: its format is not "{_FORMAT}"')
+    if head.get("version") != _VERSION:
+        raise ModelError(f"{path}: version {head.get('version')!r}; this program reads version {_VERSION}")
+    return head
+
+
+def _key(folder: Path, head: dict[str, Any], key: str, kind: type) -> Any:
+    if not isinstance(head.get(key), kind):
+        raise ModelError(f"{folder / 'part.json'}: {key} is {head.get(key)!r}; it must be there, as a {kind.__name__}")
+    return head[key]
+
+
+def _array(path: Path, shape: tuple[int, int]) -> np.ndarray:
+    try:
+        found = mmread(path)
+    except OSError:
+        raise ModelError(f"{path}: there is no such file, but part.json names it") from None
+    except Exception as error:
+        raise ModelError(f"{path}: it is no Matrix Market file: {error}") from None
+    found = np.asarray(found.toarray() if hasattr(found, "toarray") else found, float)
+    if found.shape != shape:
+        raise ModelError(f"{path}: its form is {found.shape}; by part.json it must be {shape}")
+    return found

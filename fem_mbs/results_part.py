@@ -1,0 +1,204 @@
+"""Reduced parts as files: HDF5, one file per part, read back bit for bit without mesh or model.
+
+The file's attribute "format" is "fem-mbs reduced part", "version" a whole number; a file of a newer version is refused.
+Arrays are datasets with the names of `fem_mbs.reduced_part.ReducedPart`; what is None is absent; `info` is a group
+whose numbers, texts, lists and mappings are JSON and whose arrays are datasets.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from fem_mbs.errors import ResultsError
+from fem_mbs.reduced_part import Interface, Moments, Recovery, ReducedPart
+
+__all__ = ["FORMAT", "VERSION", "read_part", "write_part"]
+
+FORMAT, VERSION = "fem-mbs reduced part", 1
+_ARRAYS = ("stiffness", "mass", "boundary", "rigid", "gravity", "origin", "frequencies")
+_MOMENTS = ("first", "second", "linear", "mixed", "quadratic")
+_RECOVERY = ("x", "displacement", "turning", "rotation", "stress", "stressed")
+_PACKED = 1 << 16  # entries from which on datasets are compressed
+
+
+def write_part(path: str | Path, part: ReducedPart) -> Path:
+    """Write a part to a file, which is replaced at once or not at all.
+
+    Raises:
+        ResultsError: the file cannot be written.
+    """
+    path = Path(path)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with h5py.File(beside, "w") as file:
+            _write(file, part)
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise ResultsError(f"{path}: the reduced part cannot be written: {error}") from None
+    return path
+
+
+def read_part(path: str | Path) -> ReducedPart:
+    """A part from its file.
+
+    Raises:
+        ResultsError: no such file, no file of this kind, one of a newer version, or a damaged one.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ResultsError(f"{path}: there is no such file; write a reduced part by fem-mbs reduce")
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise ResultsError(f"{path}: it is no HDF5 file, or a damaged one: {error}") from None
+    with file:
+        if file.attrs.get("format") != FORMAT:
+            raise ResultsError(f"{path}: it holds no reduced part; write one by fem-mbs reduce")
+        version = int(file.attrs.get("version", 0))
+        if version > VERSION:
+            raise ResultsError(
+                f"{path}: its version {version} is newer than {VERSION}, which this fem-mbs reads; update fem-mbs, or "
+                "reduce the part again"
+            )
+        try:
+            return _read(file)
+        except (KeyError, ValueError, OSError) as error:
+            raise ResultsError(f"{path}: the reduced part is damaged: {error}") from None
+
+
+# --- out -------------------------------------------------------------------------------------------------------------
+def _write(file: h5py.File, part: ReducedPart) -> None:
+    file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
+    file.attrs["name"], file.attrs["dimension"], file.attrs["method"] = part.name, part.dimension, part.method
+    for key in _ARRAYS:
+        _array(file, key, getattr(part, key))
+    if part.damping is not None:
+        _array(file, "damping", part.damping)
+    group = file.create_group("interfaces", track_order=True)
+    for k, interface in enumerate(part.interfaces):  # numbers for names: these may hold "/"
+        own = group.create_group(str(k))
+        own.attrs["name"], own.attrs["kind"] = interface.name, interface.kind
+        own.attrs["components"] = json.dumps(list(interface.components))
+        _array(own, "position", interface.position)
+        _array(own, "nodes", interface.nodes)
+    for key in ("loads", "stiffening"):
+        _table(file.create_group(key), getattr(part, key))
+    if part.moments is not None:
+        group = file.create_group("moments")
+        group.attrs["mass"] = float(part.moments.mass)
+        for key in _MOMENTS:
+            _array(group, key, getattr(part.moments, key))
+    if part.recovery is not None:
+        _write_recovery(file.create_group("recovery"), part.recovery)
+    _write_info(file.create_group("info"), part.info)
+
+
+def _array(group: h5py.Group, key: str, value: np.ndarray) -> None:
+    value = np.asarray(value)
+    packed = {"compression": "gzip", "compression_opts": 1, "shuffle": True} if value.size > _PACKED else {}
+    group.create_dataset(key, data=value, **packed)
+
+
+def _table(group: h5py.Group, table: Mapping[str, np.ndarray]) -> None:
+    """Arrays by names, which may hold anything."""
+    group.attrs["names"] = json.dumps(list(table))
+    for k, value in enumerate(table.values()):
+        _array(group, str(k), value)
+
+
+def _write_recovery(group: h5py.Group, recovery: Recovery) -> None:
+    for key in _RECOVERY:
+        value = getattr(recovery, key)
+        if value is not None:
+            _array(group, key, value)
+    # one text of all names: a string per node would be slow
+    text = json.dumps(list(recovery.names)).encode("utf-8")
+    group.create_dataset("names", data=np.frombuffer(text, np.uint8), compression="gzip")
+    group.attrs["cells"] = json.dumps([kind for kind, _ in recovery.cells])
+    for k, (_, nodes) in enumerate(recovery.cells):
+        _array(group, f"cells {k}", nodes)
+
+
+def _write_info(group: h5py.Group, info: Mapping[str, Any]) -> None:
+    plain, arrays = {}, []
+    for key, value in info.items():
+        if isinstance(value, np.ndarray):
+            _array(group, str(len(arrays)), value)
+            arrays.append(key)
+        else:
+            plain[key] = value
+    group.attrs["arrays"] = json.dumps(arrays)
+    text = json.dumps(plain, default=_plain).encode("utf-8")
+    group.create_dataset("values", data=np.frombuffer(text, np.uint8))
+    group.attrs["order"] = json.dumps(list(info))
+
+
+def _plain(value):
+    """What json does not know itself."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise ResultsError(f"A reduced part's info holds a {type(value).__name__}, which no file can keep; remove it")
+
+
+# --- in --------------------------------------------------------------------------------------------------------------
+def _read(file: h5py.File) -> ReducedPart:
+    interfaces = []
+    for k in range(len(file["interfaces"])):
+        own = file[f"interfaces/{k}"]
+        components = tuple(json.loads(own.attrs["components"]))
+        interfaces.append(
+            Interface(str(own.attrs["name"]), own["position"][()], components, own["nodes"][()], str(own.attrs["kind"]))
+        )
+    moments = None
+    if "moments" in file:
+        group = file["moments"]
+        moments = Moments(float(group.attrs["mass"]), *(group[key][()] for key in _MOMENTS))
+    part = ReducedPart(
+        name=str(file.attrs["name"]),
+        dimension=int(file.attrs["dimension"]),
+        method=str(file.attrs["method"]),
+        interfaces=tuple(interfaces),
+        **{key: file[key][()] for key in _ARRAYS},
+        damping=file["damping"][()] if "damping" in file else None,
+        loads=_read_table(file["loads"]),
+        recovery=_read_recovery(file["recovery"]) if "recovery" in file else None,
+        moments=moments,
+        stiffening=_read_table(file["stiffening"]),
+        info=_read_info(file["info"]),
+    )
+    n, rows = part.size, sum(len(interface.components) for interface in interfaces)
+    shapes = {"stiffness": (n, n), "mass": (n, n), "boundary": (rows, n), "gravity": (n, part.dimension)}
+    for key, shape in shapes.items():
+        found = getattr(part, key).shape
+        if found != shape:
+            raise ValueError(f"{key} has the shape {found}, not {shape}")
+    return part
+
+
+def _read_table(group: h5py.Group) -> dict[str, np.ndarray]:
+    return {name: group[str(k)][()] for k, name in enumerate(json.loads(group.attrs["names"]))}
+
+
+def _read_recovery(group: h5py.Group) -> Recovery:
+    arrays = {key: group[key][()] if key in group else None for key in _RECOVERY}
+    names = tuple(json.loads(group["names"][()].tobytes().decode("utf-8")))
+    cells = tuple((kind, group[f"cells {k}"][()]) for k, kind in enumerate(json.loads(group.attrs["cells"])))
+    return Recovery(names=names, cells=cells, **arrays)
+
+
+def _read_info(group: h5py.Group) -> dict[str, Any]:
+    values = json.loads(group["values"][()].tobytes().decode("utf-8"))
+    values |= {key: group[str(k)][()] for k, key in enumerate(json.loads(group.attrs["arrays"]))}
+    return {key: values[key] for key in json.loads(group.attrs["order"])}

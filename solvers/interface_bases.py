@@ -1,0 +1,141 @@
+"""Bases of component modes whose coordinates hold the motions x of the boundary: MacNeal, Rubin, Craig-Chang, Herting.
+
+    u = Phi eta + A alpha,   Phi = (rigid-body modes, elastic modes of the free part),   A (n, b) attachment modes
+
+With A_b the rows of A at the boundary, alpha = A_b^-1 (x - Phi_b eta) takes the place of the forces, so that
+
+    u = A A_b^-1 x + (Phi - A A_b^-1 Phi_b) eta
+
+and parts couple by their boundaries as those of Craig and Bampton do.  With residual attachment modes Psi (orthogonal
+to Phi in K and M, Psi^T K Psi = Psi_b) K and M of (eta, alpha) are diag(Lambda, Psi_b) and diag(1, Psi^T M Psi).
+
+- "rubin" (Rubin 1975, doi:10.2514/3.60497): residual attachment modes with their mass.
+- "macneal" (MacNeal 1971, doi:10.1016/0045-7949(71)90031-9): without it; the boundary has no mass of its own, and
+  frequencies are no upper bounds.
+- "craig_chang" (Craig & Chang 1976, doi:10.2514/3.7148): the whole attachment modes G_e F of inertia relief.  They span
+  the same as Rubin's, so that every answer is the same; the amplitudes of the modes are others.
+- "herting" (Herting 1985, doi:10.1016/0168-874X(85)90003-4): constraint modes for x, the free part's modes without the
+  motion of their boundary, and what inertia does to the part while rigid-body motions of its boundary accelerate.  All
+  modes that vanish at the boundary are made orthonormal to each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.fixed_interface import FixedInterface, without_strain
+from fem_mbs.solvers.free_interface import FreeModes
+
+__all__ = ["FREE_METHODS", "InterfaceBasis", "free_basis", "herting_basis"]
+
+FREE_METHODS = ("macneal", "rubin", "craig_chang")
+#: Smallest eigenvalue of the attachment modes' flexibility of unit diagonal.
+_FLEXIBLE = 1e-11
+#: A mode that vanishes at the boundary is a sum of others if less of it is left than this.
+_DEPENDENT = 1e-8
+
+
+@dataclass(frozen=True)
+class InterfaceBasis:
+    """T (n, b + k) of u = T (x, eta), ``stiffness`` and ``mass`` (b + k, b + k), ``rigid`` (b + k, r): rigid-body
+    motions, those of the free modes."""
+
+    T: np.ndarray
+    stiffness: np.ndarray
+    mass: np.ndarray
+    rigid: np.ndarray
+
+
+def free_basis(method: str, M, boundary: np.ndarray, modes: FreeModes) -> InterfaceBasis:
+    """The basis of a ``method`` of `FREE_METHODS`; M sparse (n, n), ``boundary`` dofs (b,), whose unit forces made the
+    attachment modes.
+
+    Raises:
+        AnalysisError: the modes kept hold all that forces at the boundary can do, so that no attachment mode is left.
+    """
+    if method not in FREE_METHODS:
+        raise ValueError(f"method must be one of {', '.join(FREE_METHODS)}, not {method!r}")
+    Phi, r, b = modes.shapes, modes.rigid.shape[1], len(boundary)
+    m = Phi.shape[1]
+    values = np.concatenate((np.zeros(r), modes.values))
+    Phi_b = Phi[boundary]
+    if method == "craig_chang":
+        A = modes.relief(modes.forces)
+        flexibility = A[boundary]
+        cross = Phi_b.T.copy()  # Phi^T K A = Phi^T F but for rigid-body modes
+        cross[:r] = 0.0
+        moved = cross / np.where(values > 0.0, values, 1.0)[:, None]  # Phi^T M A
+    else:
+        A, flexibility = modes.attachments, modes.flexibility
+        cross = moved = np.zeros((m, b))
+    flexibility = 0.5 * (flexibility + flexibility.T)
+    G = _inverse(flexibility)
+    weight = A.T @ (M @ A) if method != "macneal" else np.zeros((b, b))
+    K = np.block([[flexibility, cross.T], [cross, np.diag(values)]])
+    W = np.block([[weight, moved.T], [moved, np.eye(m)]])
+    # (alpha, eta) of (x, eta)
+    S = np.block([[G, -G @ Phi_b], [np.zeros((m, b)), np.eye(m)]])
+    AG = A @ G
+    T = np.column_stack((AG, Phi - AG @ Phi_b))
+    T[boundary, :b], T[boundary, b:] = np.eye(b), 0.0  # to the last digit
+    rigid = np.vstack((Phi_b[:, :r], np.eye(m, r)))
+    K = S.T @ K @ S
+    K = without_strain(K, rigid) if r else 0.5 * (K + K.T)
+    W = S.T @ W @ S
+    return InterfaceBasis(T, K, 0.5 * (W + W.T), rigid)
+
+
+def _inverse(flexibility: np.ndarray) -> np.ndarray:
+    """Inverse of what attachment modes move at the boundary under their forces."""
+    d = flexibility.diagonal()
+    message = (
+        "Reduction: the modes kept hold all that forces at the interfaces do to the part, so that no attachment mode "
+        'is left; keep fewer modes, or take "craig_bampton"'
+    )
+    if not d.min(initial=1.0) > 0.0:
+        raise AnalysisError(message)
+    scale = 1.0 / np.sqrt(d)
+    values, vectors = np.linalg.eigh(flexibility * np.outer(scale, scale))
+    if not values.min(initial=1.0) > _FLEXIBLE:
+        raise AnalysisError(message)
+    return scale[:, None] * ((vectors / values) @ vectors.T) * scale
+
+
+def herting_basis(K, M, fixed: FixedInterface, modes: FreeModes) -> InterfaceBasis:
+    """Herting's basis of constraint modes (`fixed`, without modes of its own) and free modes; K, M sparse (n, n)."""
+    b, boundary, inside = fixed.boundary.size, fixed.boundary, fixed.interior
+    B = fixed.static
+    n, r = len(boundary) + len(inside), modes.rigid.shape[1]
+    shapes = [modes.vectors[inside] - B @ modes.vectors[boundary]]
+    M_ii = M[inside][:, inside]
+    if r and fixed.factors is not None:
+        loads = M[inside] @ modes.rigid
+        shapes.insert(0, fixed.factors.solve(np.asfortranarray(loads)))
+    X = _orthonormal(np.column_stack(shapes), M_ii)
+    stiffness = X.T @ (K[inside][:, inside] @ X)
+    values, V = np.linalg.eigh(0.5 * (stiffness + stiffness.T))
+    X = X @ V
+    T = np.zeros((n, b + X.shape[1]))
+    T[boundary, np.arange(b)] = 1.0
+    T[inside, :b], T[inside, b:] = B, X
+    side = (M[inside][:, boundary] + M_ii @ B).T @ X if b else np.zeros((0, X.shape[1]))
+    mass = np.block([[fixed.guyan_mass, np.asarray(side)], [np.asarray(side).T, np.eye(X.shape[1])]])
+    rigid = np.vstack((modes.rigid[boundary], np.zeros((X.shape[1], r))))
+    K_B = without_strain(fixed.guyan_stiffness, rigid[:b]) if r else fixed.guyan_stiffness
+    return InterfaceBasis(T, scipy.linalg.block_diag(K_B, np.diag(values)), mass, rigid)
+
+
+def _orthonormal(X: np.ndarray, M) -> np.ndarray:
+    """An M-orthonormal basis of the span of X, without what depends on others or moves no mass."""
+    for _ in range(2):
+        size = np.sqrt(np.einsum("ik,ik->k", X, M @ X))
+        keep = size > _DEPENDENT * size.max(initial=0.0)
+        X = X[:, keep] / size[keep]
+        values, V = np.linalg.eigh(X.T @ (M @ X))
+        good = values > _DEPENDENT
+        X = X @ (V[:, good] / np.sqrt(values[good]))
+    return X

@@ -1,0 +1,118 @@
+"""`fem-mbs reduce` on decks, model files and meshes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from solid_meshes import box_mesh
+
+from fem_mbs import Model, ModelError, read_part
+from fem_mbs.cli import main
+from fem_mbs.cli_reduce import find_interfaces
+
+MODEL = """
+dimension = 2
+
+[material.steel]
+E = 2.1e11
+nu = 0.3
+density = 7850
+
+[section.rod]
+shape = "circle"
+diameter = 0.01
+
+[mesh.arm]
+line = { start = [0, 0], end = [1, 0], n = 8 }
+
+[[beam]]
+name = "arm"
+on = "arm"
+section = "rod"
+material = "steel"
+"""
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Exit code and outputs of a command line."""
+
+    def call(*arguments):
+        monkeypatch.setattr("sys.argv", ["fem-mbs", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        told = capsys.readouterr()
+        return end.value.code, told.out, told.err
+
+    return call
+
+
+@pytest.fixture
+def model_file(tmp_path):
+    path = tmp_path / "arm.toml"
+    path.write_text(MODEL)
+    return path
+
+
+def test_model_file(command, model_file, tmp_path):
+    target = tmp_path / "out.h5"
+    code, out, err = command("reduce", model_file, "-i", "start,arm:end", "--cutoff", 300, "-o", target)
+    assert (code, err) == (0, "")
+    part = read_part(target)
+    assert [i.name for i in part.interfaces] == ["start", "arm:end"]
+    assert part.size == 6 + part.frequencies.size
+    assert part.info["complete"]
+    assert "all modes up to 300 Hz, counted" in out
+    assert "mass 0.61653" in out
+    assert f"{part.frequencies[0]:.6g}" in out
+    assert "out.h5 written" in out
+
+
+def test_deck(command, checkout, tmp_path):
+    deck = checkout / "tests" / "decks" / "calculix" / "c3d20.inp"
+    code, out, _ = command("reduce", deck, "-i", "tip=average,FIX", "--release", "--modes", 6, "-o", tmp_path / "p.h5")
+    assert code == 0
+    part = read_part(tmp_path / "p.h5")
+    assert [i.kind for i in part.interfaces] == ["average", "rigid"]
+    assert part.rigid.shape == (18, 6)
+    assert "free, 6 rigid-body motions" in out
+    code, _, err = command("reduce", deck, "-i", "FIX", "-o", tmp_path / "p.h5")
+    assert code == 2
+    assert "is held by a support" in err
+
+
+def test_bad_input(command, model_file, tmp_path):
+    for arguments, message in (
+        (("-i", "strat"), 'did you mean "start"?'),
+        (("-i", "start", "--rigid", "--average"), "exclude each other"),
+        (("-i", "start", "--material", "1,2,3"), "belongs to meshes"),
+        (("-i", "start", "--method", "hurty"), "must be one of"),
+        (("-i", "start,start"), "named twice"),
+        (("-i", "start=loose"), "must be one of node, rigid, average"),
+        (("-i", " , "), "no interface is named"),
+    ):
+        code, _, err = command("reduce", model_file, *arguments, "-o", tmp_path / "p.h5")
+        assert code == 2
+        assert message in err
+    code, _, err = command("reduce", tmp_path / "part.msh", "-i", "left")
+    assert code == 2
+    assert "--material E,nu,density" in err
+
+
+def test_mesh(command, checkout, tmp_path):
+    mesh = checkout / "tests" / "data" / "surface_41.msh"
+    code, _, err = command("reduce", mesh, "-i", "nowhere", "--material", "2.1e11,0.3,7850", "-o", tmp_path / "p.h5")
+    assert code == 2
+    assert "nowhere" in err
+
+
+def test_names_that_two_meshes_have():
+    model = Model(2)
+    for name in ("a", "b"):
+        model.mesh(name, box_mesh("quad", (1, 1), (1.0, 1.0)))
+    with pytest.raises(ModelError, match='write "a:x0"'):
+        find_interfaces(model, ["x0"], None)
+    found = find_interfaces(model, ["a:x0,b:x1=average"], "rigid")
+    assert found["a:x0"]["kind"] == "rigid"
+    assert found["b:x1"]["kind"] == "average"
+    assert np.array_equal(found["a:x0"]["on"], model.nodes_of("a:x0"))

@@ -1,0 +1,276 @@
+"""Reduced parts as bodies: frequencies, coupling, exactness in motion, frames, mistakes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from flexible_parts import STEEL, beam, reduced
+from scipy.spatial.transform import Rotation
+
+from fem_mbs import Model, solve
+from fem_mbs.errors import ModelError
+from fem_mbs.model_reduced import shifted
+
+ENDS = {"left": "rod:start", "right": "rod:end"}
+DIMENSIONS = pytest.mark.parametrize("dim", [2, 3])
+
+
+def rod(dim, n=4, modes=None, **options):
+    return reduced(beam(n, dimension=dim, **options), ENDS, modes)
+
+
+def turn(dim, *rotation):
+    return rotation[-1] if dim == 2 else rotation
+
+
+def frequencies(model, count=14):
+    model.modes_step(count=count)
+    return np.array(solve(model).summary["steps"][0]["frequencies_hz"])
+
+
+def along(dim, *vector):
+    return vector[:dim]
+
+
+# --- at rest ---------------------------------------------------------------------------------------------------------
+@DIMENSIONS
+def test_free_body_has_the_frequencies_of_its_part(dim):
+    """Placed anywhere, in all shapes: those of the whole part, and its rigid-body motions."""
+    count = 3 * (dim - 1)
+    whole = frequencies(beam(dimension=dim), 12)
+    m = Model(dimension=dim)
+    m.reduced_part("rod", rod(dim), position=along(dim, 1.0, 2.0, 3.0), rotation=turn(dim, 0.3, -0.5, 0.7))
+    found = frequencies(m, 12)
+    assert np.abs(found[:count]).max() < 1e-6 * found[count]
+    np.testing.assert_allclose(found[count:], whole[count:], rtol=1e-9)
+    np.testing.assert_allclose(m.reduced_parts["rod"].frequencies[: 12 - count], whole[count:], rtol=1e-9)
+
+
+@DIMENSIONS
+@pytest.mark.parametrize("reference", ["mean", "left"])
+def test_coupled_with_a_part_that_is_not_reduced(dim, reference):
+    """A held reduced beam welded to another one: the frequencies of one model of both."""
+    whole = beam(8, length=2.0, dimension=dim)
+    whole.fix("rod:start")
+    m = beam(4, dimension=dim, start=along(dim, 1.0, 0.0, 0.0))
+    m.reduced_part("half", rod(dim), reference=reference)
+    m.joint("weld", "weld", "half:right", "rod:start")
+    m.fix("half:left")
+    np.testing.assert_allclose(frequencies(m), frequencies(whole), rtol=1e-8)
+
+
+@DIMENSIONS
+def test_two_reduced_parts_and_few_shapes(dim):
+    """Cut in the middle and held at both ends: the lowest frequencies of the whole to 1e-4 with few shapes."""
+    whole = beam(8, length=2.0, dimension=dim)
+    whole.fix(["rod:start", "rod:end"])
+    m = Model(dimension=dim)
+    part = rod(dim, modes=4 * (dim - 1))
+    turned = {"rotation": turn(dim, 0.0, 0.0, np.pi), "position": along(dim, 2.0, 0.0, 0.0)}
+    m.reduced_part("a", part)
+    m.reduced_part("b", part, **turned)
+    m.joint("weld", "weld", "a:right", "b:right")
+    m.fix(["a:left", "b:left"])
+    np.testing.assert_allclose(frequencies(m, 4), frequencies(whole, 4), rtol=1e-4)
+
+
+@DIMENSIONS
+def test_static_deflection_and_weight(dim):
+    """A cantilever bends under an end force and its weight as the beam does, in linear statics and by load steps."""
+    g = along(dim, 0.0, -9.81, 0.4)
+    found = []
+    for part in (False, True):
+        m = beam(4, dimension=dim) if not part else Model(dimension=dim)
+        if part:
+            m.reduced_part("rod", rod(dim))
+        m.gravity = np.array(g)
+        ends = ("rod:left", "rod:right") if part else ("rod:start", "rod:end")
+        m.fix(ends[0])
+        m.force("tip", ends[1], along(dim, 0.0, -2.0, 1.0))
+        m.sensor("tip", "position", on=ends[1])
+        m.linear_static_step()
+        m.static_step(name="large")
+        solution = solve(m)
+        found.append([solution.sensor("tip", i)[-1] for i in range(2)])
+    small, large = np.array(found).transpose(1, 0, 2)
+    bend = np.abs(small[0][1])
+    np.testing.assert_allclose(small[1], small[0], atol=1e-9 * bend)
+    np.testing.assert_allclose(large[1][1:], large[0][1:], rtol=2e-3)  # (0.7 degrees: the beam's is not linear)
+
+
+# --- in motion -------------------------------------------------------------------------------------------------------
+def chain(dim, steps, h=0.005, cutoff=450.0):
+    """Two slender rods joined by a pin, thrown with much spin."""
+    part = rod(dim, modes=4, height=0.004)
+    m = Model(dimension=dim)
+    m.reduced_part("a", part, cutoff=cutoff)
+    m.reduced_part(
+        "b", part, position=along(dim, 1.0, 0.0, 0.0), rotation=turn(dim, 0.3, 0.4, 0.8), cutoff=cutoff,
+        reference="left" if dim == 2 else "mean",
+    )  # fmt: skip
+    m.joint("pin", "spherical" if dim == 3 else "pin", "a:right", "b:left")
+    m.initial(spin=7.0 if dim == 2 else (3.0, 4.0, 7.0), velocity=along(dim, 1.0, 2.0, 3.0))
+    m.initial(on="b:right", velocity=along(dim, 4.0, -8.0, 3.0))
+    m.transient_step(duration=steps * h, h=h)
+    return m
+
+
+@DIMENSIONS
+def test_energy_and_momenta_in_free_flight(dim):
+    """A thousand steps, coarse for the highest shapes: large rotations, much bending, nothing lost to 1e-10."""
+    m = chain(dim, 1000)
+    m.sensor("mode", "modal", on="a")
+    solution = solve(m)
+    step = solution.steps[0]
+    energy = step.summary["energy"]
+    assert step.ledger("strain").max() > 0.02 * energy["range"]
+    assert energy["closing_error_relative"] < 1e-10
+    for name in ("linear momentum", "angular momentum"):
+        values = step.series[name]
+        assert np.abs(values - values[0]).max() < 1e-10 * np.abs(values).max(), name
+    assert step.summary["constraint_error"] < 1e-12
+    assert 1e-3 < np.abs(solution.sensor("mode")).max() < 0.5
+
+
+def test_damping_ratio():
+    """A shape that swings freely decays by its ratio, and the ledger books what it loses."""
+    m = Model(dimension=2)
+    m.reduced_part("rod", rod(2, modes=4), damping=0.02, reference="left")
+    m.fix("rod:left")
+    period = 1.0 / m.reduced_parts["rod"].frequencies[0]
+    m.initial_speed("rod:right", "y", 1e-3)
+    m.sensor("q", "modal", on="rod", mode=1)
+    m.transient_step(duration=20 * period, h=period / 400)
+    solution = solve(m)
+    q = solution.sensor("q").ravel()
+    peaks = [np.abs(q[a : a + 400]).max() for a in range(0, 8000, 400)]
+    decrement = np.log(peaks[0] / peaks[-1]) / 19
+    assert decrement == pytest.approx(2 * np.pi * 0.02 / np.sqrt(1 - 0.02**2), rel=2e-3)
+    assert solution.steps[-1].summary["energy"]["closing_error_relative"] < 1e-10
+
+
+@pytest.mark.parametrize("rule", ["newmark", "generalised-alpha"])
+def test_one_state_rules_agree(rule):
+    """Newmark's family follows the mid-point rule at small steps."""
+    found = []
+    for options in ({}, {"rule": rule}):
+        m = chain(3, 1)
+        m.steps.clear()
+        m.sensor("tip", "position", on="b:right")
+        m.transient_step(duration=0.02, h=5e-6, **options)
+        found.append(solve(m).sensor("tip")[-1])
+    np.testing.assert_allclose(found[1], found[0], atol=3e-6)
+
+
+def test_motion_does_not_depend_on_the_axes():
+    """The same chain, started turned and elsewhere: the same motion, turned."""
+    R = Rotation.from_rotvec((0.4, -1.0, 0.3))
+    found = []
+    for S in (Rotation.identity(), R):
+        part = rod(3, modes=4, height=0.004)
+        m = Model(dimension=3)
+        m.reduced_part("a", part, rotation=S.as_rotvec())
+        m.initial(on="a:right", velocity=S.apply((0.0, 3.0, 2.0)))
+        m.initial(spin=S.apply((1.0, 4.0, 2.0)))
+        m.sensor("tip", "position", on="a:right")
+        m.transient_step(duration=0.5, h=0.01)
+        found.append(solve(m).sensor("tip"))
+    np.testing.assert_allclose(found[1], R.apply(found[0]), atol=1e-9)
+
+
+def test_linear_transient_of_a_coupled_model():
+    """Small motions of a cantilever, half of it reduced, under a sudden force: those of the whole beam."""
+    found = []
+    for part in (False, True):
+        if part:
+            m = beam(4, dimension=2, start=(1.0, 0.0))
+            m.reduced_part("half", rod(2))
+            m.joint("weld", "weld", "half:right", "rod:start")
+            m.fix("half:left")
+        else:
+            m = beam(8, length=2.0, dimension=2)
+            m.fix("rod:start")
+        m.force("tip", "rod:end", (0.0, -1.0))
+        m.sensor("tip", "position", on="rod:end")
+        m.linear_transient_step(duration=0.1, h=1e-3)
+        found.append(solve(m).sensor("tip")[:, 1])
+    np.testing.assert_allclose(found[1], found[0], atol=1e-7 * np.abs(found[0]).max())
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+def test_moments_about_another_point():
+    """The whole matrix of the moments is that of r counted from elsewhere: one congruence."""
+    part = rod(3)
+    arm = np.array((0.3, -0.2, 0.5))
+    T = np.eye(part.moments.matrix().shape[0])
+    T[1:4, 0] = -arm  # c - arm
+    J = T @ part.moments.matrix() @ T.T
+    np.testing.assert_allclose(shifted(part.moments, arm).matrix(), J, atol=1e-12 * np.abs(J).max())
+
+
+@DIMENSIONS
+def test_mean_axes_carry_no_momentum(dim):
+    """The shapes of mean axes have neither momentum nor, to first order, angular momentum."""
+    m = Model(dimension=dim)
+    part = rod(dim)
+    m.reduced_part("rod", part)
+    moments = m.reduced_parts["rod"].part.moments
+    size = part.moments.mass
+    assert np.abs(moments.linear).max() < 1e-9 * size
+    turned = moments.mixed - np.swapaxes(moments.mixed, 0, 1)
+    assert np.abs(turned).max() < 1e-9 * size
+
+
+def test_modal_sensors():
+    """One column for a shape, or all; from the state at the end of steps."""
+    m = chain(2, 3)
+    m.sensor("all", "modal", on="a")
+    m.sensor("second", "modal", on="a", mode=2)
+    solution = solve(m)
+    values = solution.sensor("all")
+    assert values.shape == (4, len(m.reduced_parts["a"].scalars))
+    assert np.array_equal(values[:, [1]], solution.sensor("second"))
+    assert (values[0] == 0.0).all()
+    for options, message in (({"on": "c"}, 'no reduced part "c"'), ({"on": "a", "mode": 0}, "mode = 0 must be")):
+        with pytest.raises(ModelError, match=message):
+            m.sensor("wrong", "modal", **options)
+
+
+MISTAKES = {
+    "moments": (lambda p: replace(p, moments=None), {}, "no moments of its mass"),
+    "held": (lambda p: replace(p, rigid=p.rigid[:, :2]), {}, "2 rigid-body motions where a free one has 3"),
+    "dimension": (lambda p: replace(p, dimension=3), {}, "the part has 3 dimensions, the model 2"),
+    "reference": (lambda p: p, {"reference": "middle"}, 'must be "mean" or one of its interfaces, left, right'),
+    "modes": (lambda p: p, {"modes": 99}, "modes = 99 must be a whole number from 1 to"),
+    "cutoff": (lambda p: p, {"cutoff": 1.0}, "no shape is left"),
+    "damping": (lambda p: p, {"damping": [0.1, 0.2]}, "must be a ratio of at least 0, or one for each"),
+    "mass": (lambda p: replace(p, mass=1.1 * p.mass), {}, "its moments and its mass matrix differ by 0.09"),
+    "rotation": (lambda p: p, {"rotation": (1.0, 2.0)}, "rotation"),
+    "position": (lambda p: p, {"position": (1.0, 2.0, 3.0)}, "must be 2 finite numbers"),
+    "loose": (lambda p: replace(p, stiffness=0.0 * p.stiffness), {}, "its stiffness is not positive"),
+    "components": (
+        lambda p: replace(p, interfaces=(replace(p.interfaces[0], components=("y",)),)), {}, "needs x, y at least",
+    ),
+    "type": (lambda p: "part.h5", {}, "is no ReducedPart"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes(mistake):
+    change, options, message = MISTAKES[mistake]
+    m = Model(dimension=2)
+    with pytest.raises(ModelError, match=message):
+        m.reduced_part("rod", change(rod(2)), **options)
+
+
+def test_messages_name_modes():
+    """A dof that is a modal coordinate says so."""
+    m = Model(dimension=2)
+    m.material("steel", **STEEL)
+    m.reduced_part("rod", rod(2))
+    m.modes_step()
+    system = m.compile().system
+    assert system.name_of(system.first_scalar + 2) == 'mode 3 of "rod"'
+    assert system.first_multiplier - system.first_scalar == m.reduced_parts["rod"].part.size
