@@ -2,19 +2,20 @@
 
     (H + S) x = b,      (H - S) x = b  for the transpose,      T = H^-1 S
 
-H has CHOLMOD's supernodal L L^T, the fast one; N itself would need factors of four times the memory and many times the
-time.  T is skew in the inner product of H, and in small motions of parts its eigenvalues +-i mu fall off quickly: a few
-come from bearings (circulatory forces at some nodes), those of gyroscopic forces go with the inverse squares of
+H has CHOLMOD's supernodal L L^T, the fast one; N has factors by SuperLU only, too many and too slow for large parts.
+T is skew in the inner product of H, and in small motions of parts its eigenvalues +-i mu fall off quickly: a
+few come from bearings (circulatory forces at some nodes), those of gyroscopic forces go with the inverse squares of
 frequencies.  So corrections by H alone converge slowly because of a few vectors only.  Those are found once, by a block
-Krylov method from random vectors, V = span(T X, T^2 X, T^3 X) (Halko, Martinsson & Tropp 2011, SIAM Review 53, sec. 4.5;
-Musco & Musco 2015), orthonormal in the inner product of H, and every correction is of two levels (deflation; Nicolaides
-1987, SIAM J. Numer. Anal. 24; Saad 2003, Iterative Methods for Sparse Linear Systems, sec. 13.4):
+Krylov method from random vectors, V = span(T X, T^2 X, T^3 X) (Musco & Musco 2015, Randomized block Krylov methods,
+NIPS 28), orthonormal in the inner product of H, and every correction is of two levels (deflation; Nicolaides 1987,
+SIAM J. Numer. Anal. 24, 355-365):
 
     x += V (V^T N V)^-1 V^T r,      then      x += H^-1 r,      r = b - N x.
 
-V^T N V is the identity and a skew matrix, so it is as well conditioned as can be; its transpose serves N^T.  What is left
-contracts by the largest mu outside of V, four or five digits per application of the factors.  Columns are worked on together,
-for the factors are read from memory once for all of them: 32 at a time take six times less each than one.
+V^T N V is the identity and a skew matrix, so it is as well conditioned as can be; its transpose serves N^T.  What is
+left contracts by the largest mu outside of V: four to five digits per application of the factors for shafts of solids.
+Columns are worked on together, for the factors are read from memory once for all of them: of 2e5 unknowns, one column
+takes .15 s, 32 take .8 s.
 """
 
 from __future__ import annotations
