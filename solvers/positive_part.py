@@ -37,8 +37,9 @@ ROUND_OFF = 1e-15
 _CORRECTIONS, _SLOW, _CYCLE, _KRYLOV = 12, 0.05, 1e-8, 80
 #: Columns worked on at a time; vectors per power of T and powers of which V is made.
 _COLUMNS, _BLOCK, _POWERS = 32, 16, 3
-#: Part of the largest of some vectors (squared), of unit size, that is none; of the matrix, that is no skew part.
-_DEPENDENT, _SKEW = 1e-12, 1e-15
+#: Part of the largest of some vectors (squared), of unit size, that is none; of a vector, outside of V, that is none; of
+#: the matrix, that is no skew part.
+_DEPENDENT, _INSIDE, _SKEW = 1e-12, 1e-9, 1e-15
 _SEED = 3
 
 
@@ -119,10 +120,14 @@ class PositivePart:
         X = np.random.default_rng(_SEED).standard_normal((n, min(_BLOCK, n)))
         for _ in range(_POWERS):
             X = self._apply(0.5 * (self.N @ X - self.NT @ X))
+            whole = self._sizes(X)
             for _ in range(2):  # the second time for what rounding has left
-                X = self._orthonormal(X - V @ (V.T @ self._symmetric(X)))
+                X = X - V @ (V.T @ self._symmetric(X))
+            X = X[:, self._sizes(X) > _INSIDE * whole]
             if X.shape[1] == 0:
                 break  # few forces are skew: V holds all
+            for _ in range(2):
+                X = self._orthonormal(X)
             V = np.hstack((V, X))
         return V, np.linalg.inv(V.T @ (self.N @ V))
 
@@ -130,12 +135,15 @@ class PositivePart:
         """H X (n, k)."""
         return 0.5 * (self.N @ X + self.NT @ X)
 
+    def _sizes(self, X: np.ndarray) -> np.ndarray:
+        """Lengths (k,) of X (n, k) in the inner product of H."""
+        return np.sqrt(np.maximum(np.einsum("ik,ik->k", X, self._symmetric(X)), 0.0))
+
     def _orthonormal(self, X: np.ndarray) -> np.ndarray:
         """Basis (n, j) of the span of X (n, k), orthonormal in the inner product of H, without what is dependent."""
+        size = self._sizes(X)
+        X = X[:, size > 0.0] / size[size > 0.0]
         product = X.T @ self._symmetric(X)
-        size = np.sqrt(np.maximum(np.diag(product), 0.0))
-        some = size > 0.0
-        product = product[np.ix_(some, some)] / np.outer(size[some], size[some])
         values, vectors = np.linalg.eigh(0.5 * (product + product.T))
         keep = values > _DEPENDENT * values.max(initial=0.0)
-        return X[:, some] @ (vectors[:, keep] / np.sqrt(values[keep]) / size[some, None])
+        return X @ (vectors[:, keep] / np.sqrt(values[keep]))

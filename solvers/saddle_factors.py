@@ -94,9 +94,15 @@ class SaddleFactors:
         self.effort.factorisations += 1
         try:
             self.positive = PositivePart(self.N)
-            return
         except LinearSolveError:
             pass  # and let go of what the attempt holds
+        if self.positive is not None:
+            # pivots of rounding may be positive
+            b = np.random.default_rng(_SEED).standard_normal(self.n)
+            growth = self.positive.size * np.abs(self.positive.factors.solve(b)).max() / np.abs(b).max()
+            if not growth <= self.limit:
+                raise SingularShift("The shifted matrix is singular to working precision")
+            return
         S = 0.5 * (self.N + self.N.T)
         self.effort.factorisations += 1
         try:
