@@ -37,8 +37,8 @@ ROUND_OFF = 1e-15
 _CORRECTIONS, _SLOW, _CYCLE, _KRYLOV = 12, 0.05, 1e-8, 80
 #: Columns worked on at a time; vectors per power of T and powers of which V is made.
 _COLUMNS, _BLOCK, _POWERS = 32, 16, 3
-#: Part of the largest of some vectors (squared), of unit size, that is none; of a vector, outside of V, that is none; of
-#: the matrix, that is no skew part.
+#: Part of the largest of some vectors of unit size (squared) that is none; of a vector that is nothing outside of V; of
+#: the matrix that is no skew part.
 _DEPENDENT, _INSIDE, _SKEW = 1e-12, 1e-9, 1e-15
 _SEED = 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +38,8 @@ class SingularShift(AnalysisError):
 @dataclass
 class Effort:
     """Numbers of factorisations, of solutions (of one right side each, real or complex), of steps of the two-sided
-    recurrence, of its restarts, of breakdowns that were cured, and of corrections of solutions by further ones."""
+    recurrence, of its restarts, of breakdowns that were cured, and of corrections: further applications of factors, to
+    correct solutions and for the space that speeds this up."""
 
     factorisations: int = 0
     solves: int = 0
@@ -54,7 +56,7 @@ class SaddleFactors:
     SuperLU: an ordering of the symmetrised pattern with threshold pivoting first; where solutions are not accurate,
     partial pivoting.  Of real matrices of more than `LARGE` rows, unsymmetric ones of three times as many, CHOLMOD,
     where it is installed, factors the symmetric part: without constraints by its supernodal L L^T if that is positive
-    definite, the fast one for parts; else by the L D L^T of `fem_mbs.solvers.linear`, quasi-definite if A is positive.
+    definite, the fast one for parts (`fem_mbs.solvers.positive_part`); else by the L D L^T of `fem_mbs.solvers.linear`, quasi-definite if A is positive.
     Refinement or GMRES on the matrix itself, or on its transpose, make solutions exact.
 
     Raises:
@@ -92,10 +94,8 @@ class SaddleFactors:
         if self.m or not self.N.diagonal().min() > 0.0:
             return
         self.effort.factorisations += 1
-        try:
+        with suppress(LinearSolveError):  # and let go of what the attempt holds
             self.positive = PositivePart(self.N)
-        except LinearSolveError:
-            pass  # and let go of what the attempt holds
         if self.positive is not None:
             # pivots of rounding may be positive
             b = np.random.default_rng(_SEED).standard_normal(self.n)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
 from complex_problems import beam
 from solid_meshes import grid
 
@@ -23,8 +22,8 @@ pytestmark = pytest.mark.skipif(not cholmod_status()[0], reason="scikit-sparse i
 
 
 def bar(n=400, gyroscopic=0.0, bearings=0.0, free=1e-8):
-    """A chain of nodes of two directions: stiffness and a little of the mass, K + s^2 M; between the directions s 2 Omega
-    M P, and circulatory forces at the two ends."""
+    """A chain of nodes of two directions: stiffness and a little of the mass, K + s^2 M; between the directions
+    s 2 Omega M P, and circulatory forces at the two ends."""
     off = np.full(n - 1, -1.0)
     chain = sp.diags([off, np.r_[1.0, np.full(n - 2, 2.0), 1.0] + free, off], [-1, 0, 1])
     ends = sp.diags(np.r_[1.0, np.zeros(n - 2), 1.0])
@@ -120,7 +119,7 @@ def test_indefinite_symmetric_parts_are_refused():
         PositivePart(sp.csc_matrix(N))
 
 
-@pytest.mark.parametrize("free, singular", [(2e-15, True), (1e-11, False)])
+@pytest.mark.parametrize(("free", "singular"), [(2e-15, True), (1e-11, False)])
 def test_pivots_of_rounding_may_be_positive(monkeypatch, free, singular):
     """A chain that nothing holds but for rounding has positive pivots; its inverse tells."""
     monkeypatch.setattr(saddle_factors, "LARGE", 0)
