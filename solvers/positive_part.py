@@ -56,15 +56,18 @@ class PositivePart:
         self.N = csc_matrix(N)
         self.NT = self.N.T  # its rows: nothing is copied
         self.applications = self.corrections = 0
+        self.error = 0.0
         pencil = Pencil(0.5 * (self.N + self.NT))
         self.factors = PositiveFactors(pencil)
         pencil.release()
         self.size = float(abs(self.N).sum(axis=1).max())
 
     def solve(self, b: np.ndarray, transposed: bool, aim: float = ROUND_OFF) -> np.ndarray:
-        """x (n, k) of N x = b (n, k), or of N^T x = b, with backward errors of about ``aim``."""
+        """x (n, k) of N x = b (n, k), or of N^T x = b, with backward errors of about ``aim``.
+
+        ``error`` is the largest of them, more than ``aim`` where corrections do not converge."""
         x = np.empty_like(b)
-        before = self.applications
+        before, self.error = self.applications, 0.0
         for first in range(0, b.shape[1], _COLUMNS):
             some = slice(first, first + _COLUMNS)
             x[:, some] = self._solve(b[:, some], transposed, aim)
@@ -80,16 +83,21 @@ class PositivePart:
             new = x[:, some] + self._both_levels(r, transposed)
             after = b[:, some] - N @ new
             left = np.abs(after).max(axis=0)
-            floor = aim * (self.size * np.abs(new).max(axis=0) + size[some])
+            scale = self.size * np.abs(new).max(axis=0) + size[some]
+            floor = aim * scale
             for i in np.flatnonzero(left > np.maximum(_SLOW * before, floor)):
                 new[:, i] = x[:, some[i]] + self._krylov(r[:, i], transposed)
                 after[:, i] = b[:, some[i]] - N @ new[:, i]
                 left[i] = np.abs(after[:, i]).max()
-            x[:, some] = new
+            better = left < before
+            x[:, some[better]] = new[:, better]
             going = (left > floor) & (left <= 0.5 * before)  # neither there, nor at what rounding leaves
+            part = np.where(better, left, before) / np.maximum(scale, 1e-300)
+            self.error = max(self.error, float(part[~going].max(initial=0.0)))
             some, r = some[going], after[:, going]
             if some.size == 0:
-                break
+                return x
+        self.error = max(self.error, float(part[going].max()))
         return x
 
     def _apply(self, r: np.ndarray) -> np.ndarray:

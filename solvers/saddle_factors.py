@@ -56,8 +56,9 @@ class SaddleFactors:
     SuperLU: an ordering of the symmetrised pattern with threshold pivoting first; where solutions are not accurate,
     partial pivoting.  Of real matrices of more than `LARGE` rows, unsymmetric ones of three times as many, CHOLMOD,
     where it is installed, factors the symmetric part: without constraints by its supernodal L L^T if that is positive
-    definite, the fast one for parts (`fem_mbs.solvers.positive_part`); else by the L D L^T of `fem_mbs.solvers.linear`, quasi-definite if A is positive.
-    Refinement or GMRES on the matrix itself, or on its transpose, make solutions exact.
+    definite, the fast one for parts (`fem_mbs.solvers.positive_part`); else by the L D L^T of `fem_mbs.solvers.linear`,
+    quasi-definite if A is positive.  Refinement or GMRES on the matrix itself, or on its transpose, make solutions
+    exact.
 
     Raises:
         SingularShift: the matrix is singular to working precision: the norm of the inverse, over that of the matrix, is
@@ -169,7 +170,10 @@ class SaddleFactors:
             x = self.positive.solve(b.reshape(b.shape[0], -1), transposed, _ROUGH if rough else ROUND_OFF)
             self.effort.corrections += self.positive.corrections
             self.positive.corrections = 0
-            return x.reshape(b.shape)
+            if self.positive.error <= _ACCEPTED:
+                return x.reshape(b.shape)
+            self.positive = None  # far from symmetric, it seems
+            self._factor_all()
         if self.iterated is not None:
             solver = self.iterated[-1 if transposed else 0]
             before = solver.counts.refinements + solver.counts.krylov

@@ -113,6 +113,23 @@ def test_skew_parts_larger_than_the_symmetric_one():
     assert factors.corrections > 10 * 6
 
 
+def test_where_corrections_do_not_converge_superlu_takes_over(monkeypatch):
+    rng = np.random.default_rng(3)
+    n = 300
+    B = sp.random(n, n, 0.02, random_state=rng, data_rvs=rng.standard_normal)
+    N = sp.csc_matrix(sp.diags(np.linspace(1.0, 4.0, n)) + 2.0 * (B - B.T))
+    monkeypatch.setattr(saddle_factors, "LARGE", 0)
+    monkeypatch.setattr(saddle_factors, "_UNSYMMETRIC", 1)
+    monkeypatch.setattr(positive_part, "_KRYLOV", 2)
+    effort = Effort()
+    factors, b = SaddleFactors(N, sp.csr_matrix((0, n)), effort), right_sides(n, 3)
+    assert factors.positive is not None
+    x = factors.solve(b)[0]
+    assert np.abs(N @ x - b).max() <= 1e-12 * np.abs(b).max()
+    assert factors.positive is None
+    assert effort.factorisations == 2
+
+
 def test_indefinite_symmetric_parts_are_refused():
     N = bar(bearings=0.1) - 1e-3 * sp.identity(800)
     with pytest.raises(LinearSolveError, match="not positive definite"):
