@@ -62,10 +62,11 @@ class SaddleFactors:
 
     Raises:
         SingularShift: the matrix is singular to working precision: the norm of the inverse, over that of the matrix, is
-            beyond ``limit``.
+            beyond ``limit``; or, where its shift is ``movable``, CHOLMOD has found it not to be positive definite:
+            it may be singular, which another factorisation would tell, but beside it none is needed.
     """
 
-    def __init__(self, A, G, effort: Effort, columns=None, limit: float = SINGULAR_GROWTH):
+    def __init__(self, A, G, effort: Effort, columns=None, limit: float = SINGULAR_GROWTH, movable: bool = False):
         self.n, self.m, self.effort, self.limit = A.shape[0], G.shape[0], effort, limit
         columns = G.T if columns is None else columns
         self.N = csc_matrix(bmat([[A, columns], [G, None]])) if self.m else csc_matrix(A)
@@ -73,7 +74,7 @@ class SaddleFactors:
         self.iterated: list[LinearSolver] | None = None
         self.positive: PositivePart | None = None
         if self._beyond_superlu() and self.dtype == float and cholmod_status()[0]:
-            self._factor_positive_part()
+            self._factor_positive_part(movable)
             if self.positive is None:
                 self._factor_symmetric_part()
         if self.positive is None and self.iterated is None:
@@ -86,7 +87,7 @@ class SaddleFactors:
             return size > LARGE
         return bool(abs(self.N - self.N.T).max() <= _SKEW * abs(self.N).max())
 
-    def _factor_positive_part(self) -> None:
+    def _factor_positive_part(self, movable: bool) -> None:
         """Supernodal L L^T of the symmetric part, where there are no constraints and it is positive definite.
 
         Raises:
@@ -104,6 +105,8 @@ class SaddleFactors:
             if not growth <= self.limit:
                 raise SingularShift("The shifted matrix is singular to working precision")
             return
+        if movable:
+            raise SingularShift("The shifted matrix is not positive definite")
         S = 0.5 * (self.N + self.N.T)
         self.effort.factorisations += 1
         try:

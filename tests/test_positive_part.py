@@ -190,7 +190,7 @@ def test_a_spinning_shaft_of_solids(monkeypatch):
     assert max(iterated["residuals"]) <= 1e-8
     assert iterated["biorthogonality"] <= 1e-10
     effort = iterated["effort"]
-    assert effort["factorisations"] <= 3  # at zero twice, to see that it is singular, and beside it
+    assert effort["factorisations"] == 2  # at zero, and beside it
     assert effort["steps"] <= 60
     # the space of slow vectors takes 48
     assert 0 < effort["corrections"] <= 48 + 2.5 * effort["solves"]
