@@ -106,6 +106,15 @@ def _solids(model: Any) -> Iterator[str]:
         )
 
 
+def _reduced(model: Any) -> Iterator[str]:
+    for name, placed in model.reduced_parts.items():
+        f = placed.frequencies
+        shapes = f"{_count(len(f), 'shape')} from {f[0]:.6g} to {f[-1]:.6g} Hz"
+        nodes = ", ".join(f'"{name}:{interface}"' for interface in placed.interfaces)
+        mass = placed.part.moments.mass
+        yield f'reduced part "{name}": {placed.part.method}, mass {mass:.6g} kg, {shapes}; interfaces {nodes}'
+
+
 def _parts(file: Any, model: Any) -> Iterator[str]:
     for entry in file.entries.get("beam", []) + file.entries.get("truss", []):
         keys = entry.keys
@@ -118,6 +127,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         on = keys.on if isinstance(keys.on, str) else " - ".join(keys.on)
         yield f'{entry.type.name} "{entry.name}": {n} {what} on {on}, {of}: {", ".join(numbers)}'
     yield from _solids(model)
+    yield from _reduced(model)
     for table in (
         "body",
         "point_mass",

@@ -84,7 +84,7 @@ def reduce_part(
     check: str | None = None,
     state: str = "start",
     release: bool = False,
-    recovery: bool = True,
+    recovery: bool | str = True,
     stiffening: str | None = None,
     name: str | None = None,
 ) -> ReducedPart:
@@ -113,7 +113,7 @@ def reduce_part(
             else "probe".
         state: "start", or "end": about the place and stresses that the model's steps leave.
         release: take supports and motions of nodes of the interfaces away.
-        recovery: keep the displacements of all nodes.
+        recovery: keep the displacements of all nodes; "stress": and the stresses at those of solid and plane parts.
         stiffening: geometric stiffness per unit of the loads of a moving part (`fem_mbs.analysis.stiffening`): the
             interface that carries the body's frame, or "free"; None: none.
         name: of the part; None: the model's title.
@@ -130,7 +130,7 @@ def reduce_part(
         AnalysisError: the part is loose where its interfaces are held, or unstable, or modes cannot be found.
     """
     began = time.perf_counter()
-    _check_options(method, modes, cutoff, participation, accuracy, check, state)
+    _check_options(method, modes, cutoff, participation, accuracy, check, state, recovery)
     linear = model if isinstance(model, Linearised) else _linearised(model, state, interfaces if release else {})
     if not linear.eliminated:
         raise ModelError(
@@ -171,7 +171,7 @@ def reduce_part(
         frequencies=basis.frequencies,
         damping=damped,
         loads=unit_loads(linear, Q),
-        recovery=recovery_of(linear, Q) if recovery else None,
+        recovery=recovery_of(linear, Q, recovery == "stress") if recovery else None,
         moments=_moments(linear, Q, start),
         stiffening=_stiffening(linear, boundary, Q, rigid_q, combination, start, stiffening),
         info={
@@ -180,6 +180,7 @@ def reduce_part(
             "complete": bool(basis.complete and participation is None),
             "next_hz": float(np.sqrt(basis.following) / (2.0 * np.pi)),
             **mass_properties(inertia, start),
+            **({} if stiffening is None else {"stiffening_frame": stiffening}),
             "effective_mass": None
             if basis.rigid_modes or method in FREE_METHODS
             else effective_shares(gravity, inertia, basis.mass, boundary.size),
@@ -199,7 +200,7 @@ def reduce_part(
 
 
 # --- what is asked for -----------------------------------------------------------------------------------------------
-def _check_options(method, modes, cutoff, participation, accuracy, check, state) -> None:
+def _check_options(method, modes, cutoff, participation, accuracy, check, state, recovery) -> None:
     if method not in METHODS:
         raise ModelError(f"Reduction: method = {method!r} must be one of {', '.join(METHODS)}")
     for key, value in (("modes", modes), ("accuracy", accuracy)):
@@ -214,6 +215,8 @@ def _check_options(method, modes, cutoff, participation, accuracy, check, state)
             raise ModelError(f"Reduction: {key} = {value!r} must be {bound}")
     if check is not None and check not in CHECKS:
         raise ModelError(f"Reduction: check = {check!r} must be one of {', '.join(CHECKS)}")
+    if isinstance(recovery, str) and recovery != "stress":
+        raise ModelError(f'Reduction: recovery = {recovery!r} must be true, false or "stress"')
     if state not in ("start", "end"):
         raise ModelError(f'Reduction: state = {state!r} must be "start" or "end" (of the model\'s steps)')
 
