@@ -316,7 +316,7 @@ def peak_results(results: Results, directory: str | Path) -> Results:
     meshes, blocks = _meshes(parts, 0, 0)
     size = sum(len(placed.arm) for placed in parts)
     header = {
-        "title": results.header["title"], "version": results.header["version"],
+        "title": f"{results.header['title']}: largest over time".removeprefix(": "), "version": results.header["version"],
         "dimension": results.header["dimension"], "nodes": np.concatenate([placed.place for placed in parts]),
         "blocks": blocks, "fields": [{"name": MISES, "components": [""]}],
     }  # fmt: skip
