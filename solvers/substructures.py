@@ -29,6 +29,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.free_interface import FreeModes, free_interface
+from fem_mbs.solvers.linear import one_blas_thread
 
 __all__ = ["Coupled", "Reduced", "Substructure", "couple"]
 
@@ -140,6 +141,7 @@ class Coupled:
         return self.parts[c].basis @ (self.local[c] @ vectors)
 
 
+@one_blas_thread()  # more only wait for each other in matrices this small
 def couple(
     parts: Sequence[Reduced], conditions: int, links: np.ndarray | None = None, masses: np.ndarray | None = None
 ) -> Coupled:

@@ -9,9 +9,10 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from fem_mbs import run_tasks
+from fem_mbs import Model, ModelError, reduce_part, reduce_parts, run_tasks
 from fem_mbs.cluster import TaskFailure, TaskPool, TaskProgress, default_workers
 from fem_mbs.errors import AnalysisError, InputError
 
@@ -147,11 +148,50 @@ def test_no_tasks_need_no_workers():
     assert default_workers() >= 1
 
 
-def test_a_script_without_a_guard_is_told(tmp_path):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from fem_mbs import run_tasks\nrun_tasks(abs, [(1,)], workers=1)\n",
+        "from fem_mbs import sweep\nsweep('model.toml', {'step.1.h': 0.1}, workers=1)\n",
+    ],
+)
+def test_a_script_without_a_guard_is_told(tmp_path, text):
     """Workers import the script that starts them; it must not start workers again."""
-    script = tmp_path / "script.py"
-    script.write_text("from fem_mbs import run_tasks\nrun_tasks(abs, [(1,)], workers=1)\n", encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    (tmp_path / "script.py").write_text(text, encoding="utf-8")
+    (tmp_path / "model.toml").write_text('[[step]]\ntype = "transient"\nduration = 1\nh = 0.1\n', encoding="utf-8")
+    command = [sys.executable, "script.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
     assert done.returncode == 1
     assert 'needs its calls under: if __name__ == "__main__":' in done.stderr
     assert done.stderr.count("Traceback") == 1
+
+
+def bar(modulus: float, n: int = 6) -> Model:
+    model = Model(3, title="bar")
+    model.material("steel", E=modulus, nu=0.3, density=7850.0)
+    model.section("round", "circle", diameter=0.02)
+    model.line("line", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), n)
+    model.beams("bar", "line", "round", "steel")
+    return model
+
+
+def test_parts_reduced_side_by_side_are_those_reduced_alone(pool):
+    ends = {"a": "line:start", "b": "line:end"}
+    given = {f"bar {k}": {"model": bar(k * 7e10), "interfaces": ends, "modes": 4} for k in (1, 3)}
+    found = reduce_parts(given, scheduler=pool.address)
+    assert list(found) == ["bar 1", "bar 3"]
+    for name, part in found.items():
+        alone = reduce_part(**given[name], name=name)
+        assert part.name == name
+        for key in ("stiffness", "mass", "boundary", "rigid", "gravity", "frequencies"):
+            np.testing.assert_array_equal(getattr(part, key), getattr(alone, key))
+
+
+def test_wrong_part_is_named(pool):
+    wrong = {"bar": {"model": bar(7e10), "interfaces": {"a": "nowhere"}}}
+    with pytest.raises(ModelError, match=r'Part "bar": .*nowhere'):
+        reduce_parts(wrong, scheduler=pool.address)
+    with pytest.raises(ModelError, match='"interfaces" is missing'):
+        reduce_parts({"bar": {"model": bar(7e10)}})
+    with pytest.raises(ModelError, match=r'Part "bar": .*cut'):
+        reduce_parts({"bar": {"model": bar(7e10), "interfaces": {"a": "line:end"}, "cut": 3.0}}, scheduler=pool.address)

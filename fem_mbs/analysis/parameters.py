@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from fem_mbs.model import Model
 from fem_mbs.model_components import group_call, made_again, part_name
 from fem_mbs.sections import Section, make_section
 
-__all__ = ["KINDS", "Parameter", "default_parameters", "read_parameter"]
+__all__ = ["KINDS", "Parameter", "changed_rows", "default_parameters", "read_parameter"]
 
 #: Kinds of parameters that act linearly: units, and by how much of themselves stiffness and mass change with alpha.
 KINDS = {
@@ -55,41 +55,34 @@ class Parameter:
     stiffness: float = 0.0
     mass: float = 0.0
     linear: bool = True
-    _made: dict = field(default_factory=dict, repr=False)
 
     def changed(self, alpha: float) -> float | None:
         """The value after a relative change."""
         return None if self.value is None else self.value * (1.0 + alpha)
 
-    def rows(self, model: Model, system, picks, alpha: float) -> dict[int, np.ndarray] | None:
-        """Parameters of picked elements at alpha, as `Picked` takes them; None: those of the model.
 
-        Raises:
-            ModelError: a section that does not exist with this value.
-        """
-        if self.linear or alpha == 0.0:
-            return None
-        if alpha not in self._made:
-            self._made.clear()  # one is enough: all components of a change ask in a row
-            self._made[alpha] = self._whole(model, system, alpha)
-        whole = self._made[alpha]
-        return {number: whole[i][elements] for number, (i, elements) in enumerate(picks)}
+def changed_rows(model: Model, system, changes: Sequence[tuple[Parameter, float]]) -> dict[int, np.ndarray]:
+    """Parameters of all elements of the blocks that non-linear changes alpha of sections reach, those of the groups
+    made anew.
 
-    def _whole(self, model: Model, system, alpha: float) -> dict[int, np.ndarray]:
-        """Parameters of all elements of the blocks that are reached, those of the groups made anew."""
-        whole = {i: system.blocks[i].par.copy() for i in self.elements}
-        index = {block.type.name: i for i, block in enumerate(system.blocks)}
-        for group in self.groups:
-            call = group_call(model, group)
-            sections = {name: _scaled(model.sections[name], self.kind, alpha) for name in call["sections"]}
-            done: dict[int, int] = {}
-            for block in made_again(model, group, sections):
-                i = index[block.type.name]
-                runs = [np.arange(a, b) for label, a, b in system.blocks[i].groups if label == group]
-                at = np.concatenate(runs)[done.get(i, 0) :][: block.size]
-                whole[i][at, : block.par.shape[1]] = block.par
-                done[i] = done.get(i, 0) + block.size
-        return whole
+    Raises:
+        ModelError: a section that does not exist with these values.
+    """
+    whole = {i: system.blocks[i].par.copy() for p, _ in changes for i in p.elements}
+    index = {block.type.name: i for i, block in enumerate(system.blocks)}
+    for group in dict.fromkeys(g for p, _ in changes for g in p.groups):
+        sections = {name: model.sections[name] for name in group_call(model, group)["sections"]}
+        for p, alpha in changes:
+            if group in p.groups:
+                sections = {name: _scaled(section, p.kind, alpha) for name, section in sections.items()}
+        done: dict[int, int] = {}
+        for block in made_again(model, group, sections):
+            i = index[block.type.name]
+            runs = [np.arange(a, b) for label, a, b in system.blocks[i].groups if label == group]
+            at = np.concatenate(runs)[done.get(i, 0) :][: block.size]
+            whole[i][at, : block.par.shape[1]] = block.par
+            done[i] = done.get(i, 0) + block.size
+    return whole
 
 
 def _scaled(section: Section, key: str, alpha: float) -> Section:
