@@ -18,6 +18,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -270,6 +271,40 @@ class Bench:
              ("found", 5, "d"), ("lowest", 9, ".3f"), ("note", 1, "s")],
         )  # fmt: skip
 
+    def reduction(self) -> None:
+        rows = []
+        for n in self.options.reduction_sizes:
+            best: dict[str, dict] = {}
+            sides = ["bare-cholmod", "fem-mbs", "fem-mbs-average", "fem-mbs-cutoff"]
+            with tempfile.TemporaryDirectory() as folder:
+                matrices = str(Path(folder) / "bar.npz")
+                script = str(HERE / "reduction.py")
+                if self.options.peers:
+                    self._process([sys.executable, script, "export", matrices, "--n", str(n)], ROOT)
+                    sides.append("Exudyn")
+                for turn in range(self.options.repeat):
+                    for side in sides if turn == 0 else sides[:2]:
+                        if side == "Exudyn":
+                            command = [self.options.peers, str(HERE / "peer_reduction_exudyn.py"), matrices]
+                        else:
+                            command = [sys.executable, script, side, "--n", str(n)]
+                        answer = self._process(command, ROOT)
+                        if side not in best or answer.get("cpu_s", 1e99) < best[side].get("cpu_s", 0.0):
+                            best[side] = answer
+            bare = best["bare-cholmod"]
+            for side, row in best.items():
+                found = row.get("results", {}).get("frequencies_hz", ())
+                row.update(who=side, n=n, note=row.get("failed"), modes=len(found), lowest=next(iter(found), None))
+                if "cpu_s" in bare and "cpu_s" in row:
+                    row["ratio"] = row["cpu_s"] / bare["cpu_s"]
+                rows.append(row)
+        title = "Craig-Bampton of a bar of quadratic hexahedra, two interfaces, 20 modes; ratio: over the bare library"
+        self._table(
+            "reduction", title, rows,
+            [("n", 4, "d"), ("who", 17, "s"), ("equations", 9, "d"), ("wall_s", 8, ".2f"), ("cpu_s", 8, ".2f"),
+             ("ratio", 6, ".2f"), ("maxrss_mb", 9, ".0f"), ("modes", 5, "d"), ("lowest", 9, ".4f"), ("note", 1, "s")],
+        )  # fmt: skip
+
     def parts(self) -> None:
         jobs = [["--cell", *part.split(":")[:1], "--n", part.split(":")[1]] for part in self.options.parts]
         jobs += [["--deck", deck] for deck in self.options.part_decks]
@@ -351,7 +386,7 @@ class Bench:
         sys.stdout.flush()
 
 
-CASES = ("kernel", "spin", "chain", "crank", "elbow", "links", "memory", "modes", "parts", "complex")
+CASES = ("kernel", "spin", "chain", "crank", "elbow", "links", "memory", "modes", "parts", "complex", "reduction")
 
 
 def _sizes(text: str) -> list[int]:
@@ -382,6 +417,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--assembly-sizes", type=_sizes, default=[1000, 100_000])
     parser.add_argument("--band-sizes", type=_sizes, default=[2, 16, 256, 10_000])
     parser.add_argument("--lattices", type=_sizes, default=[40, 100, 200])
+    parser.add_argument("--reduction-sizes", type=_sizes, default=[4, 9])
     parser.add_argument("--spin-sizes", type=_sizes, default=[2, 4, 16, 64, 256])
     parser.add_argument("--chain-sizes", type=_sizes, default=[100, 1000, 10_000])
     parser.add_argument("--crank-sizes", type=_sizes, default=[2, 4, 16, 64])

@@ -1,5 +1,5 @@
-"""The command line: `fem-mbs run`, `check`, `compare-decks`, `new`, `plot`,
-`animate`, `export`, `mac`, `reduce`, `validate`, `list`.
+"""The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`,
+`reduce`, `convert`, `modify`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
 of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
@@ -159,6 +159,52 @@ def run(
         raise typer.Exit(1)
 
 
+@app.command()
+def sweep(
+    model: Annotated[Path, typer.Argument(help="Model file (TOML).", show_default=False)],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="What is changed, KIND.NAME.KEY=VALUES: section.rod.diameter=0.01,0.012 or "
+            "point_mass.tip.mass=0:20:5 (STOP included).",
+            metavar="PATH=VALUES",
+        ),
+    ] = None,
+    zipped: Annotated[bool, typer.Option("--zip", help="Pair the values instead of all with all.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for all variants.", show_default="MODEL-sweep")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes side by side.", show_default="as many as processors")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a running dask cluster to use instead.", metavar="ADDRESS")
+    ] = None,
+    quantity: Annotated[
+        list[str] | None, typer.Option(help="Quantity of the table and the figure, also with * and ?.", metavar="NAME")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also run the variants that are finished.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+) -> None:
+    """Run variants of a model side by side; a second call runs what is missing."""
+    from fem_mbs.cli_sweep import Interrupted, run_sweep
+
+    try:
+        table = run_sweep(
+            model, settings or [], output, _console(), zipped=zipped, workers=workers, scheduler=scheduler,
+            quantities=quantity or [], again=again, quiet=quiet,
+        )  # fmt: skip
+    except Interrupted as end:
+        _complain(str(end))
+        raise typer.Exit(130) from None
+    if table.failed:
+        _complain(
+            f"{model}: {len(table.failed)} of {len(table.rows)} variants failed; the same command tries them again"
+        )
+        raise typer.Exit(1)
+
+
 @app.command("compare-decks")
 def compare_decks(
     folder: Annotated[Path, typer.Argument(help="Folder with decks and CalculiX's results.", show_default=False)],
@@ -217,8 +263,18 @@ def plot(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the figures.", show_default="DIR/figures")
     ] = None,
+    quantity: Annotated[
+        list[str] | None, typer.Option(help="Of a sweep: quantity to draw, also with * and ?.", metavar="NAME")
+    ] = None,
 ) -> None:
-    """Draw the figures of a run: energy ledger, momenta, sensors, shapes, Campbell diagrams, maps of stability."""
+    """Draw the figures of a run: energy ledger, momenta, sensors, shapes, Campbell diagrams, maps of stability; or the
+    figure of a sweep."""
+    if (folder / "sweep.json").is_file():
+        from fem_mbs.plot_sweep import plot_sweep
+        from fem_mbs.sweeps_table import SweepTable
+
+        print(plot_sweep(SweepTable.open(folder), (output or folder) / "sweep.png", quantity))
+        return
     from fem_mbs.plot import plot_all
     from fem_mbs.results import Results
 
@@ -345,12 +401,25 @@ def reduce_(
     no_recovery: Annotated[
         bool, typer.Option("--no-recovery", help="Leave the displacements of all nodes out of the file.")
     ] = False,
+    stress: Annotated[
+        bool, typer.Option("--stress", help="Keep the stresses at the nodes of solid and plane parts too.")
+    ] = False,
+    stiffening: Annotated[
+        str | None,
+        typer.Option(
+            help='Geometric stiffness by the loads of motion; the interface with the frame, or "free".',
+            show_default="none",
+        ),
+    ] = None,
     material: Annotated[str | None, typer.Option(help="Of a mesh: E,nu,density.")] = None,
     thickness: Annotated[float, typer.Option(help="Of a plane mesh [m].")] = 1.0,
     release: Annotated[bool, typer.Option("--release", help="Take supports of nodes of the interfaces away.")] = False,
     state: Annotated[str, typer.Option(help="Reduce at the start, or at the end of the model's steps.")] = "start",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write.", show_default="PART-part.h5")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="File to write: .h5, .SID_FEM, .pch, or a folder.", show_default="PART-part.h5"
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
@@ -358,13 +427,63 @@ def reduce_(
     """Reduce a part to its interfaces and a few modes, and write it to a file."""
     from fem_mbs.cli_reduce import reduce_file
 
+    if stress and no_recovery:
+        raise InputError("--stress and --no-recovery exclude each other; remove one")
     if rigid and average:
         raise InputError("--rigid and --average exclude each other; give NAME=rigid or NAME=average for single sets")
     reduce_file(
         part, interface, "average" if average else "rigid" if rigid else None, output, material, thickness, _console(),
         quiet, strict, method=method, modes=modes, cutoff=cutoff, participation=participation, damping=damping,
-        orthonormal=orthonormal, check=check, accuracy=accuracy, recovery=not no_recovery, state=state, release=release,
+        orthonormal=orthonormal, check=check, accuracy=accuracy, state=state, release=release,
+        recovery="stress" if stress else not no_recovery, stiffening=stiffening,
     )  # fmt: skip
+
+
+@app.command()
+def convert(
+    part: Annotated[Path, typer.Argument(help="Reduced part: .h5, .SID_FEM, .pch, or a folder.", show_default=False)],
+    target: Annotated[Path, typer.Argument(help="File (.h5, .SID_FEM, .pch) or folder to write.", show_default=False)],
+    frame: Annotated[
+        str | None,
+        typer.Option(help="Of .SID_FEM: interface with the body's frame, or mean.", show_default="by stiffening"),
+    ] = None,
+    modes: Annotated[int | None, typer.Option(min=1, help="Of .SID_FEM: number of shapes.", show_default="all")] = None,
+    grids: Annotated[list[Path] | None, typer.Option(help="Of .pch: file with the GRID entries.")] = None,
+) -> None:
+    """Convert a reduced part: HDF5, Matrix Market folder, DMIG of Nastran, flexible body data."""
+    from fem_mbs.results_part_formats import lost_in, read_part, write_part
+
+    found = read_part(part, grids or ())
+    written = write_part(target, found, frame, modes)
+    lost = lost_in(target, found)
+    print(f"{written} written" + (f", without {' and '.join(lost)}" if lost else ""))
+
+
+@app.command()
+def modify(
+    model: Annotated[Path, typer.Argument(help="Model file (TOML) with [[component]].", show_default=False)],
+    mode: Annotated[list[int], typer.Option("--mode", help="Number of the mode to move, from 1; repeat for several.")],
+    to: Annotated[list[float], typer.Option("--to", help="Frequency that it is to have [Hz].")],
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What may change, KIND:TARGET: density, modulus, thickness, stiffness, mass or a key of a section, of "
+            "a component or group; repeat for several.",
+            show_default="density and modulus of components, springs, masses",
+        ),
+    ] = None,
+    cutoff: Annotated[
+        float | None,
+        typer.Option(help="Up to which modes of components are kept [Hz].", show_default="3 times the frequency"),
+    ] = None,
+    modes: Annotated[int | None, typer.Option(help="Number of elastic modes of every component instead.")] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Solve the whole model for every answer.")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write the tables to this file.")] = None,
+) -> None:
+    """Tell which parameters of components bring a mode to a frequency, and by how much."""
+    from fem_mbs.cli_modify import modify_file
+
+    modify_file(model, _console(), mode, to, parameter or [], cutoff, modes, verify, json)
 
 
 @app.command()

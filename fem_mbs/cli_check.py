@@ -425,6 +425,7 @@ def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
 def inventory() -> Iterator[str]:
     """What there is, by name; nothing is compiled."""
     from fem_mbs.analysis.options import STEP_OPTIONS
+    from fem_mbs.analysis.parameters import KINDS
     from fem_mbs.analysis.rules import RULES
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions import FUNCTION_KINDS
@@ -455,12 +456,20 @@ def inventory() -> Iterator[str]:
     yield "steps and their options:"
     for name, options in STEP_OPTIONS.items():
         yield f"  {name:20} {', '.join(options)}"
+    yield "parameters of components (fem-mbs modify):"
+    for name, (_, stiffness, mass) in KINDS.items():
+        acts = [word for word, share in (("stiffness", stiffness), ("mass", mass)) if share]
+        yield f"  {name:20} proportional to {' and '.join(acts)}"
+    yield f"  {'KEY of a section':20} elements of the group are made anew"
     yield "fields of solid and plane parts in results:"
     for name, text in FIELDS.items():
         yield f"  {name:20} {text}"
     yield "integration rules:"
     for name, rule in RULES.items():
         yield f"  {name:20} {rule.text}"
+    yield "reductions of parts (fem-mbs reduce):"
+    for name, text in _REDUCTIONS.items():
+        yield f"  {name:20} {text}"
     yield "linear solvers:"
     yield f"  {'banded':20} inside the compiled step, for narrow models"
     there, text = cholmod_status()
@@ -474,6 +483,15 @@ def inventory() -> Iterator[str]:
     yield f"  {'.vtu':20} VTK unstructured grid"
     yield "results: HDF5, XDMF and VTU (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"
 
+
+_REDUCTIONS = {
+    "guyan": "interfaces alone, the inside follows statics",
+    "craig_bampton": "modes with held interfaces",
+    "macneal": "modes with free interfaces, residual flexibility",
+    "rubin": "modes with free interfaces, residual flexibility and mass",
+    "craig_chang": "modes with free interfaces, attachment modes of inertia relief",
+    "herting": "modes with free interfaces, constraint modes, inertia relief",
+}
 
 _JOINTS = {
     "pin, spherical": "two points coincide",

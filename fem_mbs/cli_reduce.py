@@ -30,7 +30,7 @@ def reduce_file(
         FemMbsError: as `fem_mbs.reduce_part`, with the file.
     """
     from fem_mbs.analysis.reduction import reduce_part
-    from fem_mbs.results_part import write_part
+    from fem_mbs.results_part_formats import lost_in, write_part
 
     model, sets, notes = load_part(path, material, thickness, strict)
     target = output or Path(f"{path.stem}-part.h5")
@@ -49,7 +49,9 @@ def reduce_file(
     write_part(target, part)
     if not quiet:
         print_part(console, part)
-        console.print(f"{target} written", markup=False, soft_wrap=True)
+        lost = lost_in(target, part)
+        without = f", without {' and '.join(lost)}" if lost else ""
+        console.print(f"{target} written{without}", markup=False, soft_wrap=True)
 
 
 # --- what came of it -------------------------------------------------------------------------------------------------

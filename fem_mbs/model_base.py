@@ -28,7 +28,8 @@ from fem_mbs.sensors import Sensor
 from fem_mbs.solid_properties import SolidGroup, SolidMaterial
 
 __all__ = [
-    "Body", "Component", "InitialSpeed", "InitialVelocity", "Joint", "JointCoordinate", "ModelBase", "Step", "remembered",
+    "Body", "Component", "InitialSpeed", "InitialVelocity", "Joint", "JointCoordinate", "ModelBase", "Step",
+    "remembered",
 ]  # fmt: skip
 
 
@@ -88,8 +89,8 @@ class Component:
 
 
 def remembered(method):
-    """A call of the builder that makes a group of elements, kept in `ModelBase._said`: modifications repeat it with other
-    sections (`fem_mbs.model_components.Components.made_again`)."""
+    """A call of the builder that makes a group of elements, kept in `ModelBase._said`: modifications repeat it with
+    other sections (`fem_mbs.model_components.made_again`)."""
 
     @wraps(method)
     def call(self, name, *args, **options):

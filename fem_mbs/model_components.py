@@ -10,7 +10,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model_base import Component, ModelBase
 from fem_mbs.sections import Section
 
-__all__ = ["Components"]
+__all__ = ["Components", "group_call", "made_again", "part_name"]
 
 
 class Components(ModelBase):
@@ -53,38 +53,39 @@ class Components(ModelBase):
             cutoff = self._number(cutoff, owner, "cutoff", 0.0, strict=True)
         self.components[name] = Component(name, names, modes, cutoff)
 
-    def group_sections(self, group: str) -> list[Section]:
-        """Sections of a group of beams or trusses, of a tapered one both; none of other groups."""
-        return [self.sections[name] for name in self._section_names(group)]
 
-    def _section_names(self, group: str) -> list[str]:
-        if group not in self._said:
-            return []
-        _, args, options = self._said[group]
-        given = args[1] if len(args) > 1 else options["section"]
-        return [given] if isinstance(given, str) else list(dict.fromkeys(given))
+def group_call(model: ModelBase, group: str) -> dict:
+    """What the call that made a group of beams or trusses said of ``section`` (list of names) and ``material``; empty
+    for other groups."""
+    if group not in model._said:
+        return {}
+    _, args, options = model._said[group]
+    said = {**dict(zip(("on", "section", "material"), args, strict=False)), **options}
+    sections = [said["section"]] if isinstance(said["section"], str) else list(dict.fromkeys(said["section"]))
+    return {"sections": sections, "material": said.get("material")}
 
-    def made_again(self, group: str, sections: Mapping[str, Section]) -> list[Block]:
-        """Blocks of a group of beams or trusses, as its call makes them with these sections; the model stays as it is.
 
-        Raises:
-            ModelError: of the call.
-        """
-        method, args, options = self._said[group]
-        other = copy(self)
-        other.sections = {**self.sections, **sections}
-        # what the call adds goes to lists and tables of its own
-        other._blocks, other._labels, other.groups, other._said = [], set(), {}, {}
-        other._x, other._first, other._welded_rotation = list(self._x), list(self._first), list(self._welded_rotation)
-        other._names = copy(self._names)
-        other._names.parts = list(self._names.parts)
-        other._rotational, other._rotation = set(self._rotational), dict(self._rotation)
-        own = {f"{group} start", f"{group} end"}  # nodes and joints of released ends
-        other.named_nodes = {k: v for k, v in self.named_nodes.items() if k not in own}
-        other.joints = {k: v for k, v in self.joints.items() if k not in own}
-        other._used_functions, other._callbacks = list(self._used_functions), list(self._callbacks)
-        getattr(other, method)(group, *args, **options)
-        return [block for block in other._blocks if block.groups[0][0] == group]
+def made_again(model: ModelBase, group: str, sections: Mapping[str, Section]) -> list[Block]:
+    """Blocks of a group of beams or trusses, as its call makes them with these sections; the model stays as it is.
+
+    Raises:
+        ModelError: of the call.
+    """
+    method, args, options = model._said[group]
+    other = copy(model)
+    other.sections = {**model.sections, **sections}
+    # what the call adds goes to lists and tables of its own
+    other._blocks, other._labels, other.groups, other._said = [], set(), {}, {}
+    other._x, other._first, other._welded_rotation = list(model._x), list(model._first), list(model._welded_rotation)
+    other._names = copy(model._names)
+    other._names.parts = list(model._names.parts)
+    other._rotational, other._rotation = set(model._rotational), dict(model._rotation)
+    own = {f"{group} start", f"{group} end"}  # nodes and joints of released ends
+    other.named_nodes = {k: v for k, v in model.named_nodes.items() if k not in own}
+    other.joints = {k: v for k, v in model.joints.items() if k not in own}
+    other._used_functions, other._callbacks = list(model._used_functions), list(model._callbacks)
+    getattr(other, method)(group, *args, **options)
+    return [block for block in other._blocks if block.groups[0][0] == group]
 
 
 def part_name(model: ModelBase, label: str) -> str:

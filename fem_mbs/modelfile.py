@@ -29,7 +29,16 @@ from fem_mbs.model import Model
 from fem_mbs.modelfile_parts import part_of
 from fem_mbs.modelfile_schema import TABLES, Document, Table, TableType, shown
 
-__all__ = ["Entry", "ModelFile", "build_model", "load_model", "locate_error", "read_model_file"]
+__all__ = [
+    "Entry",
+    "ModelFile",
+    "build_model",
+    "check_model_data",
+    "load_model",
+    "locate_error",
+    "parse_model_file",
+    "read_model_file",
+]
 
 MAX_BYTES = 16 << 20  # long tables belong in CSV files, meshes in mesh files
 
@@ -77,7 +86,15 @@ def read_model_file(path: str | Path) -> ModelFile:
         ModelError: the file cannot be read, is not TOML, or does not follow the schema.
     """
     path = Path(path)
-    data = _parse(path)
+    return check_model_data(path, parse_model_file(path))
+
+
+def check_model_data(path: Path, data: Mapping[str, Any]) -> ModelFile:
+    """Check the tables that a file holds, or might hold: their keys and types of values.
+
+    Raises:
+        ModelError: they do not follow the schema.
+    """
     listed = {k: v for k, v in data.items() if k in _BY_NAME}
     file = ModelFile(path, _checked(path, "", Document, {k: v for k, v in data.items() if k not in _BY_NAME}))
     for table in TABLES:
@@ -87,7 +104,13 @@ def read_model_file(path: str | Path) -> ModelFile:
     return file
 
 
-def _parse(path: Path) -> dict[str, Any]:
+def parse_model_file(path: Path) -> dict[str, Any]:
+    """The tables of a file, unchecked.
+
+    Raises:
+        ModelError: the file cannot be read, or is not TOML.
+    """
+
     def error(text: str) -> ModelError:
         return ModelError(f"{path}: {text}")
 

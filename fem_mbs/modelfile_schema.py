@@ -980,6 +980,15 @@ Bearing = _table(
 )
 
 
+Component = _table(
+    "Component",
+    name=Key(NAME, "", shows='"component 1", ...'),
+    groups=Key(WORDS, "names of beams, trusses, solids, plane parts, bodies, masses, springs", required=True),
+    modes=Key(WHOLE, "number of elastic modes that are kept; or", shows="what the analysis says"),
+    cutoff=Key(NUMBER, "frequency up to which they are kept [Hz]", shows="what the analysis says"),
+)
+
+
 Gear = _table(
     "Gear",
     name=Key(NAME, "", shows='"gear 1", ...'),
@@ -1305,6 +1314,14 @@ TABLES: Sequence[TableType] = (
         Bearing,
         "Bearing",
         "Bearings of rotors: forces across an axis by 2x2 matrices, which may depend on the speed.",
+    ),
+    TableType(
+        "component",
+        "list",
+        Component,
+        "Component",
+        "Substructures for component mode synthesis and `fem-mbs modify`. Dofs that several use are their interface; "
+        "elements of none belong to the component that has all their nodes, or join several.",
     ),
     TableType("force", "list", Force, "Force", "Forces."),
     TableType("moment", "list", Moment, "Moment", "Moments."),

@@ -35,7 +35,8 @@ def draw_curves(
     """One pair of axes as SVG.
 
     Args:
-        curves: (x (n,), y (n,), label, style) with style "-", "--", ":", "o" or "o-"; empty label: not in the legend.
+        curves: (x (n,), y (n,), label, style) with style "-", "--", ":", "o", "o-" or "bar" (bars, as wide as there is
+            room between those of all curves); empty label: not in the legend.
         x, y: labels of the axes.
         scale: "linear", "log" (ordinate) or "loglog".
         equal: the same unit on both axes (trajectories).
@@ -50,13 +51,17 @@ def draw_curves(
         figure = make_figure(*size)
         axes = figure.add_subplot()
         for abscissa, ordinate, label, style in curves:
-            if style not in _LINES:
-                raise ModelError(f'Figure "{title}": style {style!r} must be one of {", ".join(map(repr, _LINES))}')
+            if style not in (*_LINES, "bar"):
+                names = ", ".join(map(repr, (*_LINES, "bar")))
+                raise ModelError(f'Figure "{title}": style {style!r} must be one of {names}')
             a, b = np.asarray(abscissa, float), np.asarray(ordinate, float)
             if a.shape != b.shape or a.ndim != 1:
                 raise ModelError(
                     f'Figure "{title}": curve "{label}" has x {a.shape} and y {b.shape}; give equal lengths'
                 )
+            if style == "bar":
+                axes.bar(a, b, _room(curves), label=label or None)
+                continue
             if style in ("-", "--", ":") and not equal:
                 a, b = _thin(a, b)
             axes.plot(a, b, label=label or None, **_LINES[style])
@@ -74,3 +79,9 @@ def draw_curves(
         buffer = io.BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return buffer.getvalue()
+
+
+def _room(curves: Sequence[tuple[np.ndarray, np.ndarray, str, str]]) -> float:
+    """Width of bars: the least distance between two of them."""
+    at = np.unique(np.concatenate([np.asarray(a, float) for a, _, _, style in curves if style == "bar"]))
+    return float(np.diff(at).min(initial=1.0))

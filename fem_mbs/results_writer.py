@@ -17,7 +17,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.results_fields import check_cell
 from fem_mbs.results_xdmf import write_xdmf
 
-__all__ = ["ResultsWriter", "finish"]
+__all__ = ["ResultsWriter", "clear", "finish"]
 
 # What a run leaves in its folder, as patterns of names. Anything else in it belongs to somebody and is not touched.
 _OWN_FILES = (
@@ -50,6 +50,8 @@ _OWN_FOLDERS = {
     store.SEGMENTS: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]" * 8 + ".h5"),
     store.SEGMENTS_NEW: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]" * 8 + ".h5"),
 }
+# What a sweep puts beside the results of its variants; neither removed nor in the way.
+_COMPANIONS = ("variant.toml", "variant.json")
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -63,7 +65,7 @@ def _sort_files(directory: Path) -> tuple[list[Path], list[Path]]:
         if path.is_dir() and path.name in _OWN_FOLDERS:
             for inner in sorted(path.iterdir()):
                 (own if _matches(inner.name, _OWN_FOLDERS[path.name]) else strange).append(inner)
-        else:
+        elif not (path.is_file() and _matches(path.name, _COMPANIONS)):
             (own if path.is_file() and _matches(path.name, _OWN_FILES) else strange).append(path)
     return own, strange
 
@@ -112,6 +114,15 @@ def _remove_old(directory: Path) -> None:
         store.remove_segments(segments)
     finally:
         store.release_lock(lock)
+
+
+def clear(directory: Path) -> None:
+    """Remove the results that an earlier run has left in a folder, if any.
+
+    Raises ResultsError if it holds something else too, or another run is writing into it.
+    """
+    if directory.is_dir():
+        _remove_old(directory)
 
 
 def _check_header(header: dict[str, Any]) -> dict[str, Any]:

@@ -171,7 +171,7 @@ class _Work:
                 raise AnalysisError(f"Complex modes: the shift {given} is an eigenvalue; move it a little") from None
         for move in (0.0, 1e-3, 7e-3, 3e-2) if near != 0.0 else (0.0,):
             try:
-                return Inverse(self.pencil, near * (1.0 + move))
+                return Inverse(self.pencil, near * (1.0 + move), movable=near == 0.0)
             except SingularShift:
                 continue
         if near != 0.0:
@@ -253,7 +253,7 @@ class _Work:
                 full and errors.max(initial=0.0) > 0.1 * before
             )  # no progress since the space was full the last time
             spoilt |= lanczos.noise > _NOISY and lanczos.steps - lanczos.locked > need + 2 * chunk
-            if (complete or lanczos.exhausted) and done.all():
+            if lanczos.exhausted or (complete and done.all()):  # nothing more to be had: pairs are judged later
                 found = np.where(zero, 0.0, p)[:need]
                 if (self.check == "none" and not zero.any()) or self._same(known, found, inverse.s):
                     self._count(lanczos)

@@ -139,6 +139,7 @@ class FreeModes:
         return np.sqrt(np.maximum(self.values, 0.0)) / (2.0 * np.pi)
 
 
+@one_blas_thread()
 def free_interface(
     K, M, boundary, *, count: int | None = None, cutoff: float | None = None, check: str = "probe"
 ) -> FreeModes:

@@ -12,7 +12,7 @@ are:
 
 - Breakdowns (g.d = 0, or a vector that vanishes because a subspace is invariant) are cured where they occur: the
   offending vector is replaced by a random one, bi-orthogonal to all; what it leaves behind counts in the estimates of
-  the errors.
+  the errors.  Where nothing is left to go on with, all images are formed and projected anew.
 - When the space is full it is condensed to the wanted right and left invariant subspaces of T, and the recurrence
   goes on (two-sided Krylov-Schur: Zwaan & Hochstenbach 2017, SIAM J. Matrix Anal. Appl. 38).  Converged pairs are
   locked: they stay in the basis, so they are deflated, while a fresh random pair of vectors looks for further copies
@@ -31,8 +31,9 @@ import scipy.linalg
 
 __all__ = ["Operator", "Ritz", "TwoSidedLanczos"]
 
-#: Cosine of the angle between the next right and left vector (in the sense of g.d) that is a breakdown.
-BREAKDOWN = 1e-7
+#: Cosine of the angle between the next right and left vector (in the sense of g.d) that is a breakdown: products with
+#: vectors of equal lengths lose as many digits as it is small.  Random ones may be nearer to it.
+BREAKDOWN, RANDOM = 1e-5, 1e-7
 #: Length of a vector, over that before the projection, that is none: the subspace is invariant.
 INVARIANT = 1e-11
 _EXHAUSTED = 1e-8  # a random vector that lies in the span of the basis to this: nothing more can be found
@@ -174,9 +175,10 @@ class TwoSidedLanczos:
             if pair[0] is None or pair[1] is None:
                 self.exhausted = True
                 self._couple(0.0, 0.0)
+                self._reproject()
                 return
             cosine = pair[1] @ pair[0]
-            if abs(cosine) > BREAKDOWN:
+            if abs(cosine) > (RANDOM if any(fresh) else BREAKDOWN):
                 break
             self.breakdowns += 1
             if not fresh[1] and k:
@@ -200,6 +202,18 @@ class TwoSidedLanczos:
         if self.steps:
             self._right[-1], self._left[-1] = right, left
 
+    def _reproject(self) -> None:
+        """T = J^-1 G^T A D from new images, where these lie in the span of the basis, and what is not in it.
+
+        Coefficients of vectors that were replaced come from images of later ones, which may be longer by orders: they
+        have errors that nothing else shows, since no vector comes next."""
+        for k in range(self.locked, self.steps):
+            u, v = self.operator.right(self._D[:, k]), self.operator.left(self._G[:, k])
+            h = (self.G.T @ u) / self.eps
+            self._T[self.locked : self.steps, k] = h[self.locked :]
+            self._lost_right[k] = np.linalg.norm(u - self.D @ h)
+            self._lost_left[k] = np.linalg.norm(v - self.G @ ((self.D.T @ v) / self.eps))
+
     # --- Ritz pairs ------------------------------------------------------------------------------------------------
     def ritz(self) -> Ritz:
         """All Ritz values with coefficients of their vectors, by QR of the projected operator; locked ones first."""
@@ -215,12 +229,10 @@ class TwoSidedLanczos:
     def estimates(self, ritz: Ritz, some: np.ndarray) -> np.ndarray:
         """Estimates (j,) of |A x - t x| / |t x| of the Ritz pairs ``some``, the larger of right and left.
 
-        Zero for locked ones, and for all where the basis spans everything.
+        Zero for locked ones.  Where the basis spans everything, what images were found to have outside of it.
         """
         k = self.steps
         out = np.zeros(len(some))
-        if self.exhausted:
-            return out
         sides = (
             (self.D, self._right, self._lost_right, ritz.right, self._D),
             (self.G, self._left, self._lost_left, ritz.left, self._G),
@@ -228,7 +240,7 @@ class TwoSidedLanczos:
         for basis, couple, lost, coefficients, store in sides:
             r = coefficients[:, some]
             off = np.abs(couple @ r) * np.linalg.norm(store[:, k]) + lost @ np.abs(r)
-            size = np.abs(ritz.theta[some]) * np.linalg.norm(basis @ r, axis=0)
+            size = np.abs(ritz.theta[some]) * np.linalg.norm(_product(basis, r), axis=0)
             out = np.maximum(out, off / np.where(size > 0.0, size, 1e-300))
         return np.where(some < self.locked, 0.0, out)
 
@@ -240,7 +252,7 @@ class TwoSidedLanczos:
 
     def vectors(self, ritz: Ritz, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Right and left Ritz vectors (size, j)."""
-        return self.D @ ritz.right[:, some], self.G @ ritz.left[:, some]
+        return _product(self.D, ritz.right[:, some]), _product(self.G, ritz.left[:, some])
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def condense(self, ritz: Ritz, some: np.ndarray, fresh: bool = False, seeds: np.ndarray | None = None) -> None:
@@ -298,3 +310,12 @@ class TwoSidedLanczos:
         if not np.issubdtype(self._T.dtype, np.complexfloating):
             vectors = np.hstack((vectors.real, vectors.imag))
         return scipy.linalg.qr(vectors, mode="economic", pivoting=True)[0][:, :j]
+
+
+def _product(basis: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Basis (size, k) times complex coefficients (k, j), without a complex copy of a real basis."""
+    if np.iscomplexobj(basis):
+        return basis @ coefficients
+    parts = basis @ np.hstack((coefficients.real, coefficients.imag))
+    j = coefficients.shape[1]
+    return parts[:, :j] + 1j * parts[:, j:]

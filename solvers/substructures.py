@@ -29,6 +29,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.free_interface import FreeModes, free_interface
+from fem_mbs.solvers.linear import one_blas_thread
 
 __all__ = ["Coupled", "Reduced", "Substructure", "couple"]
 
@@ -140,6 +141,7 @@ class Coupled:
         return self.parts[c].basis @ (self.local[c] @ vectors)
 
 
+@one_blas_thread()  # more only wait for each other in matrices this small
 def couple(
     parts: Sequence[Reduced], conditions: int, links: np.ndarray | None = None, masses: np.ndarray | None = None
 ) -> Coupled:
@@ -202,7 +204,7 @@ def _forces(H, Y, m: int, links, motion, elastic) -> tuple[np.ndarray, np.ndarra
     # directions without flexibility: V^T diag(1 / size) C p = 0
     rows = (V[:, ~soft] / size[:, None]).T @ C
     reach = np.abs(V[:, ~soft] / size[:, None]).T @ motion[:m]
-    U, sigma, Qt = scipy.linalg.svd(rows / _positive(reach)[:, None])
+    _, sigma, Qt = scipy.linalg.svd(rows / _positive(reach)[:, None])
     rank = int((sigma > _REPEATED).sum())
     Z = Qt[rank:].T if rank else np.eye(n)
     mu = np.zeros((m, Z.shape[1]))

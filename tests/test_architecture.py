@@ -22,6 +22,7 @@ PEERS = ("fem_mbs.elements", "fem_mbs.solvers", "fem_mbs.meshes")
 LAYERS = {
     "fem_mbs.errors": 1,
     "fem_mbs.contract": 1,
+    "fem_mbs.cluster": 1,
     "fem_mbs.elements": 2,
     "fem_mbs.solvers": 2,
     "fem_mbs.meshes": 2,
@@ -50,6 +51,7 @@ LAYERS = {
     "fem_mbs.progress": 4,
     "fem_mbs.plot": 4,
     "fem_mbs.deck": 4,
+    "fem_mbs.sweeps": 4,
     "fem_mbs.cli": 5,
     "fem_mbs.__main__": 5,
     "fem_mbs": 6,
@@ -63,10 +65,12 @@ HEAVY = {
     "matplotlib": [r"fem_mbs/plot[^/]*\.py"],
     "PIL": [r"fem_mbs/plot[^/]*\.py"],
     "h5py": [r"fem_mbs/results[^/]*\.py", r"meshes/exodus\.py"],
+    "distributed": [r"fem_mbs/cluster\.py"],
+    "dask": [r"fem_mbs/cluster\.py"],
 }
 
 # What a command line that only prints its help must not wait for.
-SLOW = ("numba", "scipy", "h5py", "matplotlib", "meshio", "pydantic", "sksparse")
+SLOW = ("numba", "scipy", "h5py", "matplotlib", "meshio", "pydantic", "sksparse", "distributed")
 
 
 @dataclass(frozen=True)
@@ -178,6 +182,7 @@ def test_imports(module):
         ("fem_mbs.model", "def f():\n    import meshio", "only in meshes"),
         ("fem_mbs.cli", "import matplotlib.pyplot", "only in fem_mbs/plot"),
         ("fem_mbs.elements.x", "import sksparse.cholmod", "only in solvers"),
+        ("fem_mbs.sweeps", "def f():\n    import distributed", "only in fem_mbs/cluster"),
         ("fem_mbs.nonsense", "", "has no layer"),
         ("fem_mbs.model", "import fem_mbs.nonsense", "no layer"),
         ("fem_mbs.validation.x", "from fem_mbs.solvers.linear import make_solver", "public names"),
@@ -200,7 +205,7 @@ def test_every_folder_is_a_package():
             assert (path.parent / "__init__.py").is_file(), f"{path.parent.relative_to(ROOT)} has no __init__.py"
 
 
-@pytest.mark.parametrize("module", ["fem_mbs", "fem_mbs.errors", "fem_mbs.cli"])
+@pytest.mark.parametrize("module", ["fem_mbs", "fem_mbs.errors", "fem_mbs.cluster", "fem_mbs.cli"])
 def test_light_imports(module):
     """The help of the command line appears at once: nothing slow is loaded before it is needed."""
     if module not in SOURCES:

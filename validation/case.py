@@ -57,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve of a figure: x (n,), y (n,), its label, and "-", "--", ":" or "o" (points)."""
+    """A curve of a figure: x (n,), y (n,), its label, and "-", "--", ":", "o" (points), "o-" or "bar"."""
 
     x: np.ndarray
     y: np.ndarray

@@ -27,6 +27,7 @@ from fem_mbs.model import Model
 from fem_mbs.model_components import part_name
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.constraint_equations import ConstraintConflict, eliminate
+from fem_mbs.solvers.linear import one_blas_thread
 from fem_mbs.solvers.substructures import Coupled, Reduced, Substructure, couple
 
 __all__ = ["Assembly", "Part", "assemble_components"]
@@ -110,6 +111,7 @@ class Assembly:
         return np.sign(values) * np.sqrt(np.abs(values)) / (2.0 * np.pi)
 
 
+@one_blas_thread()  # matrices are small or sparse: more threads only wait for each other
 def assemble_components(
     model: Model,
     *,

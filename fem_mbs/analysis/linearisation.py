@@ -199,7 +199,7 @@ class Linearisation:
     def _inertia(self) -> list[Block]:
         return [block for block in self.system.blocks if block.type.inertia]
 
-    def slow(self, blocks: list[Block]) -> list[Block]:
+    def velocity_dependent(self, blocks: list[Block]) -> list[Block]:
         """Those of blocks whose forces may depend on velocities: not continua and nodes that are undamped."""
         return [
             block for block in blocks
@@ -252,7 +252,7 @@ class Linearisation:
 
         Elements' tangents are affine in the weights of velocities and accelerations.
         """
-        w, blocks = self.speed, self.slow(self._inertia)
+        w, blocks = self.speed, self.velocity_dependent(self._inertia)
         plus, minus, back = (
             self._tangent(self.control(2.0, damping=a * w, mass=b * w * w), blocks)
             for a, b in ((1.0, 1.0), (-1.0, 1.0), (0.0, -1.0))
@@ -263,14 +263,14 @@ class Linearisation:
     @cached_property
     def _elastic(self) -> tuple[csr_matrix, csr_matrix]:
         """Shares (N, N) of all other elements in C and K, joints and loads included."""
-        K, slow = self._tangent(self.control(2.0), self.others), self.slow(self.others)
-        plus, minus = (self._tangent(self.control(2.0, damping=a), slow) for a in (1.0, -1.0))
+        K, damped = self._tangent(self.control(2.0), self.others), self.velocity_dependent(self.others)
+        plus, minus = (self._tangent(self.control(2.0, damping=a), damped) for a in (1.0, -1.0))
         C1 = 0.5 * (plus - minus)
         size = abs(C1).max()
         if size > 0.0:
             # dampers next to stiff parts: velocities of a size that leaves both their digits
             w = max(abs(plus + minus).max() / size, 1.0)
-            plus, minus = (self._tangent(self.control(2.0, damping=a * w), slow) for a in (1.0, -1.0))
+            plus, minus = (self._tangent(self.control(2.0, damping=a * w), damped) for a in (1.0, -1.0))
             C1 = (plus - minus) / (2.0 * w)
         return C1, K + rate_stiffness(self) if self.moving else K
 

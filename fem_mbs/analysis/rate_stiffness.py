@@ -21,7 +21,7 @@ def rate_stiffness(lin) -> csr_matrix:
     N = lin.system.n_dof
     total = csr_matrix((N, N))
     resting, shaken = lin.rest(), lin.shaken()
-    for block in lin.slow(lin.others):
+    for block in lin.velocity_dependent(lin.others):
         if block.type.multipliers or "callback" in block.type.par:
             continue
         # not by the present velocities: a straight shaft that spins is not strained, but is as soon as it bends

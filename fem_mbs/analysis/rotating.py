@@ -303,10 +303,10 @@ def constant_frames(lin: Linearisation) -> dict[str, float]:
     """
     there = turned(lin, _ANGLE)
     _check_steady(lin, there)
-    found = {}
+    found, motions = {}, _slow_motions(lin)
     for frame in ("fixed", "rotating"):
         a, b = lin.seen_from(frame), there.seen_from(frame)
-        found[frame] = _difference(a, b, lin.turn_matrix(_ANGLE) if frame == "rotating" else None)
+        found[frame] = _difference(a, b, motions, lin.turn_matrix(_ANGLE) if frame == "rotating" else None)
     return found
 
 
@@ -363,8 +363,7 @@ def _slow_motions(lin: Linearisation) -> np.ndarray:
     return T @ (scale @ (X @ eigh(0.5 * (large + large.T), 0.5 * (small + small.T))[1]))
 
 
-def _difference(a: Linearisation, b: Linearisation, R: csr_matrix | None) -> float:
-    full = _slow_motions(a)
+def _difference(a: Linearisation, b: Linearisation, full: np.ndarray, R: csr_matrix | None) -> float:
     moved = full if R is None else R @ full
     held = np.setdiff1d(np.arange(a.first), a.dofs)
     worst = float(np.abs(moved[held]).max(initial=0.0)) / max(float(np.abs(full).max()), 1e-300)

@@ -1,0 +1,363 @@
+"""Variants of a model file side by side: `sweep` runs them, keeps what is done, and gathers one table.
+
+    table = sweep("model.toml", {"section.rod.diameter": [0.01, 0.012], "point_mass.tip.mass": "0:20:5"}, "out")
+    table.column("modes.frequency_1")
+
+Every variant has a folder of its own below ``out/variants``: a results folder as of `run`, ``variant.toml`` (the model
+file with its values) and ``variant.json`` (values, digest, status, quantities), written by the worker at its very end.
+So a sweep can be cut off anywhere; what has a record with the right digest is not computed again.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Any
+
+from fem_mbs import results_store as store
+from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_tasks
+from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, ResultsError
+from fem_mbs.modelfile import check_model_data, load_model, locate_error, parse_model_file
+from fem_mbs.modelfile_writer import model_text
+from fem_mbs.results_writer import clear
+from fem_mbs.sweeps_parameters import Parameter, Variant, changed, digest_of, make_parameters, make_variants, moved
+from fem_mbs.sweeps_quantities import collect
+from fem_mbs.sweeps_table import JSON, SweepParameter, SweepRow, SweepTable
+
+__all__ = ["Plan", "SweepTable", "plan_sweep", "run_plan", "run_variant", "sweep"]
+
+VARIANTS, RECORD, MODEL, TOKEN = "variants", "variant.json", "variant.toml", ".running"
+_LOOK = 2.0  # seconds between two looks whether the sweep still goes on
+
+
+def sweep(
+    model: str | Path,
+    values: Mapping[str, Any] | Sequence[str],
+    output: str | Path | None = None,
+    *,
+    zip: bool = False,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    attempts: int = 3,
+    again: bool = False,
+    quantities: Sequence[str] | None = None,
+    progress: Callable[[TaskProgress], None] | None = None,
+) -> SweepTable:
+    """Run variants of a model file in processes side by side and return the table of their results.
+
+    Args:
+        model: model file (TOML).
+        values: lists of values, or texts ("0:20:5", STOP included), by path (KIND.NAME.KEY, ``point_mass.tip.mass``);
+            or texts "PATH=VALUES" as on the command line.
+        output: folder, by default STEM-sweep.  What an earlier call has finished there is kept, unless the model or
+            the values have changed since.
+        zip: pair the values instead of combining all with all.
+        workers, scheduler, attempts, progress: as `fem_mbs.cluster.run_tasks`.
+        again: run finished variants too.
+        quantities: which quantities sweep.csv gets (names or patterns), by default all.
+
+    Raises:
+        ModelError: of the file, the paths or the values.
+        ResultsError: the folder cannot be used, or a pattern of ``quantities`` fits nothing (the results are there).
+        AnalysisError: workers do not start, or have all gone.  Variants that fail are rows of the table instead.
+    """
+    refuse_in_workers()
+    plan = plan_sweep(model, values, output, zip=zip, again=again)
+    table = run_plan(plan, workers=workers, scheduler=scheduler, attempts=attempts, progress=progress)
+    table.write(quantities)
+    return table
+
+
+@dataclass
+class Plan:
+    """A sweep before it runs: its variants, their digests, which are to be run, and what is to be said about those that
+    were there before."""
+
+    file: Path
+    title: str
+    data: dict[str, Any]
+    parameters: list[Parameter]
+    variants: list[Variant]
+    digests: list[str]
+    directory: Path
+    zipped: bool
+    records: list[dict[str, Any] | None]
+    notes: list[str]
+
+    @property
+    def waiting(self) -> list[int]:
+        """Numbers of the variants without a result."""
+        return [k for k, record in enumerate(self.records) if record is None]
+
+
+# --- before ----------------------------------------------------------------------------------------------------------
+def plan_sweep(
+    model: str | Path,
+    values: Mapping[str, Any] | Sequence[str],
+    output: str | Path | None = None,
+    *,
+    zip: bool = False,
+    again: bool = False,
+) -> Plan:
+    """Read the model file, make the variants, and see which of them the folder holds already; nothing is written.
+
+    Raises:
+        ModelError, ResultsError: as `sweep`.
+    """
+    file = Path(model)
+    if file.suffix.lower() == ".inp":
+        raise ModelError(f"{file}: a deck has no named values to sweep; write a model file (TOML) of it")
+    data = parse_model_file(file)
+    checked = check_model_data(file, data)
+    settings = [values] if isinstance(values, str) else values
+    parameters = make_parameters(file, data, settings)
+    variants = make_variants(parameters, zip)
+    directory = Path(output) if output is not None else Path(f"{file.stem}-sweep")
+    _check_folder(directory)
+    known: dict[Path, str] = {}
+    digests = [digest_of(changed(data, parameters, v.values), file.parent, known) for v in variants]
+    title = checked.top.given().get("title") or file.stem
+    plan = Plan(file, title, data, parameters, variants, digests, directory, zip, [None] * len(variants), [])
+    if again:
+        plan.notes.append(f"all {len(variants)} variants are run, also those that were finished")
+    else:
+        _keep_finished(plan)
+    return plan
+
+
+def _check_folder(directory: Path) -> None:
+    """Refuse a folder with things of others in it."""
+    if directory.exists() and not directory.is_dir():
+        raise ResultsError(f'Sweep "{directory}": this is a file; give a folder')
+    if directory.is_dir() and not (directory / VARIANTS).is_dir() and not (directory / JSON).is_file():
+        strange = sorted(path.name for path in directory.iterdir())
+        if strange:
+            names = ", ".join(f'"{name}"' for name in strange[:3]) + (" ..." if len(strange) > 3 else "")
+            raise ResultsError(
+                f'Sweep "{directory}": it holds {names}, which is not of a sweep; give an empty or new folder'
+            )
+
+
+def _keep_finished(plan: Plan) -> None:
+    """Find what an earlier call has finished, and say what it has left to do."""
+    failed = different = 0
+    for k, (variant, digest) in enumerate(zip(plan.variants, plan.digests)):
+        record = _read_record(plan.directory / VARIANTS / variant.name)
+        if record is None:
+            continue
+        if record["digest"] != digest:
+            different += 1
+        elif record["status"] != "done":
+            failed += 1
+        else:
+            plan.records[k] = record
+    kept = sum(record is not None for record in plan.records)
+    if kept:
+        plan.notes.append(f"{kept} of {len(plan.variants)} variants are there already and are kept")
+    if failed:
+        plan.notes.append(f"{failed} failed before and {'is' if failed == 1 else 'are'} tried again")
+    if different:
+        plan.notes.append(
+            f"the model file (or a mesh or table that it names) has changed since {different} of the variants "
+            f"{'was' if different == 1 else 'were'} run: run again"
+        )
+    if (plan.directory / VARIANTS).is_dir():
+        names = {variant.name for variant in plan.variants}
+        others = sum(p.name not in names for p in (plan.directory / VARIANTS).iterdir() if (p / RECORD).is_file())
+        if others:
+            plan.notes.append(f"{others} variants in the folder have other values and stay out of the table")
+
+
+def _read_record(folder: Path) -> dict[str, Any] | None:
+    """What a variant has left, None if it never came to its end."""
+    try:
+        record = store.read_json(folder / RECORD)
+    except ResultsError:
+        return None
+    keys = {"digest", "status", "reason", "seconds", "quantities"}
+    return record if isinstance(record, dict) and keys <= record.keys() else None
+
+
+# --- running ---------------------------------------------------------------------------------------------------------
+def run_plan(
+    plan: Plan,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    attempts: int = 3,
+    progress: Callable[[TaskProgress], None] | None = None,
+) -> SweepTable:
+    """Run what a plan has left to do; return the table, which is also written (sweep.json, sweep.csv) when the run is
+    interrupted.
+
+    Raises:
+        InputError, AnalysisError: as `sweep`.
+    """
+    root = plan.directory / VARIANTS
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultsError(f'Sweep "{plan.directory}": the folder cannot be made ({error.strerror})') from None
+    lock = store.acquire_lock(root)
+    token = root / TOKEN
+    try:
+        mark = uuid.uuid4().hex
+        token.write_text(mark, encoding="utf-8")
+        waiting = plan.waiting
+
+        def ended(p: TaskProgress) -> None:
+            if p.index is not None:
+                plan.records[waiting[p.index]] = _record_of(plan, waiting[p.index], p.result)
+                if isinstance(p.result, dict) and p.result["status"] == "failed":
+                    ended.failed += 1
+            if progress is not None:
+                # a variant that failed is a result to the cluster, and a failure to the sweep
+                progress(_counted(p, ended.failed))
+
+        ended.failed = 0
+        try:
+            run_tasks(
+                run_variant,
+                [_arguments(plan, k, token, mark) for k in waiting],
+                workers=workers,
+                scheduler=scheduler,
+                attempts=attempts,
+                progress=ended,
+                errors="return",
+            )
+        finally:
+            token.unlink(missing_ok=True)
+            _find_others(plan)
+            table = _table(plan)
+            table.write()
+    finally:
+        store.release_lock(lock)
+    return table
+
+
+def _counted(p: TaskProgress, failed: int) -> TaskProgress:
+    return TaskProgress(
+        p.total, p.done - failed, p.failed + failed, p.running, p.waiting, p.workers, p.seconds, p.index, p.result
+    )
+
+
+def _arguments(plan: Plan, k: int, token: Path, mark: str) -> tuple:
+    """What a worker needs to know of a variant; paths are absolute, for it may work elsewhere."""
+    variant = plan.variants[k]
+    folder = (plan.directory / VARIANTS / variant.name).resolve()
+    prefix = os.path.relpath(plan.file.parent.resolve(), folder).replace(os.sep, "/")
+    tables = changed(plan.data, plan.parameters, variant.values)
+    told = ", ".join(f"{p.path} = {v!r}" for p, v in zip(plan.parameters, variant.values))
+    head = f"# A variant of {plan.file.name}: {' '.join(told.split())}\n\n"
+    record = {
+        "values": {p.path: v for p, v in zip(plan.parameters, variant.values)},
+        "digest": plan.digests[k],
+        "version": metadata.version("fem-mbs"),
+    }
+    return str(folder), head + model_text(moved(tables, prefix)), record, str(token.resolve()), mark
+
+
+def _record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:
+    """The record of a variant that has ended; that of one whose workers died is written here."""
+    if not isinstance(result, TaskFailure):
+        return result
+    _, _, start, _, _ = _arguments(plan, k, Path(), "")
+    record = {**start, "status": "failed", "reason": result.reason, "seconds": None, "quantities": []}
+    folder = plan.directory / VARIANTS / plan.variants[k].name
+    folder.mkdir(exist_ok=True)
+    store.write_json(folder / RECORD, record)
+    return record
+
+
+def _find_others(plan: Plan) -> None:
+    """After an interrupted run: what is there all the same, from before or from a worker to which nobody listens."""
+    for k in plan.waiting:
+        record = _read_record(plan.directory / VARIANTS / plan.variants[k].name)
+        if record is not None and record["digest"] == plan.digests[k]:
+            plan.records[k] = record
+
+
+def _table(plan: Plan) -> SweepTable:
+    units: dict[str, str] = {}
+    rows = []
+    for variant, record in zip(plan.variants, plan.records):
+        folder = f"{VARIANTS}/{variant.name}"
+        if record is None:
+            rows.append(SweepRow(variant.values, folder, "missing"))
+            continue
+        for name, _, unit in record["quantities"]:
+            units.setdefault(name, unit)
+        found = {name: value for name, value, _ in record["quantities"]}
+        rows.append(SweepRow(variant.values, folder, record["status"], record["reason"], record["seconds"], found))
+    parameters = [SweepParameter(p.path, p.label, p.values) for p in plan.parameters]
+    return SweepTable(plan.directory, plan.title, str(plan.file), parameters, rows, units, plan.zipped)
+
+
+# --- in a worker -----------------------------------------------------------------------------------------------------
+def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark: str) -> dict[str, Any]:
+    """Run one variant into its folder and return its record, with the status "done" or "failed" and the reason."""
+    from fem_mbs.analysis.run import run
+
+    target = Path(folder)
+    here = metadata.version("fem-mbs")
+    if here != record["version"]:
+        raise AnalysisError(
+            f"the worker has fem-mbs {here}, the sweep {record['version']}; install the same everywhere"
+        )
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        (target / RECORD).unlink(missing_ok=True)
+        clear(target)  # a variant that fails early must not stand beside results of another model
+        file = target / MODEL
+        store.write_atomic(file, text)
+    except OSError as error:
+        raise AnalysisError(
+            f"the worker cannot write into {target} ({error.strerror}); all workers need the same file system"
+        ) from None
+    began = perf_counter()
+    quantities: list[Any] = []
+    reason = ""
+    try:
+        try:
+            model = load_model(file)
+            skipped = [f'mesh "{name}": {text}' for name, (mesh, _) in model.meshes.items() for text in mesh.skipped]
+            quantities = collect(run(model, target, progress=_Watch(Path(token), mark), skipped=skipped))
+        except InputError as error:
+            raise locate_error(file, error) from None
+    except FemMbsError as error:
+        reason = str(error).removeprefix(f"{file}").removeprefix(",").removeprefix(":").strip()
+    except MemoryError:
+        reason = "out of memory"
+    except Exception as error:
+        reason = f"unexpected error: {type(error).__name__}: {error}"
+    record |= {
+        "status": "failed" if reason else "done",
+        "reason": " ".join(reason.split()),
+        "seconds": round(perf_counter() - began, 3),
+        "quantities": quantities,
+    }
+    store.write_json(target / RECORD, record)
+    return record
+
+
+class _Watch:
+    """Ends a variant at a report when its sweep has ended, as after Ctrl-C on a cluster whose workers stay."""
+
+    def __init__(self, token: Path, mark: str) -> None:
+        self.token, self.mark, self.looked = token, mark, monotonic()
+
+    def __call__(self, _: Any) -> None:
+        if monotonic() - self.looked < _LOOK:
+            return
+        self.looked = monotonic()
+        try:
+            goes_on = self.token.read_text(encoding="utf-8") == self.mark
+        except OSError:
+            goes_on = False
+        if not goes_on:
+            raise AnalysisError("the sweep was interrupted")

@@ -1,0 +1,392 @@
+"""What a sweep changes: paths into a model file, lists of values, and the variants that they make.
+
+A path is KIND.NAME.KEY: ``point_mass.tip.mass`` is the key ``mass`` of the [[point_mass]] called "tip",
+``section.rod.diameter`` that of [section.rod].  Further parts go into inline tables and lists (counted from 1, as
+messages count tables); ``gravity`` alone is a key before the first table.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import hashlib
+import itertools
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from fem_mbs.errors import InputError, ModelError
+from fem_mbs.modelfile import check_model_data
+from fem_mbs.modelfile_schema import TABLES, Document, shown
+
+__all__ = [
+    "MAX_VARIANTS",
+    "Parameter",
+    "Variant",
+    "changed",
+    "digest_of",
+    "files_of",
+    "make_parameters",
+    "make_variants",
+    "moved",
+    "values_of",
+]
+
+MAX_VARIANTS = 100_000  # of one sweep
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_RANGE = re.compile(rf"({_NUMBER}):({_NUMBER}):({_NUMBER})")
+_WHOLE = re.compile(r"[+-]?\d+")
+_BY_NAME = {t.name: t for t in TABLES}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One swept number or text: its path, how columns and folders call it, where it is in the file's tables, its
+    values."""
+
+    path: str
+    label: str
+    keys: tuple[str | int, ...]
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One combination of values, in the order of the parameters, with the name of its folder."""
+
+    name: str
+    values: tuple[Any, ...]
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+def values_of(text: str, path: str = "values") -> list[Any]:
+    """The values that a text lists: ``0.01,0.012``, ``START:STOP:STEP`` (STOP included, to round-off), words, and what
+    TOML has ("quoted text", [1, 2], {...}, true); several ranges and values may follow each other.
+
+    Raises:
+        ModelError: nothing is listed, or a range has no values.
+    """
+    values: list[Any] = []
+    for word in _split(text, ","):
+        word = word.strip()
+        if not word:
+            raise ModelError(
+                f"{path}={text}: a value is missing; write {path}=START:STOP:STEP or {path}=VALUE,VALUE,..."
+            )
+        found = _RANGE.fullmatch(word)
+        if found:
+            values += _range(found, f"{path}={text}")
+        elif re.fullmatch(rf"{_NUMBER}:{_NUMBER}", word):
+            raise ModelError(f"{path}={text}: {word} has no step; write START:STOP:STEP")
+        else:
+            values.append(_value(word, f"{path}={text}"))
+    return values
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """Split at ``mark`` outside of quotes and brackets."""
+    parts, depth, quote = [""], 0, ""
+    for character in text:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character in "[{":
+            depth += 1
+        elif character in "]}":
+            depth -= 1
+        elif character == mark and depth <= 0:
+            parts.append("")
+            continue
+        parts[-1] += character
+    return parts
+
+
+def _range(found: re.Match, where: str) -> list[float | int]:
+    # in decimals: 0:1:0.1 gives the numbers that one would write
+    start, stop, step = (Decimal(group) for group in found.groups())
+    if step == 0 or (stop - start) * step < 0:
+        raise ModelError(f"{where}: the range {found[0]} has no values; its step must lead from {start} to {stop}")
+    try:
+        count = (stop - start) / step + Decimal("1e-9")
+    except ArithmeticError:
+        count = Decimal(MAX_VARIANTS)
+    if count >= MAX_VARIANTS:
+        raise ModelError(f"{where}: the range {found[0]} has more than {MAX_VARIANTS} values")
+    values = [start + k * step for k in range(int(count) + 1)]
+    if abs(values[-1] - stop) <= abs(step) * Decimal("1e-6"):
+        values[-1] = stop
+    whole = all(_WHOLE.fullmatch(group) for group in found.groups())
+    return [int(v) if whole else float(v) for v in values]
+
+
+def _value(word: str, where: str) -> Any:
+    if _WHOLE.fullmatch(word) and len(word) < 1000:
+        return int(word)
+    if re.fullmatch(_NUMBER, word):
+        return float(word)
+    if word in ("true", "false"):
+        return word == "true"
+    if word[0] in "\"'[{":
+        try:
+            return tomllib.loads(f"value = {word}")["value"]
+        except tomllib.TOMLDecodeError as error:
+            raise ModelError(f"{where}: {word} is not a value of TOML ({error})") from None
+    return word
+
+
+def _plain(value: Any) -> Any:
+    """A value given in Python as TOML has it: no arrays or scalars of numpy, no tuples."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    return value
+
+
+# --- parameters ------------------------------------------------------------------------------------------------------
+def make_parameters(
+    file: Path, data: Mapping[str, Any], settings: Sequence[str] | Mapping[str, Any]
+) -> list[Parameter]:
+    """The parameters of ``settings`` ("PATH=VALUES" each, or values by path) in the tables of a file.
+
+    Raises:
+        ModelError: a path that leads nowhere or to several tables, values that are missing, given twice or of a type
+            that does not fit there.
+    """
+    pairs: list[tuple[str, list[Any]]] = []
+    for path, given in settings.items() if isinstance(settings, Mapping) else map(_halves, settings):
+        if isinstance(given, str):
+            values = values_of(given, path)
+        elif isinstance(given, Iterable) and not isinstance(given, Mapping):
+            values = [_plain(v) for v in given]
+        else:
+            values = [_plain(given)]
+        if not values:
+            raise ModelError(f"{path}: it has no values; give a list with at least one")
+        pairs.append((path, values))
+    if not pairs:
+        raise ModelError(
+            f"{file}: nothing is swept; give PATH=VALUES, such as section.rod.diameter=0.01,0.02 or step.1.h=1e-3"
+        )
+    found: list[Parameter] = []
+    for path, values in pairs:
+        parts = [part.strip() for part in _split(path, ".")]
+        parts = [part[1:-1] if len(part) > 1 and part[0] == part[-1] and part[0] in "\"'" else part for part in parts]
+        keys = _locate(data, parts, path, file)
+        for other in found:
+            shared = min(len(keys), len(other.keys))
+            if keys[:shared] == other.keys[:shared]:
+                same = "is given twice" if keys == other.keys else f"and {other.path} change the same thing"
+                raise ModelError(f"{path} {same}; give one list of values")
+        for k, value in enumerate(values):
+            if any(value == v and type(value) is type(v) for v in values[:k]):
+                raise ModelError(f"{path}: the value {shown(value)} is given twice")
+        found.append(Parameter(path, path, keys, tuple(values)))
+    _check_values(file, data, found)
+    return _labelled(found)
+
+
+def _halves(text: str) -> tuple[str, str]:
+    path, equals, values = text.partition("=")
+    if not equals or not path.strip():
+        raise ModelError(f'"{text}" does not say what to set; write PATH=VALUES, such as point_mass.tip.mass=0:20:5')
+    return path.strip(), values
+
+
+def _listing(names: Iterable[Any]) -> str:
+    names = list(names)
+    return ", ".join(map(str, names[:30])) + (f" and {len(names) - 30} more" if len(names) > 30 else "") or "nothing"
+
+
+def _locate(data: Mapping[str, Any], parts: list[str], path: str, file: Path) -> tuple[str | int, ...]:
+    """The keys and indices that lead to what a path names; the last key may be one that the file leaves to its
+    default."""
+
+    def missing(what: str, known: Iterable[Any]) -> ModelError:
+        known = [str(name) for name in known]
+        close = difflib.get_close_matches(str(parts[len(keys)]), known, n=1)
+        hint = f'; did you mean "{close[0]}"?' if close else ""
+        return ModelError(f"{path}: {what}{hint} (there are {_listing(known)})")
+
+    keys: list[str | int] = []
+    node: Any = data
+    if not all(parts):
+        raise ModelError(f"{path}: a part of the path is empty; write KIND.NAME.KEY")
+    for number, part in enumerate(parts):
+        last = number == len(parts) - 1
+        where = ".".join(parts[:number])
+        if isinstance(node, dict):
+            if part not in node:
+                # a key that has its default so far; what may stand there is seen when its values are checked
+                table = number == 0 or (parts[0] in _BY_NAME and parts[0] != "function" and number > 1)
+                top = number == 0 and part not in Document.keys
+                if not last or not table or top:
+                    raise missing(f"{file} has no {part!r}" if not where else f'{where} has no "{part}"', node)
+                return (*keys, part)
+            keys.append(part)
+        elif isinstance(node, list) and node and all(isinstance(entry, dict) for entry in node):
+            chosen = _entries(node, part, where)
+            if not chosen:
+                names = [_name_of(e, k, where) for k, e in enumerate(node)]
+                raise missing(f'there is no {where} "{part}"', names)
+            if len(chosen) > 1:
+                listed = " or ".join(f"{where}.{k + 1}" for k in chosen)
+                raise ModelError(f'{path}: {len(chosen)} tables are called {where} "{part}"; write {listed}')
+            keys.append(chosen[0])
+        elif isinstance(node, list):
+            if not re.fullmatch(r"\d+", part) or not 1 <= int(part) <= len(node):
+                raise missing(f'{where} = {shown(node)} has no "{part}"', range(1, len(node) + 1))
+            keys.append(int(part) - 1)
+        else:
+            raise ModelError(f"{path}: {where} = {shown(node)} is a single value, without parts")
+        node = node[keys[-1]]
+    whole = len(keys) <= 2 and isinstance(node, dict) and parts[0] != "function"
+    if whole or (len(keys) == 1 and parts[0] in _BY_NAME):
+        inside = node if isinstance(node, dict) else [_name_of(e, k, parts[0]) for k, e in enumerate(node)]
+        raise ModelError(f"{path}: this names a whole table; write {path}.KEY with one of {_listing(inside)}")
+    return tuple(keys)
+
+
+def _entries(entries: list[dict[str, Any]], part: str, kind: str) -> list[int]:
+    """Which of a list of tables a word means: by name, of steps by type too, or else the number, from 1."""
+    named = [k for k, entry in enumerate(entries) if entry.get("name") == part]
+    if not named and kind == "step":  # steps without a name are called by their type
+        named = [k for k, entry in enumerate(entries) if "name" not in entry and entry.get("type") == part]
+    if not named and re.fullmatch(r"\d+", part) and 1 <= int(part) <= len(entries):
+        named = [int(part) - 1]
+    return named
+
+
+def _name_of(entry: dict[str, Any], index: int, kind: str) -> str:
+    name = entry.get("name", entry.get("type") if kind == "step" else None)
+    return str(index + 1) if name is None else str(name)
+
+
+def _check_values(file: Path, data: Mapping[str, Any], parameters: list[Parameter]) -> None:
+    """Whether every value may stand where it is put, the other parameters at their first values."""
+    first = copy.deepcopy(dict(data))
+    for p in parameters:
+        _set(first, p.keys, p.values[0])
+    for p in parameters:
+        for value in p.values:
+            trial = copy.deepcopy(first)
+            _set(trial, p.keys, value)
+            try:
+                check_model_data(file, trial)
+            except InputError as error:
+                raise type(error)(f"{p.path} = {shown(value)}: {error}") from None
+            except (TypeError, ValueError, OverflowError) as error:  # of types that no file can hold
+                raise ModelError(f"{p.path} = {shown(value)}: cannot stand in a model file ({error})") from None
+
+
+def _set(data: dict[str, Any], keys: tuple[str | int, ...], value: Any) -> None:
+    node: Any = data
+    for key in keys[:-1]:
+        node = node[key]
+    node[keys[-1]] = value
+
+
+def _labelled(parameters: list[Parameter]) -> list[Parameter]:
+    """Short names: the last parts of the paths, as many as tell them apart."""
+    out = []
+    for p in parameters:
+        parts = _split(p.path, ".")
+        for count in range(1, len(parts) + 1):
+            label = ".".join(parts[-count:]).strip()
+            if not label.isdigit() and not re.match(r"\d+(\.|$)", label):
+                others = (_split(o.path, ".")[-count:] for o in parameters if o is not p)
+                if all(other != parts[-count:] for other in others):
+                    break
+        out.append(replace(p, label=label))
+    return out
+
+
+# --- variants --------------------------------------------------------------------------------------------------------
+def make_variants(parameters: Sequence[Parameter], zipped: bool = False) -> list[Variant]:
+    """All combinations of the values, the last parameter fastest; ``zipped``: the first values of all, the second ...
+
+    Raises:
+        ModelError: lists of different lengths to be paired, or too many variants.
+    """
+    lengths = [len(p.values) for p in parameters]
+    if zipped and len(set(lengths)) > 1:
+        told = ", ".join(f"{p.path} has {len(p.values)}" for p in parameters)
+        raise ModelError(f"values can be paired only if there are equally many of each: {told}")
+    count = lengths[0] if zipped else math.prod(lengths)
+    if count > MAX_VARIANTS:
+        raise ModelError(f"{count} variants are more than the {MAX_VARIANTS} of one sweep; take fewer values")
+    combinations = (
+        zip(*(p.values for p in parameters)) if zipped else itertools.product(*(p.values for p in parameters))
+    )
+    variants, names = [], set()
+    for values in combinations:
+        name = _folder(parameters, values)
+        if name.lower() in names:  # of a file system that knows no capitals
+            name = f"{name[:80]}~{_short_digest(values)}"
+        names.add(name.lower())
+        variants.append(Variant(name, tuple(values)))
+    return variants
+
+
+def changed(data: Mapping[str, Any], parameters: Sequence[Parameter], values: Sequence[Any]) -> dict[str, Any]:
+    """The tables of a file with other values."""
+    out = copy.deepcopy(dict(data))
+    for p, value in zip(parameters, values):
+        _set(out, p.keys, copy.deepcopy(value))
+    return out
+
+
+def _folder(parameters: Sequence[Parameter], values: Sequence[Any]) -> str:
+    full = ",".join(f"{p.label}={shown(v) if not isinstance(v, str) else v}" for p, v in zip(parameters, values))
+    name = re.sub(r"[^A-Za-z0-9_.,=+-]+", "_", full).strip(".")
+    return name if name == full and len(name) <= 100 else f"{name[:80]}~{_short_digest(values)}"
+
+
+def _short_digest(values: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps(values, default=str).encode()).hexdigest()[:8]
+
+
+def digest_of(data: Mapping[str, Any], folder: Path, known: dict[Path, str]) -> str:
+    """A number that changes with anything that a model file says, and with the meshes and tables that it names;
+    ``known`` remembers those that were read."""
+    digest = hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode())
+    for path in sorted({folder / name for name in files_of(data)}):
+        if path not in known:
+            try:
+                with path.open("rb") as stream:
+                    known[path] = hashlib.file_digest(stream, "sha256").hexdigest()
+            except (OSError, ValueError):
+                known[path] = "missing"
+        digest.update(known[path].encode())
+    return digest.hexdigest()
+
+
+def files_of(value: Any) -> Iterable[str]:
+    """Files that a model file names: every text under a key ``file`` (of meshes, and of functions as tables)."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("file"), str):
+            yield value["file"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from files_of(item)
+
+
+def moved(value: Any, prefix: str) -> Any:
+    """The same tables for a model file in another folder, from which ``prefix`` leads to the old one."""
+    if isinstance(value, Mapping):
+        out = {k: moved(v, prefix) for k, v in value.items()}
+        if isinstance(value.get("file"), str) and not Path(value["file"]).is_absolute():
+            out["file"] = f"{prefix}/{value['file']}"
+        return out
+    return [moved(v, prefix) for v in value] if isinstance(value, list) else value

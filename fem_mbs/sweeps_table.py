@@ -1,0 +1,223 @@
+"""The table of a sweep: a row per variant with its values, how it ended, and its quantities."""
+
+from __future__ import annotations
+
+import csv
+import fnmatch
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem_mbs import results_store as store
+from fem_mbs.errors import ResultsError
+from fem_mbs.modelfile_schema import shown
+
+__all__ = ["CSV", "FORMAT", "JSON", "SweepParameter", "SweepRow", "SweepTable"]
+
+JSON, CSV = "sweep.json", "sweep.csv"
+FORMAT = "fem-mbs sweep 1"
+
+# What a table or figure shows unless it is told: the first of these patterns that fit, and vary.
+_TELLING = (
+    r"frequency_\d+", r"load_factor_\d+", r"critical_(speed|load)_\d+", r"absmax", r"amplitude_max",
+    r"growth_rate_(max|\d+)", r"damping_ratio_\d+", r"largest_displacement", r"unstable_from\..*", r"time",
+    r"strain_energy",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SweepParameter:
+    """What was changed: its path in the model file, its short name in tables and folders, its values."""
+
+    path: str
+    label: str
+    values: tuple[Any, ...]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether all values are numbers."""
+        return all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in self.values)
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """A variant: its values in the order of the parameters, its folder below that of the sweep, its status ("done",
+    "failed", "missing"), the reason of a failure, the wall time [s], its quantities by name."""
+
+    values: tuple[Any, ...]
+    folder: str
+    status: str
+    reason: str = ""
+    seconds: float | None = None
+    quantities: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class SweepTable:
+    """All variants of a sweep, in the order of their values (the last parameter fastest).
+
+    ``units`` has the names of all quantities, in order, with their units.
+    """
+
+    directory: Path
+    title: str
+    model: str
+    parameters: list[SweepParameter]
+    rows: list[SweepRow]
+    units: dict[str, str]
+    zipped: bool = False
+
+    @property
+    def failed(self) -> list[SweepRow]:
+        return [row for row in self.rows if row.status == "failed"]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the quantities."""
+        return list(self.units)
+
+    def column(self, name: str) -> np.ndarray:
+        """A quantity, or a parameter of numbers by its path or short name, (n_rows,) float; NaN where there is none.
+
+        Raises ResultsError for an unknown name.
+        """
+        for k, p in enumerate(self.parameters):
+            if name in (p.path, p.label) and p.numeric:
+                return np.array([row.values[k] for row in self.rows], float)
+        if name not in self.units:
+            raise ResultsError(self._unknown(name))
+        return np.array([row.quantities.get(name, np.nan) for row in self.rows], float)
+
+    def values(self, parameter: str) -> list[Any]:
+        """The values of a parameter (by path or short name) in the rows.
+
+        Raises ResultsError for an unknown parameter.
+        """
+        for k, p in enumerate(self.parameters):
+            if parameter in (p.path, p.label):
+                return [row.values[k] for row in self.rows]
+        known = ", ".join(p.path for p in self.parameters)
+        raise ResultsError(f'Sweep "{self.directory}": no parameter "{parameter}"; there are {known}')
+
+    def choose(self, patterns: Sequence[str] | None = None, most: int | None = None) -> list[str]:
+        """Names of quantities: those that fit one of the patterns (``*``, ``?`` and ``[...]`` as in names of files), in
+        their order; without patterns the most telling ones that differ between the variants.
+
+        Raises ResultsError for a pattern that fits none.
+        """
+        if patterns:
+            out: list[str] = []
+            for pattern in patterns:
+                fitting = [name for name in self.units if fnmatch.fnmatchcase(name, pattern)]
+                if not fitting:
+                    raise ResultsError(self._unknown(pattern))
+                out += [name for name in fitting if name not in out]
+            return out[:most]
+        found: list[str] = []
+        for pattern in _TELLING:
+            found += [
+                name
+                for name in self.units
+                if re.search(rf"(^|\.){pattern}$", name) and name not in found and self._varies(name)
+            ]
+        if not found:
+            found = [n for n in self.units if not re.search(r"(seconds|iterations|error.*)$", n) and self._varies(n)]
+        return found[:most]
+
+    @property
+    def varied(self) -> list[int]:
+        """Numbers of the parameters that have more than one value; of all, if none has."""
+        found = [k for k, p in enumerate(self.parameters) if len(p.values) > 1]
+        return found or list(range(len(self.parameters)))
+
+    def _varies(self, name: str) -> bool:
+        values = self.column(name)
+        values = values[np.isfinite(values)]
+        if not len(values):
+            return False
+        size = np.abs(values).max()
+        # what is zero but for rounding, beside others of its kind
+        unit, kind = self.units[name], name.rpartition(".")[2]
+        alike = [n for n in self.units if self.units[n] == unit and n.rpartition(".")[2] == kind]
+        if size <= 1e-10 * max(abs(row.quantities.get(n, 0.0)) for row in self.rows for n in alike):
+            return False
+        return len(self.rows) == 1 or bool(np.ptp(values) > 1e-4 * size)
+
+    def _unknown(self, pattern: str) -> str:
+        if not self.units:
+            return f'Sweep "{self.directory}": no variant is done, so there is no quantity "{pattern}" yet'
+        names = ", ".join(list(self.units)[:60]) + (f" and {len(self.units) - 60} more" if len(self.units) > 60 else "")
+        return f'Sweep "{self.directory}": no quantity fits "{pattern}"; there are {names}'
+
+    # --- files -------------------------------------------------------------------------------------------------------
+    def write(self, patterns: Sequence[str] | None = None) -> list[Path]:
+        """Write sweep.json (all quantities) and sweep.csv (those that fit ``patterns``, by default all); return their
+        paths."""
+        names = self.choose(patterns) if patterns else self.names
+        columns = [{"name": p.label, "of": "parameter", "path": p.path, "unit": ""} for p in self.parameters]
+        columns += [
+            {"name": n, "of": "variant", "unit": u} for n, u in (("folder", ""), ("status", ""), ("reason", ""))
+        ]
+        columns += [{"name": "seconds", "of": "variant", "unit": "s"}]
+        columns += [{"name": name, "of": "quantity", "unit": unit} for name, unit in self.units.items()]
+        value = {
+            "format": FORMAT,
+            "title": self.title,
+            "model": self.model,
+            "zip": self.zipped,
+            "parameters": [{"path": p.path, "label": p.label, "values": list(p.values)} for p in self.parameters],
+            "columns": columns,
+            "rows": [
+                {
+                    "values": list(row.values),
+                    "folder": row.folder,
+                    "status": row.status,
+                    "reason": row.reason,
+                    "seconds": row.seconds,
+                    "quantities": row.quantities,
+                }
+                for row in self.rows
+            ],
+        }
+        store.write_json(self.directory / JSON, value)
+        store.write_atomic(self.directory / CSV, self._csv(names))
+        return [self.directory / JSON, self.directory / CSV]
+
+    def _csv(self, names: Iterable[str]) -> str:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        names = list(names)
+        units = [f" [{self.units[name]}]" if self.units[name] else "" for name in names]
+        head = [*(p.label for p in self.parameters), "folder", "status", "reason", "seconds [s]"]
+        writer.writerow([*head, *(name + unit for name, unit in zip(names, units))])
+        for row in self.rows:
+            values = [v if isinstance(v, str) else shown(v, 1000) for v in row.values]
+            found = [repr(row.quantities[name]) if name in row.quantities else "" for name in names]
+            seconds = "" if row.seconds is None else repr(row.seconds)
+            writer.writerow([*values, row.folder, row.status, row.reason, seconds, *found])
+        return text.getvalue()
+
+    @classmethod
+    def open(cls, directory: str | Path) -> SweepTable:
+        """Read the table of a sweep.
+
+        Raises ResultsError if the folder holds none.
+        """
+        folder = Path(directory)
+        if not (folder / JSON).is_file():
+            raise ResultsError(f'Sweep "{folder}": there is no {JSON}; run: fem-mbs sweep MODEL --set ... -o {folder}')
+        value = store.read_json(folder / JSON)
+        if not isinstance(value, dict) or value.get("format") != FORMAT:
+            raise ResultsError(f'Sweep "{folder}": {JSON} is not of the format "{FORMAT}"; run the sweep again')
+        parameters = [SweepParameter(p["path"], p["label"], tuple(p["values"])) for p in value["parameters"]]
+        rows = [
+            SweepRow(tuple(r["values"]), r["folder"], r["status"], r["reason"], r["seconds"], r["quantities"])
+            for r in value["rows"]
+        ]
+        units = {c["name"]: c["unit"] for c in value["columns"] if c["of"] == "quantity"}
+        return cls(folder, value["title"], value["model"], parameters, rows, units, value["zip"])
