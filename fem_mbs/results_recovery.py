@@ -315,11 +315,15 @@ def peak_results(results: Results, directory: str | Path) -> Results:
     parts = _stressed(results)
     meshes, blocks = _meshes(parts, 0, 0)
     size = sum(len(placed.arm) for placed in parts)
+    old = results.header
     header = {
-        "title": f"{results.header['title']}: largest over time".removeprefix(": "), "version": results.header["version"],
-        "dimension": results.header["dimension"], "nodes": np.concatenate([placed.place for placed in parts]),
-        "blocks": blocks, "fields": [{"name": MISES, "components": [""]}],
-    }  # fmt: skip
+        "title": f"{old['title']}: largest over time".removeprefix(": "),
+        "version": old["version"],
+        "dimension": old["dimension"],
+        "nodes": np.concatenate([placed.place for placed in parts]),
+        "blocks": blocks,
+        "fields": [{"name": MISES, "components": [""]}],
+    }
     columns = {"displacement": np.zeros((1, size, 3)), "time": np.zeros(1), "rotation": np.zeros((1, size, 3))}
     seen = False
     for mesh in meshes:
