@@ -204,7 +204,8 @@ def _head(results: Results, parts: list[PlacedResult]) -> tuple[dict[str, Any], 
     }
     header |= {
         "nodes": np.concatenate((old["nodes"], *(placed.place for placed in parts))),
-        "blocks": [*old["blocks"], *blocks],
+        # (small meshes are in the run's own results already)
+        "blocks": [*(block for block in old["blocks"] if not str(block["type"]).startswith("reduced ")), *blocks],
         "fields": fields,
         "node_names": names,
     }

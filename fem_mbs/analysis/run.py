@@ -359,8 +359,6 @@ class _Run:
             for name, values in out.items():
                 if values.ndim > 1 and values.shape[1] == n and "/points " not in name and "/energy " not in name:
                     out[name] = self.recovered.extended(values, more.get(name))
-        for name, placed in self.model.reduced_parts.items():
-            out[f"modal/{name}"] = Q[:, self.recovered.scalars(placed)]
         for name, cells in self.model.groups.items():
             if name in solids:
                 continue
