@@ -167,9 +167,10 @@ def couple(
     H, Y, motion, elastic = np.zeros((b, n)), np.zeros((b, b)), np.zeros(b), np.zeros(b)
     for i, part in enumerate(parts):
         at, modes = part.part.touched, part.modes
-        here = modes.forces.T @ modes.shapes
+        rows = csr_matrix(part.part.rows)[at]
+        here = rows @ modes.shapes
         H[at, first[i] : first[i + 1]] = here
-        Y[np.ix_(at, at)] += modes.forces.T @ modes.attachments  # with its round-off: see _forces
+        Y[np.ix_(at, at)] += rows @ modes.attachments  # with its round-off: see _forces
         motion[at] += np.linalg.norm(here, axis=1)
         r = modes.rigid.shape[1]
         elastic[at] += np.diag(modes.flexibility) + np.einsum("bk,k->b", here[:, r:] ** 2, 1.0 / modes.values)
@@ -180,9 +181,15 @@ def couple(
     y = np.zeros((b, Z.shape[1]))
     for i, part in enumerate(parts):
         local.append(np.vstack((Z[first[i] : first[i + 1]], gamma[part.part.touched])))
-        K += local[i].T @ part.stiffness @ local[i]
-        M += local[i].T @ part.mass @ local[i]
-        y[part.part.touched] += (part.modes.forces.T @ part.basis) @ local[i]
+        if part.basis.shape[1] <= Z.shape[1]:
+            K += local[i].T @ part.stiffness @ local[i]
+            M += local[i].T @ part.mass @ local[i]
+            y += (part.part.rows @ part.basis) @ local[i]
+        else:  # a long interface: fewer motions are those of the system
+            T = part.basis @ local[i]
+            K += T.T @ (part.part.K @ T)
+            M += T.T @ (part.part.M @ T)
+            y += part.part.rows @ T
     K += y[conditions:].T @ links @ y[conditions:]
     M += y[conditions:].T @ masses @ y[conditions:]
     gap = float((np.abs(y[:conditions]).max(axis=1, initial=0.0) / _positive(motion[:conditions])).max(initial=0.0))
