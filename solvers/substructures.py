@@ -37,6 +37,8 @@ __all__ = ["Coupled", "Reduced", "Substructure", "couple"]
 _STIFF = 1e-10
 #: Motion that an interface condition asks of the amplitudes, over that of its sides, that is none.
 _REPEATED = 1e-9
+#: Eigenvalues over the largest that are none (1e-15 measured).
+_RIGID = 1e-12
 
 
 @dataclass(eq=False)
@@ -130,6 +132,11 @@ class Coupled:
     @property
     def size(self) -> int:
         return self.K.shape[0]
+
+    @property
+    def rigid(self) -> np.ndarray:
+        """Which system modes (n_p,) are rigid-body motions: their values are round-off of the largest."""
+        return np.abs(self.values) <= _RIGID * np.abs(self.values).max()
 
     @property
     def frequencies(self) -> np.ndarray:
