@@ -174,19 +174,24 @@ def _print_table(console: Console, table: SweepTable, quantities: Sequence[str])
     from rich.markup import escape
 
     names = table.choose(quantities, None if quantities else _MOST_COLUMNS) if table.units else []
-    steps = {name.partition(".")[0] for name in names}
-    cut = len(names[0].partition(".")[0]) + 1 if len(steps) == 1 and all("." in name for name in names) else 0
-    heads = [f"{name[cut:]} [{table.units[name]}]" if table.units[name] else name[cut:] for name in names]
     varied = table.varied
-    labels = [table.parameters[k].label for k in varied]
-    out = make_table(*(escape(h) for h in [*labels, *heads, "seconds", "status"]))
-    if cut:
-        console.print(f"\nof {'step ' if steps != {'check'} else ''}{steps.pop()}:", markup=False)
-    for row in table.rows[:_MOST_ROWS]:
-        values = [row.values[k] if isinstance(row.values[k], str) else shown(row.values[k], 30) for k in varied]
-        found = [f"{row.quantities[name]:.6g}" if name in row.quantities else "" for name in names]
-        seconds = "" if row.seconds is None else f"{row.seconds:.2f}"
-        out.add_row(*(escape(c) for c in [*values, *found, seconds, row.status]))
+    cells = [[row.values[k] if isinstance(row.values[k], str) else shown(row.values[k], 30) for k in varied]
+             for row in table.rows]  # fmt: skip
+    heads = [table.parameters[k].label for k in varied]
+    columns = [(head, [line[k] for line in cells]) for k, head in enumerate(heads)]
+    columns += [
+        (_head(n, table.units[n]), [_number(row.quantities.get(n), ".6g") for row in table.rows]) for n in names
+    ]
+    columns.append(("seconds", [_number(row.seconds, ".2f") for row in table.rows]))
+    columns.append(("status", [row.status for row in table.rows]))
+    if not quantities:  # as many of them as fit
+        first, last = len(heads), len(heads) + len(names)
+        while last > first + 1 and sum(map(_width, columns)) > console.width:
+            last -= 1
+            del columns[last]
+    out = make_table(*(escape(head) for head, _ in columns))
+    for k in range(min(len(table.rows), _MOST_ROWS)):
+        out.add_row(*(escape(column[k]) for _, column in columns))
     console.print(out)
     if len(table.rows) > _MOST_ROWS:
         console.print(f"and {len(table.rows) - _MOST_ROWS} more variants, see sweep.csv", markup=False)
@@ -197,3 +202,19 @@ def _print_table(console: Console, table: SweepTable, quantities: Sequence[str])
         console.print(f"and {len(table.failed) - 20} more that failed, see sweep.csv", markup=False)
     if table.units and not quantities:
         console.print(f"{len(table.units)} quantities are in sweep.csv; choose with --quantity NAME", markup=False)
+
+
+def _head(name: str, unit: str) -> str:
+    """In two lines: the step, and what of it."""
+    step, dot, rest = name.partition(".")
+    text = f"{rest} [{unit}]" if unit else rest
+    return f"{step}\n{text}" if dot else name
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def _width(column: tuple[str, list[str]]) -> int:
+    head, cells = column
+    return max(map(len, [*head.split("\n"), *cells])) + 3

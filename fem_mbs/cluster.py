@@ -30,7 +30,7 @@ from typing import Any
 
 from fem_mbs.errors import AnalysisError, InputError
 
-__all__ = ["TaskFailure", "TaskPool", "TaskProgress", "default_workers", "run_tasks"]
+__all__ = ["TaskFailure", "TaskPool", "TaskProgress", "default_workers", "refuse_in_workers", "run_tasks"]
 
 #: Threads within a worker: the variants themselves are what runs side by side.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -110,8 +110,8 @@ def run_tasks(
     tasks = list(arguments)
     if not tasks:
         return []
-    if scheduler is None and workers is None:
-        workers = min(default_workers(), len(tasks))
+    if scheduler is None:
+        workers = min(workers or default_workers(), len(tasks))
     with TaskPool(workers, scheduler) as pool:
         return pool.run(function, tasks, attempts=attempts, progress=progress, errors=errors)
 
@@ -140,7 +140,7 @@ class TaskPool:
         self._client: Any = None
 
     def __enter__(self) -> TaskPool:
-        _refuse_in_spawned_main()
+        refuse_in_workers()
         try:
             import distributed  # noqa: F401
         except ImportError as error:
@@ -371,8 +371,9 @@ def dask_setup(worker: Any) -> None:
 
 
 # --- in the process that starts them ---------------------------------------------------------------------------------
-def _refuse_in_spawned_main() -> None:
-    """A worker process first imports the script that has started it; what that calls must not start workers again."""
+def refuse_in_workers() -> None:
+    """End this process if it is a worker that still imports the script which has started it: what that calls must not
+    start workers again.  To be called by whoever does something before `run_tasks`."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise SystemExit(1)  # silently: the process that starts it reports
 

@@ -67,6 +67,7 @@ _FUNCTION_TEXTS = {
 }
 
 _SENSOR_TEXTS = {
+    "modal": "coordinates of a reduced part [m]: of one shape (`mode`, 1 is the lowest), or of all",
     "position": "of a node, or of a point of a body [m]",
     "displacement": "since the start [m]",
     "velocity": "[m/s]",
@@ -286,9 +287,9 @@ def _shapes() -> Iterator[str]:
     )
 
 
-def _mesh_parts() -> Iterator[str]:
+def _inner_tables(table_name: str) -> Iterator[str]:
     for table in TABLES:
-        if table.name == "mesh" and table.keys is not None:
+        if table.name == table_name and table.keys is not None:
             for name, key in table.keys.keys.items():
                 if isinstance(key.kind, type):
                     yield f"`{name} = {{...}}`:\n"
@@ -332,7 +333,8 @@ def _checks() -> Iterator[str]:
 _EXTRA = {
     "function": _function_kinds,
     "section": _shapes,
-    "mesh": _mesh_parts,
+    "mesh": lambda: _inner_tables("mesh"),
+    "part": lambda: _inner_tables("part"),
     "sensor": _sensors,
     "step": _steps,
     "check": _checks,

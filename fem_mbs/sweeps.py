@@ -20,7 +20,7 @@ from time import monotonic, perf_counter
 from typing import Any
 
 from fem_mbs import results_store as store
-from fem_mbs.cluster import TaskFailure, TaskProgress, run_tasks
+from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_tasks
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, ResultsError
 from fem_mbs.modelfile import check_model_data, load_model, locate_error, parse_model_file
 from fem_mbs.modelfile_writer import model_text
@@ -66,6 +66,7 @@ def sweep(
         ResultsError: the folder cannot be used, or a pattern of ``quantities`` fits nothing (the results are there).
         AnalysisError: workers do not start, or have all gone.  Variants that fail are rows of the table instead.
     """
+    refuse_in_workers()
     plan = plan_sweep(model, values, output, zip=zip, again=again)
     table = run_plan(plan, workers=workers, scheduler=scheduler, attempts=attempts, progress=progress)
     table.write(quantities)
@@ -274,7 +275,7 @@ def _record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:
 
 
 def _find_others(plan: Plan) -> None:
-    """After an interrupted run: what is there all the same, of before or finished by a worker that nobody listens to."""
+    """After an interrupted run: what is there all the same, from before or from a worker to which nobody listens."""
     for k in plan.waiting:
         record = _read_record(plan.directory / VARIANTS / plan.variants[k].name)
         if record is not None and record["digest"] == plan.digests[k]:

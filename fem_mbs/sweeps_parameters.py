@@ -167,7 +167,7 @@ def make_parameters(
     for path, given in settings.items() if isinstance(settings, Mapping) else map(_halves, settings):
         if isinstance(given, str):
             values = values_of(given, path)
-        elif isinstance(given, Iterable):
+        elif isinstance(given, Iterable) and not isinstance(given, Mapping):
             values = [_plain(v) for v in given]
         else:
             values = [_plain(given)]

@@ -89,7 +89,8 @@ class SweepTable:
         for k, p in enumerate(self.parameters):
             if name in (p.path, p.label) and p.numeric:
                 return np.array([row.values[k] for row in self.rows], float)
-        self.choose([name.translate(_LITERAL)])
+        if name not in self.units:
+            raise ResultsError(self._unknown(name))
         return np.array([row.quantities.get(name, np.nan) for row in self.rows], float)
 
     def values(self, parameter: str) -> list[Any]:
@@ -220,7 +221,3 @@ class SweepTable:
         ]
         units = {c["name"]: c["unit"] for c in value["columns"] if c["of"] == "quantity"}
         return cls(folder, value["title"], value["model"], parameters, rows, units, value["zip"])
-
-
-#: Marks of patterns, taken literally.
-_LITERAL = {ord("["): "[[]", ord("*"): "[*]", ord("?"): "[?]"}

@@ -79,7 +79,7 @@ def test_help_is_quick_and_version(fem_mbs):
     started = time.monotonic()
     done = call("--help")
     assert done.returncode == 0
-    for command in ("run", "check", "new", "plot", "animate", "validate", "list", "export"):
+    for command in ("run", "sweep", "check", "new", "plot", "animate", "validate", "list", "export"):
         assert re.search(rf"\b{command}\b", done.stdout)
     assert time.monotonic() - started < 5.0
     code, out, _ = fem_mbs("--version")

@@ -148,11 +148,19 @@ def test_no_tasks_need_no_workers():
     assert default_workers() >= 1
 
 
-def test_a_script_without_a_guard_is_told(tmp_path):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from fem_mbs import run_tasks\nrun_tasks(abs, [(1,)], workers=1)\n",
+        "from fem_mbs import sweep\nsweep('model.toml', {'step.1.h': 0.1}, workers=1)\n",
+    ],
+)
+def test_a_script_without_a_guard_is_told(tmp_path, text):
     """Workers import the script that starts them; it must not start workers again."""
-    script = tmp_path / "script.py"
-    script.write_text("from fem_mbs import run_tasks\nrun_tasks(abs, [(1,)], workers=1)\n", encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    (tmp_path / "script.py").write_text(text, encoding="utf-8")
+    (tmp_path / "model.toml").write_text('[[step]]\ntype = "transient"\nduration = 1\nh = 0.1\n', encoding="utf-8")
+    command = [sys.executable, "script.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
     assert done.returncode == 1
     assert 'needs its calls under: if __name__ == "__main__":' in done.stderr
     assert done.stderr.count("Traceback") == 1

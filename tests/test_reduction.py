@@ -21,7 +21,8 @@ from fem_mbs import (
     solve,
     write_part,
 )
-from fem_mbs.analysis.reduction import METHODS, free_modes_of
+from fem_mbs.analysis.reduction import METHODS
+from fem_mbs.analysis.reduction_quality import free_modes_of
 from fem_mbs.solvers.factors import NotPositiveDefinite
 from fem_mbs.solvers.fixed_interface import fixed_interface
 from fem_mbs.solvers.free_interface import free_interface
@@ -65,7 +66,7 @@ def hertz(model: Model, count: int, rigid: int = 0) -> np.ndarray:
 
 def reduced_hertz(part, count: int) -> np.ndarray:
     r = part.rigid.shape[1]
-    values = free_modes_of(part.stiffness, part.mass)[0]
+    values = free_modes_of(part.stiffness, part.mass, part.rigid)[0]
     return np.sqrt(np.maximum(values[r : r + count], 0.0)) / (2.0 * np.pi)
 
 
@@ -113,6 +114,23 @@ def test_a_cut_off_keeps_what_a_count_does(chain):
         assert found.values == pytest.approx(every.values[:4], rel=1e-12)
         assert found.complete == (check == "inertia")
     assert fixed_interface(K, M, b, cutoff=cutoff, count=2).values.size == 2
+
+
+def test_a_counted_cut_off_of_a_larger_part():
+    """Above the size of dense solutions, with copies of modes: the bar has a square section."""
+    model = Model(3)
+    model.mesh("bar", box_mesh("hexahedron20", (8, 1, 1), (1.0, 0.1, 0.1)))
+    model.material("steel", E=2.1e11, nu=0.3, density=7800.0)
+    model.solids("bar", on="bar", material="steel")
+    every = reduce_part(model, ENDS, modes=16)
+    assert every.info["dofs"] > 300
+    assert every.frequencies[0] == pytest.approx(every.frequencies[1], rel=1e-6)
+    found = reduce_part(model, ENDS, cutoff=0.5 * (every.frequencies[10] + every.frequencies[11]))
+    assert found.info["complete"]
+    assert found.frequencies == pytest.approx(every.frequencies[:11], rel=1e-9)
+    nothing = reduce_part(model, ENDS, cutoff=0.5 * every.frequencies[0])
+    assert nothing.size == 12
+    assert nothing.info["complete"]
 
 
 def test_everything_or_nothing_in_the_boundary(chain):
@@ -305,6 +323,7 @@ def test_pinned_beam_turns_about_its_pin():
     assert part.rigid.shape == (part.size, 1)
     v = part.boundary @ part.rigid[:, 0]
     assert v / v[2] == pytest.approx([0.0, 1.0, 1.0, 1.0], abs=1e-12)
+    assert np.abs(v).max() == pytest.approx(1.0, abs=1e-12)
     assert np.abs(part.stiffness @ part.rigid).max() < 1e-12 * np.abs(part.stiffness).max()
 
 
@@ -363,6 +382,65 @@ def test_interfaces_that_depend_on_others(kind):
     within_estimates(part, hertz(tied(), 3))
 
 
+def test_reference_node_of_a_coupling():
+    """A coupling of the model and an interface that ties the same nodes are one and the same."""
+    model = solid()
+    for name, place in ENDS.items():
+        model.node(name, model.positions[model.nodes_of(place)].mean(axis=0))
+        model.coupling(f"tie {name}", name, place)
+    part = reduce_part(model, {"left": "left", "right": "right"}, modes=5)
+    tied = reduce_part(solid(), ENDS, modes=5)
+    b = slice(0, 12)
+    scale = np.sqrt(np.outer(np.diag(tied.stiffness)[b], np.diag(tied.stiffness)[b]))
+    assert part.stiffness[b, b] / scale == pytest.approx(tied.stiffness[b, b] / scale, abs=1e-9)
+    assert part.mass[b, b] == pytest.approx(tied.mass[b, b], abs=1e-9 * np.abs(tied.mass).max())
+    assert part.frequencies == pytest.approx(tied.frequencies, rel=1e-9)
+    with pytest.raises(ModelError, match="depends on others by a constraint"):
+        reduce_part(model, {"left": "bar:x0"})
+
+
+def test_axisymmetric_part_has_one_rigid_motion():
+    model = Model(2)
+    model.mesh("bar", box_mesh("quad8", (2, 6), (0.1, 1.0), place=(0.2, 0.0)))
+    model.material("steel", E=2.1e11, nu=0.3, density=7800.0)
+    model.planes("bar", on="bar", material="steel", state="axisymmetric")
+    ends = {k: {"on": f"bar:{k}", "kind": "average", "components": ["y"]} for k in ("y0", "y1")}
+    part = reduce_part(model, ends, modes=6)
+    assert part.rigid.shape == (8, 1)
+    assert part.boundary @ part.rigid == pytest.approx(np.ones((2, 1)), abs=1e-12)
+    assert part.moments is None
+    assert part.info["mass"] == pytest.approx(7800.0 * np.pi * (0.3**2 - 0.2**2), rel=1e-9)
+    assert read_part_of(plane()).moments.mass == pytest.approx(7800.0 * 0.002, rel=1e-9)
+
+
+def test_soft_ground_is_no_freedom():
+    """Springs of a billionth of the part's stiffness still hold it."""
+    model = plane()
+    model.nodal_spring("left", "bar:x0", "y", 1.0)
+    model.nodal_spring("right", "bar:x1", "y", 1.0)
+    part = reduce_part(model, ENDS, modes=2)
+    assert part.rigid.shape[1] == 1
+    assert (part.boundary @ part.rigid)[:, 0] == pytest.approx([1.0, 0.0, 0.0] * 2, abs=1e-9)
+
+
+def test_an_unstable_state_and_loose_interfaces():
+    """A strut pressed beyond its buckling load has a negative stiffness at its interface; a hinge has none."""
+    model = beam(2)
+    model.fix("bar:start")
+    model.force("press", "bar:end", (-30000.0, 0.0))
+    model.static_step()
+    part = reduce_part(model, {"tip": "bar:end"}, state="end", modes=3)
+    values, _ = free_modes_of(part.stiffness, part.mass)
+    assert values[0] < 0.0 < values[1]
+    assert part.info["accuracy"][0]["relative_error"] == np.inf
+    loose = beam(2)
+    loose.fix("bar:start")
+    loose.body("tip", (1.0, 0.0), mass=1.0, inertia=0.1)
+    loose.joint("hinge", "pin", "bar:end", "tip")
+    part = reduce_part(loose, {"tip": "tip"}, modes=3)
+    assert np.abs(np.linalg.eigvalsh(part.stiffness)).min() < 1e-9 * np.abs(part.stiffness).max()
+
+
 def test_interface_of_a_node_without_rotation_is_loose():
     with pytest.raises(AnalysisError, match="interfaces are held"):
         reduce_part(solid(), {"corner": 0})
@@ -384,7 +462,7 @@ def test_loads_and_damping():
     assert given.damping == pytest.approx(part.damping, rel=1e-6, abs=1e-6 * np.abs(part.damping).max())
     assert reduce_part(solid(), ENDS, modes=6).damping is None
     modal = reduce_part(solid(), ENDS, modes=6, damping=[0.01, 0.03])
-    values, P = free_modes_of(modal.stiffness, modal.mass)
+    values, P = free_modes_of(modal.stiffness, modal.mass, modal.rigid)
     D = P.T @ modal.damping @ P
     w = np.sqrt(np.maximum(values, 0.0))
     ratios = np.concatenate((np.zeros(6), [0.01], np.full(w.size - 7, 0.03)))

@@ -186,13 +186,10 @@ def test_paths(path, value, keys):
         node = node[key]
     assert node == values[0]
     # nothing else has changed, and nothing in the tables of the file itself
-    assert DATA == tomllib.loads(TEXT)
-    before = DATA
+    assert tomllib.loads(TEXT) == DATA
+    rest, before = there, DATA
     for key in keys[:-1]:
-        node, before = there, before[key]
-    rest = there
-    for key in keys[:-1]:
-        rest = rest[key]
+        rest, before = rest[key], before[key]
     if isinstance(rest, dict):
         assert {k: v for k, v in rest.items() if k != keys[-1]} == {k: v for k, v in before.items() if k != keys[-1]}
 
@@ -275,6 +272,10 @@ def test_values_from_python():
     assert type(one.values[0]) is float
     assert two.values == ([0, -1.0],)
     assert three.values == (3,)
+    (table,) = make_parameters(
+        FILE, DATA, {"joint.crank.function": {"kind": "constant_speed", "rate": np.float64(2.0)}}
+    )
+    assert table.values == ({"kind": "constant_speed", "rate": 2.0},)
 
 
 def test_names_of_folders():
@@ -313,8 +314,20 @@ def test_files_are_found_from_another_folder():
     there = moved(DATA, "../..")
     assert there["mesh"]["other"]["file"] == "../../parts/other.msh"
     assert there["joint"][1]["function"]["file"] == "../../load.csv"
-    assert DATA == tomllib.loads(TEXT)
+    assert tomllib.loads(TEXT) == DATA
     assert moved({"mesh": {"m": {"file": "/tmp/m.msh"}}}, "..") == {"mesh": {"m": {"file": "/tmp/m.msh"}}}
+
+
+def test_the_sweep_of_the_readme(checkout):
+    """Its paths are in the example, and its values may stand there."""
+    text = (checkout / "README.md").read_text(encoding="utf-8")
+    command = text[text.index("fem-mbs sweep model.toml --set motion") :].partition("```")[0].replace("\\\n", "")
+    words = command.split()
+    settings = [after for word, after in zip(words[:-1], words[1:]) if word == "--set"]
+    path = checkout / "examples" / "slider_crank" / "model.toml"
+    parameters = make_parameters(path, tomllib.loads(path.read_text(encoding="utf-8")), settings)
+    assert [len(p.values) for p in parameters] == [19, 3]
+    assert command.strip() in (path.parent / "README.md").read_text(encoding="utf-8").replace("\\\n", "")
 
 
 # --- the writer ------------------------------------------------------------------------------------------------------
@@ -329,7 +342,8 @@ def test_examples_survive_writing(checkout):
 
 KEYS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=8)
 SCALARS = st.one_of(
-    st.booleans(), st.integers(-(10**18), 10**18), st.floats(allow_nan=False), KEYS, st.dates(), st.times(), st.datetimes()
+    st.booleans(), st.integers(-(10**18), 10**18), st.floats(allow_nan=False), KEYS, st.dates(), st.times(),
+    st.datetimes(),
 )  # fmt: skip
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=8

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.fields import fields_of
+from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.solution import ENERGY_COLUMNS
 from fem_mbs.model import CompiledModel
 
@@ -73,6 +74,8 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         blocks.append(
             {"name": name, "type": block.type.name, "connectivity": cells, "outputs": list(block.type.outputs)}
         )
+    recovered = RecoveredNodes(compiled)
+    blocks += recovered.blocks
     components = ["x", "y", "z"][: model.dimension]
     supports: dict[int, list[str]] = {}
     shaken = [
@@ -99,7 +102,7 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "title": model.title,
         "version": metadata.version("fem-mbs"),
         "dimension": model.dimension,
-        "nodes": model.positions,
+        "nodes": np.concatenate((model.positions, recovered.x)),
         "node_names": names,
         "blocks": blocks,
         "fields": fields.header,

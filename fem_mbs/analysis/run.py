@@ -25,6 +25,7 @@ from fem_mbs.analysis.linear_runs import LinearRuns
 from fem_mbs.analysis.linear_steps import check_linear
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
+from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
 from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution, energy_range, relative_error
@@ -151,6 +152,7 @@ class _Run:
         self.skipped = skipped or []
         self.system = self.compiled.system
         self.fields = fields_of(self.compiled)
+        self.recovered = RecoveredNodes(self.compiled)
         self.state = self.system.initial_state()
         self.point = point
         self.t = 0.0
@@ -349,6 +351,13 @@ class _Run:
         solids = {part.name for part in self.fields.parts}
         if not shapes:
             out |= self.fields.frames(Q if about is None else about[None], chunk_frames, system.offset)
+        if len(self.recovered.x):
+            more = self.recovered.columns(Q, V, D)
+            for name, values in out.items():
+                if values.ndim > 1 and values.shape[1] == n and "/points " not in name and "/energy " not in name:
+                    out[name] = self.recovered.extended(values, more.get(name))
+        for name, placed in self.model.reduced_parts.items():
+            out[f"modal/{name}"] = Q[:, self.recovered.scalars(placed)]
         for name, cells in self.model.groups.items():
             if name in solids:
                 continue

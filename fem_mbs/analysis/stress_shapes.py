@@ -1,0 +1,43 @@
+"""Stresses at the nodes of solid and plane parts per unit of generalised coordinates, averaged as results do.
+
+Linear in the displacements, so they are those of the shapes: nothing but a product is left when a motion is known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.analysis.fields import fields_of
+from fem_mbs.analysis.linear import Linearised
+
+__all__ = ["stress_shapes"]
+
+
+def stress_shapes(linear: Linearised, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes (N_s,), and their stresses (N_s, 6, n) [N/m^2 per unit], xx yy zz xy yz zx, of displacements U (N, n) about
+    the state of a model; a node where parts touch comes once for each, with the average of that part's cells."""
+    system = linear.system
+    fields = fields_of(linear.compiled)
+    nodes, n = len(system.nodes.x), U.shape[1]
+    x = linear.state.Q[0][system.offset[:nodes, None] + np.arange(system.dimension)]
+    at_rest = np.array_equal(x, fields.X)
+    regions = sorted({part.region for part in fields.parts})
+    groups = [[part for part in fields.parts if part.region == region] for region in regions]
+    members = [np.unique(np.concatenate([part.nodes.ravel() for part in group])) for group in groups]
+    found = [np.zeros((len(own), 6, n)) for own in members]
+    for k in range(n):
+        out = np.zeros_like(linear.state.out)
+        for i, table in linear.output_changes(U[:, k]).items():
+            first = system.blocks[i].first_output
+            out[first : first + table.size] = table.ravel()
+        for group, own, target in zip(groups, members, found, strict=True):
+            total, count = np.zeros((nodes, group[0].components)), np.zeros(nodes)
+            for part in group:
+                stress, _ = part.table(out)
+                if not at_rest:
+                    stress = part.true_stresses(stress, fields.X, x)
+                part.add_at_nodes(stress, total, count)
+            target[:, : total.shape[1], k] = total[own] / count[own, None]
+    if not groups:
+        return np.zeros(0, np.int64), np.zeros((0, 6, n))
+    return np.concatenate(members), np.concatenate(found)
