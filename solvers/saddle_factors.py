@@ -25,9 +25,9 @@ _REFINEMENTS = 3
 _NEARLY = 1e-10
 #: Rows from which on real matrices go to CHOLMOD.
 LARGE = 20_000
-#: How many times as many unsymmetric matrices have, without and with constraints, and what counts as none: complex modes
-#: of a shaft in damped bearings take 17 s of one processor with SuperLU and 21 s with iterations for 35 649 rows, 40 s and
-#: 29 s for 54 924.
+#: How many times as many unsymmetric matrices have, without and with constraints, and what counts as none: complex
+#: modes of a shaft in damped bearings take 17 s of one processor with SuperLU and 21 s with iterations for 35 649 rows,
+#: 40 s and 29 s for 54 924.
 _UNSYMMETRIC, _CONSTRAINED, _SKEW = 2, 3, 1e-10
 _SEED = 5
 
@@ -56,10 +56,10 @@ class SaddleFactors:
 
     SuperLU: an ordering of the symmetrised pattern with threshold pivoting first; where solutions are not accurate,
     partial pivoting.  Of real matrices of more than `LARGE` rows, unsymmetric ones of twice as many (three times, with
-    constraints), CHOLMOD, where it is installed, factors the symmetric part: without constraints by its supernodal L L^T if that is positive
-    definite, the fast one for parts (`fem_mbs.solvers.positive_part`); else by the L D L^T of `fem_mbs.solvers.linear`,
-    quasi-definite if A is positive.  Refinement or GMRES on the matrix itself, or on its transpose, make solutions
-    exact.
+    constraints), CHOLMOD, where it is installed, factors the symmetric part: without constraints by its supernodal
+    L L^T if that is positive definite, the fast one for parts (`fem_mbs.solvers.positive_part`); else by the L D L^T of
+    `fem_mbs.solvers.linear`, quasi-definite if A is positive.  Refinement or GMRES on the matrix itself, or on its
+    transpose, make solutions exact.
 
     Raises:
         SingularShift: the matrix is singular to working precision: the norm of the inverse, over that of the matrix, is
