@@ -68,7 +68,8 @@ def ours(kind: str, n: int) -> dict:
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     values = scipy.linalg.eigh(part.stiffness, part.mass, eigvals_only=True)
     return {
-        "wall_s": wall, "cpu_s": cpu, "equations": linear.stiffness.shape[0], "seconds": part.info["seconds"], "before_mb": before,
+        "wall_s": wall, "cpu_s": cpu, "equations": linear.stiffness.shape[0], "before_mb": before,
+        "seconds": part.info["seconds"],
         "results": {"frequencies_hz": part.frequencies.tolist(), "free_hz": hertz(values[6:14])},
     }  # fmt: skip
 

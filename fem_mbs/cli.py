@@ -1,5 +1,5 @@
-"""The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`, `reduce`,
-`modify`, `validate`, `list`.
+"""The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`,
+`reduce`, `stresses`, `recover`, `convert`, `modify`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
 of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
@@ -401,12 +401,25 @@ def reduce_(
     no_recovery: Annotated[
         bool, typer.Option("--no-recovery", help="Leave the displacements of all nodes out of the file.")
     ] = False,
+    stress: Annotated[
+        bool, typer.Option("--stress", help="Keep the stresses at the nodes of solid and plane parts too.")
+    ] = False,
+    stiffening: Annotated[
+        str | None,
+        typer.Option(
+            help='Geometric stiffness by the loads of motion; the interface with the frame, or "free".',
+            show_default="none",
+        ),
+    ] = None,
     material: Annotated[str | None, typer.Option(help="Of a mesh: E,nu,density.")] = None,
     thickness: Annotated[float, typer.Option(help="Of a plane mesh [m].")] = 1.0,
     release: Annotated[bool, typer.Option("--release", help="Take supports of nodes of the interfaces away.")] = False,
     state: Annotated[str, typer.Option(help="Reduce at the start, or at the end of the model's steps.")] = "start",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write.", show_default="PART-part.h5")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="File to write: .h5, .SID_FEM, .pch, or a folder.", show_default="PART-part.h5"
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
@@ -414,13 +427,71 @@ def reduce_(
     """Reduce a part to its interfaces and a few modes, and write it to a file."""
     from fem_mbs.cli_reduce import reduce_file
 
+    if stress and no_recovery:
+        raise InputError("--stress and --no-recovery exclude each other; remove one")
     if rigid and average:
         raise InputError("--rigid and --average exclude each other; give NAME=rigid or NAME=average for single sets")
     reduce_file(
         part, interface, "average" if average else "rigid" if rigid else None, output, material, thickness, _console(),
         quiet, strict, method=method, modes=modes, cutoff=cutoff, participation=participation, damping=damping,
-        orthonormal=orthonormal, check=check, accuracy=accuracy, recovery=not no_recovery, state=state, release=release,
+        orthonormal=orthonormal, check=check, accuracy=accuracy, state=state, release=release,
+        recovery="stress" if stress else not no_recovery, stiffening=stiffening,
     )  # fmt: skip
+
+
+@app.command()
+def stresses(
+    folder: Annotated[Path, _FOLDER],
+    number: Annotated[int, typer.Option("-n", "--number", min=1, help="Places to name.")] = 10,
+    apart: Annotated[
+        float | None, typer.Option(help="Least distance of two places [m].", show_default="1/20 of the part")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Table to write.", show_default="DIR/stresses.csv")
+    ] = None,
+) -> None:
+    """Tell where and when the stresses of reduced parts are largest: table, CSV and figures."""
+    from fem_mbs.cli_stresses import report_stresses
+
+    report_stresses(folder, number, apart, output, _console())
+
+
+@app.command()
+def recover(
+    folder: Annotated[Path, _FOLDER],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for the results of the whole mesh.", show_default="DIR-recovered"),
+    ] = None,
+) -> None:
+    """Write results with the whole mesh of reduced parts, for plot, animate, export and ParaView."""
+    from fem_mbs.results import Results
+    from fem_mbs.results import export as write
+    from fem_mbs.results_recovery import recover as recovered
+
+    results = recovered(Results.open(folder), output)
+    write(results.directory)
+    print(f"{results.directory} written: {len(results.header['nodes'])} nodes")
+
+
+@app.command()
+def convert(
+    part: Annotated[Path, typer.Argument(help="Reduced part: .h5, .SID_FEM, .pch, or a folder.", show_default=False)],
+    target: Annotated[Path, typer.Argument(help="File (.h5, .SID_FEM, .pch) or folder to write.", show_default=False)],
+    frame: Annotated[
+        str | None,
+        typer.Option(help="Of .SID_FEM: interface with the body's frame, or mean.", show_default="by stiffening"),
+    ] = None,
+    modes: Annotated[int | None, typer.Option(min=1, help="Of .SID_FEM: number of shapes.", show_default="all")] = None,
+    grids: Annotated[list[Path] | None, typer.Option(help="Of .pch: file with the GRID entries.")] = None,
+) -> None:
+    """Convert a reduced part: HDF5, Matrix Market folder, DMIG of Nastran, flexible body data."""
+    from fem_mbs.results_part_formats import lost_in, read_part, write_part
+
+    found = read_part(part, grids or ())
+    written = write_part(target, found, frame, modes)
+    lost = lost_in(target, found)
+    print(f"{written} written" + (f", without {' and '.join(lost)}" if lost else ""))
 
 
 @app.command()

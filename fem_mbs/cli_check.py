@@ -106,6 +106,15 @@ def _solids(model: Any) -> Iterator[str]:
         )
 
 
+def _reduced(model: Any) -> Iterator[str]:
+    for name, placed in model.reduced_parts.items():
+        f = placed.frequencies
+        shapes = f"{_count(len(f), 'shape')} from {f[0]:.6g} to {f[-1]:.6g} Hz"
+        nodes = ", ".join(f'"{name}:{interface}"' for interface in placed.interfaces)
+        mass = placed.part.moments.mass
+        yield f'reduced part "{name}": {placed.part.method}, mass {mass:.6g} kg, {shapes}; interfaces {nodes}'
+
+
 def _parts(file: Any, model: Any) -> Iterator[str]:
     for entry in file.entries.get("beam", []) + file.entries.get("truss", []):
         keys = entry.keys
@@ -118,6 +127,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         on = keys.on if isinstance(keys.on, str) else " - ".join(keys.on)
         yield f'{entry.type.name} "{entry.name}": {n} {what} on {on}, {of}: {", ".join(numbers)}'
     yield from _solids(model)
+    yield from _reduced(model)
     for table in (
         "body",
         "point_mass",
@@ -252,6 +262,9 @@ def _still(kind: str, options: dict[str, Any]) -> str:
         return "linear statics"
     if kind == "linear_transient":
         return f"linear transient of {options['duration']:g} s in steps of {options['h']:g} s, rule {options['rule']}"
+    if kind == "modes" and options["component_cutoff"] is not None:
+        many = _count(options["count"], "lowest mode")
+        return f"the {many}, by components with their modes up to {options['component_cutoff']:g} Hz"
     if kind == "modes" and options["band"] is not None:
         return "all modes from {:g} to {:g} Hz".format(*options["band"])
     if kind == "modes":
@@ -415,6 +428,7 @@ def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
 def inventory() -> Iterator[str]:
     """What there is, by name; nothing is compiled."""
     from fem_mbs.analysis.options import STEP_OPTIONS
+    from fem_mbs.analysis.parameters import KINDS
     from fem_mbs.analysis.rules import RULES
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions import FUNCTION_KINDS
@@ -445,12 +459,20 @@ def inventory() -> Iterator[str]:
     yield "steps and their options:"
     for name, options in STEP_OPTIONS.items():
         yield f"  {name:20} {', '.join(options)}"
+    yield "parameters of components (fem-mbs modify):"
+    for name, (_, stiffness, mass) in KINDS.items():
+        acts = [word for word, share in (("stiffness", stiffness), ("mass", mass)) if share]
+        yield f"  {name:20} proportional to {' and '.join(acts)}"
+    yield f"  {'KEY of a section':20} elements of the group are made anew"
     yield "fields of solid and plane parts in results:"
     for name, text in FIELDS.items():
         yield f"  {name:20} {text}"
     yield "integration rules:"
     for name, rule in RULES.items():
         yield f"  {name:20} {rule.text}"
+    yield "reductions of parts (fem-mbs reduce):"
+    for name, text in _REDUCTIONS.items():
+        yield f"  {name:20} {text}"
     yield "linear solvers:"
     yield f"  {'banded':20} inside the compiled step, for narrow models"
     there, text = cholmod_status()
@@ -464,6 +486,15 @@ def inventory() -> Iterator[str]:
     yield f"  {'.vtu':20} VTK unstructured grid"
     yield "results: HDF5, XDMF and VTU (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"
 
+
+_REDUCTIONS = {
+    "guyan": "interfaces alone, the inside follows statics",
+    "craig_bampton": "modes with held interfaces",
+    "macneal": "modes with free interfaces, residual flexibility",
+    "rubin": "modes with free interfaces, residual flexibility and mass",
+    "craig_chang": "modes with free interfaces, attachment modes of inertia relief",
+    "herting": "modes with free interfaces, constraint modes, inertia relief",
+}
 
 _JOINTS = {
     "pin, spherical": "two points coincide",

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.errors import FemMbsError, InputError, ModelError
-from fem_mbs.model import Model
+from fem_mbs.errors import FemMbsError, InputError
+from fem_mbs.modelfile_parts import find_interfaces, load_part
 from fem_mbs.reduced_part import ReducedPart
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["find_interfaces", "load_part", "print_part", "reduce_file"]
+__all__ = ["print_part", "reduce_file"]
 
 _MOST_MODES, _MOST_LOADS = 24, 8  # shown
 _NAMES_2D, _NAMES_3D = ("x", "y", "rotation"), ("x", "y", "z", "rx", "ry", "rz")
@@ -32,7 +30,7 @@ def reduce_file(
         FemMbsError: as `fem_mbs.reduce_part`, with the file.
     """
     from fem_mbs.analysis.reduction import reduce_part
-    from fem_mbs.results_part import write_part
+    from fem_mbs.results_part_formats import lost_in, write_part
 
     model, sets, notes = load_part(path, material, thickness, strict)
     target = output or Path(f"{path.stem}-part.h5")
@@ -51,109 +49,9 @@ def reduce_file(
     write_part(target, part)
     if not quiet:
         print_part(console, part)
-        console.print(f"{target} written", markup=False, soft_wrap=True)
-
-
-# --- what is reduced -------------------------------------------------------------------------------------------------
-def load_part(
-    path: Path, material: str | None, thickness: float, strict: bool
-) -> tuple[Model, Callable[[], dict[str, np.ndarray]], list[str]]:
-    """The model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density"); sets of nodes that have
-    names beside those of the model; what the reader has to say."""
-    suffix = path.suffix.lower()
-    if suffix not in (".inp", ".toml"):
-        return _of_mesh(path, material, thickness)
-    if material is not None:
-        raise ModelError(f"{path}: --material belongs to meshes; this file says itself what its parts are made of")
-    if suffix == ".toml":
-        from fem_mbs.modelfile import load_model
-
-        return load_model(path), dict, []
-    from fem_mbs.deck_run import convert, strictly
-    from fem_mbs.meshes.abaqus import read_deck
-
-    deck = read_deck(path)
-    converted = convert(deck)
-    strictly(converted, strict)
-
-    def sets() -> dict[str, np.ndarray]:
-        found = {name: surface.nodes for name, surface in deck.surfaces.items()}
-        found |= dict(deck.nsets)
-        return {name: deck.nodes_in(np.asarray(ids)) for name, ids in found.items()}
-
-    return converted.model, sets, [f"warning: {note}" for note in converted.notes if note.changes]
-
-
-def _of_mesh(path: Path, material: str | None, thickness: float):
-    """A part of all cells of a mesh: solids, or plane stress where there are none."""
-    from fem_mbs.meshes.reader import read_mesh
-
-    if material is None:
-        raise ModelError(f"{path}: a mesh has no material; add --material E,nu,density, such as 2.1e11,0.3,7850")
-    try:
-        E, nu, density = (float(v) for v in material.split(","))
-    except ValueError:
-        raise ModelError(f"{path}: --material {material!r} must be three numbers E,nu,density") from None
-    mesh = read_mesh(path, "all")
-    kinds = {block.kind for block in mesh.blocks}
-    solid = any(kind.startswith(("tetra", "hexa", "wedge")) for kind in kinds)
-    plane = any(kind.startswith(("tri", "quad")) for kind in kinds)
-    if not solid and not plane:
-        raise ModelError(f"{path}: the mesh has no solid or plane cells; describe beams in a model file")
-    model = Model(3 if solid else 2, title=path.stem)
-    model.material("part", E=E, nu=nu, density=density)
-    model.mesh("part", mesh, unused="drop")
-    if solid:
-        model.solids("part", on="part", material="part")
-    else:
-        model.planes("part", on="part", material="part", thickness=thickness)
-    return model, dict, [f"not read: {sentence}" for sentence in mesh.skipped]
-
-
-def find_interfaces(model: Model, wanted: list[str], kind: str | None, sets=dict) -> dict[str, dict[str, Any]]:
-    """Interfaces of words "NAME" or "NAME=kind", several of them joined by commas; NAME is a place of the model, a set
-    of one of its meshes, or one of the deck's.
-
-    Raises:
-        ModelError: an unknown name, or one that several meshes have.
-    """
-    words = [word.strip() for text in wanted for word in text.split(",") if word.strip()]
-    if not words:
-        raise ModelError("Reduction: no interface is named; add --interface left,right")
-    extra = sets()
-    found: dict[str, dict[str, Any]] = {}
-    for word in words:
-        name, _, own = word.partition("=")
-        if name in found:
-            raise ModelError(f'Interface "{name}": it is named twice; remove one')
-        nodes = _place(model, name, extra)
-        spec: dict[str, Any] = {"on": nodes}
-        many = np.unique(nodes).size > 1
-        if own or (kind and many):
-            spec["kind"] = own or kind
-        found[name] = spec
-    return found
-
-
-def _place(model: Model, name: str, extra: dict[str, np.ndarray]) -> np.ndarray:
-    owner = f'Interface "{name}"'
-    if name in extra:
-        return np.asarray(extra[name], np.int64)
-    upper = {key.upper(): key for key in extra}
-    if name.upper() in upper:
-        return np.asarray(extra[upper[name.upper()]], np.int64)
-    if name in model.bodies or name in model.named_nodes or name.partition(":")[0] in model.meshes:
-        return model.nodes_of(name, owner)
-    holders = [mesh for mesh, (data, _) in model.meshes.items() if name in data.set_names]
-    if len(holders) == 1:
-        return model.nodes_of(f"{holders[0]}:{name}", owner)
-    if holders:
-        raise ModelError(f'{owner}: meshes {", ".join(holders)} have this set; write "{holders[0]}:{name}"')
-    known = [*extra, *model.bodies, *model.named_nodes]
-    known += [key for data, _ in model.meshes.values() for key in data.set_names]
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(dict.fromkeys(known)) or 'none'}"
-    raise ModelError(f"{owner}: there is no such node or set; {hint}")
+        lost = lost_in(target, part)
+        without = f", without {' and '.join(lost)}" if lost else ""
+        console.print(f"{target} written{without}", markup=False, soft_wrap=True)
 
 
 # --- what came of it -------------------------------------------------------------------------------------------------
@@ -198,6 +96,7 @@ def print_part(console: Console, part: ReducedPart) -> None:
         J = np.atleast_2d(info["inertia"])
         axes = ["zz"] if part.dimension == 2 else ["xx", "yy", "zz", "xy", "yz", "zx"]
         at = [(0, 0)] if part.dimension == 2 else [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)]
+        J = np.where(np.abs(J) < 1e-12 * np.abs(J).max(), 0.0, J)  # round-off of symmetric parts
         values = ", ".join(f"{a} {J[i, j]:.6g}" for a, (i, j) in zip(axes, at, strict=True))
         console.print(f"mass {info['mass']:.6g} kg, centre {center} m; about it {values} kg m^2", soft_wrap=True)
     if info.get("effective_mass") is not None and part.frequencies.size:

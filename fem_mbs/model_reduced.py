@@ -10,7 +10,7 @@ Every interface becomes a node of the model, "part:interface", tied to the body 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,7 +52,7 @@ class ReducedParts(ModelBase):
         self.reduced_parts: dict[str, PlacedPart] = {}
 
     def reduced_part(
-        self, name: str, part: ReducedPart, position=None, rotation=None, *, modes: int | None = None,
+        self, name: str, part: ReducedPart, position=None, rotation=None, *, modes: int | Sequence[int] | None = None,
         cutoff: float | None = None, reference: str = "mean", damping=None, stiffening: str = "none",
     ) -> None:  # fmt: skip
         """A reduced part that moves: any large motion of its frame, small deformations in it.
@@ -66,7 +66,7 @@ class ReducedParts(ModelBase):
             part: free, with ``moments`` (see `fem_mbs.reduce_part`).
             position: (dimension,) of the origin of the axes of the part's own model [m]; None: as that has it.
             rotation: of these axes at the start: plane an angle [rad], space axis times angle (3,) [rad].
-            modes: how many shapes to keep, the lowest; None: all of them.
+            modes: how many shapes to keep, the lowest, or the numbers of those (1 is the lowest); None: all of them.
             cutoff: keep shapes up to this frequency [Hz] only.
             reference: "mean" (mean axes, at the mass centre) or the name of an interface with rotations, which then
                 moves with the frame as a rigid whole, as cantilevers are reduced.
@@ -189,20 +189,26 @@ class ReducedParts(ModelBase):
             return shapes / size, np.where(values > 0.0, 1.0 / values, np.inf)
 
     def _chosen(self, owner, shapes, squares, modes, cutoff) -> tuple[np.ndarray, np.ndarray]:
-        count = shapes.shape[1]
+        whole = shapes.shape[1]
+        kept = np.arange(whole)
         if modes is not None:
-            if isinstance(modes, bool) or not isinstance(modes, (int, np.integer)) or not 1 <= modes <= count:
-                raise ModelError(f"{owner}: modes = {modes!r} must be a whole number from 1 to {count}")
-            count = int(modes)
+            single = isinstance(modes, (int, np.integer))
+            given = [modes] if single else list(modes) if isinstance(modes, (list, tuple, np.ndarray)) else [None]
+            right = all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) and 1 <= k <= whole for k in given)
+            if not right or not given or len(set(given)) < len(given):
+                raise ModelError(
+                    f"{owner}: modes = {modes!r} must be a whole number from 1 to {whole}, or a list of different ones"
+                )
+            kept = kept[: int(given[0])] if single else np.sort(np.array(given, int)) - 1
         if cutoff is not None:
             limit = (2.0 * np.pi * self._number(cutoff, owner, "cutoff", 0.0, strict=True)) ** 2
-            count = min(count, int(np.count_nonzero(squares <= limit)))
-        if count == 0:
+            kept = kept[squares[kept] <= limit]
+        if kept.size == 0:
             lowest = np.sqrt(squares.min(initial=np.inf)) / (2.0 * np.pi)
             raise ModelError(
                 f"{owner}: no shape is left (the lowest has {lowest:g} Hz); raise the cutoff, or make it a rigid body"
             )
-        return shapes[:, :count], squares[:count]
+        return shapes[:, kept], squares[kept]
 
     def _damping(self, owner: str, body: ReducedPart, damping) -> np.ndarray:
         n = body.size

@@ -26,6 +26,7 @@ from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.meshes.generate import arc, line, polyline
 from fem_mbs.meshes.reader import read_mesh
 from fem_mbs.model import Model
+from fem_mbs.modelfile_parts import part_of
 from fem_mbs.modelfile_schema import TABLES, Document, Table, TableType, shown
 
 __all__ = [
@@ -394,6 +395,8 @@ def _add(model: Model, entry: Entry, folder: Path, solid: set[str]) -> None:
         getattr(model, table)(**given)
     elif table == "joint":
         model.joint(name, given.pop("type"), **given)
+    elif table == "part":
+        _add_part(model, name, keys, folder)
     elif table == "check":
         _add_check(model, name, keys)
     else:
@@ -427,6 +430,13 @@ def _add_mesh(model: Model, name: str, keys: Any, folder: Path, solid: bool) -> 
     else:
         mesh = arc(**keys.arc.given())
     model.mesh(name, mesh, **keys.given(*sources, "cells"))
+
+
+def _add_part(model: Model, name: str, keys: Any, folder: Path) -> None:
+    if "\0" in keys.file:
+        raise ModelError(f"file = {shown(keys.file)} is not a path")
+    part = part_of(folder / keys.file, None if keys.reduce is None else keys.reduce.given())
+    model.reduced_part(name, part, **keys.given("name", "file", "reduce"))
 
 
 def _add_check(model: Model, name: str, keys: Any) -> None:

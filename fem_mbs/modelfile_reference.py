@@ -67,6 +67,7 @@ _FUNCTION_TEXTS = {
 }
 
 _SENSOR_TEXTS = {
+    "modal": "coordinates of a reduced part [m]: of one shape (`mode`, 1 is the lowest), or of all",
     "position": "of a node, or of a point of a body [m]",
     "displacement": "since the start [m]",
     "velocity": "[m/s]",
@@ -127,6 +128,8 @@ _STEP_TEXTS = {
     "buckling grow until the model buckles",
     "near": "frequency that the modes are to be nearest to [Hz], else the lowest",
     "band": "[low, high] [Hz]: all modes between them, proved to be all, whatever `count` says",
+    "component_cutoff": "by synthesis of the `[[component]]`s, whose elastic modes up to this frequency [Hz] are kept "
+    "(where they say nothing else); about the start, without loads; none: of the whole model",
     "within": "[low, high] [Hz]: of the modes found only those between them are kept; `left_out` of the summary counts "
     "the others",
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '
@@ -284,9 +287,9 @@ def _shapes() -> Iterator[str]:
     )
 
 
-def _mesh_parts() -> Iterator[str]:
+def _inner_tables(table_name: str) -> Iterator[str]:
     for table in TABLES:
-        if table.name == "mesh" and table.keys is not None:
+        if table.name == table_name and table.keys is not None:
             for name, key in table.keys.keys.items():
                 if isinstance(key.kind, type):
                     yield f"`{name} = {{...}}`:\n"
@@ -330,7 +333,8 @@ def _checks() -> Iterator[str]:
 _EXTRA = {
     "function": _function_kinds,
     "section": _shapes,
-    "mesh": _mesh_parts,
+    "mesh": lambda: _inner_tables("mesh"),
+    "part": lambda: _inner_tables("part"),
     "sensor": _sensors,
     "step": _steps,
     "check": _checks,

@@ -318,6 +318,7 @@ FLAG = Kind("true or false", _flag)
 VECTOR = Kind("list of numbers", _vector)
 NUMBER_OR_VECTOR = Kind("number or list", _number_or_vector)
 POINTS = Kind("list of points", _points)
+RATIOS = Kind("number or list", lambda v: _numbers(v, "a list of numbers") if isinstance(v, list) else _number(v))
 COUNT_OR_COUNTS = Kind("whole number or list", _counts)
 INERTIA = Kind("number or list", _inertia)
 VELOCITY = Kind("list of numbers or expressions", _velocity)
@@ -565,6 +566,47 @@ Body = _table(
     ),
     angle=Key(NUMBER, "plane: rotation of the body axes at the start [rad]", 0.0),
     rotation=Key(VECTOR, "space: axis times angle of the body axes at the start [rad]", shows="none"),
+)
+
+
+Reduction = _table(
+    "Reduction",
+    interfaces=Key(WORDS, 'places of the part\'s own model, its nodes or sets: "NAME", or "NAME=kind"', required=True),
+    kind=Key(TEXT, 'of sets of several nodes: "rigid" or "average"', shows='"rigid"'),
+    method=Key(TEXT, '"guyan", "craig_bampton", "macneal", "rubin", "craig_chang" or "herting"', "craig_bampton"),
+    modes=Key(WHOLE, "number of component modes, the lowest", shows="20, without a cutoff"),
+    cutoff=Key(NUMBER, "component modes up to it [Hz]", shows="none"),
+    participation=Key(NUMBER, "least share of a mode at the interfaces", shows="none"),
+    stiffening=Key(TEXT, "interface that carries the part, for the stiffening by inertia", shows="none"),
+    stress=Key(FLAG, "keep the stresses at the nodes of solid and plane parts, for fem-mbs stresses", False),
+    state=Key(TEXT, '"start", or "end": about what the steps of the part\'s model leave', "start"),
+    release=Key(FLAG, "take supports and motions of the interfaces away", False),
+    material=Key(TEXT, 'of a mesh: "E,nu,density"', shows="none"),
+    thickness=Key(NUMBER, "of a plane mesh [m]", 1.0),
+)
+
+
+Part = _table(
+    "Part",
+    name=Key(NAME, 'of the part; its interfaces are the nodes "name:interface"', required=True),
+    file=Key(
+        TEXT,
+        "a reduced part (.h5, .SID_FEM, a folder), or with reduce a model file, a deck (.inp) or a mesh; a relative "
+        "path starts at the model file",
+        required=True,
+    ),
+    reduce=Key(Reduction, "how to reduce the part of a model file, a deck or a mesh"),
+    position=Key(VECTOR, "of the origin of the part's own axes at the start [m]", shows="none"),
+    rotation=Key(NUMBER_OR_VECTOR, "of these axes: angle, in space axis times angle [rad]", shows="none"),
+    modes=Key(COUNT_OR_COUNTS, "how many shapes to keep, or the numbers of those (1 is the lowest)", shows="all"),
+    cutoff=Key(NUMBER, "keep shapes up to this frequency [Hz]", shows="none"),
+    reference=Key(TEXT, '"mean" (mean axes), or the interface that moves with the frame', "mean"),
+    damping=Key(RATIOS, "ratio of critical damping of all shapes, or one for each", shows="that of the part"),
+    stiffening=Key(
+        TEXT,
+        '"none", "centrifugal" or "inertia": geometric stiffness by loads of the motion, without potential',
+        "none",
+    ),
 )
 
 
@@ -1217,6 +1259,13 @@ TABLES: Sequence[TableType] = (
     TableType("mesh", "named", Mesh, "Mesh", "Nodes, cells and named sets, from a file or generated."),
     TableType("node", "list", Node, "Node", "Single nodes."),
     TableType("body", "list", Body, "Body", "Rigid bodies."),
+    TableType(
+        "part",
+        "list",
+        Part,
+        "Reduced part",
+        "Flexible parts that are reduced to their interfaces and few shapes, and move as bodies.",
+    ),
     TableType("tie", "list", Tie, "Tie", "Nodes that stay on the surface of another part (made before the parts)."),
     TableType("beam", "list", Beam, "Beam", "Beams on the line cells of a mesh."),
     TableType("truss", "list", Truss, "Truss", "Trusses and cables on the line cells of a mesh."),

@@ -323,11 +323,14 @@ def body_frame(part: ReducedPart, frame: str = "mean", modal: bool = True) -> tu
     return S @ vectors, np.sqrt(np.maximum(values, 0.0)) / (2.0 * np.pi)
 
 
-def body_data(part: ReducedPart, frame: str = "mean", count: int | None = None, modal: bool = True) -> FlexibleBodyData:
+def body_data(
+    part: ReducedPart, frame: str | None = None, count: int | None = None, modal: bool = True
+) -> FlexibleBodyData:
     """Flexible body data of a reduced part; its interfaces are the nodes.
 
     Args:
-        frame, modal: as of `body_frame`; the origin is that of the part.
+        frame, modal: as of `body_frame`; None: the frame that the geometric stiffness of the part was made for, or
+            "mean"; the origin is that of the part.
         count: keep so many of the lowest modes; None: all.
 
     Raises:
@@ -338,7 +341,14 @@ def body_data(part: ReducedPart, frame: str = "mean", count: int | None = None, 
             f'Part "{part.name}": it has no moments of its mass ({part.method}), so nothing is known of it in motion; '
             "reduce it from its model"
         )
+    made_for = {"free": "mean"}.get(part.info.get("stiffening_frame"), part.info.get("stiffening_frame"))
+    frame = frame or made_for or "mean"
     S, frequencies = body_frame(part, frame, modal)
+    if part.stiffening and made_for not in (None, frame):
+        raise ModelError(
+            f'Part "{part.name}": frame = "{frame}", but its geometric stiffness is that of deformations seen from '
+            f'"{made_for}"; take that, or reduce the part with stiffening = "{"free" if frame == "mean" else frame}"'
+        )
     if count is not None:
         if not modal or not frequencies.size:
             raise ModelError(f'Part "{part.name}": count = {count} chooses modes; take modal = true')

@@ -171,7 +171,7 @@ class _Work:
                 raise AnalysisError(f"Complex modes: the shift {given} is an eigenvalue; move it a little") from None
         for move in (0.0, 1e-3, 7e-3, 3e-2) if near != 0.0 else (0.0,):
             try:
-                return Inverse(self.pencil, near * (1.0 + move))
+                return Inverse(self.pencil, near * (1.0 + move), movable=near == 0.0)
             except SingularShift:
                 continue
         if near != 0.0:

@@ -23,8 +23,9 @@ import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.factors import Effort, Pencil, PositiveFactors
-from fem_mbs.solvers.linear import one_blas_thread
+from fem_mbs.solvers.eigen import DENSE
+from fem_mbs.solvers.factors import Effort, IndefiniteFactors, Pencil, PositiveFactors
+from fem_mbs.solvers.linear import LinearSolveError, one_blas_thread
 from fem_mbs.solvers.modes import CHECKS, real_modes
 
 __all__ = ["FixedInterface", "fixed_interface", "fixed_interface_parts", "inner", "without_strain"]
@@ -32,6 +33,7 @@ __all__ = ["FixedInterface", "fixed_interface", "fixed_interface_parts", "inner"
 _BLOCK = 64  # right sides that are solved at a time
 _FIRST = 20  # modes that are sought first below a cut-off
 _MOST = 2000  # modes below a cut-off without a count of them
+_EDGE = 2e-5  # relative distance from the cut-off of a mode that its count may mean
 
 
 @dataclass(frozen=True)
@@ -153,16 +155,24 @@ def fixed_interface_parts(
         return FixedInterface(b, i, *none, _symmetric(K_bb), _symmetric(M_bb), True, None, Effort())
     held = rigid is None or not rigid[0].shape[1]
     with one_blas_thread():
-        factors = PositiveFactors(Pencil(K_ii, M_ii))
+        pencil, below = Pencil(K_ii, M_ii), None
+        if cutoff is not None and check == "inertia" and n > DENSE and np.any(M_ii.diagonal() != 0.0):
+            below = _count_below(pencil, cutoff)  # before the other factors, which take much memory too
+        factors = PositiveFactors(pencil)
         B = _static(factors, csc_matrix(K_ib))
         if not held:
             B += (rigid[1] - B @ rigid[0]) @ np.linalg.pinv(rigid[0])
-        values, vectors, complete = _modes(K_ii, M_ii, factors, count, cutoff, check)
-        left = K_ib + K_ii @ B  # round-off, taken along
-        K_B = _symmetric(K_bb + K_ib.T @ B + B.T @ np.asarray(left))
-        MB = np.asarray(M_ib + M_ii @ B)
-        M_B = _symmetric(M_bb + M_ib.T @ B + B.T @ MB)
-        M_q = vectors.T @ MB
+        values, vectors, complete = _modes(K_ii, M_ii, factors, count, cutoff, check, below)
+        K_B, M_B, M_q = np.array(K_bb), np.array(M_bb), np.zeros((values.size, size))
+        K_ib, M_ib = csc_matrix(K_ib), csc_matrix(M_ib)
+        for first in range(0, size, _BLOCK):  # some columns at a time: B itself is large enough
+            c = slice(first, first + _BLOCK)
+            left = np.asarray(K_ib[:, c] + K_ii @ B[:, c])  # round-off, taken along
+            K_B[:, c] += K_ib.T @ B[:, c] + B.T @ left
+            MB = np.asarray(M_ib[:, c] + M_ii @ B[:, c])
+            M_B[:, c] += M_ib.T @ B[:, c] + B.T @ MB
+            M_q[:, c] = vectors.T @ MB
+        K_B, M_B = _symmetric(K_B), _symmetric(M_B)
     if not held:
         K_B = without_strain(K_B, rigid[0])
     return FixedInterface(
@@ -207,8 +217,18 @@ def _static(factors: PositiveFactors, K_ib) -> np.ndarray:
     return B
 
 
-def _modes(K, M, factors, count, cutoff, check) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Values, vectors, and whether all below the cut-off are known to be there."""
+def _count_below(pencil: Pencil, cutoff: float) -> int:
+    """Number of modes with w^2 <= cutoff, by Sylvester's law of inertia."""
+    for move in (1e-9, 1e-8, 1e-7, 1e-6, 1e-5):
+        try:
+            return IndefiniteFactors(pencil, cutoff * (1.0 + move)).negative
+        except LinearSolveError as error:
+            message = str(error)
+    raise AnalysisError(f"Reduction: modes below the cut-off cannot be counted: {message}")
+
+
+def _modes(K, M, factors, count, cutoff, check, below) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Values, vectors, and whether all below the cut-off are known to be there; ``below``: how many there are."""
     n = K.shape[0]
     nothing = np.zeros(0), np.zeros((n, 0)), False
     if (not count and cutoff is None) or count == 0 or not np.any(M.diagonal() != 0.0):
@@ -216,6 +236,15 @@ def _modes(K, M, factors, count, cutoff, check) -> tuple[np.ndarray, np.ndarray,
     if cutoff is None:
         found = real_modes(K, M, min(count, n), check=check, factors=factors)
         return found.values, found.vectors, False
+    if below is not None:
+        if below == 0:
+            return *nothing[:2], True
+        kept = below if count is None else min(below, count)
+        found = real_modes(K, M, kept, factors=factors)
+        if found.values[-1] > cutoff * (1.0 + _EDGE):
+            few = int((found.values <= cutoff * (1.0 + _EDGE)).sum())
+            raise AnalysisError(f"Reduction: {below} modes lie below the cut-off, but only {few} were found")
+        return found.values, found.vectors, kept == below
     if check == "inertia":
         found = real_modes(K, M, band=(0.0, cutoff), factors=factors)
         values, vectors, complete = found.values, found.vectors, True

@@ -139,6 +139,7 @@ class FreeModes:
         return np.sqrt(np.maximum(self.values, 0.0)) / (2.0 * np.pi)
 
 
+@one_blas_thread()
 def free_interface(
     K, M, boundary, *, count: int | None = None, cutoff: float | None = None, check: str = "probe"
 ) -> FreeModes:
@@ -182,7 +183,7 @@ def free_interface(
     attachments = relief.solve(forces)
     attachments -= vectors @ ((vectors.T @ forces) / values[:, None])
     attachments -= vectors @ (vectors.T @ (M @ attachments))  # round-off of values and vectors
-    flexibility = forces.T @ attachments
+    flexibility = csr_matrix(forces).T @ attachments  # unit forces are almost all zero
     return FreeModes(
         rigid, values, vectors, attachments, forces, 0.5 * (flexibility + flexibility.T), relief.supports, residuals,
         following, relief.solve,

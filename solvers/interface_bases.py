@@ -68,7 +68,8 @@ def free_basis(method: str, M, boundary: np.ndarray, modes: FreeModes) -> Interf
         flexibility = A[boundary]
         cross = Phi_b.T.copy()  # Phi^T K A = Phi^T F but for rigid-body modes
         cross[:r] = 0.0
-        moved = cross / np.where(values > 0.0, values, 1.0)[:, None]  # Phi^T M A
+        # Phi^T M A, Lambda^-1 Phi^T F but for errors of the modes, which the difference below would magnify
+        moved = (M @ Phi).T @ A
     else:
         A, flexibility = modes.attachments, modes.flexibility
         cross = moved = np.zeros((m, b))

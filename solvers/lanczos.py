@@ -240,7 +240,7 @@ class TwoSidedLanczos:
         for basis, couple, lost, coefficients, store in sides:
             r = coefficients[:, some]
             off = np.abs(couple @ r) * np.linalg.norm(store[:, k]) + lost @ np.abs(r)
-            size = np.abs(ritz.theta[some]) * np.linalg.norm(basis @ r, axis=0)
+            size = np.abs(ritz.theta[some]) * np.linalg.norm(_product(basis, r), axis=0)
             out = np.maximum(out, off / np.where(size > 0.0, size, 1e-300))
         return np.where(some < self.locked, 0.0, out)
 
@@ -252,7 +252,7 @@ class TwoSidedLanczos:
 
     def vectors(self, ritz: Ritz, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Right and left Ritz vectors (size, j)."""
-        return self.D @ ritz.right[:, some], self.G @ ritz.left[:, some]
+        return _product(self.D, ritz.right[:, some]), _product(self.G, ritz.left[:, some])
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def condense(self, ritz: Ritz, some: np.ndarray, fresh: bool = False, seeds: np.ndarray | None = None) -> None:
@@ -310,3 +310,12 @@ class TwoSidedLanczos:
         if not np.issubdtype(self._T.dtype, np.complexfloating):
             vectors = np.hstack((vectors.real, vectors.imag))
         return scipy.linalg.qr(vectors, mode="economic", pivoting=True)[0][:, :j]
+
+
+def _product(basis: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Basis (size, k) times complex coefficients (k, j), without a complex copy of a real basis."""
+    if np.iscomplexobj(basis):
+        return basis @ coefficients
+    parts = basis @ np.hstack((coefficients.real, coefficients.imag))
+    j = coefficients.shape[1]
+    return parts[:, :j] + 1j * parts[:, j:]

@@ -203,7 +203,7 @@ class QuadraticPencil:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """K x, p C x, p^2 M x (n, k) of pairs p (k,), x (n, k)."""
         M, C, K = (self.MT, self.CT, self.KT) if transposed else (self.M, self.C, self.K)
-        return K @ x, (C @ x) * p, (M @ x) * p**2
+        return _times(K, x), _times(C, x) * p, _times(M, x) * p**2
 
     def _reactions(self, y: np.ndarray, transposed: bool) -> np.ndarray:
         return (self.rows.T if transposed else self.columns) @ y
@@ -225,14 +225,22 @@ class QuadraticPencil:
 
     def products(self, p: np.ndarray, w: np.ndarray, x: np.ndarray) -> np.ndarray:
         """w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""
-        m = w.T @ (self.M @ x)
-        return (p[:, None] + p[None, :]) * m + w.T @ (self.C @ x)
+        m = w.T @ _times(self.M, x)
+        return (p[:, None] + p[None, :]) * m + w.T @ _times(self.C, x)
 
 
 def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.ndarray:
     """|A| x (n, k), or |A|^T x; |A| is not kept, for matrices of large parts take much memory."""
     a = csr_matrix((np.abs(A.data), A.indices, A.indptr), shape=A.shape)
     return (a.T if transposed else a) @ x
+
+
+def _times(A, x: np.ndarray) -> np.ndarray:
+    """A x (n, k), without a complex copy of a real matrix."""
+    if np.iscomplexobj(A.data) or not np.iscomplexobj(x):
+        return A @ x
+    parts = A @ np.hstack((x.real, x.imag))
+    return parts[:, : x.shape[1]] + 1j * parts[:, x.shape[1] :]
 
 
 def _floating(a):
@@ -271,16 +279,19 @@ def _scales(size) -> np.ndarray:
 
 
 class Inverse:
-    """The operator A of the module's docstring for a pencil and a shift s (scaled), with its transpose."""
+    """The operator A of the module's docstring for a pencil and a shift s (scaled), with its transpose.
 
-    def __init__(self, pencil: QuadraticPencil, s: complex, limit: float = SINGULAR_GROWTH):
+    ``movable``: another shift beside this one would do; see `SaddleFactors`.
+    """
+
+    def __init__(self, pencil: QuadraticPencil, s: complex, limit: float = SINGULAR_GROWTH, movable: bool = False):
         self.pencil, self.s = pencil, s
         real = pencil.real and np.imag(s) == 0.0
         if real:
             self.s = s = float(np.real(s))
         self.dtype = np.dtype(float if real else complex)
         with one_blas_thread():
-            self.factors = SaddleFactors(pencil.shifted(s), pencil.rows, pencil.effort, pencil.columns, limit)
+            self.factors = SaddleFactors(pencil.shifted(s), pencil.rows, pencil.effort, pencil.columns, limit, movable)
         # massless unknowns need no velocities: nothing sees them, and rounding errors would gather there
         used = np.bincount(pencil.M.indices, minlength=pencil.n) + np.diff(pencil.M.indptr)
         self.moving = (used > 0).astype(float)[:, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,9 +25,10 @@ _REFINEMENTS = 3
 _NEARLY = 1e-10
 #: Rows from which on real matrices go to CHOLMOD.
 LARGE = 20_000
-#: How many times as many unsymmetric matrices have, and what counts as none: a shaft of 36 447 rows in damped bearings
-#: takes 44 s with SuperLU, 139 s with iterations.
-_UNSYMMETRIC, _SKEW = 3, 1e-10
+#: How many times as many unsymmetric matrices have, without and with constraints, and what counts as none: complex
+#: modes of a shaft in damped bearings take 17 s of one processor with SuperLU and 21 s with iterations for 35 649 rows,
+#: 40 s and 29 s for 54 924.
+_UNSYMMETRIC, _CONSTRAINED, _SKEW = 2, 3, 1e-10
 _SEED = 5
 
 
@@ -37,7 +39,8 @@ class SingularShift(AnalysisError):
 @dataclass
 class Effort:
     """Numbers of factorisations, of solutions (of one right side each, real or complex), of steps of the two-sided
-    recurrence, of its restarts, of breakdowns that were cured, and of corrections of solutions by further ones."""
+    recurrence, of its restarts, of breakdowns that were cured, and of corrections: further applications of factors, to
+    correct solutions and for the space that speeds this up."""
 
     factorisations: int = 0
     solves: int = 0
@@ -52,17 +55,19 @@ class SaddleFactors:
     (n, m) may stand for G^T.
 
     SuperLU: an ordering of the symmetrised pattern with threshold pivoting first; where solutions are not accurate,
-    partial pivoting.  Of real matrices of more than `LARGE` rows, unsymmetric ones of three times as many, CHOLMOD,
-    where it is installed, factors the symmetric part: without constraints by its supernodal L L^T if that is positive
-    definite, the fast one for parts; else by the L D L^T of `fem_mbs.solvers.linear`, quasi-definite if A is positive.
-    Refinement or GMRES on the matrix itself, or on its transpose, make solutions exact.
+    partial pivoting.  Of real matrices of more than `LARGE` rows, unsymmetric ones of twice as many (three times, with
+    constraints), CHOLMOD, where it is installed, factors the symmetric part: without constraints by its supernodal
+    L L^T if that is positive definite, the fast one for parts (`fem_mbs.solvers.positive_part`); else by the L D L^T of
+    `fem_mbs.solvers.linear`, quasi-definite if A is positive.  Refinement or GMRES on the matrix itself, or on its
+    transpose, make solutions exact.
 
     Raises:
         SingularShift: the matrix is singular to working precision: the norm of the inverse, over that of the matrix, is
-            beyond ``limit``.
+            beyond ``limit``; or, where its shift is ``movable``, CHOLMOD has found it not to be positive definite:
+            it may be singular, which another factorisation would tell, but beside it none is needed.
     """
 
-    def __init__(self, A, G, effort: Effort, columns=None, limit: float = SINGULAR_GROWTH):
+    def __init__(self, A, G, effort: Effort, columns=None, limit: float = SINGULAR_GROWTH, movable: bool = False):
         self.n, self.m, self.effort, self.limit = A.shape[0], G.shape[0], effort, limit
         columns = G.T if columns is None else columns
         self.N = csc_matrix(bmat([[A, columns], [G, None]])) if self.m else csc_matrix(A)
@@ -70,7 +75,7 @@ class SaddleFactors:
         self.iterated: list[LinearSolver] | None = None
         self.positive: PositivePart | None = None
         if self._beyond_superlu() and self.dtype == float and cholmod_status()[0]:
-            self._factor_positive_part()
+            self._factor_positive_part(movable)
             if self.positive is None:
                 self._factor_symmetric_part()
         if self.positive is None and self.iterated is None:
@@ -79,11 +84,11 @@ class SaddleFactors:
     def _beyond_superlu(self) -> bool:
         """Whether the symmetric part is to be factored: solutions with unsymmetric matrices take iterations then."""
         size = self.n + self.m
-        if size <= LARGE or size > _UNSYMMETRIC * LARGE:
+        if size <= LARGE or size > (_CONSTRAINED if self.m else _UNSYMMETRIC) * LARGE:
             return size > LARGE
         return bool(abs(self.N - self.N.T).max() <= _SKEW * abs(self.N).max())
 
-    def _factor_positive_part(self) -> None:
+    def _factor_positive_part(self, movable: bool) -> None:
         """Supernodal L L^T of the symmetric part, where there are no constraints and it is positive definite.
 
         Raises:
@@ -92,11 +97,17 @@ class SaddleFactors:
         if self.m or not self.N.diagonal().min() > 0.0:
             return
         self.effort.factorisations += 1
-        try:
+        with suppress(LinearSolveError):  # and let go of what the attempt holds
             self.positive = PositivePart(self.N)
+        if self.positive is not None:
+            # pivots of rounding may be positive
+            b = np.random.default_rng(_SEED).standard_normal(self.n)
+            growth = self.positive.size * np.abs(self.positive.factors.solve(b)).max() / np.abs(b).max()
+            if not growth <= self.limit:
+                raise SingularShift("The shifted matrix is singular to working precision")
             return
-        except LinearSolveError:
-            pass  # and let go of what the attempt holds
+        if movable:
+            raise SingularShift("The shifted matrix is not positive definite")
         S = 0.5 * (self.N + self.N.T)
         self.effort.factorisations += 1
         try:
@@ -163,7 +174,10 @@ class SaddleFactors:
             x = self.positive.solve(b.reshape(b.shape[0], -1), transposed, _ROUGH if rough else ROUND_OFF)
             self.effort.corrections += self.positive.corrections
             self.positive.corrections = 0
-            return x.reshape(b.shape)
+            if self.positive.error <= _ACCEPTED:
+                return x.reshape(b.shape)
+            self.positive = None  # far from symmetric, it seems
+            self._factor_all()
         if self.iterated is not None:
             solver = self.iterated[-1 if transposed else 0]
             before = solver.counts.refinements + solver.counts.krylov

@@ -7,8 +7,10 @@ import pytest
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, read_part
+from fem_mbs.analysis.reduction import METHODS
 from fem_mbs.cli import main
-from fem_mbs.cli_reduce import find_interfaces
+from fem_mbs.cli_check import _REDUCTIONS, inventory
+from fem_mbs.modelfile_parts import find_interfaces
 
 MODEL = """
 dimension = 2
@@ -81,6 +83,19 @@ def test_deck(command, checkout, tmp_path):
     assert "is held by a support" in err
 
 
+def test_deck_without_steps(command, checkout, tmp_path):
+    """What is only reduced needs none; a run of it still does."""
+    text = (checkout / "tests" / "decks" / "calculix" / "c3d20.inp").read_text(encoding="utf-8")
+    upper = text.upper()
+    deck = tmp_path / "part.inp"
+    deck.write_text(text[: upper.index("*STEP")], encoding="utf-8")
+    code, _, _ = command("reduce", deck, "-i", "tip=average,FIX", "--release", "--modes", 2, "-o", tmp_path / "p.h5")
+    assert code == 0
+    code, _, err = command("run", deck, "-o", tmp_path / "out")
+    assert code == 2
+    assert "has no steps" in err
+
+
 def test_bad_input(command, model_file, tmp_path):
     for arguments, message in (
         (("-i", "strat"), 'did you mean "start"?'),
@@ -101,9 +116,26 @@ def test_bad_input(command, model_file, tmp_path):
 
 def test_mesh(command, checkout, tmp_path):
     mesh = checkout / "tests" / "data" / "surface_41.msh"
+    target = tmp_path / "p.h5"
+    material = ("--material", "2.1e11,0.3,7850", "--thickness", "0.02")
+    code, out, _ = command(
+        "reduce", mesh, "-i", "rod", *material, "--average", "--modes", 3, "-o", target, "--no-recovery"
+    )
+    assert code == 0
+    part = read_part(target)
+    assert part.dimension == 2
+    assert part.info["mass"] == pytest.approx(7850 * 0.02, rel=1e-9)  # a triangle of 2 x 1
+    assert part.recovery is None
+    assert "share of the mass" in out
     code, _, err = command("reduce", mesh, "-i", "nowhere", "--material", "2.1e11,0.3,7850", "-o", tmp_path / "p.h5")
     assert code == 2
     assert "nowhere" in err
+
+
+def test_the_inventory_names_all_methods():
+    text = "\n".join(inventory())
+    assert set(_REDUCTIONS) == set(METHODS)
+    assert all(f"  {name} " in text for name in METHODS)
 
 
 def test_names_that_two_meshes_have():

@@ -768,6 +768,7 @@ def test_defaults_are_those_of_the_builder():
     import inspect
 
     methods = {"beam": "beams", "truss": "trusses", "solid": "solids", "plane": "planes", "support": "fix"}
+    methods["part"] = "reduced_part"
     for table in TABLES:
         if table.name in ("function", "section", "sensor", "step", "check"):
             continue
@@ -775,7 +776,7 @@ def test_defaults_are_those_of_the_builder():
         for name, key in table.keys.keys.items():
             parameter = parameters.get({"type": "kind"}.get(name, name))
             if parameter is None:
-                assert table.name == "mesh" or (table.name, name) == ("material", "stiffness"), (table.name, name)
+                assert table.name in ("mesh", "part") or (table.name, name) == ("material", "stiffness"), name
             elif key.default is not None and parameter.default is not None:
                 assert key.default == parameter.default, (table.name, name)
             elif not key.required and key.default is None:
@@ -788,6 +789,7 @@ def test_every_call_of_the_builder_has_a_table():
     calls -= {"user_force", "equations", "node_displacement"}  # Python functions and arrays do not stand in files
     calls -= {f"{kind}_step" for kind in STEP_OPTIONS} | {"solid_material"}  # a material, too
     methods = {"beam": "beams", "truss": "trusses", "solid": "solids", "plane": "planes", "support": "fix"}
+    methods["part"] = "reduced_part"
     tables = {methods.get(t.name, t.name) for t in TABLES}
     assert calls == tables - {"step"}
 

@@ -8,6 +8,9 @@ import h5py
 import numpy as np
 import pytest
 import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from solid_meshes import box_mesh
 
 from fem_mbs import (
@@ -21,11 +24,12 @@ from fem_mbs import (
     solve,
     write_part,
 )
-from fem_mbs.analysis.reduction import METHODS, free_modes_of
+from fem_mbs.analysis.reduction import METHODS
+from fem_mbs.analysis.reduction_quality import free_modes_of
 from fem_mbs.solvers.factors import NotPositiveDefinite
 from fem_mbs.solvers.fixed_interface import fixed_interface
 from fem_mbs.solvers.free_interface import free_interface
-from fem_mbs.solvers.interface_bases import FREE_METHODS, free_basis
+from fem_mbs.solvers.interface_bases import FREE_METHODS, free_basis, herting_basis
 
 SIZE = (1.0, 0.2, 0.15)
 ENDS = {"left": "bar:x0", "right": "bar:x1"}
@@ -65,7 +69,7 @@ def hertz(model: Model, count: int, rigid: int = 0) -> np.ndarray:
 
 def reduced_hertz(part, count: int) -> np.ndarray:
     r = part.rigid.shape[1]
-    values = free_modes_of(part.stiffness, part.mass)[0]
+    values = free_modes_of(part.stiffness, part.mass, part.rigid)[0]
     return np.sqrt(np.maximum(values[r : r + count], 0.0)) / (2.0 * np.pi)
 
 
@@ -115,6 +119,23 @@ def test_a_cut_off_keeps_what_a_count_does(chain):
     assert fixed_interface(K, M, b, cutoff=cutoff, count=2).values.size == 2
 
 
+def test_a_counted_cut_off_of_a_larger_part():
+    """Above the size of dense solutions, with copies of modes: the bar has a square section."""
+    model = Model(3)
+    model.mesh("bar", box_mesh("hexahedron20", (8, 1, 1), (1.0, 0.1, 0.1)))
+    model.material("steel", E=2.1e11, nu=0.3, density=7800.0)
+    model.solids("bar", on="bar", material="steel")
+    every = reduce_part(model, ENDS, modes=16)
+    assert every.info["dofs"] > 300
+    assert every.frequencies[0] == pytest.approx(every.frequencies[1], rel=1e-6)
+    found = reduce_part(model, ENDS, cutoff=0.5 * (every.frequencies[10] + every.frequencies[11]))
+    assert found.info["complete"]
+    assert found.frequencies == pytest.approx(every.frequencies[:11], rel=1e-9)
+    nothing = reduce_part(model, ENDS, cutoff=0.5 * every.frequencies[0])
+    assert nothing.size == 12
+    assert nothing.info["complete"]
+
+
 def test_everything_or_nothing_in_the_boundary(chain):
     K, M, _ = chain
     whole = fixed_interface(K, M, np.arange(12)[::-1], count=3)
@@ -147,6 +168,42 @@ def test_free_bases(chain, method):
         whole -= Psi.T @ M @ Psi
     assert basis.mass == pytest.approx(whole, abs=1e-12)
     assert basis.T @ basis.rigid == pytest.approx(modes.rigid, abs=1e-13)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), n=st.integers(8, 40), b=st.integers(1, 4), k=st.integers(1, 3), held=st.booleans())
+def test_static_answers_of_random_parts(seed, n, b, k, held):
+    """Forces at the boundary move the boundary of a held part as they do in the full one, by every method."""
+    rng = np.random.default_rng(seed)
+    K = np.zeros((n, n))
+    for i in range(1, n):  # a tree of springs, and some more
+        for j in {int(rng.integers(0, i)), int(rng.integers(0, n))} - {i}:
+            e = np.zeros(n)
+            e[i], e[j] = 1.0, -1.0
+            K += 10.0 ** rng.uniform(-1.0, 1.0) * np.outer(e, e)
+    if held:
+        K[n - 1, n - 1] += 2.0
+    A = rng.standard_normal((n, n))
+    M = np.eye(n) + 0.1 * A @ A.T / n
+    boundary = rng.permutation(n)[:b]
+    modes = free_interface(K, M, boundary, count=min(k, n - b - 2))
+    fixed = fixed_interface(K, M, boundary)
+    bases = [free_basis(method, M, boundary, modes) for method in FREE_METHODS]
+    bases.append(herting_basis(csr_matrix(K), csr_matrix(M), fixed, modes))
+    r = modes.rigid.shape[1]
+    assert r == (0 if held else 1)
+    forces = np.eye(n)[:, boundary]
+    if not held:  # in balance with the inertia of the rigid-body motion
+        forces = forces - M @ modes.rigid @ (modes.rigid.T @ forces)
+    exact = np.linalg.pinv(K, rcond=1e-10, hermitian=True) @ forces
+    size = np.abs(exact).max()
+    for basis in bases:
+        p = np.linalg.pinv(basis.stiffness, rcond=1e-10, hermitian=True) @ (basis.T.T @ forces)
+        u = basis.T @ p
+        gap = u - exact
+        if not held:  # but for a rigid-body motion
+            gap = gap - modes.rigid @ np.linalg.lstsq(modes.rigid, gap, rcond=None)[0]
+        assert np.abs(gap).max() < 1e-7 * size
 
 
 def test_no_attachment_mode_left(chain):
@@ -305,6 +362,7 @@ def test_pinned_beam_turns_about_its_pin():
     assert part.rigid.shape == (part.size, 1)
     v = part.boundary @ part.rigid[:, 0]
     assert v / v[2] == pytest.approx([0.0, 1.0, 1.0, 1.0], abs=1e-12)
+    assert np.abs(v).max() == pytest.approx(1.0, abs=1e-12)
     assert np.abs(part.stiffness @ part.rigid).max() < 1e-12 * np.abs(part.stiffness).max()
 
 
@@ -363,6 +421,65 @@ def test_interfaces_that_depend_on_others(kind):
     within_estimates(part, hertz(tied(), 3))
 
 
+def test_reference_node_of_a_coupling():
+    """A coupling of the model and an interface that ties the same nodes are one and the same."""
+    model = solid()
+    for name, place in ENDS.items():
+        model.node(name, model.positions[model.nodes_of(place)].mean(axis=0))
+        model.coupling(f"tie {name}", name, place)
+    part = reduce_part(model, {"left": "left", "right": "right"}, modes=5)
+    tied = reduce_part(solid(), ENDS, modes=5)
+    b = slice(0, 12)
+    scale = np.sqrt(np.outer(np.diag(tied.stiffness)[b], np.diag(tied.stiffness)[b]))
+    assert part.stiffness[b, b] / scale == pytest.approx(tied.stiffness[b, b] / scale, abs=1e-9)
+    assert part.mass[b, b] == pytest.approx(tied.mass[b, b], abs=1e-9 * np.abs(tied.mass).max())
+    assert part.frequencies == pytest.approx(tied.frequencies, rel=1e-9)
+    with pytest.raises(ModelError, match="depends on others by a constraint"):
+        reduce_part(model, {"left": "bar:x0"})
+
+
+def test_axisymmetric_part_has_one_rigid_motion():
+    model = Model(2)
+    model.mesh("bar", box_mesh("quad8", (2, 6), (0.1, 1.0), place=(0.2, 0.0)))
+    model.material("steel", E=2.1e11, nu=0.3, density=7800.0)
+    model.planes("bar", on="bar", material="steel", state="axisymmetric")
+    ends = {k: {"on": f"bar:{k}", "kind": "average", "components": ["y"]} for k in ("y0", "y1")}
+    part = reduce_part(model, ends, modes=6)
+    assert part.rigid.shape == (8, 1)
+    assert part.boundary @ part.rigid == pytest.approx(np.ones((2, 1)), abs=1e-12)
+    assert part.moments is None
+    assert part.info["mass"] == pytest.approx(7800.0 * np.pi * (0.3**2 - 0.2**2), rel=1e-9)
+    assert read_part_of(plane()).moments.mass == pytest.approx(7800.0 * 0.002, rel=1e-9)
+
+
+def test_soft_ground_is_no_freedom():
+    """Springs of a billionth of the part's stiffness still hold it."""
+    model = plane()
+    model.nodal_spring("left", "bar:x0", "y", 1.0)
+    model.nodal_spring("right", "bar:x1", "y", 1.0)
+    part = reduce_part(model, ENDS, modes=2)
+    assert part.rigid.shape[1] == 1
+    assert (part.boundary @ part.rigid)[:, 0] == pytest.approx([1.0, 0.0, 0.0] * 2, abs=1e-9)
+
+
+def test_an_unstable_state_and_loose_interfaces():
+    """A strut pressed beyond its buckling load has a negative stiffness at its interface; a hinge has none."""
+    model = beam(2)
+    model.fix("bar:start")
+    model.force("press", "bar:end", (-30000.0, 0.0))
+    model.static_step()
+    part = reduce_part(model, {"tip": "bar:end"}, state="end", modes=3)
+    values, _ = free_modes_of(part.stiffness, part.mass)
+    assert values[0] < 0.0 < values[1]
+    assert part.info["accuracy"][0]["relative_error"] == np.inf
+    loose = beam(2)
+    loose.fix("bar:start")
+    loose.body("tip", (1.0, 0.0), mass=1.0, inertia=0.1)
+    loose.joint("hinge", "pin", "bar:end", "tip")
+    part = reduce_part(loose, {"tip": "tip"}, modes=3)
+    assert np.abs(np.linalg.eigvalsh(part.stiffness)).min() < 1e-9 * np.abs(part.stiffness).max()
+
+
 def test_interface_of_a_node_without_rotation_is_loose():
     with pytest.raises(AnalysisError, match="interfaces are held"):
         reduce_part(solid(), {"corner": 0})
@@ -384,7 +501,7 @@ def test_loads_and_damping():
     assert given.damping == pytest.approx(part.damping, rel=1e-6, abs=1e-6 * np.abs(part.damping).max())
     assert reduce_part(solid(), ENDS, modes=6).damping is None
     modal = reduce_part(solid(), ENDS, modes=6, damping=[0.01, 0.03])
-    values, P = free_modes_of(modal.stiffness, modal.mass)
+    values, P = free_modes_of(modal.stiffness, modal.mass, modal.rigid)
     D = P.T @ modal.damping @ P
     w = np.sqrt(np.maximum(values, 0.0))
     ratios = np.concatenate((np.zeros(6), [0.01], np.full(w.size - 7, 0.03)))

@@ -30,6 +30,8 @@ PROMISED = {
     *("B-BRICARD", "B-4BARS", "B-CHAIN", "B-LE1", "B-LE10"),
     *("D1", "D2", "D3", "D4", "D5", "B-INV", "B-FLAP", "B-ROTOR", "B-BECK", "B-SPRING", "B-CRANK", "B-JEFFCOTT"),
     *("B-ZIEGLER", "B-FRICTION"),
+    *("B-SID", "B-KG"),
+    *("B-TELESCOPE", *(f"H{i}" for i in range(1, 10))),
 }
 
 

@@ -222,7 +222,7 @@ def _sensitivities(f: Findings, case: str, baseline) -> None:
     f.figure(
         "Sensitivities",
         bars,
-        f"Component ({words})"[:60] + " ...",
+        "Component",
         "(r / lambda) d lambda / d r",
         f"Components: {words}.",
     )

@@ -92,8 +92,10 @@ class LinearRuns:
         time = np.array([linear.t])
         frames = run.frames(frame, time, about=linear.state.Q[0])
         u = linear.nodal(response.u)
-        frames["displacement"], frames["rotation"] = u[None, :, :3], u[None, :, 3:]
-        frames["reaction"] = linear.nodal(response.forces)[None]
+        more = run.recovered.small(linear.state, response.u[:, None])
+        frames["displacement"] = run.recovered.extended(u[None, :, :3], more[0])
+        frames["rotation"] = run.recovered.extended(u[None, :, 3:], more[1])
+        frames["reaction"] = run.recovered.extended(linear.nodal(response.forces)[None])
         record = self._record(frame, response.forces)
         run.recorder.append(run.series(time, ledger, np.zeros(1), np.zeros(1), record), frames)
         return {"type": "static", "name": step.name, "time": linear.t, **summary}
@@ -109,6 +111,7 @@ class LinearRuns:
         if len(shapes):
             moved = linear.shapes(self.vectors)
             frames = run.frames(moved, shapes, shapes=True)
+            run.recovered.straighten(frames["displacement"], linear.state, moved["U"].T)
             if "shapes" in run.fields.wanted:
                 frames |= run.fields.of_shapes(linear, moved["U"])
         if step.kind == "modes":
@@ -159,7 +162,7 @@ class LinearRuns:
             frames = None
             if framed:
                 frames = run.frames(frame, time, about=linear.state.Q[0])
-                frames["reaction"] = linear.nodal(frame["reaction"][0])[None]
+                frames["reaction"] = run.recovered.extended(linear.nodal(frame["reaction"][0])[None])
             record = self._record(frame, frame["reaction"][0])
             run.recorder.append(run.series(time, ledger[None], np.ones(1), np.zeros(1), record), frames)
             energy = ledger[C.KINETIC] + ledger[C.STRAIN]

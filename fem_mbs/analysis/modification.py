@@ -19,8 +19,9 @@ are those of a new synthesis with as many modes; other changes are answered in t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
@@ -29,22 +30,20 @@ from scipy.optimize import brentq
 from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.components import Assembly
+from fem_mbs.analysis.modification_changes import Changes
 from fem_mbs.analysis.parameters import Parameter, read_parameter
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.matrices import Picked
+from fem_mbs.solvers.linear import one_blas_thread
 from fem_mbs.solvers.substructures import Reduced, Substructure, couple
 
 __all__ = ["Answer", "Combination", "Modification"]
 
 #: Factors 1 + alpha between which answers of non-linear parameters are sought, and how many are tried.
 _RANGE, _TRIED = (0.1, 10.0), 41
-#: Step of differences in alpha; of fourth order, exact for polynomials of degree four.
-_STEP = 0.02
 #: Iterations of the least change, the least part of 1 + alpha that one leaves, and the error of lambda at its end.
 _ITERATIONS, _LEFT, _CLOSE = 60, 0.25, 1e-11
 #: An eigenvalue of a root is the required one to this.
 _HIT = 1e-6
-_RIGID = 1e-9
 #: Rounds of new syntheses for an answer, and the error of its frequency at the end.
 _ROUNDS, _SETTLED = 15, 1e-9
 
@@ -82,16 +81,6 @@ class Combination:
     frequencies: np.ndarray
 
 
-@dataclass(eq=False)
-class _Change:
-    """What a parameter changes: elements by components and of links, and their matrices at alpha = 1 if linear."""
-
-    parameter: Parameter
-    picks: dict[int, list[tuple[int, np.ndarray]]]  # component number, -1: links
-    unit: dict[int, tuple] = field(default_factory=dict)
-    base: dict[int, tuple] = field(default_factory=dict)
-
-
 class Modification:
     """A baseline and parameters that may change.
 
@@ -111,88 +100,14 @@ class Modification:
         for name in names:
             if names.count(name) > 1:
                 raise ModelError(f'Parameter "{name}": it is named twice; name it once')
-        coupled = assembly.coupled
-        self.values = coupled.values
-        self.shapes = [coupled.displacements(c, coupled.vectors) for c in range(len(assembly.parts))]
-        self.ends = coupled.interface[assembly.conditions :] @ coupled.vectors
-        self.seconds: dict[str, float] = {}
-        self._changes = [self._change(p) for p in self.parameters]
-        self._projected: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self.values = assembly.coupled.values
+        self._changes = Changes(assembly, self.parameters)
+        self._tried: dict[int, list[tuple[float, np.ndarray | None]]] = {}
 
     @property
     def frequencies(self) -> np.ndarray:
         """Of the baseline (n_p,) [Hz]."""
         return self.assembly.frequencies
-
-    # --- matrices of changes ---------------------------------------------------------------------------------------
-    def _change(self, parameter: Parameter) -> _Change:
-        found: dict[int, list[tuple[int, np.ndarray]]] = {}
-        everything = [(c, part.picks) for c, part in enumerate(self.assembly.parts)] + [(-1, self.assembly.links)]
-        for c, picks in everything:
-            for i, elements in picks:
-                mine = elements[np.isin(elements, parameter.elements.get(i, ()))]
-                if mine.size:
-                    found.setdefault(c, []).append((i, mine))
-        return _Change(parameter, found)
-
-    def _matrices(self, change: _Change, c: int, alpha: float) -> tuple:
-        """Stiffness and mass of the changing elements of a component at alpha, in its independent dofs; of links over
-        their ends."""
-        linear, picks = self.assembly.linear, change.picks[c]
-        par = change.parameter.rows(self.assembly.model, linear.system, picks, alpha)
-        K, M = linear.of_elements(Picked(linear.system, picks, par))
-        if c < 0:
-            ends = self.assembly.ends
-            return tuple(A[ends][:, ends].toarray() for A in (K, M))
-        part = self.assembly.parts[c]
-        return part.reduce(K), part.reduce(M)
-
-    def changes(self, k: int, alpha: float) -> dict[int, tuple]:
-        """dK, dM of parameter number k by components (-1: links), sparse (n_c, n_c), at a relative change alpha."""
-        change = self._changes[k]
-        found = {}
-        for c in change.picks:
-            if change.parameter.linear:
-                if c not in change.unit:
-                    K, M = self._matrices(change, c, 0.0)
-                    change.unit[c] = (K * change.parameter.stiffness, M * change.parameter.mass)
-                found[c] = tuple(alpha * A for A in change.unit[c])
-            else:
-                if c not in change.base:
-                    change.base[c] = self._matrices(change, c, 0.0)
-                found[c] = tuple(a - b for a, b in zip(self._matrices(change, c, alpha), change.base[c], strict=True))
-        return found
-
-    def _project(self, changes: dict[int, tuple]) -> tuple[np.ndarray, np.ndarray]:
-        """U^T dK U and U^T dM U, (n_p, n_p)."""
-        n = self.values.size
-        small = [np.zeros((n, n)), np.zeros((n, n))]
-        for c, matrices in changes.items():
-            U = self.shapes[c] if c >= 0 else self.ends
-            for total, A in zip(small, matrices, strict=True):
-                if not isinstance(A, csr_matrix) or A.nnz:
-                    total += U.T @ (A @ U)
-        return tuple(0.5 * (A + A.T) for A in small)
-
-    def _reduced(self, k: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """dK_r, dM_r of a parameter at alpha."""
-        if not self.parameters[k].linear:
-            return (
-                self._project(self.changes(k, alpha))
-                if alpha
-                else tuple(np.zeros((self.values.size,) * 2) for _ in "KM")
-            )
-        if k not in self._projected:
-            self._projected[k] = self._project(self.changes(k, 1.0))
-        return tuple(alpha * A for A in self._projected[k])
-
-    def _slope(self, k: int, alpha: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """d dK_r / d alpha, d dM_r / d alpha."""
-        if self.parameters[k].linear:
-            return self._reduced(k, 1.0)
-        h = _STEP * (1.0 + alpha)
-        at = {s: self._reduced(k, alpha + s * h) for s in (-2, -1, 1, 2)}
-        return tuple((8.0 * (at[1][i] - at[-1][i]) - (at[2][i] - at[-2][i])) / (12.0 * h) for i in (0, 1))
 
     def _alphas(self, alphas) -> np.ndarray:
         """Changes (m,) of all parameters, given by numbers in their order or by names.
@@ -215,16 +130,18 @@ class Modification:
         return found
 
     # --- sensitivities and forward ---------------------------------------------------------------------------------
+    @one_blas_thread()
     def sensitivities(self, normalised: bool = True) -> np.ndarray:
         """(r / lambda_i) d lambda_i / d r of every parameter and mode, (m, n_p); not ``normalised``: r d lambda_i / d r
         [1/s^2].  Normalised ones of rigid-body modes are not numbers (nan)."""
-        slopes = [self._slope(k) for k in range(len(self.parameters))]
+        slopes = [self._changes.slope(k) for k in range(len(self.parameters))]
         found = np.array([np.diag(K) - self.values * np.diag(M) for K, M in slopes]).reshape(-1, self.values.size)
         if not normalised:
             return found
-        rigid = np.abs(self.values) <= _RIGID * np.abs(self.values).max()
+        rigid = self.assembly.coupled.rigid
         return np.where(rigid, np.nan, found / np.where(rigid, 1.0, self.values))
 
+    @one_blas_thread()
     def forward(self, alphas) -> tuple[np.ndarray, np.ndarray]:
         """Frequencies [Hz] and modes (n_p, n_p), in the baseline's modes, after changes of the parameters: numbers in
         their order, or by names."""
@@ -232,16 +149,14 @@ class Modification:
         return np.sign(values) * np.sqrt(np.abs(values)) / (2.0 * np.pi), vectors
 
     def _forward(self, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        K, M = np.diag(self.values), np.eye(self.values.size)
-        for k in np.flatnonzero(alphas):
-            dK, dM = self._reduced(int(k), float(alphas[k]))
-            K, M = K + dK, M + dM
+        dK, dM = self._changes.reduced(alphas)
         try:
-            return scipy.linalg.eigh(K, M)
+            return scipy.linalg.eigh(np.diag(self.values) + dK, np.eye(self.values.size) + dM)
         except np.linalg.LinAlgError:
             raise AnalysisError("Modification: the changed mass is not positive in the baseline's modes") from None
 
     # --- inverse ---------------------------------------------------------------------------------------------------
+    @one_blas_thread()
     def answers(self, parameter: str | int, frequency: float, most: float = np.inf) -> list[Answer]:
         """All changes alpha of one parameter, -1 < alpha <= ``most``, that put a mode at a frequency [Hz], the smallest
         first; of non-linear parameters those between a tenth and ten times the value.
@@ -249,20 +164,22 @@ class Modification:
         Raises:
             ModelError: an unknown parameter, or no frequency.
         """
-        k, target = self._number(parameter), self._target(frequency)
-        roots = self._linear_roots(k, target) if self.parameters[k].linear else self._other_roots(k, target)
-        found = []
-        for alpha in sorted((a for a in roots if -1.0 < a <= most), key=abs):
+        return list(self._answers(self._number(parameter), self._target(frequency), most))
+
+    def _answers(self, k: int, target: float, most: float = np.inf) -> Iterator[Answer]:
+        p = self.parameters[k]
+        for alpha in self._linear_roots(k, target) if p.linear else self._other_roots(k, target):
+            if not -1.0 < alpha <= most:
+                continue
             values, vectors = self._forward(self._only(k, alpha))
             j = int(np.abs(values - target).argmin())
             if abs(values[j] - target) > _HIT * target:
                 continue  # a root of round-off
             like = int(np.abs(vectors[:, j]).argmax()) + 1
             f = np.sign(values) * np.sqrt(np.abs(values)) / (2.0 * np.pi)
-            p = self.parameters[k]
-            found.append(Answer(p, alpha, p.changed(alpha), j + 1, like, f))
-        return found
+            yield Answer(p, float(alpha), p.changed(float(alpha)), j + 1, like, f)
 
+    @one_blas_thread()
     def answer(self, parameter: str | int, mode: int, frequency: float, anew: bool = False) -> Answer | None:
         """The smallest change of one parameter that puts mode number ``mode``, from 1, at a frequency [Hz]: the mode of
         this number then, or the one most like it, which has passed others; None: there is none.
@@ -274,13 +191,15 @@ class Modification:
             ModelError: an unknown parameter, mode, or no frequency.
         """
         i, k = self._mode(mode), self._number(parameter)
+        frequencies = np.array([self._target(frequency) ** 0.5 / (2.0 * np.pi)])
 
         def find(targets: np.ndarray) -> Answer | None:
-            return next((a for a in self.answers(k, float(targets[0])) if i + 1 in (a.mode, a.like)), None)
+            found = self._answers(k, self._target(targets[0]))
+            return next((a for a in found if i + 1 in (a.mode, a.like)), None)
 
         if not anew:
-            return find(np.array([frequency]))
-        return self._anew(find, lambda a: self._only(k, a.alpha), lambda a: (a.mode,), np.array([frequency], float))
+            return find(frequencies)
+        return self._anew(find, lambda a: self._only(k, a.alpha), lambda a: (a.mode,), frequencies)
 
     def _anew(self, find, alphas, modes, frequencies: np.ndarray):
         """An answer to targets that are moved until a new synthesis gives the frequencies."""
@@ -299,6 +218,7 @@ class Modification:
             "change; keep more modes"
         )
 
+    @one_blas_thread()
     def combination(self, required: Mapping[int, float], anew: bool = False) -> Combination:
         """The least change of all parameters, by the norm of alpha, that puts modes (numbers from 1) at frequencies
         [Hz]; modes are followed by their shapes.  ``anew`` as of `answer`.
@@ -334,7 +254,7 @@ class Modification:
                     "more parameters"
                 )
             iterations += 1
-            slopes = [self._slope(k, alphas[k]) for k in range(m)]
+            slopes = [self._changes.slope(k, alphas) for k in range(m)]
             c = vectors[:, at]
             G = np.array([np.einsum("ki,kl,li->i", c, K, c) for K, _ in slopes]).T
             G -= values[at, None] * np.array([np.einsum("ki,kl,li->i", c, M, c) for _, M in slopes]).T
@@ -349,8 +269,8 @@ class Modification:
             down = way < 0.0
             reach = ((1.0 + alphas) * (1.0 - _LEFT))[down] / -way[down]
             alphas = alphas + min(1.0, reach.min(initial=np.inf)) * way
-            values, vectors, M = self._state(alphas)
-            alike = np.abs(vectors.T @ (M @ before))
+            values, vectors = self._forward(alphas)
+            alike = np.abs(vectors.T @ (before + self._changes.reduced(alphas)[1] @ before))
             at = alike.argmax(axis=0)
             if np.unique(at).size < at.size:
                 raise AnalysisError("Modification: two required modes became one on the way; ask for smaller changes")
@@ -359,23 +279,16 @@ class Modification:
         new_values = tuple(p.changed(a) for p, a in zip(self.parameters, alphas, strict=True))
         return Combination(self.parameters, alphas, new_values, tuple(int(i) + 1 for i in at), iterations, f)
 
-    def _state(self, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        values, vectors = self._forward(alphas)
-        M = np.eye(self.values.size)
-        for k in np.flatnonzero(alphas):
-            M = M + self._reduced(int(k), float(alphas[k]))[1]
-        return values, vectors, M
-
-    def _linear_roots(self, k: int, target: float) -> np.ndarray:
-        """All real alpha with det(Lambda + alpha K' - lambda (I + alpha M')) = 0."""
-        K, M = self._reduced(k, 1.0)
+    def _linear_roots(self, k: int, target: float) -> list[float]:
+        """All real alpha with det(Lambda + alpha K' - lambda (I + alpha M')) = 0, the smallest first."""
+        K, M = self._changes.slope(k)
         B = K - target * M
         gap = target - self.values
         b, Q = scipy.linalg.eigh(B)
         size = np.abs(b).max(initial=0.0)
         some = np.abs(b) > 1e-13 * size
         if size == 0.0:
-            return np.zeros(0)
+            return []
         if ((b[some] > 0.0).all() or (b[some] < 0.0).all()) and (np.abs(gap) > 1e-9 * target).all():
             # B = s R R^T: 1 / alpha are the eigenvalues of s R^T diag(gap)^-1 R, symmetric: all are real
             R = Q[:, some] * np.sqrt(np.abs(b[some]))
@@ -386,28 +299,42 @@ class Modification:
                 inverse = a / d
             inverse = inverse[np.isfinite(inverse)]
             inverse = inverse[np.abs(inverse.imag) <= 1e-6 * np.abs(inverse)].real
-            roots = 1.0 / inverse[np.abs(inverse) > 1e-12 * np.abs(inverse).max(initial=0.0)]
-            return np.append(roots, 0.0) if (np.abs(gap) <= 1e-9 * target).any() else roots
-        return 1.0 / inverse[np.abs(inverse) > 1e-12 * np.abs(inverse).max(initial=0.0)]
+        roots = 1.0 / inverse[np.abs(inverse) > 1e-12 * np.abs(inverse).max(initial=0.0)]
+        there = [0.0] if (np.abs(gap) <= 1e-9 * target).any() else []  # no change is needed
+        return sorted([*there, *roots.tolist()], key=abs)
 
-    def _other_roots(self, k: int, target: float) -> list[float]:
-        """Alpha of a non-linear parameter: where the number of modes below the target changes, within its range."""
+    def _other_roots(self, k: int, target: float) -> Iterator[float]:
+        """Alpha of a non-linear parameter: where the number of modes below the target changes, within its range; the
+        smallest first, found one by one."""
 
-        def value(alpha: float, j: int) -> float:
-            return self._forward(self._only(k, alpha))[0][j] - target
+        def value(x: float, j: int) -> float:
+            # over logarithms it is nearly a straight line
+            now = self._forward(self._only(k, float(np.expm1(x))))[0][j]
+            return float(np.log(max(now, 1e-300) / target))
 
-        tried = np.geomspace(*_RANGE, _TRIED) - 1.0
-        counts = []
-        for alpha in tried:  # a model of its own each
-            try:
-                counts.append(int((self._forward(self._only(k, alpha))[0] < target).sum()))
-            except ModelError:
-                counts.append(None)  # a section that does not exist, as a tube without a hole
-        found = []
-        for a, b, below, above in zip(tried, tried[1:], counts, counts[1:], strict=False):
-            if below is not None and above is not None:
-                found += [brentq(value, a, b, args=(j,), xtol=1e-13) for j in range(*sorted((below, above)))]
-        return found
+        if k not in self._tried:  # once for all targets
+            self._tried[k] = [(a, self._values(k, a)) for a in np.geomspace(*_RANGE, _TRIED) - 1.0]
+        brackets = [
+            (min(abs(a), abs(b)), a, b, [int((v < target).sum()) for v in (before, after)])
+            for (a, before), (b, after) in pairwise(self._tried[k])
+            if before is not None and after is not None
+        ]
+        brackets = sorted((x for x in brackets if x[3][0] != x[3][1]), key=lambda x: x[0])
+        waiting: list[float] = []
+        for start, a, b, counts in brackets:
+            waiting.sort(key=abs)
+            while waiting and abs(waiting[0]) <= start:
+                yield waiting.pop(0)
+            ends = np.log1p([a, b])
+            waiting += [float(np.expm1(brentq(value, *ends, args=(j,), xtol=1e-12))) for j in range(*sorted(counts))]
+        yield from sorted(waiting, key=abs)
+
+    def _values(self, k: int, alpha: float) -> np.ndarray | None:
+        """Eigenvalues (n_p,) at a change of one parameter; None: there is no such section, as a tube without a hole."""
+        try:
+            return self._forward(self._only(k, alpha))[0]
+        except ModelError:
+            return None
 
     def _only(self, k: int, alpha: float) -> np.ndarray:
         alphas = np.zeros(len(self.parameters))
@@ -424,7 +351,7 @@ class Modification:
         n = self.values.size
         if isinstance(mode, bool) or not isinstance(mode, (int, np.integer)) or not 1 <= mode <= n:
             raise ModelError(f"Modification: mode = {mode!r} must be a whole number from 1 to {n}, the modes there are")
-        if abs(self.values[mode - 1]) <= _RIGID * np.abs(self.values).max():
+        if self.assembly.coupled.rigid[mode - 1]:
             raise ModelError(f"Modification: mode {mode} is a rigid-body mode, which no parameter moves; take another")
         return int(mode) - 1
 
@@ -433,22 +360,19 @@ class Modification:
         try:
             f = float(frequency)
         except (TypeError, ValueError):
-            f = np.nan
+            f = -1.0
         if not (f > 0.0 and np.isfinite(f)):
             raise ModelError(f"Modification: frequency = {frequency!r} must be a positive number [Hz]")
         return (2.0 * np.pi * f) ** 2
 
     # --- anew ------------------------------------------------------------------------------------------------------
+    @one_blas_thread()
     def synthesis(self, alphas) -> Assembly:
         """The model after changes, with new modes of the components that change, as many as before, and those of the
         others as they are; ``seconds`` of it says what that took."""
         alphas, assembly = self._alphas(alphas), self.assembly
         start = perf_counter()
-        totals: dict[int, tuple] = {}
-        for k in np.flatnonzero(alphas):
-            for c, (dK, dM) in self.changes(int(k), float(alphas[k])).items():
-                had = totals.get(c)
-                totals[c] = (dK, dM) if had is None else (had[0] + dK, had[1] + dM)
+        totals = self._changes.matrices(alphas)
         seconds = {"matrices": perf_counter() - start}
         parts, reduced = list(assembly.parts), list(assembly.coupled.parts)
         for c in sorted(totals.keys() - {-1}):
@@ -466,18 +390,7 @@ class Modification:
         seconds["coupling"] = perf_counter() - start
         return replace(assembly, parts=parts, coupled=coupled, link_matrices=links, seconds=seconds)
 
+    @one_blas_thread()
     def full(self, alphas, count: int) -> np.ndarray:
         """Frequencies (count,) [Hz] of the whole model after changes, without reduction."""
-        alphas, linear = self._alphas(alphas), self.assembly.linear
-        K = M = csr_matrix((linear.first,) * 2)
-        for k in np.flatnonzero(alphas):
-            parameter, alpha = self.parameters[k], float(alphas[k])
-            picks = [pick for some in self._changes[k].picks.values() for pick in some]
-            rows = parameter.rows(self.assembly.model, linear.system, picks, alpha)
-            base = linear.of_elements(Picked(linear.system, picks))
-            if rows is None:
-                K, M = K + alpha * parameter.stiffness * base[0], M + alpha * parameter.mass * base[1]
-            else:
-                new = linear.of_elements(Picked(linear.system, picks, rows))
-                K, M = K + new[0] - base[0], M + new[1] - base[1]
-        return self.assembly.full_modes(count, (csr_matrix(K), csr_matrix(M)))
+        return self.assembly.full_modes(count, self._changes.whole(self._alphas(alphas)))

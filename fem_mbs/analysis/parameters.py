@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from fem_mbs.model import Model
 from fem_mbs.model_components import group_call, made_again, part_name
 from fem_mbs.sections import Section, make_section
 
-__all__ = ["KINDS", "Parameter", "default_parameters", "read_parameter"]
+__all__ = ["KINDS", "Parameter", "changed_rows", "default_parameters", "read_parameter"]
 
 #: Kinds of parameters that act linearly: units, and by how much of themselves stiffness and mass change with alpha.
 KINDS = {
@@ -34,6 +34,9 @@ KINDS = {
 }
 #: Types of elements whose stiffness is a parameter, by how their names begin.
 _SPRINGS = ("spring", "component_spring", "torsion", "slide", "nonlinear_", "bushing", "bearing")
+#: Units of keys of sections, by how they begin.
+_UNITS = {"rhoA": "kg/m", "rhoI": "kg m", "EA": "N", "GA": "N", "EI": "N m^2", "GJ": "N m^2", "A": "m^2", "I": "m^4",
+          "J": "m^4", "k": ""}  # fmt: skip
 _PLACES = ("centroid", "shear_centre", "mass_centre", "rotate")
 
 
@@ -55,41 +58,34 @@ class Parameter:
     stiffness: float = 0.0
     mass: float = 0.0
     linear: bool = True
-    _made: dict = field(default_factory=dict, repr=False)
 
     def changed(self, alpha: float) -> float | None:
         """The value after a relative change."""
         return None if self.value is None else self.value * (1.0 + alpha)
 
-    def rows(self, model: Model, system, picks, alpha: float) -> dict[int, np.ndarray] | None:
-        """Parameters of picked elements at alpha, as `Picked` takes them; None: those of the model.
 
-        Raises:
-            ModelError: a section that does not exist with this value.
-        """
-        if self.linear or alpha == 0.0:
-            return None
-        if alpha not in self._made:
-            self._made.clear()  # one is enough: all components of a change ask in a row
-            self._made[alpha] = self._whole(model, system, alpha)
-        whole = self._made[alpha]
-        return {number: whole[i][elements] for number, (i, elements) in enumerate(picks)}
+def changed_rows(model: Model, system, changes: Sequence[tuple[Parameter, float]]) -> dict[int, np.ndarray]:
+    """Parameters of all elements of the blocks that non-linear changes alpha of sections reach, those of the groups
+    made anew.
 
-    def _whole(self, model: Model, system, alpha: float) -> dict[int, np.ndarray]:
-        """Parameters of all elements of the blocks that are reached, those of the groups made anew."""
-        whole = {i: system.blocks[i].par.copy() for i in self.elements}
-        index = {block.type.name: i for i, block in enumerate(system.blocks)}
-        for group in self.groups:
-            call = group_call(model, group)
-            sections = {name: _scaled(model.sections[name], self.kind, alpha) for name in call["sections"]}
-            done: dict[int, int] = {}
-            for block in made_again(model, group, sections):
-                i = index[block.type.name]
-                runs = [np.arange(a, b) for label, a, b in system.blocks[i].groups if label == group]
-                at = np.concatenate(runs)[done.get(i, 0) :][: block.size]
-                whole[i][at, : block.par.shape[1]] = block.par
-                done[i] = done.get(i, 0) + block.size
-        return whole
+    Raises:
+        ModelError: a section that does not exist with these values.
+    """
+    whole = {i: system.blocks[i].par.copy() for p, _ in changes for i in p.elements}
+    index = {block.type.name: i for i, block in enumerate(system.blocks)}
+    for group in dict.fromkeys(g for p, _ in changes for g in p.groups):
+        sections = {name: model.sections[name] for name in group_call(model, group)["sections"]}
+        for p, alpha in changes:
+            if group in p.groups:
+                sections = {name: _scaled(section, p.kind, alpha) for name, section in sections.items()}
+        done: dict[int, int] = {}
+        for block in made_again(model, group, sections):
+            i = index[block.type.name]
+            runs = [np.arange(a, b) for label, a, b in system.blocks[i].groups if label == group]
+            at = np.concatenate(runs)[done.get(i, 0) :][: block.size]
+            whole[i][at, : block.par.shape[1]] = block.par
+            done[i] = done.get(i, 0) + block.size
+    return whole
 
 
 def _scaled(section: Section, key: str, alpha: float) -> Section:
@@ -105,11 +101,14 @@ def _scaled(section: Section, key: str, alpha: float) -> Section:
 
 
 def _own_keys(section: Section, key: str) -> list[str]:
-    """Keys of a section that a key means: itself, or those of both axes (EI: EIy and EIz)."""
+    """Keys of a section that a key means: itself, those of all axes (EI: EIy and EIz), or of all walls (thickness)."""
     if section.shape == "matrix":
         return []
     numbers = {k for k, v in section.dimensions.items() if math.isfinite(v) and v != 0.0}
-    return [key] if key in numbers else [k for k in (f"{key}y", f"{key}z") if k in numbers]
+    if key in numbers:
+        return [key]
+    walls = ("web_thickness", "flange_thickness") if key == "thickness" else ()
+    return [k for k in (*walls, f"{key}x", f"{key}y", f"{key}z") if k in numbers]
 
 
 def read_parameter(model: Model, text: str) -> Parameter:
@@ -140,8 +139,9 @@ def read_parameter(model: Model, text: str) -> Parameter:
     if not having:
         known = sorted({k for g in groups for k in _kinds(model, g)})
         raise ModelError(f'{owner}: "{target}" has no {kind}; it has {", ".join(known) or "no parameter"}')
-    unit, stiffness, mass = KINDS.get(kind, ("", 0.0, 0.0))
     linear = kind in KINDS and (kind != "thickness" or bool(_planes(model, having[0])))
+    section = next((u for begin, u in _UNITS.items() if kind.startswith(begin)), "m")
+    unit, stiffness, mass = KINDS[kind] if linear else (section, 0.0, 0.0)
     if kind == "modulus":
         _no_prestress(model, having, owner)
     values = [v for g in having for v in _values(model, g, kind)]

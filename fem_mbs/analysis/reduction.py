@@ -31,6 +31,7 @@ from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.reduction_interfaces import Boundary, make_boundary
 from fem_mbs.analysis.reduction_projection import gravity_forces, modal_damping, own_damping, recovery_of, unit_loads
+from fem_mbs.analysis.reduction_quality import accuracy_of, effective_shares, free_modes_of, mass_properties
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model import Model
 from fem_mbs.reduced_part import ReducedPart
@@ -48,8 +49,8 @@ METHODS = ("guyan", "craig_bampton", *FREE_METHODS, "herting")
 _MODES = 20
 #: What a motion violates of supports, constraints and stiffness, over the sizes involved, and is still a rigid one.
 _RIGID = 1e-11
-#: Relative error of a frequency by rounded matrices: no estimate is smaller.
-_ROUND_OFF = 1e-13
+#: Parts of rigid-body motions that may be round-off.
+_DUST = 1e-6
 
 
 @dataclass
@@ -83,7 +84,7 @@ def reduce_part(
     check: str | None = None,
     state: str = "start",
     release: bool = False,
-    recovery: bool = True,
+    recovery: bool | str = True,
     stiffening: str | None = None,
     name: str | None = None,
 ) -> ReducedPart:
@@ -112,7 +113,7 @@ def reduce_part(
             else "probe".
         state: "start", or "end": about the place and stresses that the model's steps leave.
         release: take supports and motions of nodes of the interfaces away.
-        recovery: keep the displacements of all nodes.
+        recovery: keep the displacements of all nodes; "stress": and the stresses at those of solid and plane parts.
         stiffening: geometric stiffness per unit of the loads of a moving part (`fem_mbs.analysis.stiffening`): the
             interface that carries the body's frame, or "free"; None: none.
         name: of the part; None: the model's title.
@@ -129,7 +130,7 @@ def reduce_part(
         AnalysisError: the part is loose where its interfaces are held, or unstable, or modes cannot be found.
     """
     began = time.perf_counter()
-    _check_options(method, modes, cutoff, participation, accuracy, check, state)
+    _check_options(method, modes, cutoff, participation, accuracy, check, state, recovery)
     linear = model if isinstance(model, Linearised) else _linearised(model, state, interfaces if release else {})
     if not linear.eliminated:
         raise ModelError(
@@ -151,7 +152,7 @@ def reduce_part(
     Q = boundary.expand(basis.T)
     rigid = _rigid_coordinates(basis, boundary, combination, start, M, Q, rigid_q)
     reduced = time.perf_counter()
-    quality = _accuracy(basis, boundary, K, M, Q, rigid.shape[1], accuracy)
+    quality = _accuracy(basis, boundary, K, M, Q, rigid, accuracy) if accuracy else []
     damped = _damping(linear, damping, basis, Q, rigid)
     gravity = gravity_forces(linear, MR, Q)
     inertia = motions[: linear.first].T @ MR
@@ -170,7 +171,7 @@ def reduce_part(
         frequencies=basis.frequencies,
         damping=damped,
         loads=unit_loads(linear, Q),
-        recovery=recovery_of(linear, Q) if recovery else None,
+        recovery=recovery_of(linear, Q, recovery == "stress") if recovery else None,
         moments=_moments(linear, Q, start),
         stiffening=_stiffening(linear, boundary, Q, rigid_q, combination, start, stiffening),
         info={
@@ -178,10 +179,11 @@ def reduce_part(
             "cutoff_hz": cutoff,
             "complete": bool(basis.complete and participation is None),
             "next_hz": float(np.sqrt(basis.following) / (2.0 * np.pi)),
-            **_mass_properties(inertia, start),
+            **mass_properties(inertia, start),
+            **({} if stiffening is None else {"stiffening_frame": stiffening}),
             "effective_mass": None
             if basis.rigid_modes or method in FREE_METHODS
-            else _effective(gravity, inertia, basis, boundary),
+            else effective_shares(gravity, inertia, basis.mass, boundary.size),
             "shares": basis.shares,
             "accuracy": quality,
             "dofs": int(K.shape[0]),
@@ -198,7 +200,7 @@ def reduce_part(
 
 
 # --- what is asked for -----------------------------------------------------------------------------------------------
-def _check_options(method, modes, cutoff, participation, accuracy, check, state) -> None:
+def _check_options(method, modes, cutoff, participation, accuracy, check, state, recovery) -> None:
     if method not in METHODS:
         raise ModelError(f"Reduction: method = {method!r} must be one of {', '.join(METHODS)}")
     for key, value in (("modes", modes), ("accuracy", accuracy)):
@@ -213,6 +215,8 @@ def _check_options(method, modes, cutoff, participation, accuracy, check, state)
             raise ModelError(f"Reduction: {key} = {value!r} must be {bound}")
     if check is not None and check not in CHECKS:
         raise ModelError(f"Reduction: check = {check!r} must be one of {', '.join(CHECKS)}")
+    if isinstance(recovery, str) and recovery != "stress":
+        raise ModelError(f'Reduction: recovery = {recovery!r} must be true, false or "stress"')
     if state not in ("start", "end"):
         raise ModelError(f'Reduction: state = {state!r} must be "start" or "end" (of the model\'s steps)')
 
@@ -274,11 +278,16 @@ def _rigid_motions(linear: Linearised, K: csr_matrix, origin: np.ndarray) -> tup
     loose, vectors = values <= _RIGID, vectors.T
     if loose.all():
         return R, np.eye(R.shape[1])
-    W = length[:, None] * vectors[:, loose]
-    if W.shape[1]:  # a readable basis: pivots of one
+    W = vectors[:, loose]
+    unit = np.ones(W.shape[1])
+    if W.shape[1]:  # a readable basis: pivots of one, and zeros for what soft supports leave of round-off
         _, _, order = scipy.linalg.qr(W.T, pivoting=True)
         W = W @ np.linalg.inv(W[order[: W.shape[1]]])
-    return R, W
+        plain = np.where(np.abs(W) < _DUST, 0.0, W)
+        if np.abs(violation @ plain).max() <= _RIGID:
+            W = plain
+        unit = length[order[: W.shape[1]]]
+    return R, length[:, None] * W / unit
 
 
 def _still(linear: Linearised, R: np.ndarray) -> None:
@@ -433,68 +442,18 @@ def _rigid_coordinates(basis: _Basis, boundary: Boundary, combination, origin, M
     return p
 
 
-def _mass_properties(inertia: np.ndarray, origin: np.ndarray) -> dict[str, Any]:
-    """Mass, place of its centre, and inertia about that, of T = R^T M R."""
-    if inertia.shape[0] == 3:
-        m = inertia[0, 0]
-        c = np.array([inertia[1, 2], -inertia[0, 2]]) / m if m > 0.0 else np.zeros(2)
-        return {"mass": float(m), "center": origin + c, "inertia": inertia[2, 2] - m * c @ c}
-    m = inertia[0, 0]
-    first = inertia[:3, 3:]  # m [c]_x^T
-    c = np.array([first[1, 2], first[2, 0], first[0, 1]]) / m if m > 0.0 else np.zeros(3)
-    J = inertia[3:, 3:] - m * ((c @ c) * np.eye(3) - np.outer(c, c))
-    return {"mass": float(m), "center": origin + c, "inertia": J}
-
-
-def _effective(gravity: np.ndarray, inertia: np.ndarray, basis: _Basis, boundary: Boundary) -> np.ndarray:
-    """Share (3 or 6,) of the mass, and of the moments of inertia, that the component modes move while interfaces
-    accelerate as a rigid whole (held interfaces)."""
-    b = boundary.size
-    total = inertia.diagonal()
-    W = basis.mass[b:, b:]
-    if not W.size:
-        return np.zeros(total.size)
-    carried = np.einsum("kj,kj->j", gravity[b:], np.linalg.lstsq(W, gravity[b:], rcond=None)[0])
-    return carried / np.where(total > 0.0, total, np.inf)
-
-
-def _accuracy(basis: _Basis, boundary: Boundary, K, M, Q, r: int, count: int) -> list[dict[str, float]]:
-    """Estimated errors of the lowest elastic modes of the part with free interfaces."""
-    values, P = free_modes_of(basis.stiffness, basis.mass, r + count)
-    P, values = P[:, r:], values[r:]
-    if not count or not values.size:
+def _accuracy(basis: _Basis, boundary: Boundary, K, M, Q, rigid: np.ndarray, count: int) -> list[dict[str, float]]:
+    """Estimated errors of the lowest elastic modes with free interfaces; none where these do not exist."""
+    r = rigid.shape[1]
+    try:
+        values, P = free_modes_of(basis.stiffness, basis.mass, rigid, r + count)
+    except np.linalg.LinAlgError:
         return []
-    U = Q @ P
-    KU, MU = K @ U, M @ U
-    mass = np.einsum("ik,ik->k", U, MU)
-    R = KU - MU * values
-    residual = np.linalg.norm(R, axis=0) / (np.linalg.norm(KU, axis=0) + np.linalg.norm(MU * values, axis=0))
-    side = boundary.project(R)
-    energy = np.einsum("ik,ik->k", side, basis.flexibility(side)) / mass
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gap = 1.0 - values / basis.following if np.isfinite(basis.following) else np.ones(values.size)
-        relative = np.where(gap > 0.0, np.maximum(0.5 * energy / (values * gap), _ROUND_OFF), np.inf)
-    return [
-        {"frequency_hz": float(np.sqrt(max(w, 0.0)) / (2.0 * np.pi)), "relative_error": float(e), "residual": float(s)}
-        for w, e, s in zip(values, relative, residual, strict=True)
-    ]
 
+    def flexibility(R: np.ndarray) -> np.ndarray:
+        return boundary.expand(basis.flexibility(boundary.project(R)))
 
-def free_modes_of(K: np.ndarray, M: np.ndarray, count: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest modes w^2 (k,), p (n, k) with p.M p = 1 of a reduced part; coordinates without mass follow at rest."""
-    n = K.shape[0]
-    scale = 1.0 / np.sqrt(np.maximum(np.abs(K.diagonal()), 1e-300))
-    if M.size and np.linalg.eigvalsh(M * np.outer(scale, scale))[0] > 1e-14 * np.abs(M.diagonal() * scale**2).max():
-        last = None if count is None else (0, min(count, n) - 1)
-        if last is not None and last[1] < 0:
-            return np.zeros(0), np.zeros((n, 0))
-        return scipy.linalg.eigh(K, M, subset_by_index=last)
-    # 1/(w^2 + s) of (M, K + s M), largest first
-    shift = max(np.trace(K) / max(np.trace(M), 1e-300) * 1e-6, 1e-300)
-    mu, P = scipy.linalg.eigh(M, K + shift * M)
-    keep = mu > 1e-13 * mu.max(initial=0.0)
-    mu, P = mu[keep][::-1][:count], P[:, keep][:, ::-1][:, :count]
-    return 1.0 / mu - shift, P / np.sqrt(mu)
+    return accuracy_of(K, M, Q, (values[r:], P[:, r:]), flexibility, basis.following)
 
 
 def _damping(linear, damping, basis: _Basis, Q: np.ndarray, rigid: np.ndarray) -> np.ndarray | None:
@@ -509,7 +468,12 @@ def _damping(linear, damping, basis: _Basis, Q: np.ndarray, rigid: np.ndarray) -
     ratios = np.atleast_1d(np.asarray(damping, float))
     if ratios.ndim != 1 or not ratios.size or not np.isfinite(ratios).all() or ratios.min() < 0.0:
         raise ModelError(f"Reduction: damping = {damping!r} must be ratios of critical damping, not negative")
-    values, P = free_modes_of(K, M)
+    try:
+        values, P = free_modes_of(K, M, rigid)
+    except np.linalg.LinAlgError:
+        raise AnalysisError(
+            "Reduction: ratios of damping need modes, but something moves freely without mass; give alpha and beta"
+        ) from None
     return modal_damping(M, values, P, ratios, rigid.shape[1])
 
 

@@ -36,6 +36,8 @@ KINDS = ("node", "rigid", "average")
 _KEYS = ("on", "kind", "point", "components", "weights")
 #: Singular values of interface motions, over the largest, below which a component moves nothing.
 _LOST = 1e-9
+#: Unknowns of a mean, whose square is the number of entries that it adds to the matrices.
+_MOST_MEAN = 12_000
 
 
 @dataclass(frozen=True)
@@ -327,6 +329,11 @@ def _of_average(linear: Linearised, owner: str, nodes: np.ndarray, w: np.ndarray
     held = np.flatnonzero(T.getnnz(axis=1) == 0)
     if held.size == dofs.size:
         raise ModelError(f"{owner}: all of its nodes are held by supports; it cannot move")
+    if dofs.size > _MOST_MEAN:
+        raise ModelError(
+            f"{owner}: the mean of {nodes.size} nodes would fill the matrices ({dofs.size}^2 entries); name fewer of "
+            'them (their corner nodes, say), or take kind = "rigid"'
+        )
     return _pivoted(linear, owner, csr_matrix(rows @ csc_matrix(T)), [COMPONENTS[dim][k] for k in numbers])
 
 

@@ -7,6 +7,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.stress_shapes import stress_shapes
 from fem_mbs.reduced_part import Recovery
 
 __all__ = ["gravity_forces", "modal_damping", "own_damping", "recovery_of", "unit_loads"]
@@ -84,8 +85,8 @@ def modal_damping(M: np.ndarray, values: np.ndarray, P: np.ndarray, ratios: np.n
     return 0.5 * (D + D.T)
 
 
-def recovery_of(linear: Linearised, Q: np.ndarray) -> Recovery:
-    """Displacements and rotations of all nodes."""
+def recovery_of(linear: Linearised, Q: np.ndarray, stresses: bool = False) -> Recovery:
+    """Displacements and rotations of all nodes, and stresses at those of solid and plane parts."""
     system, dim = linear.system, linear.system.dimension
     u = linear.expand(Q)
     n = system.nodes.x.shape[0]
@@ -94,7 +95,10 @@ def recovery_of(linear: Linearised, Q: np.ndarray) -> Recovery:
     rows = at[turning][:, None] + dim + np.arange(system.rotation_dofs)
     x = linear.state.Q[0][at[:, None] + np.arange(dim)]
     displacement = u[at[:, None] + np.arange(dim)]
-    return Recovery(x, tuple(system.nodes.names), displacement, turning, u[rows], cells_of(linear))
+    stressed, stress = stress_shapes(linear, u) if stresses else (None, None)
+    return Recovery(
+        x, tuple(system.nodes.names), displacement, turning, u[rows], cells_of(linear), stress, stressed
+    )  # fmt: skip
 
 
 def cells_of(linear: Linearised) -> tuple[tuple[str, np.ndarray], ...]:

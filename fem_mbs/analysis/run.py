@@ -25,6 +25,7 @@ from fem_mbs.analysis.linear_runs import LinearRuns
 from fem_mbs.analysis.linear_steps import check_linear
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
+from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
 from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution, energy_range, relative_error
@@ -33,6 +34,7 @@ from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
 from fem_mbs.model import CompiledModel, Model, Step
+from fem_mbs.results_fields import MODAL
 from fem_mbs.solvers import stepper as S
 
 __all__ = ["inspect", "run", "solve"]
@@ -75,6 +77,7 @@ def run(
         AnalysisError: a step has no valid result; what was computed before stays readable.
     """
     from fem_mbs.results import Results
+    from fem_mbs.results_recovery import write_parts
     from fem_mbs.results_writer import ResultsWriter
 
     compiled = _compile(model)
@@ -85,6 +88,7 @@ def run(
     if restart is None:
         job.check()
         job.recorder = ResultsWriter(directory, header)
+        write_parts(directory, model)
     else:
         before = Results.open(directory)
         if before.header.get("fingerprint") != header["fingerprint"]:
@@ -151,6 +155,7 @@ class _Run:
         self.skipped = skipped or []
         self.system = self.compiled.system
         self.fields = fields_of(self.compiled)
+        self.recovered = RecoveredNodes(self.compiled)
         self.state = self.system.initial_state()
         self.point = point
         self.t = 0.0
@@ -349,6 +354,11 @@ class _Run:
         solids = {part.name for part in self.fields.parts}
         if not shapes:
             out |= self.fields.frames(Q if about is None else about[None], chunk_frames, system.offset)
+        if len(self.recovered.x):
+            more = self.recovered.columns(Q, V, D)
+            for name, values in out.items():
+                if values.ndim > 1 and values.shape[1] == n and "/points " not in name and "/energy " not in name:
+                    out[name] = self.recovered.extended(values, more.get(name))
         for name, cells in self.model.groups.items():
             if name in solids:
                 continue
@@ -364,6 +374,8 @@ class _Run:
                     at = block.first_element + first
                     energy += chunk_frames["energy"][:, at : at + len(cells)]
             out[f"{name}/energy [J]"] = energy
+        for name, placed in self.model.reduced_parts.items():
+            out[f"{name}/{MODAL}"] = Q[:, system.first_scalar + placed.scalars]
         return out
 
     def _present_row(self, stepping: Stepping) -> tuple[np.ndarray, np.ndarray]:

@@ -352,7 +352,9 @@ def _frames(run, lin: Linearisation, X: np.ndarray, number: np.ndarray) -> dict[
         {"Q": s.Q[:1], "V": s.V[:1], "D": s.D[:1], "out": run.state.out[None], "energy": run.state.energy[None]},
         number[:1], shapes=True,
     )  # fmt: skip
-    real, imaginary = nodal(system, X.real), nodal(system, X.imag)
+    more = np.concatenate(run.recovered.small(s, X), axis=2)
+    real = run.recovered.extended(nodal(system, X.real), more.real)
+    imaginary = run.recovered.extended(nodal(system, X.imag), more.imag)
     k = X.shape[1]
     return {
         "time": number,

@@ -1,0 +1,157 @@
+"""Reduced parts of a model file: read from a file of their own, or reduced on the fly from what describes them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.errors import FemMbsError, MeshError, ModelError
+from fem_mbs.model import Model
+from fem_mbs.reduced_part import ReducedPart
+
+__all__ = ["find_interfaces", "load_part", "part_of"]
+
+
+def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
+    """The reduced part of a file of one (`fem_mbs.results_part_formats`), or of a model file, a deck or a mesh and how
+    it is to be reduced: ``interfaces``, ``kind``, ``material`` and ``thickness`` as `load_part` and `find_interfaces`
+    take them, ``stress`` for recovery = "stress", the others as `fem_mbs.reduce_part`.
+
+    Raises:
+        ModelError, MeshError: the file cannot be used, or cannot be reduced so.
+    """
+    try:
+        return _part_of(path, reduce)
+    except FemMbsError as error:
+        if isinstance(error, (ModelError, MeshError)):
+            raise
+        raise ModelError(str(error)) from None
+
+
+def _part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
+    from fem_mbs.analysis.reduction import reduce_part
+    from fem_mbs.results_part_formats import is_part, read_part
+
+    if is_part(path):
+        if reduce is not None:
+            raise ModelError(f"{path.name} is reduced already; remove reduce")
+        return read_part(path)
+    if reduce is None:
+        raise ModelError(
+            f"{path.name} is no reduced part (.h5, .SID_FEM, a folder); add reduce = {{interfaces = [...]}}"
+        )
+    own = dict(reduce)
+    if own.pop("stress", False):
+        own["recovery"] = "stress"
+    model, sets, _ = load_part(path, own.pop("material", None), own.pop("thickness", 1.0), False)
+    words = own.pop("interfaces")
+    wanted = find_interfaces(model, [words] if isinstance(words, str) else list(words), own.pop("kind", None), sets)
+    return reduce_part(model, wanted, name=model.title or path.stem, **own)
+
+
+def load_part(
+    path: Path, material: str | None, thickness: float, strict: bool
+) -> tuple[Model, Callable[[], dict[str, np.ndarray]], list[str]]:
+    """The model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density"); sets of nodes that have
+    names beside those of the model; what the reader has to say."""
+    suffix = path.suffix.lower()
+    if suffix not in (".inp", ".toml"):
+        return _of_mesh(path, material, thickness)
+    if material is not None:
+        raise ModelError(f"{path}: a material belongs to meshes; this file says itself what its parts are made of")
+    if suffix == ".toml":
+        from fem_mbs.modelfile import load_model
+
+        return load_model(path), dict, []
+    from fem_mbs.deck_run import convert, strictly
+    from fem_mbs.meshes.abaqus import read_deck
+
+    deck = read_deck(path)
+    converted = convert(deck, part=True)
+    strictly(converted, strict)
+
+    def sets() -> dict[str, np.ndarray]:
+        found = {name: surface.nodes for name, surface in deck.surfaces.items()}
+        found |= dict(deck.nsets)
+        return {name: deck.nodes_in(np.asarray(ids)) for name, ids in found.items()}
+
+    return converted.model, sets, [f"warning: {note}" for note in converted.notes if note.changes]
+
+
+def _of_mesh(path: Path, material: str | None, thickness: float):
+    """A part of all cells of a mesh: solids, or plane stress where there are none."""
+    from fem_mbs.meshes.reader import read_mesh
+
+    if material is None:
+        raise ModelError(
+            f"{path}: a mesh has no material; add --material E,nu,density, in a model file material = "
+            '"E,nu,density", such as 2.1e11,0.3,7850'
+        )
+    try:
+        E, nu, density = (float(v) for v in material.split(","))
+    except ValueError:
+        raise ModelError(f"{path}: material {material!r} must be three numbers E,nu,density") from None
+    mesh = read_mesh(path, "all")
+    kinds = {block.kind for block in mesh.blocks}
+    solid = any(kind.startswith(("tetra", "hexa", "wedge")) for kind in kinds)
+    plane = any(kind.startswith(("tri", "quad")) for kind in kinds)
+    if not solid and not plane:
+        raise ModelError(f"{path}: the mesh has no solid or plane cells; describe beams in a model file")
+    model = Model(3 if solid else 2, title=path.stem)
+    model.material("part", E=E, nu=nu, density=density)
+    model.mesh("part", mesh, unused="drop")
+    if solid:
+        model.solids("part", on="part", material="part")
+    else:
+        model.planes("part", on="part", material="part", thickness=thickness)
+    return model, dict, [f"not read: {sentence}" for sentence in mesh.skipped]
+
+
+def find_interfaces(model: Model, wanted: list[str], kind: str | None, sets=dict) -> dict[str, dict[str, Any]]:
+    """Interfaces of words "NAME" or "NAME=kind", several of them joined by commas; NAME is a place of the model, a set
+    of one of its meshes, or one of the deck's.
+
+    Raises:
+        ModelError: an unknown name, or one that several meshes have.
+    """
+    words = [word.strip() for text in wanted for word in text.split(",") if word.strip()]
+    if not words:
+        raise ModelError("Reduction: no interface is named; name some, as in --interface left,right")
+    extra = sets()
+    found: dict[str, dict[str, Any]] = {}
+    for word in words:
+        name, _, own = word.partition("=")
+        if name in found:
+            raise ModelError(f'Interface "{name}": it is named twice; remove one')
+        nodes = _place(model, name, extra)
+        spec: dict[str, Any] = {"on": nodes}
+        many = np.unique(nodes).size > 1
+        if own or (kind and many):
+            spec["kind"] = own or kind
+        found[name] = spec
+    return found
+
+
+def _place(model: Model, name: str, extra: dict[str, np.ndarray]) -> np.ndarray:
+    owner = f'Interface "{name}"'
+    if name in extra:
+        return np.asarray(extra[name], np.int64)
+    upper = {key.upper(): key for key in extra}
+    if name.upper() in upper:
+        return np.asarray(extra[upper[name.upper()]], np.int64)
+    if name in model.bodies or name in model.named_nodes or name.partition(":")[0] in model.meshes:
+        return model.nodes_of(name, owner)
+    holders = [mesh for mesh, (data, _) in model.meshes.items() if name in data.set_names]
+    if len(holders) == 1:
+        return model.nodes_of(f"{holders[0]}:{name}", owner)
+    if holders:
+        raise ModelError(f'{owner}: meshes {", ".join(holders)} have this set; write "{holders[0]}:{name}"')
+    known = [*extra, *model.bodies, *model.named_nodes]
+    known += [key for data, _ in model.meshes.values() for key in data.set_names]
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(dict.fromkeys(known)) or 'none'}"
+    raise ModelError(f"{owner}: there is no such node or set; {hint}")

@@ -1,0 +1,141 @@
+"""Fields of the whole mesh from the coordinates of a reduced part: displacements, rotations, stresses, where they peak.
+
+Everything is linear in p but the von Mises stress, so a field over time is a product of matrices; peaks are sought in
+blocks of instants, so that a long motion of a large mesh needs no more memory than a short one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fem_mbs.elements.solid_recovery import von_mises
+from fem_mbs.errors import ModelError
+from fem_mbs.reduced_part import Recovery, ReducedPart
+
+__all__ = ["HotSpot", "Peaks", "displacements", "hot_spots", "peak_stresses", "rotations", "stresses"]
+
+_BLOCK = 1 << 22  # stress components at a time
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """Largest von Mises stress of every place over time: ``mises`` (N_s,) [N/m^2], and the number of the instant
+    ``frame`` (N_s,) where it is reached, at the nodes ``nodes`` (N_s,) of the part."""
+
+    nodes: np.ndarray
+    mises: np.ndarray
+    frame: np.ndarray
+
+
+@dataclass(frozen=True)
+class HotSpot:
+    """A place of high stress: ``node`` and its ``name``, ``position`` (dim,) [m] in the part's own axes, ``time`` [s]
+    and ``frame`` of the peak, ``mises`` and ``stress`` (6,) there [N/m^2]."""
+
+    part: str
+    node: int
+    name: str
+    position: np.ndarray
+    time: float
+    frame: int
+    mises: float
+    stress: np.ndarray
+
+
+def _recovery(part: ReducedPart, stress: bool = False) -> Recovery:
+    if part.recovery is None:
+        raise ModelError(
+            f'Part "{part.name}": it holds no displacements of its nodes ({part.method}); reduce it from its model, '
+            "with recovery"
+        )
+    if stress and (part.recovery.stress is None or part.recovery.stressed is None):
+        raise ModelError(
+            f'Part "{part.name}": it holds no stresses; reduce it with recovery = "stress" (fem-mbs reduce --stress)'
+        )
+    return part.recovery
+
+
+def _coordinates(part: ReducedPart, p) -> np.ndarray:
+    p = np.atleast_2d(np.asarray(p, float))
+    if p.ndim != 2 or p.shape[1] != part.size:
+        raise ModelError(
+            f'Part "{part.name}": p has the form {p.shape}; it has {part.size} coordinates: (m, {part.size})'
+        )
+    return p
+
+
+def displacements(part: ReducedPart, p) -> np.ndarray:
+    """Displacements (m, N, dim) [m] of all nodes at coordinates p (m, n)."""
+    return np.einsum("nak,mk->mna", _recovery(part).displacement, _coordinates(part, p), optimize=True)
+
+
+def rotations(part: ReducedPart, p) -> np.ndarray:
+    """Small rotations (m, N_r, 1 or 3) [rad] of the nodes ``recovery.turning`` at coordinates p (m, n)."""
+    return np.einsum("nak,mk->mna", _recovery(part).rotation, _coordinates(part, p), optimize=True)
+
+
+def stresses(part: ReducedPart, p) -> np.ndarray:
+    """Stresses (m, N_s, 6) [N/m^2] at the nodes ``recovery.stressed`` at coordinates p (m, n)."""
+    return np.einsum("nak,mk->mna", _recovery(part, True).stress, _coordinates(part, p), optimize=True)
+
+
+def _blocks(part: ReducedPart, p: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    step = max(1, _BLOCK // max(1, 6 * len(_recovery(part, True).stressed)))
+    for first in range(0, len(p), step):
+        yield first, stresses(part, p[first : first + step])
+
+
+def peak_stresses(part: ReducedPart, p) -> Peaks:
+    """The largest von Mises stress of every node over the instants of p (m, n)."""
+    p = _coordinates(part, p)
+    nodes = _recovery(part, True).stressed
+    mises, frame = np.full(len(nodes), -np.inf), np.zeros(len(nodes), np.int64)
+    for first, block in _blocks(part, p):
+        here = von_mises(block)
+        at = here.argmax(axis=0)
+        largest = here[at, np.arange(len(nodes))]
+        better = largest > mises
+        mises[better], frame[better] = largest[better], first + at[better]
+    return Peaks(nodes, mises, frame)
+
+
+def hot_spots(
+    part: ReducedPart, t, p, count: int = 10, apart: float | None = None, name: str | None = None
+) -> list[HotSpot]:
+    """The places of the largest von Mises stress over time, the largest first.
+
+    Args:
+        t: (m,) [s] of the instants.
+        p: (m, n) coordinates.
+        count: number of places at most.
+        apart: least distance of two places [m], so that one peak is not named many times; None: a twentieth of the
+            size of the part.
+        name: what to call the part; None: its own name.
+
+    Raises:
+        ModelError: the part holds no stresses, or p and t do not fit.
+    """
+    p, t = _coordinates(part, p), np.atleast_1d(np.asarray(t, float))
+    if t.shape != (len(p),):
+        raise ModelError(f'Part "{part.name}": there are {len(p)} rows of coordinates, but times of the form {t.shape}')
+    recovery = _recovery(part, True)
+    x = recovery.x
+    reach = 0.05 * float(np.linalg.norm(np.ptp(x, axis=0))) if apart is None else float(apart)
+    peaks = peak_stresses(part, p)
+    left, found = peaks.mises.copy(), []
+    while len(found) < count and left.size:
+        row = int(left.argmax())
+        if not np.isfinite(left[row]):
+            break
+        node, frame = int(peaks.nodes[row]), int(peaks.frame[row])
+        stress = recovery.stress[row] @ p[frame]
+        found.append(
+            HotSpot(
+                name or part.name, node, recovery.names[node], x[node], float(t[frame]), frame, float(left[row]), stress
+            )
+        )
+        left[np.linalg.norm(x[peaks.nodes] - x[node], axis=1) <= reach] = -np.inf
+    return found

@@ -1,0 +1,103 @@
+"""Files of reduced parts in all their formats, told apart by their names.
+
+.h5 .hdf5              own format: everything, bit for bit (`fem_mbs.results_part`)
+a folder               Matrix Market files: everything but fields of the mesh (`fem_mbs.reduced_files`)
+.pch .bdf .nas .dat    DMIG entries of Nastran: stiffness, mass, damping (`fem_mbs.reduced_dmig`)
+.SID_FEM .sid          flexible body data: what a moving body needs (`fem_mbs.reduced_sid_file`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from fem_mbs.errors import ModelError
+from fem_mbs.reduced_dmig import read_dmig, write_dmig
+from fem_mbs.reduced_files import read_matrix_market, write_matrix_market
+from fem_mbs.reduced_part import ReducedPart
+from fem_mbs.reduced_sid import body_data, part_of
+from fem_mbs.reduced_sid_file import read_sid, write_sid
+from fem_mbs.results_part import read_part as read_hdf5
+from fem_mbs.results_part import write_part as write_hdf5
+
+__all__ = ["PART_FORMATS", "is_part", "lost_in", "read_part", "write_part"]
+
+_HDF5, _BULK, _SID = (".h5", ".hdf5"), (".pch", ".bdf", ".nas", ".dat"), (".sid_fem", ".sid")
+#: What a part can be written to and read from.
+PART_FORMATS = {
+    "HDF5": _HDF5,
+    "Matrix Market": ("a folder",),
+    "DMIG of Nastran": _BULK,
+    "flexible body data": (".SID_FEM", ".sid"),
+}
+_KNOWN = "; ".join(f"{', '.join(names)}: {title}" for title, names in PART_FORMATS.items())
+
+
+def is_part(path: str | Path) -> bool:
+    """Whether the name is that of a reduced part: a file of a known format, or a folder."""
+    path = Path(path)
+    return path.name == "part.json" or path.is_dir() or path.suffix.lower() in (*_HDF5, *_BULK, *_SID)
+
+
+def read_part(path: str | Path, grids: Iterable[str | Path] = ()) -> ReducedPart:
+    """A reduced part from a file or folder of any format; ``grids``: more files with GRID entries, of DMIG.
+
+    Raises:
+        InputError: no such file, one of no known format, or a damaged one.
+    """
+    path, grids = Path(path), tuple(grids)
+    suffix = path.suffix.lower()
+    if grids and suffix not in _BULK:
+        raise ModelError(f"{path}: files of grids belong to DMIG entries ({', '.join(_BULK)}); leave them out")
+    if path.name == "part.json":
+        return read_matrix_market(path.parent)
+    if path.is_dir():
+        return read_matrix_market(path)
+    if suffix in _SID:
+        return part_of(read_sid(path), path.stem)
+    if suffix in _BULK:
+        return read_dmig(path, grids=grids)
+    if suffix not in _HDF5:
+        raise ModelError(f"{path}: no format of a reduced part has this name; there are {_KNOWN}")
+    return read_hdf5(path)
+
+
+def write_part(path: str | Path, part: ReducedPart, frame: str | None = None, modes: int | None = None) -> Path:
+    """Write a part in the format that the name says.
+
+    Args:
+        frame: of flexible body data: "mean" or the interface that carries the body's frame; None: that of the
+            geometric stiffness, or "mean".
+        modes: of flexible body data: how many shapes; None: all.
+
+    Raises:
+        InputError: no such format, or a part that it cannot hold.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix in _SID:
+        return write_sid(path, body_data(part, frame, modes))
+    if frame is not None or modes is not None:
+        key = "frame" if frame is not None else "modes"
+        raise ModelError(f"{path}: {key} belongs to flexible body data (.SID_FEM); leave it out")
+    if suffix in _BULK:
+        return write_dmig(path, part)
+    if suffix in _HDF5:
+        return write_hdf5(path, part)
+    if suffix and not path.is_dir():
+        raise ModelError(f"{path}: no format of a reduced part has this name; there are {_KNOWN}")
+    return write_matrix_market(path, part)
+
+
+def lost_in(path: str | Path, part: ReducedPart) -> list[str]:
+    """What of a part the format of a name leaves out."""
+    suffix = Path(path).suffix.lower()
+    if suffix in _HDF5:
+        return []
+    lost = ["displacements and stresses of the mesh"] if part.recovery is not None else []
+    if suffix in _BULK:
+        lost += ["moments of the mass"] if part.moments is not None else []
+        lost += ["geometric stiffness"] if part.stiffening else []
+    if suffix in (*_BULK, *_SID) and part.loads:
+        lost.append("loads")
+    return lost

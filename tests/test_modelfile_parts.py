@@ -1,0 +1,129 @@
+"""Tables [[part]] of model files: reduced parts from files of their own and reduced on the fly; what goes wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from flexible_parts import beam
+
+from fem_mbs import Model, reduce_part, solve
+from fem_mbs.cli_check import explain
+from fem_mbs.errors import ModelError
+from fem_mbs.modelfile import load_model
+from fem_mbs.reduced_files import write_matrix_market
+from fem_mbs.results_part import write_part
+
+PART = """
+dimension = 2
+[material.steel]
+E = 2.1e11
+nu = 0.3
+density = 7850.0
+[section.bar]
+shape = "rectangle"
+width = 0.02
+height = 0.01
+[mesh.rod]
+line = {start = [0.0, 0.0], end = [1.0, 0.0], n = 4}
+[[beam]]
+name = "rod"
+on = "rod"
+section = "bar"
+material = "steel"
+"""
+
+MODEL = """
+dimension = 2
+gravity = [0.0, -9.81]
+[[part]]
+name = "arm"
+%s
+position = [0.5, 0.2]
+rotation = 0.3
+modes = 4
+damping = 0.01
+stiffening = "inertia"
+reference = "rod:start"
+[[joint]]
+type = "pin"
+name = "hinge"
+a = "ground"
+b = "arm:rod:start"
+point = [0.5, 0.2]
+[[sensor]]
+name = "tip"
+kind = "position"
+on = "arm:rod:end"
+[[sensor]]
+name = "q"
+kind = "modal"
+on = "arm"
+[[step]]
+type = "transient"
+duration = 0.2
+h = 0.002
+"""
+
+FLY = 'file = "part.toml"\nreduce = {interfaces = ["rod:start", "rod:end"], modes = 6, stiffening = "rod:start"}'
+
+
+def write(folder, text, part=PART):
+    (folder / "part.toml").write_text(part)
+    path = folder / "model.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_says_what_the_builder_does(tmp_path):
+    """Reduced on the fly, read from a part's own file, or by the calls: the same motion."""
+    part = reduce_part(
+        beam(4, dimension=2), {"rod:start": "rod:start", "rod:end": "rod:end"}, modes=6, stiffening="rod:start"
+    )
+    write_part(tmp_path / "arm.h5", part)
+    m = Model(2, gravity=(0.0, -9.81))
+    m.reduced_part(
+        "arm", part, position=(0.5, 0.2), rotation=0.3, modes=4, damping=0.01, stiffening="inertia",
+        reference="rod:start",
+    )  # fmt: skip
+    m.joint("hinge", "pin", "ground", "arm:rod:start", point=(0.5, 0.2))
+    m.sensor("tip", "position", on="arm:rod:end")
+    m.transient_step(0.2, 0.002)
+    called = solve(m).sensor("tip")
+    path = write(tmp_path, MODEL % FLY)
+    flown = solve(load_model(path))
+    np.testing.assert_allclose(flown.sensor("tip"), called, rtol=0.0, atol=1e-9)
+    assert flown.sensor("q").shape == (101, 4)
+    read = solve(load_model(write(tmp_path, MODEL % 'file = "arm.h5"'))).sensor("tip")
+    np.testing.assert_allclose(read, called, rtol=0.0, atol=1e-9)
+    write_matrix_market(tmp_path / "arm", part)
+    read = solve(load_model(write(tmp_path, MODEL % 'file = "arm"'))).sensor("tip")
+    np.testing.assert_allclose(read, called, rtol=0.0, atol=1e-9)
+    assert any('reduced part "arm"' in line and "4 shapes" in line for line in explain(path))
+
+
+WRONG = {
+    "no such file": ('file = "nothing.h5"', "nothing.h5"),
+    "not reduced": ('file = "part.toml"', r"part.toml is no reduced part \(.h5, .SID_FEM, a folder\); add reduce"),
+    "interface": (FLY.replace('"rod:end"', '"and"'), 'there is no such node or set; did you mean "end"'),
+    "method": (FLY.replace("modes = 6", 'method = "magic"'), "method = 'magic' must be one of guyan"),
+    "reference": (
+        FLY.replace('["rod:start", ', "[").replace('stiffening = "rod:start"', "cutoff = 900.0"),
+        'must be "mean" or one of its interfaces, rod:end',
+    ),
+    "stiffening": (FLY.replace(', stiffening = "rod:start"', ""), "the part has no geometric stiffness; reduce it"),
+}
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_mistakes_name_file_and_table(tmp_path, mistake):
+    text, message = WRONG[mistake]
+    with pytest.raises(ModelError, match=message) as error:
+        load_model(write(tmp_path, MODEL % text))
+    assert "model.toml, [[part]]" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_stresses_are_kept_where_asked_for(tmp_path):
+    text = MODEL % FLY.replace("modes = 6", "modes = 6, stress = true")
+    assert load_model(write(tmp_path, text)).reduced_parts["arm"].part.recovery.stress.shape == (0, 6, 4)
+    assert load_model(write(tmp_path, MODEL % FLY)).reduced_parts["arm"].part.recovery.stress is None
