@@ -3,7 +3,8 @@
     x = frame + R (c + Phi q),    rotations R exp(psi), psi = Psi q (where nodes have any),
 
 in small motions x0 + dx + dtheta x R (c + Phi q) + R Phi dq.  So figures, animations and files for ParaView show the
-parts whole and deformed, and know nothing of reduction.
+parts whole and deformed, and know nothing of reduction.  Large meshes would fill the results of every run; they come
+back when asked for (`fem_mbs.results_recovery`).
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ from fem_mbs.solvers.stepper import State
 __all__ = ["RecoveredNodes"]
 
 
+#: Nodes of the meshes of all parts that the results of a run hold beside those of the model.
+_MOST_NODES = 20_000
+
+
 class RecoveredNodes:
-    """Nodes of the meshes of a model's reduced parts; those that keep no fields are lines from the frame to the
-    interfaces.
+    """Nodes of the meshes of a model's reduced parts; those that keep no fields, or have very large meshes, are lines
+    from the frame to the interfaces.
 
     ``x`` (N, dim) [m] at the start, ``blocks`` for the header of results.
     """
@@ -35,7 +40,7 @@ class RecoveredNodes:
         at = 0
         for placed in compiled.model.reduced_parts.values():
             recovery = placed.part.recovery
-            if recovery is None or not recovery.cells:
+            if recovery is None or not recovery.cells or at + len(recovery.x) > _MOST_NODES:
                 ends = np.array([(placed.node, node) for node in placed.interfaces.values()], np.int64).reshape(-1, 2)
                 if len(ends):
                     self._add_block(placed.name, "reduced part", "line", ends)
