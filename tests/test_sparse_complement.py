@@ -22,10 +22,11 @@ def test_a_basis_of_what_moves_no_mean(seed, m, s, dim):
     Z = Z.toarray()
     size = np.abs(G).max(axis=1, keepdims=True)
     condition = np.linalg.cond(G / size)
-    assert G @ X == pytest.approx(np.eye(m), abs=1e-13 * condition * size.max() / size.min())
-    assert Z.T @ Z == pytest.approx(np.eye(s - m), abs=1e-13)
-    assert (G / size) @ Z == pytest.approx(np.zeros((m, s - m)), abs=1e-13)
-    assert Z.T @ (X * size.T) == pytest.approx(np.zeros((s - m, m)), abs=1e-12 * condition)
+    left, inner, none, across = G @ X, Z.T @ Z, (G / size) @ Z, Z.T @ (X * size.T)
+    assert left == pytest.approx(np.eye(m), abs=1e-13 * condition * size.max() / size.min())
+    assert inner == pytest.approx(np.eye(s - m), abs=1e-13)
+    assert none == pytest.approx(np.zeros((m, s - m)), abs=1e-13)
+    assert across == pytest.approx(np.zeros((s - m, m)), abs=1e-12 * condition)
 
 
 def motions_of_a_face(n):
