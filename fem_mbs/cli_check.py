@@ -262,6 +262,9 @@ def _still(kind: str, options: dict[str, Any]) -> str:
         return "linear statics"
     if kind == "linear_transient":
         return f"linear transient of {options['duration']:g} s in steps of {options['h']:g} s, rule {options['rule']}"
+    if kind == "modes" and options["component_cutoff"] is not None:
+        many = _count(options["count"], "lowest mode")
+        return f"the {many}, by components with their modes up to {options['component_cutoff']:g} Hz"
     if kind == "modes" and options["band"] is not None:
         return "all modes from {:g} to {:g} Hz".format(*options["band"])
     if kind == "modes":

@@ -71,7 +71,7 @@ def load_part(
     from fem_mbs.meshes.abaqus import read_deck
 
     deck = read_deck(path)
-    converted = convert(deck)
+    converted = convert(deck, part=True)
     strictly(converted, strict)
 
     def sets() -> dict[str, np.ndarray]:

@@ -183,7 +183,7 @@ def free_interface(
     attachments = relief.solve(forces)
     attachments -= vectors @ ((vectors.T @ forces) / values[:, None])
     attachments -= vectors @ (vectors.T @ (M @ attachments))  # round-off of values and vectors
-    flexibility = forces.T @ attachments
+    flexibility = csr_matrix(forces).T @ attachments  # unit forces are almost all zero
     return FreeModes(
         rigid, values, vectors, attachments, forces, 0.5 * (flexibility + flexibility.T), relief.supports, residuals,
         following, relief.solve,

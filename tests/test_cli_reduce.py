@@ -83,6 +83,19 @@ def test_deck(command, checkout, tmp_path):
     assert "is held by a support" in err
 
 
+def test_deck_without_steps(command, checkout, tmp_path):
+    """What is only reduced needs none; a run of it still does."""
+    text = (checkout / "tests" / "decks" / "calculix" / "c3d20.inp").read_text(encoding="utf-8")
+    upper = text.upper()
+    deck = tmp_path / "part.inp"
+    deck.write_text(text[: upper.index("*STEP")], encoding="utf-8")
+    code, _, _ = command("reduce", deck, "-i", "tip=average,FIX", "--release", "--modes", 2, "-o", tmp_path / "p.h5")
+    assert code == 0
+    code, _, err = command("run", deck, "-o", tmp_path / "out")
+    assert code == 2
+    assert "has no steps" in err
+
+
 def test_bad_input(command, model_file, tmp_path):
     for arguments, message in (
         (("-i", "strat"), 'did you mean "start"?'),

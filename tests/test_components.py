@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, diags
 
-from fem_mbs import AnalysisError, Model, ModelError, assemble_components, load_model
+from fem_mbs import AnalysisError, Model, ModelError, assemble_components, load_model, solve
 from fem_mbs.solvers.substructures import Reduced, Substructure, couple
 
 ALL = 10_000  # more modes than a component has
@@ -305,6 +305,66 @@ def test_couple_refuses_shapes_that_do_not_fit():
         couple([Reduced(part, part.modes(count=2))], 2)
 
 
+# --- modal steps -----------------------------------------------------------------------------------------------------
+def test_modal_step_by_components():
+    """The same frequencies, shapes and participation as of the whole model."""
+    model = space()
+    model.modes_step(count=5, name="whole")
+    model.modes_step(count=5, name="parts", component_cutoff=4000.0)
+    solution = solve(model)
+    whole, parts = (solution.steps[i].summary for i in (0, 1))
+    assert parts["frequencies_hz"] == pytest.approx(whole["frequencies_hz"], rel=1e-4)
+    assert max(parts["residuals"]) < 0.02
+    assert np.array(parts["participation"]["effective_mass"]) == pytest.approx(
+        np.array(whole["participation"]["effective_mass"]), abs=2e-3 * max(whole["participation"]["total"])
+    )
+    assert parts["components"]["kept"].keys() == {"mast", "arm"}
+    assert parts["components"]["unknowns"] == sum(parts["components"]["kept"].values())
+    assert "components" not in whole
+    a, b = (solution.steps[i].frames["displacement"].reshape(5, -1) for i in (0, 1))
+    mac = np.einsum("ki,ki->k", a, b) ** 2 / (np.einsum("ki,ki->k", a, a) * np.einsum("ki,ki->k", b, b))
+    assert mac.min() > 0.999
+
+
+def test_modal_step_of_a_free_model():
+    model = three(frame())
+    model._fixed.clear()
+    model.modes_step(count=6, component_cutoff=2000.0)
+    summary = solve(model).steps[0].summary
+    assert summary["rigid_body_modes"] == 3
+    assert summary["frequencies_hz"][:3] == [0.0, 0.0, 0.0]
+    assert summary["frequencies_hz"][3] > 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"component_cutoff": -1.0}, "component_cutoff = -1.0 must be a positive frequency"),
+        ({"component_cutoff": "x"}, "component_cutoff = 'x' must be a positive frequency"),
+        ({"component_cutoff": 9.0, "near": 3.0}, "component_cutoff and near exclude each other"),
+        ({"component_cutoff": 9.0, "band": (1.0, 3.0)}, "component_cutoff and band exclude each other"),
+    ],
+)
+def test_bad_modal_steps(options, message):
+    model = three(frame())
+    model.modes_step(count=3, **options)
+    with pytest.raises(ModelError, match=message):
+        solve(model)
+
+
+def test_modal_steps_that_cannot_be():
+    model = frame()
+    model.modes_step(count=3, component_cutoff=500.0)
+    with pytest.raises(ModelError, match="component_cutoff needs components"):
+        solve(model)
+    model = three(frame())
+    model.force("push", "f:corner_2", (1.0, 0.0))
+    model.static_step()
+    model.modes_step(count=3, component_cutoff=500.0)
+    with pytest.raises(AnalysisError, match="about the start, at rest and without loads"):
+        solve(model)
+
+
 def test_model_file(tmp_path):
     path = tmp_path / "frame.toml"
     path.write_text(
@@ -335,6 +395,10 @@ modes = 4
 name = "arm"
 groups = ["arm"]
 cutoff = 900
+[[step]]
+type = "modes"
+count = 3
+component_cutoff = 700
 """
     )
     model = load_model(path)
@@ -342,6 +406,7 @@ cutoff = 900
     assert model.components["arm"].cutoff == 900.0
     a = assemble_components(model)
     assert a.frequencies[:3] == pytest.approx(a.full_modes(3), rel=1e-4)
+    assert solve(model).steps[0].summary["frequencies_hz"] == pytest.approx(a.frequencies[:3], rel=1e-9)
     path.write_text(path.read_text().replace('groups = "mast"', 'groups = "mas"'))
     with pytest.raises(ModelError, match=r'\[\[component\]\] "mast": no group of elements "mas"; did you mean "mast"'):
         load_model(path)

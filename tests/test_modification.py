@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fem_mbs import AnalysisError, Mesh, Model, ModelError, Modification, assemble_components
-from fem_mbs.analysis.parameters import changed_rows, default_parameters, read_parameter
+from fem_mbs.analysis.parameters import _scaled, changed_rows, default_parameters, read_parameter
 from fem_mbs.cli import app
 
 VALUES = {
@@ -266,6 +266,39 @@ def test_bad_calls(study, call, message):
 def test_a_parameter_is_named_once(study):
     with pytest.raises(ModelError, match='Parameter "density:arm": it is named twice'):
         Modification(study.assembly, ["density:arm", "density:arm"])
+
+
+@pytest.mark.parametrize(
+    ("shape", "dimensions", "key", "changed", "unit"),
+    [
+        ("tube", {"outer_diameter": 0.1, "thickness": 0.01}, "thickness", ["thickness"], "m"),
+        ("box", {"height": 0.1, "width": 0.05, "thickness": 0.004}, "thickness",
+         ["web_thickness", "flange_thickness"], "m"),
+        ("general", {"A": 1e-3, "I": 1e-6, "J": 2e-6}, "I", ["Iy", "Iz"], "m^4"),
+        ("stiffness", {"EA": 1e6, "EI": 10.0, "GJ": 5.0, "rhoA": 1.0, "rhoI": 1e-3}, "rhoI",
+         ["rhoIx", "rhoIy", "rhoIz"], "kg m"),
+    ],
+)  # fmt: skip
+def test_keys_of_sections(shape, dimensions, key, changed, unit):
+    """A key means all of its kind; the elements are those of a section with them."""
+
+    def bar(factor: float) -> Model:
+        model = Model(3)
+        model.material("steel", E=2.1e11, nu=0.3, density=7850.0)
+        model.section("s", shape, **{k: v * (factor if k == key else 1.0) for k, v in dimensions.items()})
+        model.line("m", (0, 0, 0), (1, 0, 0), 5)
+        model.beams("b", "m", "s", "steel")
+        model.fix("m:start")
+        model.component("c", "b")
+        return model
+
+    model = bar(1.0)
+    p = read_parameter(model, f"{key}:b")
+    assert (p.linear, p.unit) == (False, unit)
+    section, new = model.sections["s"], _scaled(model.sections["s"], key, 0.3)
+    assert sorted(k for k in new.dimensions if new.dimensions[k] != section.dimensions[k]) == sorted(changed)
+    study = Modification(assemble_components(model, modes=5), [p])
+    assert study.full([0.3], 4) == pytest.approx(assemble_components(bar(1.3), modes=2).full_modes(4), rel=1e-9)
 
 
 def test_sections_that_cannot_be(study):
