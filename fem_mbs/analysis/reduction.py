@@ -315,7 +315,7 @@ def _basis(linear, boundary, K, M, method, modes, cutoff, participation, check, 
         count = modes if method == "craig_bampton" else None
         try:
             found = fixed_interface_parts(
-                *parts, count=count, cutoff=w2, check=check, rigid=(x_r, rigid_q[boundary.kept])
+                *parts, count=count, cutoff=w2, check=check, rigid=(x_r, boundary.inside(rigid_q))
             )
         except NotPositiveDefinite as error:
             raise AnalysisError(f"Reduction: {_loose(linear, boundary, parts[0][2], error)}") from None
@@ -493,7 +493,7 @@ def _stiffening(linear, boundary: Boundary, Q, rigid_q, combination, origin, fra
         return {}
     from fem_mbs.analysis.stiffening import stiffening
 
-    rigid = np.concatenate((boundary.rigid_motions(origin) @ combination, rigid_q[boundary.kept]))
+    rigid = np.concatenate((boundary.rigid_motions(origin) @ combination, boundary.inside(rigid_q)))
     return stiffening(linear, boundary, Q, rigid, origin, frame)
 
 
