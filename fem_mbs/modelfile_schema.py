@@ -604,7 +604,7 @@ Part = _table(
     damping=Key(RATIOS, "ratio of critical damping of all shapes, or one for each", shows="that of the part"),
     stiffening=Key(
         TEXT,
-        '"none", "centrifugal" or "inertia": geometric stiffness by loads of the motion, without potential',
+        '"none", "centrifugal", "inertia" or "all": geometric stiffness by loads of the motion, without potential',
         "none",
     ),
 )
