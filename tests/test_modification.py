@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -261,6 +262,19 @@ def test_parameters_of_prestressed_members():
 def test_bad_calls(study, call, message):
     with pytest.raises(ModelError, match=message):
         call(study)
+
+
+def test_models_in_other_processes():
+    """A model goes there with what modifications need; an orientation that is a function does not hold it up."""
+    model = build()
+    model.line("more", (0, 0, 0), (1, 0, 0), 3)
+    model.beams("more", "more", "round", "mast", orientation=lambda x: np.tile((0.0, 1.0, 0.0), (len(x), 1)))
+    other = pickle.loads(pickle.dumps(model))
+    assert read_parameter(other, "diameter:mast").value == 0.03
+    assert read_parameter(other, "density:more").groups == ("more",)
+    with pytest.raises(ModelError, match='"more" has no diameter; it has density, modulus'):
+        read_parameter(other, "diameter:more")
+    assert read_parameter(model, "diameter:more").value == 0.03
 
 
 def test_a_parameter_is_named_once(study):
