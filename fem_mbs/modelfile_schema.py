@@ -859,6 +859,7 @@ Joint = _table(
         "the axis in b: of a universal or constant-velocity joint, or where parts stand askew and are to be assembled",
     ),
     lead=Key(NUMBER, "of a screw: slide per turn [m]"),
+    speed=Key(NUMBER, "of a driven joint that moves steadily, instead of its function [rad/s] or [m/s]"),
     function=Key(
         FUNCTION,
         "drives the angle [rad] (revolute, cylindrical, planar, screw, angle), the displacement [m] (prismatic, "
