@@ -433,6 +433,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions import FUNCTION_KINDS
     from fem_mbs.model_fields import FIELDS
+    from fem_mbs.results_part_formats import PART_FORMATS
     from fem_mbs.sections import SECTION_SHAPES
     from fem_mbs.sensors import sensor_kinds
     from fem_mbs.solvers.linear import cholmod_status, solver_names
@@ -473,6 +474,9 @@ def inventory() -> Iterator[str]:
     yield "reductions of parts (fem-mbs reduce):"
     for name, text in _REDUCTIONS.items():
         yield f"  {name:20} {text}"
+    yield "files of reduced parts (fem-mbs reduce, convert):"
+    for title, names in PART_FORMATS.items():
+        yield f"  {', '.join(names):20} {title}"
     yield "linear solvers:"
     yield f"  {'banded':20} inside the compiled step, for narrow models"
     there, text = cholmod_status()
