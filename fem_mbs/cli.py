@@ -1,5 +1,5 @@
 """The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`,
-`reduce`, `convert`, `modify`, `validate`, `list`.
+`reduce`, `stresses`, `recover`, `convert`, `modify`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
 of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
@@ -437,6 +437,41 @@ def reduce_(
         orthonormal=orthonormal, check=check, accuracy=accuracy, state=state, release=release,
         recovery="stress" if stress else not no_recovery, stiffening=stiffening,
     )  # fmt: skip
+
+
+@app.command()
+def stresses(
+    folder: Annotated[Path, _FOLDER],
+    number: Annotated[int, typer.Option("-n", "--number", min=1, help="Places to name.")] = 10,
+    apart: Annotated[
+        float | None, typer.Option(help="Least distance of two places [m].", show_default="1/20 of the part")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Table to write.", show_default="DIR/stresses.csv")
+    ] = None,
+) -> None:
+    """Tell where and when the stresses of reduced parts are largest: table, CSV and figures."""
+    from fem_mbs.cli_stresses import report_stresses
+
+    report_stresses(folder, number, apart, output, _console())
+
+
+@app.command()
+def recover(
+    folder: Annotated[Path, _FOLDER],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for the results of the whole mesh.", show_default="DIR-recovered"),
+    ] = None,
+) -> None:
+    """Write results with the whole mesh of reduced parts, for plot, animate, export and ParaView."""
+    from fem_mbs.results import Results
+    from fem_mbs.results import export as write
+    from fem_mbs.results_recovery import recover as recovered
+
+    results = recovered(Results.open(folder), output)
+    write(results.directory)
+    print(f"{results.directory} written: {len(results.header['nodes'])} nodes")
 
 
 @app.command()

@@ -96,6 +96,7 @@ def print_part(console: Console, part: ReducedPart) -> None:
         J = np.atleast_2d(info["inertia"])
         axes = ["zz"] if part.dimension == 2 else ["xx", "yy", "zz", "xy", "yz", "zx"]
         at = [(0, 0)] if part.dimension == 2 else [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)]
+        J = np.where(np.abs(J) < 1e-12 * np.abs(J).max(), 0.0, J)  # round-off of symmetric parts
         values = ", ".join(f"{a} {J[i, j]:.6g}" for a, (i, j) in zip(axes, at, strict=True))
         console.print(f"mass {info['mass']:.6g} kg, centre {center} m; about it {values} kg m^2", soft_wrap=True)
     if info.get("effective_mass") is not None and part.frequencies.size:

@@ -25,6 +25,11 @@ def constant_mass(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray] | N
             f'Nodal mass "{block.label(0)}": centrifugal loads act on masses with a centre only; describe it by a body '
             "or a point mass with offset"
         )
+    if name.startswith("flexible_body"):
+        raise ModelError(
+            f'Reduced part "{block.label(0)}": its mass is no matrix over two nodes, as centrifugal loads, Coriolis '
+            "matrices and reductions need it; describe the part by its elements there"
+        )
     nodes = block.nodes if block.type.ends == 2 else np.column_stack((block.nodes[:, 0], np.full(n, GROUND)))
     size = 8 if block.type.dimension == 3 else 4
     M = np.zeros((n, size, size))

@@ -73,7 +73,8 @@ class ReducedParts(ModelBase):
             damping: ratio of critical damping of all shapes, or one for each; None: the damping matrix of the part.
             stiffening: geometric stiffness that the loads of the motion raise: "none" (linear bodies: right while they
                 turn slowly beside their frequencies; energy is exact), "centrifugal" (products of the frame's angular
-                velocities) or "inertia" (accelerations too).  It has no potential: its work is booked with the loads.
+                velocities), "inertia" (accelerations and weight too) or "all" (and forces at the other interfaces).  It
+                has no potential: its work is booked with the loads.
                 The part must have been reduced with ``stiffening`` = the interface that carries it.
 
         Raises:
@@ -119,6 +120,8 @@ class ReducedParts(ModelBase):
         nodes = {}
         for interface in part.interfaces:
             nodes[interface.name] = self._interface(name, body, interface, node, centre, start, R, given, scalars)
+            if stiffening == "all":
+                self._stiffen(name, body, interface)
         self.reduced_parts[name] = PlacedPart(name, body, node, start, R, centre, scalars, frequencies, nodes)
 
     def _check_part(self, owner: str, part: ReducedPart) -> None:
@@ -226,7 +229,7 @@ class ReducedParts(ModelBase):
 
     def _stiffening(self, owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> dict[str, np.ndarray]:
         """Geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin."""
-        kinds = ("none", "centrifugal", "inertia")
+        kinds = ("none", "centrifugal", "inertia", "all")
         if kind not in kinds:
             raise ModelError(f"{owner}: stiffening = {kind!r} must be one of {', '.join(kinds)}")
         if kind == "none":
@@ -238,7 +241,7 @@ class ReducedParts(ModelBase):
                 "that carries it"
             )
         loads = moved_loads(loads, arm)
-        return {name: K for name, K in loads.items() if kind == "inertia" or name.startswith("w")}
+        return {name: K for name, K in loads.items() if kind != "centrifugal" or name.startswith("w")}
 
     def _check_mass(self, owner: str, body: ReducedPart, moments: Moments) -> None:
         whole = np.einsum("aakl->kl", moments.quadratic)
@@ -276,6 +279,18 @@ class ReducedParts(ModelBase):
             block.scalars = scalars[None, :]
             block.preferred = np.array([(node, i) for i in range(dim, rows.shape[0])])
         return node
+
+    def _stiffen(self, name: str, body: ReducedPart, interface: Interface) -> None:
+        """Let the force of an interface's tie stiffen the body."""
+        label = f"{name}:{interface.name}"
+        found = [(a, body.stiffening.get(f"{interface.name}.{c}")) for a, c in enumerate("xyz"[: self.dimension])]
+        rows = [np.concatenate(((a,), K.ravel())) for a, K in found if K is not None]
+        if rows:
+            block = next(
+                b for b in self._blocks if b.groups[0][0] == label and b.type.name.startswith("flexible_point")
+            )
+            row = np.concatenate(((len(rows),), *rows))
+            block.par = np.hstack((block.par, row[None]))
 
 
 def shifted(moments: Moments, arm: np.ndarray) -> Moments:

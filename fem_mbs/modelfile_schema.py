@@ -578,6 +578,7 @@ Reduction = _table(
     cutoff=Key(NUMBER, "component modes up to it [Hz]", shows="none"),
     participation=Key(NUMBER, "least share of a mode at the interfaces", shows="none"),
     stiffening=Key(TEXT, "interface that carries the part, for the stiffening by inertia", shows="none"),
+    stress=Key(FLAG, "keep the stresses at the nodes of solid and plane parts, for fem-mbs stresses", False),
     state=Key(TEXT, '"start", or "end": about what the steps of the part\'s model leave', "start"),
     release=Key(FLAG, "take supports and motions of the interfaces away", False),
     material=Key(TEXT, 'of a mesh: "E,nu,density"', shows="none"),
@@ -590,8 +591,8 @@ Part = _table(
     name=Key(NAME, 'of the part; its interfaces are the nodes "name:interface"', required=True),
     file=Key(
         TEXT,
-        "a reduced part (.h5), or with reduce a model file, a deck (.inp) or a mesh; a relative path starts at the "
-        "model file",
+        "a reduced part (.h5, .SID_FEM, a folder), or with reduce a model file, a deck (.inp) or a mesh; a relative "
+        "path starts at the model file",
         required=True,
     ),
     reduce=Key(Reduction, "how to reduce the part of a model file, a deck or a mesh"),
@@ -603,7 +604,7 @@ Part = _table(
     damping=Key(RATIOS, "ratio of critical damping of all shapes, or one for each", shows="that of the part"),
     stiffening=Key(
         TEXT,
-        '"none", "centrifugal" or "inertia": geometric stiffness by loads of the motion, without potential',
+        '"none", "centrifugal", "inertia" or "all": geometric stiffness by loads of the motion, without potential',
         "none",
     ),
 )

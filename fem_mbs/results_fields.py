@@ -16,7 +16,10 @@ import numpy as np
 
 from fem_mbs.elements.solid_shapes import CELLS, n_nodes
 
-__all__ = ["LINES", "cell_kind", "field_key", "is_continuum", "regions", "split_key"]
+__all__ = ["LINES", "MODAL", "cell_kind", "field_key", "is_continuum", "part_file", "regions", "split_key"]
+
+#: Column of the frames with the coordinates of a reduced part, after its name and a slash.
+MODAL = "modal [m]"
 
 #: Cells of blocks that do not say theirs, by the nodes of an element.
 LINES = {1: "vertex", 2: "line", 3: "line3"}
@@ -72,3 +75,8 @@ def regions(parts: Sequence[np.ndarray], n: int) -> list[int]:
         taken[region][nodes] = True
         found[k] = region
     return found
+
+
+def part_file(number: int) -> str:
+    """Return the file of a results folder with the shapes of a reduced part, by its number."""
+    return f"part-{number + 1}.h5"

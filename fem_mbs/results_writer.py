@@ -28,6 +28,8 @@ _OWN_FILES = (
     "matrices_*.npz",
     "state_space_*.npz",
     "drives-*.csv",
+    "part-*.h5",
+    "stresses.csv",
     "animation.gif",
     "animation.mp4",
 )
@@ -44,6 +46,7 @@ _OWN_FOLDERS = {
         "roots-*.png",
         "eigenvalues-*.png",
         "stability-*.png",
+        "stresses-*.png",
         "mac*.png",
     ),
     "vtu": ("[0-9]*-*.vtu", "[0-9]*-*.pvd"),

@@ -563,7 +563,17 @@ CASES |= {
     }
     for d in (2, 3)
 }
-CASES |= {
-    f"flexible_point{d}_2": Case(lambda rng, d=d: (1.7, *_off(rng, 3 * d)), vector_multipliers=True) for d in (2, 3)
-}
+
+
+def _flexible_point(dimension, components=()):
+    """A tie whose force stiffens the body."""
+
+    def par(rng):
+        rows = [value for a in components for value in (a, *_matrix(rng, 2).ravel())]
+        return (1.7, *_off(rng, 3 * dimension), *((len(components), *rows) if components else ()))
+
+    return Case(par, vector_multipliers=True, potential=not components)
+
+
+CASES |= {f"flexible_point{d}_2": {"": _flexible_point(d), "stiffened": _flexible_point(d, range(d))} for d in (2, 3)}
 CASES |= {f"flexible_orientation{d}_2": Case(lambda rng, k=k: (1.7, *_off(rng, 2 * k))) for d, k in ((2, 1), (3, 3))}

@@ -265,6 +265,46 @@ def test_mistakes(mistake):
         m.reduced_part("rod", change(rod(2)), **options)
 
 
+def test_refused_steps():
+    """What needs the stresses of a part, or its mass at nodes, is refused by name."""
+    m = Model(dimension=2)
+    m.reduced_part("rod", rod(2))
+    m.fix("rod:left")
+    m.force("tip", "rod:right", (-1.0, 0.0))
+    m.buckling_step()
+    with pytest.raises(
+        ModelError, match='Step "buckling": buckling asks for what stresses stiffen, which reduced part'
+    ):
+        solve(m)
+    m.steps.clear()
+    m.centrifugal("spin", speed=3.0)
+    m.static_step()
+    with pytest.raises(ModelError, match='Reduced part "rod": its mass is no matrix over two nodes'):
+        solve(m)
+
+
+def test_rotor_in_the_turning_frame():
+    """A shaft in equal springs: frequencies as its beams have them, seen from the shaft."""
+    found = []
+    for reduced_shaft in (False, True):
+        m = Model(dimension=3)
+        if reduced_shaft:
+            m.reduced_part("rod", rod(3, width=0.02, height=0.02))
+            ends = "rod:left", "rod:right"
+        else:
+            m = beam(4, width=0.02, height=0.02)
+            ends = "rod:start", "rod:end"
+        for k, end in enumerate(ends):
+            m.disc(f"disc {k}", end, 2.0, 0.03, 0.016, axis=(1.0, 0.0, 0.0))
+            for c in "yz":
+                m.nodal_spring(f"{c}{k}", end, c, 1e5)
+        m.fix(ends[0], ["x"])
+        m.rotor("rotor", axis=(1.0, 0.0, 0.0))
+        m.complex_modes_step(count=8, rotor="rotor", speed=30.0, frame="rotating")
+        found.append(np.sort(np.abs(np.array(solve(m).summary["steps"][0]["eigenvalues"])[:, 1])))
+    np.testing.assert_allclose(found[1], found[0], rtol=2e-4)
+
+
 def test_messages_name_modes():
     """A dof that is a modal coordinate says so."""
     m = Model(dimension=2)

@@ -71,7 +71,7 @@ def test_the_mesh_goes_with_the_interfaces(dim):
     assert frames["displacement"].shape == (11, 10, 3)
     assert np.abs(frames["displacement"]).max() > 0.08
     np.testing.assert_allclose(frames["displacement"][:, mesh], frames["displacement"][:, ends], atol=1e-12)
-    assert frames["modal/arm"].shape[1] == len(m.reduced_parts["arm"].scalars)
+    assert frames["arm/modal [m]"].shape[1] == len(m.reduced_parts["arm"].scalars)
     # (rotations of interfaces are the polar part of I + psi~, to third order that of psi)
     np.testing.assert_allclose(frames["rotation"][:, mesh], frames["rotation"][:, ends], atol=1e-4)
     np.testing.assert_allclose(frames["velocity"][0, mesh], frames["velocity"][0, ends], atol=1e-9)
@@ -127,4 +127,4 @@ def test_a_continued_run_gives_the_same_bits(tmp_path):
     for name in ("tip", "q"):
         a, b = (r.sensor(name)[1] for r in (whole, again))
         assert np.array_equal(a, b)
-    assert Results.open(tmp_path / "cut").steps[0].frames["modal/arm"][-1].any()
+    assert Results.open(tmp_path / "cut").steps[0].frames["arm/modal [m]"][-1].any()

@@ -14,6 +14,7 @@ from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.solution import ENERGY_COLUMNS
 from fem_mbs.model import CompiledModel
+from fem_mbs.results_fields import part_file
 
 _MOST_DISCS = 200  # told of a kind
 
@@ -105,15 +106,40 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "nodes": np.concatenate((model.positions, recovered.x)),
         "node_names": names,
         "blocks": blocks,
-        "fields": fields.header,
+        "fields": [*fields.header, *(field for field in recovered.fields if field not in fields.header)],
+        "recovered_nodes": len(recovered.x),
         "bodies": bodies,
         "sensors": [s.header for s in compiled.sensors],
         "ledger": list(ENERGY_COLUMNS),
         "supports": [{"node": n, "components": c} for n, c in supports.items()] + held,
         "joints": joints,
         "discs": _discs(compiled),
+        "reduced_parts": _reduced_parts(model),
         "model": count_model(compiled),
     }
+
+
+def _reduced_parts(model) -> list[dict[str, Any]]:
+    """Reduced parts: node of the frame, place and axes at the start, the file with their fields ("" without), and the
+    sensor that records all of their coordinates, if there is one."""
+    found = []
+    for number, (name, placed) in enumerate(model.reduced_parts.items()):
+        sensors = (s for s in model.sensors if s.kind == "modal" and s.given.get("on") == name)
+        sensor = next((s.name for s in sensors if s.given.get("mode") is None), "")
+        file = "" if placed.part.recovery is None else part_file(number)
+        found.append(
+            {
+                "name": name,
+                "node": placed.node,
+                "file": file,
+                "sensor": sensor,
+                "modes": len(placed.scalars),
+                "start": placed.start,
+                "rotation": placed.rotation,
+                "centre": placed.centre,
+            }
+        )
+    return found
 
 
 def _discs(compiled: CompiledModel) -> list[dict[str, Any]]:

@@ -85,6 +85,12 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
                 f'{owner}: {key} = "{options[key]}" must be the name of a {what} before it; there '
                 f"are {', '.join(earlier) or 'none'}"
             )
+    if model.reduced_parts and (kind == "buckling" or options.get("preload")):
+        what = "buckling" if kind == "buckling" else f'preload = "{options["preload"]}"'
+        raise ModelError(
+            f'{owner}: {what} asks for what stresses stiffen, which reduced part "{next(iter(model.reduced_parts))}" '
+            'does not know; describe it by its elements, or reduce it at the end of a static step (state = "end")'
+        )
     if kind in ("linear_static", "linear_transient", "modes", "buckling"):
         running = [
             b for b in model._blocks if b.reads and b.reads[0] and b.par[0, b.type.column("reference rate")] >= 0

@@ -34,6 +34,7 @@ from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
 from fem_mbs.model import CompiledModel, Model, Step
+from fem_mbs.results_fields import MODAL
 from fem_mbs.solvers import stepper as S
 
 __all__ = ["inspect", "run", "solve"]
@@ -76,6 +77,7 @@ def run(
         AnalysisError: a step has no valid result; what was computed before stays readable.
     """
     from fem_mbs.results import Results
+    from fem_mbs.results_recovery import write_parts
     from fem_mbs.results_writer import ResultsWriter
 
     compiled = _compile(model)
@@ -86,6 +88,7 @@ def run(
     if restart is None:
         job.check()
         job.recorder = ResultsWriter(directory, header)
+        write_parts(directory, model)
     else:
         before = Results.open(directory)
         if before.header.get("fingerprint") != header["fingerprint"]:
@@ -353,11 +356,13 @@ class _Run:
             out |= self.fields.frames(Q if about is None else about[None], chunk_frames, system.offset)
         if len(self.recovered.x):
             more = self.recovered.columns(Q, V, D)
+            fields = {} if shapes else self.recovered.stresses(Q, D)
+            for name, values in fields.items():
+                out.setdefault(name, np.full((nf, n, *values.shape[2:]), np.nan, np.float32))
+            more |= fields
             for name, values in out.items():
                 if values.ndim > 1 and values.shape[1] == n and "/points " not in name and "/energy " not in name:
                     out[name] = self.recovered.extended(values, more.get(name))
-        for name, placed in self.model.reduced_parts.items():
-            out[f"modal/{name}"] = Q[:, self.recovered.scalars(placed)]
         for name, cells in self.model.groups.items():
             if name in solids:
                 continue
@@ -373,6 +378,8 @@ class _Run:
                     at = block.first_element + first
                     energy += chunk_frames["energy"][:, at : at + len(cells)]
             out[f"{name}/energy [J]"] = energy
+        for name, placed in self.model.reduced_parts.items():
+            out[f"{name}/{MODAL}"] = Q[:, system.first_scalar + placed.scalars]
         return out
 
     def _present_row(self, stepping: Stepping) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,54 @@
+"""`fem-mbs stresses`: where and when the stresses of reduced parts are largest, as a table, a file and figures."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fem_mbs.results import Results
+from fem_mbs.results_recovery import peak_results, stress_peaks
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["report_stresses"]
+
+_COMPONENTS = ("xx", "yy", "zz", "xy", "yz", "zx")
+
+
+def report_stresses(folder: Path, count: int, apart: float | None, output: Path | None, console: Console) -> list[Path]:
+    """Print the places of the largest von Mises stress, write them to a CSV file and draw the largest of every place.
+
+    Raises:
+        InputError: no results, or none with stresses of reduced parts.
+    """
+    from fem_mbs.cli_report_stability import make_table
+    from fem_mbs.plot_model import plot_deformed
+
+    results = Results.open(folder)
+    found = stress_peaks(results, count, apart)
+    table = make_table("part", "node", "von Mises [Pa]", "time", "step", "place in the part [m]")
+    for step, spot in found:
+        place = " ".join(f"{v:.5g}" for v in spot.position)
+        table.add_row(spot.part, spot.name, f"{spot.mises:.5g}", f"{spot.time:.6g}", step.name, place)
+    console.print(table)
+    target = output or results.directory / "stresses.csv"
+    with target.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        axes = "xyz"[: results.header["dimension"]]
+        stress = [f"stress {c} [Pa]" for c in _COMPONENTS]
+        writer.writerow(["part", "node", "von Mises stress [Pa]", "step", "time", *(f"{c} [m]" for c in axes), *stress])
+        for step, spot in found:
+            own = [repr(float(v)) for v in (*spot.position, *spot.stress)]
+            writer.writerow([spot.part, spot.name, repr(spot.mises), step.name, repr(spot.time), *own])
+    paths = [target]
+    figures = results.directory / "figures"
+    figures.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        peaks = peak_results(results, Path(scratch) / "peaks")
+        paths.append(plot_deformed(peaks, figures / "stresses-largest.png", quantity="von Mises stress", magnify=1.0))
+    for path in paths:
+        console.print(f"{path} written", markup=False, soft_wrap=True)
+    return paths

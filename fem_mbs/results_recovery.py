@@ -1,0 +1,336 @@
+"""The whole mesh of reduced parts in the results of a run: fields over time, where stresses peak, results of their own.
+
+A run keeps the coordinates q of every reduced part in its frames (in its series too, where a sensor "modal" looks at
+them) and the part itself, with the shapes on its mesh, in a file beside the results.  So everything comes back without
+mesh or model:
+
+    x = x_frame + R (c - centre + Phi q),    sigma = R (S q) R^T
+
+with the frame's place x_frame and axes R.  Recovered, a part is a block of cells like others: `recover` writes a folder
+of results that figures, animations and ParaView take as they take those of a part that was never reduced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.analysis.fields import COMPONENTS, MISES, STRESS
+from fem_mbs.elements.solid_recovery import von_mises
+from fem_mbs.elements.solid_shapes import CELLS
+from fem_mbs.errors import ResultsError
+from fem_mbs.reduced_part import ReducedPart
+from fem_mbs.reduced_recovery import HotSpot, displacements, hot_spots, peak_stresses, stress_regions, stresses, turned
+from fem_mbs.results import Results, Step
+from fem_mbs.results_fields import MODAL, field_key, is_continuum, part_file, split_key
+from fem_mbs.results_part import read_part, write_part
+
+__all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_peaks", "write_parts"]
+
+_FRAMES = 16  # at a time
+
+
+def write_parts(directory: str | Path, model: Any) -> list[Path]:
+    """Write the reduced parts of a model, those with fields, into a results folder."""
+    found = []
+    for number, placed in enumerate(model.reduced_parts.values()):
+        if placed.part.recovery is not None:
+            found.append(write_part(Path(directory) / part_file(number), replace(placed.part, name=placed.name)))
+    return found
+
+
+@dataclass(frozen=True)
+class PlacedResult:
+    """A reduced part in results: ``part`` in coordinates q, ``node`` of its frame, ``place`` (N, 3) [m] of its nodes
+    and ``axes`` (3, 3) of the frame at the start, ``arm`` (N, 3) of the nodes from the frame in its axes, ``sensor``
+    with its coordinates in every row ("": none)."""
+
+    name: str
+    part: ReducedPart
+    node: int
+    place: np.ndarray
+    axes: np.ndarray
+    arm: np.ndarray
+    sensor: str
+
+    def coordinates(self, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        """Times (m,) [s] and coordinates (m, n) of a step: of every row, or of the frames alone."""
+        key = f"sensor/{self.sensor}"
+        if self.sensor and key in step.series and step.type in ("transient", "linear_transient", "inverse"):
+            return step.series["time"], step.series[key]
+        key = f"{self.name}/{MODAL}"
+        if key not in step.frames:
+            return np.zeros(0), np.zeros((0, self.part.size))
+        return step.frame_times, np.asarray(step.frames[key][:]).reshape(-1, self.part.size)
+
+    def positions(self, step: Step, frames: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Positions (m, N, 3) [m] of the nodes and axes (m, 3, 3) of the frame in frames of a step."""
+        from scipy.spatial.transform import Rotation
+
+        q = np.asarray(step.frames[f"{self.name}/{MODAL}"][frames])
+        moved = np.asarray(step.frames["displacement"][frames])[:, self.node]
+        turned = Rotation.from_rotvec(np.asarray(step.frames["rotation"][frames])[:, self.node]).as_matrix()
+        R = turned @ self.axes
+        u = np.zeros((len(q), *self.arm.shape))
+        u[:, :, : self.part.dimension] = displacements(self.part, q)
+        origin = self.place[0] - self.axes @ self.arm[0] + moved
+        return origin[:, None] + np.einsum("mij,mnj->mni", R, self.arm + u), R
+
+
+def placed_parts(results: Results) -> list[PlacedResult]:
+    """The reduced parts of results whose files are there.
+
+    Raises:
+        ResultsError: the model has none, or none of them has fields.
+    """
+    told = results.header.get("reduced_parts", [])
+    if not told:
+        raise ResultsError(f'Results folder "{results.directory}": its model has no reduced parts')
+    found = []
+    for entry in told:
+        if not entry["file"]:
+            continue
+        part = read_part(results.directory / entry["file"])
+        dim = part.dimension
+        axes = np.eye(3)
+        axes[:dim, :dim] = entry["rotation"]
+        x = np.zeros((len(part.recovery.x), 3))
+        x[:, :dim] = part.recovery.x
+        centre, start = np.zeros(3), np.zeros(3)
+        centre[:dim], start[:dim] = entry["centre"], entry["start"]
+        found.append(
+            PlacedResult(entry["name"], part, int(entry["node"]), start + x @ axes.T, axes, x - centre, entry["sensor"])
+        )
+    if not found:
+        raise ResultsError(
+            f'Results folder "{results.directory}": none of its reduced parts holds fields of its mesh; reduce them '
+            "with recovery and run again"
+        )
+    return found
+
+
+def stress_peaks(results: Results, count: int = 10, apart: float | None = None) -> list[tuple[Step, HotSpot]]:
+    """Where, when and in which step the von Mises stress of reduced parts is largest, the largest first.
+
+    Args:
+        count: number of places per part and step at most, and of all together.
+        apart: least distance of two places of a part [m]; None: a twentieth of its size.
+
+    Raises:
+        ResultsError, ModelError: no reduced part has stresses.
+    """
+    found: list[tuple[Step, HotSpot]] = []
+    for placed in _stressed(results):
+        for step in results.steps:
+            t, q = placed.coordinates(step)
+            if len(t):
+                found += [(step, spot) for spot in hot_spots(placed.part, t, q, count, apart, placed.name)]
+    found.sort(key=lambda entry: -entry[1].mises)
+    return found[:count]
+
+
+def _stressed(results: Results) -> list[PlacedResult]:
+    parts = [placed for placed in placed_parts(results) if placed.part.recovery.stress is not None]
+    if not parts:
+        raise ResultsError(
+            f'Results folder "{results.directory}": none of its reduced parts holds stresses; reduce them with '
+            'recovery = "stress" (fem-mbs reduce --stress) and run again'
+        )
+    return parts
+
+
+# --- results of their own --------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Mesh:
+    """A part among the nodes of the new results: the first of its nodes, and rows of its stresses with their nodes, by
+    region."""
+
+    placed: PlacedResult
+    first: int
+    regions: dict[int, tuple[slice, np.ndarray]]
+
+
+def _meshes(parts: list[PlacedResult], first: int, region: int) -> tuple[list[_Mesh], list[dict[str, Any]]]:
+    """Parts among nodes that begin at ``first``, and their blocks, with regions from ``region`` on.
+
+    Regions of different parts share no node, so that the first of each part may have one number.
+    """
+    meshes, blocks = [], []
+    for placed in parts:
+        recovery = placed.part.recovery
+        own: dict[int, tuple[slice, np.ndarray]] = {}
+        for k, (rows, nodes) in enumerate(stress_regions(recovery)):
+            own[region + k] = (rows, first + nodes)
+        for k, (cell, nodes) in enumerate(recovery.cells):
+            block = {
+                "name": placed.name if len(recovery.cells) == 1 else f"{placed.name} {cell} {k + 1}",
+                "type": "reduced",
+                "connectivity": first + np.asarray(nodes),
+                "group": placed.name,
+            }
+            if cell in CELLS and CELLS[cell][0] > 1:
+                inside = [r for r, (_, members) in own.items() if np.isin(block["connectivity"], members).all()]
+                block |= {"cell": cell, "region": inside[0] if inside else region}
+            blocks.append(block)
+        meshes.append(_Mesh(placed, first, own))
+        first += len(recovery.x)
+    return meshes, blocks
+
+
+def _head(results: Results, parts: list[PlacedResult]) -> tuple[dict[str, Any], list[_Mesh]]:
+    """Header of results with the meshes of parts in addition, and the meshes."""
+    old = results.header
+    n = _own_nodes(results)
+    fields = [dict(field) for field in old["fields"]]
+    # (small meshes are in the run's own results already)
+    kept = [block for block in old["blocks"] if not str(block["type"]).startswith("reduced ")]
+    region = 1 + max((int(block.get("region") or 0) for block in kept if is_continuum(block)), default=-1)
+    meshes, blocks = _meshes(parts, n, region)
+    if any(mesh.regions for mesh in meshes) and not any(field["name"] == STRESS for field in fields):
+        fields += [{"name": STRESS, "components": list(COMPONENTS)}, {"name": MISES, "components": [""]}]
+    names = dict(old["node_names"])
+    for mesh in meshes:
+        names |= {f"{mesh.placed.name}:{i.name} mesh": mesh.first + int(i.nodes[0])
+                  for i in mesh.placed.part.interfaces if len(i.nodes) == 1}  # fmt: skip
+    header = {
+        key: old[key]
+        for key in ("title", "version", "dimension", "bodies", "supports", "joints", "discs")
+        if key in old
+    }
+    header |= {
+        "nodes": np.concatenate((old["nodes"][:n], *(placed.place for placed in parts))),
+        "blocks": [*kept, *blocks],
+        "fields": fields,
+        "node_names": names,
+    }
+    return header, meshes
+
+
+def _own_nodes(results: Results) -> int:
+    """Number of nodes without those of the small meshes that a run's results show."""
+    return len(results.header["nodes"]) - int(results.header.get("recovered_nodes", 0))
+
+
+def recover(results: Results, directory: str | Path | None = None) -> Results:
+    """Results with the whole mesh of every reduced part: a folder with the frames of all steps, read by everything that
+    reads results.
+
+    Args:
+        directory: folder to write; None: that of the results with "-recovered" after it.
+
+    Raises:
+        ResultsError: no reduced part with fields of its mesh, no frames, or a folder that belongs to others.
+    """
+    from fem_mbs.results_writer import ResultsWriter
+
+    target = _beside(results, "recovered") if directory is None else Path(directory)
+    header, meshes = _head(results, placed_parts(results))
+    steps = [step for step in results.steps if len(step.frame_times)]
+    if not steps:
+        raise ResultsError(f'Results folder "{results.directory}": no frames to recover; store some during the run')
+    writer = ResultsWriter(target, header)
+    try:
+        for step in steps:
+            writer.begin_step(step.name, step.type, step.info)
+            for frames in _chunks(len(step.frame_times)):
+                columns = _recovered(results, step, frames, meshes, len(header["nodes"]))
+                writer.append({"time": columns["time"]}, columns)
+            writer.end_step(step.summary)
+        writer.close({})
+    except BaseException as error:
+        writer.fail(str(error) or type(error).__name__)
+        raise
+    return Results.open(target)
+
+
+def _beside(results: Results, word: str) -> Path:
+    folder = results.directory.resolve()
+    return folder.with_name(f"{folder.name}-{word}")
+
+
+def _chunks(count: int) -> Iterator[slice]:
+    for first in range(0, count, _FRAMES):
+        yield slice(first, min(first + _FRAMES, count))
+
+
+def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh], size: int) -> dict[str, np.ndarray]:
+    """Columns of frames of a step, of the old nodes and the new ones."""
+    before, n = len(results.header["nodes"]), _own_nodes(results)
+    columns: dict[str, np.ndarray] = {}
+    m = frames.stop - frames.start
+    fields = {field["name"] for field in results.header["fields"]}
+    for name in step.frames:
+        values = np.asarray(step.frames[name][frames])
+        field, _ = split_key(name)
+        if values.ndim > 1 and values.shape[1] == before and "/" not in field:
+            whole = np.full((m, size, *values.shape[2:]), np.nan if field in fields else 0.0, values.dtype)
+            whole[:, :n] = values[:, :n]
+            values = whole
+        columns[name] = values
+    for mesh in meshes:
+        placed = mesh.placed
+        if f"{placed.name}/{MODAL}" not in step.frames:
+            continue
+        own = slice(mesh.first, mesh.first + len(placed.arm))
+        x, R = placed.positions(step, frames)
+        columns["displacement"][:, own] = x - placed.place
+        columns["rotation"][:, own] = columns["rotation"][:, [placed.node]]
+        if not mesh.regions:
+            continue
+        q = np.asarray(step.frames[f"{placed.name}/{MODAL}"][frames])
+        stress = turned(stresses(placed.part, q), R)
+        for region, (rows, nodes) in mesh.regions.items():
+            tensor, mises = field_key(STRESS, region), field_key(MISES, region)
+            if tensor not in columns:
+                columns[tensor] = np.full((m, size, 6), np.nan, np.float32)
+                columns[mises] = np.full((m, size), np.nan, np.float32)
+            columns[tensor][:, nodes] = stress[:, rows]
+            columns[mises][:, nodes] = von_mises(stress[:, rows])
+    return columns
+
+
+def peak_results(results: Results, directory: str | Path) -> Results:
+    """Results of one frame in which every place of the parts has the largest von Mises stress that it sees in any step:
+    what figures of peaks are made of.
+
+    Raises:
+        ResultsError: no reduced part has stresses, or no step has their coordinates.
+    """
+    from fem_mbs.results_writer import ResultsWriter
+
+    parts = _stressed(results)
+    meshes, blocks = _meshes(parts, 0, 0)
+    size = sum(len(placed.arm) for placed in parts)
+    old = results.header
+    header = {
+        "title": f"{old['title']}: largest over time".removeprefix(": "),
+        "version": old["version"],
+        "dimension": old["dimension"],
+        "nodes": np.concatenate([placed.place for placed in parts]),
+        "blocks": blocks,
+        "fields": [{"name": MISES, "components": [""]}],
+    }
+    columns = {"displacement": np.zeros((1, size, 3)), "time": np.zeros(1), "rotation": np.zeros((1, size, 3))}
+    seen = False
+    for mesh in meshes:
+        for step in results.steps:
+            _, q = mesh.placed.coordinates(step)
+            if not len(q):
+                continue
+            seen = True
+            mises = peak_stresses(mesh.placed.part, q).mises
+            for region, (rows, nodes) in mesh.regions.items():
+                target = columns.setdefault(field_key(MISES, region), np.full((1, size), np.nan, np.float32))
+                target[0, nodes] = np.fmax(target[0, nodes], mises[rows])
+    if not seen:
+        raise ResultsError(f'Results folder "{results.directory}": no step has coordinates of a reduced part')
+    writer = ResultsWriter(directory, header)
+    writer.begin_step("largest stress over time", "static")
+    writer.append({"time": columns["time"]}, columns)
+    writer.end_step({})
+    writer.close({})
+    return Results.open(directory)
