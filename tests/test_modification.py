@@ -396,6 +396,21 @@ def test_command(frame_file, tmp_path):
     assert found["cutoff_hz"] == 90.0
 
 
+def test_command_says_which_answers_are_rough(frame_file, monkeypatch, tmp_path):
+    """Where new modes of components lead to no answer, that of the baseline's modes is given as such."""
+    from fem_mbs.analysis import modification
+
+    monkeypatch.setattr(modification, "_ROUNDS", 0)
+    out = tmp_path / "m.json"
+    text = call(frame_file, "--mode", 2, "--to", 30, "--parameter", "height:cross", "--json", out)
+    assert "~ in the modes of the baseline" in text
+    assert "all together: in the modes of the baseline" in text
+    found = json.loads(out.read_text())
+    assert found["single"][0]["baseline_modes"]
+    assert found["combination"]["baseline_modes"]
+    assert found["combination"]["alphas"][0] == pytest.approx(found["single"][0]["alpha"], rel=1e-6)
+
+
 def test_command_for_several_modes(frame_file):
     text = call(frame_file, "--mode", 1, "--to", 11, "--mode", 2, "--to", 33, "--modes", 5)
     assert text.count("One parameter at a time") == 2
