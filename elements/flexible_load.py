@@ -6,22 +6,22 @@ y = (x, d_a, w_ak), w_ak = q_k d_a:
 
     L = (sum f_i, sum c_ia f_i, sum Phi_iak f_i)      C = (sum m_i, sum Psi_iak m_i)
 
-They turn with the frame ("follower": F_j = sum_b d_bm L_jb, d_bm the mean of both ends of the step), as pressures do, or
-keep their directions in space (F_j = L_j).  With theta, w_m and c_a as there, the forces have the rows
+They turn with the frame ("follower": F_j = sum_b d_bm L_jb, d_bm the mean of both ends of the step), as pressures do,
+or keep their directions in space (F_j = L_j).  With theta, w_m and c_a as there, the forces have the rows
 
     x: F_x     theta: sum d_am x F_a + sum w_m x F_w     q_k: sum_a c_a.F_ak
 
-whose work is exactly F.(y1 - y0); constant loads of fixed direction have the potential -L.y.  Moments are projected on the
-rotation of the frame and, to first order, on Psi q in it: rows H_0 (the mean direction, if it turns) and
+whose work is exactly F.(y1 - y0); constant loads of fixed direction have the potential -L.y.  Moments are projected on
+the rotation of the frame and, to first order, on Psi q in it: rows H_0 (the mean direction, if it turns) and
 
     q_k: sum_a C_ak,a (turning: constant)     sum_a d_am.C_ak (fixed)
 
-with the work H_0.theta (in the plane M times the change of the angle, its potential) plus rows times dq.  All are booked
-as work of loads, with the factor f(t) in the middle of a step (one-state rules: the mean of f at both ends).
+with the work H_0.theta (in the plane M times the change of the angle, its potential) plus rows times dq.  All are
+booked as work of loads, with the factor f(t) in the middle of a step (one-state rules: the mean of f at both ends).
 
-Dofs: (x, theta) of the frame, q.  Parameters: index of the time function (negative: constant 1), whether it turns (1, 0),
-then L (1 + dim + dim n, dim) and C (1 + r n, r), r = 1 or 3 rotations, row by row, in the axes of the frame if they turn,
-else in those of space.
+Dofs: (x, theta) of the frame, q.  Parameters: index of the time function (negative: constant 1), whether it turns (1,
+0), then L (1 + dim + dim n, dim) and C (1 + r n, r), r = 1 or 3 rotations, row by row, in the axes of the frame if they
+turn, else in those of space.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _dot(a, b):
 
 @inner
 def _turned_arm(K, row, y, y1, F, g, c, turns):
-    """Derivative of y_m x F_m by the spin of the end, c = half a factor: y_m and, if it turns, F_m follow half of it."""
+    """Derivative of y_m x F_m by the spin of the end, c = half a factor: y_m and, if it turns, F_m follow by half."""
     # (s x y1) x F = y1 (s.F) - s (y1.F) and y x (s x g) = s (y.g) - g (y.s)
     t = -_dot(y1, F)
     if turns:
@@ -96,7 +96,13 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     n = dof.shape[1] - first
     ny = 1 + dim + dim * n
     r = 3 if dim == 3 else 1
-    d0, d1, dm, c, w = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
+    d0, d1, dm, c, w = (
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+        np.empty((dim, 3)),
+    )
     turn, F, g, y, y1, u = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     f, K, T = np.empty(6 + n), np.empty((6 + n, 6 + n)), np.empty((3, 3))
     for e in range(e0, e1):
