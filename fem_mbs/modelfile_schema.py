@@ -1079,6 +1079,19 @@ LineLoad = _table(
 )
 
 
+PartLoad = _table(
+    "PartLoad",
+    name=Key(NAME, "", shows='"part load 1", ...'),
+    part=Key(TEXT, "name of a reduced part", required=True),
+    load=Key(
+        WORDS, "name of a load in the part's own model or deck, or a list of them, which act together", required=True
+    ),
+    function=Key(FUNCTION, "factor on what it is there per unit of its function", 1.0),
+    factor=Key(NUMBER, "times this", 1.0),
+    follower=Key(FLAG, "its forces turn with the part; false: they keep their directions at the start", True),
+)
+
+
 Pressure = _table(
     "Pressure",
     name=Key(NAME, "", shows='"pressure 1", ...'),
@@ -1329,6 +1342,13 @@ TABLES: Sequence[TableType] = (
     TableType("moment", "list", Moment, "Moment", "Moments."),
     TableType("line_load", "list", LineLoad, "Line load", "Distributed loads on beams and trusses."),
     TableType("pressure", "list", Pressure, "Pressure", "Pressures on faces of solids and edges of plane parts."),
+    TableType(
+        "part_load",
+        "list",
+        PartLoad,
+        "Part load",
+        "Loads that reduced parts have in their own models, on their surface or inside, in motion.",
+    ),
     TableType("traction", "list", Traction, "Traction", "Dead loads on faces of solids and edges of plane parts."),
     TableType(
         "temperature",

@@ -28,9 +28,17 @@ import scipy.linalg
 from scipy.sparse import bmat, csr_matrix
 
 from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.load_moments import load_moments
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.reduction_interfaces import Boundary, make_boundary
-from fem_mbs.analysis.reduction_projection import gravity_forces, modal_damping, own_damping, recovery_of, unit_loads
+from fem_mbs.analysis.reduction_projection import (
+    gravity_forces,
+    modal_damping,
+    nodal_loads,
+    own_damping,
+    recovery_of,
+    unit_loads,
+)
 from fem_mbs.analysis.reduction_quality import accuracy_of, effective_shares, free_modes_of, mass_properties
 from fem_mbs.analysis.reduction_rigid import check_held, rigid_motions
 from fem_mbs.errors import AnalysisError, ModelError
@@ -152,7 +160,7 @@ def reduce_part(
     damped = _damping(linear, damping, basis, Q, rigid)
     gravity = gravity_forces(linear, MR, Q)
     inertia = motions[: linear.first].T @ MR
-    dim = linear.system.dimension
+    dim, masses, loads = linear.system.dimension, _moments(linear, Q, start), nodal_loads(linear)
     part = ReducedPart(
         name=name or linear.compiled.model.title or "part",
         dimension=dim,
@@ -166,9 +174,10 @@ def reduce_part(
         origin=start,
         frequencies=basis.frequencies,
         damping=damped,
-        loads=unit_loads(linear, Q),
+        loads=unit_loads(linear, Q, loads),
         recovery=recovery_of(linear, Q, recovery == "stress") if recovery else None,
-        moments=_moments(linear, Q, start),
+        moments=masses,
+        load_moments={} if masses is None else load_moments(linear, Q, start, loads),
         stiffening=_stiffening(linear, boundary, Q, rigid_q, combination, start, stiffening),
         info={
             "modes": int(basis.frequencies.size),
