@@ -22,7 +22,8 @@ rules take y'' of the state: w'' = q'' d + 2 q' d' + q d''.
 
 Geometric stiffening by superposition (Wallrapp, Santos & Ryu 1990; Melzer 1994, 6.2): sum_j lambda_j K_j q beside K q,
 with the loads lambda_j of the frame over the step, in its axes: acceleration less that of gravity, angular acceleration
-and products of angular velocities, w = R0^T theta/h.  It has no potential, so the ledger books its work.
+and products of angular velocities, w = R0^T theta/h, each the mean over this step and the last one (``hist``), since
+what alternates from step to step would feed on itself.  It has no potential, so the ledger books its work.
 
 Weight: -sum_i M_ix g.y_i.  With M dense the cost of a body is three products with M of (1 + dim + dim n)^2 entries;
 everything else is linear in n, but for dim^2 n^2 products in the tangent.
@@ -110,6 +111,16 @@ def frame_turn(U, dof, e, dim, out):
 def _products(M, X, out):
     """out (ny, m) = M X, M symmetric (ny, ny)."""
     n, m = X.shape
+    if m == 3:
+        for i in range(n):
+            x = y = z = 0.0
+            for j in range(n):
+                a = M[i, j]
+                x += a * X[j, 0]
+                y += a * X[j, 1]
+                z += a * X[j, 2]
+            out[i, 0], out[i, 1], out[i, 2] = x, y, z
+        return
     for i in range(n):
         for c in range(m):
             out[i, c] = 0.0
@@ -149,6 +160,16 @@ def _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, acc):
 
 
 @inner
+def _averaged(before, one_state, load):
+    """Makes loads (12,) means with those of the last step, where ``before`` (13,) has any; the share of this one."""
+    if one_state or before[0] == 0.0:
+        return 1.0
+    for i in range(12):
+        load[i] = 0.5 * (load[i] + before[1 + i])
+    return 0.5
+
+
+@inner
 def _place(k, dim):
     """Row of a local unknown in space."""
     if dim == 3 or k < 2:
@@ -184,8 +205,9 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     K = np.empty((6 + n, 6 + n))
     T = np.empty((3, 3))
     L = np.empty((3, 3))
+    share = 1.0
     load, pull, body, dload = np.zeros(12), np.zeros(3), np.zeros(3), np.zeros(6)
-    base = 1 + ny * ny + 2 * n * n
+    base, memory = 1 + ny * ny + 2 * n * n, 3 * dim * n
     for e in range(e0, e1):
         p = par[e]
         count = int(p[base]) if p.size > base else 0
@@ -296,6 +318,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 _products_of(body, load)
             else:
                 body[:] = _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, pull)
+            share = _averaged(hist[e, memory:], one_state, load)
             for m in range(count):
                 at = base + 1 + m * (1 + n * n)
                 amount = sf * load[int(p[at])]
@@ -391,7 +414,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                     t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
                     K[6 + k, 6 + j] += 0.5 * ctl[SK] * load[what] * p[at + 1 + k * n + j]
                 for i in range(6):
-                    K[6 + k, i] += sf * t * dload[i]
+                    K[6 + k, i] += sf * share * t * dload[i]
         if not one_state:
             cayley_tangent(turn[0], turn[1], turn[2], T)
             for i in range(6 + n):
@@ -429,7 +452,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 for j in range(n):
                     t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
                 for i in range(3):
-                    K[6 + k, 3 + i] += sf * t * u[i]
+                    K[6 + k, 3 + i] += sf * share * t * u[i]
         for k in range(first + n):
             row = _place(k, dim) if k < first else 6 + k - first
             for j in range(first + n):
@@ -469,13 +492,15 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     first = 3 * (dim - 1)
     n = dof.shape[1] - first
     ny = 1 + dim + dim * n
-    d0, d1, dv = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
+    d0, d1, dm, dv = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
     W = np.empty((dim * n, 3))
     y, rate, P = np.zeros((ny, 3)), np.zeros((ny, 3)), np.empty((ny, 3))
     x, turn, load, pull = np.empty(3), np.empty(3), np.zeros(12), np.zeros(3)
-    base = 1 + ny * ny + 2 * n * n
+    base, memory = 1 + ny * ny + 2 * n * n, 3 * dim * n
+    one_state = ctl[RULE] == ONE_STATE
     for e in range(e0, e1):
         if job == START:
+            hist[e, memory] = 0.0
             frame_directors(D[1], rot[e, 0], dim, d1)
             frame_directors(DD[1], rot[e, 0], dim, dv)
             for a in range(dim):
@@ -489,10 +514,22 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             for r in range(dim * n):
                 for i in range(3):
                     hist[e, 3 * r + i] = W[r, i]
+        p = par[e]
+        count = int(p[base]) if p.size > base and ctl[H] > 0.0 else 0
+        if count:
+            for a in range(dim):
+                for i in range(3):
+                    dm[a, i] = 0.5 * (d0[a, i] + d1[a, i])
+            frame_turn(U, dof, e, dim, turn)
+            _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, pull)
+            if job == COMMIT:
+                hist[e, memory] = 0.0 if one_state else 1.0
+                for i in range(12):
+                    hist[e, memory + 1 + i] = load[i]
+            _averaged(hist[e, memory:], one_state, load)
         if job != LEDGER:
             continue
         f = fe[e - e0]
-        p = par[e]
         M = p[1 : 1 + ny * ny].reshape((ny, ny))
         stiff = p[1 + ny * ny : 1 + ny * ny + n * n].reshape((n, n))
         damp = p[1 + ny * ny + n * n : 1 + ny * ny + 2 * n * n].reshape((n, n))
@@ -521,14 +558,6 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 if ctl[H] > 0.0:
                     loss = damp[k, m] + ctl[DECAY] * stiff[k, m]
                     f[DISSIPATED] += (Q[1, i] - Q[0, i]) * loss * (Q[1, j] - Q[0, j]) / ctl[H]
-        count = int(p[base]) if p.size > base else 0
-        if count == 0 or ctl[H] <= 0.0:
-            continue
-        for a in range(dim):
-            for i in range(3):
-                dv[a, i] = 0.5 * (d0[a, i] + d1[a, i])
-        frame_turn(U, dof, e, dim, turn)
-        _step_loads(ctl, dof, e, dim, V, U, d0, dv, turn, load, pull)
         for m in range(count):
             at = base + 1 + m * (1 + n * n)
             for k in range(n):
@@ -556,5 +585,5 @@ def make_type(name: str, dimension: int, modes: int) -> ElementType:
     """The type of a body in so many modal coordinates: all share one piece of compiled code."""
     return ElementType(
         name, dimension, 1, True, ("mass [kg]",), _force, _report,
-        hist=3 * dimension * modes, inertia=True, tables=True, scalars=modes,
+        hist=3 * dimension * modes + 13, inertia=True, tables=True, scalars=modes,
     )  # fmt: skip

@@ -153,6 +153,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "pressure",
         "traction",
         "temperature",
+        "part_load",
     ):
         entries = file.entries.get(table, [])
         if not entries:

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, null_space
 
-from fem_mbs.elements import flexible_body
+from fem_mbs.elements import flexible_body, flexible_load
 from fem_mbs.errors import ModelError
 from fem_mbs.model_base import ModelBase
-from fem_mbs.reduced_part import COMPONENTS, Interface, Moments, ReducedPart
+from fem_mbs.reduced_part import COMPONENTS, Interface, LoadMoments, Moments, ReducedPart
 
 __all__ = ["PlacedPart", "ReducedParts"]
 
@@ -73,7 +73,8 @@ class ReducedParts(ModelBase):
             damping: ratio of critical damping of all shapes, or one for each; None: the damping matrix of the part.
             stiffening: geometric stiffness that the loads of the motion raise: "none" (linear bodies: right while they
                 turn slowly beside their frequencies; energy is exact), "centrifugal" (products of the frame's angular
-                velocities) or "inertia" (accelerations too).  It has no potential: its work is booked with the loads.
+                velocities), "inertia" (accelerations and weight too) or "all" (and forces at the other interfaces).  It
+                has no potential: its work is booked with the loads.
                 The part must have been reduced with ``stiffening`` = the interface that carries it.
 
         Raises:
@@ -119,7 +120,65 @@ class ReducedParts(ModelBase):
         nodes = {}
         for interface in part.interfaces:
             nodes[interface.name] = self._interface(name, body, interface, node, centre, start, R, given, scalars)
+            if stiffening == "all":
+                self._stiffen(name, body, interface)
         self.reduced_parts[name] = PlacedPart(name, body, node, start, R, centre, scalars, frequencies, nodes)
+
+    def part_load(
+        self, name: str, part: str, load: str | Sequence[str], function=None, follower: bool = True,
+        factor: float = 1.0,
+    ) -> None:  # fmt: skip
+        """A load of a reduced part's own model (pressures, tractions, line loads, forces inside), in motion: factor *
+        f(t) times what it is per unit of its function there, at its places in the deformed part.
+
+        Args:
+            part: a reduced part of this model, reduced with the load in its model.
+            load: its name there (``part.load_moments``; loads that shared a function have one name, joined by " + "),
+                or several, which then act together.
+            follower: forces turn with the part's frame, as pressures do; else they keep the directions that they have
+                in the part's placement at the start.  Neither turns with its deformation.
+
+        Raises:
+            ModelError: no such part or load, a part of a format without loads; a factor that is no number.
+        """
+        owner = self._label("Part load", name)
+        self._find("reduced part", part, self.reduced_parts, owner)
+        if not isinstance(follower, (bool, np.bool_)):
+            raise ModelError(f"{owner}: follower = {follower!r} must be true or false")
+        placed = self.reduced_parts[part]
+        scale = self._number(factor, owner, "factor")
+        chosen = [self._own_load(owner, part, placed.part, key) for key in ([load] if isinstance(load, str) else load)]
+        if not chosen:
+            raise ModelError(f"{owner}: load = {load!r} names no load")
+        chosen = [moments.shifted(placed.centre - placed.part.origin) for moments in chosen]
+        row = flexible_load.parameters(
+            scale * sum(moments.forces for moments in chosen), scale * sum(moments.couples for moments in chosen),
+            None if follower else placed.rotation,
+        )  # fmt: skip
+        index = float(self._function(function, owner, load=True))
+        kind = f"flexible_load{self.dimension}_{placed.part.size}"
+        block = self._add(name, kind, [[placed.node]], row[1:], function=index, turning=row[0])
+        block.scalars = placed.scalars[None, :]
+
+    @staticmethod
+    def _own_load(owner: str, name: str, part: ReducedPart, load: str) -> LoadMoments:
+        """Of the loads of a part, that of a name."""
+        known = part.load_moments
+        if load in known:
+            return known[load]
+        if load in part.loads:
+            raise ModelError(
+                f'{owner}: of the load "{load}" of part "{name}" only the forces at rest are known; reduce the part '
+                "again with this version"
+            )
+        for key in known:
+            if load in key.split(" + "):
+                raise ModelError(
+                    f'{owner}: "{load}" shares its function with others in the model of part "{name}", and they act '
+                    f'together; name "{key}", or give it a function of its own there'
+                )
+        there = f"it has {', '.join(known)}" if known else "it has none; reduce it from a model or deck with loads"
+        raise ModelError(f'{owner}: part "{name}" has no load "{load}"; {there}')
 
     def _check_part(self, owner: str, part: ReducedPart) -> None:
         if not isinstance(part, ReducedPart):
@@ -226,7 +285,7 @@ class ReducedParts(ModelBase):
 
     def _stiffening(self, owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> dict[str, np.ndarray]:
         """Geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin."""
-        kinds = ("none", "centrifugal", "inertia")
+        kinds = ("none", "centrifugal", "inertia", "all")
         if kind not in kinds:
             raise ModelError(f"{owner}: stiffening = {kind!r} must be one of {', '.join(kinds)}")
         if kind == "none":
@@ -238,7 +297,7 @@ class ReducedParts(ModelBase):
                 "that carries it"
             )
         loads = moved_loads(loads, arm)
-        return {name: K for name, K in loads.items() if kind == "inertia" or name.startswith("w")}
+        return {name: K for name, K in loads.items() if kind != "centrifugal" or name.startswith("w")}
 
     def _check_mass(self, owner: str, body: ReducedPart, moments: Moments) -> None:
         whole = np.einsum("aakl->kl", moments.quadratic)
@@ -276,6 +335,18 @@ class ReducedParts(ModelBase):
             block.scalars = scalars[None, :]
             block.preferred = np.array([(node, i) for i in range(dim, rows.shape[0])])
         return node
+
+    def _stiffen(self, name: str, body: ReducedPart, interface: Interface) -> None:
+        """Let the force of an interface's tie stiffen the body."""
+        label = f"{name}:{interface.name}"
+        found = [(a, body.stiffening.get(f"{interface.name}.{c}")) for a, c in enumerate("xyz"[: self.dimension])]
+        rows = [np.concatenate(((a,), K.ravel())) for a, K in found if K is not None]
+        if rows:
+            block = next(
+                b for b in self._blocks if b.groups[0][0] == label and b.type.name.startswith("flexible_point")
+            )
+            row = np.concatenate(((len(rows),), *rows))
+            block.par = np.hstack((block.par, row[None]))
 
 
 def shifted(moments: Moments, arm: np.ndarray) -> Moments:

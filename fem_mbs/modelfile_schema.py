@@ -604,7 +604,7 @@ Part = _table(
     damping=Key(RATIOS, "ratio of critical damping of all shapes, or one for each", shows="that of the part"),
     stiffening=Key(
         TEXT,
-        '"none", "centrifugal" or "inertia": geometric stiffness by loads of the motion, without potential',
+        '"none", "centrifugal", "inertia" or "all": geometric stiffness by loads of the motion, without potential',
         "none",
     ),
 )
@@ -859,6 +859,7 @@ Joint = _table(
         "the axis in b: of a universal or constant-velocity joint, or where parts stand askew and are to be assembled",
     ),
     lead=Key(NUMBER, "of a screw: slide per turn [m]"),
+    speed=Key(NUMBER, "of a driven joint that moves steadily, instead of its function [rad/s] or [m/s]"),
     function=Key(
         FUNCTION,
         "drives the angle [rad] (revolute, cylindrical, planar, screw, angle), the displacement [m] (prismatic, "
@@ -1075,6 +1076,19 @@ LineLoad = _table(
     vector=Key(VELOCITY, "[N/m] per undeformed length; expressions of x, y, z of the nodes", required=True),
     function=Key(FUNCTION, "factor on it", 1.0),
     axes=Key(TEXT, '"global" (fixed in direction) or "local" (turns with the sections of beams)', "global"),
+)
+
+
+PartLoad = _table(
+    "PartLoad",
+    name=Key(NAME, "", shows='"part load 1", ...'),
+    part=Key(TEXT, "name of a reduced part", required=True),
+    load=Key(
+        WORDS, "name of a load in the part's own model or deck, or a list of them, which act together", required=True
+    ),
+    function=Key(FUNCTION, "factor on what it is there per unit of its function", 1.0),
+    factor=Key(NUMBER, "times this", 1.0),
+    follower=Key(FLAG, "its forces turn with the part; false: they keep their directions at the start", True),
 )
 
 
@@ -1328,6 +1342,13 @@ TABLES: Sequence[TableType] = (
     TableType("moment", "list", Moment, "Moment", "Moments."),
     TableType("line_load", "list", LineLoad, "Line load", "Distributed loads on beams and trusses."),
     TableType("pressure", "list", Pressure, "Pressure", "Pressures on faces of solids and edges of plane parts."),
+    TableType(
+        "part_load",
+        "list",
+        PartLoad,
+        "Part load",
+        "Loads that reduced parts have in their own models, on their surface or inside, in motion.",
+    ),
     TableType("traction", "list", Traction, "Traction", "Dead loads on faces of solids and edges of plane parts."),
     TableType(
         "temperature",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from flexible_parts import beam, reduced
 from scipy.sparse import csr_matrix, diags
 
 from fem_mbs import AnalysisError, Model, ModelError, assemble_components, load_model, solve
@@ -410,3 +411,41 @@ component_cutoff = 700
     path.write_text(path.read_text().replace('groups = "mast"', 'groups = "mas"'))
     with pytest.raises(ModelError, match=r'\[\[component\]\] "mast": no group of elements "mas"; did you mean "mast"'):
         load_model(path)
+
+
+# --- reduced parts and beams with held strains ---------------------------------------------------------------------
+@pytest.mark.parametrize("own", [True, False])
+def test_reduced_parts_are_components_or_belong_to_one(own):
+    """A part that was reduced before hangs on a beam: coordinates of no node, and constraints of its own."""
+    part = reduced(beam(n=6, length=0.8), {"a": "rod:start", "b": "rod:end"}, modes=8)
+    model = Model(3)
+    model.material("steel", E=2.1e11, nu=0.3, density=7850.0)
+    model.section("tube", "tube", outer_diameter=0.04, thickness=0.003)
+    model.polyline("l", [(0, 0, 0), (0, 0, 1.2), (0, 0.6, 1.2)], [6, 4])
+    model.beams("mast", "l:segment_1", "tube", "steel")
+    model.beams("yard", "l:segment_2", "tube", "steel")
+    model.fix("l:start")
+    model.reduced_part("arm", part, position=(0.0, 0.6, 1.2))
+    model.joint("weld", "weld", "l:end", "arm:a")
+    model.component("mast", "mast")
+    model.component("yard", ["yard"] if own else ["yard", "arm"])
+    if own:
+        model.component("arm", "arm")
+    a = assemble_components(model, cutoff=4000.0)
+    f = a.full_modes(8)
+    assert a.frequencies[:8] == pytest.approx(f, rel=1e-3)
+    assert f[0] > 1.0
+
+
+def test_beams_with_held_strains():
+    """Their constraints are within their component; left out of all, they are missed."""
+    model = frame()
+    model.line("tail", (1.5, 1.0), (2.1, 1.0), 5)
+    model.beams("tail", "tail", "beam", inextensible=True)
+    model.joint("weld", "weld", "f:corner_3", "tail:start")
+    three(model)
+    with pytest.raises(ModelError, match='"tail" is joined, belongs to no component'):
+        assemble_components(model, cutoff=2000.0)
+    model.component("tail", "tail")
+    a = assemble_components(model, cutoff=3000.0)
+    assert a.frequencies[:6] == pytest.approx(a.full_modes(6), rel=1e-3)

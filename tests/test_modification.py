@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -263,6 +264,19 @@ def test_bad_calls(study, call, message):
         call(study)
 
 
+def test_models_in_other_processes():
+    """A model goes there with what modifications need; an orientation that is a function does not hold it up."""
+    model = build()
+    model.line("more", (0, 0, 0), (1, 0, 0), 3)
+    model.beams("more", "more", "round", "mast", orientation=lambda x: np.tile((0.0, 1.0, 0.0), (len(x), 1)))
+    other = pickle.loads(pickle.dumps(model))
+    assert read_parameter(other, "diameter:mast").value == 0.03
+    assert read_parameter(other, "density:more").groups == ("more",)
+    with pytest.raises(ModelError, match='"more" has no diameter; it has density, modulus'):
+        read_parameter(other, "diameter:more")
+    assert read_parameter(model, "diameter:more").value == 0.03
+
+
 def test_a_parameter_is_named_once(study):
     with pytest.raises(ModelError, match='Parameter "density:arm": it is named twice'):
         Modification(study.assembly, ["density:arm", "density:arm"])
@@ -380,6 +394,21 @@ def test_command(frame_file, tmp_path):
     assert combination["full_hz"][combination["modes"][0] - 1] == pytest.approx(30.0, rel=1e-3)
     assert np.array(found["sensitivities"]).shape == (2, len(found["frequencies_hz"]))
     assert found["cutoff_hz"] == 90.0
+
+
+def test_command_says_which_answers_are_rough(frame_file, monkeypatch, tmp_path):
+    """Where new modes of components lead to no answer, that of the baseline's modes is given as such."""
+    from fem_mbs.analysis import modification
+
+    monkeypatch.setattr(modification, "_ROUNDS", 0)
+    out = tmp_path / "m.json"
+    text = call(frame_file, "--mode", 2, "--to", 30, "--parameter", "height:cross", "--json", out)
+    assert "~ in the modes of the baseline" in text
+    assert "all together: in the modes of the baseline" in text
+    found = json.loads(out.read_text())
+    assert found["single"][0]["baseline_modes"]
+    assert found["combination"]["baseline_modes"]
+    assert found["combination"]["alphas"][0] == pytest.approx(found["single"][0]["alpha"], rel=1e-6)
 
 
 def test_command_for_several_modes(frame_file):

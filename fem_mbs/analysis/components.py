@@ -240,7 +240,7 @@ class _Split:
                 uses[c, dof[dof < self.first]] = True
         uses &= self.live
         for block, own in zip(blocks, owner, strict=True):
-            if block.type.multipliers or block.type.reads:
+            if block.type.reads:
                 continue
             free = np.flatnonzero(own < 0)
             dof = block.dof[free][:, : block.type.node_dofs]
@@ -250,7 +250,7 @@ class _Split:
         picks = [[(i, np.flatnonzero(own == c)) for i, own in enumerate(owner)] for c in range(len(self.names))]
         self.picks = [[(i, elements) for i, elements in found if elements.size] for found in picks]
         loose = [(i, np.flatnonzero(own < 0)) for i, own in enumerate(owner)]
-        self.links = [(i, e) for i, e in loose if e.size and not (blocks[i].type.multipliers or blocks[i].type.reads)]
+        self.links = [(i, e) for i, e in loose if e.size and not blocks[i].type.reads]
 
     def _adopt(self, A: csr_matrix) -> None:
         """Give dofs that constraints alone use to components."""

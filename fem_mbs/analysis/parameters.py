@@ -169,7 +169,7 @@ def default_parameters(model: Model) -> list[str]:
 
 def _flexible(model: Model, group: str) -> bool:
     """Whether a group is beams, trusses, solids or plane parts."""
-    return group in model._said or any(s.part == group for s in model.solid_groups.values())
+    return group in model.groups or any(s.part == group for s in model.solid_groups.values())
 
 
 def _blocks(model: Model, group: str) -> list:

@@ -42,9 +42,9 @@ _LOST = 1e-9
 class Boundary:
     """Interfaces and q = S (x, z), z = (z_k, z_w): q[special] = X x + Z z_w, q[kept] = z_k.
 
-    ``special`` (s,) and ``kept`` (n_k,): unknowns, ascending; ``X`` (s, b) and ``Z`` (s, n_w) sparse, Z^T Z = 1,
-    Z^T X = 0; ``center`` (b, dim) [m]: places of the interfaces of the components, ``component`` (b,) their numbers among
-    translations and rotations.
+    ``special`` (s,) and ``kept`` (n_k,): unknowns, ascending; ``X`` (s, b) and ``Z`` (s, n_w) sparse, Z^T Z = 1 and
+    Z^T X = 0; ``center`` (b, dim) [m]: places of the interfaces of the components, ``component`` (b,) their numbers
+    among translations and rotations.
     """
 
     interfaces: tuple[Interface, ...]

@@ -1,0 +1,108 @@
+"""Geometric stiffening of bodies by superposition: exact books and tangents over many steps, other frames, what it does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contract_cases import CASES
+from flexible_parts import beam
+from test_element_contract import compare_blocks, differences, make_state, small
+
+from fem_mbs import Model, reduce_part, solve
+from fem_mbs.contract import (
+    COMMIT,
+    DISSIPATED,
+    DRIVER_WORK,
+    KINETIC,
+    LEDGER,
+    LOAD_WORK,
+    POTENTIAL,
+    SF,
+    STRAIN,
+    TANGENT,
+)
+from fem_mbs.errors import ModelError
+from fem_mbs.model_reduced import moved_loads
+
+
+@pytest.mark.parametrize("name", ["flexible_body2_2", "flexible_body3_2", "flexible_point2_2", "flexible_point3_2"])
+def test_the_second_step(name):
+    """Loads are means with those of the last step from there on: work and tangent stay exact."""
+    s = make_state(name, CASES[name]["stiffened"], np.random.default_rng(3), turn=100)
+    s.report(COMMIT)
+    s.Q[0], s.D[0], s.V[0], s.DD[0] = s.Q[1], s.D[1], s.V[1], s.DD[1]
+    rng = np.random.default_rng(4)
+    U = np.zeros_like(s.U)
+    U[:-1] = 0.3 * rng.normal(size=U.size - 1)
+    s.advance(U)
+    s.Q[1, s.dof[:, s.multipliers]] = U[s.dof[:, s.multipliers]] / s.ctl[SF]
+    fe, ke = (a[0] for a in s.force(TANGENT))
+    compare_blocks(ke, differences(lambda d: s.copy().advance(U + d).force()[0], s), s, 1e-7)
+    start = s.at_start()
+    before, after = start.report(LEDGER)[0], s.report(LEDGER)[0]
+    local, m = U[s.dof[0]], s.multipliers
+    work = fe[s.nodes] @ local[s.nodes] / s.ctl[SF]
+    constraint = local[m] @ (fe[m] - start.force()[0][m]) / s.ctl[SF]
+    energy = (after - before)[[KINETIC, STRAIN, POTENTIAL]].sum()
+    booked = after[DISSIPATED] - after[LOAD_WORK] - after[DRIVER_WORK]
+    small(work - energy - booked - constraint, np.abs(fe[s.nodes] * local[s.nodes]).sum() / s.ctl[SF], 1e-12)
+    assert after[LOAD_WORK] != 0.0
+
+
+def test_loads_of_a_frame_elsewhere():
+    """Accelerations of the reference point from those of a frame: sum lambda_j K_j is the same."""
+    rng = np.random.default_rng(5)
+    names = ("ax", "ay", "az", "alphax", "alphay", "alphaz", "wx2", "wy2", "wz2", "wxwy", "wywz", "wxwz")
+    K = {name: rng.normal(size=(2, 2)) for name in names}
+    arm, a, alpha, w = rng.normal(size=(4, 3))
+
+    def total(K, a):
+        products = (w * w, (w[0] * w[1], w[1] * w[2], w[0] * w[2]))
+        return sum(v * K[name] for name, v in zip(names, np.concatenate((a, alpha, *products)), strict=True))
+
+    at_point = a - np.cross(alpha, arm) - np.cross(w, np.cross(w, arm))
+    np.testing.assert_allclose(total(moved_loads(K, arm), a), total(K, at_point), atol=1e-12)
+
+
+def blade(stiffening, h=0.01, duration=1.5):
+    """A soft blade on a shaft that comes to three times its lowest frequency."""
+    own = beam(6, dimension=2, length=1.0, height=0.002)
+    part = reduce_part(own, {"root": "rod:start", "tip": "rod:end"}, modes=15, stiffening="root")
+    m = Model(dimension=2)
+    if stiffening == "beam":
+        m = own
+        root, tip = "rod:start", "rod:end"
+    else:
+        m.reduced_part("blade", part, reference="root", cutoff=400.0, stiffening=stiffening)
+        root, tip = "blade:root", "blade:tip"
+    m.fix(root, ["x", "y"])
+    m.motion("shaft", root, "rotation", {"kind": "spin_up", "rate": 25.0, "duration": 1.0})
+    m.sensor("tip", "position", on=tip)
+    m.transient_step(duration, h)
+    return m
+
+
+@pytest.mark.parametrize("stiffening", ["centrifugal", "inertia", "all"])
+def test_spin_up(stiffening):
+    """As a beam of many elements within a few parts in a thousand of the length; the books close."""
+    t = np.arange(151) * 0.01
+    wanted = solve(blade("beam")).sensor("tip")
+    solution = solve(blade(stiffening))
+    found = solution.sensor("tip")
+    assert len(found) == len(t)
+    assert np.abs(found - wanted).max() < 0.02
+    assert solution.steps[0].summary["energy"]["closing_error_relative"] < 1e-10
+
+
+def test_without_it_the_blade_flies_away():
+    found = solve(blade("none", duration=1.2)).sensor("tip")
+    assert np.abs(np.linalg.norm(found, axis=1) - 1.0).max() > 1.0
+
+
+def test_mistakes():
+    part = reduce_part(beam(4, dimension=2), {"root": "rod:start"}, modes=4)
+    m = Model(dimension=2)
+    with pytest.raises(ModelError, match="stiffening = 'much' must be one of none, centrifugal, inertia, all"):
+        m.reduced_part("a", part, stiffening="much")
+    with pytest.raises(ModelError, match="the part has no geometric stiffness; reduce it with"):
+        m.reduced_part("b", part, stiffening="all")
