@@ -128,6 +128,30 @@ def test_peaks_of_a_motion(pendulum, tmp_path):
     assert np.nanmax(mises) == pytest.approx(values[0], rel=1e-6)
 
 
+def test_beside_parts_that_are_not_reduced(tmp_path):
+    """Own solids and a reduced part welded on: stresses of both in one field, in the run and recovered."""
+    m = Model(dimension=3)
+    m.material("steel", E=2.1e11, nu=0.3, density=7850)
+    m.mesh("root", box_mesh("hexahedron20", (3, 1, 1), (0.4, 0.04, 0.04)))
+    m.solids("root", on="root", material="steel")
+    m.reduced_part("block", block(), position=(0.4, 0.0, 0.0))
+    m.fix("root:x0")
+    m.coupling("weld", "block:left", "root:x1")
+    m.force("pull", "block:right", (1e4, 0.0, 0.0))
+    m.linear_static_step()
+    results = run(m, tmp_path / "out")
+    whole = recover(results)
+    n = results.header["recovered_nodes"]
+    stress = np.asarray(results.steps[0].frames["stress [Pa]"][0])
+    assert np.isfinite(stress[:44]).all() and np.isfinite(stress[-n:]).all()
+    # both are held alike at both ends
+    np.testing.assert_allclose(stress[-n:], stress[:44], atol=1e-4 * np.abs(stress[:44]).max())
+    frames = whole.steps[0].frames
+    np.testing.assert_allclose(np.asarray(frames["stress [Pa]"][0])[:44], stress[:44])
+    np.testing.assert_allclose(np.asarray(frames["region 2/stress [Pa]"][0])[-n:], stress[-n:], rtol=1e-5, atol=1.0)
+    assert {block["name"]: block.get("region") for block in whole.header["blocks"]} == {"root": 0, "block": 1}
+
+
 def test_commands(pendulum, monkeypatch, capsys, tmp_path):
     def call(*arguments):
         monkeypatch.setattr("sys.argv", ["fem-mbs", *map(str, arguments)])
