@@ -8,6 +8,7 @@ from flexible_parts import beam, reduced
 from scipy.sparse import csr_matrix, diags
 
 from fem_mbs import AnalysisError, Model, ModelError, assemble_components, load_model, solve
+from fem_mbs.cli_check import explain
 from fem_mbs.solvers.substructures import Reduced, Substructure, couple
 
 ALL = 10_000  # more modes than a component has
@@ -402,6 +403,7 @@ count = 3
 component_cutoff = 700
 """
     )
+    assert {'component "mast": mast', 'component "arm": arm'} <= set(explain(path))
     model = load_model(path)
     assert model.components["mast"].modes == 4
     assert model.components["arm"].cutoff == 900.0
