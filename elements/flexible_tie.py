@@ -12,20 +12,21 @@ w1 - w0 = theta x w_m + dq c with c_a = d_a0 + theta x d_a0/2, and a force F on 
 the rows of theta as u_m x F and those of q as c_a U_ak.F; the multipliers work lambda.(g1 - g0), and a tie none.
 Constraints hold at the end of the step, multipliers act at its middle; see `fem_mbs.elements.joints`.
 
-The force F of a tie on the body may stiffen it (see `fem_mbs.elements.flexible_body`): sum_a (d_am.F) K_a q_m on q,
-whose work the ledger books; F is the mean over this step and the last one (``hist``), since multipliers alternate.
+The place may have displacements of second order, d_a s_a with s_a = -q.H_a q/2: H_a is the geometric stiffness per unit
+of a force at the interface along a, whose work -F_a q.H_a q/2 they are (quadratic modes; a beam that bends gets
+shorter).  s_a moves like a coordinate, with ds = -dq.H_a q_m exactly, so forces at interfaces stiffen a body, and all
+stays exact.
 
 Dofs: (x, theta) of the frame and of the node, q, multipliers.  Parameters: the scale, then c (dim) and Phi (dim, n),
-or Psi (1 or 3, n), row by row; after Phi, where there is stiffening, the number of its matrices, then of each the
-component of the force and K_a (n, n).  Outputs: force or moment of the tie on the body.
+or Psi (1 or 3, n), row by row; after Phi, where there are any, the number of the H_a, then of each a and H_a (n, n).
+Outputs: force or moment of the tie on the body.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.contract import COMMIT, LEDGER, LOAD_WORK, ONE_STATE, OUTPUT, RULE, SF, START, TANGENT, TWO, inner, kernel
-from fem_mbs.elements.common import step_multiplier
+from fem_mbs.contract import ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, inner, kernel
 from fem_mbs.elements.flexible_body import frame_directors, frame_turn
 from fem_mbs.elements.kinematics import cayley_tangent, cross
 from fem_mbs.elements.registry import ElementType
@@ -92,10 +93,10 @@ def _point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     g, G, E = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))  # shapes by d0, c and d1
     turn, r0, r1, rm, F, u = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.zeros(3), np.empty(3)
     f, K = np.empty(15 + n), np.empty((15 + n, 15 + n))
-    v, T, spun = np.empty(3), np.empty((3, 3)), np.empty((n, 3))
+    base = 1 + dim + dim * n
     for e in range(e0, e1):
         s = par[e, 0]
-        spun[:, :] = 0.0
+        count = int(par[e, base]) if par.shape[1] > base else 0
         _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn)
         for i in range(3):
             r0[i] = r1[i] = 0.0
@@ -112,6 +113,23 @@ def _point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 j = dof[e, 2 * nd + k]
                 r0[i] += g[k, i] * Q[0, j]
                 r1[i] += E[k, i] * Q[1, j]
+        for m in range(count):  # s_a is like a coordinate: s1 d1 - s0 d0 = theta x (s d)_m + ds c, ds = -dq.H q_m
+            at = base + 1 + m * (1 + n * n)
+            a = int(par[e, at])
+            for k in range(n):
+                before = after = 0.0
+                for j in range(n):
+                    q = dof[e, 2 * nd + j]
+                    before += par[e, at + 1 + k * n + j] * Q[0, q]
+                    after += par[e, at + 1 + k * n + j] * Q[1, q]
+                q = dof[e, 2 * nd + k]
+                for i in range(3):
+                    r0[i] -= 0.5 * Q[0, q] * before * d0[a, i]
+                    r1[i] -= 0.5 * Q[1, q] * after * d1[a, i]
+                    g[k, i] -= 0.5 * (before + after) * d0[a, i]
+                    G[k, i] -= 0.5 * (before + after) * c[a, i]
+                    E[k, i] -= after * d1[a, i]
+        for i in range(3):
             rm[i] = 0.5 * (r0[i] + r1[i])
         for i in range(dim):
             F[i] = s * U[dof[e, 2 * nd + n + i]]
@@ -141,6 +159,13 @@ def _point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             for i in range(3):
                 K[m + i, i] = K[i, m + i] = -s
                 K[m + i, 6 + i] = K[6 + i, m + i] = s
+            for a in range(count):
+                at = base + 1 + a * (1 + n * n)
+                b = int(par[e, at])
+                t = w * (c[b, 0] * F[0] + c[b, 1] * F[1] + c[b, 2] * F[2])
+                for k in range(n):
+                    for j in range(n):
+                        K[12 + k, 12 + j] += t * par[e, at + 1 + k * n + j]
             for k in range(n):
                 cross(E[k], F, u)
                 for i in range(3):
@@ -152,79 +177,17 @@ def _point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 cross(g[k], F, u)
                 for i in range(3):
                     K[12 + k, 3 + i] -= w * u[i]
-        base = 1 + dim + dim * n
-        count = int(par[e, base]) if par.shape[1] > base else 0
-        share = 1.0
-        if count and ctl[RULE] != ONE_STATE and hist[e, 0] != 0.0:
-            share = 0.5
-            for i in range(dim):
-                F[i] = 0.5 * (F[i] + ctl[SF] * hist[e, 1 + i])
-        for c_ in range(count):
-            at = base + 1 + c_ * (1 + n * n)
-            a = int(par[e, at])
-            amount = 0.0
-            for i in range(3):
-                u[i] = 0.5 * (d0[a, i] + d1[a, i])
-                amount += u[i] * F[i]
-            cross(d1[a], F, v)
-            w = 0.5 * ctl[TWO]
-            for k in range(n):
-                part = 0.0
-                for j in range(n):
-                    q = dof[e, 2 * nd + j]
-                    part += par[e, at + 1 + k * n + j] * 0.5 * (Q[0, q] + Q[1, q])
-                    if job == TANGENT:
-                        K[12 + k, 12 + j] += w * amount * par[e, at + 1 + k * n + j]
-                f[12 + k] += amount * part
-                if job == TANGENT:
-                    for i in range(dim):
-                        K[12 + k, 12 + n + i] += s * share * u[i] * part
-                    for i in range(3):
-                        spun[k, i] += w * part * v[i]
-        if job == TANGENT and count:  # the mean directors turn
-            cayley_tangent(turn[0], turn[1], turn[2], T)
-            for k in range(n):
-                for j in range(3):
-                    K[12 + k, 3 + j] += spun[k, 0] * T[0, j] + spun[k, 1] * T[1, j] + spun[k, 2] * T[2, j]
         _give(job, f, K, dim, n, False, fe[e - e0], ke[e - e0] if job == TANGENT else K)
 
 
 @kernel
 def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job != OUTPUT:  # workless: nothing to book
+        return
     dim = 2 if D.shape[2] == 2 else 3
-    nd = 3 * (dim - 1)
-    n = dof.shape[1] - 2 * nd - dim
-    base = 1 + dim + dim * n
-    d0, d1 = np.empty((dim, 3)), np.empty((dim, 3))
     for e in range(e0, e1):
-        if job == OUTPUT:
-            for i in range(dim):
-                fe[e - e0, i] = par[e, 0] / ctl[SF] * U[dof[e, 2 * nd + n + i]]
-        if job == START or (job == COMMIT and ctl[RULE] == ONE_STATE):
-            hist[e, 0] = 0.0
-        elif job == COMMIT:
-            hist[e, 0] = 1.0
-            for i in range(dim):
-                hist[e, 1 + i] = par[e, 0] / ctl[SF] * U[dof[e, 2 * nd + n + i]]
-        if job != LEDGER or par.shape[1] <= base:
-            continue
-        frame_directors(D[0], rot[e, 0], dim, d0)  # (the tie itself does no work)
-        frame_directors(D[1], rot[e, 0], dim, d1)
-        for c in range(int(par[e, base])):
-            at = base + 1 + c * (1 + n * n)
-            a = int(par[e, at])
-            amount = 0.0
-            for i in range(dim):
-                force = step_multiplier(ctl, Q, U, par[e, 0], dof[e, 2 * nd + n + i])
-                if ctl[RULE] != ONE_STATE and hist[e, 0] != 0.0:
-                    force = 0.5 * (force + hist[e, 1 + i])
-                amount += 0.5 * (d0[a, i] + d1[a, i]) * force
-            for k in range(n):
-                i = dof[e, 2 * nd + k]
-                for m in range(n):
-                    j = dof[e, 2 * nd + m]
-                    share = par[e, at + 1 + k * n + m] * (Q[1, i] - Q[0, i]) * 0.5 * (Q[0, j] + Q[1, j])
-                    fe[e - e0, LOAD_WORK] -= amount * share
+        for i in range(dim):
+            fe[e - e0, i] = par[e, 0] / ctl[SF] * U[dof[e, dof.shape[1] - dim + i]]
 
 
 # --- orientation -----------------------------------------------------------------------------------------------------
@@ -424,6 +387,6 @@ def make_type(name: str, dimension: int, modes: int) -> ElementType:
     return ElementType(
         name, dimension, 2, True, ("scale", *(f"c{c} [m]" for c in axes)) if point else ("scale",),
         _point if point else _orientation, _report_point if point else _report_orientation,
-        hist=1 + dimension if point else 0, multipliers=dimension if point else turns, outputs=tuple(outputs), scale=0, angular=not point, tables=True,
+        multipliers=dimension if point else turns, outputs=tuple(outputs), scale=0, angular=not point, tables=True,
         scalars=modes,
     )  # fmt: skip

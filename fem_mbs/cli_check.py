@@ -43,6 +43,7 @@ def explain(path: str | Path) -> list[str]:
     out += _parts(file, model)
     out += _size(compiled)
     notes += model.warnings
+    out += [f'component "{c.name}": {", ".join(c.groups)}' for c in model.components.values()]
     out += _mobility(mobility(compiled, state), notes)
     out += _start(model, state, start)
     out += _steps(file, model, compiled, state, notes)

@@ -71,11 +71,12 @@ class ReducedParts(ModelBase):
             reference: "mean" (mean axes, at the mass centre) or the name of an interface with rotations, which then
                 moves with the frame as a rigid whole, as cantilevers are reduced.
             damping: ratio of critical damping of all shapes, or one for each; None: the damping matrix of the part.
-            stiffening: geometric stiffness that the loads of the motion raise: "none" (linear bodies: right while they
-                turn slowly beside their frequencies; energy is exact), "centrifugal" (products of the frame's angular
-                velocities), "inertia" (accelerations and weight too) or "all" (and forces at the other interfaces).  It
-                has no potential: its work is booked with the loads.
-                The part must have been reduced with ``stiffening`` = the interface that carries it.
+            stiffening: what stresses of the motion stiffen: "none" (linear bodies: right while they turn slowly beside
+                their frequencies, and carry little), "interfaces" (forces at interfaces, by displacements of second
+                order there; energy stays exact), "centrifugal" (products of the frame's angular velocities), "inertia"
+                (accelerations and weight too) or "all".  Loads of the frame have no potential: their work is booked
+                with that of loads.  The part must have been reduced with ``stiffening`` = the interface that carries
+                it.
 
         Raises:
             ModelError: the part has no moments, is held, of another dimension; wrong numbers; a mass and moments that
@@ -120,8 +121,8 @@ class ReducedParts(ModelBase):
         nodes = {}
         for interface in part.interfaces:
             nodes[interface.name] = self._interface(name, body, interface, node, centre, start, R, given, scalars)
-            if stiffening == "all":
-                self._stiffen(name, body, interface)
+            if stiffening in ("interfaces", "all"):
+                self._second_order(name, body, interface)
         self.reduced_parts[name] = PlacedPart(name, body, node, start, R, centre, scalars, frequencies, nodes)
 
     def part_load(
@@ -285,7 +286,7 @@ class ReducedParts(ModelBase):
 
     def _stiffening(self, owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> dict[str, np.ndarray]:
         """Geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin."""
-        kinds = ("none", "centrifugal", "inertia", "all")
+        kinds = ("none", "interfaces", "centrifugal", "inertia", "all")
         if kind not in kinds:
             raise ModelError(f"{owner}: stiffening = {kind!r} must be one of {', '.join(kinds)}")
         if kind == "none":
@@ -296,6 +297,8 @@ class ReducedParts(ModelBase):
                 f"{owner}: the part has no geometric stiffness; reduce it with stiffening = the name of the interface "
                 "that carries it"
             )
+        if kind == "interfaces":
+            return {}
         loads = moved_loads(loads, arm)
         return {name: K for name, K in loads.items() if kind != "centrifugal" or name.startswith("w")}
 
@@ -336,8 +339,8 @@ class ReducedParts(ModelBase):
             block.preferred = np.array([(node, i) for i in range(dim, rows.shape[0])])
         return node
 
-    def _stiffen(self, name: str, body: ReducedPart, interface: Interface) -> None:
-        """Let the force of an interface's tie stiffen the body."""
+    def _second_order(self, name: str, body: ReducedPart, interface: Interface) -> None:
+        """Give the place of an interface its displacements of second order."""
         label = f"{name}:{interface.name}"
         found = [(a, body.stiffening.get(f"{interface.name}.{c}")) for a, c in enumerate("xyz"[: self.dimension])]
         rows = [np.concatenate(((a,), K.ravel())) for a, K in found if K is not None]

@@ -604,7 +604,7 @@ Part = _table(
     damping=Key(RATIOS, "ratio of critical damping of all shapes, or one for each", shows="that of the part"),
     stiffening=Key(
         TEXT,
-        '"none", "centrifugal", "inertia" or "all": geometric stiffness by loads of the motion, without potential',
+        '"none", "interfaces", "centrifugal", "inertia" or "all": what stresses of the motion stiffen; see reduction.md',
         "none",
     ),
 )

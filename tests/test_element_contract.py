@@ -162,7 +162,7 @@ class State:
         else:
             s.ctl[SF], s.ctl[WV], s.ctl[WA] = rule_h**2 / 2, 2 / rule_h, 4 / rule_h**2
         s.ctl[SK] = 2 * s.ctl[SF]
-        if self.type.reads or not self.case.potential:
+        if self.type.reads:
             s.Q[:, mult] = s.U[mult] / s.ctl[SF]  # what is read of a step's ends is what forces see
         s.spin_directors(0)
         s.spin_directors(1)
@@ -580,7 +580,7 @@ def test_contract_statics(subject, seed):
     scale = np.abs(fe).max() + np.abs(ke).max()
     small(differences(potential, s)[s.nodes] - fe[s.nodes], scale, 1e-8)
     # the constraint rows and the columns of the multipliers are the same gradient
-    if not s.type.reads and s.case.potential:
+    if not s.type.reads:
         small(ke[np.ix_(s.multipliers, s.nodes)] - ke[np.ix_(s.nodes, s.multipliers)].T, np.abs(ke).max(), 1e-13)
     if s.case.potential:
         # on the rotation group a second derivative has the skew part -f~ (order of two turns)

@@ -25,7 +25,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model_reduced import moved_loads
 
 
-@pytest.mark.parametrize("name", ["flexible_body2_2", "flexible_body3_2", "flexible_point2_2", "flexible_point3_2"])
+@pytest.mark.parametrize("name", ["flexible_body2_2", "flexible_body3_2"])
 def test_the_second_step(name):
     """Loads are means with those of the last step from there on: work and tangent stay exact."""
     s = make_state(name, CASES[name]["stiffened"], np.random.default_rng(3), turn=100)
@@ -64,9 +64,9 @@ def test_loads_of_a_frame_elsewhere():
     np.testing.assert_allclose(total(moved_loads(K, arm), a), total(K, at_point), atol=1e-12)
 
 
-def blade(stiffening, h=0.01, duration=1.5):
-    """A soft blade on a shaft that comes to three times its lowest frequency."""
-    own = beam(6, dimension=2, length=1.0, height=0.002)
+def blade(stiffening, h=0.01, duration=4.0):
+    """A slender blade on a shaft that comes to one and a half times its lowest frequency."""
+    own = beam(6, dimension=2, length=1.0, height=0.004)
     part = reduce_part(own, {"root": "rod:start", "tip": "rod:end"}, modes=15, stiffening="root")
     m = Model(dimension=2)
     if stiffening == "beam":
@@ -76,7 +76,7 @@ def blade(stiffening, h=0.01, duration=1.5):
         m.reduced_part("blade", part, reference="root", cutoff=400.0, stiffening=stiffening)
         root, tip = "blade:root", "blade:tip"
     m.fix(root, ["x", "y"])
-    m.motion("shaft", root, "rotation", {"kind": "spin_up", "rate": 25.0, "duration": 1.0})
+    m.motion("shaft", root, "rotation", {"kind": "spin_up", "rate": 30.0, "duration": 3.0})
     m.sensor("tip", "position", on=tip)
     m.transient_step(duration, h)
     return m
@@ -85,7 +85,7 @@ def blade(stiffening, h=0.01, duration=1.5):
 @pytest.mark.parametrize("stiffening", ["centrifugal", "inertia", "all"])
 def test_spin_up(stiffening):
     """As a beam of many elements within a few parts in a thousand of the length; the books close."""
-    t = np.arange(151) * 0.01
+    t = np.arange(401) * 0.01
     wanted = solve(blade("beam")).sensor("tip")
     solution = solve(blade(stiffening))
     found = solution.sensor("tip")
@@ -95,7 +95,7 @@ def test_spin_up(stiffening):
 
 
 def test_without_it_the_blade_flies_away():
-    found = solve(blade("none", duration=1.2)).sensor("tip")
+    found = solve(blade("none", duration=3.5)).sensor("tip")
     assert np.abs(np.linalg.norm(found, axis=1) - 1.0).max() > 1.0
 
 
