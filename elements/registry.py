@@ -175,6 +175,7 @@ _FAMILIES = {
     **{f"flexible_body{d}_": "flexible_body" for d in (2, 3)},
     **{f"flexible_point{d}_": "flexible_tie" for d in (2, 3)},
     **{f"flexible_orientation{d}_": "flexible_tie" for d in (2, 3)},
+    **{f"flexible_load{d}_": "flexible_load" for d in (2, 3)},
 }
 _MADE: dict[str, ElementType] = {}
 

@@ -362,7 +362,8 @@ def mac(
 @app.command("reduce")
 def reduce_(
     part: Annotated[
-        Path, typer.Argument(help="Deck (.inp), model file (.toml) or mesh of the part.", show_default=False)
+        list[Path],
+        typer.Argument(help="Deck (.inp), model file (.toml) or mesh; several side by side.", show_default=False),
     ],
     interface: Annotated[
         list[str],
@@ -418,23 +419,32 @@ def reduce_(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="File to write: .h5, .SID_FEM, .pch, or a folder.", show_default="PART-part.h5"
+            "-o",
+            "--output",
+            help="File to write: .h5, .SID_FEM, .pch, or a folder; of several parts the folder for PART-part.h5.",
+            show_default="PART-part.h5",
         ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes for several parts.", show_default="as many as processors")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a running dask cluster to use instead.", metavar="ADDRESS")
     ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
 ) -> None:
-    """Reduce a part to its interfaces and a few modes, and write it to a file."""
-    from fem_mbs.cli_reduce import reduce_file
+    """Reduce parts to their interfaces and a few modes, and write each to a file."""
+    from fem_mbs.cli_reduce import reduce_files
 
     if stress and no_recovery:
         raise InputError("--stress and --no-recovery exclude each other; remove one")
     if rigid and average:
         raise InputError("--rigid and --average exclude each other; give NAME=rigid or NAME=average for single sets")
-    reduce_file(
+    reduce_files(
         part, interface, "average" if average else "rigid" if rigid else None, output, material, thickness, _console(),
-        quiet, strict, method=method, modes=modes, cutoff=cutoff, participation=participation, damping=damping,
-        orthonormal=orthonormal, check=check, accuracy=accuracy, state=state, release=release,
+        quiet, strict, workers, scheduler, method=method, modes=modes, cutoff=cutoff, participation=participation,
+        damping=damping, orthonormal=orthonormal, check=check, accuracy=accuracy, state=state, release=release,
         recovery="stress" if stress else not no_recovery, stiffening=stiffening,
     )  # fmt: skip
 

@@ -43,6 +43,7 @@ def explain(path: str | Path) -> list[str]:
     out += _parts(file, model)
     out += _size(compiled)
     notes += model.warnings
+    out += [f'component "{c.name}": {", ".join(c.groups)}' for c in model.components.values()]
     out += _mobility(mobility(compiled, state), notes)
     out += _start(model, state, start)
     out += _steps(file, model, compiled, state, notes)
@@ -153,6 +154,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         "pressure",
         "traction",
         "temperature",
+        "part_load",
     ):
         entries = file.entries.get(table, [])
         if not entries:
@@ -262,6 +264,9 @@ def _still(kind: str, options: dict[str, Any]) -> str:
         return "linear statics"
     if kind == "linear_transient":
         return f"linear transient of {options['duration']:g} s in steps of {options['h']:g} s, rule {options['rule']}"
+    if kind == "modes" and options["component_cutoff"] is not None:
+        many = _count(options["count"], "lowest mode")
+        return f"the {many}, by components with their modes up to {options['component_cutoff']:g} Hz"
     if kind == "modes" and options["band"] is not None:
         return "all modes from {:g} to {:g} Hz".format(*options["band"])
     if kind == "modes":
@@ -430,6 +435,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions import FUNCTION_KINDS
     from fem_mbs.model_fields import FIELDS
+    from fem_mbs.results_part_formats import PART_FORMATS
     from fem_mbs.sections import SECTION_SHAPES
     from fem_mbs.sensors import sensor_kinds
     from fem_mbs.solvers.linear import cholmod_status, solver_names
@@ -470,6 +476,9 @@ def inventory() -> Iterator[str]:
     yield "reductions of parts (fem-mbs reduce):"
     for name, text in _REDUCTIONS.items():
         yield f"  {name:20} {text}"
+    yield "files of reduced parts (fem-mbs reduce, convert):"
+    for title, names in PART_FORMATS.items():
+        yield f"  {', '.join(names):20} {title}"
     yield "linear solvers:"
     yield f"  {'banded':20} inside the compiled step, for narrow models"
     there, text = cholmod_status()

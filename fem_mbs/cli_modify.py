@@ -25,6 +25,7 @@ __all__ = ["modify_file"]
 _ABOVE = 3.0
 #: Changes of one parameter beyond a hundredfold are no answers.
 _MOST = 99.0
+_ROUGH = "in the modes of the baseline, from which those of the changed components lie too far; keep more modes"
 
 
 def modify_file(
@@ -69,22 +70,22 @@ def _answers(study: Modification, required: dict[int, float], verify: bool) -> d
     """Sensitivities, answers of single parameters, the least change of all, and what verifies them."""
     frequencies = study.frequencies
     sensitivities = study.sensitivities()
-    singles: dict[int, list[tuple[int, Answer | None, float | None]]] = {}
+    singles: dict[int, list[tuple[int, Answer | None, float | None, bool]]] = {}
     for mode, target in required.items():
         singles[mode] = []
         for k in np.argsort(-np.abs(sensitivities[:, study._mode(mode)]), kind="stable"):
-            answer = study.answer(int(k), mode, target)
-            if answer is not None:
-                answer = None if answer.alpha > _MOST else study.answer(int(k), mode, target, anew=True)
+            answer, rough = _single(study, int(k), mode, target)
             exact = None
             if verify and answer is not None:
                 exact = float(study.full({answer.parameter.name: answer.alpha}, answer.mode)[-1])
-            singles[mode].append((int(k), answer, exact))
-    together, failure, exact, seconds = None, "", None, None
-    try:
-        together = study.combination(required, anew=True)
-    except AnalysisError as error:
-        failure = str(error)
+            singles[mode].append((int(k), answer, exact, rough))
+    together, failure, exact, seconds, rough = None, "", None, None, False
+    for anew in (True, False):
+        try:
+            together, rough = study.combination(required, anew=anew), not anew
+            break
+        except AnalysisError as error:
+            failure = str(error)
     if together is not None:
         start = perf_counter()
         study.synthesis(together.alphas)
@@ -93,9 +94,22 @@ def _answers(study: Modification, required: dict[int, float], verify: bool) -> d
             exact = study.full(together.alphas, max(together.modes))
     return {
         "required": required, "frequencies": frequencies, "sensitivities": sensitivities, "singles": singles,
-        "together": together, "failure": failure, "full": exact, "seconds": seconds,
+        "together": together, "failure": failure, "full": exact, "seconds": seconds, "rough": rough,
         "full_baseline": study.assembly.full_modes(max(required)) if verify else None,
     }  # fmt: skip
+
+
+def _single(study: Modification, k: int, mode: int, target: float) -> tuple[Answer | None, bool]:
+    """The answer of one parameter, with new modes of the components that change, and whether it is only that of the
+    baseline's, from which the new ones lie too far."""
+    answer = study.answer(k, mode, target)
+    if answer is None or answer.alpha > _MOST:
+        return None, False
+    try:
+        anew = study.answer(k, mode, target, anew=True)
+    except AnalysisError:
+        anew = None
+    return (answer, True) if anew is None else (anew, False)
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -121,7 +135,7 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
         heads = ["parameter", "sensitivity", "value", "change", "new value", "modes next to it [Hz]"]
         for head in heads + (["whole model [Hz]"] if full is not None else []):
             table.add_column(head, justify="left" if head == "parameter" else "right")
-        for k, answer, exact in found["singles"][mode]:
+        for k, answer, exact, rough in found["singles"][mode]:
             p = study.parameters[k]
             row = [p.name, f"{found['sensitivities'][k, mode - 1]:+.4f}", _value(p.value, p.unit)]
             if answer is None:
@@ -132,10 +146,16 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
                     for j in range(answer.mode - 1, answer.mode + 2)
                     if 1 <= j <= answer.frequencies.size
                 ]
-                row += [f"{100 * answer.alpha:+.4g} %", _value(answer.value, p.unit), ", ".join(near)]
+                row += [
+                    f"{'~ ' if rough else ''}{100 * answer.alpha:+.4g} %",
+                    _value(answer.value, p.unit),
+                    ", ".join(near),
+                ]
                 row += [f"{exact:.6g}"] if full is not None and exact is not None else []
             table.add_row(*row)
         show(table)
+        if any(rough for *_, rough in found["singles"][mode]):
+            console.print(f"~ {_ROUGH}", markup=False, soft_wrap=True)
     together: Combination | None = found["together"]
     if together is None:
         console.print(f"all together: {found['failure']}", markup=False, soft_wrap=True)
@@ -146,6 +166,8 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
     for p, alpha, value in zip(together.parameters, together.alphas, together.values, strict=True):
         table.add_row(p.name, f"{100 * alpha:+.4g} %", _value(value, p.unit))
     show(table)
+    if found["rough"]:
+        console.print(f"all together: {_ROUGH}", markup=False, soft_wrap=True)
     seconds = found["seconds"]
     for mode in together.modes:
         exact = "" if found["full"] is None else f", whole model {found['full'][mode - 1]:.6g} Hz"
@@ -169,12 +191,12 @@ def _plain(study: Modification, found: dict, cutoff: float | None) -> dict:
     together: Combination | None = found["together"]
     required = found["required"]
     singles = []
-    for mode, (k, answer, exact) in ((mode, row) for mode, rows in found["singles"].items() for row in rows):
+    for mode, (k, answer, exact, rough) in ((mode, row) for mode, rows in found["singles"].items() for row in rows):
         entry = {"parameter": study.parameters[k].name, "mode": mode, "alpha": None}
         if answer is not None:
             entry |= {
                 "alpha": answer.alpha, "value": answer.value, "frequencies_hz": answer.frequencies.tolist(),
-                "mode_then": answer.mode, "like": answer.like, "full_hz": exact,
+                "mode_then": answer.mode, "like": answer.like, "full_hz": exact, "baseline_modes": rough,
             }  # fmt: skip
         singles.append(entry)
     sensitivities = found["sensitivities"]
@@ -194,6 +216,7 @@ def _plain(study: Modification, found: dict, cutoff: float | None) -> dict:
         out["combination"] = {
             "alphas": together.alphas.tolist(), "values": list(together.values), "modes": list(together.modes),
             "frequencies_hz": together.frequencies.tolist(), "iterations": together.iterations,
+            "baseline_modes": found["rough"],
             "full_hz": None if full is None else full.tolist(),
         }  # fmt: skip
     return out

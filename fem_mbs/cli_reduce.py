@@ -1,4 +1,4 @@
-"""`fem-mbs reduce`: a part of a deck, a model file or a mesh, reduced to its interfaces and written to a file."""
+"""`fem-mbs reduce`: parts of decks, model files or meshes, reduced to their interfaces and written to files."""
 
 from __future__ import annotations
 
@@ -14,44 +14,79 @@ from fem_mbs.reduced_part import ReducedPart
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["print_part", "reduce_file"]
+__all__ = ["print_part", "reduce_files"]
 
 _MOST_MODES, _MOST_LOADS = 24, 8  # shown
 _NAMES_2D, _NAMES_3D = ("x", "y", "rotation"), ("x", "y", "z", "rx", "ry", "rz")
 
 
-def reduce_file(
-    path: Path, interfaces: list[str], kind: str | None, output: Path | None, material: str | None, thickness: float,
-    console: Console, quiet: bool, strict: bool, **options: Any,
+def reduce_files(
+    paths: list[Path], interfaces: list[str], kind: str | None, output: Path | None, material: str | None,
+    thickness: float, console: Console, quiet: bool, strict: bool, workers: int | None, scheduler: str | None,
+    **options: Any,
 ) -> None:  # fmt: skip
-    """Reduce the part of a file, write it and print what it is.
+    """Reduce the parts of files, several of them side by side, write them and print what they are.
 
     Raises:
-        FemMbsError: as `fem_mbs.reduce_part`, with the file.
+        FemMbsError: as `fem_mbs.reduce_part`, with the file; several parts and one file for them.
     """
+    if len(paths) == 1 and scheduler is None:
+        found = [_reduced(paths[0], interfaces, kind, material, thickness, strict, options)]
+    else:
+        from fem_mbs.cluster import run_tasks
+
+        tasks = [(path, interfaces, kind, material, thickness, strict, options) for path in paths]
+        found = run_tasks(_reduced, tasks, workers=workers, scheduler=scheduler)
+    targets = _targets(paths, output)
+    for target, (part, notes) in zip(targets, found, strict=True):
+        _write(target, part, notes, console, quiet)
+
+
+def _targets(paths: list[Path], output: Path | None) -> list[Path]:
+    """Files to write: PART-part.h5 for each, in the folder ``output`` if there are several."""
+    names = [f"{path.stem}-part.h5" for path in paths]
+    if len(paths) == 1:
+        return [output or Path(names[0])]
+    if len(set(names)) < len(names):
+        raise InputError(f"several parts would be written to {max(names, key=names.count)}; reduce them one by one")
+    if output is not None and output.suffix:
+        raise InputError(f"--output {output}: several parts need a folder to be written to")
+    folder = output or Path()
+    folder.mkdir(parents=True, exist_ok=True)
+    return [folder / name for name in names]
+
+
+def _reduced(
+    path: Path, interfaces: list[str], kind: str | None, material: str | None, thickness: float, strict: bool,
+    options: dict[str, Any],
+) -> tuple[ReducedPart, list[str]]:  # fmt: skip
+    """The reduced part of a file, and what its reader has to say."""
     from fem_mbs.analysis.reduction import reduce_part
-    from fem_mbs.results_part_formats import lost_in, write_part
 
     model, sets, notes = load_part(path, material, thickness, strict)
-    target = output or Path(f"{path.stem}-part.h5")
     try:
         wanted = find_interfaces(model, interfaces, kind, sets)
-        if not quiet:
-            for note in notes:
-                console.print(note, markup=False, soft_wrap=True)
-        part = reduce_part(model, wanted, name=model.title or path.stem, **options)
+        return reduce_part(model, wanted, name=model.title or path.stem, **options), notes
     except FemMbsError as error:
         if path.suffix.lower() == ".toml" and isinstance(error, InputError):
             from fem_mbs.modelfile import locate_error
 
             raise locate_error(path, error) from None
         raise type(error)(f"{path}: {error}") from None
+
+
+def _write(target: Path, part: ReducedPart, notes: list[str], console: Console, quiet: bool) -> None:
+    from fem_mbs.results_part_formats import lost_in, write_part
+
     write_part(target, part)
-    if not quiet:
-        print_part(console, part)
-        lost = lost_in(target, part)
-        without = f", without {' and '.join(lost)}" if lost else ""
-        console.print(f"{target} written{without}", markup=False, soft_wrap=True)
+    if quiet:
+        return
+    for note in notes:
+        console.print(note, markup=False, soft_wrap=True)
+    print_part(console, part)
+    lost = lost_in(target, part)
+    without = f", without {' and '.join(lost)}" if lost else ""
+    console.print(f"{target} written{without}", markup=False, soft_wrap=True)
 
 
 # --- what came of it -------------------------------------------------------------------------------------------------
@@ -96,6 +131,7 @@ def print_part(console: Console, part: ReducedPart) -> None:
         J = np.atleast_2d(info["inertia"])
         axes = ["zz"] if part.dimension == 2 else ["xx", "yy", "zz", "xy", "yz", "zx"]
         at = [(0, 0)] if part.dimension == 2 else [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)]
+        J = np.where(np.abs(J) < 1e-12 * np.abs(J).max(), 0.0, J)  # round-off of symmetric parts
         values = ", ".join(f"{a} {J[i, j]:.6g}" for a, (i, j) in zip(axes, at, strict=True))
         console.print(f"mass {info['mass']:.6g} kg, centre {center} m; about it {values} kg m^2", soft_wrap=True)
     if info.get("effective_mass") is not None and part.frequencies.size:

@@ -35,7 +35,8 @@ __all__ = ["TaskFailure", "TaskPool", "TaskProgress", "default_workers", "refuse
 #: Threads within a worker: the variants themselves are what runs side by side.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 _POLL = 0.5  # seconds between two looks at the workers while tasks run
-_PATIENCE = 60.0  # seconds without any worker after which a run gives up
+_PATIENCE = 120.0  # seconds without any worker after which a run gives up
+_GONE = 3.0  # seconds without a process after which a worker is replaced; one that is started anew is back in less
 _SILENT = logging.CRITICAL + 1
 
 
@@ -138,6 +139,7 @@ class TaskPool:
         self._wanted, self._scheduler, self._timeout = workers, scheduler, timeout
         self._stack = contextlib.ExitStack()
         self._client: Any = None
+        self._mend: Callable[[], None] = lambda: None
 
     def __enter__(self) -> TaskPool:
         refuse_in_workers()
@@ -181,24 +183,29 @@ class TaskPool:
             "distributed.worker.http.routes": [],
             "distributed.worker.profile.enabled": False,
             "distributed.nanny.pre-spawn-environ": _ONE_THREAD,
+            # A busy machine is slow to start a process; the default of 15 s gives up for good.
+            "distributed.deploy.lost-worker-timeout": "1 day",
+            "distributed.comm.timeouts.connect": "120s",
         }
         stack.enter_context(_kept_environment([*_ONE_THREAD, "MALLOC_TRIM_THRESHOLD_", "PYTHONHASHSEED"]))
         scratch = tempfile.mkdtemp(prefix="fem-mbs-workers-")
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-        with dask.config.set(settings):
-            try:
-                cluster = LocalCluster(
-                    n_workers=self._wanted or default_workers(), threads_per_worker=1, processes=True, memory_limit=0,
-                    dashboard_address=":0", worker_dashboard_address=":0", scheduler_kwargs={"dashboard": False},
-                    silence_logs=_SILENT, local_directory=scratch, preload=[__name__],
-                )  # fmt: skip
-            except Exception as error:
-                raise AnalysisError(
-                    f"the worker processes do not start ({' '.join(str(error).split())}); a script that starts them "
-                    'needs its calls under: if __name__ == "__main__":'
-                ) from None
-            stack.callback(_close, cluster)
-            client = Client(cluster, set_as_default=False)
+        stack.enter_context(dask.config.set(settings))  # also for workers that are started later
+        count = self._wanted or default_workers()
+        try:
+            cluster = LocalCluster(
+                n_workers=count, threads_per_worker=1, processes=True, memory_limit=0,
+                dashboard_address=":0", worker_dashboard_address=":0", scheduler_kwargs={"dashboard": False},
+                silence_logs=_SILENT, local_directory=scratch, preload=[__name__],
+            )  # fmt: skip
+        except Exception as error:
+            raise AnalysisError(
+                f"the worker processes do not start ({' '.join(str(error).split())}); a script that starts them "
+                'needs its calls under: if __name__ == "__main__":'
+            ) from None
+        stack.callback(_close, cluster)
+        self._mend = _Mender(cluster, count)
+        client = Client(cluster, set_as_default=False)
         stack.callback(client.close, timeout=5)
         return client
 
@@ -237,14 +244,39 @@ class TaskPool:
     ) -> list[Any]:
         """As `run_tasks`, with the workers of this pool."""
         _check_rules(attempts, errors)
-        return _Run(self._client, function, list(arguments), attempts, progress, errors).run()
+        return _Run(self._client, self._mend, function, list(arguments), attempts, progress, errors).run()
+
+
+class _Mender:
+    """Replaces workers of this machine whose keeper (dask's nanny) has given up: it does so when its worker dies before
+    it has noticed that it runs, as a task that kills its worker at once may bring about."""
+
+    def __init__(self, cluster: Any, wanted: int) -> None:
+        self.cluster, self.wanted = cluster, wanted
+        self.gone: dict[Any, float] = {}
+
+    def __call__(self) -> None:
+        now = time.monotonic()
+        for name, nanny in list(self.cluster.workers.items()):
+            if nanny.pid is not None:
+                self.gone.pop(name, None)
+            elif now - self.gone.setdefault(name, now) > _GONE:
+                del self.gone[name]
+                self.cluster.loop.add_callback(self._replace, name, nanny)
+
+    async def _replace(self, name: Any, nanny: Any) -> None:
+        if self.cluster.workers.get(name) is nanny and nanny.pid is None:
+            del self.cluster.workers[name]
+            self.cluster.scale(self.wanted)  # opens what is missing
+            with contextlib.suppress(Exception):
+                await nanny.close(timeout=1)
 
 
 class _Run:
     """One call of `TaskPool.run`."""
 
-    def __init__(self, client, function, tasks, attempts, progress, errors):
-        self.client, self.function, self.tasks, self.attempts = client, function, tasks, attempts
+    def __init__(self, client, mend, function, tasks, attempts, progress, errors):
+        self.client, self.mend, self.function, self.tasks, self.attempts = client, mend, function, tasks, attempts
         self.progress, self.errors = progress, errors
         self.name = f"fem-mbs-{uuid.uuid4().hex[:12]}"
         self.waiting = deque(range(len(tasks)))
@@ -296,6 +328,7 @@ class _Run:
                 f"the connection to the scheduler is lost ({type(error).__name__}: {error}); {self.done} of "
                 f"{len(self.tasks)} tasks were done"
             ) from None
+        self.mend()
         if self.workers:
             self.seen = now
         elif now - self.seen > _PATIENCE:

@@ -50,19 +50,19 @@ def is_deck(path: str | Path) -> bool:
     return Path(path).suffix.lower() == ".inp"
 
 
-def convert(deck: Deck) -> Converted:
-    """The model of a deck, with its steps.
+def convert(deck: Deck, part: bool = False) -> Converted:
+    """The model of a deck, with its steps; the deck of a ``part`` may have none.
 
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
     try:
-        return _convert(deck)
+        return _convert(deck, part)
     except ModelError as error:
         raise _with_place(deck, error) from None
 
 
-def _convert(deck: Deck) -> Converted:
+def _convert(deck: Deck, part: bool) -> Converted:
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
     conv = Conversion(deck)
     find_groups(conv)
@@ -75,7 +75,7 @@ def _convert(deck: Deck) -> Converted:
     make_parts(conv)
     make_constraints(conv, timeline)
     make_loads(conv, plan)
-    steps = make_steps(conv, timeline, plan)
+    steps = make_steps(conv, timeline, plan) if deck.steps or not part else []
     return Converted(deck, model, conv, steps)
 
 

@@ -271,7 +271,8 @@ class Model(
 
         ``check``: look for modes that the iteration missed by a "probe", prove by "inertia" that there are none, or
         "none"; ``within`` (low, high) [Hz]: keep only those of the modes found; ``preload``: name of a linear static
-        step about whose displaced place, with its stresses, the modes are."""
+        step about whose displaced place, with its stresses, the modes are; ``component_cutoff`` [Hz]: by synthesis of
+        the model's components (`component`), whose elastic modes up to it are kept."""
         self.steps.append(Step("modes", name, {"count": count, **options}))
 
     def buckling_step(self, count: int = 4, loads="all", name: str = "buckling", **options) -> None:

@@ -217,6 +217,15 @@ class ModelBase:
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
         self._spare: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to other processes: calls with users' functions (of orientations) cannot go along."""
+        said = {
+            name: (method, args, options)
+            for name, (method, args, options) in self._said.items()
+            if not any(callable(v) for v in (*args, *options.values()))
+        }
+        return {**self.__dict__, "_said": said}
+
     # --- names and places ------------------------------------------------------------------------------------------
     @property
     def n_nodes(self) -> int:

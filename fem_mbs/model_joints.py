@@ -12,6 +12,7 @@ import numpy as np
 from fem_mbs.assembly import GROUND
 from fem_mbs.elements.joint_coordinate import ANGLE, OFFSET
 from fem_mbs.errors import ModelError
+from fem_mbs.functions import make_function
 from fem_mbs.model_base import Joint, JointCoordinate
 from fem_mbs.model_joints_special import SpecialJoints
 from fem_mbs.spring_laws import SpringLaw, spring_law
@@ -88,7 +89,7 @@ class Joints(SpecialJoints):
 
     def joint(
         self, name: str, kind: str, a: str, b: str = "ground", point=None, axis=None, function=None,
-        displacement=None, axis_b=None, point_b=None, lead=None,
+        displacement=None, axis_b=None, point_b=None, lead=None, speed=None,
     ) -> None:  # fmt: skip
         """A joint between two places.
 
@@ -116,6 +117,7 @@ class Joints(SpecialJoints):
         Args:
             point: where the joint is, in global coordinates of the start; None: the node of a or b.
             function, displacement: angle [rad] or displacement [m] since the start; any number of turns.
+            speed: [rad/s] or [m/s], instead of a function: it grows steadily.
             point_b, axis_b: where point and axis are in b, for parts that stand apart or askew and that `assembly`
                 brings together (b as it stands in the model; of the ground where they shall be).
         """
@@ -152,6 +154,14 @@ class Joints(SpecialJoints):
                 )
             if kind == "revolute":
                 known = ("point", "function", "point_b")
+        if speed is not None:
+            if function is not None:
+                raise ModelError(f"{owner}: function and speed both say how it moves; remove one")
+            if "function" not in known:
+                raise ModelError(f'{owner}: a "{kind}" joint has no speed; remove it')
+            function = make_function(
+                {"kind": "constant_speed", "rate": self._number(speed, owner, "speed")}, name=owner
+            )
         given = {
             "point": point, "axis": axis, "function": function, "displacement": displacement, "axis_b": axis_b,
             "point_b": point_b, "lead": lead,

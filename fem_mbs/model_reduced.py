@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, null_space
 
-from fem_mbs.elements import flexible_body
+from fem_mbs.elements import flexible_body, flexible_load
 from fem_mbs.errors import ModelError
 from fem_mbs.model_base import ModelBase
-from fem_mbs.reduced_part import COMPONENTS, Interface, Moments, ReducedPart
+from fem_mbs.reduced_part import COMPONENTS, Interface, LoadMoments, Moments, ReducedPart
 
 __all__ = ["PlacedPart", "ReducedParts"]
 
@@ -124,6 +124,62 @@ class ReducedParts(ModelBase):
             if stiffening in ("interfaces", "all"):
                 self._second_order(name, body, interface)
         self.reduced_parts[name] = PlacedPart(name, body, node, start, R, centre, scalars, frequencies, nodes)
+
+    def part_load(
+        self, name: str, part: str, load: str | Sequence[str], function=None, follower: bool = True,
+        factor: float = 1.0,
+    ) -> None:  # fmt: skip
+        """A load of a reduced part's own model (pressures, tractions, line loads, forces inside), in motion: factor *
+        f(t) times what it is per unit of its function there, at its places in the deformed part.
+
+        Args:
+            part: a reduced part of this model, reduced with the load in its model.
+            load: its name there (``part.load_moments``; loads that shared a function have one name, joined by " + "),
+                or several, which then act together.
+            follower: forces turn with the part's frame, as pressures do; else they keep the directions that they have
+                in the part's placement at the start.  Neither turns with its deformation.
+
+        Raises:
+            ModelError: no such part or load, a part of a format without loads; a factor that is no number.
+        """
+        owner = self._label("Part load", name)
+        self._find("reduced part", part, self.reduced_parts, owner)
+        if not isinstance(follower, (bool, np.bool_)):
+            raise ModelError(f"{owner}: follower = {follower!r} must be true or false")
+        placed = self.reduced_parts[part]
+        scale = self._number(factor, owner, "factor")
+        chosen = [self._own_load(owner, part, placed.part, key) for key in ([load] if isinstance(load, str) else load)]
+        if not chosen:
+            raise ModelError(f"{owner}: load = {load!r} names no load")
+        chosen = [moments.shifted(placed.centre - placed.part.origin) for moments in chosen]
+        row = flexible_load.parameters(
+            scale * sum(moments.forces for moments in chosen), scale * sum(moments.couples for moments in chosen),
+            None if follower else placed.rotation,
+        )  # fmt: skip
+        index = float(self._function(function, owner, load=True))
+        kind = f"flexible_load{self.dimension}_{placed.part.size}"
+        block = self._add(name, kind, [[placed.node]], row[1:], function=index, turning=row[0])
+        block.scalars = placed.scalars[None, :]
+
+    @staticmethod
+    def _own_load(owner: str, name: str, part: ReducedPart, load: str) -> LoadMoments:
+        """Of the loads of a part, that of a name."""
+        known = part.load_moments
+        if load in known:
+            return known[load]
+        if load in part.loads:
+            raise ModelError(
+                f'{owner}: of the load "{load}" of part "{name}" only the forces at rest are known; reduce the part '
+                "again with this version"
+            )
+        for key in known:
+            if load in key.split(" + "):
+                raise ModelError(
+                    f'{owner}: "{load}" shares its function with others in the model of part "{name}", and they act '
+                    f'together; name "{key}", or give it a function of its own there'
+                )
+        there = f"it has {', '.join(known)}" if known else "it has none; reduce it from a model or deck with loads"
+        raise ModelError(f'{owner}: part "{name}" has no load "{load}"; {there}')
 
     def _check_part(self, owner: str, part: ReducedPart) -> None:
         if not isinstance(part, ReducedPart):

@@ -17,9 +17,9 @@ __all__ = ["find_interfaces", "load_part", "part_of"]
 
 
 def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
-    """The reduced part of a file of one (.h5), or of a model file, a deck or a mesh and how it is to be reduced:
-    ``interfaces``, ``kind``, ``material`` and ``thickness`` as `load_part` and `find_interfaces` take them, the others
-    as `fem_mbs.reduce_part`.
+    """The reduced part of a file of one (`fem_mbs.results_part_formats`), or of a model file, a deck or a mesh and how
+    it is to be reduced: ``interfaces``, ``kind``, ``material`` and ``thickness`` as `load_part` and `find_interfaces`
+    take them, ``stress`` for recovery = "stress", the others as `fem_mbs.reduce_part`.
 
     Raises:
         ModelError, MeshError: the file cannot be used, or cannot be reduced so.
@@ -34,15 +34,19 @@ def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
 
 def _part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
     from fem_mbs.analysis.reduction import reduce_part
-    from fem_mbs.results_part import read_part
+    from fem_mbs.results_part_formats import is_part, read_part
 
-    if path.suffix.lower() in (".h5", ".hdf5"):
+    if is_part(path):
         if reduce is not None:
             raise ModelError(f"{path.name} is reduced already; remove reduce")
         return read_part(path)
     if reduce is None:
-        raise ModelError(f"{path.name} is no reduced part (.h5); add reduce = {{interfaces = [...]}}")
+        raise ModelError(
+            f"{path.name} is no reduced part (.h5, .SID_FEM, a folder); add reduce = {{interfaces = [...]}}"
+        )
     own = dict(reduce)
+    if own.pop("stress", False):
+        own["recovery"] = "stress"
     model, sets, _ = load_part(path, own.pop("material", None), own.pop("thickness", 1.0), False)
     words = own.pop("interfaces")
     wanted = find_interfaces(model, [words] if isinstance(words, str) else list(words), own.pop("kind", None), sets)
@@ -67,7 +71,7 @@ def load_part(
     from fem_mbs.meshes.abaqus import read_deck
 
     deck = read_deck(path)
-    converted = convert(deck)
+    converted = convert(deck, part=True)
     strictly(converted, strict)
 
     def sets() -> dict[str, np.ndarray]:

@@ -128,6 +128,8 @@ _STEP_TEXTS = {
     "buckling grow until the model buckles",
     "near": "frequency that the modes are to be nearest to [Hz], else the lowest",
     "band": "[low, high] [Hz]: all modes between them, proved to be all, whatever `count` says",
+    "component_cutoff": "by synthesis of the `[[component]]`s, whose elastic modes up to this frequency [Hz] are kept "
+    "(where they say nothing else); about the start, without loads; none: of the whole model",
     "within": "[low, high] [Hz]: of the modes found only those between them are kept; `left_out` of the summary counts "
     "the others",
     "check": 'of modes: "probe" (look from another start for what was missed), "inertia" (count them by a '

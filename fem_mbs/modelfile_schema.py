@@ -578,6 +578,7 @@ Reduction = _table(
     cutoff=Key(NUMBER, "component modes up to it [Hz]", shows="none"),
     participation=Key(NUMBER, "least share of a mode at the interfaces", shows="none"),
     stiffening=Key(TEXT, "interface that carries the part, for the stiffening by inertia", shows="none"),
+    stress=Key(FLAG, "keep the stresses at the nodes of solid and plane parts, for fem-mbs stresses", False),
     state=Key(TEXT, '"start", or "end": about what the steps of the part\'s model leave', "start"),
     release=Key(FLAG, "take supports and motions of the interfaces away", False),
     material=Key(TEXT, 'of a mesh: "E,nu,density"', shows="none"),
@@ -590,8 +591,8 @@ Part = _table(
     name=Key(NAME, 'of the part; its interfaces are the nodes "name:interface"', required=True),
     file=Key(
         TEXT,
-        "a reduced part (.h5), or with reduce a model file, a deck (.inp) or a mesh; a relative path starts at the "
-        "model file",
+        "a reduced part (.h5, .SID_FEM, a folder), or with reduce a model file, a deck (.inp) or a mesh; a relative "
+        "path starts at the model file",
         required=True,
     ),
     reduce=Key(Reduction, "how to reduce the part of a model file, a deck or a mesh"),
@@ -858,6 +859,7 @@ Joint = _table(
         "the axis in b: of a universal or constant-velocity joint, or where parts stand askew and are to be assembled",
     ),
     lead=Key(NUMBER, "of a screw: slide per turn [m]"),
+    speed=Key(NUMBER, "of a driven joint that moves steadily, instead of its function [rad/s] or [m/s]"),
     function=Key(
         FUNCTION,
         "drives the angle [rad] (revolute, cylindrical, planar, screw, angle), the displacement [m] (prismatic, "
@@ -1074,6 +1076,19 @@ LineLoad = _table(
     vector=Key(VELOCITY, "[N/m] per undeformed length; expressions of x, y, z of the nodes", required=True),
     function=Key(FUNCTION, "factor on it", 1.0),
     axes=Key(TEXT, '"global" (fixed in direction) or "local" (turns with the sections of beams)', "global"),
+)
+
+
+PartLoad = _table(
+    "PartLoad",
+    name=Key(NAME, "", shows='"part load 1", ...'),
+    part=Key(TEXT, "name of a reduced part", required=True),
+    load=Key(
+        WORDS, "name of a load in the part's own model or deck, or a list of them, which act together", required=True
+    ),
+    function=Key(FUNCTION, "factor on what it is there per unit of its function", 1.0),
+    factor=Key(NUMBER, "times this", 1.0),
+    follower=Key(FLAG, "its forces turn with the part; false: they keep their directions at the start", True),
 )
 
 
@@ -1327,6 +1342,13 @@ TABLES: Sequence[TableType] = (
     TableType("moment", "list", Moment, "Moment", "Moments."),
     TableType("line_load", "list", LineLoad, "Line load", "Distributed loads on beams and trusses."),
     TableType("pressure", "list", Pressure, "Pressure", "Pressures on faces of solids and edges of plane parts."),
+    TableType(
+        "part_load",
+        "list",
+        PartLoad,
+        "Part load",
+        "Loads that reduced parts have in their own models, on their surface or inside, in motion.",
+    ),
     TableType("traction", "list", Traction, "Traction", "Dead loads on faces of solids and edges of plane parts."),
     TableType(
         "temperature",

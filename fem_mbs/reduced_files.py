@@ -15,7 +15,7 @@ import numpy as np
 from scipy.io import mmread, mmwrite
 
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_part import Interface, ReducedPart
+from fem_mbs.reduced_part import Interface, LoadMoments, ReducedPart
 from fem_mbs.reduced_sid import unpacked_moments
 
 __all__ = ["read_matrix_market", "write_matrix_market"]
@@ -36,6 +36,9 @@ def write_matrix_market(folder, part: ReducedPart) -> Path:
         arrays[f"stiffening_{k + 1}"] = part.stiffening[name]
     for k, name in enumerate(part.loads):
         arrays[f"load_{k + 1}"] = np.asarray(part.loads[name])[:, None]
+        if name in part.load_moments:
+            arrays[f"load_forces_{k + 1}"] = part.load_moments[name].forces
+            arrays[f"load_couples_{k + 1}"] = part.load_moments[name].couples
     written = {}
     for file, array in arrays.items():
         if array is not None and array.size:
@@ -99,7 +102,8 @@ def read_matrix_market(folder) -> ReducedPart:
             return np.zeros(shape)
         return _array(folder / f"{file}.mtx", shape)
 
-    size = 1 + dimension + dimension * n
+    size, turns = 1 + dimension + dimension * n, 1 if dimension == 2 else 3
+    loads = _key(folder, head, "loads", list)
     moments = unpacked_moments(array("moments", (size, size)), dimension, n) if "moments" in files else None
     return ReducedPart(
         name=_key(folder, head, "name", str),
@@ -118,7 +122,14 @@ def read_matrix_market(folder) -> ReducedPart:
         stiffening={
             name: array(f"stiffening_{k + 1}", (n, n)) for k, name in enumerate(_key(folder, head, "stiffening", list))
         },
-        loads={name: array(f"load_{k + 1}", (n, 1))[:, 0] for k, name in enumerate(_key(folder, head, "loads", list))},
+        loads={name: array(f"load_{k + 1}", (n, 1))[:, 0] for k, name in enumerate(loads)},
+        load_moments={
+            name: LoadMoments(
+                array(f"load_forces_{k + 1}", (size, dimension)), array(f"load_couples_{k + 1}", (1 + turns * n, turns))
+            )
+            for k, name in enumerate(loads)
+            if f"load_forces_{k + 1}" in files
+        },
         info=_key(folder, head, "info", dict),
     )
 

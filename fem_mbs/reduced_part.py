@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["COMPONENTS", "Interface", "Moments", "Recovery", "ReducedPart"]
+__all__ = ["COMPONENTS", "Interface", "LoadMoments", "Moments", "Recovery", "ReducedPart"]
 
 #: Components of motion at an interface, by the dimension of the part's model.
 COMPONENTS = {2: ("x", "y", "rotation"), 3: ("x", "y", "z", "rx", "ry", "rz")}
@@ -79,6 +79,45 @@ class Moments:
 
 
 @dataclass(frozen=True)
+class LoadMoments:
+    """Moments of a load on a part with positions c from ``ReducedPart.origin``, shapes Phi(c) (dim, n) and rotations
+    Psi (r, n) of nodes, r = 1 or 3; all in the axes of the part, which turn with a body in motion.
+
+    ``forces`` (1 + dim + dim n, dim): sum f, sum c_a f, sum Phi_ak f (in row 1 + dim + a n + k) of forces f [N], as
+    `Moments.matrix` is ordered; ``couples`` (1 + r n, r): sum m, sum Psi_ak m (in row 1 + a n + k) of moments m [N m]
+    at nodes.  Forces do the work sum f.dr for r = x + sum_a d_a (c_a + Phi_a q).
+    """
+
+    forces: np.ndarray
+    couples: np.ndarray
+
+    def generalised(self) -> np.ndarray:
+        """Generalised forces (n,) on the undeformed part where it stands, T^T f."""
+        dim, r = self.forces.shape[1], self.couples.shape[1]
+        f = self.forces[1 + dim :].reshape(dim, -1, dim)
+        return np.einsum("aka->k", f) + np.einsum("aka->k", self.couples[1:].reshape(r, -1, r))
+
+    def transformed(self, S: np.ndarray) -> LoadMoments:
+        """The same for shapes Phi S, S (n, k)."""
+
+        def over(rows: np.ndarray) -> np.ndarray:
+            b = rows.shape[1]
+            return np.einsum("akb,kl->alb", rows.reshape(b, -1, b), S).reshape(-1, b)
+
+        low = 1 + self.forces.shape[1]
+        return LoadMoments(
+            np.concatenate((self.forces[:low], over(self.forces[low:]))),
+            np.concatenate((self.couples[:1], over(self.couples[1:]))),
+        )
+
+    def shifted(self, arm: np.ndarray) -> LoadMoments:
+        """The same with positions counted from a point ``arm`` (dim,) away: c - arm for c."""
+        forces = self.forces.copy()
+        forces[1 : 1 + arm.size] -= np.outer(arm, forces[0])
+        return replace(self, forces=forces)
+
+
+@dataclass(frozen=True)
 class Recovery:
     """Fields of the whole part from p.
 
@@ -107,7 +146,7 @@ class ReducedPart:
     part; ``gravity`` (n, dim): generalised forces of unit accelerations of gravity; ``loads``: others, by name (n,);
     ``frequencies`` (m,) [Hz] of the component modes that were kept; ``method``, ``info``: how it was made (cut-off,
     errors, source); ``moments``: of the shapes, for bodies in motion; ``stiffening``: geometric stiffness (n, n) per
-    unit of loads, by name.
+    unit of loads, by name; ``load_moments``: what ``loads`` are to a body in motion, by the same names.
     """
 
     name: str
@@ -126,6 +165,7 @@ class ReducedPart:
     recovery: Recovery | None = None
     moments: Moments | None = None
     stiffening: Mapping[str, np.ndarray] = field(default_factory=dict)
+    load_moments: Mapping[str, LoadMoments] = field(default_factory=dict)
     info: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -168,4 +208,5 @@ class ReducedPart:
             recovery=recovery,
             moments=None if self.moments is None else self.moments.transformed(S),
             stiffening={name: S.T @ K @ S for name, K in self.stiffening.items()},
+            load_moments={name: load.transformed(S) for name, load in self.load_moments.items()},
         )

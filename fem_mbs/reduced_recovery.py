@@ -15,8 +15,19 @@ from fem_mbs.elements.solid_recovery import von_mises
 from fem_mbs.errors import ModelError
 from fem_mbs.reduced_part import Recovery, ReducedPart
 
-__all__ = ["HotSpot", "Peaks", "displacements", "hot_spots", "peak_stresses", "rotations", "stresses"]
+__all__ = [
+    "HotSpot",
+    "Peaks",
+    "displacements",
+    "hot_spots",
+    "peak_stresses",
+    "rotations",
+    "stress_regions",
+    "stresses",
+    "turned",
+]
 
+_TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))
 _BLOCK = 1 << 22  # stress components at a time
 
 
@@ -80,6 +91,25 @@ def rotations(part: ReducedPart, p) -> np.ndarray:
 def stresses(part: ReducedPart, p) -> np.ndarray:
     """Stresses (m, N_s, 6) [N/m^2] at the nodes ``recovery.stressed`` at coordinates p (m, n)."""
     return np.einsum("nak,mk->mna", _recovery(part, True).stress, _coordinates(part, p), optimize=True)
+
+
+def stress_regions(recovery: Recovery) -> list[tuple[slice, np.ndarray]]:
+    """Rows of the stresses of a part and their nodes, by region: stresses jump where parts of its model touch."""
+    if recovery.stressed is None or not len(recovery.stressed):
+        return []
+    cuts = [0, *(np.flatnonzero(np.diff(recovery.stressed) <= 0) + 1), len(recovery.stressed)]
+    return [(slice(a, b), recovery.stressed[a:b]) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+
+
+def turned(stress: np.ndarray, R: np.ndarray) -> np.ndarray:
+    """Stresses (m, N, 6) in axes R (m, dim, dim), in global ones."""
+    axes = np.tile(np.eye(3), (len(R), 1, 1))
+    axes[:, : R.shape[1], : R.shape[1]] = R
+    T = np.empty((*stress.shape[:2], 3, 3))
+    for k, (i, j) in enumerate(_TENSOR):
+        T[..., i, j] = T[..., j, i] = stress[..., k]
+    T = np.einsum("mai,mnij,mbj->mnab", axes, T, axes, optimize=True)
+    return np.stack([T[..., i, j] for i, j in _TENSOR], axis=-1)
 
 
 def _blocks(part: ReducedPart, p: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

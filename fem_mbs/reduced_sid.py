@@ -344,11 +344,6 @@ def body_data(
     made_for = {"free": "mean"}.get(part.info.get("stiffening_frame"), part.info.get("stiffening_frame"))
     frame = frame or made_for or "mean"
     S, frequencies = body_frame(part, frame, modal)
-    if part.stiffening and made_for not in (None, frame):
-        raise ModelError(
-            f'Part "{part.name}": frame = "{frame}", but its geometric stiffness is that of deformations seen from '
-            f'"{made_for}"; take that, or reduce the part with stiffening = "{"free" if frame == "mean" else frame}"'
-        )
     if count is not None:
         if not modal or not frequencies.size:
             raise ModelError(f'Part "{part.name}": count = {count} chooses modes; take modal = true')

@@ -17,13 +17,14 @@ import h5py
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.reduced_part import Interface, Moments, Recovery, ReducedPart
+from fem_mbs.reduced_part import Interface, LoadMoments, Moments, Recovery, ReducedPart
 
 __all__ = ["FORMAT", "VERSION", "read_part", "write_part"]
 
 FORMAT, VERSION = "fem-mbs reduced part", 1
 _ARRAYS = ("stiffness", "mass", "boundary", "rigid", "gravity", "origin", "frequencies")
 _MOMENTS = ("first", "second", "linear", "mixed", "quadratic")
+_LOAD_MOMENTS = ("forces", "couples")
 _RECOVERY = ("x", "displacement", "turning", "rotation", "stress", "stressed")
 _PACKED = 1 << 16  # entries from which on datasets are compressed
 
@@ -91,6 +92,8 @@ def _write(file: h5py.File, part: ReducedPart) -> None:
         _array(own, "nodes", interface.nodes)
     for key in ("loads", "stiffening"):
         _table(file.create_group(key), getattr(part, key))
+    for key in _LOAD_MOMENTS:
+        _table(file.create_group(f"load {key}"), {name: getattr(m, key) for name, m in part.load_moments.items()})
     if part.moments is not None:
         group = file.create_group("moments")
         group.attrs["mass"] = float(part.moments.mass)
@@ -176,6 +179,7 @@ def _read(file: h5py.File) -> ReducedPart:
         recovery=_read_recovery(file["recovery"]) if "recovery" in file else None,
         moments=moments,
         stiffening=_read_table(file["stiffening"]),
+        load_moments=_read_load_moments(file),
         info=_read_info(file["info"]),
     )
     n, rows = part.size, sum(len(interface.components) for interface in interfaces)
@@ -189,6 +193,12 @@ def _read(file: h5py.File) -> ReducedPart:
 
 def _read_table(group: h5py.Group) -> dict[str, np.ndarray]:
     return {name: group[str(k)][()] for k, name in enumerate(json.loads(group.attrs["names"]))}
+
+
+def _read_load_moments(file: h5py.File) -> dict[str, LoadMoments]:
+    """None in files of older versions."""
+    forces, couples = (_read_table(file[f"load {key}"]) if f"load {key}" in file else {} for key in _LOAD_MOMENTS)
+    return {name: LoadMoments(value, couples[name]) for name, value in forces.items()}
 
 
 def _read_recovery(group: h5py.Group) -> Recovery:

@@ -20,7 +20,7 @@ from fem_mbs.reduced_sid_file import read_sid, write_sid
 from fem_mbs.results_part import read_part as read_hdf5
 from fem_mbs.results_part import write_part as write_hdf5
 
-__all__ = ["PART_FORMATS", "lost_in", "read_part", "write_part"]
+__all__ = ["PART_FORMATS", "is_part", "lost_in", "read_part", "write_part"]
 
 _HDF5, _BULK, _SID = (".h5", ".hdf5"), (".pch", ".bdf", ".nas", ".dat"), (".sid_fem", ".sid")
 #: What a part can be written to and read from.
@@ -31,6 +31,12 @@ PART_FORMATS = {
     "flexible body data": (".SID_FEM", ".sid"),
 }
 _KNOWN = "; ".join(f"{', '.join(names)}: {title}" for title, names in PART_FORMATS.items())
+
+
+def is_part(path: str | Path) -> bool:
+    """Whether the name is that of a reduced part: a file of a known format, or a folder."""
+    path = Path(path)
+    return path.name == "part.json" or path.is_dir() or path.suffix.lower() in (*_HDF5, *_BULK, *_SID)
 
 
 def read_part(path: str | Path, grids: Iterable[str | Path] = ()) -> ReducedPart:

@@ -24,14 +24,13 @@ from fem_mbs.elements.solid_recovery import von_mises
 from fem_mbs.elements.solid_shapes import CELLS
 from fem_mbs.errors import ResultsError
 from fem_mbs.reduced_part import ReducedPart
-from fem_mbs.reduced_recovery import HotSpot, displacements, hot_spots, peak_stresses, stresses
+from fem_mbs.reduced_recovery import HotSpot, displacements, hot_spots, peak_stresses, stress_regions, stresses, turned
 from fem_mbs.results import Results, Step
-from fem_mbs.results_fields import MODAL, field_key, part_file
+from fem_mbs.results_fields import MODAL, field_key, is_continuum, part_file, split_key
 from fem_mbs.results_part import read_part, write_part
 
 __all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_peaks", "write_parts"]
 
-_TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))
 _FRAMES = 16  # at a time
 
 
@@ -164,10 +163,8 @@ def _meshes(parts: list[PlacedResult], first: int, region: int) -> tuple[list[_M
     for placed in parts:
         recovery = placed.part.recovery
         own: dict[int, tuple[slice, np.ndarray]] = {}
-        if recovery.stressed is not None and len(recovery.stressed):
-            cut = [0, *(np.flatnonzero(np.diff(recovery.stressed) <= 0) + 1), len(recovery.stressed)]
-            for k, (a, b) in enumerate(zip(cut[:-1], cut[1:], strict=True)):
-                own[region + k] = (slice(a, b), first + recovery.stressed[a:b])
+        for k, (rows, nodes) in enumerate(stress_regions(recovery)):
+            own[region + k] = (rows, first + nodes)
         for k, (cell, nodes) in enumerate(recovery.cells):
             block = {
                 "name": placed.name if len(recovery.cells) == 1 else f"{placed.name} {cell} {k + 1}",
@@ -187,9 +184,11 @@ def _meshes(parts: list[PlacedResult], first: int, region: int) -> tuple[list[_M
 def _head(results: Results, parts: list[PlacedResult]) -> tuple[dict[str, Any], list[_Mesh]]:
     """Header of results with the meshes of parts in addition, and the meshes."""
     old = results.header
-    n = len(old["nodes"])
+    n = _own_nodes(results)
     fields = [dict(field) for field in old["fields"]]
-    region = 1 + max((int(block.get("region") or 0) for block in old["blocks"]), default=-1) if fields else 0
+    # (small meshes are in the run's own results already)
+    kept = [block for block in old["blocks"] if not str(block["type"]).startswith("reduced ")]
+    region = 1 + max((int(block.get("region") or 0) for block in kept if is_continuum(block)), default=-1)
     meshes, blocks = _meshes(parts, n, region)
     if any(mesh.regions for mesh in meshes) and not any(field["name"] == STRESS for field in fields):
         fields += [{"name": STRESS, "components": list(COMPONENTS)}, {"name": MISES, "components": [""]}]
@@ -203,13 +202,17 @@ def _head(results: Results, parts: list[PlacedResult]) -> tuple[dict[str, Any], 
         if key in old
     }
     header |= {
-        "nodes": np.concatenate((old["nodes"], *(placed.place for placed in parts))),
-        # (small meshes are in the run's own results already)
-        "blocks": [*(block for block in old["blocks"] if not str(block["type"]).startswith("reduced ")), *blocks],
+        "nodes": np.concatenate((old["nodes"][:n], *(placed.place for placed in parts))),
+        "blocks": [*kept, *blocks],
         "fields": fields,
         "node_names": names,
     }
     return header, meshes
+
+
+def _own_nodes(results: Results) -> int:
+    """Number of nodes without those of the small meshes that a run's results show."""
+    return len(results.header["nodes"]) - int(results.header.get("recovered_nodes", 0))
 
 
 def recover(results: Results, directory: str | Path | None = None) -> Results:
@@ -256,23 +259,18 @@ def _chunks(count: int) -> Iterator[slice]:
 
 def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh], size: int) -> dict[str, np.ndarray]:
     """Columns of frames of a step, of the old nodes and the new ones."""
-    n = len(results.header["nodes"])
+    before, n = len(results.header["nodes"]), _own_nodes(results)
     columns: dict[str, np.ndarray] = {}
     m = frames.stop - frames.start
     fields = {field["name"] for field in results.header["fields"]}
     for name in step.frames:
         values = np.asarray(step.frames[name][frames])
-        if values.ndim > 1 and values.shape[1] == n and "/" not in name.removeprefix("region "):
-            missing = np.nan if name in fields else 0.0
-            whole = np.full((m, size, *values.shape[2:]), missing, values.dtype)
-            whole[:, :n] = values
+        field, _ = split_key(name)
+        if values.ndim > 1 and values.shape[1] == before and "/" not in field:
+            whole = np.full((m, size, *values.shape[2:]), np.nan if field in fields else 0.0, values.dtype)
+            whole[:, :n] = values[:, :n]
             values = whole
         columns[name] = values
-    for key in [key for key in columns if key.startswith("region ")]:
-        values = columns[key]
-        whole = np.full((m, size, *values.shape[2:]), np.nan, values.dtype)
-        whole[:, :n] = values[:, :n]
-        columns[key] = whole
     for mesh in meshes:
         placed = mesh.placed
         if f"{placed.name}/{MODAL}" not in step.frames:
@@ -284,7 +282,7 @@ def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh],
         if not mesh.regions:
             continue
         q = np.asarray(step.frames[f"{placed.name}/{MODAL}"][frames])
-        stress = _turned(stresses(placed.part, q), R)
+        stress = turned(stresses(placed.part, q), R)
         for region, (rows, nodes) in mesh.regions.items():
             tensor, mises = field_key(STRESS, region), field_key(MISES, region)
             if tensor not in columns:
@@ -293,15 +291,6 @@ def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh],
             columns[tensor][:, nodes] = stress[:, rows]
             columns[mises][:, nodes] = von_mises(stress[:, rows])
     return columns
-
-
-def _turned(stress: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Stresses (m, N, 6) in axes R (m, 3, 3), in global ones."""
-    T = np.empty((*stress.shape[:2], 3, 3))
-    for k, (i, j) in enumerate(_TENSOR):
-        T[..., i, j] = T[..., j, i] = stress[..., k]
-    T = np.einsum("mai,mnij,mbj->mnab", R, T, R, optimize=True)
-    return np.stack([T[..., i, j] for i, j in _TENSOR], axis=-1)
 
 
 def peak_results(results: Results, directory: str | Path) -> Results:
@@ -316,11 +305,15 @@ def peak_results(results: Results, directory: str | Path) -> Results:
     parts = _stressed(results)
     meshes, blocks = _meshes(parts, 0, 0)
     size = sum(len(placed.arm) for placed in parts)
+    old = results.header
     header = {
-        "title": results.header["title"], "version": results.header["version"],
-        "dimension": results.header["dimension"], "nodes": np.concatenate([placed.place for placed in parts]),
-        "blocks": blocks, "fields": [{"name": MISES, "components": [""]}],
-    }  # fmt: skip
+        "title": f"{old['title']}: largest over time".removeprefix(": "),
+        "version": old["version"],
+        "dimension": old["dimension"],
+        "nodes": np.concatenate([placed.place for placed in parts]),
+        "blocks": blocks,
+        "fields": [{"name": MISES, "components": [""]}],
+    }
     columns = {"displacement": np.zeros((1, size, 3)), "time": np.zeros(1), "rotation": np.zeros((1, size, 3))}
     seen = False
     for mesh in meshes:

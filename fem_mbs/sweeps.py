@@ -25,7 +25,8 @@ from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, R
 from fem_mbs.modelfile import check_model_data, load_model, locate_error, parse_model_file
 from fem_mbs.modelfile_writer import model_text
 from fem_mbs.results_writer import clear
-from fem_mbs.sweeps_parameters import Parameter, Variant, changed, digest_of, make_parameters, make_variants, moved
+from fem_mbs.sweeps_files import digest_of, moved
+from fem_mbs.sweeps_parameters import Parameter, Variant, changed, make_parameters, make_variants
 from fem_mbs.sweeps_quantities import collect
 from fem_mbs.sweeps_table import JSON, SweepParameter, SweepRow, SweepTable
 

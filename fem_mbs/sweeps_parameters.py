@@ -30,11 +30,8 @@ __all__ = [
     "Parameter",
     "Variant",
     "changed",
-    "digest_of",
-    "files_of",
     "make_parameters",
     "make_variants",
-    "moved",
     "values_of",
 ]
 
@@ -354,39 +351,3 @@ def _folder(parameters: Sequence[Parameter], values: Sequence[Any]) -> str:
 
 def _short_digest(values: Sequence[Any]) -> str:
     return hashlib.sha256(json.dumps(values, default=str).encode()).hexdigest()[:8]
-
-
-def digest_of(data: Mapping[str, Any], folder: Path, known: dict[Path, str]) -> str:
-    """A number that changes with anything that a model file says, and with the meshes and tables that it names;
-    ``known`` remembers those that were read."""
-    digest = hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode())
-    for path in sorted({folder / name for name in files_of(data)}):
-        if path not in known:
-            try:
-                with path.open("rb") as stream:
-                    known[path] = hashlib.file_digest(stream, "sha256").hexdigest()
-            except (OSError, ValueError):
-                known[path] = "missing"
-        digest.update(known[path].encode())
-    return digest.hexdigest()
-
-
-def files_of(value: Any) -> Iterable[str]:
-    """Files that a model file names: every text under a key ``file`` (of meshes, and of functions as tables)."""
-    if isinstance(value, Mapping):
-        if isinstance(value.get("file"), str):
-            yield value["file"]
-        value = list(value.values())
-    if isinstance(value, list):
-        for item in value:
-            yield from files_of(item)
-
-
-def moved(value: Any, prefix: str) -> Any:
-    """The same tables for a model file in another folder, from which ``prefix`` leads to the old one."""
-    if isinstance(value, Mapping):
-        out = {k: moved(v, prefix) for k, v in value.items()}
-        if isinstance(value.get("file"), str) and not Path(value["file"]).is_absolute():
-            out["file"] = f"{prefix}/{value['file']}"
-        return out
-    return [moved(v, prefix) for v in value] if isinstance(value, list) else value

@@ -163,11 +163,16 @@ def fixed_interface_parts(
         if not held:
             B += (rigid[1] - B @ rigid[0]) @ np.linalg.pinv(rigid[0])
         values, vectors, complete = _modes(K_ii, M_ii, factors, count, cutoff, check, below)
-        left = K_ib + K_ii @ B  # round-off, taken along
-        K_B = _symmetric(K_bb + K_ib.T @ B + B.T @ np.asarray(left))
-        MB = np.asarray(M_ib + M_ii @ B)
-        M_B = _symmetric(M_bb + M_ib.T @ B + B.T @ MB)
-        M_q = vectors.T @ MB
+        K_B, M_B, M_q = np.array(K_bb), np.array(M_bb), np.zeros((values.size, size))
+        K_ib, M_ib = csc_matrix(K_ib), csc_matrix(M_ib)
+        for first in range(0, size, _BLOCK):  # some columns at a time: B itself is large enough
+            c = slice(first, first + _BLOCK)
+            left = np.asarray(K_ib[:, c] + K_ii @ B[:, c])  # round-off, taken along
+            K_B[:, c] += K_ib.T @ B[:, c] + B.T @ left
+            MB = np.asarray(M_ib[:, c] + M_ii @ B[:, c])
+            M_B[:, c] += M_ib.T @ B[:, c] + B.T @ MB
+            M_q[:, c] = vectors.T @ MB
+        K_B, M_B = _symmetric(K_B), _symmetric(M_B)
     if not held:
         K_B = without_strain(K_B, rigid[0])
     return FixedInterface(

@@ -37,6 +37,8 @@ _BLOCK = 64
 _USUAL = 6
 #: Forces of a rigid-body motion over the sizes that they cancel from; more is no rigid-body motion.
 _STRAINED = 1e-9
+#: w^2 of rigid-body modes over the largest ratio of a stiffness to its mass, and what the next mode has over it.
+_LEAST, _FAR = 1e-13, 1e4
 
 
 class InertiaRelief:
@@ -166,12 +168,12 @@ def free_interface(
         raise ValueError(f"cutoff must be a positive frequency, got {cutoff} Hz")
     forces = _forces(boundary, n)
     modes = _counted(K, M, count, check) if cutoff is None else _complete(K, M, cutoff)
-    if modes.values.size and modes.values[0] < 0.0:
+    r = _rigid_ones(modes, _round_off(K, M))
+    if modes.values[r:].size and modes.values[r] < 0.0:
         raise AnalysisError(
-            f"Component modes: the component is unstable (w^2 = {modes.values[0]:.3g} 1/s^2); lower the loads of the "
+            f"Component modes: the component is unstable (w^2 = {modes.values[r]:.3g} 1/s^2); lower the loads of the "
             "state"
         )
-    r = modes.rigid
     relief = InertiaRelief(K, M, modes.vectors[:, :r])
     values, vectors, residuals = modes.values[r:], modes.vectors[:, r:], modes.residuals[r:]
     following = float(values[count]) if count is not None and values.size > count else np.inf
@@ -183,7 +185,7 @@ def free_interface(
     attachments = relief.solve(forces)
     attachments -= vectors @ ((vectors.T @ forces) / values[:, None])
     attachments -= vectors @ (vectors.T @ (M @ attachments))  # round-off of values and vectors
-    flexibility = forces.T @ attachments
+    flexibility = csr_matrix(forces).T @ attachments  # unit forces are almost all zero
     return FreeModes(
         rigid, values, vectors, attachments, forces, 0.5 * (flexibility + flexibility.T), relief.supports, residuals,
         following, relief.solve,
@@ -208,10 +210,10 @@ def _forces(boundary, n: int) -> np.ndarray:
 
 def _counted(K, M, count: int, check: str) -> RealModes:
     """The lowest modes, rigid ones in addition to ``count`` elastic ones and, if there is one, the next."""
-    wanted = count + _USUAL + 1
+    wanted, least = count + _USUAL + 1, _round_off(K, M)
     while True:
         modes = real_modes(K, M, min(wanted, K.shape[0]), check=check)
-        short = count + modes.rigid + 1 - wanted
+        short = count + _rigid_ones(modes, least) + 1 - wanted
         if short <= 0 or modes.values.size < wanted:
             return modes
         wanted += short
@@ -219,7 +221,26 @@ def _counted(K, M, count: int, check: str) -> RealModes:
 
 def _complete(K, M, cutoff: float) -> RealModes:
     """All modes up to a frequency [Hz]; rigid ones at least."""
-    return real_modes(K, M, band=(0.0, (2.0 * np.pi * cutoff) ** 2))
+    most = (2.0 * np.pi * cutoff) ** 2
+    return real_modes(K, M, band=(-min(_round_off(K, M), 1e-3 * most), most))
+
+
+def _round_off(K, M) -> float:
+    """What w^2 of rigid-body modes may be instead of zero [1/s^2]."""
+    mass = M.diagonal()
+    some = mass > 0.0
+    return _LEAST * float(np.max(K.diagonal()[some] / mass[some], initial=0.0))
+
+
+def _rigid_ones(modes: RealModes, least: float) -> int:
+    """How many of the modes are rigid-body ones: those that strain nothing, and others, as of components with
+    constraints eliminated, whose w^2 are round-off of the matrices and far from all that follow."""
+    size = np.abs(modes.values)
+    for k in range(min(size.size, modes.rigid + 2 * _USUAL), modes.rigid, -1):
+        largest = size[:k].max()
+        if largest <= least and (k == size.size or size[k] >= _FAR * largest):
+            return k
+    return modes.rigid
 
 
 def _supports(K, M, rigid: np.ndarray) -> np.ndarray:

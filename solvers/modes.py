@@ -15,7 +15,7 @@ Problems in which the masses or constraints need more care, and small ones: `fem
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -27,7 +27,7 @@ from fem_mbs.solvers.eigen import DENSE, symmetric_modes
 from fem_mbs.solvers.factors import Effort, IndefiniteFactors, NotPositiveDefinite, Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError, one_blas_thread
 
-__all__ = ["CHECKS", "RealModes", "real_modes", "translates"]
+__all__ = ["CHECKS", "RealModes", "as_modes", "real_modes", "translates"]
 
 #: Ways to look for modes that the iteration has missed.
 CHECKS = ("none", "probe", "inertia")
@@ -339,6 +339,14 @@ class _Work:
     # --- answers ---------------------------------------------------------------------------------------------------
     def _result(self, values, vectors, expected: int | None) -> RealModes:
         return _result(self.K, self.M, values, vectors, expected, tuple(self.shifts), self.pencil.effort)
+
+
+def as_modes(K, M, vectors: np.ndarray, rigid: int) -> RealModes:
+    """Modes (n, k) that were found in another way, ascending, with their Rayleigh quotients and residuals; the first
+    ``rigid`` are rigid-body motions."""
+    found = _result(csr_matrix(K), csr_matrix(M), None, vectors, None, (), Effort())
+    values = np.where(np.arange(found.values.size) < rigid, 0.0, found.values)
+    return replace(found, values=values, rigid=rigid)
 
 
 def _result(K, M, values, vectors, expected, shifts, effort) -> RealModes:

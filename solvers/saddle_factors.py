@@ -25,9 +25,10 @@ _REFINEMENTS = 3
 _NEARLY = 1e-10
 #: Rows from which on real matrices go to CHOLMOD.
 LARGE = 20_000
-#: How many times as many unsymmetric matrices have, and what counts as none: a shaft of 36 447 rows in damped bearings
-#: takes 44 s with SuperLU, 139 s with iterations.
-_UNSYMMETRIC, _SKEW = 3, 1e-10
+#: How many times as many unsymmetric matrices have, without and with constraints, and what counts as none: complex
+#: modes of a shaft in damped bearings take 17 s of one processor with SuperLU and 21 s with iterations for 35 649 rows,
+#: 40 s and 29 s for 54 924.
+_UNSYMMETRIC, _CONSTRAINED, _SKEW = 2, 3, 1e-10
 _SEED = 5
 
 
@@ -54,11 +55,11 @@ class SaddleFactors:
     (n, m) may stand for G^T.
 
     SuperLU: an ordering of the symmetrised pattern with threshold pivoting first; where solutions are not accurate,
-    partial pivoting.  Of real matrices of more than `LARGE` rows, unsymmetric ones of three times as many, CHOLMOD,
-    where it is installed, factors the symmetric part: without constraints by its supernodal L L^T if that is positive
-    definite, the fast one for parts (`fem_mbs.solvers.positive_part`); else by the L D L^T of `fem_mbs.solvers.linear`,
-    quasi-definite if A is positive.  Refinement or GMRES on the matrix itself, or on its transpose, make solutions
-    exact.
+    partial pivoting.  Of real matrices of more than `LARGE` rows, unsymmetric ones of twice as many (three times, with
+    constraints), CHOLMOD, where it is installed, factors the symmetric part: without constraints by its supernodal
+    L L^T if that is positive definite, the fast one for parts (`fem_mbs.solvers.positive_part`); else by the L D L^T of
+    `fem_mbs.solvers.linear`, quasi-definite if A is positive.  Refinement or GMRES on the matrix itself, or on its
+    transpose, make solutions exact.
 
     Raises:
         SingularShift: the matrix is singular to working precision: the norm of the inverse, over that of the matrix, is
@@ -83,7 +84,7 @@ class SaddleFactors:
     def _beyond_superlu(self) -> bool:
         """Whether the symmetric part is to be factored: solutions with unsymmetric matrices take iterations then."""
         size = self.n + self.m
-        if size <= LARGE or size > _UNSYMMETRIC * LARGE:
+        if size <= LARGE or size > (_CONSTRAINED if self.m else _UNSYMMETRIC) * LARGE:
             return size > LARGE
         return bool(abs(self.N - self.N.T).max() <= _SKEW * abs(self.N).max())
 

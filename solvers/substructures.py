@@ -37,6 +37,8 @@ __all__ = ["Coupled", "Reduced", "Substructure", "couple"]
 _STIFF = 1e-10
 #: Motion that an interface condition asks of the amplitudes, over that of its sides, that is none.
 _REPEATED = 1e-9
+#: Eigenvalues over the largest that are none (1e-15 measured).
+_RIGID = 1e-12
 
 
 @dataclass(eq=False)
@@ -132,6 +134,11 @@ class Coupled:
         return self.K.shape[0]
 
     @property
+    def rigid(self) -> np.ndarray:
+        """Which system modes (n_p,) are rigid-body motions: their values are round-off of the largest."""
+        return np.abs(self.values) <= _RIGID * np.abs(self.values).max()
+
+    @property
     def frequencies(self) -> np.ndarray:
         """Of all system modes (n_p,) [Hz]; negative ones of unstable systems."""
         return np.sign(self.values) * np.sqrt(np.abs(self.values)) / (2.0 * np.pi)
@@ -167,9 +174,10 @@ def couple(
     H, Y, motion, elastic = np.zeros((b, n)), np.zeros((b, b)), np.zeros(b), np.zeros(b)
     for i, part in enumerate(parts):
         at, modes = part.part.touched, part.modes
-        here = modes.forces.T @ modes.shapes
+        rows = csr_matrix(part.part.rows)[at]
+        here = rows @ modes.shapes
         H[at, first[i] : first[i + 1]] = here
-        Y[np.ix_(at, at)] += modes.forces.T @ modes.attachments  # with its round-off: see _forces
+        Y[np.ix_(at, at)] += rows @ modes.attachments  # with its round-off: see _forces
         motion[at] += np.linalg.norm(here, axis=1)
         r = modes.rigid.shape[1]
         elastic[at] += np.diag(modes.flexibility) + np.einsum("bk,k->b", here[:, r:] ** 2, 1.0 / modes.values)
@@ -180,9 +188,15 @@ def couple(
     y = np.zeros((b, Z.shape[1]))
     for i, part in enumerate(parts):
         local.append(np.vstack((Z[first[i] : first[i + 1]], gamma[part.part.touched])))
-        K += local[i].T @ part.stiffness @ local[i]
-        M += local[i].T @ part.mass @ local[i]
-        y[part.part.touched] += (part.modes.forces.T @ part.basis) @ local[i]
+        if part.basis.shape[1] <= Z.shape[1]:
+            K += local[i].T @ part.stiffness @ local[i]
+            M += local[i].T @ part.mass @ local[i]
+            y += (part.part.rows @ part.basis) @ local[i]
+        else:  # a long interface: fewer motions are those of the system
+            T = part.basis @ local[i]
+            K += T.T @ (part.part.K @ T)
+            M += T.T @ (part.part.M @ T)
+            y += part.part.rows @ T
     K += y[conditions:].T @ links @ y[conditions:]
     M += y[conditions:].T @ masses @ y[conditions:]
     gap = float((np.abs(y[:conditions]).max(axis=1, initial=0.0) / _positive(motion[:conditions])).max(initial=0.0))

@@ -12,6 +12,7 @@ import numpy as np
 
 from fem_mbs.elements import (
     flexible_body,
+    flexible_load,
     solid,
     solid_centrifugal,
     solid_condensed,
@@ -579,3 +580,26 @@ CASES |= {
     f"flexible_point{d}_2": {"": _flexible_point(d), "second_order": _flexible_point(d, range(d))} for d in (2, 3)
 }
 CASES |= {f"flexible_orientation{d}_2": Case(lambda rng, k=k: (1.7, *_off(rng, 2 * k))) for d, k in ((2, 1), (3, 3))}
+
+
+def _flexible_load(dimension, turns, function=0, moment=1.0):
+    """Random forces and moments on a body with two shapes, turning with it or not."""
+
+    def par(rng):
+        r = 3 if dimension == 3 else 1
+        forces, moments = rng.normal(size=(1 + 3 * dimension, dimension)), rng.normal(size=(1 + 2 * r, r))
+        rotation = None if turns else (triad(rng) if dimension == 3 else _turn(0.7))
+        return (function, *flexible_load.parameters(forces, moment * moments, rotation))
+
+    return par
+
+
+# (fixed moments in space have no potential, unlike fixed forces)
+CASES |= {
+    f"flexible_load{d}_2": {
+        "follower": Case(_flexible_load(d, True), isolated=False, potential=False),
+        "fixed": Case(_flexible_load(d, False), isolated=False, potential=d == 2),
+        "forces": Case(_flexible_load(d, False, -1, 0.0), isolated=False),
+    }
+    for d in (2, 3)
+}

@@ -135,6 +135,24 @@ def test_memory_is_measured(rows):
         assert 10.0 < row["maxrss_mb"] < 1500.0
 
 
+def test_reduction_of_a_solid_bar(checkout, tmp_path):
+    """All sides reduce the same bar to the same matrices."""
+    file = tmp_path / "rows.json"
+    command = [sys.executable, str(checkout / "benchmarks" / "run.py"), "reduction", "--reduction-sizes", "2"]
+    command += ["--peers", "", "--repeat", "1", "--json", str(file)]
+    subprocess.run(command, check=True, timeout=120, capture_output=True)
+    rows = {row["who"]: row for row in json.loads(file.read_text())["reduction"] if not row["note"]}
+    ours = rows["fem-mbs"]["results"]
+    assert len(ours["frequencies_hz"]) == 20
+    if "bare-cholmod" in rows:
+        assert rows["bare-cholmod"]["results"]["frequencies_hz"] == pytest.approx(ours["frequencies_hz"], rel=1e-7)
+        assert rows["bare-cholmod"]["results"]["free_hz"] == pytest.approx(ours["free_hz"], rel=1e-7)
+    below = [f for f in ours["frequencies_hz"] if f < 9000.0]
+    found = rows["fem-mbs-cutoff"]["results"]["frequencies_hz"]
+    assert len(found) >= len(below)
+    assert found[: len(below)] == pytest.approx(below, rel=1e-7)
+
+
 def test_a_part_from_its_deck(checkout, tmp_path):
     file = tmp_path / "rows.json"
     command = [sys.executable, str(checkout / "benchmarks" / "run.py"), "parts", "--parts", "hex20:1,tet10:1"]

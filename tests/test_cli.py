@@ -451,6 +451,26 @@ def test_example_of_a_rotor(checkout, tmp_path, fem_mbs):
     assert transient["energy"]["closing_error_relative"] < 1e-10
 
 
+def test_example_of_components(checkout, tmp_path, fem_mbs):
+    """Modes by synthesis are those of the whole; the changes that modify prints give the frequency."""
+    model = checkout / "examples" / "portal_frame" / "model.toml"
+    code, _, err = fem_mbs("run", model, "-o", tmp_path / "out")
+    assert (code, err) == (0, "")
+    components, whole = Results.open(tmp_path / "out").summary["steps"]
+    np.testing.assert_allclose(components["frequencies_hz"], whole["frequencies_hz"], rtol=1.1e-5)
+    code, out, err = fem_mbs(
+        "modify", model, "--mode", 2, "--to", 34.4, "--cutoff", 900, "--json", tmp_path / "answer.json"
+    )
+    assert (code, err) == (0, "")
+    answer = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))["single"][0]
+    assert answer["parameter"] == "density:crossbeam" and f"{answer['value']:.6g}" in out
+    heavier = model.read_text(encoding="utf-8").replace("density = 2700", f"density = {answer['value']}")
+    (tmp_path / "heavier.toml").write_text(heavier, encoding="utf-8")
+    assert fem_mbs("run", tmp_path / "heavier.toml", "-o", tmp_path / "heavier")[0] == 0
+    changed = Results.open(tmp_path / "heavier").summary["steps"][1]["frequencies_hz"]
+    assert changed[1] == pytest.approx(34.4, rel=2e-5)
+
+
 def test_sensors_that_no_step_records(tmp_path, fem_mbs):
     """Modes alone see no sensor: the report goes without."""
     text = """

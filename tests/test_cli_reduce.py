@@ -83,6 +83,38 @@ def test_deck(command, checkout, tmp_path):
     assert "is held by a support" in err
 
 
+def test_several_parts(command, model_file, tmp_path):
+    """Reduced side by side they are those reduced alone; their files go to one folder."""
+    pytest.importorskip("distributed")
+    other = tmp_path / "long arm.toml"
+    other.write_text(MODEL.replace("end = [1, 0]", "end = [2, 0]"))
+    options = ("-i", "arm:start,arm:end", "--modes", 3)
+    code, out, _ = command("reduce", model_file, other, *options, "--workers", 2, "-o", tmp_path / "parts")
+    assert code == 0
+    assert out.count("rigid-body motions") == 2
+    for path in (model_file, other):
+        command("reduce", path, *options, "-o", tmp_path / "alone.h5")
+        found, alone = read_part(tmp_path / "parts" / f"{path.stem}-part.h5"), read_part(tmp_path / "alone.h5")
+        np.testing.assert_array_equal(found.stiffness, alone.stiffness)
+        np.testing.assert_array_equal(found.mass, alone.mass)
+    code, _, err = command("reduce", model_file, other, *options, "-o", tmp_path / "one.h5")
+    assert code == 2
+    assert "need a folder" in err
+
+
+def test_deck_without_steps(command, checkout, tmp_path):
+    """What is only reduced needs none; a run of it still does."""
+    text = (checkout / "tests" / "decks" / "calculix" / "c3d20.inp").read_text(encoding="utf-8")
+    upper = text.upper()
+    deck = tmp_path / "part.inp"
+    deck.write_text(text[: upper.index("*STEP")], encoding="utf-8")
+    code, _, _ = command("reduce", deck, "-i", "tip=average,FIX", "--release", "--modes", 2, "-o", tmp_path / "p.h5")
+    assert code == 0
+    code, _, err = command("run", deck, "-o", tmp_path / "out")
+    assert code == 2
+    assert "has no steps" in err
+
+
 def test_bad_input(command, model_file, tmp_path):
     for arguments, message in (
         (("-i", "strat"), 'did you mean "start"?'),

@@ -24,12 +24,27 @@ def square(x: float, wait: float = 0.0) -> float:
     return x * x
 
 
+def meet(path: str, number: int, last: int) -> int:
+    """Task 0 waits until the last one has begun."""
+    if number == last:
+        Path(path).touch()
+    end = time.monotonic() + 120.0
+    while number == 0 and not Path(path).exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    return number
+
+
 def blas_threads() -> set[int]:
     import numpy as np
     from threadpoolctl import threadpool_info
 
     np.ones((2, 2)) @ np.ones((2, 2))
     return {entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"}
+
+
+def worker_of(wait: float) -> int:
+    time.sleep(wait)
+    return os.getpid()
 
 
 def die(marker: str, times: int) -> int:
@@ -58,17 +73,19 @@ def pool():
         yield opened
 
 
-def test_results_in_order(pool):
-    """The first task takes longest and still comes first."""
+def test_results_in_order(pool, tmp_path):
+    """The first task ends after the second, which the other worker does meanwhile, and still comes first."""
     seen: list[TaskProgress] = []
-    found = pool.run(square, [(3.0, 0.4), *((float(k),) for k in range(6))], progress=seen.append)
-    assert found == [9.0, 0.0, 1.0, 4.0, 9.0, 16.0, 25.0]
+    tasks = [(str(tmp_path / "met"), k, 6) for k in range(7)]
+    found = pool.run(meet, tasks, progress=seen.append)
+    assert found == list(range(7))
     assert all(p.done + p.failed + p.running + p.waiting == p.total == 7 for p in seen)
     assert max(p.running for p in seen) <= 2
-    assert sorted(p.index for p in seen if p.index is not None) == list(range(7))
+    ended = [p.index for p in seen if p.index is not None]
+    assert sorted(ended) == list(range(7))
+    assert ended.index(0) > ended.index(1)
     assert {p.index: p.result for p in seen if p.index is not None} == dict(enumerate(found))
     assert seen[-1].done == 7
-    assert next(p.index for p in seen if p.index is not None) != 0
 
 
 def test_one_thread_in_a_worker(pool):
@@ -78,6 +95,20 @@ def test_one_thread_in_a_worker(pool):
 
 def test_a_dead_worker_costs_an_attempt(pool, tmp_path):
     assert pool.run(die, [(str(tmp_path / "marker"), 2)]) == [3]
+
+
+def test_a_worker_that_dask_gives_up_is_replaced(pool):
+    """As after a death while the worker was being started: both, so that nothing could go on."""
+    from distributed.core import Status
+
+    nannies = list(pool._mend.cluster.workers.values())
+    before = {nanny.pid for nanny in nannies}
+    for nanny in nannies:
+        nanny.status = Status.starting
+        os.kill(nanny.pid, signal.SIGKILL)
+    found = pool.run(worker_of, [(0.2,)] * 4)
+    assert set(found).isdisjoint(before)
+    assert {nanny.pid for nanny in pool._mend.cluster.workers.values()} >= set(found)
 
 
 def test_what_fails_stays_in_its_place(pool, tmp_path):

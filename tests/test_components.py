@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from flexible_parts import beam, reduced
 from scipy.sparse import csr_matrix, diags
 
-from fem_mbs import AnalysisError, Model, ModelError, assemble_components, load_model
+from fem_mbs import AnalysisError, Model, ModelError, assemble_components, load_model, solve
+from fem_mbs.cli_check import explain
 from fem_mbs.solvers.substructures import Reduced, Substructure, couple
 
 ALL = 10_000  # more modes than a component has
@@ -305,6 +307,66 @@ def test_couple_refuses_shapes_that_do_not_fit():
         couple([Reduced(part, part.modes(count=2))], 2)
 
 
+# --- modal steps -----------------------------------------------------------------------------------------------------
+def test_modal_step_by_components():
+    """The same frequencies, shapes and participation as of the whole model."""
+    model = space()
+    model.modes_step(count=5, name="whole")
+    model.modes_step(count=5, name="parts", component_cutoff=4000.0)
+    solution = solve(model)
+    whole, parts = (solution.steps[i].summary for i in (0, 1))
+    assert parts["frequencies_hz"] == pytest.approx(whole["frequencies_hz"], rel=1e-4)
+    assert max(parts["residuals"]) < 0.02
+    assert np.array(parts["participation"]["effective_mass"]) == pytest.approx(
+        np.array(whole["participation"]["effective_mass"]), abs=2e-3 * max(whole["participation"]["total"])
+    )
+    assert parts["components"]["kept"].keys() == {"mast", "arm"}
+    assert parts["components"]["unknowns"] == sum(parts["components"]["kept"].values())
+    assert "components" not in whole
+    a, b = (solution.steps[i].frames["displacement"].reshape(5, -1) for i in (0, 1))
+    mac = np.einsum("ki,ki->k", a, b) ** 2 / (np.einsum("ki,ki->k", a, a) * np.einsum("ki,ki->k", b, b))
+    assert mac.min() > 0.999
+
+
+def test_modal_step_of_a_free_model():
+    model = three(frame())
+    model._fixed.clear()
+    model.modes_step(count=6, component_cutoff=2000.0)
+    summary = solve(model).steps[0].summary
+    assert summary["rigid_body_modes"] == 3
+    assert summary["frequencies_hz"][:3] == [0.0, 0.0, 0.0]
+    assert summary["frequencies_hz"][3] > 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"component_cutoff": -1.0}, "component_cutoff = -1.0 must be a positive frequency"),
+        ({"component_cutoff": "x"}, "component_cutoff = 'x' must be a positive frequency"),
+        ({"component_cutoff": 9.0, "near": 3.0}, "component_cutoff and near exclude each other"),
+        ({"component_cutoff": 9.0, "band": (1.0, 3.0)}, "component_cutoff and band exclude each other"),
+    ],
+)
+def test_bad_modal_steps(options, message):
+    model = three(frame())
+    model.modes_step(count=3, **options)
+    with pytest.raises(ModelError, match=message):
+        solve(model)
+
+
+def test_modal_steps_that_cannot_be():
+    model = frame()
+    model.modes_step(count=3, component_cutoff=500.0)
+    with pytest.raises(ModelError, match="component_cutoff needs components"):
+        solve(model)
+    model = three(frame())
+    model.force("push", "f:corner_2", (1.0, 0.0))
+    model.static_step()
+    model.modes_step(count=3, component_cutoff=500.0)
+    with pytest.raises(AnalysisError, match="about the start, at rest and without loads"):
+        solve(model)
+
+
 def test_model_file(tmp_path):
     path = tmp_path / "frame.toml"
     path.write_text(
@@ -335,13 +397,57 @@ modes = 4
 name = "arm"
 groups = ["arm"]
 cutoff = 900
+[[step]]
+type = "modes"
+count = 3
+component_cutoff = 700
 """
     )
+    assert {'component "mast": mast', 'component "arm": arm'} <= set(explain(path))
     model = load_model(path)
     assert model.components["mast"].modes == 4
     assert model.components["arm"].cutoff == 900.0
     a = assemble_components(model)
     assert a.frequencies[:3] == pytest.approx(a.full_modes(3), rel=1e-4)
+    assert solve(model).steps[0].summary["frequencies_hz"] == pytest.approx(a.frequencies[:3], rel=1e-9)
     path.write_text(path.read_text().replace('groups = "mast"', 'groups = "mas"'))
     with pytest.raises(ModelError, match=r'\[\[component\]\] "mast": no group of elements "mas"; did you mean "mast"'):
         load_model(path)
+
+
+# --- reduced parts and beams with held strains ---------------------------------------------------------------------
+@pytest.mark.parametrize("own", [True, False])
+def test_reduced_parts_are_components_or_belong_to_one(own):
+    """A part that was reduced before hangs on a beam: coordinates of no node, and constraints of its own."""
+    part = reduced(beam(n=6, length=0.8), {"a": "rod:start", "b": "rod:end"}, modes=8)
+    model = Model(3)
+    model.material("steel", E=2.1e11, nu=0.3, density=7850.0)
+    model.section("tube", "tube", outer_diameter=0.04, thickness=0.003)
+    model.polyline("l", [(0, 0, 0), (0, 0, 1.2), (0, 0.6, 1.2)], [6, 4])
+    model.beams("mast", "l:segment_1", "tube", "steel")
+    model.beams("yard", "l:segment_2", "tube", "steel")
+    model.fix("l:start")
+    model.reduced_part("arm", part, position=(0.0, 0.6, 1.2))
+    model.joint("weld", "weld", "l:end", "arm:a")
+    model.component("mast", "mast")
+    model.component("yard", ["yard"] if own else ["yard", "arm"])
+    if own:
+        model.component("arm", "arm")
+    a = assemble_components(model, cutoff=4000.0)
+    f = a.full_modes(8)
+    assert a.frequencies[:8] == pytest.approx(f, rel=1e-3)
+    assert f[0] > 1.0
+
+
+def test_beams_with_held_strains():
+    """Their constraints are within their component; left out of all, they are missed."""
+    model = frame()
+    model.line("tail", (1.5, 1.0), (2.1, 1.0), 5)
+    model.beams("tail", "tail", "beam", inextensible=True)
+    model.joint("weld", "weld", "f:corner_3", "tail:start")
+    three(model)
+    with pytest.raises(ModelError, match='"tail" is joined, belongs to no component'):
+        assemble_components(model, cutoff=2000.0)
+    model.component("tail", "tail")
+    a = assemble_components(model, cutoff=3000.0)
+    assert a.frequencies[:6] == pytest.approx(a.full_modes(6), rel=1e-3)

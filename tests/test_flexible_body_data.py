@@ -238,3 +238,68 @@ def test_an_interface_of_positions_alone_holds_no_rotation():
     with pytest.raises(ModelError, match="does not hold the part"):
         body_data(loose, "left")
     assert isinstance(body_data(loose).nodes[0], FlexibleNode)
+
+
+def _table(name, shape, entries="", order=0, structure=3):
+    rows, columns = shape
+    lines = [f"           {name}"] if name else []
+    head = (("order", order), ("nrow", rows), ("ncol", columns), ("nq", 1), ("nqn", 0), ("structure", structure))
+    lines += [f"                          {key:<22}= {value:4d}" for key, value in head]
+    lines += [f"                          {entry}" for entry in entries.split(";") if entry]
+    return "\n".join([*lines, f"           end {name}"])
+
+
+def test_a_file_of_another_program(tmp_path):
+    """One mass of 2 kg at (1, 0, 0) that swings along y, written by hand as PY_SID writes its files."""
+    node = "\n".join((
+        "                new node                        =    6022",
+        "                     rframe                     =    body ref",
+        _table("origin", (3, 1), "m0( 1, 1)             = 1.00000000000D+00;m1( 2, 1, 1)=+.1D+01", 1),
+        _table("phi", (3, 1), "m0( 2, 1)             = 1.00000000000D+00"),
+        _table("psi", (3, 1), structure=0),
+        _table("AP", (3, 3), order=1, structure=4),
+        "                end node",
+    ))  # fmt: skip
+    text = "\n".join((
+        "    1   1    :No. nodes, No. modes:by hand: beta:0.0 ",
+        " part ",
+        "      new modal                                 =",
+        "           refmod ",
+        "                mass                            = 2.0D+00",
+        "                nelastq                         =     1",
+        "                ielastq (   1)                  = Eigen Mode    1 :        8.360 Hz",
+        "           end refmod ",
+        "           frame ",
+        node,
+        "           end frame ",
+        _table("mdCM", (3, 1), "m0( 1, 1)= 2.0D0;m1( 2, 1, 1)= 2.0D0", 1),
+        _table("J", (6, 1), "m0( 2, 1)= 2.0D0;m0( 3, 1)= 2.0D0;m1( 4, 1, 1)=-2.0D0", 1),
+        _table("Ct", (1, 3), "m0( 1, 2)= 2.0D0"),
+        _table("Cr", (1, 3), "m0( 1, 3)= 2.0D0"),
+        _table("Me", (1, 1), "m0( 1, 1)= 2.0D0"),
+        _table("Gr", (3, 3), "m0( 2, 1)=-4.0D0;m1( 1, 1, 1)= 4.0D0;m1( 3, 1, 3)= 4.0D0", 1),
+        _table("Ge", (1, 3), structure=0),
+        _table("Oe", (1, 6), "m0( 1, 4)= 2.0D0;m1( 1, 1, 1)=-2.0D0;m1( 1, 1, 3)=-2.0D0", 1),
+        _table("ksigma", (1, 1), structure=0),
+        _table("Ke", (1, 1), "m0( 1, 1)= 7.0D+00", structure=1),
+        _table("De", (1, 1), structure=0),
+        "      end modal ",
+        " end part ",
+    ))  # fmt: skip
+    path = tmp_path / "hand.SID_FEM"
+    path.write_text(text)
+    data = read_sid(path)
+    assert (data.title, data.modes, data.nodes[0].name) == (
+        "by hand: beta:0.0",
+        ("Eigen Mode    1 :        8.360 Hz",),
+        "6022",
+    )
+    rng = np.random.default_rng(9)
+    (a, alpha, w), (q, dq, ddq) = rng.normal(size=(3, 3)), rng.normal(size=(3, 1))
+    m, c, phi = np.array([2.0]), np.array([[1.0, 0.0, 0.0]]), np.array([[[0.0], [1.0], [0.0]]])
+    wanted = brute(m, c, phi, a, alpha, w, q, dq, ddq)
+    got = data.residual(a, alpha, w, q, dq, ddq)
+    for x, y in zip((*got[:2], got[2] - 7.0 * q), wanted, strict=True):
+        np.testing.assert_allclose(x, y, atol=1e-13)
+    np.testing.assert_allclose(data.node("6022").axes.M0, np.eye(3))
+    assert part_of(data).size == 7

@@ -589,3 +589,28 @@ def test_a_node_without_rotation_has_no_axis():
     m.transient_step(1.0, 0.1)
     with pytest.raises(ModelError, match=r'Joint "hip": node ".*" has no rotation'):
         m.compile()
+
+
+def test_speed_of_a_driven_joint():
+    """A joint driven at a speed turns as one whose function is that times t; it starts with it."""
+    found = []
+    for given in ({"speed": 30.0}, {"function": "30*t"}):
+        m = Model(2)
+        m.body("crank", (0.2, 0.0), mass=1.0, inertia=0.1)
+        m.joint("axle", "revolute", "ground", "crank", point=(0.0, 0.0), **given)
+        m.sensor("angle", "joint", on="axle")
+        m.transient_step(0.1, 0.01, frames=0)
+        found.append(solve(m).sensor("angle"))
+    np.testing.assert_allclose(*found, rtol=1e-13, atol=1e-15)
+    assert found[0][-1] == pytest.approx(3.0)
+
+
+def test_speed_where_it_makes_no_sense():
+    m = Model(2)
+    m.body("crank", (0.2, 0.0), mass=1.0, inertia=0.1)
+    with pytest.raises(ModelError, match="function and speed both"):
+        m.joint("a", "revolute", "ground", "crank", point=(0.0, 0.0), speed=1.0, function="t")
+    with pytest.raises(ModelError, match="has no speed"):
+        m.joint("b", "weld", "ground", "crank", point=(0.0, 0.0), speed=1.0)
+    with pytest.raises(ModelError, match="speed"):
+        m.joint("c", "revolute", "ground", "crank", point=(0.0, 0.0), speed="fast")

@@ -10,6 +10,7 @@ from fem_mbs import Model, reduce_part, solve
 from fem_mbs.cli_check import explain
 from fem_mbs.errors import ModelError
 from fem_mbs.modelfile import load_model
+from fem_mbs.reduced_files import write_matrix_market
 from fem_mbs.results_part import write_part
 
 PART = """
@@ -94,12 +95,15 @@ def test_a_file_says_what_the_builder_does(tmp_path):
     assert flown.sensor("q").shape == (101, 4)
     read = solve(load_model(write(tmp_path, MODEL % 'file = "arm.h5"'))).sensor("tip")
     np.testing.assert_allclose(read, called, rtol=0.0, atol=1e-9)
+    write_matrix_market(tmp_path / "arm", part)
+    read = solve(load_model(write(tmp_path, MODEL % 'file = "arm"'))).sensor("tip")
+    np.testing.assert_allclose(read, called, rtol=0.0, atol=1e-9)
     assert any('reduced part "arm"' in line and "4 shapes" in line for line in explain(path))
 
 
 WRONG = {
     "no such file": ('file = "nothing.h5"', "nothing.h5"),
-    "not reduced": ('file = "part.toml"', r"part.toml is no reduced part \(.h5\); add reduce"),
+    "not reduced": ('file = "part.toml"', r"part.toml is no reduced part \(.h5, .SID_FEM, a folder\); add reduce"),
     "interface": (FLY.replace('"rod:end"', '"and"'), 'there is no such node or set; did you mean "end"'),
     "method": (FLY.replace("modes = 6", 'method = "magic"'), "method = 'magic' must be one of guyan"),
     "reference": (
@@ -117,3 +121,9 @@ def test_mistakes_name_file_and_table(tmp_path, mistake):
         load_model(write(tmp_path, MODEL % text))
     assert "model.toml, [[part]]" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_stresses_are_kept_where_asked_for(tmp_path):
+    text = MODEL % FLY.replace("modes = 6", "modes = 6, stress = true")
+    assert load_model(write(tmp_path, text)).reduced_parts["arm"].part.recovery.stress.shape == (0, 6, 4)
+    assert load_model(write(tmp_path, MODEL % FLY)).reduced_parts["arm"].part.recovery.stress is None

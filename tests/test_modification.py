@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
 
 from fem_mbs import AnalysisError, Mesh, Model, ModelError, Modification, assemble_components
-from fem_mbs.analysis.parameters import changed_rows, default_parameters, read_parameter
+from fem_mbs.analysis.parameters import _scaled, changed_rows, default_parameters, read_parameter
 from fem_mbs.cli import app
 
 VALUES = {
@@ -263,9 +264,55 @@ def test_bad_calls(study, call, message):
         call(study)
 
 
+def test_models_in_other_processes():
+    """A model goes there with what modifications need; an orientation that is a function does not hold it up."""
+    model = build()
+    model.line("more", (0, 0, 0), (1, 0, 0), 3)
+    model.beams("more", "more", "round", "mast", orientation=lambda x: np.tile((0.0, 1.0, 0.0), (len(x), 1)))
+    other = pickle.loads(pickle.dumps(model))
+    assert read_parameter(other, "diameter:mast").value == 0.03
+    assert read_parameter(other, "density:more").groups == ("more",)
+    with pytest.raises(ModelError, match='"more" has no diameter; it has density, modulus'):
+        read_parameter(other, "diameter:more")
+    assert read_parameter(model, "diameter:more").value == 0.03
+
+
 def test_a_parameter_is_named_once(study):
     with pytest.raises(ModelError, match='Parameter "density:arm": it is named twice'):
         Modification(study.assembly, ["density:arm", "density:arm"])
+
+
+@pytest.mark.parametrize(
+    ("shape", "dimensions", "key", "changed", "unit"),
+    [
+        ("tube", {"outer_diameter": 0.1, "thickness": 0.01}, "thickness", ["thickness"], "m"),
+        ("box", {"height": 0.1, "width": 0.05, "thickness": 0.004}, "thickness",
+         ["web_thickness", "flange_thickness"], "m"),
+        ("general", {"A": 1e-3, "I": 1e-6, "J": 2e-6}, "I", ["Iy", "Iz"], "m^4"),
+        ("stiffness", {"EA": 1e6, "EI": 10.0, "GJ": 5.0, "rhoA": 1.0, "rhoI": 1e-3}, "rhoI",
+         ["rhoIx", "rhoIy", "rhoIz"], "kg m"),
+    ],
+)  # fmt: skip
+def test_keys_of_sections(shape, dimensions, key, changed, unit):
+    """A key means all of its kind; the elements are those of a section with them."""
+
+    def bar(factor: float) -> Model:
+        model = Model(3)
+        model.material("steel", E=2.1e11, nu=0.3, density=7850.0)
+        model.section("s", shape, **{k: v * (factor if k == key else 1.0) for k, v in dimensions.items()})
+        model.line("m", (0, 0, 0), (1, 0, 0), 5)
+        model.beams("b", "m", "s", "steel")
+        model.fix("m:start")
+        model.component("c", "b")
+        return model
+
+    model = bar(1.0)
+    p = read_parameter(model, f"{key}:b")
+    assert (p.linear, p.unit) == (False, unit)
+    section, new = model.sections["s"], _scaled(model.sections["s"], key, 0.3)
+    assert sorted(k for k in new.dimensions if new.dimensions[k] != section.dimensions[k]) == sorted(changed)
+    study = Modification(assemble_components(model, modes=5), [p])
+    assert study.full([0.3], 4) == pytest.approx(assemble_components(bar(1.3), modes=2).full_modes(4), rel=1e-9)
 
 
 def test_sections_that_cannot_be(study):
@@ -347,6 +394,21 @@ def test_command(frame_file, tmp_path):
     assert combination["full_hz"][combination["modes"][0] - 1] == pytest.approx(30.0, rel=1e-3)
     assert np.array(found["sensitivities"]).shape == (2, len(found["frequencies_hz"]))
     assert found["cutoff_hz"] == 90.0
+
+
+def test_command_says_which_answers_are_rough(frame_file, monkeypatch, tmp_path):
+    """Where new modes of components lead to no answer, that of the baseline's modes is given as such."""
+    from fem_mbs.analysis import modification
+
+    monkeypatch.setattr(modification, "_ROUNDS", 0)
+    out = tmp_path / "m.json"
+    text = call(frame_file, "--mode", 2, "--to", 30, "--parameter", "height:cross", "--json", out)
+    assert "~ in the modes of the baseline" in text
+    assert "all together: in the modes of the baseline" in text
+    found = json.loads(out.read_text())
+    assert found["single"][0]["baseline_modes"]
+    assert found["combination"]["baseline_modes"]
+    assert found["combination"]["alphas"][0] == pytest.approx(found["single"][0]["alpha"], rel=1e-6)
 
 
 def test_command_for_several_modes(frame_file):

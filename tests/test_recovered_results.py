@@ -48,7 +48,7 @@ def test_the_mesh_follows_its_interfaces(pendulum, tmp_path):
 
     whole = recover(pendulum, tmp_path / "whole")
     (placed,) = placed_parts(pendulum)
-    n = len(pendulum.header["nodes"])
+    n = len(pendulum.header["nodes"]) - pendulum.header["recovered_nodes"]
     step, old = whole.steps[0], pendulum.steps[0]
     assert len(step.frame_times) == len(old.frame_times)
     x = whole.header["nodes"] + np.asarray(step.frames["displacement"][:])
@@ -62,7 +62,14 @@ def test_the_mesh_follows_its_interfaces(pendulum, tmp_path):
         wanted = at[:, None] + np.einsum("mij,nj->mni", turns, arms)
         # (small deformations turn an interface to first order only)
         np.testing.assert_allclose(x[:, n + interface.nodes], wanted, atol=1e-7)
-    np.testing.assert_array_equal(x[:, :n], pendulum.header["nodes"] + np.asarray(old.frames["displacement"][:]))
+    shown = pendulum.header["nodes"] + np.asarray(old.frames["displacement"][:])
+    np.testing.assert_array_equal(x[:, :n], shown[:, :n])
+    # the mesh is small enough for the run to have kept it: the same places, and the same stresses
+    np.testing.assert_allclose(x[:, n:], shown[:, n:], atol=1e-12)
+    for name in ("stress [Pa]", "von Mises stress [Pa]"):
+        values, wanted = (np.asarray(s.frames[name][:])[:, n:] for s in (step, old))
+        assert np.isfinite(values).all()
+        np.testing.assert_allclose(values, wanted, atol=1e-5 * np.abs(wanted).max())
     assert "block" in [block["name"] for block in whole.header["blocks"]]
 
 
@@ -77,7 +84,7 @@ def test_stresses_are_in_global_axes(tmp_path):
     whole = recover(results)
     assert whole.directory.name == "out-recovered"
     stress = np.asarray(whole.steps[0].frames["stress [Pa]"][-1])
-    n = len(results.header["nodes"])
+    n = len(results.header["nodes"]) - results.header["recovered_nodes"]
     assert np.isnan(stress[:n]).all()
     part = block()
     p = np.zeros(part.size)
@@ -119,6 +126,30 @@ def test_peaks_of_a_motion(pendulum, tmp_path):
     peaks = peak_results(pendulum, tmp_path / "peaks")
     mises = np.asarray(peaks.steps[0].frames["von Mises stress [Pa]"][0])
     assert np.nanmax(mises) == pytest.approx(values[0], rel=1e-6)
+
+
+def test_beside_parts_that_are_not_reduced(tmp_path):
+    """Own solids and a reduced part welded on: stresses of both in one field, in the run and recovered."""
+    m = Model(dimension=3)
+    m.material("steel", E=2.1e11, nu=0.3, density=7850)
+    m.mesh("root", box_mesh("hexahedron20", (3, 1, 1), (0.4, 0.04, 0.04)))
+    m.solids("root", on="root", material="steel")
+    m.reduced_part("block", block(), position=(0.4, 0.0, 0.0))
+    m.fix("root:x0")
+    m.coupling("weld", "block:left", "root:x1")
+    m.force("pull", "block:right", (1e4, 0.0, 0.0))
+    m.linear_static_step()
+    results = run(m, tmp_path / "out")
+    whole = recover(results)
+    n = results.header["recovered_nodes"]
+    stress = np.asarray(results.steps[0].frames["stress [Pa]"][0])
+    assert np.isfinite(stress[:44]).all() and np.isfinite(stress[-n:]).all()
+    # both are held alike at both ends
+    np.testing.assert_allclose(stress[-n:], stress[:44], atol=1e-4 * np.abs(stress[:44]).max())
+    frames = whole.steps[0].frames
+    np.testing.assert_allclose(np.asarray(frames["stress [Pa]"][0])[:44], stress[:44])
+    np.testing.assert_allclose(np.asarray(frames["region 2/stress [Pa]"][0])[-n:], stress[-n:], rtol=1e-5, atol=1.0)
+    assert {block["name"]: block.get("region") for block in whole.header["blocks"]} == {"root": 0, "block": 1}
 
 
 def test_commands(pendulum, monkeypatch, capsys, tmp_path):

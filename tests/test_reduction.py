@@ -8,6 +8,9 @@ import h5py
 import numpy as np
 import pytest
 import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from solid_meshes import box_mesh
 
 from fem_mbs import (
@@ -26,7 +29,7 @@ from fem_mbs.analysis.reduction_quality import free_modes_of
 from fem_mbs.solvers.factors import NotPositiveDefinite
 from fem_mbs.solvers.fixed_interface import fixed_interface
 from fem_mbs.solvers.free_interface import free_interface
-from fem_mbs.solvers.interface_bases import FREE_METHODS, free_basis
+from fem_mbs.solvers.interface_bases import FREE_METHODS, free_basis, herting_basis
 
 SIZE = (1.0, 0.2, 0.15)
 ENDS = {"left": "bar:x0", "right": "bar:x1"}
@@ -165,6 +168,42 @@ def test_free_bases(chain, method):
         whole -= Psi.T @ M @ Psi
     assert basis.mass == pytest.approx(whole, abs=1e-12)
     assert basis.T @ basis.rigid == pytest.approx(modes.rigid, abs=1e-13)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), n=st.integers(8, 40), b=st.integers(1, 4), k=st.integers(1, 3), held=st.booleans())
+def test_static_answers_of_random_parts(seed, n, b, k, held):
+    """Forces at the boundary move the boundary of a held part as they do in the full one, by every method."""
+    rng = np.random.default_rng(seed)
+    K = np.zeros((n, n))
+    for i in range(1, n):  # a tree of springs, and some more
+        for j in {int(rng.integers(0, i)), int(rng.integers(0, n))} - {i}:
+            e = np.zeros(n)
+            e[i], e[j] = 1.0, -1.0
+            K += 10.0 ** rng.uniform(-1.0, 1.0) * np.outer(e, e)
+    if held:
+        K[n - 1, n - 1] += 2.0
+    A = rng.standard_normal((n, n))
+    M = np.eye(n) + 0.1 * A @ A.T / n
+    boundary = rng.permutation(n)[:b]
+    modes = free_interface(K, M, boundary, count=min(k, n - b - 2))
+    fixed = fixed_interface(K, M, boundary)
+    bases = [free_basis(method, M, boundary, modes) for method in FREE_METHODS]
+    bases.append(herting_basis(csr_matrix(K), csr_matrix(M), fixed, modes))
+    r = modes.rigid.shape[1]
+    assert r == (0 if held else 1)
+    forces = np.eye(n)[:, boundary]
+    if not held:  # in balance with the inertia of the rigid-body motion
+        forces = forces - M @ modes.rigid @ (modes.rigid.T @ forces)
+    exact = np.linalg.pinv(K, rcond=1e-10, hermitian=True) @ forces
+    size = np.abs(exact).max()
+    for basis in bases:
+        p = np.linalg.pinv(basis.stiffness, rcond=1e-10, hermitian=True) @ (basis.T.T @ forces)
+        u = basis.T @ p
+        gap = u - exact
+        if not held:  # but for a rigid-body motion
+            gap = gap - modes.rigid @ np.linalg.lstsq(modes.rigid, gap, rcond=None)[0]
+        assert np.abs(gap).max() < 1e-7 * size
 
 
 def test_no_attachment_mode_left(chain):

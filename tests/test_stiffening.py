@@ -133,6 +133,21 @@ def test_virials(frame):
         assert virial("wy2") == pytest.approx(m * L**2 / 12.0, rel=1e-9)
 
 
+def test_mean_interfaces():
+    """Forces on means, and one that carries the frame: virials as of rigid sets, whose arms turn with them."""
+    for kinds, frame in (
+        (("rigid", "average"), "left"),
+        (("average", "rigid"), "left"),
+        (("average", "average"), "free"),
+    ):
+        ends = {name: {"on": place, "kind": kind} for (name, place), kind in
+                zip((("left", "box:x0"), ("right", "box:x1")), kinds, strict=True)}  # fmt: skip
+        part = reduce_part(block(), ends, "rubin", modes=8, stiffening=frame, accuracy=0, origin=(0.0, 0.05, 0.1))
+        turn = part.rigid[:, 5]
+        wanted = 1.2 if frame == "left" else 0.6
+        assert float(turn @ part.stiffening["right.x"] @ turn) == pytest.approx(wanted, rel=1e-8)
+
+
 def test_both_frames_say_the_same_of_a_motion():
     """A pull F at the right, -F + m a at the left: stresses do not depend on what holds the part in mind."""
     held, free = block_part("left"), block_part("free")

@@ -12,15 +12,8 @@ from hypothesis import strategies as st
 
 from fem_mbs.errors import ModelError
 from fem_mbs.modelfile_writer import model_text
-from fem_mbs.sweeps_parameters import (
-    changed,
-    digest_of,
-    files_of,
-    make_parameters,
-    make_variants,
-    moved,
-    values_of,
-)
+from fem_mbs.sweeps_files import digest_of, files_of, moved
+from fem_mbs.sweeps_parameters import changed, make_parameters, make_variants, values_of
 
 FILE = Path("model.toml")
 TEXT = """
@@ -308,6 +301,31 @@ def test_digests(tmp_path):
     assert second != first
     (tmp_path / "load.csv").write_text("0,0", encoding="utf-8")
     assert digest_of(DATA, tmp_path, {}) not in (first, second)
+
+
+def test_digests_of_what_files_include(tmp_path):
+    """Parts of model files, of decks that include others, and of folders."""
+    (tmp_path / "sub" / "folder").mkdir(parents=True)
+    files = {
+        "sub/part.toml": '[mesh.m]\nfile = "arm.msh"\n',
+        "sub/arm.msh": "a",
+        "deck.inp": "*HEADING\n*Include, INPUT=sub/nodes.inp\n*INCLUDE,input= deck.inp\n",
+        "sub/nodes.inp": "*NODE",
+        "sub/folder/K.mtx": "1",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    data = {"part": {"a": {"file": "sub/part.toml"}, "b": {"file": "deck.inp"}, "c": {"file": "sub/folder"}}}
+    seen = {digest_of(data, tmp_path, {})}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text + "\n", encoding="utf-8")
+        seen.add(digest_of(data, tmp_path, {}))
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "sub" / "folder" / "M.mtx").write_text("1", encoding="utf-8")
+    seen.add(digest_of(data, tmp_path, {}))
+    assert len(seen) == len(files) + 2
+    (tmp_path / "sub" / "part.toml").write_text("not TOML", encoding="utf-8")
+    assert digest_of(data, tmp_path, {}) not in seen
 
 
 def test_files_are_found_from_another_folder():

@@ -28,9 +28,10 @@ from fem_mbs.model_components import part_name
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.constraint_equations import ConstraintConflict, eliminate
 from fem_mbs.solvers.linear import one_blas_thread
+from fem_mbs.solvers.modes import RealModes, as_modes
 from fem_mbs.solvers.substructures import Coupled, Reduced, Substructure, couple
 
-__all__ = ["Assembly", "Part", "assemble_components"]
+__all__ = ["Assembly", "Part", "assemble_components", "component_modes"]
 
 
 @dataclass(eq=False)
@@ -130,8 +131,38 @@ def assemble_components(
         ModelError: no components, or elements and settings that belong to none.
         AnalysisError: a component without modes; the model is free of mass or unstable.
     """
+    return _assembled(model, cutoff, modes)
+
+
+def component_modes(linear: Linearised, cutoff: float, count: int, owner: str) -> tuple[RealModes, dict]:
+    """The ``count`` lowest modes of a model by synthesis of its components, over the unknowns of problems, and what a
+    summary says of it.
+
+    Raises:
+        AnalysisError: the state is not the start without loads, the mechanism is too large for elimination, or as
+            `assemble_components`.
+    """
+    loads = linear.loading.factors[linear.loads]
+    if linear.incremental or np.any(loads) or linear.loading.weight:
+        raise AnalysisError(
+            f"{owner}: component modes are about the start, at rest and without loads; put the step first, or leave "
+            "component_cutoff out"
+        )
+    if not linear.eliminated:
+        raise AnalysisError(f"{owner}: the mechanism is too large for component modes; leave component_cutoff out")
+    assembly = _assembled(linear.compiled.model, cutoff, None, linear)
+    shapes = assembly.shapes(count=count)[linear.elimination.free]
+    rigid = int(assembly.coupled.rigid[:count].sum())
+    about = {
+        "cutoff_hz": cutoff, "kept": assembly.kept, "unknowns": assembly.coupled.size, "dofs": assembly.dofs,
+        "seconds": {k: round(v, 4) for k, v in assembly.seconds.items()},
+    }  # fmt: skip
+    return as_modes(linear.stiffness, linear.mass, shapes, rigid), about
+
+
+def _assembled(model: Model, cutoff, modes, linear: Linearised | None = None) -> Assembly:
     start = perf_counter()
-    split = _Split(model)
+    split = _Split(model, linear)
     settings = [_setting(model, part.name, cutoff, modes) for part in split.parts]
     seconds = {"matrices": perf_counter() - start}
     reduced = []
@@ -174,12 +205,13 @@ def _setting(model: Model, name: str, cutoff, modes) -> dict:
 class _Split:
     """A model's elements and constraints, dealt out to its components."""
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, linear: Linearised | None = None):
         if not model.components:
             raise ModelError("Components: the model has none; name sets of its groups with [[component]]")
-        compiled = model.compile(stepping=False)
-        self.model, self.system = model, compiled.system
-        self.linear = Linearised(compiled, self.system.initial_state(), 0.0, Loading(compiled))
+        if linear is None:
+            compiled = model.compile(stepping=False)
+            linear = Linearised(compiled, compiled.system.initial_state(), 0.0, Loading(compiled))
+        self.model, self.system, self.linear = model, linear.system, linear
         self.first = self.linear.first
         self.live = np.zeros(self.first, bool)
         self.live[self.linear.owned] = True
@@ -208,7 +240,7 @@ class _Split:
                 uses[c, dof[dof < self.first]] = True
         uses &= self.live
         for block, own in zip(blocks, owner, strict=True):
-            if block.type.multipliers or block.type.reads:
+            if block.type.reads:
                 continue
             free = np.flatnonzero(own < 0)
             dof = block.dof[free][:, : block.type.node_dofs]
@@ -218,7 +250,7 @@ class _Split:
         picks = [[(i, np.flatnonzero(own == c)) for i, own in enumerate(owner)] for c in range(len(self.names))]
         self.picks = [[(i, elements) for i, elements in found if elements.size] for found in picks]
         loose = [(i, np.flatnonzero(own < 0)) for i, own in enumerate(owner)]
-        self.links = [(i, e) for i, e in loose if e.size and not (blocks[i].type.multipliers or blocks[i].type.reads)]
+        self.links = [(i, e) for i, e in loose if e.size and not blocks[i].type.reads]
 
     def _adopt(self, A: csr_matrix) -> None:
         """Give dofs that constraints alone use to components."""

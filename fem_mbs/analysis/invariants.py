@@ -26,7 +26,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.inertia_coordinates import constant_mass
 from fem_mbs.reduced_part import Moments
 
-__all__ = ["InertiaCoordinates", "inertia_coordinates", "moments"]
+__all__ = ["InertiaCoordinates", "directors_of", "inertia_coordinates", "moments"]
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def inertia_coordinates(linear: Linearised) -> InertiaCoordinates:
     place = np.zeros((size, dim))
     Q, D = linear.state.Q[0], linear.state.D[0]
     place[:nodes] = Q[system.offset[:nodes][:, None] + np.arange(dim)]
-    place[nodes : nodes + directors] = _directors(system, D).reshape(-1, dim)
+    place[nodes : nodes + directors] = directors_of(D[: directors // dim]).reshape(-1, dim)
     shift = _shift(system, place[nodes : nodes + directors], size, inner, nodes + directors)
     return InertiaCoordinates(_assembled(entries, size), shift, one, place)
 
@@ -138,10 +138,9 @@ def _assembled(entries: list[tuple[np.ndarray, np.ndarray]], size: int) -> csr_m
     return coo_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape).tocsr()
 
 
-def _directors(system: Compiled, D: np.ndarray) -> np.ndarray:
-    """Directors (n_r, dim, dim) of the nodes that rotate: (node, which, component)."""
-    D = D[: int(system.nodes.rotational.sum())]
-    if system.dimension == 3:
+def directors_of(D: np.ndarray) -> np.ndarray:
+    """Directors (n_r, dim, dim), (node, which, component), of rows of the contract's director arrays."""
+    if D.shape[1] == 9:
         return np.swapaxes(D.reshape(-1, 3, 3), 1, 2)
     c, s = D[:, 0], D[:, 1]
     return np.moveaxis(np.array([[c, s], [-s, c]]), -1, 0)

@@ -30,6 +30,7 @@ MODES_OPTIONS: dict[str, Any] = {
     "within": None,  # (low, high) [Hz]: of the modes found only those there are kept
     "check": "probe",  # for modes that the iteration missed: "none", "probe" or "inertia"
     "preload": "",  # linear static step about whose displaced place, with its stresses, the modes are
+    "component_cutoff": None,  # [Hz]: by synthesis of the model's components, whose modes up to it are kept
 }
 #: Options of a buckling step and their defaults.
 BUCKLING_OPTIONS: dict[str, Any] = {
@@ -116,6 +117,7 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
             raise ModelError(f"{owner}: within and band exclude each other; remove one")
         if near is not None and band is not None:
             raise ModelError(f"{owner}: near and band exclude each other; remove one")
+        _check_component_cutoff(owner, options, model)
         if options["check"] not in CHECKS:
             raise ModelError(f"{owner}: check = {options['check']!r} must be one of {', '.join(CHECKS)}")
     if kind == "buckling" and options["sign"] not in SIGNS:
@@ -132,6 +134,24 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
             raise ModelError(f"{owner}: duration = {T!r} must be a number of at least 0 [s]")
         if T and options["time"] is not None:
             raise ModelError(f"{owner}: time and duration exclude each other; remove one")
+
+
+def _check_component_cutoff(owner: str, options: dict[str, Any], model) -> None:
+    """Refuse component modes that cannot be.
+
+    Raises:
+        ModelError: naming the step, the option and what it may be.
+    """
+    cutoff = options["component_cutoff"]
+    if cutoff is None:
+        return
+    if isinstance(cutoff, bool) or not isinstance(cutoff, (int, float)) or not 0.0 < cutoff < 1e300:
+        raise ModelError(f"{owner}: component_cutoff = {cutoff!r} must be a positive frequency [Hz]")
+    for key in ("near", "band", "preload"):
+        if options[key] not in (None, ""):
+            raise ModelError(f"{owner}: component_cutoff and {key} exclude each other; remove one")
+    if not model.components:
+        raise ModelError(f"{owner}: component_cutoff needs components; name sets of groups with [[component]]")
 
 
 # --- linear statics --------------------------------------------------------------------------------------------------
@@ -187,7 +207,7 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
     K, M, G = linear.stiffness, linear.mass, linear.rows
     linear.release()
     n, free = K.shape[0], None
-    inside = None if G.shape[0] else unknowns_inside(linear)
+    inside = None if G.shape[0] or options["component_cutoff"] is not None else unknowns_inside(linear)
     if inside is not None:
         free = translates(K)
         K, M = inside.problem(linear, K, M)
@@ -201,6 +221,12 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
             )
         found = symmetric_modes(K, M, G, options["count"])
         found.vectors[:] /= np.sqrt(np.einsum("ik,ik->k", found.vectors, M @ found.vectors))
+    elif options["component_cutoff"] is not None:
+        from fem_mbs.analysis.components import component_modes
+
+        found, extra["components"] = component_modes(
+            linear, float(options["component_cutoff"]), options["count"], f'Step "{name}"'
+        )
     elif options["band"] is not None:
         found = real_modes(K, M, band=tuple(w2[1]))
     else:

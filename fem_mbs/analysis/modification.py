@@ -44,7 +44,6 @@ _RANGE, _TRIED = (0.1, 10.0), 41
 _ITERATIONS, _LEFT, _CLOSE = 60, 0.25, 1e-11
 #: An eigenvalue of a root is the required one to this.
 _HIT = 1e-6
-_RIGID = 1e-9
 #: Rounds of new syntheses for an answer, and the error of its frequency at the end.
 _ROUNDS, _SETTLED = 15, 1e-9
 
@@ -139,7 +138,7 @@ class Modification:
         found = np.array([np.diag(K) - self.values * np.diag(M) for K, M in slopes]).reshape(-1, self.values.size)
         if not normalised:
             return found
-        rigid = np.abs(self.values) <= _RIGID * np.abs(self.values).max()
+        rigid = self.assembly.coupled.rigid
         return np.where(rigid, np.nan, found / np.where(rigid, 1.0, self.values))
 
     @one_blas_thread()
@@ -352,7 +351,7 @@ class Modification:
         n = self.values.size
         if isinstance(mode, bool) or not isinstance(mode, (int, np.integer)) or not 1 <= mode <= n:
             raise ModelError(f"Modification: mode = {mode!r} must be a whole number from 1 to {n}, the modes there are")
-        if abs(self.values[mode - 1]) <= _RIGID * np.abs(self.values).max():
+        if self.assembly.coupled.rigid[mode - 1]:
             raise ModelError(f"Modification: mode {mode} is a rigid-body mode, which no parameter moves; take another")
         return int(mode) - 1
 

@@ -34,6 +34,9 @@ KINDS = {
 }
 #: Types of elements whose stiffness is a parameter, by how their names begin.
 _SPRINGS = ("spring", "component_spring", "torsion", "slide", "nonlinear_", "bushing", "bearing")
+#: Units of keys of sections, by how they begin.
+_UNITS = {"rhoA": "kg/m", "rhoI": "kg m", "EA": "N", "GA": "N", "EI": "N m^2", "GJ": "N m^2", "A": "m^2", "I": "m^4",
+          "J": "m^4", "k": ""}  # fmt: skip
 _PLACES = ("centroid", "shear_centre", "mass_centre", "rotate")
 
 
@@ -98,11 +101,14 @@ def _scaled(section: Section, key: str, alpha: float) -> Section:
 
 
 def _own_keys(section: Section, key: str) -> list[str]:
-    """Keys of a section that a key means: itself, or those of both axes (EI: EIy and EIz)."""
+    """Keys of a section that a key means: itself, those of all axes (EI: EIy and EIz), or of all walls (thickness)."""
     if section.shape == "matrix":
         return []
     numbers = {k for k, v in section.dimensions.items() if math.isfinite(v) and v != 0.0}
-    return [key] if key in numbers else [k for k in (f"{key}y", f"{key}z") if k in numbers]
+    if key in numbers:
+        return [key]
+    walls = ("web_thickness", "flange_thickness") if key == "thickness" else ()
+    return [k for k in (*walls, f"{key}x", f"{key}y", f"{key}z") if k in numbers]
 
 
 def read_parameter(model: Model, text: str) -> Parameter:
@@ -133,8 +139,9 @@ def read_parameter(model: Model, text: str) -> Parameter:
     if not having:
         known = sorted({k for g in groups for k in _kinds(model, g)})
         raise ModelError(f'{owner}: "{target}" has no {kind}; it has {", ".join(known) or "no parameter"}')
-    unit, stiffness, mass = KINDS.get(kind, ("", 0.0, 0.0))
     linear = kind in KINDS and (kind != "thickness" or bool(_planes(model, having[0])))
+    section = next((u for begin, u in _UNITS.items() if kind.startswith(begin)), "m")
+    unit, stiffness, mass = KINDS[kind] if linear else (section, 0.0, 0.0)
     if kind == "modulus":
         _no_prestress(model, having, owner)
     values = [v for g in having for v in _values(model, g, kind)]
@@ -162,7 +169,7 @@ def default_parameters(model: Model) -> list[str]:
 
 def _flexible(model: Model, group: str) -> bool:
     """Whether a group is beams, trusses, solids or plane parts."""
-    return group in model._said or any(s.part == group for s in model.solid_groups.values())
+    return group in model.groups or any(s.part == group for s in model.solid_groups.values())
 
 
 def _blocks(model: Model, group: str) -> list:

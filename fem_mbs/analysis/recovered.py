@@ -13,8 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.fields import COMPONENTS, MISES, STRESS
+from fem_mbs.elements.solid_recovery import von_mises
 from fem_mbs.model import CompiledModel
 from fem_mbs.model_reduced import PlacedPart
+from fem_mbs.reduced_recovery import stress_regions, stresses, turned
+from fem_mbs.results_fields import field_key
 from fem_mbs.solvers.stepper import State
 
 __all__ = ["RecoveredNodes"]
@@ -47,20 +51,43 @@ class RecoveredNodes:
                 continue
             for k, (cell, nodes) in enumerate(recovery.cells):
                 label = placed.name if k == 0 else f"{placed.name} {k + 1}"
+                regions = [k for k, (_, own) in enumerate(stress_regions(recovery)) if np.isin(nodes, own).all()]
                 beam = cell == "line" and recovery.turning.size == len(recovery.x)
-                self._add_block(
-                    label, "reduced beam" if beam else "reduced part", cell, self.first + at + np.asarray(nodes)
-                )
+                kind = "reduced beam" if beam else "reduced part"
+                region = regions[0] if regions else 0
+                self._add_block(label, kind, cell, self.first + at + np.asarray(nodes), placed.name, region)
             places.append(placed.start + recovery.x @ placed.rotation.T)
             self.parts.append((placed, slice(at, at + len(recovery.x))))
             at += len(recovery.x)
         self.x = np.concatenate(places)
 
-    def _add_block(self, name: str, kind: str, cell: str, nodes: np.ndarray) -> None:
+    def _add_block(self, name: str, kind: str, cell: str, nodes: np.ndarray, group: str = "", region: int = 0) -> None:
         block = {"name": name, "type": kind, "connectivity": nodes, "outputs": []}
         if not cell.startswith("line"):
-            block |= {"cell": cell, "group": name, "region": 0}
+            block |= {"cell": cell, "group": group or name, "region": region}
         self.blocks.append(block)
+
+    @property
+    def fields(self) -> list[dict[str, Any]]:
+        """What the header of results says of fields at these nodes."""
+        if not any(placed.part.recovery.stress is not None for placed, _ in self.parts):
+            return []
+        if "stress" not in self.model.field_names:
+            return []
+        return [{"name": STRESS, "components": list(COMPONENTS)}, {"name": MISES, "components": [""]}]
+
+    def stresses(self, Q: np.ndarray, D: np.ndarray) -> dict[str, np.ndarray]:
+        """Stresses in global axes and von Mises' (m, N, ...) of frames, where parts keep them, else NaN."""
+        found: dict[str, np.ndarray] = {}
+        for placed, rows in self.parts if self.fields else ():
+            if placed.part.recovery.stress is None:
+                continue
+            stress = turned(stresses(placed.part, Q[:, self.scalars(placed)]), self._rotations(placed, D))
+            for k, (own, nodes) in enumerate(stress_regions(placed.part.recovery)):
+                for name, values in ((STRESS, stress[:, own]), (MISES, von_mises(stress[:, own]))):
+                    empty = np.full((len(Q), len(self.x), *values.shape[2:]), np.nan, np.float32)
+                    found.setdefault(field_key(name, k), empty)[:, rows.start + nodes] = values
+        return found
 
     def scalars(self, placed: PlacedPart) -> np.ndarray:
         """Dofs (n,) of the modal coordinates of a part."""

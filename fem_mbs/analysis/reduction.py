@@ -28,10 +28,19 @@ import scipy.linalg
 from scipy.sparse import bmat, csr_matrix
 
 from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.load_moments import load_moments
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.reduction_interfaces import Boundary, make_boundary
-from fem_mbs.analysis.reduction_projection import gravity_forces, modal_damping, own_damping, recovery_of, unit_loads
+from fem_mbs.analysis.reduction_projection import (
+    gravity_forces,
+    modal_damping,
+    nodal_loads,
+    own_damping,
+    recovery_of,
+    unit_loads,
+)
 from fem_mbs.analysis.reduction_quality import accuracy_of, effective_shares, free_modes_of, mass_properties
+from fem_mbs.analysis.reduction_rigid import check_held, rigid_motions
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model import Model
 from fem_mbs.reduced_part import ReducedPart
@@ -39,7 +48,6 @@ from fem_mbs.solvers.factors import NotPositiveDefinite
 from fem_mbs.solvers.fixed_interface import FixedInterface, fixed_interface_parts
 from fem_mbs.solvers.free_interface import FreeModes, free_interface
 from fem_mbs.solvers.interface_bases import FREE_METHODS, free_basis, herting_basis
-from fem_mbs.solvers.modal_quantities import rigid_body_motions
 from fem_mbs.solvers.modes import CHECKS
 
 __all__ = ["METHODS", "reduce_part"]
@@ -47,10 +55,6 @@ __all__ = ["METHODS", "reduce_part"]
 METHODS = ("guyan", "craig_bampton", *FREE_METHODS, "herting")
 #: Component modes, where neither a number nor a cut-off is given.
 _MODES = 20
-#: What a motion violates of supports, constraints and stiffness, over the sizes involved, and is still a rigid one.
-_RIGID = 1e-11
-#: Parts of rigid-body motions that may be round-off.
-_DUST = 1e-6
 
 
 @dataclass
@@ -143,7 +147,7 @@ def reduce_part(
     boundary = make_boundary(linear, interfaces)
     K, M = linear.stiffness, linear.mass
     assembled = time.perf_counter()
-    motions, combination = _rigid_motions(linear, K, start)
+    motions, combination = rigid_motions(linear, K, start)
     rigid_q = motions[: linear.first][linear.elimination.free] @ combination
     MR = linear.mass_matrix[: linear.first][:, : linear.first] @ motions[: linear.first]
     if linear is not model:
@@ -156,7 +160,7 @@ def reduce_part(
     damped = _damping(linear, damping, basis, Q, rigid)
     gravity = gravity_forces(linear, MR, Q)
     inertia = motions[: linear.first].T @ MR
-    dim = linear.system.dimension
+    dim, masses, loads = linear.system.dimension, _moments(linear, Q, start), nodal_loads(linear)
     part = ReducedPart(
         name=name or linear.compiled.model.title or "part",
         dimension=dim,
@@ -170,9 +174,10 @@ def reduce_part(
         origin=start,
         frequencies=basis.frequencies,
         damping=damped,
-        loads=unit_loads(linear, Q),
+        loads=unit_loads(linear, Q, loads),
         recovery=recovery_of(linear, Q, recovery == "stress") if recovery else None,
-        moments=_moments(linear, Q, start),
+        moments=masses,
+        load_moments={} if masses is None else load_moments(linear, Q, start, loads),
         stiffening=_stiffening(linear, boundary, Q, rigid_q, combination, start, stiffening),
         info={
             "modes": int(basis.frequencies.size),
@@ -247,60 +252,6 @@ def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linear
     return Linearised(job.compiled, job.state, job.t, job.loading)
 
 
-# --- rigid-body motions ----------------------------------------------------------------------------------------------
-def _rigid_motions(linear: Linearised, K: csr_matrix, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit motions (N, m) of the whole part and the combinations (m, r) of them that nothing resists."""
-    system, dim = linear.system, linear.system.dimension
-    n = system.nodes.x.shape[0]
-    places = np.zeros((n, 3))
-    places[:, :dim] = linear.state.Q[0][system.offset[:n][:, None] + np.arange(dim)]
-    dof = np.full((n, 6), -1)
-    dof[:, :dim] = system.offset[:n][:, None] + np.arange(dim)
-    turning = np.flatnonzero(system.nodes.rotational)
-    axes = [5] if dim == 2 else [3, 4, 5]
-    for k, axis in enumerate(axes):
-        dof[turning, axis] = system.offset[turning] + dim + k
-    point = np.zeros(3)
-    point[:dim] = origin
-    R = rigid_body_motions(places, dof, system.n_dof, point)
-    R = R[:, [0, 1, 5]] if dim == 2 else R
-    _still(linear, R)
-    # sizes: rotations by as much as moves points of the part by about one
-    length = np.ones(R.shape[1])
-    length[dim:] = 1.0 / max(system.length, np.abs(places - point).max())
-    scaled = R[: linear.first] * length
-    free = linear.elimination.free
-    q = scaled[free]
-    gap = scaled - linear.elimination.T @ q
-    force, size = K @ q, np.abs(K.diagonal())[:, None] * np.abs(q)
-    violation = np.concatenate((gap, force / max(size.max(initial=0.0), 1e-300)))
-    _, values, vectors = np.linalg.svd(np.linalg.qr(violation, mode="r"))
-    loose, vectors = values <= _RIGID, vectors.T
-    if loose.all():
-        return R, np.eye(R.shape[1])
-    W = vectors[:, loose]
-    unit = np.ones(W.shape[1])
-    if W.shape[1]:  # a readable basis: pivots of one, and zeros for what soft supports leave of round-off
-        _, _, order = scipy.linalg.qr(W.T, pivoting=True)
-        W = W @ np.linalg.inv(W[order[: W.shape[1]]])
-        plain = np.where(np.abs(W) < _DUST, 0.0, W)
-        if np.abs(violation @ plain).max() <= _RIGID:
-            W = plain
-        unit = length[order[: W.shape[1]]]
-    return R, length[:, None] * W / unit
-
-
-def _still(linear: Linearised, R: np.ndarray) -> None:
-    """Nodes that no element uses are held where they are; they do not count as supports."""
-    system = linear.system
-    used = np.zeros(system.nodes.x.shape[0], bool)
-    for block in system.blocks:
-        used[block.nodes[block.nodes >= 0]] = True
-    at = system.offset[np.flatnonzero(~used)]
-    if at.size:
-        R[(at[:, None] + np.arange(system.dimension)).ravel()] = 0.0
-
-
 # --- bases -----------------------------------------------------------------------------------------------------------
 def _basis(linear, boundary, K, M, method, modes, cutoff, participation, check, rigid_q, combination, origin) -> _Basis:
     times = [time.perf_counter()]
@@ -310,12 +261,12 @@ def _basis(linear, boundary, K, M, method, modes, cutoff, participation, check, 
     if modes is None and cutoff is None and method != "guyan":
         modes = _MODES
     if method in ("guyan", "craig_bampton", "herting"):
-        _check_held(linear, boundary, x_r, combination)
+        check_held(linear.system.dimension, x_r, combination)
         w2 = None if cutoff is None or method == "herting" else (2.0 * np.pi * cutoff) ** 2
         count = modes if method == "craig_bampton" else None
         try:
             found = fixed_interface_parts(
-                *parts, count=count, cutoff=w2, check=check, rigid=(x_r, rigid_q[boundary.kept])
+                *parts, count=count, cutoff=w2, check=check, rigid=(x_r, boundary.inside(rigid_q))
             )
         except NotPositiveDefinite as error:
             raise AnalysisError(f"Reduction: {_loose(linear, boundary, parts[0][2], error)}") from None
@@ -395,28 +346,6 @@ def _free_modes(K, M, places, modes, cutoff, check, participation) -> tuple[Free
     return kept, min(following, float(values[0]) if values.size else np.inf), shares[keep]
 
 
-def _check_held(linear: Linearised, boundary: Boundary, x_r: np.ndarray, combination: np.ndarray) -> None:
-    """Held interfaces must hold the part.
-
-    Raises:
-        AnalysisError: naming the motion that they leave.
-    """
-    if not x_r.shape[1]:
-        return
-    size = np.linalg.norm(x_r, axis=0)
-    _, values, Vt = np.linalg.svd(x_r / np.where(size > 0.0, size, 1.0))
-    values = np.concatenate((values, np.zeros(x_r.shape[1] - values.size)))
-    if values[-1] > 1e-9 * max(values[0], 1e-300) and size.min() > 0.0:
-        return
-    names = ("x", "y", "rotation") if linear.system.dimension == 2 else ("x", "y", "z", "rx", "ry", "rz")
-    loose = combination @ (Vt[-1] / np.where(size > 0.0, size, 1.0))
-    raise AnalysisError(
-        f'Reduction: the part can still move (most of all in "{names[int(np.abs(loose).argmax())]}") while its '
-        "interfaces are held; tie sets of nodes instead of single ones, add an interface, or take a method with free "
-        f"interfaces ({', '.join(FREE_METHODS)})"
-    )
-
-
 def _loose(linear: Linearised, boundary: Boundary, K_zz, error: NotPositiveDefinite) -> str:
     """What moves without resistance while interfaces are held."""
     text = "the part is loose or unstable while its interfaces are held"
@@ -493,7 +422,7 @@ def _stiffening(linear, boundary: Boundary, Q, rigid_q, combination, origin, fra
         return {}
     from fem_mbs.analysis.stiffening import stiffening
 
-    rigid = np.concatenate((boundary.rigid_motions(origin) @ combination, rigid_q[boundary.kept]))
+    rigid = np.concatenate((boundary.rigid_motions(origin) @ combination, boundary.inside(rigid_q)))
     return stiffening(linear, boundary, Q, rigid, origin, frame)
 
 

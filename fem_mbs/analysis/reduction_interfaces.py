@@ -8,9 +8,8 @@
 
       x = B q_F,   translation: sum w_i (u_i - theta x (x_i - x_P)),   theta = I_w^-1 sum w_i s_i x u_i
 
-  with s_i the nodes about their mean.  Just as many unknowns of the nodes as x has are made dependent, q_d = B_d^-1
-  (x - B_r z_r), those for which B_d is best conditioned (QR with column pivoting).  That is exact, and puts dense
-  blocks into the matrices over the nodes of the set alone.
+  with s_i the nodes about their mean; q_F = X x + Z z', where Z is a sparse orthonormal basis of what moves no mean
+  (`fem_mbs.solvers.sparse_complement`).  That is exact, and the matrices stay sparse.
 
 A node whose displacements depend on others (of a tie, of a coupling) is treated like a mean: x = T_i q.
 """
@@ -23,12 +22,13 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse import csc_matrix, csr_matrix, vstack
+from scipy.sparse import block_diag, bmat, csc_matrix, csr_matrix, vstack
 
 from fem_mbs.analysis.linear import Linearised
 from fem_mbs.errors import ModelError
 from fem_mbs.reduced_part import COMPONENTS, Interface
 from fem_mbs.solvers.fixed_interface import inner
+from fem_mbs.solvers.sparse_complement import sparse_complement
 
 __all__ = ["KINDS", "Boundary", "make_boundary"]
 
@@ -40,18 +40,18 @@ _LOST = 1e-9
 
 @dataclass(frozen=True)
 class Boundary:
-    """Interfaces and q = S (x, z): q[special] = X x + Z z, q[kept] = z.
+    """Interfaces and q = S (x, z), z = (z_k, z_w): q[special] = X x + Z z_w, q[kept] = z_k.
 
-    ``special`` (s,) and ``kept`` (n_z,): unknowns, ascending; ``X`` (s, b) and ``Z`` (s, n_z) sparse, Z None where it
-    is zero; ``center`` (b, dim) [m]: places of the interfaces of the components, ``component`` (b,) their numbers among
-    translations and rotations.
+    ``special`` (s,) and ``kept`` (n_k,): unknowns, ascending; ``X`` (s, b) and ``Z`` (s, n_w) sparse, Z^T Z = 1 and
+    Z^T X = 0; ``center`` (b, dim) [m]: places of the interfaces of the components, ``component`` (b,) their numbers
+    among translations and rotations.
     """
 
     interfaces: tuple[Interface, ...]
     special: np.ndarray
     kept: np.ndarray
     X: csr_matrix
-    Z: csr_matrix | None
+    Z: csr_matrix
     center: np.ndarray
     component: np.ndarray
 
@@ -60,34 +60,41 @@ class Boundary:
         """Number b of components of all interfaces."""
         return self.X.shape[1]
 
+    @property
+    def inner(self) -> int:
+        """Number n_z of unknowns z."""
+        return self.kept.size + self.Z.shape[1]
+
     def split(self, A: csr_matrix) -> tuple[np.ndarray, csr_matrix, csr_matrix]:
         """Parts (bb dense, zb, zz) of S^T A S, A (n_q, n_q) symmetric."""
         rows = A[self.special]
-        A_ss, A_zs = rows[:, self.special], csr_matrix(rows[:, self.kept].T)
+        A_ss, A_ks = rows[:, self.special], csr_matrix(rows[:, self.kept].T)
         A_sX = A_ss @ self.X
         bb = (self.X.T @ A_sX).toarray()
-        zb, zz = A_zs @ self.X, inner(A, self.kept)
-        if self.Z is not None:
-            zb = zb + self.Z.T @ A_sX
-            side = A_zs @ self.Z
-            zz = csr_matrix(zz + side + side.T + self.Z.T @ (A_ss @ self.Z))
-        return 0.5 * (bb + bb.T), csr_matrix(zb), zz
+        zb, zz = A_ks @ self.X, inner(A, self.kept)
+        if self.Z.shape[1]:
+            side = A_ks @ self.Z
+            zb = vstack((zb, self.Z.T @ A_sX))
+            own = self.Z.T @ (A_ss @ self.Z)
+            zz = bmat([[zz, side], [side.T, 0.5 * (own + own.T)]])
+        return 0.5 * (bb + bb.T), csr_matrix(zb), csr_matrix(zz)
 
     def expand(self, T: np.ndarray) -> np.ndarray:
         """q (n_q, n) of (x, z) = T (b + n_z, n)."""
         q = np.empty((self.special.size + self.kept.size, T.shape[1]))
-        q[self.kept] = T[self.size :]
-        q[self.special] = self.X @ T[: self.size]
-        if self.Z is not None:
-            q[self.special] += self.Z @ T[self.size :]
+        middle = self.size + self.kept.size
+        q[self.kept] = T[self.size : middle]
+        q[self.special] = self.X @ T[: self.size] + self.Z @ T[middle:]
         return q
 
     def project(self, f: np.ndarray) -> np.ndarray:
         """S^T f (b + n_z, ...) of forces f (n_q, ...)."""
-        z = f[self.kept]
-        if self.Z is not None:
-            z = z + self.Z.T @ f[self.special]
-        return np.concatenate((self.X.T @ f[self.special], z))
+        own = f[self.special]
+        return np.concatenate((self.X.T @ own, f[self.kept], self.Z.T @ own))
+
+    def inside(self, q: np.ndarray) -> np.ndarray:
+        """z (n_z, n) of q (n_q, n)."""
+        return np.concatenate((q[self.kept], self.Z.T @ q[self.special]))
 
     def rigid_motions(self, origin: np.ndarray) -> np.ndarray:
         """x (b, 3 or 6) of unit translations and rotations through a point (dim,) of the whole part."""
@@ -111,14 +118,13 @@ def motions(r: np.ndarray) -> np.ndarray:
 
 @dataclass
 class _Piece:
-    """What one interface does: unknowns ``special`` = X x + Z q[``others``]."""
+    """What one interface does: unknowns ``special`` = X x + Z z."""
 
     interface: Interface
     numbers: list[int]
     special: np.ndarray
     X: np.ndarray
-    others: np.ndarray
-    Z: np.ndarray
+    Z: csr_matrix
 
 
 def make_boundary(linear: Linearised, interfaces: Mapping[str, Any]) -> Boundary:
@@ -138,7 +144,7 @@ def make_boundary(linear: Linearised, interfaces: Mapping[str, Any]) -> Boundary
     owner: dict[int, str] = {}
     for piece in pieces:
         name = piece.interface.name
-        for q in np.concatenate((piece.special, piece.others)).tolist():
+        for q in piece.special.tolist():
             if owner.setdefault(q, name) != name:
                 where = linear.system.name_of(int(linear.elimination.free[q]))
                 raise ModelError(
@@ -147,20 +153,13 @@ def make_boundary(linear: Linearised, interfaces: Mapping[str, Any]) -> Boundary
     n_q = linear.elimination.free.size
     special = np.concatenate([piece.special for piece in pieces])
     kept = np.setdiff1d(np.arange(n_q), special)
-    place = np.full(n_q, -1)
-    place[kept] = np.arange(kept.size)
-    X = scipy.linalg.block_diag(*(piece.X for piece in pieces))
-    Z = []
-    for piece in pieces:
-        rows, columns = np.nonzero(piece.Z)
-        entries = (piece.Z[rows, columns], (rows, place[piece.others[columns]]))
-        Z.append(csr_matrix(entries, shape=(piece.special.size, kept.size)))
     order = np.argsort(special)
-    Z = csr_matrix(vstack(Z))[order]
+    X = scipy.linalg.block_diag(*(piece.X for piece in pieces))
+    Z = csr_matrix(block_diag([piece.Z for piece in pieces]))[order]
     dim = linear.system.dimension
     center = [np.tile(piece.interface.position, (len(piece.numbers), 1)) for piece in pieces]
     return Boundary(
-        tuple(piece.interface for piece in pieces), special[order], kept, csr_matrix(X[order]), Z if Z.nnz else None,
+        tuple(piece.interface for piece in pieces), special[order], kept, csr_matrix(X[order]), Z,
         np.concatenate(center).reshape(-1, dim), np.concatenate([piece.numbers for piece in pieces]).astype(int),
     )  # fmt: skip
 
@@ -207,16 +206,16 @@ def _piece(linear: Linearised, name: str, spec: Any) -> _Piece:
     else:
         point = np.asarray(model._vector(point, owner, "point"))
     if kind == "node":
-        numbers, special, X, others, Z = _of_node(linear, owner, int(nodes[0]), components)
+        numbers, special, X, Z = _of_node(linear, owner, int(nodes[0]), components)
     elif kind == "rigid":
         numbers = list(range(len(known)))
         special, X = _of_rigid(linear, owner, nodes, x - point)
-        others, Z = np.zeros(0, np.int64), np.zeros((special.size, 0))
+        Z = csr_matrix((special.size, 0))
     else:
         numbers = [known.index(c) for c in components or known]
-        special, X, others, Z = _of_average(linear, owner, nodes, weights, x - point, numbers)
+        special, X, Z = _of_average(linear, owner, nodes, weights, x - point, numbers)
     interface = Interface(name, np.asarray(point, float), tuple(known[k] for k in numbers), nodes, kind)
-    return _Piece(interface, numbers, special, X, others, Z)
+    return _Piece(interface, numbers, special, X, Z)
 
 
 def _weights(owner: str, given, kind: str, n: int, place: np.ndarray) -> np.ndarray:
@@ -258,7 +257,7 @@ def _of_node(linear: Linearised, owner: str, node: int, components):
         raise ModelError(
             f'{owner}: "{known[held]}" of node "{name}" is held by a support; leave it out, or remove that'
         )
-    return numbers, *_pivoted(
+    return numbers, *_of_means(
         linear, owner, csr_matrix(linear.elimination.T[dofs[numbers]]), [known[k] for k in numbers]
     )
 
@@ -327,25 +326,24 @@ def _of_average(linear: Linearised, owner: str, nodes: np.ndarray, w: np.ndarray
     held = np.flatnonzero(T.getnnz(axis=1) == 0)
     if held.size == dofs.size:
         raise ModelError(f"{owner}: all of its nodes are held by supports; it cannot move")
-    return _pivoted(linear, owner, csr_matrix(rows @ csc_matrix(T)), [COMPONENTS[dim][k] for k in numbers])
+    return _of_means(linear, owner, csr_matrix(rows @ csc_matrix(T)), [COMPONENTS[dim][k] for k in numbers])
 
 
-def _pivoted(linear: Linearised, owner: str, G: csr_matrix, components):
-    """q[special] = X x + Z q[others] of x = G q."""
+def _of_means(linear: Linearised, owner: str, G: csr_matrix, components):
+    """q[special] = X x + Z z of x = G q."""
     G.sum_duplicates()
     G.eliminate_zeros()
-    columns = np.unique(G.indices)
+    columns = np.unique(G.indices).astype(np.int64)
     dense = G[:, columns].toarray()
     _check_rank(owner, dense, components)
-    if (np.count_nonzero(dense, axis=1) == 1).all():
+    if (np.count_nonzero(dense, axis=1) == 1).all() and columns.size == dense.shape[0]:
         at = np.abs(dense).argmax(axis=1)
-        return columns[at], np.diag(1.0 / dense[np.arange(at.size), at]), np.zeros(0, np.int64), np.zeros((at.size, 0))
-    scale = np.abs(dense).max(axis=1)
-    _, _, order = scipy.linalg.qr(dense / scale[:, None], mode="economic", pivoting=True)
-    m = dense.shape[0]
-    d, rest = order[:m], np.sort(order[m:])
-    X = np.linalg.inv(dense[:, d])
-    return columns[d].astype(np.int64), X, columns[rest].astype(np.int64), -X @ dense[:, rest]
+        X = np.diag(1.0 / dense[np.arange(at.size), at])
+        return columns[at], X, csr_matrix((at.size, 0))
+    system = linear.system
+    node = np.searchsorted(system.offset, linear.elimination.free[columns], side="right") - 1
+    places = linear.state.Q[0][system.offset[node][:, None] + np.arange(system.dimension)]
+    return columns, *sparse_complement(dense, places)
 
 
 def _check_rank(owner: str, rows: np.ndarray, components) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
@@ -10,7 +13,7 @@ from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.stress_shapes import stress_shapes
 from fem_mbs.reduced_part import Recovery
 
-__all__ = ["gravity_forces", "modal_damping", "own_damping", "recovery_of", "unit_loads"]
+__all__ = ["NodalLoad", "gravity_forces", "modal_damping", "nodal_loads", "own_damping", "recovery_of", "unit_loads"]
 
 
 def gravity_forces(linear: Linearised, MR: np.ndarray, Q: np.ndarray) -> np.ndarray:
@@ -18,8 +21,16 @@ def gravity_forces(linear: Linearised, MR: np.ndarray, Q: np.ndarray) -> np.ndar
     return Q.T @ (linear.elimination.T.T @ MR)
 
 
-def unit_loads(linear: Linearised, Q: np.ndarray) -> dict[str, np.ndarray]:
-    """Generalised forces (n,) of the model's loads per unit of their functions, by the names of the loads.
+class NodalLoad(NamedTuple):
+    """A load of a model: its name, the number of its time function, forces (N,) on all dofs per unit of that."""
+
+    name: str
+    function: int
+    forces: np.ndarray
+
+
+def nodal_loads(linear: Linearised) -> list[NodalLoad]:
+    """The loads of a model at its state.
 
     Loads that share a function act together, under their names joined by " + ".
     """
@@ -36,9 +47,9 @@ def unit_loads(linear: Linearised, Q: np.ndarray) -> dict[str, np.ndarray]:
     for name, (index, _) in compiled.model.temperatures.items():
         users.setdefault(index, []).append(name)
     if not users:
-        return {}
+        return []
+    found = []
     ones = np.ones(linear.loads.size)
-    found = {}
     blocks = [block for block in system.blocks if "function" in block.type.par and not block.type.multipliers]
     silent = linear.force(linear.ctl, linear._fun(), blocks)
     for index, names in sorted(users.items()):
@@ -47,8 +58,14 @@ def unit_loads(linear: Linearised, Q: np.ndarray) -> dict[str, np.ndarray]:
         mask = np.zeros(linear.loads.size, bool)
         mask[index] = True
         change = silent - linear.force(linear.ctl, linear._fun(mask, ones), blocks)
-        found[" + ".join(dict.fromkeys(names))] = Q.T @ (linear.elimination.T.T @ change[: linear.first])
+        found.append(NodalLoad(" + ".join(dict.fromkeys(names)), index, change))
     return found
+
+
+def unit_loads(linear: Linearised, Q: np.ndarray, loads: Sequence[NodalLoad]) -> dict[str, np.ndarray]:
+    """Generalised forces (n,) of loads per unit of their functions, by their names."""
+    T = linear.elimination.T.T
+    return {load.name: Q.T @ (T @ load.forces[: linear.first]) for load in loads}
 
 
 def own_damping(linear: Linearised, Q: np.ndarray) -> np.ndarray | None:

@@ -356,6 +356,10 @@ class _Run:
             out |= self.fields.frames(Q if about is None else about[None], chunk_frames, system.offset)
         if len(self.recovered.x):
             more = self.recovered.columns(Q, V, D)
+            fields = {} if shapes else self.recovered.stresses(Q, D)
+            for name, values in fields.items():
+                out.setdefault(name, np.full((nf, n, *values.shape[2:]), np.nan, np.float32))
+            more |= fields
             for name, values in out.items():
                 if values.ndim > 1 and values.shape[1] == n and "/points " not in name and "/energy " not in name:
                     out[name] = self.recovered.extended(values, more.get(name))

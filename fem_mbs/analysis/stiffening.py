@@ -141,7 +141,7 @@ def _loads(
         first += len(interface.components)
     pull = np.zeros((*place.shape, len(names)))
     pull[:, :, :inertial] = np.stack([-(y.M @ rate) for rate in rates], axis=-1)
-    unit = np.zeros((boundary.size + boundary.kept.size, len(names)))
+    unit = np.zeros((boundary.size + boundary.inner, len(names)))
     unit[applied, inertial + np.arange(len(applied))] = 1.0
     return names, pull, unit
 

@@ -1,0 +1,74 @@
+"""The files that a model file names: found, told apart by their contents, and found again from another folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["digest_of", "files_of", "moved"]
+
+_INCLUDE = re.compile(rb"^\s*\*INCLUDE\s*,\s*INPUT\s*=\s*([^\r\n,]+)", re.IGNORECASE | re.MULTILINE)
+
+
+def files_of(value: Any) -> Iterator[str]:
+    """Files that the tables of a model file name: every text under a key ``file`` (of meshes, of reduced parts, and of
+    functions as tables)."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("file"), str):
+            yield value["file"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from files_of(item)
+
+
+def moved(value: Any, prefix: str) -> Any:
+    """The same tables for a model file in another folder, from which ``prefix`` leads to the old one."""
+    if isinstance(value, Mapping):
+        out = {k: moved(v, prefix) for k, v in value.items()}
+        if isinstance(value.get("file"), str) and not Path(value["file"]).is_absolute():
+            out["file"] = f"{prefix}/{value['file']}"
+        return out
+    return [moved(v, prefix) for v in value] if isinstance(value, list) else value
+
+
+def digest_of(data: Mapping[str, Any], folder: Path, known: dict[Path, str]) -> str:
+    """A number that changes with anything that a model file says, and with the meshes, tables and parts that it names;
+    ``known`` remembers those that were read."""
+    digest = hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode())
+    for path in sorted({folder / name for name in files_of(data)}):
+        digest.update(_digest_of_path(path, known).encode())
+    return digest.hexdigest()
+
+
+def _digest_of_path(path: Path, known: dict[Path, str]) -> str:
+    """Of a file, with what it includes; of a folder, with all that is in it."""
+    if path not in known:
+        known[path] = "its own"  # a file that includes itself
+        try:
+            known[path] = _read(path, known)
+        except (OSError, ValueError):
+            known[path] = "missing"
+    return known[path]
+
+
+def _read(path: Path, known: dict[Path, str]) -> str:
+    if path.is_dir():
+        inside = [p for p in sorted(path.rglob("*")) if p.is_file()]
+        told = [[p.relative_to(path).as_posix(), _digest_of_path(p, known)] for p in inside]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256")
+    names: list[str] = []
+    if path.suffix.lower() == ".toml":
+        names = list(files_of(tomllib.loads(path.read_text(encoding="utf-8-sig"))))
+    elif path.suffix.lower() == ".inp":
+        names = [found.decode(errors="replace").strip().strip('"') for found in _INCLUDE.findall(path.read_bytes())]
+    for name in sorted(set(names)):
+        digest.update(_digest_of_path(path.parent / name, known).encode())
+    return digest.hexdigest()
