@@ -22,8 +22,9 @@ rules take y'' of the state: w'' = q'' d + 2 q' d' + q d''.
 
 Geometric stiffening by superposition (Wallrapp, Santos & Ryu 1990; Melzer 1994, 6.2): sum_j lambda_j K_j q beside K q,
 with the loads lambda_j of the frame over the step, in its axes: acceleration less that of gravity, angular acceleration
-and products of angular velocities, w = R0^T theta/h, each the mean over this step and the last one (``hist``), since
-what alternates from step to step would feed on itself.  It has no potential, so the ledger books its work.
+and products of angular velocities, w = R0^T theta/h; accelerations are means over this step and the last one
+(``hist``), since what alternates from step to step would feed on itself.  It has no potential, so the ledger books its
+work.
 
 Weight: -sum_i M_ix g.y_i.  With M dense the cost of a body is three products with M of (1 + dim + dim n)^2 entries;
 everything else is linear in n, but for dim^2 n^2 products in the tangent.
@@ -161,10 +162,11 @@ def _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, acc):
 
 @inner
 def _averaged(before, one_state, load):
-    """Makes loads (12,) means with those of the last step, where ``before`` (13,) has any; the share of this one."""
+    """Makes accelerations, the first six loads, means with those of the last step, where ``before`` (7,) has any; the
+    share of this one."""
     if one_state or before[0] == 0.0:
         return 1.0
-    for i in range(12):
+    for i in range(6):
         load[i] = 0.5 * (load[i] + before[1 + i])
     return 0.5
 
@@ -452,7 +454,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 for j in range(n):
                     t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
                 for i in range(3):
-                    K[6 + k, 3 + i] += sf * share * t * u[i]
+                    K[6 + k, 3 + i] += sf * (share if what < 6 else 1.0) * t * u[i]
         for k in range(first + n):
             row = _place(k, dim) if k < first else 6 + k - first
             for j in range(first + n):
@@ -524,7 +526,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, pull)
             if job == COMMIT:
                 hist[e, memory] = 0.0 if one_state else 1.0
-                for i in range(12):
+                for i in range(6):
                     hist[e, memory + 1 + i] = load[i]
             _averaged(hist[e, memory:], one_state, load)
         if job != LEDGER:
@@ -585,5 +587,5 @@ def make_type(name: str, dimension: int, modes: int) -> ElementType:
     """The type of a body in so many modal coordinates: all share one piece of compiled code."""
     return ElementType(
         name, dimension, 1, True, ("mass [kg]",), _force, _report,
-        hist=3 * dimension * modes + 13, inertia=True, tables=True, scalars=modes,
+        hist=3 * dimension * modes + 7, inertia=True, tables=True, scalars=modes,
     )  # fmt: skip

@@ -604,7 +604,7 @@ Part = _table(
     damping=Key(RATIOS, "ratio of critical damping of all shapes, or one for each", shows="that of the part"),
     stiffening=Key(
         TEXT,
-        '"none", "interfaces", "centrifugal", "inertia" or "all": what stresses of the motion stiffen; see reduction.md',
+        '"none", "interfaces", "centrifugal", "inertia" or "all": what stresses stiffen; see reduction.md',
         "none",
     ),
 )

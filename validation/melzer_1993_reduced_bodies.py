@@ -85,8 +85,9 @@ def _first_axial(part) -> int:
 
 
 # --- robot -----------------------------------------------------------------------------------------------------------
-def build_robot(pieces: int = 4, h: float = 1e-3, duration: float = 1.0) -> Model:
-    """The robot of `melzer_1993_robot`, every link in so many reduced pieces."""
+def build_robot(pieces: int = 4, h: float = 1e-3, duration: float = 1.0, second_order: bool = False) -> Model:
+    """The robot of `melzer_1993_robot`, every link in so many reduced pieces; ``second_order``: from their first
+    interface, with displacements of second order at the other one."""
     m = Model(3, "robot of reduced links", gravity=(0.0, -9.81, 0.0))
     elbow = robot.LINK_1 * np.array((np.sqrt(0.5), -np.sqrt(0.5), 0.0))
     tip = elbow + (robot.LINK_2, 0.0, 0.0)
@@ -99,8 +100,12 @@ def build_robot(pieces: int = 4, h: float = 1e-3, duration: float = 1.0) -> Mode
             own.section("2", "rectangle", height=0.01, width=0.04)
             own.line("link", start, end, max(2, 8 // pieces))
             own.beams("link", "link", link, "aluminium", orientation=(0.0, 1.0, 0.0))
-            part = reduce_part(own, {"start": "link:start", "end": "link:end"}, modes=6)
-            m.reduced_part(f"{link}.{k}", part)
+            ends = {"start": "link:start", "end": "link:end"}
+            if second_order:
+                part = reduce_part(own, ends, modes=6, stiffening="start")
+                m.reduced_part(f"{link}.{k}", part, reference="start", stiffening="interfaces")
+            else:
+                m.reduced_part(f"{link}.{k}", reduce_part(own, ends, modes=6))
             if k:
                 m.joint(f"weld {link}.{k}", "weld", f"{link}.{k - 1}:end", f"{link}.{k}:start")
     z, last = (0.0, 0.0, 1.0), pieces - 1
@@ -224,6 +229,7 @@ def _check_spin_up(f: Findings) -> None:
 def _check_robot(f: Findings) -> None:
     beams, curves = solve(robot.build(8, 1e-3)), []
     runs = {"co-rotational": beams} | {f"{n} per link": solve(build_robot(n)) for n in (1, 4)}
+    runs["1 per link, second order"] = solve(build_robot(1, second_order=True))
     for name, solution in runs.items():
         t, tip = solution.steps[1].time, solution.sensor("tip")
         curves.append(Curve(t, tip[:, 1], name))
