@@ -393,6 +393,57 @@ def test_model_file(tmp_path):
         load_model(path)
 
 
+DECK = """*NODE, NSET=ALL
+1, 0., 0., 0.
+2, 2., 0., 0.
+3, 2., 1., 0.
+4, 0., 1., 0.
+5, 0., 0., 1.
+6, 2., 0., 1.
+7, 2., 1., 1.
+8, 0., 1., 1.
+*ELEMENT, TYPE=C3D8, ELSET=BODY
+1, 1, 2, 3, 4, 5, 6, 7, 8
+*NSET, NSET=FOOT
+1, 2, 3, 4
+*MATERIAL, NAME=STEEL
+*ELASTIC
+2.1E11, 0.3
+*DENSITY
+7800.
+*SOLID SECTION, ELSET=BODY, MATERIAL=STEEL
+*STEP
+*STATIC
+*DLOAD
+BODY, P2, 1000.
+*CLOAD
+7, 1, 20.
+8, 2, 30.
+*END STEP
+"""
+
+
+def test_loads_of_a_deck(tmp_path):
+    """*DLOAD and *CLOAD of a deck act on the part made of it, under the names that `reduce` prints."""
+    (tmp_path / "brick.inp").write_text(DECK)
+    path = tmp_path / "model.toml"
+    loads = "".join(f'[[part_load]]\npart = "brick"\nload = "{name}"\n' for name in ("DLOAD 1.1 P2.1", "CLOAD 1"))
+    path.write_text(
+        'dimension = 3\n[[part]]\nname = "brick"\nfile = "brick.inp"\nreduce = {interfaces = ["FOOT"], modes = 5}\n'
+        + loads
+        + '[[support]]\non = "brick:FOOT"\n[[sensor]]\nname = "hold"\nkind = "reaction"\non = "brick:FOOT"\n'
+        '[[step]]\ntype = "linear_static"\n'
+    )
+    hold = solve(load_model(path)).sensor("hold")[-1]
+    arm = np.array((1.0, 0.5, 0.0))  # of the foot's middle
+    places, forces = (
+        np.array(((1.0, 0.5, 1.0), (2.0, 1.0, 1.0), (0.0, 1.0, 1.0))),
+        np.diag((20.0, 30.0, -2000.0))[[2, 0, 1]],
+    )
+    np.testing.assert_allclose(hold[:3], -forces.sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(hold[3:], -np.cross(places - arm, forces).sum(axis=0), rtol=1e-9, atol=1e-6)
+
+
 def test_parts_of_older_files(tmp_path):
     """Without the moments of loads a part reads as ever, and only loads in motion ask for more."""
     path = write_part(tmp_path / "old.h5", reduce_part(loaded_beam(2), ENDS, modes=4))
