@@ -199,6 +199,22 @@ def test_linear_transient_of_a_coupled_model():
     np.testing.assert_allclose(found[1], found[0], atol=1e-7 * np.abs(found[0]).max())
 
 
+@pytest.mark.parametrize("ends", [("left",), ("left", "right")])
+def test_root_force_of_a_spinning_bar(ends):
+    """rho A w^2 L^2/2 about an end, whatever interfaces the part has (FEDEM, NATO ASI Troia 1993, B15)."""
+    speed, mass = 10.0, 7850.0 * 0.02 * 0.01
+    part = reduced(beam(4, dimension=2), {name: ENDS[name] for name in ends}, 3)
+    m = Model(dimension=2)
+    m.reduced_part("bar", part, reference="left", damping=0.2)
+    m.fix("bar:left", ["x", "y"])
+    m.motion("shaft", "bar:left", "rotation", f"{speed}*t")
+    m.initial(spin=speed)
+    m.sensor("root", "reaction", on="bar:left")
+    m.transient_step(duration=0.05, h=5e-5)
+    force = np.linalg.norm(solve(m).sensor("root")[500:, :2], axis=1).mean()
+    assert force == pytest.approx(0.5 * mass * speed**2, rel=2e-4)
+
+
 # --- data ------------------------------------------------------------------------------------------------------------
 def test_moments_about_another_point():
     """The whole matrix of the moments is that of r counted from elsewhere: one congruence."""
