@@ -67,6 +67,9 @@ ACCEPTED = 1e-13
 SINGULAR_GROWTH = 1e15
 #: pivots of an equilibrated matrix below this are round-off
 SINGULAR_PIVOT = 8e-16
+#: Entries of the stiffness of an unknown, over those of its constraints (which are scaled to its size), that are none:
+#: what a massless node has of the forces of its constraints.
+NO_STIFFNESS = 1e-6
 #: relative regularisation of the multiplier block
 DELTA = 1e-9
 #: refinement is preferred to GMRES while the residual shrinks by this factor
@@ -303,6 +306,11 @@ class SuperLUSolver(_Refined):
 
         self._row, self._col = np.ones(p.n), np.ones(p.n)
         stiffness = np.where(p.multipliers[p.rows] | p.multipliers[p.cols], 0.0, size)
+        if p.multipliers.any():
+            coupling = np.where(p.multipliers[p.rows] != p.multipliers[p.cols], size, 0.0)
+            (own, _), (tied, _) = largest(stiffness), largest(coupling)
+            weak = own < NO_STIFFNESS * tied
+            stiffness[weak[p.rows] | weak[p.cols]] = 0.0
         for _ in range(6):
             row, col = largest(stiffness * self._row[p.rows] * self._col[p.cols])
             self._row[row > 0.0] /= np.sqrt(row[row > 0.0])
@@ -530,6 +538,9 @@ class CholmodSolver(_Refined):
         if self._m.size:
             scale = k = np.where(p.multipliers, 1.0, diagonal)
             g = S[self._coupling]
+            tied = np.zeros(k.size)
+            np.maximum.at(tied, self._g_col, np.abs(g))
+            k[(k > 0.0) & (k < NO_STIFFNESS * tied)] = 0.0
             if not k.min() > 0.0 and not self._strengthen(k, g):
                 return False  # K is not positive definite
             schur = np.bincount(self._g_row, weights=g * g / k[self._g_col], minlength=p.n)[self._m]
