@@ -67,9 +67,9 @@ ACCEPTED = 1e-13
 SINGULAR_GROWTH = 1e15
 #: pivots of an equilibrated matrix below this are round-off
 SINGULAR_PIVOT = 8e-16
-#: Entries of the stiffness of an unknown, over those of its constraints (which are scaled to its size), that are none:
-#: what a massless node has of the forces of its constraints.
-NO_STIFFNESS = 1e-6
+#: Stiffness of an unknown, over what a constraint finds at its stiffest end, that is none: what a massless node has of
+#: the forces of its constraints.
+NO_STIFFNESS = 1e-10
 #: relative regularisation of the multiplier block
 DELTA = 1e-9
 #: refinement is preferred to GMRES while the residual shrinks by this factor
@@ -307,9 +307,9 @@ class SuperLUSolver(_Refined):
         self._row, self._col = np.ones(p.n), np.ones(p.n)
         stiffness = np.where(p.multipliers[p.rows] | p.multipliers[p.cols], 0.0, size)
         if p.multipliers.any():
-            coupling = np.where(p.multipliers[p.rows] != p.multipliers[p.cols], size, 0.0)
-            (own, _), (tied, _) = largest(stiffness), largest(coupling)
-            weak = own < NO_STIFFNESS * tied
+            own, _ = largest(stiffness)
+            coupling = np.flatnonzero(p.multipliers[p.rows] & ~p.multipliers[p.cols])
+            weak = _without_stiffness(own, p.rows[coupling], p.cols[coupling], size[coupling])
             stiffness[weak[p.rows] | weak[p.cols]] = 0.0
         for _ in range(6):
             row, col = largest(stiffness * self._row[p.rows] * self._col[p.cols])
@@ -438,6 +438,19 @@ class SuperLUSolver(_Refined):
         return x, error
 
 
+def _without_stiffness(k: np.ndarray, rows: np.ndarray, cols: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Unknowns (n,) bool with stiffness k (n,) that is positive and none: by entries g of constraints (multipliers'
+    ``rows``, unknowns' ``cols``) 1/`NO_STIFFNESS` times softer than the stiffest end of a constraint."""
+    weak = np.zeros(k.size, bool)
+    some = np.flatnonzero((k[cols] > 0.0) & (g != 0.0))
+    if some.size:
+        stiffness = k[cols[some]] / g[some] ** 2
+        stiffest = np.zeros(k.size)
+        np.maximum.at(stiffest, rows[some], stiffness)
+        weak[cols[some[stiffness < NO_STIFFNESS * stiffest[rows[some]]]]] = True
+    return weak
+
+
 _SYMMETRIC = {"diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
 
 
@@ -538,9 +551,7 @@ class CholmodSolver(_Refined):
         if self._m.size:
             scale = k = np.where(p.multipliers, 1.0, diagonal)
             g = S[self._coupling]
-            tied = np.zeros(k.size)
-            np.maximum.at(tied, self._g_col, np.abs(g))
-            k[(k > 0.0) & (k < NO_STIFFNESS * tied)] = 0.0
+            k[_without_stiffness(k, self._g_row, self._g_col, g)] = 0.0
             if not k.min() > 0.0 and not self._strengthen(k, g):
                 return False  # K is not positive definite
             schur = np.bincount(self._g_row, weights=g * g / k[self._g_col], minlength=p.n)[self._m]
