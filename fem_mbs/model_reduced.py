@@ -148,9 +148,12 @@ class ReducedParts(ModelBase):
             raise ModelError(f"{owner}: follower = {follower!r} must be true or false")
         placed = self.reduced_parts[part]
         scale = self._number(factor, owner, "factor")
-        chosen = [self._own_load(owner, part, placed.part, key) for key in ([load] if isinstance(load, str) else load)]
-        if not chosen:
-            raise ModelError(f"{owner}: load = {load!r} names no load")
+        keys = [load] if isinstance(load, str) else load
+        if not isinstance(keys, (list, tuple)) or not all(isinstance(key, str) for key in keys):
+            raise ModelError(f"{owner}: load = {load!r} must be the name of a load, or several")
+        if not keys:
+            raise ModelError(f"{owner}: load = {load!r} names no load of the part")
+        chosen = [self._own_load(owner, part, placed.part, key) for key in keys]
         chosen = [moments.shifted(placed.centre - placed.part.origin) for moments in chosen]
         row = flexible_load.parameters(
             scale * sum(moments.forces for moments in chosen), scale * sum(moments.couples for moments in chosen),

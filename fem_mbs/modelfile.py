@@ -367,7 +367,13 @@ def _function(model: Model, spec: Any, folder: Path) -> TimeFunction:
         raise ModelError(f"function{text}") from None
 
 
+#: Keys that hold functions: of all tables but some, and of these.
 _FUNCTION_KEYS = ("function", "displacement", "speed", "acceleration")
+_OWN_FUNCTION_KEYS = {
+    "joint": ("function", "displacement"),
+    "motor": ("force", "speed", "position"),
+    "friction": ("normal", "speed"),
+}
 
 
 def _add(model: Model, entry: Entry, folder: Path, solid: set[str]) -> None:
@@ -381,8 +387,7 @@ def _add(model: Model, entry: Entry, folder: Path, solid: set[str]) -> None:
         getattr(model, f"{kind}_step")(name=title, **options)
         return
     given = keys.given("name")
-    functions = {"motor": ("force", "speed", "position"), "friction": ("normal", "speed")}.get(table, _FUNCTION_KEYS)
-    for key in functions:
+    for key in _OWN_FUNCTION_KEYS.get(table, _FUNCTION_KEYS):
         if key in given:
             given[key] = _function(model, given[key], folder)
     if table == "mesh":

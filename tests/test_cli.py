@@ -451,6 +451,20 @@ def test_example_of_a_rotor(checkout, tmp_path, fem_mbs):
     assert transient["energy"]["closing_error_relative"] < 1e-10
 
 
+@pytest.mark.long
+def test_example_of_a_solid_rod(checkout, tmp_path, fem_mbs):
+    """On a coarser mesh: the reduced rod bends as the beam does, by a check of the model file."""
+    folder = checkout / "examples" / "slider_crank"
+    (tmp_path / "solid.toml").write_bytes((folder / "solid.toml").read_bytes())
+    mesh = (tmp_path / "solid_rod.inp", "--along", "90", "--across", "2")
+    subprocess.run([sys.executable, folder / "solid_rod.py", *mesh], check=True, capture_output=True)
+    code, out, err = fem_mbs("run", tmp_path / "solid.toml", "-o", tmp_path / "out")
+    assert (code, err) == (0, ""), out
+    summary = Results.open(tmp_path / "out").summary
+    assert summary["checks"][0]["pass"]
+    assert summary["steps"][0]["energy"]["closing_error_relative"] < 1e-10
+
+
 def test_example_of_components(checkout, tmp_path, fem_mbs):
     """Modes by synthesis are those of the whole; the changes that modify prints give the frequency."""
     model = checkout / "examples" / "portal_frame" / "model.toml"

@@ -41,34 +41,46 @@ def load_moments(
     spins = system.offset[turning][:, None] + dim + np.arange(system.rotation_dofs)
     place = linear.state.Q[0][at] - origin
     directors = directors_of(linear.state.D[0][: turning.size])
+    levers = _levers(directors)
     found = {}
     for name, index, forces in loads:
+        f = forces[at]
         on_directors = _on_directors(system, linear.state.D[0], index, turning.size)
         moments = forces[spins] - _moments_of(directors, on_directors)
         size = np.abs(forces[spins]).max(initial=0.0) + np.abs(on_directors).max(initial=0.0)
         moments[np.abs(moments) <= _DUST * size] = 0.0
-
-        loaded = np.flatnonzero(forces[at].any(axis=1))
-        f, x, shapes = forces[at[loaded]], place[loaded], _shapes(linear, Q, at[loaded])
-        total = f.sum(axis=0)
-        first = x.T @ f
-        over = np.einsum("man,mb->anb", shapes, f, optimize=True)
-        turned = np.flatnonzero(on_directors.any(axis=(1, 2)) | moments.any(axis=1))
-        d, g, rotation = directors[turned], on_directors[turned], _shapes(linear, Q, spins[turned])
-        first = first + np.einsum("mka,mkb->ab", d, g)
-        over = over + np.einsum("mkan,mkb->anb", _carried(rotation, d), g, optimize=True)
-        couples = np.einsum("man,mb->anb", rotation, moments[turned], optimize=True)
-        r, n = couples.shape[0], couples.shape[1]
+        # what each dof has to do with component a of a shape, times component b of the force there
+        over, couples = np.zeros((linear.first, dim, dim)), np.zeros((linear.first, spins.shape[1], spins.shape[1]))
+        for a in range(dim):
+            over[at[:, a], a] = f
+        over[spins] = np.einsum("mkca,mkb->mcab", levers, on_directors)
+        for a in range(spins.shape[1]):
+            couples[spins[:, a], a] = moments
         found[name] = LoadMoments(
-            np.concatenate((total[None], first, over.reshape(dim * n, dim))),
-            np.concatenate((moments.sum(axis=0)[None], couples.reshape(r * n, r))),
+            np.concatenate(
+                (
+                    f.sum(axis=0)[None],
+                    place.T @ f + np.einsum("mka,mkb->ab", directors, on_directors),
+                    _projected(linear, Q, over),
+                )
+            ),
+            np.concatenate((moments.sum(axis=0)[None], _projected(linear, Q, couples))),
         )
     return found
 
 
-def _shapes(linear: Linearised, Q: np.ndarray, dofs: np.ndarray) -> np.ndarray:
-    """Displacements or rotations (m, k, n) of dofs (m, k)."""
-    return (linear.elimination.T[dofs.ravel()] @ Q).reshape(*dofs.shape, Q.shape[1])
+def _projected(linear: Linearised, Q: np.ndarray, forces: np.ndarray) -> np.ndarray:
+    """Generalised forces (k n, k), row a n + j, of forces (first, k, k) on dofs of nodes."""
+    k = forces.shape[1]
+    found = Q.T @ (linear.elimination.T.T @ forces.reshape(linear.first, k * k))
+    return np.swapaxes(found.reshape(-1, k, k), 0, 1).reshape(-1, k)
+
+
+def _levers(directors: np.ndarray) -> np.ndarray:
+    """e_c x d_k (m, k, 1 or 3, dim) of directors (m, k, dim): how they move with rotations c."""
+    if directors.shape[2] == 2:
+        return np.stack((-directors[..., 1], directors[..., 0]), axis=-1)[:, :, None, :]
+    return np.cross(np.eye(3), directors[:, :, None, :])
 
 
 def _moments_of(directors: np.ndarray, forces: np.ndarray) -> np.ndarray:
@@ -77,14 +89,6 @@ def _moments_of(directors: np.ndarray, forces: np.ndarray) -> np.ndarray:
         return np.cross(directors, forces).sum(axis=1)
     turned = directors[..., 0] * forces[..., 1] - directors[..., 1] * forces[..., 0]
     return turned.sum(axis=1)[:, None]
-
-
-def _carried(rotation: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """theta x d_k (m, k, dim, n) of rotations (m, 1 or 3, n) and directors (m, k, dim)."""
-    if d.shape[2] == 2:
-        return np.stack((-d[..., 1], d[..., 0]), axis=2)[..., None] * rotation[:, :, None, :]
-    theta = np.moveaxis(rotation, 1, -1)[:, None]  # (m, 1, n, 3)
-    return np.swapaxes(np.cross(theta, d[:, :, None, :]), 2, 3)
 
 
 def _on_directors(system: Compiled, D: np.ndarray, function: int, count: int) -> np.ndarray:
