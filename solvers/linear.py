@@ -442,7 +442,10 @@ def _without_stiffness(k: np.ndarray, rows: np.ndarray, cols: np.ndarray, g: np.
     """Unknowns (n,) bool with stiffness k (n,) that is positive and none: by entries g of constraints (multipliers'
     ``rows``, unknowns' ``cols``) 1/`NO_STIFFNESS` times softer than the stiffest end of a constraint."""
     weak = np.zeros(k.size, bool)
-    some = np.flatnonzero((k[cols] > 0.0) & (g != 0.0))
+    g = np.abs(g)
+    largest = np.zeros(k.size)
+    np.maximum.at(largest, rows, g)
+    some = np.flatnonzero((k[cols] > 0.0) & (g > 1e-6 * largest[rows]))  # (others are round-off, and no end)
     if some.size:
         stiffness = k[cols[some]] / g[some] ** 2
         stiffest = np.zeros(k.size)
@@ -551,7 +554,7 @@ class CholmodSolver(_Refined):
         if self._m.size:
             scale = k = np.where(p.multipliers, 1.0, diagonal)
             g = S[self._coupling]
-            k[_without_stiffness(k, self._g_row, self._g_col, g)] = 0.0
+            k[(k > 0.0) & (k < 1e-150)] = 0.0  # next to nothing has no reciprocal
             if not k.min() > 0.0 and not self._strengthen(k, g):
                 return False  # K is not positive definite
             schur = np.bincount(self._g_row, weights=g * g / k[self._g_col], minlength=p.n)[self._m]
