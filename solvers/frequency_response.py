@@ -2,8 +2,9 @@
 
 `DirectResponse` solves at every frequency.  `ModalResponse` projects on the modes up to a cut-off and on residual
 vectors, what forces do statically beyond these modes: the residual flexibility of mode acceleration, as shapes
-(Craig & Bampton 2006, section 11.5; Dickens, Nakagawa & Wittbrodt 1997, doi:10.1016/S0045-7949(96)00315-3).  Projected
-on their span too, they have the inertia that a constant flexibility leaves out.
+(Dickens, Nakagawa & Wittbrodt 1997, doi:10.1016/S0045-7949(96)00315-3), followed by the shapes of their own inertia
+forces (Wilson, Yuan & Dickens 1982, doi:10.1002/eqe.4290100606).  Projected on their span too, K and M keep the terms in
+w^2 that a constant flexibility leaves out: 2 j powers of (w / cut-off)^2 with j vectors of a force.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from fem_mbs.solvers.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactor
 __all__ = ["DirectResponse", "ModalResponse", "SingularShift"]
 
 _REFINEMENTS = 2
+#: Residual vectors of a force: of the static deflection, of its inertia forces, of those of what these bring.
+_BLOCKS = 3
 #: Shift of free parts over the square of the cut-off, and what of residual vectors counts as dependent.
 _SHIFT, _DEPENDENT = 1e-4, 1e-12
 #: Distance of w^2 from the square of an undamped natural frequency, relative, at which the response has no digits.
@@ -133,8 +136,8 @@ class ModalResponse:
 def _residual_vectors(
     K, M, B: np.ndarray, vectors: np.ndarray, shift: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Shapes (n, s), orthogonal to modes (n, r) and each other by K and M, that forces B (n, k) make beyond these,
-    their stiffnesses (s,) and masses (s,), which may be zero."""
+    """Shapes (n, s), orthogonal to modes (n, r) and each other by K and M, that forces B (n, k) make beyond these, then
+    the inertia forces of these shapes, and so on; their stiffnesses (s,) and masses (s,), which may be zero."""
     none = np.zeros((K.shape[0], 0)), np.zeros(0), np.zeros(0)
     B = B[:, np.any(B != 0.0, axis=0)]
     left = B - M @ (vectors @ (vectors.T @ B))  # what excites no mode
@@ -146,13 +149,20 @@ def _residual_vectors(
         factors = PositiveFactors(Pencil(K, M), shift) if shift else PositiveFactors(Pencil(K))
     except NotPositiveDefinite:
         raise AnalysisError("the state is unstable, or moves freely without mass; lower the loads or hold it") from None
-    A = K - shift * M
-    R = factors.solve(np.ascontiguousarray(left)).reshape(K.shape[0], -1)
-    for _ in range(_REFINEMENTS):
-        R = R + factors.solve(np.ascontiguousarray(left - A @ R)).reshape(R.shape)
-        R = R - vectors @ (vectors.T @ (M @ R))
-    work = np.sqrt(np.maximum(np.einsum("ik,ik->k", R, A @ R), 0.0))
-    R = R[:, work > 0.0] / work[work > 0.0]
+    A, blocks = K - shift * M, []
+    for _ in range(_BLOCKS):
+        R = factors.solve(np.ascontiguousarray(left)).reshape(K.shape[0], -1)
+        for _ in range(_REFINEMENTS):
+            R = R + factors.solve(np.ascontiguousarray(left - A @ R)).reshape(R.shape)
+            R = R - vectors @ (vectors.T @ (M @ R))
+        work = np.sqrt(np.maximum(np.einsum("ik,ik->k", R, A @ R), 0.0))
+        if not work.any():
+            break
+        blocks.append(R[:, work > 0.0] / work[work > 0.0])
+        left = M @ blocks[-1]  # inertia forces of the last ones
+    if not blocks:
+        return none
+    R = np.hstack(blocks)
     value, turn = np.linalg.eigh(R.T @ (A @ R))
     keep = value > _DEPENDENT * max(value.max(initial=0.0), 1e-300)
     R = R @ (turn[:, keep] / np.sqrt(value[keep]))
