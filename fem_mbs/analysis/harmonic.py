@@ -55,7 +55,9 @@ def shakers(linear: Linearised, options: dict[str, Any], owner: str) -> tuple[li
     for key, table in (("amplitudes", amplitudes), ("phases", phases)):
         for name in table:
             if not everything and name not in names:
-                raise ModelError(f'{owner}: {key}: "{name}" is not among the loads {", ".join(names) or "(none)"}; add it')
+                raise ModelError(
+                    f'{owner}: {key}: "{name}" is not among the loads {", ".join(names) or "(none)"}; add it'
+                )
     rest = np.zeros(len(compiled.loads), bool)
     if everything:
         rest, _ = chosen(compiled, "all", owner, "loads")  # gravity does not oscillate
@@ -87,7 +89,9 @@ def shakers(linear: Linearised, options: dict[str, Any], owner: str) -> tuple[li
             f"{owner}: nothing shakes the model: {why}; add a load, name a motion in loads, or give amplitudes (or time, "
             "at which functions are taken)"
         )
-    said = [f'"{name}" has the value 0 at t = {linear.t:g} s and does not shake; give amplitudes or time' for name in silent]
+    said = [
+        f'"{name}" has the value 0 at t = {linear.t:g} s and does not shake; give amplitudes or time' for name in silent
+    ]
     return found, said
 
 
@@ -201,7 +205,9 @@ class Harmonic:
             )
         cutoff = 2.0 * np.pi * float(options["cutoff"]) if options["cutoff"] is not None else 2.0 * w
         if cutoff <= 0.0:
-            raise ModelError(f'{self.owner}: modes up to 0 Hz are none; give cutoff or modes, or take method = "direct"')
+            raise ModelError(
+                f'{self.owner}: modes up to 0 Hz are none; give cutoff or modes, or take method = "direct"'
+            )
         ratios = np.atleast_1d(np.asarray(options["damping"] if options["damping"] is not None else [], float))
         moved = [A @ self.ways for A in (self.K, self.C, self.M)]
         B = self.T.T @ np.hstack((self.inputs.force[: linear.first], *moved))

@@ -104,13 +104,13 @@ def run_harmonic(run, step: Step, options: dict[str, Any], linear: Linearised) -
         if run.progress and monotonic() - shown > _SHOWN:
             shown = monotonic()
             run.progress(Progress(step.name, i + 1, n, run.t, 0.0, 0.0))
-    series, response, at = {"time": frequencies}, [], 0
+    series, peaks, at = {"time": frequencies}, [], 0
     for sensor in sensors:
         k = len(sensor.columns)
         own = values[:, at : at + k]
         series[f"response/{sensor.name}"] = own.real.copy()
         series[f"response imaginary/{sensor.name}"] = own.imag.copy()
-        response += [_peak(sensor, column, frequencies, a) for column, a in zip(sensor.columns, own.T, strict=True)]
+        peaks += [_peak(sensor, j, frequencies, a) for j, a in enumerate(own.T)]
         at += k
     frames = _frames(run, linear, np.column_stack(kept), frequencies[sorted(framed)]) if kept else None
     run.recorder.append(series, frames)
@@ -118,26 +118,28 @@ def run_harmonic(run, step: Step, options: dict[str, Any], linear: Linearised) -
     modal: dict[str, Any] = {}
     if job.modal is not None:
         modal["modes"] = int(job.modal.frequencies.size)
-        modal["natural_frequencies_hz"] = (job.modal.frequencies / (2.0 * np.pi)).tolist()
+        modal["natural_frequencies"] = (job.modal.frequencies / (2.0 * np.pi)).tolist()
         modal["residual_vectors"] = job.modal.residual
     return {
         "type": "harmonic", "name": step.name, "time": linear.t, "method": job.method,
-        "frequencies_hz": frequencies.tolist(),
+        "frequencies": frequencies.tolist(),
         "loads": [
             {"name": s.name, "amplitude": float(abs(s.amplitude)), "phase": float(np.rad2deg(np.angle(s.amplitude)))}
             for s in shaking
         ],
-        **modal, "structural": job.structural, "response": response,
+        **modal, "structural": job.structural, "peaks": peaks,
         "equations": job.n_equations, "seconds": round(perf_counter() - began, 4), "warnings": warnings,
     }  # fmt: skip
 
 
-def _peak(sensor, column: str, frequencies: np.ndarray, a: np.ndarray) -> dict[str, Any]:
+def _peak(sensor, number: int, frequencies: np.ndarray, a: np.ndarray) -> dict[str, Any]:
     """Where a column is largest."""
+    unit = sensor.unit or ""
     most = int(np.abs(a).argmax())
     return {
-        "sensor": sensor.name, "column": column, "unit": sensor.unit or "",
-        "largest": float(np.abs(a[most])), "frequency": float(frequencies[most]),
+        "sensor": sensor.name, "column": sensor.columns[number],
+        "unit": unit if isinstance(unit, str) else unit[number],
+        "amplitude": float(np.abs(a[most])), "frequency": float(frequencies[most]),
         "phase": float(np.rad2deg(np.angle(a[most]))),
     }  # fmt: skip
 

@@ -117,6 +117,7 @@ def run(
         raise
     results = Results.open(directory)
     results.write_sensors_csv()
+    results.write_response_csv()
     results.write_drives_csv()
     return results
 
