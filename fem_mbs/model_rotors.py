@@ -291,8 +291,8 @@ class Rotors(ModelBase):
             whole = isinstance(n, int) and not isinstance(n, bool) and 1 <= n <= 1_000_000
             if not {"start", "end", "n"} <= set(given) <= {"start", "end", "n", "spacing"} or not whole:
                 raise ModelError(
-                    f"{owner}: frequencies = {given!r} must have start, end and n, a whole number of intervals, and may "
-                    'have spacing, "linear" or "log"'
+                    f"{owner}: frequencies = {given!r} must have start, end and n, a whole number of intervals, and "
+                    'may have spacing, "linear" or "log"'
                 )
             if spacing not in ("linear", "log"):
                 raise ModelError(f'{owner}: frequencies.spacing = {spacing!r} must be "linear" or "log"')

@@ -177,14 +177,14 @@ _STEP_TEXTS = {
     "frequencies": '[Hz]: a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio '
     '("log")',
     "harmonic.loads": '"all" (but gravity), or a list of loads, "gravity", motions, driven joints and base excitations',
-    "amplitudes": "table of values that the functions of loads have as amplitudes, by their names (of gravity: a factor); "
+    "amplitudes": "values that the functions of loads have as amplitudes, by their names (of gravity: a factor); "
     "of those it does not name the function's value at `time`",
     "phases": "table of phases by the names of loads [degrees]: amplitude cos(2 pi f t + phase); others have none",
     "method": '"direct" (a factorisation per frequency), "modal", or "auto": modal for large models without damping or '
     "where one of the keys of modes is given",
     "modes": "so many of the lowest, instead of `cutoff`",
-    "cutoff": "all modes up to this frequency are taken, beyond it the static deflections of the loads [Hz]; none: twice "
-    "the highest frequency",
+    "cutoff": "all modes up to this frequency are taken, beyond it the static deflections of the loads [Hz]; none: "
+    "twice the highest frequency",
     "harmonic.damping": "ratio of all modes, or a list of ratios, its last one for all further modes",
     "structural": "loss factor eta of the stiffness, K (1 + i eta)",
     "harmonic.frames": "shapes kept, evenly spread over the frequencies, in the size that they have; 0: none",

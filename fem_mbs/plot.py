@@ -16,8 +16,8 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot_campbell import plot_campbell, plot_unbalance
-from fem_mbs.plot_model import animate, plot_deformed, plot_shapes
 from fem_mbs.plot_harmonic import plot_response
+from fem_mbs.plot_model import animate, plot_deformed, plot_shapes
 from fem_mbs.plot_scene import time_label
 from fem_mbs.plot_stability import plot_eigenvalues, plot_roots, plot_stability_map
 from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style

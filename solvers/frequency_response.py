@@ -1,10 +1,10 @@
-"""Steady vibrations (K (1 + i eta) + i w C - w^2 M) q = f(w) of sparse matrices without constraints (eliminated before).
+"""Steady vibrations (K (1 + i eta) + i w C - w^2 M) q = f(w) of sparse matrices, constraints eliminated before.
 
 `DirectResponse` solves at every frequency.  `ModalResponse` projects on the modes up to a cut-off and on residual
 vectors, what forces do statically beyond these modes: the residual flexibility of mode acceleration, as shapes
-(Dickens, Nakagawa & Wittbrodt 1997, doi:10.1016/S0045-7949(96)00315-3), followed by the shapes of their own inertia
-forces (Wilson, Yuan & Dickens 1982, doi:10.1002/eqe.4290100606).  Projected on their span too, K and M keep the terms in
-w^2 that a constant flexibility leaves out: 2 j powers of (w / cut-off)^2 with j vectors of a force.
+(Dickens, Nakagawa & Wittbrodt 1997, Computers & Structures 62, 985), followed by the shapes of their own inertia
+forces (Wilson, Yuan & Dickens 1982, doi:10.1002/eqe.4290100606).  Projected on their span too, K and M keep terms in
+w^2 that a constant flexibility leaves out: 2 j powers of (w / cut-off)^2, with j vectors of a force.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from fem_mbs.solvers.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactor
 __all__ = ["DirectResponse", "ModalResponse", "SingularShift"]
 
 _REFINEMENTS = 2
-#: Residual vectors of a force: of the static deflection, of its inertia forces, of those of what these bring.
-_BLOCKS = 3
+#: Residual vectors of a force: its static deflection, that of the inertia forces of the last one, and so on.
+_BLOCKS = 4
 #: Shift of free parts over the square of the cut-off, and what of residual vectors counts as dependent.
 _SHIFT, _DEPENDENT = 1e-4, 1e-12
 #: Distance of w^2 from the square of an undamped natural frequency, relative, at which the response has no digits.

@@ -86,8 +86,8 @@ def shakers(linear: Linearised, options: dict[str, Any], owner: str) -> tuple[li
         what = f"{', '.join(silent)} {'has' if len(silent) == 1 else 'have'} the" if silent else "the loads have the"
         why = f"{what} value 0 at t = {linear.t:g} s" if silent or rest.any() else "there is no load"
         raise ModelError(
-            f"{owner}: nothing shakes the model: {why}; add a load, name a motion in loads, or give amplitudes (or time, "
-            "at which functions are taken)"
+            f"{owner}: nothing shakes the model: {why}; add a load, name a motion in loads, or give amplitudes "
+            "(or time, at which functions are taken)"
         )
     said = [
         f'"{name}" has the value 0 at t = {linear.t:g} s and does not shake; give amplitudes or time' for name in silent
@@ -200,8 +200,8 @@ class Harmonic:
             return
         if skew > _ASYMMETRIC:
             self.warnings.append(
-                f'the stiffness is unsymmetric by {skew:.2g}; modes are of its symmetric part, method = "direct" takes it '
-                "whole"
+                f'the stiffness is unsymmetric by {skew:.2g}; modes are of its symmetric part, method = "direct" takes '
+                "it whole"
             )
         cutoff = 2.0 * np.pi * float(options["cutoff"]) if options["cutoff"] is not None else 2.0 * w
         if cutoff <= 0.0:
@@ -220,8 +220,8 @@ class Harmonic:
             raise AnalysisError(f"{self.owner}: {error}") from None
         if self.modal.frequencies.size and self.modal.frequencies[-1] < w and options["modes"] is not None:
             self.warnings.append(
-                f"the highest mode has {self.modal.frequencies[-1] / (2.0 * np.pi):.6g} Hz, less than the highest frequency; "
-                "ask for more modes"
+                f"the highest mode has {self.modal.frequencies[-1] / (2.0 * np.pi):.6g} Hz, less than the highest "
+                "frequency; ask for more modes"
             )
 
     def dynamic(self, w: float, u: np.ndarray) -> np.ndarray:

@@ -75,7 +75,7 @@ def check_harmonic(owner: str, options: dict[str, Any]) -> None:
         for key in ("modes", "cutoff", "damping"):
             if options[key] is not None:
                 raise ModelError(
-                    f'{owner}: {key} belongs to modes, which method = "direct" does not take; remove it, or take "modal"'
+                    f'{owner}: {key} belongs to modes, which method = "direct" does not take; remove it, or method'
                 )
 
 
