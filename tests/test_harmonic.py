@@ -388,3 +388,16 @@ def test_free_at_rest():
     m.harmonic_step([0.0, 1.0])
     with pytest.raises(AnalysisError, match="0 Hz: the model can move freely"):
         solve(m)
+
+
+def test_centrifugal_loads_stay():
+    """They stiffen by the static step before, and shake nothing."""
+    m = cantilever()
+    m.centrifugal("turn", 50.0, point=(-0.1, 0.0))
+    m.harmonic_step([5.0], name="slack")
+    m.static_step()
+    m.harmonic_step([5.0], name="spun", loads=["tip"])
+    found = solve(m)
+    slack, spun = (found.response("tip", k)[0] for k in (0, 2))
+    assert abs(slack[0]) < 1e-9 * abs(slack[1])
+    assert abs(spun[1]) < 0.9 * abs(slack[1])

@@ -60,7 +60,9 @@ def shakers(linear: Linearised, options: dict[str, Any], owner: str) -> tuple[li
                 )
     rest = np.zeros(len(compiled.loads), bool)
     if everything:
-        rest, _ = chosen(compiled, "all", owner, "loads")  # gravity does not oscillate
+        rest, _ = chosen(compiled, "all", owner, "loads")
+        if compiled.model._rotating is not None:  # like the weight it does not oscillate
+            rest[compiled.model._rotating.function] = False
         names = list(dict.fromkeys([*amplitudes, *phases]))
     found, silent = [], []
     for name in names:

@@ -19,7 +19,7 @@ __all__ = ["HARMONIC_OPTIONS", "METHODS", "check_harmonic", "run_harmonic"]
 #: Options of a step of harmonic response and their defaults.
 HARMONIC_OPTIONS: dict[str, Any] = {
     "frequencies": None,  # [Hz], rising
-    "loads": "all",  # but gravity; or names of loads, "gravity", motions, driven joints, base excitations
+    "loads": "all",  # but gravity, centrifugal loads; or names, of motions, driven joints, base excitations too
     "amplitudes": None,  # by names: of functions, else their values at ``time``
     "phases": None,  # by names [degrees]
     "method": "auto",  # or "direct", "modal"
