@@ -176,8 +176,8 @@ _STEP_TEXTS = {
     "at": "places whose displacements are wanted; none: those of the unbalances",
     "frequencies": '[Hz]: a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio '
     '("log")',
-    "harmonic.loads": '"all" (but gravity and centrifugal loads), or a list of loads, "gravity", motions, driven joints '
-    "and base excitations",
+    "harmonic.loads": '"all" (but gravity and centrifugal loads), or a list of loads, "gravity", motions, driven '
+    "joints and base excitations",
     "amplitudes": "values that the functions of loads have as amplitudes, by their names (of gravity: a factor); "
     "of those it does not name the function's value at `time`",
     "phases": "table of phases by the names of loads [degrees]: amplitude cos(2 pi f t + phase); others have none",
