@@ -64,6 +64,11 @@ def modify_file(
     if json is not None:
         json.parent.mkdir(parents=True, exist_ok=True)
         json.write_text(writer.dumps(_plain(study, found, cutoff), indent=1) + "\n", encoding="utf-8")
+    if found["together"] is None and all(row[1] is None for rows in found["singles"].values() for row in rows):
+        wanted = ", ".join(f"mode {mode} to {target:g} Hz" for mode, target in zip(modes, targets, strict=True))
+        raise AnalysisError(
+            f"{path}: no change of these parameters brings {wanted}; ask for less, or let others change"
+        )
 
 
 def _answers(study: Modification, required: dict[int, float], verify: bool) -> dict:

@@ -32,6 +32,8 @@ from fem_mbs.results_part import read_part, write_part
 __all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_peaks", "write_parts"]
 
 _FRAMES = 16  # at a time
+#: Steps whose frames are shapes of no size.
+_SHAPES = ("modes", "buckling", "complex_modes")
 
 
 def write_parts(directory: str | Path, model: Any) -> list[Path]:
@@ -125,12 +127,27 @@ def stress_peaks(results: Results, count: int = 10, apart: float | None = None) 
     """
     found: list[tuple[Step, HotSpot]] = []
     for placed in _stressed(results):
-        for step in results.steps:
+        for step in _sized(results):
             t, q = placed.coordinates(step)
             if len(t):
                 found += [(step, spot) for spot in hot_spots(placed.part, t, q, count, apart, placed.name)]
     found.sort(key=lambda entry: -entry[1].mises)
     return found[:count]
+
+
+def _sized(results: Results) -> list[Step]:
+    """Steps whose displacements have a size: shapes of modes and of buckling have none, and no stresses to compare.
+
+    Raises:
+        ResultsError: there are only shapes.
+    """
+    steps = [step for step in results.steps if step.type not in _SHAPES]
+    if results.steps and not steps:
+        raise ResultsError(
+            f'Results folder "{results.directory}": it holds only shapes, whose size and stresses mean nothing; add a '
+            "step of statics or a transient"
+        )
+    return steps
 
 
 def _stressed(results: Results) -> list[PlacedResult]:
@@ -317,7 +334,7 @@ def peak_results(results: Results, directory: str | Path) -> Results:
     columns = {"displacement": np.zeros((1, size, 3)), "time": np.zeros(1), "rotation": np.zeros((1, size, 3))}
     seen = False
     for mesh in meshes:
-        for step in results.steps:
+        for step in _sized(results):
             _, q = mesh.placed.coordinates(step)
             if not len(q):
                 continue

@@ -435,6 +435,14 @@ def test_bad_commands(frame_file, arguments, message):
         call(frame_file, *arguments)
 
 
+def test_command_without_an_answer(frame_file, tmp_path):
+    """A frequency that no change gives ends so; what was found stands in the file all the same."""
+    out = tmp_path / "m.json"
+    with pytest.raises(AnalysisError, match="no change of these parameters brings mode 2 to 1e\\+09 Hz"):
+        call(frame_file, "--mode", 2, "--to", 1e9, "--parameter", "density:beam", "--modes", 4, "--json", out)
+    assert json.loads(out.read_text())["combination"] is None
+
+
 def test_command_wants_components(frame_file):
     frame_file.write_text(FRAME.partition("[[component]]")[0])
     with pytest.raises(ModelError, match="the model has none"):

@@ -128,6 +128,24 @@ def test_peaks_of_a_motion(pendulum, tmp_path):
     assert np.nanmax(mises) == pytest.approx(values[0], rel=1e-6)
 
 
+def test_shapes_have_no_stresses_to_compare(tmp_path):
+    """Modes beside a transient: their size means nothing, so that only the motion counts."""
+    m = Model(dimension=3)
+    m.reduced_part("block", block())
+    m.fix("block:left")
+    m.force("push", "block:right", (0.0, 0.0, 1.0))
+    m.modes_step(count=2)
+    only = run(m, tmp_path / "modes")
+    with pytest.raises(ResultsError, match="only shapes, whose size"):
+        stress_peaks(only)
+    m.linear_transient_step(0.01, 1e-3, name="push")
+    results = run(m, tmp_path / "both")
+    found = stress_peaks(results)
+    assert {step.name for step, _ in found} == {"push"}
+    mises = np.asarray(peak_results(results, tmp_path / "peaks").steps[0].frames["von Mises stress [Pa]"][0])
+    assert np.nanmax(mises) == pytest.approx(found[0][1].mises, rel=1e-6)
+
+
 def test_beside_parts_that_are_not_reduced(tmp_path):
     """Own solids and a reduced part welded on: stresses of both in one field, in the run and recovered."""
     m = Model(dimension=3)
