@@ -113,7 +113,10 @@ def _reduced(model: Any) -> Iterator[str]:
         shapes = f"{_count(len(f), 'shape')} from {f[0]:.6g} to {f[-1]:.6g} Hz"
         nodes = ", ".join(f'"{name}:{interface}"' for interface in placed.interfaces)
         mass = placed.part.moments.mass
-        yield f'reduced part "{name}": {placed.part.method}, mass {mass:.6g} kg, {shapes}; interfaces {nodes}'
+        loads = list(placed.part.load_moments)
+        more = f" and {len(loads) - 12} more" if len(loads) > 12 else ""
+        own = f"; loads of its own: {', '.join(loads[:12])}{more}" if loads else ""
+        yield f'reduced part "{name}": {placed.part.method}, mass {mass:.6g} kg, {shapes}; interfaces {nodes}{own}'
 
 
 def _parts(file: Any, model: Any) -> Iterator[str]:

@@ -28,6 +28,7 @@ from fem_mbs.reduced_recovery import HotSpot, displacements, hot_spots, peak_str
 from fem_mbs.results import Results, Step
 from fem_mbs.results_fields import MODAL, field_key, is_continuum, part_file, split_key
 from fem_mbs.results_part import read_part, write_part
+from fem_mbs.results_shapes import SHAPE_STEPS
 
 __all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_peaks", "write_parts"]
 
@@ -60,7 +61,10 @@ class PlacedResult:
     sensor: str
 
     def coordinates(self, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        """Times (m,) [s] and coordinates (m, n) of a step: of every row, or of the frames alone."""
+        """Times (m,) [s] and coordinates (m, n) of a step: of every row, or of the frames alone; none of shapes, which
+        have no size."""
+        if step.type in SHAPE_STEPS:
+            return np.zeros(0), np.zeros((0, self.part.size))
         key = f"sensor/{self.sensor}"
         if self.sensor and key in step.series and step.type in ("transient", "linear_transient", "inverse"):
             return step.series["time"], step.series[key]

@@ -67,6 +67,9 @@ ACCEPTED = 1e-13
 SINGULAR_GROWTH = 1e15
 #: pivots of an equilibrated matrix below this are round-off
 SINGULAR_PIVOT = 8e-16
+#: Stiffness of an unknown, over what a constraint finds at its stiffest end, that is none: what a massless node has of
+#: the forces of its constraints.
+NO_STIFFNESS = 1e-10
 #: relative regularisation of the multiplier block
 DELTA = 1e-9
 #: refinement is preferred to GMRES while the residual shrinks by this factor
@@ -303,6 +306,11 @@ class SuperLUSolver(_Refined):
 
         self._row, self._col = np.ones(p.n), np.ones(p.n)
         stiffness = np.where(p.multipliers[p.rows] | p.multipliers[p.cols], 0.0, size)
+        if p.multipliers.any():
+            own, _ = largest(stiffness)
+            coupling = np.flatnonzero(p.multipliers[p.rows] & ~p.multipliers[p.cols])
+            weak = _without_stiffness(own, p.rows[coupling], p.cols[coupling], size[coupling])
+            stiffness[weak[p.rows] | weak[p.cols]] = 0.0
         for _ in range(6):
             row, col = largest(stiffness * self._row[p.rows] * self._col[p.cols])
             self._row[row > 0.0] /= np.sqrt(row[row > 0.0])
@@ -430,6 +438,22 @@ class SuperLUSolver(_Refined):
         return x, error
 
 
+def _without_stiffness(k: np.ndarray, rows: np.ndarray, cols: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Unknowns (n,) bool with stiffness k (n,) that is positive and none: by entries g of constraints (multipliers'
+    ``rows``, unknowns' ``cols``) 1/`NO_STIFFNESS` times softer than the stiffest end of a constraint."""
+    weak = np.zeros(k.size, bool)
+    g = np.abs(g)
+    largest = np.zeros(k.size)
+    np.maximum.at(largest, rows, g)
+    some = np.flatnonzero((k[cols] > 0.0) & (g > 1e-6 * largest[rows]))  # (others are round-off, and no end)
+    if some.size:
+        stiffness = k[cols[some]] / g[some] ** 2
+        stiffest = np.zeros(k.size)
+        np.maximum.at(stiffest, rows[some], stiffness)
+        weak[cols[some[stiffness < NO_STIFFNESS * stiffest[rows[some]]]]] = True
+    return weak
+
+
 _SYMMETRIC = {"diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
 
 
@@ -530,6 +554,7 @@ class CholmodSolver(_Refined):
         if self._m.size:
             scale = k = np.where(p.multipliers, 1.0, diagonal)
             g = S[self._coupling]
+            k[(k > 0.0) & (k < 1e-150)] = 0.0  # next to nothing has no reciprocal
             if not k.min() > 0.0 and not self._strengthen(k, g):
                 return False  # K is not positive definite
             schur = np.bincount(self._g_row, weights=g * g / k[self._g_col], minlength=p.n)[self._m]

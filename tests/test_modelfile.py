@@ -320,7 +320,7 @@ def test_examples_load(checkout):
     for path in found:
         model = load_model(path)
         assert model.steps
-        assert model.sensors or any(step.kind == "campbell" for step in model.steps)
+        assert model.sensors or any(step.kind in ("campbell", "modes") for step in model.steps)
 
 
 def test_encodings_and_ends_of_lines(tmp_path):

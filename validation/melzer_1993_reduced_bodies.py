@@ -2,9 +2,9 @@
 
 Flexible parts that are reduced to their interfaces and few shapes, with the frame's large motion on top of them:
 
-    spin-up     o===========>           a beam brought to speed by a shaft, in two bending shapes and one axial shape
-    robot       o==O----------O         two links, each reduced as a whole or in pieces; joint angles prescribed
-    four-bar    R--S-----------U--P     crank and rod of a spatial four-bar, swinging under their weight
+        spin-up     o===========>           a beam brought to speed by a shaft, in two bending shapes and an axial one
+        robot       o==O----------O         two links, each reduced as a whole or in pieces; joint angles prescribed
+        four-bar    R--S-----------U--P     crank and rod of a spatial four-bar, swinging under their weight
 
 Shapes are linear, so a body alone knows nothing of the stiffening by its own stresses.  It comes from cutting parts
 into several bodies, which conserves energy, or from geometric stiffness by the loads of the frame (the superposition
