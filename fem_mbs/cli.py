@@ -555,3 +555,7 @@ def list_() -> None:
 
     for line in inventory():
         print(line)
+
+
+if __name__ == "__main__":  # python -m fem_mbs.cli
+    main()

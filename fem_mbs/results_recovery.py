@@ -159,7 +159,7 @@ def _stressed(results: Results) -> list[PlacedResult]:
     if not parts:
         raise ResultsError(
             f'Results folder "{results.directory}": none of its reduced parts holds stresses; reduce them with '
-            'recovery = "stress" (fem-mbs reduce --stress) and run again'
+            'recovery = "stress" (fem-mbs reduce --stress, in a model file stress = true) and run again'
         )
     return parts
 
