@@ -35,6 +35,7 @@ __all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_pe
 _FRAMES = 16  # at a time
 #: Steps whose frames are shapes of no size.
 _SHAPES = ("modes", "buckling", "complex_modes")
+_LINEAR = (*_SHAPES, "linear_static")
 
 
 def write_parts(directory: str | Path, model: Any) -> list[Path]:
@@ -73,17 +74,25 @@ class PlacedResult:
             return np.zeros(0), np.zeros((0, self.part.size))
         return step.frame_times, np.asarray(step.frames[key][:]).reshape(-1, self.part.size)
 
-    def positions(self, step: Step, frames: slice) -> tuple[np.ndarray, np.ndarray]:
-        """Positions (m, N, 3) [m] of the nodes and axes (m, 3, 3) of the frame in frames of a step."""
+    def positions(self, step: Step, frames: slice, linear: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Positions (m, N, 3) [m] of the nodes and axes (m, 3, 3) of the frame in frames of a step; ``linear``: of a
+        step of small motions about the start, linear in them as they are at the nodes of the model."""
         from scipy.spatial.transform import Rotation
 
         q = np.asarray(step.frames[f"{self.name}/{MODAL}"][frames])
         moved = np.asarray(step.frames["displacement"][frames])[:, self.node]
-        turned = Rotation.from_rotvec(np.asarray(step.frames["rotation"][frames])[:, self.node]).as_matrix()
-        R = turned @ self.axes
+        turns = np.asarray(step.frames["rotation"][frames])[:, self.node]
         u = np.zeros((len(q), *self.arm.shape))
         u[:, :, : self.part.dimension] = displacements(self.part, q)
         origin = self.place[0] - self.axes @ self.arm[0] + moved
+        if linear:
+            if step.type != "linear_static":  # stored are rotations of Cayley vectors: these are linear
+                half = 0.5 * np.linalg.norm(turns, axis=1, keepdims=True)
+                turns = turns * np.where(half > 0.0, np.tan(half) / np.where(half > 0.0, half, 1.0), 1.0)
+            arm = self.arm @ self.axes.T
+            x = origin[:, None] + arm + np.cross(turns[:, None], arm) + u @ self.axes.T
+            return x, np.repeat(self.axes[None], len(q), axis=0)
+        R = Rotation.from_rotvec(turns).as_matrix() @ self.axes
         return origin[:, None] + np.einsum("mij,mnj->mni", R, self.arm + u), R
 
 
@@ -278,6 +287,12 @@ def _chunks(count: int) -> Iterator[slice]:
         yield slice(first, min(first + _FRAMES, count))
 
 
+def _about_start(results: Results, step: Step) -> bool:
+    """Whether a step is of small motions about the start: no step before it has moved the model far."""
+    before = results.steps[: [s is step for s in results.steps].index(True) + 1]
+    return all(s.type in _LINEAR or s.summary.get("linear", False) for s in before)
+
+
 def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh], size: int) -> dict[str, np.ndarray]:
     """Columns of frames of a step, of the old nodes and the new ones."""
     before, n = len(results.header["nodes"]), _own_nodes(results)
@@ -297,7 +312,7 @@ def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh],
         if f"{placed.name}/{MODAL}" not in step.frames:
             continue
         own = slice(mesh.first, mesh.first + len(placed.arm))
-        x, R = placed.positions(step, frames)
+        x, R = placed.positions(step, frames, _about_start(results, step))
         columns["displacement"][:, own] = x - placed.place
         columns["rotation"][:, own] = columns["rotation"][:, [placed.node]]
         if not mesh.regions:
