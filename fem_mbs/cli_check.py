@@ -286,6 +286,9 @@ def _still(kind: str, options: dict[str, Any]) -> str:
     if kind in ("campbell", "unbalance"):
         what = "Campbell diagram" if kind == "campbell" else "response to unbalance"
         return f'{what} of rotor "{options["rotor"]}" at {_count(len(options["speeds"]), "speed")}'
+    if kind == "harmonic":
+        f = options["frequencies"]
+        return f"harmonic response at {len(f)} frequenc{'y' if len(f) == 1 else 'ies'} from {f[0]:g} to {f[-1]:g} Hz"
     if kind == "complex_modes":
         about = f" of {options['rotor']} turning" if options["rotor"] else ""
         return f"{_count(options['count'], 'complex mode')}{about}, {_sought(options)}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["STABILITY", "make_table", "stability_sentences", "stability_tables"]
 
 #: Types of steps with tables of their own.
-STABILITY = ("complex_modes", "campbell", "unbalance", "stability_map")
+STABILITY = ("complex_modes", "campbell", "unbalance", "stability_map", "harmonic")
 
 _MAX_ONSETS = 6  # of losses of stability told
 _MAX_ROWS = 60  # of modes, critical speeds and responses shown
@@ -51,6 +51,8 @@ def stability_tables(name: str, step: Any) -> Iterator[Table]:
             yield _critical_speeds(name, s)
     elif kind == "unbalance":
         yield _unbalance(name, s)
+    elif kind == "harmonic":
+        yield _harmonic(name, s)
     elif kind == "stability_map":
         yield _map(name, s)
         if len(s["parameters"]) == 1 and (branches := eigenvalue_path(step)) is not None:
@@ -160,6 +162,16 @@ def _unbalance(name: str, s: dict[str, Any]) -> Table:
         table.add_row(label, f"{amplitude[k]:.6g}", f"{speed:.6g}", f"{speed * 30.0 / np.pi:.6g}", phase)
     if len(s["response"]) > _MAX_ROWS:
         table.add_row(f"and {len(s['response']) - _MAX_ROWS} more")
+    return table
+
+
+def _harmonic(name: str, s: dict[str, Any]) -> Table:
+    table = make_table(f"{name}: sensor", "unit", "largest amplitude", r"at \[Hz]", "phase there [°]")
+    for entry in s["peaks"][:_MAX_ROWS]:
+        row = (f"{entry['amplitude']:.6g}", f"{entry['frequency']:.6g}", f"{entry['phase']:.1f}")
+        table.add_row(entry["column"], entry["unit"], *row)
+    if len(s["peaks"]) > _MAX_ROWS:
+        table.add_row(f"and {len(s['peaks']) - _MAX_ROWS} more")
     return table
 
 

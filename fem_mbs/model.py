@@ -319,6 +319,23 @@ class Model(
         points go to "boundary" of the summary."""
         self.steps.append(Step("stability_map", name, {"parameters": parameters, "count": count, **options}))
 
+    def harmonic_step(self, frequencies=(), name: str = "harmonic", loads="all", **options) -> None:
+        """Steady vibrations Re(u exp(i 2 pi f t)) about the state that the steps before have left, at each of
+        ``frequencies`` f [Hz]: a rising list, or {start, end, n, spacing}, n intervals, "linear" or "log".
+
+        ``loads``: "all" (but gravity), or names of loads, "gravity", motions, driven joints and base excitations.  A
+        load shakes with the amplitude that its time function has at ``time`` [s] (None: the present time), or that
+        ``amplitudes`` {name: value} gives, as amplitude cos(2 pi f t + phase), by ``phases`` {name: degrees}; loads of
+        the steps before stay as they are.  ``method``: "direct", "modal" (all modes up to ``cutoff`` [Hz], or as many
+        as ``modes``, and what the loads do statically beyond them), or "auto"; ``damping``: ratio of the modes, or a
+        list; ``structural``: loss factor of the stiffness; ``preload`` as of `modes_step`.  For the others see
+        `fem_mbs.analysis.harmonic_steps.HARMONIC_OPTIONS`.
+
+        Raises:
+            ModelError: frequencies that are none, negative, or do not rise."""
+        found = self._frequencies(frequencies, f'Step "{name}"')
+        self.steps.append(Step("harmonic", name, {"frequencies": found, "loads": loads, **options}))
+
     # --- to arrays -------------------------------------------------------------------------------------------------
     def compile(self, stepping: bool = True) -> CompiledModel:
         """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.

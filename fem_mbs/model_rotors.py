@@ -284,6 +284,28 @@ class Rotors(ModelBase):
             raise ModelError(f"{owner}: speeds must increase, but {found[k + 1]:g} comes after {found[k]:g}")
         return found
 
+    def _frequencies(self, given, owner: str) -> list[float]:
+        """Rising frequencies [Hz] of a list, or of {start, end, n, spacing}."""
+        if isinstance(given, dict):
+            n, spacing = given.get("n"), given.get("spacing", "linear")
+            whole = isinstance(n, int) and not isinstance(n, bool) and 1 <= n <= 1_000_000
+            if not {"start", "end", "n"} <= set(given) <= {"start", "end", "n", "spacing"} or not whole:
+                raise ModelError(
+                    f"{owner}: frequencies = {given!r} must have start, end and n, a whole number of intervals, and "
+                    'may have spacing, "linear" or "log"'
+                )
+            if spacing not in ("linear", "log"):
+                raise ModelError(f'{owner}: frequencies.spacing = {spacing!r} must be "linear" or "log"')
+            start, end = (self._number(given[k], owner, f"frequencies.{k}", 0.0) for k in ("start", "end"))
+            if spacing == "log" and not start > 0.0:
+                raise ModelError(f"{owner}: frequencies.start = {start:g} Hz must be positive with logarithmic spacing")
+            given = (np.linspace if spacing == "linear" else np.geomspace)(start, end, n + 1)
+        found = self._list(given, owner, "frequencies")
+        if (np.diff(found) <= 0.0).any():
+            k = int(np.flatnonzero(np.diff(found) <= 0.0)[0])
+            raise ModelError(f"{owner}: frequencies must increase, but {found[k + 1]:g} comes after {found[k]:g}")
+        return found
+
     def _unbalances(self, given, owner: str) -> list[Unbalance]:
         if not isinstance(given, (list, tuple)) or not given or not all(isinstance(u, dict) for u in given):
             raise ModelError(f"{owner}: unbalances = {given!r} must be a list of tables with at, amount and phase")

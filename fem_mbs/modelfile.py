@@ -261,7 +261,12 @@ def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping
         elif key == "band":
             what = "a list of two numbers"
             good = isinstance(value, list) and [type(v) in (int, float) for v in value] == [True, True]
-        elif key in ("speeds", "orders", "unbalances", "at"):  # the builder looks closer
+        elif key in ("amplitudes", "phases"):
+            what, good = "a table of numbers by the names of loads", isinstance(value, dict)
+        elif checked.type == "harmonic" and key == "damping":
+            numbers = value if isinstance(value, list) else [value]
+            what, good = "a number or a list of numbers", all(type(v) in (int, float) for v in numbers)
+        elif key in ("speeds", "orders", "unbalances", "at", "frequencies"):  # the builder looks closer
             what, good = "a list, or a table", isinstance(value, (list, dict, str))
         elif isinstance(default, str):
             what, good = "a text", isinstance(value, str)

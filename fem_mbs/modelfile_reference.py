@@ -174,6 +174,20 @@ _STEP_TEXTS = {
     "unbalances": "list of {at, amount, phase}: a place, mass times distance from the axis [kg m], and angle [rad] "
     "about the axis, from y for an axis along x, z for y, x for z; all act together",
     "at": "places whose displacements are wanted; none: those of the unbalances",
+    "frequencies": '[Hz]: a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio '
+    '("log")',
+    "harmonic.loads": '"all" (but gravity), or a list of loads, "gravity", motions, driven joints and base excitations',
+    "amplitudes": "values that the functions of loads have as amplitudes, by their names (of gravity: a factor); "
+    "of those it does not name the function's value at `time`",
+    "phases": "table of phases by the names of loads [degrees]: amplitude cos(2 pi f t + phase); others have none",
+    "method": '"direct" (a factorisation per frequency), "modal", or "auto": modal for large models without damping or '
+    "where one of the keys of modes is given",
+    "modes": "so many of the lowest, instead of `cutoff`",
+    "cutoff": "all modes up to this frequency are taken, beyond it the static deflections of the loads [Hz]; none: "
+    "twice the highest frequency",
+    "harmonic.damping": "ratio of all modes, or a list of ratios, its last one for all further modes",
+    "structural": "loss factor eta of the stiffness, K (1 + i eta)",
+    "harmonic.frames": "shapes kept, evenly spread over the frequencies, in the size that they have; 0: none",
     "rtol": "largest residual over the largest element contribution of its kind",
     "ctol": "constraint error over the length of the model",
     "max_iterations": "of Newton-Raphson in a step",
@@ -210,6 +224,10 @@ have left, and with inputs or sensors `state_space_NAME.npz` (docs/results.md)."
     "stability_map": """\
 The steps before are made anew at every point of the grid, up to the state that they leave. Its summary has the largest
 growth rate (real part) and the frequency of that mode at every point.""",
+    "harmonic": """\
+Small steady vibrations about what the steps before have left: with a static step before, or `preload`, under its loads
+and with its geometric stiffness; the loads of the step shake in addition. `response-<number>-<step>.csv` has amplitudes
+and phases [degrees] of all sensors but works and energies; `peaks` of the summary where they are largest.""",
     "complex_modes": """\
 It stands about what the steps before have left: an equilibrium, an instant of a transient (its matrices are held as
 they are then), or, with `rotor`, the state in which that turns steadily, which is found from there. Loads that no step

@@ -1225,7 +1225,7 @@ Step = _table(
     type=Key(
         TEXT,
         '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling", '
-        '"complex_modes", "linearise", "stability_map", "campbell" or "unbalance"',
+        '"complex_modes", "linearise", "stability_map", "campbell", "unbalance" or "harmonic"',
         required=True,
     ),
     name=Key(NAME, "for reports", shows="the type"),

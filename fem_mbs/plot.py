@@ -16,6 +16,7 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot_campbell import plot_campbell, plot_unbalance
+from fem_mbs.plot_harmonic import plot_response
 from fem_mbs.plot_model import animate, plot_deformed, plot_shapes
 from fem_mbs.plot_scene import time_label
 from fem_mbs.plot_stability import plot_eigenvalues, plot_roots, plot_stability_map
@@ -40,6 +41,7 @@ __all__ = [
     "plot_mac",
     "plot_momenta",
     "plot_path",
+    "plot_response",
     "plot_roots",
     "plot_sensor",
     "plot_shapes",
@@ -321,6 +323,13 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
         if f"sensor/{sensor['name']}" in series:
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", sensor["name"]).strip("_")
             paths.append(plot_sensor(results, sensor["name"], target / f"sensor-{label}.png"))
+    for step in results.steps:
+        for sensor in results.header["sensors"]:
+            if f"response/{sensor['name']}" in step.series:
+                words = (f"{step.number + 1}", step.name, sensor["name"])
+                label = "-".join(re.sub(r"[^A-Za-z0-9_+-]+", "_", word).strip("_") for word in words)
+                with suppress(ResultsError):  # it does not respond
+                    paths.append(plot_response(results, sensor["name"], step.number, target / f"response-{label}.png"))
     drawn = [s for s in results.steps if "displacement" in s.frames and s.type not in SHAPE_STEPS]
     if len(drawn) > 1 and any(is_continuum(block) for block in results.header["blocks"]):
         for step in drawn:

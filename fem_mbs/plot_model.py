@@ -262,6 +262,8 @@ def _shape(results: Results, step: Step, mode: int | None) -> int:
 def _shape_title(step: Step, shape: int) -> str:
     """Number of a shape and its frequency, with the damping ratio of complex ones, or its load factor."""
     summary = step.summary
+    if step.type == "harmonic":
+        return f"{shape + 1}: {step.frame_times[shape]:.5g} Hz"
     if "frequencies_hz" not in summary:
         factor = f": factor {summary['load_factors'][shape]:.5g}" if "load_factors" in summary else ""
         return f"{shape + 1}{factor}" if factor else f"{step.name} {shape + 1}"

@@ -259,6 +259,11 @@ class Scene:
         self._displacement = step.frames["displacement"]
         self._rotation = step.frames.get("rotation")
         self._last: tuple[int, np.ndarray, np.ndarray | None] | None = None
+        self._unit = np.ones(self.frames)
+        if step.type == "harmonic":  # vibrations are too small to be seen as they are
+            size = float(np.ptp(self.nodes, axis=0).max(initial=0.0)) or 1.0
+            most = [amplitudes(results, step, frame).max(initial=0.0) for frame in range(self.frames)]
+            self._unit = np.array([0.1 * size / a if a > 0.0 else 1.0 for a in most])
 
     def magnify(self, scale: float, phase: float = 0.0) -> None:
         """Enlarge displacements and rotations, and choose the phase [rad] of complex ones."""
@@ -276,7 +281,7 @@ class Scene:
         if self.complex and f"{name} imaginary" in self.step.frames:
             imaginary = np.asarray(self.step.frames[f"{name} imaginary"][frame], float)
             values = np.cos(self.phase) * values - np.sin(self.phase) * imaginary
-        return values
+        return self._unit[frame] * values
 
     def state(self, frame: int | None) -> tuple[np.ndarray, np.ndarray | None]:
         """Return positions (n_nodes, 3) [m] and rotations (n_nodes, 3, 3) at a frame; None is the reference: the start,
@@ -323,7 +328,8 @@ class Scene:
             for name in ("displacement", "displacement imaginary")
         )
         phase = turns[None, :, None]
-        return self._rest()[0][nodes][:, None] + self.scale * (np.cos(phase) * real - np.sin(phase) * imaginary)
+        size = self.scale * self._unit[frame]
+        return self._rest()[0][nodes][:, None] + size * (np.cos(phase) * real - np.sin(phase) * imaginary)
 
     def curves(self, frame: int | None) -> list[tuple[str, np.ndarray, np.ndarray]]:
         """Return per block: name, points (n_el, pieces + 1, 3) along each element, and their parameter in 0 .. 1."""

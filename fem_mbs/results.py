@@ -316,6 +316,40 @@ class Results:
             paths.append(path)
         return paths
 
+    def response(self, name: str, step: int | None = None) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """Return frequencies (n,) [Hz], complex amplitudes (n, k) and names of the k columns of a sensor in a step of
+        harmonic response, by default the last: the sensor changes as Re(a exp(i 2 pi f t)).
+
+        Raises ResultsError for an unknown sensor or step.
+        """
+        sensor = self._sensor(name)
+        item = self.steps_with(f"response/{name}", step)[-1]
+        parts = (item.series[f"{key}/{name}"] for key in ("response", "response imaginary"))
+        real, imaginary = (part.reshape(len(part), -1) for part in parts)
+        return item.series["time"], real + 1j * imaginary, sensor_columns(sensor, real.shape[1])
+
+    def write_response_csv(self, directory: str | Path | None = None) -> list[Path]:
+        """Write one table per step of harmonic response, response-<number>-<step>.csv: frequencies, and amplitudes and
+        phases [degrees] of all sensors; return their paths."""
+        target = Path(directory) if directory is not None else self.directory
+        paths = []
+        for step in self.steps:
+            sensors = [s for s in self.header["sensors"] if f"response/{s['name']}" in step.series]
+            if not sensors:
+                continue
+            head, table = ["frequency [Hz]"], [step.series["time"][:, None]]
+            for sensor in sensors:
+                _, values, names = self.response(sensor["name"], step.number)
+                for column, name, unit in zip(values.T, names, sensor_units(sensor, len(names)), strict=True):
+                    full = name if name.startswith(sensor["name"]) else f"{sensor['name']} {name}"
+                    head += [f"{full} amplitude [{unit}]" if unit else f"{full} amplitude", f"{full} phase [deg]"]
+                    table.append(np.column_stack((np.abs(column), np.rad2deg(np.angle(column)))))
+            label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
+            path = target / f"response-{step.number + 1}-{label}.csv"
+            store.write_atomic(path, _csv_rows(head, np.hstack(table)))
+            paths.append(path)
+        return paths
+
     def drives(self, step: int) -> tuple[np.ndarray, list[str], np.ndarray]:
         """Return times (n,) [s] of a step, names of k columns and values (n, k): what motions and driven joints do.
 
@@ -385,6 +419,14 @@ class _Line:
         self.text = text
 
 
+def _csv_rows(head: list[str], table: np.ndarray) -> Iterator[str]:
+    line = _Line()
+    writer = csv.writer(line, lineterminator="\n")
+    for row in (head, *table.tolist()):
+        writer.writerow(row)
+        yield line.text
+
+
 def _csv_lines(step: Step, sensors: list[dict[str, Any]]) -> Iterator[str]:
     line = _Line()
     writer = csv.writer(line, lineterminator="\n")
@@ -442,4 +484,4 @@ def export(directory: str | Path) -> list[Path]:
     results = Results.open(folder)
     path = folder / store.XDMF
     write_xdmf(results._index, results.header, path)
-    return [path, *results.write_sensors_csv()]
+    return [path, *results.write_sensors_csv(), *results.write_response_csv()]

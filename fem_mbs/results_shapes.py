@@ -12,8 +12,8 @@ import numpy as np
 
 __all__ = ["SHAPE_STEPS", "amplitudes", "is_complex", "largest_excursion", "state_of_shapes"]
 
-#: Types of steps whose frames are shapes.
-SHAPE_STEPS = ("modes", "buckling", "complex_modes")
+#: Types of steps whose frames are shapes; those of harmonic response have their own size, frames of others none.
+SHAPE_STEPS = ("modes", "buckling", "complex_modes", "harmonic")
 
 
 def is_complex(step: Any) -> bool:

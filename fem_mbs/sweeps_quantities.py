@@ -115,6 +115,9 @@ def _special(summary: dict[str, Any]) -> Iterator[Quantity]:
             where = f"{entry['at']}.{entry['direction']}"
             yield f"{where}.amplitude_max", amplitude[largest], "m"
             yield f"{where}.speed_of_max", summary["speeds"][largest], "rad/s"
+    for entry in summary.get("peaks") or []:
+        yield f"{entry['column']}.amplitude_max", entry["amplitude"], entry["unit"]
+        yield f"{entry['column']}.frequency_of_max", entry["frequency"], "Hz"
     if kind == "stability_map":
         growth = [g for row in summary["growth"] for g in row if g is not None]
         stable = [s for row in summary["stable"] for s in row]

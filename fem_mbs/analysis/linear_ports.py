@@ -17,7 +17,7 @@ from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["Inputs", "Outputs", "inputs_of", "outputs_of"]
+__all__ = ["Inputs", "Outputs", "inputs_of", "inputs_of_groups", "outputs_of"]
 
 _STEP = 1e-3  # of differences: radians, and over the model's length
 
@@ -71,6 +71,38 @@ def inputs_of(lin: Linearisation, names, owner: str) -> Inputs:
     names, force, gap, place, order, shifts = zip(*columns, strict=True)
     force, gap, place = (np.column_stack(a) for a in (force, gap, place))
     return Inputs(list(names), force, gap, place, np.array(order), list(shifts))
+
+
+def inputs_of_groups(lin: Linearisation, groups: list[tuple[str, np.ndarray, float]]) -> Inputs:
+    """Inputs that change several functions in proportion: name, changes (n_fun,) of the functions and of the factor of
+    the weight per unit.  Of each its value (order 0) and, where it moves what is driven, its rate (order 1)."""
+    loads = np.asarray(lin.compiled.loads, bool)
+    driven = lin.system.driven
+    columns: list[tuple] = []
+    for name, values, weight in groups:
+        moves = bool((values[~loads] != 0.0).any())
+        step = _STEP / max(np.abs(values).max(initial=0.0), 1e-300) if moves else 0.5
+
+        def shifted(c: float, rate: float = 0.0, values=values, weight=weight, step=step):
+            return _Shift(values * c * step, values * rate, weight * c * step)
+
+        jump = _difference(lambda c, f=shifted: _force(lin, f(c)), step)
+        place = np.zeros(lin.system.n_dof)
+        if len(driven.dofs):
+            place[np.asarray(driven.dofs, int)] = values[np.asarray(driven.functions, int)]
+        gap = np.zeros(lin.constraints.shape[0])
+        gap[: lin.system.n_dof - 1 - lin.first] = -jump[lin.first : -1]
+        force = -jump
+        force[lin.first :] = 0.0
+        columns.append((name, force, gap, place, 0, shifted))
+        if moves:
+            rate = _force(lin, shifted(0.0, 0.5)) - _force(lin, shifted(0.0, -0.5))
+            rate[lin.first :] = 0.0
+            columns.append((f"{name}'", -rate, 0.0 * gap, 0.0 * place, 1, None))
+    n = (lin.system.n_dof, lin.constraints.shape[0], lin.system.n_dof)
+    names, force, gap, place, order, shifts = zip(*columns, strict=True) if columns else ((),) * 6
+    arrays = [np.column_stack(a) if a else np.zeros((k, 0)) for a, k in zip((force, gap, place), n, strict=True)]
+    return Inputs(list(names), *arrays, np.array(order, int), list(shifts))
 
 
 @dataclass

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.harmonic import Harmonic
+from fem_mbs.analysis.harmonic_steps import run_harmonic
 from fem_mbs.analysis.initial import consistent_velocities, given_velocities
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.linear_steps import respond, run_buckling, run_linear_static, run_modes
@@ -37,7 +39,8 @@ class LinearRuns:
     last step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step,
     of which ``below`` more were left out before the first;
     ``linearisation``, ``complex_modes``: of the last step of complex modes; ``model``: the state space of the last step
-    that made one; ``shapes_of``: shapes (N, k) of modal steps by their names.
+    that made one; ``harmonic``: of the last step of harmonic response; ``shapes_of``: shapes (N, k) of modal steps by
+    their names.
     """
 
     def __init__(self, run: Any):
@@ -51,6 +54,7 @@ class LinearRuns:
         self.linearisation: Linearisation | None = None
         self.complex_modes: ComplexModes | None = None
         self.model: Any = None
+        self.harmonic: Harmonic | None = None
         self._key: tuple | None = None
         self.matrices: Matrices | None = None
 
@@ -133,6 +137,10 @@ class LinearRuns:
     def map(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """Stability over parameters, one row per point."""
         return run_stability_map(self.run, step, options)
+
+    def harmonic_response(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
+        """Steady vibrations, one row per frequency."""
+        return run_harmonic(self.run, step, options, self._linearise(options))
 
     def transient(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
         """A transient; the time of the run goes on."""

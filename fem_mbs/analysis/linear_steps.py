@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.harmonic_steps import check_harmonic
 from fem_mbs.analysis.inside import Inside, unknowns_inside
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.loading import chosen
@@ -91,7 +92,7 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
             f'{owner}: {what} asks for what stresses stiffen, which reduced part "{next(iter(model.reduced_parts))}" '
             'does not know; describe it by its elements, or reduce it at the end of a static step (state = "end")'
         )
-    if kind in ("linear_static", "linear_transient", "modes", "buckling"):
+    if kind in ("linear_static", "linear_transient", "modes", "buckling", "harmonic"):
         running = [
             b for b in model._blocks if b.reads and b.reads[0] and b.par[0, b.type.column("reference rate")] >= 0
         ]
@@ -102,6 +103,8 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
             )
     if kind in ("complex_modes", "linearise"):
         check_stability(owner, options, model)
+    if kind == "harmonic":
+        check_harmonic(owner, options)
     if kind == "stability_map":
         check_map(owner, options, model)
     if kind == "modes":

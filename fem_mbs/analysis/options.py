@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.harmonic_steps import HARMONIC_OPTIONS
 from fem_mbs.analysis.linear_steps import BUCKLING_OPTIONS, LINEAR_STATIC_OPTIONS, MODES_OPTIONS
 from fem_mbs.analysis.linear_transient import LINEAR_TRANSIENT_OPTIONS
 from fem_mbs.analysis.rotor_steps import CAMPBELL_OPTIONS, UNBALANCE_OPTIONS
@@ -26,10 +27,10 @@ __all__ = ["LINEAR", "REQUIRED", "STEP_OPTIONS", "TIMED", "count_steps", "read_o
 TIMED = ("transient", "inverse")
 LINEAR = (
     "linear_static", "linear_transient", "modes", "buckling", "campbell", "unbalance", "complex_modes", "linearise",
-    "stability_map",
+    "stability_map", "harmonic",
 )  # fmt: skip
 #: Options that have no default where a step takes them.
-REQUIRED = ("duration", "h", "speeds", "unbalances")
+REQUIRED = ("duration", "h", "speeds", "unbalances", "frequencies")
 
 _SETTINGS = {f.name: f.default for f in fields(Settings)}
 
@@ -77,6 +78,7 @@ STEP_OPTIONS = {
     "complex_modes": COMPLEX_MODES_OPTIONS,
     "linearise": LINEARISE_OPTIONS,
     "stability_map": STABILITY_MAP_OPTIONS,
+    "harmonic": HARMONIC_OPTIONS,
 }
 
 

@@ -117,6 +117,7 @@ def run(
         raise
     results = Results.open(directory)
     results.write_sensors_csv()
+    results.write_response_csv()
     results.write_drives_csv()
     return results
 
@@ -276,7 +277,7 @@ class _Run:
             "modes": self.linear.shapes, "buckling": self.linear.shapes,
             "campbell": self.rotors.campbell, "unbalance": self.rotors.unbalance,
             "complex_modes": self.linear.complex, "linearise": self.linear.linearise,
-            "stability_map": self.linear.map,
+            "stability_map": self.linear.map, "harmonic": self.linear.harmonic_response,
         }  # fmt: skip
         first = int(self.point["model step"]) if self.point else 0
         self.summaries = json.loads(self.point["story"])["summaries"] if self.point else []

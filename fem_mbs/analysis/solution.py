@@ -101,6 +101,12 @@ class Solution:
                 table[sensor.name] = values[:, 0] if values.shape[1] == 1 else values
         return found.time, table
 
+    def response(self, name: str, step: int = -1) -> np.ndarray:
+        """Complex amplitudes (n, k) of a sensor in a step of harmonic response, by its frequencies (``time`` of the
+        step)."""
+        series = self.steps[step].series
+        return series[f"response/{name}"] + 1j * series[f"response imaginary/{name}"]
+
     def sensor(self, name: str, step: int = -1) -> np.ndarray:
         """Values (n, k) of a sensor in a step; mid-step quantities as they are computed, the first row NaN."""
         return self.steps[step].series[f"sensor/{name}"]

@@ -36,7 +36,7 @@ STABILITY_MAP_OPTIONS: dict[str, Any] = {
 
 #: Steps that leave the state as it is.
 _NEUTRAL_STEPS = ("linear_static", "modes", "buckling", "complex_modes", "stability_map", "linearise", "campbell",
-                  "unbalance")  # fmt: skip
+                  "unbalance", "harmonic")  # fmt: skip
 #: Columns of elements that are no numbers of their physics.
 _NO_NUMBERS = ("scale", "function", "reference", "reference rate", "callback", "clock", "coordinate", "pieces",
                "rate pieces", "first", "last", "cubic", "along", "scale 1", "scale 2", "scale 3")  # fmt: skip

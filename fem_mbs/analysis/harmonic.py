@@ -1,0 +1,268 @@
+"""Steady harmonic vibrations about a state: complex displacements and sensors by the frequency.
+
+All that shakes does so as Re(a exp(i w t)), a its complex amplitude.  With u = T q + U0 a, U0 what driven supports,
+joints and equations prescribe, and D(w) = K (1 + i eta) + i w C - w^2 M (eta the structural loss factor),
+
+    T^T D T q = T^T (F a + i w F' a - D U0 a),
+
+F the forces of the loads and F' those of the rates of what is driven.  Sensors are linear in displacements, velocities,
+accelerations, multipliers and loads, by the same derivatives as in state-space models (`linear_ports`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from fem_mbs import contract as C
+from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear_ports import Outputs, inputs_of_groups, outputs_of
+from fem_mbs.analysis.loading import chosen
+from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.solvers.frequency_response import DirectResponse, ModalResponse, SingularShift
+
+__all__ = ["Harmonic", "Shaker", "shakers"]
+
+#: Unknowns beyond which undamped models are solved by modes.
+_LARGE = 3000
+_ASYMMETRIC = 1e-6
+
+
+@dataclass(frozen=True)
+class Shaker:
+    """What shakes: its ``name``, changes ``values`` (n_fun,) of the time functions per unit, and of the factor of the
+    ``weight``, and the complex ``amplitude``."""
+
+    name: str
+    values: np.ndarray
+    weight: float
+    amplitude: complex
+
+
+def shakers(linear: Linearised, options: dict[str, Any], owner: str) -> tuple[list[Shaker], list[str]]:
+    """What the options of a step choose, and sentences on what stays at rest.
+
+    Raises:
+        ModelError: an unknown name, or nothing that shakes.
+    """
+    compiled, loads = linear.compiled, options["loads"]
+    amplitudes, phases = options["amplitudes"] or {}, options["phases"] or {}
+    everything = isinstance(loads, str) and loads == "all"
+    names = [] if everything else [loads] if isinstance(loads, str) else list(loads)
+    for key, table in (("amplitudes", amplitudes), ("phases", phases)):
+        for name in table:
+            if not everything and name not in names:
+                raise ModelError(
+                    f'{owner}: {key}: "{name}" is not among the loads {", ".join(names) or "(none)"}; add it'
+                )
+    rest = np.zeros(len(compiled.loads), bool)
+    if everything:
+        rest, _ = chosen(compiled, "all", owner, "loads")  # gravity does not oscillate
+        names = list(dict.fromkeys([*amplitudes, *phases]))
+    found, silent = [], []
+    for name in names:
+        key = "loads" if not everything else "amplitudes" if name in amplitudes else "phases"
+        mask, weight = chosen(compiled, [_full_name(compiled, name)], owner, key, motions=True)
+        rest &= ~mask
+        values = np.where(mask, linear.values, 0.0)
+        if name in amplitudes:
+            values = mask * _directions(compiled, name) * float(amplitudes[name])
+        size = float(np.abs(values).max(initial=0.0))
+        if weight:
+            size = float(amplitudes.get(name, 1.0))
+        if size == 0.0:
+            silent.append(name)
+            continue
+        turned = np.exp(1j * np.deg2rad(float(phases.get(name, 0.0))))
+        found.append(Shaker(name, values / (1.0 if weight else size), 1.0 if weight else 0.0, size * turned))
+    values = np.where(rest, linear.values, 0.0)
+    size = float(np.abs(values).max(initial=0.0))
+    if size > 0.0:
+        found.append(Shaker("all" if not found else "all others", values / size, 0.0, complex(size)))
+    if not found:
+        what = f"{', '.join(silent)} {'has' if len(silent) == 1 else 'have'} the" if silent else "the loads have the"
+        why = f"{what} value 0 at t = {linear.t:g} s" if silent or rest.any() else "there is no load"
+        raise ModelError(
+            f"{owner}: nothing shakes the model: {why}; add a load, name a motion in loads, or give amplitudes "
+            "(or time, at which functions are taken)"
+        )
+    said = [
+        f'"{name}" has the value 0 at t = {linear.t:g} s and does not shake; give amplitudes or time' for name in silent
+    ]
+    return found, said
+
+
+def _full_name(compiled, name: str) -> str:
+    """The name by which a driven support is known: base excitations are called with their word in front."""
+    whole = f'Base excitation "{name}"'
+    return whole if whole in compiled.system.driven.names else name
+
+
+def _directions(compiled, name: str) -> np.ndarray:
+    """Factors (n_fun,) of functions on what a load or motion shakes with: components of a base excitation."""
+    out = np.ones(len(compiled.loads))
+    for base in compiled.model._shaken:
+        if name in (base.name, f'Base excitation "{base.name}"'):
+            for index in base.functions.values():
+                out[index] = compiled.functions[index].factor
+    return out
+
+
+class _Seen:
+    """What `linear_ports` asks of small motions, of a model at rest."""
+
+    frame, rotation, speed = "fixed", None, 1.0
+
+    def __init__(self, linear: Linearised, stiff: bool = True):
+        self.linear, self.stiff = linear, stiff
+        self.compiled, self.system, self.state = linear.compiled, linear.system, linear.state
+        self.first, self.matrices, self.constraints = linear.first, linear.matrices, linear.constraints
+        self.fun = linear._fun()
+
+    def control(self, stiffness: float, mass: float = 0.0) -> np.ndarray:
+        ctl = self.linear.ctl.copy()
+        ctl[C.WA] = mass
+        return ctl
+
+    def force(self) -> np.ndarray:
+        return self.linear.force(self.control(2.0, mass=1.0), self.fun)
+
+    def moved(self, u: np.ndarray):
+        return self.linear.moved(u)
+
+    def whole(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
+        linear = self.linear
+        return linear.mass_matrix, linear.damping_matrix, linear.tangent if self.stiff else 0.0 * linear.tangent
+
+
+class Harmonic:
+    """Vibrations of a model at rest in all ``shaking``, at any frequency.
+
+    Attributes:
+        method: "direct" or "modal"; ``modal`` has the modes then.
+        columns: (k,) names of the sensors' columns, sensor by sensor as in ``sensors``.
+
+    Raises:
+        ModelError, AnalysisError: naming the step and what is wrong.
+    """
+
+    def __init__(
+        self, linear: Linearised, options: dict[str, Any], shaking: list[Shaker], sensors: list[str], owner: str
+    ):  # fmt: skip
+        self.linear, self.owner = linear, owner
+        if not linear.eliminated:
+            raise AnalysisError(f"{owner}: the mechanism is too large for a harmonic step; linearise it")
+        first = linear.first
+        self.structural = float(options["structural"])
+        self.T, self.elimination = linear.elimination.T.tocsr(), linear.elimination
+        seen = _Seen(linear)
+        with linear._under_stress():
+            self.inputs = inputs_of_groups(seen, [(s.name, s.values, s.weight) for s in shaking])
+            self.outputs = outputs_of(seen, sensors, self.inputs, owner)
+            self.structural_outputs: Outputs | None = None
+            if self.structural:
+                self.structural_outputs = outputs_of(_Seen(linear, stiff=False), sensors, self.inputs, owner)
+        self.columns = self.outputs.names
+        size = {s.name: s.amplitude for s in shaking}
+        self.amplitudes = np.array([size[n.removesuffix("'") if o else n] for n, o in self._named()], complex)
+        self.K, self.C, self.M = (
+            csr_matrix(A[:first][:, :first]) for A in (linear.tangent, linear.damping_matrix, linear.mass_matrix)
+        )
+        value = np.flatnonzero(self.inputs.order == 0)
+        self.ways = np.zeros((first, len(self.inputs.names)))
+        for k in value:
+            place, gap = self.inputs.place[:first, k], self.inputs.gap[:, k]
+            if place.any() or gap.any():
+                self.ways[:, k] = linear.eliminate(gap, place).u0
+        self._choose(options)
+
+    def _named(self) -> list[tuple[str, int]]:
+        return list(zip(self.inputs.names, self.inputs.order.tolist(), strict=True))
+
+    def _choose(self, options: dict[str, Any]) -> None:
+        linear, method, w = self.linear, options["method"], 2.0 * np.pi * float(max(options["frequencies"]))
+        K, C1, M = (linear.reduce(A) for A in (linear.tangent, linear.damping_matrix, linear.mass_matrix))
+        size = abs(K).max() if K.nnz else 0.0
+        skew = float(abs(K - K.T).max() / size) if size > 0.0 else 0.0
+        by_modes = options["damping"] is not None or options["modes"] is not None or options["cutoff"] is not None
+        if method == "auto":
+            large = K.shape[0] > _LARGE and not C1.count_nonzero() and skew <= _ASYMMETRIC
+            method = "modal" if by_modes or (large and M.count_nonzero()) else "direct"
+        self.method, self.warnings = method, []
+        self.modal: ModalResponse | None = None
+        self.direct: DirectResponse | None = None
+        self.n_equations = K.shape[0]
+        if method == "direct":
+            self.direct = DirectResponse(K, C1, M, self.structural, w)
+            return
+        if skew > _ASYMMETRIC:
+            self.warnings.append(
+                f'the stiffness is unsymmetric by {skew:.2g}; modes are of its symmetric part, method = "direct" takes '
+                "it whole"
+            )
+        cutoff = 2.0 * np.pi * float(options["cutoff"]) if options["cutoff"] is not None else 2.0 * w
+        if cutoff <= 0.0:
+            raise ModelError(
+                f'{self.owner}: modes up to 0 Hz are none; give cutoff or modes, or take method = "direct"'
+            )
+        ratios = np.atleast_1d(np.asarray(options["damping"] if options["damping"] is not None else [], float))
+        moved = [A @ self.ways for A in (self.K, self.C, self.M)]
+        B = self.T.T @ np.hstack((self.inputs.force[: linear.first], *moved))
+        linear.release()
+        try:
+            self.modal = ModalResponse(
+                0.5 * (K + K.T), C1, M, B, self.structural, ratios, cutoff, options["modes"],
+            )  # fmt: skip
+        except AnalysisError as error:
+            raise AnalysisError(f"{self.owner}: {error}") from None
+        if self.modal.frequencies.size and self.modal.frequencies[-1] < w and options["modes"] is not None:
+            self.warnings.append(
+                f"the highest mode has {self.modal.frequencies[-1] / (2.0 * np.pi):.6g} Hz, less than the highest "
+                "frequency; ask for more modes"
+            )
+
+    def dynamic(self, w: float, u: np.ndarray) -> np.ndarray:
+        """Forces D(w) u (first,) complex of displacements u (first,)."""
+        return (self.K @ u) * (1.0 + 1j * self.structural) + 1j * w * (self.C @ u) - w * w * (self.M @ u)
+
+    def at(self, frequency: float) -> tuple[np.ndarray, np.ndarray]:
+        """Displacements (N,) of all dofs and the sensors' columns (k,), complex, at a frequency [Hz].
+
+        Raises:
+            AnalysisError: it is a natural frequency, and nothing damps there.
+        """
+        linear, first, w = self.linear, self.linear.first, 2.0 * np.pi * frequency
+        c = self.amplitudes * (1j * w) ** self.inputs.order
+        u0 = self.ways @ c
+        f = self.inputs.force[:first] @ c
+        right = self.T.T @ (f - self.dynamic(w, u0) if u0.any() else f)
+        solver = self.direct or self.modal
+        try:
+            q = solver.solve(w, right)
+        except SingularShift:
+            what = (
+                "the model can move freely, and rests nowhere under these loads; leave 0 Hz out, or hold it"
+                if frequency == 0.0
+                else "a natural frequency, at which nothing damps; leave it out, or add damping"
+            )
+            raise AnalysisError(f"{self.owner}: {frequency:.9g} Hz: {what}") from None
+        u = np.zeros(linear.system.n_dof, complex)
+        u[:first] = self.T @ q + u0
+        if not np.isfinite(u).all():
+            raise AnalysisError(f"{self.owner}: {frequency:.9g} Hz: the displacements are not finite")
+        return u, self._sensed(w, u, f, c)
+
+    def _sensed(self, w: float, u: np.ndarray, f: np.ndarray, c: np.ndarray) -> np.ndarray:
+        out = self.outputs
+        if not out.names:
+            return np.zeros(0, complex)
+        left = f - self.dynamic(w, u[: self.linear.first])
+        found = self.elimination
+        y = found.multipliers(left.real) + 1j * found.multipliers(left.imag)
+        values = out.q @ u + 1j * w * (out.v @ u) - w * w * (out.a @ u) + out.y @ y + out.u @ c
+        if self.structural_outputs is not None:  # forces of supports, the only ones that see matrices
+            values += 1j * self.structural * (out.q @ u - self.structural_outputs.q @ u)
+        return values
