@@ -258,6 +258,11 @@ class ReducedParts(ModelBase):
 
     def _chosen(self, owner, shapes, squares, modes, cutoff) -> tuple[np.ndarray, np.ndarray]:
         whole = shapes.shape[1]
+        if not whole:
+            raise ModelError(
+                f"{owner}: the part was reduced to rigid-body motions alone, nothing of it deforms; reduce it with "
+                "more modes or interfaces, or make it a rigid body"
+            )
         kept = np.arange(whole)
         if modes is not None:
             single = isinstance(modes, (int, np.integer))

@@ -111,6 +111,10 @@ WRONG = {
         'must be "mean" or one of its interfaces, rod:end',
     ),
     "stiffening": (FLY.replace(', stiffening = "rod:start"', ""), "the part has no geometric stiffness; reduce it"),
+    "rigid": (
+        FLY.replace('"rod:start", "rod:end"', '"rod:start"').replace("modes = 6", "modes = 0"),
+        "reduced to rigid-body motions alone",
+    ),
     "itself": (FLY.replace("part.toml", "model.toml"), "the file is a part of itself"),
     "macneal": (FLY.replace("modes = 6", 'modes = 2, method = "macneal"'), "interfaces no mass.*by another method"),
 }
