@@ -341,7 +341,7 @@ def mac(
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option(help="Largest distance of two nodes taken for one [m].", show_default="1e-6 of the size"),
+        typer.Option(help=r"Largest distance of two nodes taken for one \[m].", show_default="1e-6 of the size"),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Figure to write.", show_default="DIR/figures/mac.png")
@@ -413,7 +413,7 @@ def reduce_(
         ),
     ] = None,
     material: Annotated[str | None, typer.Option(help="Of a mesh: E,nu,density.")] = None,
-    thickness: Annotated[float, typer.Option(help="Of a plane mesh [m].")] = 1.0,
+    thickness: Annotated[float, typer.Option(help=r"Of a plane mesh \[m].")] = 1.0,
     release: Annotated[bool, typer.Option("--release", help="Take supports of nodes of the interfaces away.")] = False,
     state: Annotated[str, typer.Option(help="Reduce at the start, or at the end of the model's steps.")] = "start",
     output: Annotated[
@@ -454,7 +454,7 @@ def stresses(
     folder: Annotated[Path, _FOLDER],
     number: Annotated[int, typer.Option("-n", "--number", min=1, help="Places to name.")] = 10,
     apart: Annotated[
-        float | None, typer.Option(help="Least distance of two places [m].", show_default="1/20 of the part")
+        float | None, typer.Option(help=r"Least distance of two places \[m].", show_default="1/20 of the part")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Table to write.", show_default="DIR/stresses.csv")
@@ -506,7 +506,7 @@ def convert(
 
 @app.command()
 def modify(
-    model: Annotated[Path, typer.Argument(help="Model file (TOML) with [[component]].", show_default=False)],
+    model: Annotated[Path, typer.Argument(help=r"Model file (TOML) with \[\[component]].", show_default=False)],
     mode: Annotated[list[int], typer.Option("--mode", help="Number of the mode to move, from 1; repeat for several.")],
     to: Annotated[list[float], typer.Option("--to", help="Frequency that it is to have [Hz].")],
     parameter: Annotated[
@@ -555,3 +555,7 @@ def list_() -> None:
 
     for line in inventory():
         print(line)
+
+
+if __name__ == "__main__":  # python -m fem_mbs.cli
+    main()

@@ -25,6 +25,7 @@ __all__ = ["modify_file"]
 _ABOVE = 3.0
 #: Changes of one parameter beyond a hundredfold are no answers.
 _MOST = 99.0
+_FEW = "modes of the changed component that lie below the frequency then are left out; keep more modes, or --verify"
 _ROUGH = "in the modes of the baseline, from which those of the changed components lie too far; keep more modes"
 
 
@@ -64,6 +65,11 @@ def modify_file(
     if json is not None:
         json.parent.mkdir(parents=True, exist_ok=True)
         json.write_text(writer.dumps(_plain(study, found, cutoff), indent=1) + "\n", encoding="utf-8")
+    if found["together"] is None and all(row[1] is None for rows in found["singles"].values() for row in rows):
+        wanted = ", ".join(f"mode {mode} to {target:g} Hz" for mode, target in zip(modes, targets, strict=True))
+        raise AnalysisError(
+            f"{path}: no change of these parameters brings {wanted}; ask for less, or let others change"
+        )
 
 
 def _answers(study: Modification, required: dict[int, float], verify: bool) -> dict:
@@ -112,6 +118,18 @@ def _single(study: Modification, k: int, mode: int, target: float) -> tuple[Answ
     return (answer, True) if anew is None else (anew, False)
 
 
+def _beyond(study: Modification, answer: Answer) -> bool:
+    """Whether a component keeps, when changed, no modes as high as the frequency, so that the answer lacks some."""
+    new = study.synthesis({answer.parameter.name: answer.alpha})
+    limit = float(2.0 * np.pi * answer.frequencies[answer.mode - 1]) ** 2
+    for old, now in zip(study.assembly.coupled.parts, new.coupled.parts, strict=True):
+        values = now.modes.values
+        highest = now.modes.next_value if np.isfinite(now.modes.next_value) else values.max(initial=-np.inf)
+        if now is not old and np.isfinite(highest) and highest < limit:
+            return True
+    return False
+
+
 # --- tables ----------------------------------------------------------------------------------------------------------
 def _print(console: Console, study: Modification, found: dict, cutoff: float | None) -> None:
     from rich.table import Table
@@ -135,8 +153,11 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
         heads = ["parameter", "sensitivity", "value", "change", "new value", "modes next to it [Hz]"]
         for head in heads + (["whole model [Hz]"] if full is not None else []):
             table.add_column(head, justify="left" if head == "parameter" else "right")
+        poor = False
         for k, answer, exact, rough in found["singles"][mode]:
             p = study.parameters[k]
+            few = answer is not None and not rough and _beyond(study, answer)
+            poor = poor or few
             row = [p.name, f"{found['sensitivities'][k, mode - 1]:+.4f}", _value(p.value, p.unit)]
             if answer is None:
                 row += ["none", "", ""] + ([""] if full is not None else [])
@@ -147,7 +168,7 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
                     if 1 <= j <= answer.frequencies.size
                 ]
                 row += [
-                    f"{'~ ' if rough else ''}{100 * answer.alpha:+.4g} %",
+                    f"{'~ ' if rough else '! ' if few else ''}{100 * answer.alpha:+.4g} %",
                     _value(answer.value, p.unit),
                     ", ".join(near),
                 ]
@@ -156,6 +177,8 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
         show(table)
         if any(rough for *_, rough in found["singles"][mode]):
             console.print(f"~ {_ROUGH}", markup=False, soft_wrap=True)
+        if poor:
+            console.print(f"! {_FEW}", markup=False, soft_wrap=True)
     together: Combination | None = found["together"]
     if together is None:
         console.print(f"all together: {found['failure']}", markup=False, soft_wrap=True)
@@ -197,6 +220,7 @@ def _plain(study: Modification, found: dict, cutoff: float | None) -> dict:
             entry |= {
                 "alpha": answer.alpha, "value": answer.value, "frequencies_hz": answer.frequencies.tolist(),
                 "mode_then": answer.mode, "like": answer.like, "full_hz": exact, "baseline_modes": rough,
+                "modes_lacking": not rough and _beyond(study, answer),
             }  # fmt: skip
         singles.append(entry)
     sensitivities = found["sensitivities"]

@@ -104,11 +104,15 @@ def print_part(console: Console, part: ReducedPart) -> None:
         f"{part.rigid.shape[1]} rigid-body motions",
         markup=False, soft_wrap=True,
     )  # fmt: skip
-    table = make_table("interface", "kind", "nodes", "place [m]", "components")
+    table = make_table("interface", "kind", "nodes", r"place \[m]", "components")
     for interface in part.interfaces:
         place = " ".join(f"{v:.6g}" for v in interface.position)
         table.add_row(interface.name, interface.kind, str(len(interface.nodes)), place, " ".join(interface.components))
     console.print(table)
+    if not part.frequencies.size and info.get("cutoff_hz"):
+        console.print(
+            f"no component mode up to {info['cutoff_hz']:g} Hz: static motions of the interfaces alone", soft_wrap=True
+        )
     if part.frequencies.size:
         shares = np.asarray(info.get("shares", np.full(part.frequencies.size, np.nan)))
         table = make_table("component mode", "frequency [Hz]", "share at interfaces")

@@ -310,6 +310,10 @@ class ModelBase:
             part, first = self.meshes[mesh]
             return first + (part.nodes_of(name) if name else np.arange(len(part.points)))
         table = {**self.bodies, **self.named_nodes, **self.meshes}
+        placed = getattr(self, "reduced_parts", {})  # of the builder that knows them
+        if mesh in placed:
+            names = ", ".join(f'"{mesh}:{interface}"' for interface in placed[mesh].interfaces)
+            raise ModelError(f'{owner}: reduced part "{mesh}" has no interface "{name}"; there are {names or "none"}')
         if mesh in table:
             raise ModelError(f'{owner}: "{mesh}" is a body or a node, it has no set "{name}"; write "{mesh}"')
         return self._find("body, node or mesh", mesh, table, owner)

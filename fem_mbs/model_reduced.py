@@ -194,8 +194,13 @@ class ReducedParts(ModelBase):
             )
         if part.moments is None:
             raise ModelError(
-                f"{owner}: the part has no moments of its mass distribution, without which it cannot move as a body; "
-                "reduce it again with this version"
+                f"{owner}: the part has no moments of its mass distribution, without which it cannot move as a body "
+                "(DMIG files never have them); take its .h5, .SID_FEM or folder, or reduce it again with this version"
+            )
+        if part.method == "macneal":
+            raise ModelError(
+                f'{owner}: the part is reduced by "macneal", which gives interfaces no mass, so that it cannot move as '
+                'a body; reduce it by another method, such as "rubin"'
             )
         full = 3 * (part.dimension - 1)
         if part.rigid.shape[1] != full:
@@ -253,6 +258,11 @@ class ReducedParts(ModelBase):
 
     def _chosen(self, owner, shapes, squares, modes, cutoff) -> tuple[np.ndarray, np.ndarray]:
         whole = shapes.shape[1]
+        if not whole:
+            raise ModelError(
+                f"{owner}: the part was reduced to rigid-body motions alone, nothing of it deforms; reduce it with "
+                "more modes or interfaces, or make it a rigid body"
+            )
         kept = np.arange(whole)
         if modes is not None:
             single = isinstance(modes, (int, np.integer))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from fem_mbs.reduced_part import ReducedPart
 
 __all__ = ["find_interfaces", "load_part", "part_of"]
 
+#: Files of parts that are being read now: a model file may have parts that are model files.
+_reading: ContextVar[tuple[Path, ...]] = ContextVar("_reading", default=())
+
 
 def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
     """The reduced part of a file of one (`fem_mbs.results_part_formats`), or of a model file, a deck or a mesh and how
@@ -24,12 +28,17 @@ def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
     Raises:
         ModelError, MeshError: the file cannot be used, or cannot be reduced so.
     """
+    if path.resolve() in _reading.get():
+        raise ModelError(f"{path}: the file is a part of itself; name another")
+    token = _reading.set((*_reading.get(), path.resolve()))
     try:
         return _part_of(path, reduce)
     except FemMbsError as error:
         if isinstance(error, (ModelError, MeshError)):
             raise
         raise ModelError(str(error)) from None
+    finally:
+        _reading.reset(token)
 
 
 def _part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:

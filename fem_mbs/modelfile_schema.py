@@ -1197,6 +1197,7 @@ Sensor = _table(
     element=Key(WHOLE, "number of the element in its group, from 0"),
     quantity=Key(TEXT, "output of an element, coordinate or driver of a joint, or column of the energy ledger"),
     relative=Key(FLAG, "divided by the distance of a and b at the start"),
+    mode=Key(WHOLE, "number of a shape of a reduced part, 1 is the lowest"),
 )
 
 

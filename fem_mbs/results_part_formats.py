@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 from fem_mbs.errors import ModelError
 from fem_mbs.reduced_dmig import read_dmig, write_dmig
 from fem_mbs.reduced_files import read_matrix_market, write_matrix_market
@@ -49,6 +51,17 @@ def read_part(path: str | Path, grids: Iterable[str | Path] = ()) -> ReducedPart
     suffix = path.suffix.lower()
     if grids and suffix not in _BULK:
         raise ModelError(f"{path}: files of grids belong to DMIG entries ({', '.join(_BULK)}); leave them out")
+    part = _read(path, suffix, grids)
+    arrays = {key: getattr(part, key) for key in ("stiffness", "mass", "damping", "boundary", "rigid", "gravity")}
+    if part.moments is not None:
+        arrays |= {f"moments ({key})": getattr(part.moments, key) for key in ("first", "second", "linear", "quadratic")}
+    for key, values in arrays.items():
+        if values is not None and not np.isfinite(values).all():
+            raise ModelError(f"{path}: its {key} holds numbers that are not finite; write the part again")
+    return part
+
+
+def _read(path: Path, suffix: str, grids: tuple[str | Path, ...]) -> ReducedPart:
     if path.name == "part.json":
         return read_matrix_market(path.parent)
     if path.is_dir():

@@ -33,6 +33,9 @@ from fem_mbs.results_shapes import SHAPE_STEPS
 __all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_peaks", "write_parts"]
 
 _FRAMES = 16  # at a time
+#: Steps whose frames are shapes of no size.
+_SHAPES = ("modes", "buckling", "complex_modes")
+_LINEAR = (*_SHAPES, "linear_static")
 
 
 def write_parts(directory: str | Path, model: Any) -> list[Path]:
@@ -71,17 +74,25 @@ class PlacedResult:
             return np.zeros(0), np.zeros((0, self.part.size))
         return step.frame_times, np.asarray(step.frames[key][:]).reshape(-1, self.part.size)
 
-    def positions(self, step: Step, frames: slice) -> tuple[np.ndarray, np.ndarray]:
-        """Positions (m, N, 3) [m] of the nodes and axes (m, 3, 3) of the frame in frames of a step."""
+    def positions(self, step: Step, frames: slice, linear: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Positions (m, N, 3) [m] of the nodes and axes (m, 3, 3) of the frame in frames of a step; ``linear``: of a
+        step of small motions about the start, linear in them as they are at the nodes of the model."""
         from scipy.spatial.transform import Rotation
 
         q = np.asarray(step.frames[f"{self.name}/{MODAL}"][frames])
         moved = np.asarray(step.frames["displacement"][frames])[:, self.node]
-        turned = Rotation.from_rotvec(np.asarray(step.frames["rotation"][frames])[:, self.node]).as_matrix()
-        R = turned @ self.axes
+        turns = np.asarray(step.frames["rotation"][frames])[:, self.node]
         u = np.zeros((len(q), *self.arm.shape))
         u[:, :, : self.part.dimension] = displacements(self.part, q)
         origin = self.place[0] - self.axes @ self.arm[0] + moved
+        if linear:
+            if step.type != "linear_static":  # stored are rotations of Cayley vectors: these are linear
+                half = 0.5 * np.linalg.norm(turns, axis=1, keepdims=True)
+                turns = turns * np.where(half > 0.0, np.tan(half) / np.where(half > 0.0, half, 1.0), 1.0)
+            arm = self.arm @ self.axes.T
+            x = origin[:, None] + arm + np.cross(turns[:, None], arm) + u @ self.axes.T
+            return x, np.repeat(self.axes[None], len(q), axis=0)
+        R = Rotation.from_rotvec(turns).as_matrix() @ self.axes
         return origin[:, None] + np.einsum("mij,mnj->mni", R, self.arm + u), R
 
 
@@ -129,7 +140,7 @@ def stress_peaks(results: Results, count: int = 10, apart: float | None = None) 
     """
     found: list[tuple[Step, HotSpot]] = []
     for placed in _stressed(results):
-        for step in results.steps:
+        for step in _sized(results):
             t, q = placed.coordinates(step)
             if len(t):
                 found += [(step, spot) for spot in hot_spots(placed.part, t, q, count, apart, placed.name)]
@@ -137,12 +148,27 @@ def stress_peaks(results: Results, count: int = 10, apart: float | None = None) 
     return found[:count]
 
 
+def _sized(results: Results) -> list[Step]:
+    """Steps whose displacements have a size: shapes of modes and of buckling have none, and no stresses to compare.
+
+    Raises:
+        ResultsError: there are only shapes.
+    """
+    steps = [step for step in results.steps if step.type not in _SHAPES]
+    if results.steps and not steps:
+        raise ResultsError(
+            f'Results folder "{results.directory}": it holds only shapes, whose size and stresses mean nothing; add a '
+            "step of statics or a transient"
+        )
+    return steps
+
+
 def _stressed(results: Results) -> list[PlacedResult]:
     parts = [placed for placed in placed_parts(results) if placed.part.recovery.stress is not None]
     if not parts:
         raise ResultsError(
             f'Results folder "{results.directory}": none of its reduced parts holds stresses; reduce them with '
-            'recovery = "stress" (fem-mbs reduce --stress) and run again'
+            'recovery = "stress" (fem-mbs reduce --stress, in a model file stress = true) and run again'
         )
     return parts
 
@@ -261,6 +287,12 @@ def _chunks(count: int) -> Iterator[slice]:
         yield slice(first, min(first + _FRAMES, count))
 
 
+def _about_start(results: Results, step: Step) -> bool:
+    """Whether a step is of small motions about the start: no step before it has moved the model far."""
+    before = results.steps[: [s is step for s in results.steps].index(True) + 1]
+    return all(s.type in _LINEAR or s.summary.get("linear", False) for s in before)
+
+
 def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh], size: int) -> dict[str, np.ndarray]:
     """Columns of frames of a step, of the old nodes and the new ones."""
     before, n = len(results.header["nodes"]), _own_nodes(results)
@@ -280,7 +312,7 @@ def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh],
         if f"{placed.name}/{MODAL}" not in step.frames:
             continue
         own = slice(mesh.first, mesh.first + len(placed.arm))
-        x, R = placed.positions(step, frames)
+        x, R = placed.positions(step, frames, _about_start(results, step))
         columns["displacement"][:, own] = x - placed.place
         columns["rotation"][:, own] = columns["rotation"][:, [placed.node]]
         if not mesh.regions:
@@ -321,7 +353,7 @@ def peak_results(results: Results, directory: str | Path) -> Results:
     columns = {"displacement": np.zeros((1, size, 3)), "time": np.zeros(1), "rotation": np.zeros((1, size, 3))}
     seen = False
     for mesh in meshes:
-        for step in results.steps:
+        for step in _sized(results):
             _, q = mesh.placed.coordinates(step)
             if not len(q):
                 continue

@@ -32,8 +32,9 @@ import scipy.linalg
 __all__ = ["Operator", "Ritz", "TwoSidedLanczos"]
 
 #: Cosine of the angle between the next right and left vector (in the sense of g.d) that is a breakdown: products with
-#: vectors of equal lengths lose as many digits as it is small.  Random ones may be nearer to it.
-BREAKDOWN, RANDOM = 1e-5, 1e-7
+#: vectors of equal lengths lose as many digits as it is small.  Far larger ones are common where pairs are real and
+#: opposite, p and -p: with 1e-5 every second step would break down there.
+BREAKDOWN = 1e-7
 #: Length of a vector, over that before the projection, that is none: the subspace is invariant.
 INVARIANT = 1e-11
 _EXHAUSTED = 1e-8  # a random vector that lies in the span of the basis to this: nothing more can be found
@@ -178,7 +179,7 @@ class TwoSidedLanczos:
                 self._reproject()
                 return
             cosine = pair[1] @ pair[0]
-            if abs(cosine) > (RANDOM if any(fresh) else BREAKDOWN):
+            if abs(cosine) > BREAKDOWN:
                 break
             self.breakdowns += 1
             if not fresh[1] and k:

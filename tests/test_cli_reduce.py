@@ -70,6 +70,13 @@ def test_model_file(command, model_file, tmp_path):
     assert "out.h5 written" in out
 
 
+def test_a_cutoff_below_all_modes(command, model_file, tmp_path):
+    code, out, _ = command("reduce", model_file, "-i", "start,end", "--cutoff", 1, "-o", tmp_path / "p.h5")
+    assert code == 0
+    assert "no component mode up to 1 Hz" in out
+    assert "place [m]" in out
+
+
 def test_deck(command, checkout, tmp_path):
     deck = checkout / "tests" / "decks" / "calculix" / "c3d20.inp"
     code, out, _ = command("reduce", deck, "-i", "tip=average,FIX", "--release", "--modes", 6, "-o", tmp_path / "p.h5")

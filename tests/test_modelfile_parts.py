@@ -111,6 +111,12 @@ WRONG = {
         'must be "mean" or one of its interfaces, rod:end',
     ),
     "stiffening": (FLY.replace(', stiffening = "rod:start"', ""), "the part has no geometric stiffness; reduce it"),
+    "rigid": (
+        FLY.replace('"rod:start", "rod:end"', '"rod:start"').replace("modes = 6", "modes = 0"),
+        "reduced to rigid-body motions alone",
+    ),
+    "itself": (FLY.replace("part.toml", "model.toml"), "the file is a part of itself"),
+    "macneal": (FLY.replace("modes = 6", 'modes = 2, method = "macneal"'), "interfaces no mass.*by another method"),
 }
 
 
@@ -121,6 +127,30 @@ def test_mistakes_name_file_and_table(tmp_path, mistake):
         load_model(write(tmp_path, MODEL % text))
     assert "model.toml, [[part]]" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_places_and_sensors_of_a_part(tmp_path):
+    """A sensor may look at one shape; a wrong interface is told from those that there are."""
+    text = MODEL % FLY
+    whole = solve(load_model(write(tmp_path, text))).sensor("q")
+    path = write(tmp_path, text.replace('kind = "modal"\n', 'kind = "modal"\nmode = 2\n'))
+    np.testing.assert_array_equal(solve(load_model(path)).sensor("q").ravel(), whole[:, 1])
+    with pytest.raises(ModelError, match="mode = 5 must be a whole number from 1 to 4"):
+        load_model(write(tmp_path, text.replace('kind = "modal"\n', 'kind = "modal"\nmode = 5\n')))
+    with pytest.raises(ModelError, match='"arm" has no interface "nose"; there are "arm:rod:start", "arm:rod:end"'):
+        load_model(write(tmp_path, text.replace('"arm:rod:end"', '"arm:nose"')))
+
+
+@pytest.mark.parametrize("key", ["stiffness", "mass"])
+def test_numbers_that_are_not_finite(tmp_path, key):
+    import h5py
+
+    part = reduce_part(beam(4, dimension=2), {"rod:start": "rod:start", "rod:end": "rod:end"}, modes=2)
+    write_part(tmp_path / "arm.h5", part)
+    with h5py.File(tmp_path / "arm.h5", "a") as file:
+        file[key][0, 0] = np.nan
+    with pytest.raises(ModelError, match=f"arm.h5: its {key} holds numbers that are not finite"):
+        load_model(write(tmp_path, MODEL % 'file = "arm.h5"'))
 
 
 def test_stresses_are_kept_where_asked_for(tmp_path):

@@ -411,6 +411,20 @@ def test_command_says_which_answers_are_rough(frame_file, monkeypatch, tmp_path)
     assert found["combination"]["alphas"][0] == pytest.approx(found["single"][0]["alpha"], rel=1e-6)
 
 
+def test_command_says_which_answers_lack_modes(frame_file, tmp_path):
+    """A component that gets so heavy that its modes kept end below the frequency gives a wrong answer, marked as such;
+    with more modes it is right, and not marked."""
+    for modes, marked in ((2, True), (8, False)):
+        out = tmp_path / f"m{modes}.json"
+        arguments = ("--mode", 2, "--to", 38, "--parameter", "density:beam", "--parameter", "density:legs")
+        text = call(frame_file, *arguments, "--modes", modes, "--verify", "--json", out)
+        assert ("! modes of the changed component" in text) == marked
+        assert text.count("! +") == marked  # of the legs alone
+        legs = next(s for s in json.loads(out.read_text())["single"] if s["parameter"] == "density:legs")
+        assert (abs(legs["full_hz"] / 38.0 - 1.0) > 0.01) == marked
+        assert legs["modes_lacking"] == marked
+
+
 def test_command_for_several_modes(frame_file):
     text = call(frame_file, "--mode", 1, "--to", 11, "--mode", 2, "--to", 33, "--modes", 5)
     assert text.count("One parameter at a time") == 2
@@ -433,6 +447,14 @@ def test_command_for_several_modes(frame_file):
 def test_bad_commands(frame_file, arguments, message):
     with pytest.raises(ModelError, match=message):
         call(frame_file, *arguments)
+
+
+def test_command_without_an_answer(frame_file, tmp_path):
+    """A frequency that no change gives ends so; what was found stands in the file all the same."""
+    out = tmp_path / "m.json"
+    with pytest.raises(AnalysisError, match="no change of these parameters brings mode 2 to 1e\\+09 Hz"):
+        call(frame_file, "--mode", 2, "--to", 1e9, "--parameter", "density:beam", "--modes", 4, "--json", out)
+    assert json.loads(out.read_text())["combination"] is None
 
 
 def test_command_wants_components(frame_file):

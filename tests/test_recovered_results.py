@@ -130,6 +130,47 @@ def test_peaks_of_a_motion(pendulum, tmp_path):
     assert np.nanmax(mises) == pytest.approx(values[0], rel=1e-6)
 
 
+def test_shapes_have_no_stresses_to_compare(tmp_path):
+    """Modes beside a transient: their size means nothing, so that only the motion counts."""
+    m = Model(dimension=3)
+    m.reduced_part("block", block())
+    m.fix("block:left")
+    m.force("push", "block:right", (0.0, 0.0, 1.0))
+    m.modes_step(count=2)
+    only = run(m, tmp_path / "modes")
+    with pytest.raises(ResultsError, match="only shapes, whose size"):
+        stress_peaks(only)
+    m.linear_transient_step(0.01, 1e-3, name="push")
+    results = run(m, tmp_path / "both")
+    found = stress_peaks(results)
+    assert {step.name for step, _ in found} == {"push"}
+    mises = np.asarray(peak_results(results, tmp_path / "peaks").steps[0].frames["von Mises stress [Pa]"][0])
+    assert np.nanmax(mises) == pytest.approx(found[0][1].mises, rel=1e-6)
+
+
+def test_linear_steps_are_recovered_as_the_run_shows_them(tmp_path):
+    """Small motions about the start stay linear in the whole mesh: shapes, statics and transients, in any placement."""
+    m = Model(dimension=3)
+    m.reduced_part("block", block(), position=(1.0, 2.0, 3.0), rotation=TURN)
+    m.nodal_spring("seat", "block:left", "z", stiffness=1e5)
+    for component in ("x", "y", "rotation x", "rotation y", "rotation z"):
+        m.nodal_spring(f"hold {component}", "block:left", component, stiffness=2e3)
+    m.force("push", "block:right", (0.0, 100.0, 400.0))
+    m.modes_step(count=4)
+    m.linear_static_step()
+    m.linear_transient_step(0.05, 1e-3, frames=10)
+    results = run(m, tmp_path / "out")
+    whole = recover(results)
+    n = len(results.header["nodes"]) - results.header["recovered_nodes"]
+    for old, new in zip(results.steps, whole.steps, strict=True):
+        a, b = (np.asarray(s.frames["displacement"][:])[:, n:] for s in (old, new))
+        assert np.abs(a).max() > 0.01
+        np.testing.assert_allclose(b, a, atol=1e-10)
+        if "stress [Pa]" in old.frames:
+            a, b = (np.asarray(s.frames["stress [Pa]"][:])[:, n:] for s in (old, new))
+            np.testing.assert_allclose(b, a, atol=1e-5 * np.abs(a).max())
+
+
 def test_beside_parts_that_are_not_reduced(tmp_path):
     """Own solids and a reduced part welded on: stresses of both in one field, in the run and recovered."""
     m = Model(dimension=3)

@@ -58,6 +58,23 @@ def test_linear_statics_and_modes_show_the_whole_mesh(dim):
 
 
 @DIMENSIONS
+def test_linear_transients_are_linear_in_the_mesh(dim):
+    """Twice the load moves and speeds every node twice as far, however large that is."""
+    found = []
+    for factor in (1.0, 2.0):
+        m = Model(dimension=dim)
+        m.reduced_part("arm", rod(dim))
+        m.fix("arm:left")
+        m.force("push", "arm:right", factor * np.array((0.0, 3e3, 0.0)[:dim]))
+        m.linear_transient_step(0.02, 1e-3)
+        found.append(solve(m).steps[0].frames)
+    for name in ("displacement", "velocity"):
+        once, twice = (np.asarray(frames[name]) for frames in found)
+        assert np.abs(once).max() > 0.1
+        np.testing.assert_allclose(twice, 2.0 * once, atol=1e-9 * np.abs(once).max())
+
+
+@DIMENSIONS
 def test_the_mesh_goes_with_the_interfaces(dim):
     """In a large motion the ends of the mesh are the interface nodes."""
     m = placed(dim, position=(0.2, 0.1, 0.5)[:dim], rotation=0.4 if dim == 2 else (0.1, 0.2, 0.4), damping=0.05)

@@ -428,7 +428,11 @@ def test_interrupted(model, tmp_path):
     """Ctrl-C, which reaches the workers too: it ends soon, keeps what is done, and the same command goes on."""
     model.write_text(BEAM + '[[step]]\ntype = "transient"\nduration = 0.4\nh = 2e-5\n', encoding="utf-8")
     out = tmp_path / "out"
-    code = "from fem_mbs.cli import main\nif __name__ == '__main__': main()"
+    # (a shell's job in the background is born deaf to Ctrl-C, and so would be what it starts)
+    code = (
+        "import signal\nfrom fem_mbs.cli import main\n"
+        "if __name__ == '__main__':\n    signal.signal(signal.SIGINT, signal.default_int_handler)\n    main()"
+    )
     command = [sys.executable, "-c", code, "sweep", str(model), "--set", "section.rod.diameter=0.01:0.06:0.001"]
     process = subprocess.Popen(
         [*command, "-o", str(out), "--workers", "2"], start_new_session=True, stderr=subprocess.PIPE, text=True

@@ -94,7 +94,7 @@ class LinearRuns:
         ledger = np.zeros((1, C.N_LEDGER + 1))
         ledger[0, C.STRAIN] = summary["strain_energy"]
         time = np.array([linear.t])
-        frames = run.frames(frame, time, about=linear.state.Q[0])
+        frames = run.frames(frame, time, about=linear.state)
         u = linear.nodal(response.u)
         more = run.recovered.small(linear.state, response.u[:, None])
         frames["displacement"] = run.recovered.extended(u[None, :, :3], more[0])
@@ -169,7 +169,10 @@ class LinearRuns:
             time = np.array([t])
             frames = None
             if framed:
-                frames = run.frames(frame, time, about=linear.state.Q[0])
+                frames = run.frames(frame, time, about=linear.state)
+                run.recovered.straighten(
+                    frames["displacement"], linear.state, u[:, None], frames["velocity"], v[:, None]
+                )
                 frames["reaction"] = run.recovered.extended(linear.nodal(frame["reaction"][0])[None])
             record = self._record(frame, frame["reaction"][0])
             run.recorder.append(run.series(time, ledger[None], np.ones(1), np.zeros(1), record), frames)

@@ -126,10 +126,14 @@ class RecoveredNodes:
             rotation[:, rows] = self._turns(placed, R, Q, len(recovery.x))
         return {"displacement": displacement, "rotation": rotation, "velocity": velocity}
 
-    def straighten(self, displacement: np.ndarray, state: State, X: np.ndarray) -> None:
-        """Make displacements (k, nodes, 3) of shapes X (n_dof, k) linear in them at these nodes, as they are at those
-        of the model, however large the shapes are."""
+    def straighten(
+        self, displacement: np.ndarray, state: State, X: np.ndarray, velocity: np.ndarray | None = None, V=None
+    ) -> None:
+        """Make displacements (k, nodes, 3) by increments X (n_dof, k) from a state linear in them at these nodes, as
+        they are at those of the model, however large the shapes are; and a ``velocity`` by rates V (n_dof, k)."""
         if len(self.x):
+            if velocity is not None:
+                velocity[:, self.first :] = self.small(state, V)[0]
             at_state = self.columns(state.Q[:1], np.zeros_like(state.V[:1]), state.D[:1])["displacement"]
             displacement[:, self.first :] = at_state + self.small(state, X)[0]
 

@@ -328,10 +328,10 @@ class _Run:
         return rows
 
     def frames(
-        self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: np.ndarray | None = None,
+        self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: S.State | None = None,
         shapes: bool = False,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Columns of the frames. ``about``: coordinates (n_dof,) that a linear analysis is about, for its stresses do
+        """Columns of the frames. ``about``: the state that a linear analysis is about, for its stresses do
         not turn with the small displacements; ``shapes``: displacements of any size, which have no stresses."""
         system, dim = self.system, self.model.dimension
         nf, n = len(time), system.nodes.x.shape[0]
@@ -354,10 +354,12 @@ class _Run:
             out["velocity"] = velocity
         solids = {part.name for part in self.fields.parts}
         if not shapes:
-            out |= self.fields.frames(Q if about is None else about[None], chunk_frames, system.offset)
+            out |= self.fields.frames(Q if about is None else about.Q[:1], chunk_frames, system.offset)
         if len(self.recovered.x):
             more = self.recovered.columns(Q, V, D)
-            fields = {} if shapes else self.recovered.stresses(Q, D)
+            fields = (
+                {} if shapes else self.recovered.stresses(Q, D if about is None else np.repeat(about.D[:1], nf, axis=0))
+            )
             for name, values in fields.items():
                 out.setdefault(name, np.full((nf, n, *values.shape[2:]), np.nan, np.float32))
             more |= fields
