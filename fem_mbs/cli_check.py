@@ -117,6 +117,8 @@ def _reduced(model: Any) -> Iterator[str]:
         more = f" and {len(loads) - 12} more" if len(loads) > 12 else ""
         own = f"; loads of its own: {', '.join(loads[:12])}{more}" if loads else ""
         yield f'reduced part "{name}": {placed.part.method}, mass {mass:.6g} kg, {shapes}; interfaces {nodes}{own}'
+        if placed.approximate:
+            yield f'reduced part "{name}": of its mass only the matrix is known, which is exact in small motions only'
 
 
 def _parts(file: Any, model: Any) -> Iterator[str]:

@@ -19,6 +19,7 @@ from scipy.linalg import LinAlgError, eigh, null_space
 from fem_mbs.elements import flexible_body, flexible_load
 from fem_mbs.errors import ModelError
 from fem_mbs.model_base import ModelBase
+from fem_mbs.reduced_moments import moments_of_mass
 from fem_mbs.reduced_part import COMPONENTS, Interface, LoadMoments, Moments, ReducedPart
 
 __all__ = ["PlacedPart", "ReducedParts"]
@@ -31,7 +32,8 @@ class PlacedPart:
     """A reduced part of a model: ``part`` in normal coordinates q (shapes S alone), ``node`` of its frame, ``start``
     (dim,) place and ``rotation`` (dim, dim) of the axes of the part's own model, ``centre`` (dim,) place of the frame
     in these axes, numbers ``scalars`` (n,) of q among the model's coordinates that belong to no node,
-    ``frequencies`` (n,) [Hz] of the shapes with the frame at rest, and the nodes of interfaces by their names."""
+    ``frequencies`` (n,) [Hz] of the shapes with the frame at rest, the nodes of interfaces by their names, and whether
+    its inertia is ``approximate`` in large motions (`fem_mbs.reduced_moments`)."""
 
     name: str
     part: ReducedPart
@@ -42,6 +44,7 @@ class PlacedPart:
     scalars: np.ndarray
     frequencies: np.ndarray
     interfaces: dict[str, int]
+    approximate: bool = False
 
 
 class ReducedParts(ModelBase):
@@ -63,7 +66,8 @@ class ReducedParts(ModelBase):
         interface, if that is more.
 
         Args:
-            part: free, with ``moments`` (see `fem_mbs.reduce_part`).
+            part: free; without ``moments`` (DMIG files) or by MacNeal's method its mass matrix stands for them, exact
+                in small motions (`fem_mbs.reduced_moments`).
             position: (dimension,) of the origin of the axes of the part's own model [m]; None: as that has it.
             rotation: of these axes at the start: plane an angle [rad], space axis times angle (3,) [rad].
             modes: how many shapes to keep, the lowest, or the numbers of those (1 is the lowest); None: all of them.
@@ -79,13 +83,16 @@ class ReducedParts(ModelBase):
                 it.
 
         Raises:
-            ModelError: the part has no moments, is held, of another dimension; wrong numbers; a mass and moments that
+            ModelError: the part is held, of another dimension; wrong numbers; a mass and moments that
                 do not belong together.
         """
         self._place_name("Reduced part", name)
         owner = self._label("Reduced part", name)
         dim = self.dimension
         self._check_part(owner, part)
+        approximate = part.moments is None or part.method == "macneal"
+        if approximate:
+            part = replace(part, moments=moments_of_mass(part))
         start = np.zeros(dim) if position is None else self._vector(position, owner, "position")
         R, given = np.eye(dim), None
         if rotation is not None and dim == 2:
@@ -123,7 +130,9 @@ class ReducedParts(ModelBase):
             nodes[interface.name] = self._interface(name, body, interface, node, centre, start, R, given, scalars)
             if stiffening in ("interfaces", "all"):
                 self._second_order(name, body, interface)
-        self.reduced_parts[name] = PlacedPart(name, body, node, start, R, centre, scalars, frequencies, nodes)
+        self.reduced_parts[name] = PlacedPart(
+            name, body, node, start, R, centre, scalars, frequencies, nodes, approximate
+        )
 
     def part_load(
         self, name: str, part: str, load: str | Sequence[str], function=None, follower: bool = True,
@@ -191,16 +200,6 @@ class ReducedParts(ModelBase):
             raise ModelError(
                 f"{owner}: the part has {part.dimension} dimensions, the model {self.dimension}; reduce it in the "
                 "dimension of the model"
-            )
-        if part.moments is None:
-            raise ModelError(
-                f"{owner}: the part has no moments of its mass distribution, without which it cannot move as a body "
-                "(DMIG files never have them); take its .h5, .SID_FEM or folder, or reduce it again with this version"
-            )
-        if part.method == "macneal":
-            raise ModelError(
-                f'{owner}: the part is reduced by "macneal", which gives interfaces no mass, so that it cannot move as '
-                'a body; reduce it by another method, such as "rubin"'
             )
         full = 3 * (part.dimension - 1)
         if part.rigid.shape[1] != full:

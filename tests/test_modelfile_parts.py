@@ -116,7 +116,6 @@ WRONG = {
         "reduced to rigid-body motions alone",
     ),
     "itself": (FLY.replace("part.toml", "model.toml"), "the file is a part of itself"),
-    "macneal": (FLY.replace("modes = 6", 'modes = 2, method = "macneal"'), "interfaces no mass.*by another method"),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from flexible_parts import STEEL, beam, reduced
 from scipy.spatial.transform import Rotation
 
-from fem_mbs import Model, solve
+from fem_mbs import Model, reduce_part, solve
 from fem_mbs.errors import ModelError
 from fem_mbs.model_reduced import shifted
 from fem_mbs.solvers.linear import cholmod_status
@@ -102,10 +102,45 @@ def test_static_deflection_and_weight(dim):
     np.testing.assert_allclose(large[1][1:], large[0][1:], rtol=2e-3)  # (0.7 degrees: the beam's is not linear)
 
 
+@DIMENSIONS
+@pytest.mark.parametrize("reference", ["mean", "left"])
+def test_small_motions_need_the_mass_matrix_only(dim, reference):
+    """Without moments, as from DMIG: coupled frequencies and the weight of a part are the same."""
+    found = []
+    for moments in (True, False):
+        part = rod(dim, modes=4)
+        m = beam(4, dimension=dim, start=along(dim, 1.0, 0.0, 0.0))
+        m.gravity = np.array(along(dim, 1.0, -9.81, 2.0))
+        m.reduced_part("half", part if moments else replace(part, moments=None), reference=reference)
+        assert m.reduced_parts["half"].approximate is not moments
+        m.joint("weld", "weld", "half:right", "rod:start")
+        m.fix("half:left")
+        m.sensor("root", "reaction", on="half:left")
+        m.modes_step(count=12)
+        m.linear_static_step()
+        modes, static = solve(m).steps
+        found.append((modes.summary["frequencies_hz"], static.series["sensor/root"]))
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8 * np.abs(b).max())
+
+
+@DIMENSIONS
+def test_macneal_in_a_model(dim):
+    """Interfaces have no mass of their own; the lowest frequencies are those of Rubin's method nearly."""
+    found = []
+    for method in ("rubin", "macneal"):
+        m = Model(dimension=dim)
+        m.reduced_part("rod", reduce_part(beam(8, dimension=dim), ENDS, method, modes=8))
+        m.fix("rod:left")
+        found.append(frequencies(m, 2))
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-3)
+
+
 # --- in motion -------------------------------------------------------------------------------------------------------
-def chain(dim, steps, h=0.005, cutoff=450.0):
+def chain(dim, steps, h=0.005, cutoff=450.0, moments=True):
     """Two slender rods joined by a pin, thrown with much spin."""
     part = rod(dim, modes=4, height=0.004)
+    part = part if moments else replace(part, moments=None)
     m = Model(dimension=dim)
     m.reduced_part("a", part, cutoff=cutoff)
     m.reduced_part(
@@ -120,9 +155,11 @@ def chain(dim, steps, h=0.005, cutoff=450.0):
 
 
 @DIMENSIONS
-def test_energy_and_momenta_in_free_flight(dim):
-    """A thousand steps, coarse for the highest shapes: large rotations, much bending, nothing lost to 1e-10."""
-    m = chain(dim, 1000)
+@pytest.mark.parametrize("moments", [True, False])
+def test_energy_and_momenta_in_free_flight(dim, moments):
+    """A thousand steps, coarse for the highest shapes: large rotations, much bending, nothing lost to 1e-10; also where
+    the inertia is known by the mass matrix only."""
+    m = chain(dim, 1000, moments=moments)
     m.sensor("mode", "modal", on="a")
     solution = solve(m)
     step = solution.steps[0]
@@ -272,7 +309,9 @@ def test_modal_sensors():
 
 
 MISTAKES = {
-    "moments": (lambda p: replace(p, moments=None), {}, "no moments of its mass"),
+    "masses": (
+        lambda p: replace(p, moments=None, mass=np.diag(np.arange(1.0, 1 + p.size))), {}, "masses along the axes",
+    ),
     "held": (lambda p: replace(p, rigid=p.rigid[:, :2]), {}, "2 rigid-body motions where a free one has 3"),
     "dimension": (lambda p: replace(p, dimension=3), {}, "the part has 3 dimensions, the model 2"),
     "reference": (lambda p: p, {"reference": "middle"}, 'must be "mean" or one of its interfaces, left, right'),
