@@ -197,6 +197,18 @@ def test_what_is_chosen():
     assert steps[2]["modes"] == 3 and max(steps[1]["natural_frequencies"]) < 200.0
 
 
+def test_dampers_and_modes():
+    """The damping matrix is projected whole, and it is said that its forces have no residual vectors."""
+    found = []
+    for method in ("direct", "modal"):
+        m = frame()
+        m.harmonic_step([3.0, 11.0, 50.0], method=method, cutoff=400.0 if method == "modal" else None)
+        s = solve(m)
+        found.append(s.response("tip")[:, :2])
+    assert any("dampers act on the modes" in w for w in s.summary["steps"][0]["warnings"])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-3)
+
+
 # --- states and parts ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("modes", "tolerance"), [(15, 1e-8), (12, 1e-5)])
 def test_reduced_and_whole(modes, tolerance):

@@ -205,6 +205,11 @@ class Harmonic:
                 f'the stiffness is unsymmetric by {skew:.2g}; modes are of its symmetric part, method = "direct" takes '
                 "it whole"
             )
+        if C1.count_nonzero():
+            self.warnings.append(
+                "dampers act on the modes and residual vectors alone, which do not know their forces; "
+                'method = "direct" takes them whole'
+            )
         cutoff = 2.0 * np.pi * float(options["cutoff"]) if options["cutoff"] is not None else 2.0 * w
         if cutoff <= 0.0:
             raise ModelError(
