@@ -144,6 +144,7 @@ def test_breakdowns_are_cured(case, rounding):
     ritz = lanczos.ritz()
     order = np.argsort(ritz.theta.real)
     errors = np.abs(ritz.theta[order] - values)
+    assert ritz.theta[order] == pytest.approx(values, rel=1e-6)
     right, left = lanczos.vectors(ritz, order)
     quotients = np.einsum("ik,ij,jk->k", left, A, right) / np.einsum("ik,ik->k", left, right)
     assert np.abs(quotients - values).max() < 1e-10
