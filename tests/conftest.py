@@ -24,3 +24,19 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 def checkout() -> Path:
     """The root of the repository."""
     return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def fem_mbs(capsys, monkeypatch):
+    """The command line in this process: exit code, output, errors."""
+
+    def run(*arguments: str | Path) -> tuple[int, str, str]:
+        from fem_mbs import cli
+
+        monkeypatch.setattr("sys.argv", ["fem-mbs", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        out, err = capsys.readouterr()
+        return int(end.value.code or 0), out, err
+
+    return run

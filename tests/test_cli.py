@@ -32,20 +32,6 @@ def call(*arguments: str | Path, cwd: Path | None = None, timeout: float = 300.0
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=timeout, check=False)
 
 
-@pytest.fixture
-def fem_mbs(capsys, monkeypatch):
-    """The command line in this process: exit code, output, errors."""
-
-    def run(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["fem-mbs", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        out, err = capsys.readouterr()
-        return int(end.value.code or 0), out, err
-
-    return run
-
-
 def test_a_whole_session(tmp_path):
     """check, run, plot, animate, export: as in the README, from a folder of its own."""
     path = write(tmp_path, PLANE)

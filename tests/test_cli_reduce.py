@@ -8,7 +8,6 @@ from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, read_part
 from fem_mbs.analysis.reduction import METHODS
-from fem_mbs.cli import main
 from fem_mbs.cli_check import _REDUCTIONS, inventory
 from fem_mbs.modelfile_parts import find_interfaces
 
@@ -36,29 +35,15 @@ material = "steel"
 
 
 @pytest.fixture
-def command(monkeypatch, capsys):
-    """Exit code and outputs of a command line."""
-
-    def call(*arguments):
-        monkeypatch.setattr("sys.argv", ["fem-mbs", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        told = capsys.readouterr()
-        return end.value.code, told.out, told.err
-
-    return call
-
-
-@pytest.fixture
 def model_file(tmp_path):
     path = tmp_path / "arm.toml"
     path.write_text(MODEL)
     return path
 
 
-def test_model_file(command, model_file, tmp_path):
+def test_model_file(fem_mbs, model_file, tmp_path):
     target = tmp_path / "out.h5"
-    code, out, err = command("reduce", model_file, "-i", "start,arm:end", "--cutoff", 300, "-o", target)
+    code, out, err = fem_mbs("reduce", model_file, "-i", "start,arm:end", "--cutoff", 300, "-o", target)
     assert (code, err) == (0, "")
     part = read_part(target)
     assert [i.name for i in part.interfaces] == ["start", "arm:end"]
@@ -70,59 +55,59 @@ def test_model_file(command, model_file, tmp_path):
     assert "out.h5 written" in out
 
 
-def test_a_cutoff_below_all_modes(command, model_file, tmp_path):
-    code, out, _ = command("reduce", model_file, "-i", "start,end", "--cutoff", 1, "-o", tmp_path / "p.h5")
+def test_a_cutoff_below_all_modes(fem_mbs, model_file, tmp_path):
+    code, out, _ = fem_mbs("reduce", model_file, "-i", "start,end", "--cutoff", 1, "-o", tmp_path / "p.h5")
     assert code == 0
     assert "no component mode up to 1 Hz" in out
     assert "place [m]" in out
 
 
-def test_deck(command, checkout, tmp_path):
+def test_deck(fem_mbs, checkout, tmp_path):
     deck = checkout / "tests" / "decks" / "calculix" / "c3d20.inp"
-    code, out, _ = command("reduce", deck, "-i", "tip=average,FIX", "--release", "--modes", 6, "-o", tmp_path / "p.h5")
+    code, out, _ = fem_mbs("reduce", deck, "-i", "tip=average,FIX", "--release", "--modes", 6, "-o", tmp_path / "p.h5")
     assert code == 0
     part = read_part(tmp_path / "p.h5")
     assert [i.kind for i in part.interfaces] == ["average", "rigid"]
     assert part.rigid.shape == (18, 6)
     assert "free, 6 rigid-body motions" in out
-    code, _, err = command("reduce", deck, "-i", "FIX", "-o", tmp_path / "p.h5")
+    code, _, err = fem_mbs("reduce", deck, "-i", "FIX", "-o", tmp_path / "p.h5")
     assert code == 2
     assert "is held by a support" in err
 
 
-def test_several_parts(command, model_file, tmp_path):
+def test_several_parts(fem_mbs, model_file, tmp_path):
     """Reduced side by side they are those reduced alone; their files go to one folder."""
     pytest.importorskip("distributed")
     other = tmp_path / "long arm.toml"
     other.write_text(MODEL.replace("end = [1, 0]", "end = [2, 0]"))
     options = ("-i", "arm:start,arm:end", "--modes", 3)
-    code, out, _ = command("reduce", model_file, other, *options, "--workers", 2, "-o", tmp_path / "parts")
+    code, out, _ = fem_mbs("reduce", model_file, other, *options, "--workers", 2, "-o", tmp_path / "parts")
     assert code == 0
     assert out.count("rigid-body motions") == 2
     for path in (model_file, other):
-        command("reduce", path, *options, "-o", tmp_path / "alone.h5")
+        fem_mbs("reduce", path, *options, "-o", tmp_path / "alone.h5")
         found, alone = read_part(tmp_path / "parts" / f"{path.stem}-part.h5"), read_part(tmp_path / "alone.h5")
         np.testing.assert_array_equal(found.stiffness, alone.stiffness)
         np.testing.assert_array_equal(found.mass, alone.mass)
-    code, _, err = command("reduce", model_file, other, *options, "-o", tmp_path / "one.h5")
+    code, _, err = fem_mbs("reduce", model_file, other, *options, "-o", tmp_path / "one.h5")
     assert code == 2
     assert "need a folder" in err
 
 
-def test_deck_without_steps(command, checkout, tmp_path):
+def test_deck_without_steps(fem_mbs, checkout, tmp_path):
     """What is only reduced needs none; a run of it still does."""
     text = (checkout / "tests" / "decks" / "calculix" / "c3d20.inp").read_text(encoding="utf-8")
     upper = text.upper()
     deck = tmp_path / "part.inp"
     deck.write_text(text[: upper.index("*STEP")], encoding="utf-8")
-    code, _, _ = command("reduce", deck, "-i", "tip=average,FIX", "--release", "--modes", 2, "-o", tmp_path / "p.h5")
+    code, _, _ = fem_mbs("reduce", deck, "-i", "tip=average,FIX", "--release", "--modes", 2, "-o", tmp_path / "p.h5")
     assert code == 0
-    code, _, err = command("run", deck, "-o", tmp_path / "out")
+    code, _, err = fem_mbs("run", deck, "-o", tmp_path / "out")
     assert code == 2
     assert "has no steps" in err
 
 
-def test_bad_input(command, model_file, tmp_path):
+def test_bad_input(fem_mbs, model_file, tmp_path):
     for arguments, message in (
         (("-i", "strat"), 'did you mean "start"?'),
         (("-i", "start", "--rigid", "--average"), "exclude each other"),
@@ -132,19 +117,19 @@ def test_bad_input(command, model_file, tmp_path):
         (("-i", "start=loose"), "must be one of node, rigid, average"),
         (("-i", " , "), "no interface is named"),
     ):
-        code, _, err = command("reduce", model_file, *arguments, "-o", tmp_path / "p.h5")
+        code, _, err = fem_mbs("reduce", model_file, *arguments, "-o", tmp_path / "p.h5")
         assert code == 2
         assert message in err
-    code, _, err = command("reduce", tmp_path / "part.msh", "-i", "left")
+    code, _, err = fem_mbs("reduce", tmp_path / "part.msh", "-i", "left")
     assert code == 2
     assert "--material E,nu,density" in err
 
 
-def test_mesh(command, checkout, tmp_path):
+def test_mesh(fem_mbs, checkout, tmp_path):
     mesh = checkout / "tests" / "data" / "surface_41.msh"
     target = tmp_path / "p.h5"
     material = ("--material", "2.1e11,0.3,7850", "--thickness", "0.02")
-    code, out, _ = command(
+    code, out, _ = fem_mbs(
         "reduce", mesh, "-i", "rod", *material, "--average", "--modes", 3, "-o", target, "--no-recovery"
     )
     assert code == 0
@@ -153,7 +138,7 @@ def test_mesh(command, checkout, tmp_path):
     assert part.info["mass"] == pytest.approx(7850 * 0.02, rel=1e-9)  # a triangle of 2 x 1
     assert part.recovery is None
     assert "share of the mass" in out
-    code, _, err = command("reduce", mesh, "-i", "nowhere", "--material", "2.1e11,0.3,7850", "-o", tmp_path / "p.h5")
+    code, _, err = fem_mbs("reduce", mesh, "-i", "nowhere", "--material", "2.1e11,0.3,7850", "-o", tmp_path / "p.h5")
     assert code == 2
     assert "nowhere" in err
 

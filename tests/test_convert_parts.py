@@ -8,7 +8,6 @@ from solid_meshes import box_mesh
 
 from fem_mbs import Model
 from fem_mbs.analysis.reduction import reduce_part
-from fem_mbs.cli import main
 from fem_mbs.errors import ModelError
 from fem_mbs.reduced_sid import body_data
 from fem_mbs.results_part_formats import lost_in, read_part, write_part
@@ -26,18 +25,6 @@ def block():
 def part():
     ends = {"left": "box:x0", "right": "box:x1"}
     return reduce_part(block(), ends, modes=6, recovery="stress", stiffening="left", damping=0.02)
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr("sys.argv", ["fem-mbs", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        told = capsys.readouterr()
-        return end.value.code, told.out, told.err
-
-    return call
 
 
 def elastic(part):
@@ -92,23 +79,23 @@ def test_what_is_lost_is_said(part, tmp_path):
     assert lost_in("folder", part) == ["displacements and stresses of the mesh"]
 
 
-def test_command(part, command, tmp_path):
+def test_command(part, fem_mbs, tmp_path):
     source = write_part(tmp_path / "part.h5", part)
-    code, out, err = command("convert", source, tmp_path / "out.pch")
+    code, out, err = fem_mbs("convert", source, tmp_path / "out.pch")
     assert (code, err) == (0, "") and "out.pch written, without" in out
-    code, out, _ = command("convert", tmp_path / "out.pch", tmp_path / "again.h5")
+    code, out, _ = fem_mbs("convert", tmp_path / "out.pch", tmp_path / "again.h5")
     assert code == 0 and "again.h5 written\n" in out
-    code, _, _ = command("convert", source, tmp_path / "body.SID_FEM", "--frame", "left", "--modes", 4)
+    code, _, _ = fem_mbs("convert", source, tmp_path / "body.SID_FEM", "--frame", "left", "--modes", 4)
     assert code == 0
     assert read_part(tmp_path / "body.SID_FEM").size == 6 + 4
-    code, _, _ = command("convert", tmp_path / "body.SID_FEM", tmp_path / "folder")
+    code, _, _ = fem_mbs("convert", tmp_path / "body.SID_FEM", tmp_path / "folder")
     assert code == 0 and (tmp_path / "folder" / "part.json").is_file()
     np.testing.assert_allclose(
         read_part(tmp_path / "folder" / "part.json").mass, read_part(tmp_path / "body.SID_FEM").mass
     )
 
 
-def test_wrong_names(part, command, tmp_path):
+def test_wrong_names(part, fem_mbs, tmp_path):
     source = write_part(tmp_path / "part.h5", part)
     for arguments, said in (
         ((source, tmp_path / "part.xyz"), "no format of a reduced part"),
@@ -118,7 +105,7 @@ def test_wrong_names(part, command, tmp_path):
         ((source, tmp_path / "out.h5", "--grids", source), "files of grids belong to DMIG"),
         ((tmp_path / "none.pch", source), "cannot be read"),
     ):
-        code, _, err = command("convert", *arguments)
+        code, _, err = fem_mbs("convert", *arguments)
         assert code == 2 and said in err
     with pytest.raises(ModelError, match="no moments"):
         write_part(tmp_path / "two.SID_FEM", read_part(write_part(tmp_path / "one.pch", part)))

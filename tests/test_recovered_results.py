@@ -9,7 +9,6 @@ import pytest
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, reduce_part, run
-from fem_mbs.cli import main
 from fem_mbs.errors import ResultsError
 from fem_mbs.reduced_recovery import stresses
 from fem_mbs.results_recovery import peak_results, placed_parts, recover, stress_peaks
@@ -195,24 +194,17 @@ def test_beside_parts_that_are_not_reduced(tmp_path):
     assert {block["name"]: block.get("region") for block in whole.header["blocks"]} == {"root": 0, "block": 1}
 
 
-def test_commands(pendulum, monkeypatch, capsys, tmp_path):
-    def call(*arguments):
-        monkeypatch.setattr("sys.argv", ["fem-mbs", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        told = capsys.readouterr()
-        return end.value.code, told.out, told.err
-
-    code, out, err = call("stresses", pendulum.directory, "-n", 3)
+def test_commands(pendulum, fem_mbs, tmp_path):
+    code, out, err = fem_mbs("stresses", pendulum.directory, "-n", 3)
     assert (code, err) == (0, "") and "von Mises" in out
     with (pendulum.directory / "stresses.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 and float(rows[0]["von Mises stress [Pa]"]) >= float(rows[1]["von Mises stress [Pa]"]) > 0.0
     assert (pendulum.directory / "figures" / "stresses-largest.png").stat().st_size > 5000
-    code, out, err = call("recover", pendulum.directory, "-o", tmp_path / "whole")
+    code, out, err = fem_mbs("recover", pendulum.directory, "-o", tmp_path / "whole")
     assert (code, err) == (0, "") and "nodes" in out
     assert (tmp_path / "whole" / "results.xdmf").is_file()
-    code, _, _ = call("export", tmp_path / "whole", "--vtu")
+    code, _, _ = fem_mbs("export", tmp_path / "whole", "--vtu")
     assert code == 0 and len(list((tmp_path / "whole" / "vtu").glob("*.vtu"))) == 6
 
 

@@ -333,7 +333,7 @@ def test_files_are_found_from_another_folder():
     assert there["mesh"]["other"]["file"] == "../../parts/other.msh"
     assert there["joint"][1]["function"]["file"] == "../../load.csv"
     assert tomllib.loads(TEXT) == DATA
-    assert moved({"mesh": {"m": {"file": "/tmp/m.msh"}}}, "..") == {"mesh": {"m": {"file": "/tmp/m.msh"}}}
+    assert moved({"mesh": {"m": {"file": "/meshes/m.msh"}}}, "..") == {"mesh": {"m": {"file": "/meshes/m.msh"}}}
 
 
 def test_the_sweep_of_the_readme(checkout):
