@@ -10,7 +10,7 @@ import numpy as np
 from fem_mbs.analysis.harmonic import Harmonic, shakers
 from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.solution import Progress
-from fem_mbs.analysis.stability_steps import nodal
+from fem_mbs.analysis.stability_steps import complex_frames
 from fem_mbs.errors import ModelError
 from fem_mbs.model import Step
 
@@ -112,7 +112,7 @@ def run_harmonic(run, step: Step, options: dict[str, Any], linear: Linearised) -
         series[f"response imaginary/{sensor.name}"] = own.imag.copy()
         peaks += [_peak(sensor, j, frequencies, a) for j, a in enumerate(own.T)]
         at += k
-    frames = _frames(run, linear, np.column_stack(kept), frequencies[sorted(framed)]) if kept else None
+    frames = complex_frames(run, linear, np.column_stack(kept), frequencies[sorted(framed)]) if kept else None
     run.recorder.append(series, frames)
     run.linear.harmonic = job
     modal: dict[str, Any] = {}
@@ -141,24 +141,4 @@ def _peak(sensor, number: int, frequencies: np.ndarray, a: np.ndarray) -> dict[s
         "unit": unit if isinstance(unit, str) else unit[number],
         "amplitude": float(np.abs(a[most])), "frequency": float(frequencies[most]),
         "phase": float(np.rad2deg(np.angle(a[most]))),
-    }  # fmt: skip
-
-
-def _frames(run, linear: Linearised, X: np.ndarray, frequencies: np.ndarray) -> dict[str, np.ndarray]:
-    """Columns of displacements X (N, k) complex: real and imaginary parts at all nodes, those of reduced parts too, in
-    the size that they have, and the place of the state, to which Re(u exp(i w t)) is to be added."""
-    s, system, k = linear.state, linear.system, X.shape[1]
-    here = run.frames(
-        {"Q": s.Q[:1], "V": s.V[:1], "D": s.D[:1], "out": run.state.out[None], "energy": run.state.energy[None]},
-        frequencies[:1], shapes=True,
-    )  # fmt: skip
-    more = np.concatenate(run.recovered.small(s, X), axis=2)
-    real = run.recovered.extended(nodal(system, X.real), more.real)
-    imaginary = run.recovered.extended(nodal(system, X.imag), more.imag)
-    return {
-        "time": frequencies,
-        "displacement": real[:, :, :3], "rotation": real[:, :, 3:],
-        "displacement imaginary": imaginary[:, :, :3], "rotation imaginary": imaginary[:, :, 3:],
-        "state displacement": np.repeat(here["displacement"], k, axis=0),
-        "state rotation": np.repeat(here["rotation"], k, axis=0),
     }  # fmt: skip

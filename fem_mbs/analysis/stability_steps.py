@@ -28,8 +28,8 @@ from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.complex_modes import CHECKS, ComplexModes, complex_modes
 
 __all__ = [
-    "COMPLEX_MODES_OPTIONS", "LINEARISE_OPTIONS", "NEUTRAL", "check_rotor", "check_stability", "find_modes",
-    "linearised", "nodal", "run_complex_modes", "run_linearise", "run_turning_modes", "upper_rows",
+    "COMPLEX_MODES_OPTIONS", "LINEARISE_OPTIONS", "NEUTRAL", "check_rotor", "check_stability", "complex_frames",
+    "find_modes", "linearised", "nodal", "run_complex_modes", "run_linearise", "run_turning_modes", "upper_rows",
 ]  # fmt: skip
 
 #: Options of a step of complex modes and their defaults.
@@ -335,7 +335,7 @@ def _finished(run, step, options, modes, rows, lin, X, about: dict[str, Any], wa
 
 def _frames(run, lin: Linearisation, X: np.ndarray, number: np.ndarray) -> dict[str, np.ndarray]:
     """Columns of shapes X (N, k): real and imaginary parts of displacements and small rotations, of a phase in which
-    the real part is largest, and the place of the state, to which Re(u exp(i phi)) is to be added."""
+    the real part is largest, in a size for figures; see `complex_frames`."""
     system = lin.system
     where = np.flatnonzero(system.system.kind == S.POSITION)
     moved = X[where] if np.abs(X[where]).max(initial=0.0) > 0.0 else X
@@ -347,7 +347,14 @@ def _frames(run, lin: Linearisation, X: np.ndarray, number: np.ndarray) -> dict[
     most = np.abs(X).max(axis=0, initial=0.0)
     size = np.where(size < 1e-6 * most, most, size)
     X = X * np.where(size > 0.0, _SHAPE / np.where(size > 0.0, size, 1.0), 0.0)
-    s = lin.state
+    return complex_frames(run, lin, X, number)
+
+
+def complex_frames(run, lin, X: np.ndarray, number: np.ndarray) -> dict[str, np.ndarray]:
+    """Frames of complex displacements X (N, k) about the state of ``lin``, in the size that they have: real and imaginary
+    parts of displacements and small rotations at all nodes, those of reduced parts too, and the place of the state,
+    to which Re(u exp(i phi)) is to be added; ``number`` (k,) stands for the time."""
+    system, s, k = lin.system, lin.state, X.shape[1]
     here = run.frames(
         {"Q": s.Q[:1], "V": s.V[:1], "D": s.D[:1], "out": run.state.out[None], "energy": run.state.energy[None]},
         number[:1], shapes=True,
@@ -355,7 +362,6 @@ def _frames(run, lin: Linearisation, X: np.ndarray, number: np.ndarray) -> dict[
     more = np.concatenate(run.recovered.small(s, X), axis=2)
     real = run.recovered.extended(nodal(system, X.real), more.real)
     imaginary = run.recovered.extended(nodal(system, X.imag), more.imag)
-    k = X.shape[1]
     return {
         "time": number,
         "displacement": real[:, :, :3], "rotation": real[:, :, 3:],
