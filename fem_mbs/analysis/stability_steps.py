@@ -351,9 +351,9 @@ def _frames(run, lin: Linearisation, X: np.ndarray, number: np.ndarray) -> dict[
 
 
 def complex_frames(run, lin, X: np.ndarray, number: np.ndarray) -> dict[str, np.ndarray]:
-    """Frames of complex displacements X (N, k) about the state of ``lin``, in the size that they have: real and imaginary
-    parts of displacements and small rotations at all nodes, those of reduced parts too, and the place of the state,
-    to which Re(u exp(i phi)) is to be added; ``number`` (k,) stands for the time."""
+    """Frames of complex displacements X (N, k) about the state of ``lin``, in the size that they have: real and
+    imaginary parts of displacements and small rotations at all nodes, those of reduced parts too, and the place of the
+    state, to which Re(u exp(i phi)) is to be added; ``number`` (k,) stands for the time."""
     system, s, k = lin.system, lin.state, X.shape[1]
     here = run.frames(
         {"Q": s.Q[:1], "V": s.V[:1], "D": s.D[:1], "out": run.state.out[None], "energy": run.state.energy[None]},
