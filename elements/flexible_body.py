@@ -66,7 +66,7 @@ from fem_mbs.contract import (
 from fem_mbs.elements.kinematics import cayley_tangent, cross
 from fem_mbs.elements.registry import ElementType
 
-__all__ = ["LOADS", "make_type", "parameters"]
+__all__ = ["LOADS", "frame_directors", "frame_turn", "make_type", "parameters", "row_in_space"]
 
 #: Loads of the frame that stiffen.
 LOADS = (
@@ -172,8 +172,8 @@ def _averaged(before, one_state, load):
 
 
 @inner
-def _place(k, dim):
-    """Row of a local unknown in space."""
+def row_in_space(k, dim):
+    """Row in space, (x, theta, q), of a local unknown."""
     if dim == 3 or k < 2:
         return k
     return k + 3
@@ -330,7 +330,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                         t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
                     f[6 + k] += amount * t
         for k in range(first + n):
-            fe[e - e0, k] = f[_place(k, dim) if k < first else 6 + k - first]
+            fe[e - e0, k] = f[row_in_space(k, dim)]
         if not tangent:
             continue
 
@@ -456,9 +456,9 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 for i in range(3):
                     K[6 + k, 3 + i] += sf * (share if what < 6 else 1.0) * t * u[i]
         for k in range(first + n):
-            row = _place(k, dim) if k < first else 6 + k - first
+            row = row_in_space(k, dim)
             for j in range(first + n):
-                ke[e - e0, k, j] = K[row, _place(j, dim) if j < first else 6 + j - first]
+                ke[e - e0, k, j] = K[row, row_in_space(j, dim)]
 
 
 @inner

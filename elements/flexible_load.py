@@ -30,7 +30,7 @@ import numpy as np
 
 from fem_mbs.contract import LEDGER, LOAD_WORK, ONE_STATE, RULE, SF, SK, T0, T1, TANGENT, TM, inner, kernel
 from fem_mbs.elements.common import time_value
-from fem_mbs.elements.flexible_body import frame_directors, frame_turn
+from fem_mbs.elements.flexible_body import frame_directors, frame_turn, row_in_space
 from fem_mbs.elements.kinematics import cayley_tangent, cayley_vector, cross, relative_angle
 from fem_mbs.elements.registry import ElementType
 
@@ -79,14 +79,6 @@ def _turned_vector(K, row, g, c):
     K[row + 1, 5] += c * g[0]
     K[row + 2, 3] += c * g[1]
     K[row + 2, 4] -= c * g[0]
-
-
-@inner
-def _row(k, dim):
-    """Row in space, (x, theta, q), of a local unknown."""
-    if dim == 3 or k < 2:
-        return k
-    return k + 3
 
 
 @kernel
@@ -184,7 +176,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                         for i in range(3):
                             K[6 + k, 3 + i] += half * u[i]
         for k in range(first + n):
-            fe[e - e0, k] = -ctl[SF] * f[_row(k, dim)]
+            fe[e - e0, k] = -ctl[SF] * f[row_in_space(k, dim)]
         if not tangent:
             continue
         if dim == 2:
@@ -205,7 +197,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                     K[6 + k, 3 + i] += half * u[i]
         for k in range(first + n):
             for j in range(first + n):
-                ke[e - e0, k, j] = -ctl[SK] * K[_row(k, dim), _row(j, dim)]
+                ke[e - e0, k, j] = -ctl[SK] * K[row_in_space(k, dim), row_in_space(j, dim)]
 
 
 @kernel
