@@ -88,6 +88,10 @@ class Component:
     cutoff: float | None = None
 
 
+#: Who may name a frame that is no point of a part: those that look at nodes, or move the part as a whole.
+_LOOK_ONLY = ("Sensor", "Initial", "Assembly", "Step", "Rotor", "Model", "Reduction")
+
+
 def remembered(method):
     """A call of the builder that makes a group of elements, kept in `ModelBase._said`: modifications repeat it with
     other sections (`fem_mbs.model_components.made_again`)."""
@@ -303,6 +307,13 @@ class ModelBase:
             return np.arange(self.n_nodes)
         if place in self.bodies:
             return np.array([self.bodies[place].node])
+        placed = getattr(self, "reduced_parts", {})  # of the builder that knows them
+        if place in placed and placed[place].reference == "mean" and not owner.startswith(_LOOK_ONLY):
+            names = " or ".join(f'"{place}:{interface}"' for interface in placed[place].interfaces)
+            raise ModelError(
+                f'{owner}: "{place}" is the mean frame of a reduced part, not a point of it; name {names}, or make one '
+                "of them the part's reference"
+            )
         if place in self.named_nodes:
             return np.array([self.named_nodes[place]])
         mesh, _, name = str(place).partition(":")
@@ -310,7 +321,6 @@ class ModelBase:
             part, first = self.meshes[mesh]
             return first + (part.nodes_of(name) if name else np.arange(len(part.points)))
         table = {**self.bodies, **self.named_nodes, **self.meshes}
-        placed = getattr(self, "reduced_parts", {})  # of the builder that knows them
         if mesh in placed:
             names = ", ".join(f'"{mesh}:{interface}"' for interface in placed[mesh].interfaces)
             raise ModelError(f'{owner}: reduced part "{mesh}" has no interface "{name}"; there are {names or "none"}')

@@ -31,9 +31,9 @@ _AGREE = 1e-6  # of the mass matrix and that of the moments
 class PlacedPart:
     """A reduced part of a model: ``part`` in normal coordinates q (shapes S alone), ``node`` of its frame, ``start``
     (dim,) place and ``rotation`` (dim, dim) of the axes of the part's own model, ``centre`` (dim,) place of the frame
-    in these axes, numbers ``scalars`` (n,) of q among the model's coordinates that belong to no node,
-    ``frequencies`` (n,) [Hz] of the shapes with the frame at rest, the nodes of interfaces by their names, and whether
-    its inertia is ``approximate`` in large motions (`fem_mbs.reduced_moments`)."""
+    in these axes, numbers ``scalars`` (n,) of q among the model's coordinates that belong to no node, ``frequencies``
+    (n,) [Hz] of the shapes with the frame at rest, the nodes of interfaces by their names, what the frame moves with
+    (``reference``), and whether its inertia is ``approximate`` in large motions (`fem_mbs.reduced_moments`)."""
 
     name: str
     part: ReducedPart
@@ -44,6 +44,7 @@ class PlacedPart:
     scalars: np.ndarray
     frequencies: np.ndarray
     interfaces: dict[str, int]
+    reference: str
     approximate: bool = False
 
 
@@ -131,7 +132,7 @@ class ReducedParts(ModelBase):
             if stiffening in ("interfaces", "all"):
                 self._second_order(name, body, interface)
         self.reduced_parts[name] = PlacedPart(
-            name, body, node, start, R, centre, scalars, frequencies, nodes, approximate
+            name, body, node, start, R, centre, scalars, frequencies, nodes, reference, approximate
         )
 
     def part_load(

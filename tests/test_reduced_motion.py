@@ -337,6 +337,19 @@ def test_mistakes(mistake):
         m.reduced_part("rod", change(rod(2)), **options)
 
 
+def test_nothing_acts_on_a_mean_frame():
+    """It is no point of the part; sensors and initial speeds know it all the same, and an interface's frame is one."""
+    m = Model(dimension=2)
+    m.reduced_part("a", rod(2))
+    m.reduced_part("b", rod(2), position=(0.0, 1.0), reference="left")
+    m.sensor("place", "position", on="a")
+    m.initial(on="a", velocity=(1.0, 0.0))
+    for act in (lambda p: m.joint("weld", "weld", p, "b:right"), lambda p: m.force("push", p, (1.0, 0.0)), m.fix):
+        with pytest.raises(ModelError, match=r'"a" is the mean frame of a reduced part.*"a:left" or "a:right"'):
+            act("a")
+    m.force("pull", "b", (1.0, 0.0))
+
+
 def test_refused_steps():
     """What needs the stresses of a part, or its mass at nodes, is refused by name."""
     m = Model(dimension=2)
