@@ -13,7 +13,8 @@ from fem_mbs.analysis.rules import RULES
 from fem_mbs.checks import QUANTITIES
 from fem_mbs.expressions import FUNCTIONS
 from fem_mbs.functions import FUNCTION_KINDS
-from fem_mbs.modelfile_schema import TABLES, Document, Table, TableType, shown
+from fem_mbs.modelfile_kinds import shown
+from fem_mbs.modelfile_schema import TABLES, Document, Table, TableType
 from fem_mbs.sections import SECTION_SHAPES
 from fem_mbs.sensors import sensor_kinds
 

@@ -23,7 +23,8 @@ from typing import Any
 
 from fem_mbs.errors import InputError, ModelError
 from fem_mbs.modelfile import check_model_data
-from fem_mbs.modelfile_schema import TABLES, Document, shown
+from fem_mbs.modelfile_kinds import shown
+from fem_mbs.modelfile_schema import TABLES, Document
 
 __all__ = [
     "MAX_VARIANTS",

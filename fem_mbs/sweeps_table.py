@@ -15,7 +15,7 @@ import numpy as np
 
 from fem_mbs import results_store as store
 from fem_mbs.errors import ResultsError
-from fem_mbs.modelfile_schema import shown
+from fem_mbs.modelfile_kinds import shown
 
 __all__ = ["CSV", "FORMAT", "JSON", "SweepParameter", "SweepRow", "SweepTable"]
 

@@ -17,8 +17,9 @@ from fem_mbs.meshes.generate import line as line_mesh
 from fem_mbs.meshes.generate import write_msh
 from fem_mbs.model import Model
 from fem_mbs.modelfile import load_model, locate_error
+from fem_mbs.modelfile_kinds import shown
 from fem_mbs.modelfile_reference import reference
-from fem_mbs.modelfile_schema import TABLES, shown
+from fem_mbs.modelfile_schema import TABLES
 
 # A bit of everything in the plane.
 PLANE = """

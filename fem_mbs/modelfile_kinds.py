@@ -1,0 +1,364 @@
+"""Kinds of values that may stand in a model file: what each is called, and what it must be."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import core_schema
+
+__all__ = [
+    "ANY_TEXT", "CELLS", "CELL_COUNT", "COMPONENT", "COMPONENTS", "COUNT_OR_COUNTS", "DIMENSION", "FLAG",
+    "FUNCTION", "INERTIA", "Kind", "MATERIAL_AXES", "MATRIX", "MAX_CELLS", "MAX_NUMBER", "NAME", "NUMBER",
+    "NUMBERS_NESTED", "NUMBER_OR_EXPRESSION", "NUMBER_OR_INF", "NUMBER_OR_PAIR", "NUMBER_OR_SEVERAL",
+    "NUMBER_OR_VECTOR", "ORIENTATION", "PLACE", "PLACES", "POINTS", "RATIOS", "RELEASE_WORDS", "SECTION_NAME",
+    "SPIN", "SQUARE", "STIFFNESS", "STOPS", "TABLE_POINTS", "TERMS", "TEXT", "VECTOR", "VECTOR_ANY", "VELOCITY",
+    "WHOLE", "WORDS", "shown",
+]  # fmt: skip
+
+MAX_NUMBER = 1e100  # squares of larger numbers overflow
+MAX_CELLS = 5_000_000  # of one generated mesh
+
+
+def shown(value: Any, width: int = 60) -> str:
+    """A value as a model file has it, cut to ``width`` characters and one line."""
+    if isinstance(value, bool):
+        text = "true" if value else "false"
+    elif isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False)
+    elif isinstance(value, dict):
+        text = "{" + ", ".join(f"{k} = {shown(v)}" for k, v in list(value.items())[:20]) + "}"
+    elif isinstance(value, (list, tuple)):
+        text = "[" + ", ".join(shown(v) for v in value[:20]) + ("]" if len(value) <= 20 else ", ...]")
+    elif isinstance(value, (datetime.date, datetime.time)):
+        text = value.isoformat()
+    elif isinstance(value, int) and abs(value) >= 10**width:
+        text = "a whole number of too many digits"
+    else:
+        text = str(value)
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= width else text[: width - 4] + " ..."
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of value: ``label`` for the reference, ``check`` returns the value or raises ValueError ("must be")."""
+
+    label: str
+    check: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+def _number(value: Any, what: str = "a number", infinite: bool = False) -> float | int:
+    """The number unchanged (a whole number stays one), so that a file gives what the same call in Python gives."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"must be {what}")
+    if infinite and value == math.inf:
+        return value
+    if not abs(value) < MAX_NUMBER:
+        raise ValueError(f"must be {what}, finite and smaller than {MAX_NUMBER:g}")
+    return value
+
+
+def _whole(low: int, high: int) -> Callable[[Any], int]:
+    def check(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(f"must be a whole number, {low} to {high}")
+        return value
+
+    return check
+
+
+def _counts(value: Any) -> Any:
+    count = _whole(1, MAX_CELLS)
+    return [count(v) for v in value] if isinstance(value, list) else count(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("must be a text")
+    return value
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise ValueError("must be a name: a text of one line")
+    return value
+
+
+def _any_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be a text")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _numbers(value: Any, what: str) -> list[float]:
+    if not isinstance(value, list):
+        raise ValueError(f"must be {what}")
+    for item in value:
+        try:
+            _number(item)
+        except ValueError as error:
+            raise ValueError(f"must be {what}; {shown(item)} in it {error}") from None
+    return value
+
+
+def _vector(value: Any) -> list[float]:
+    """As many numbers as the model has dimensions, which the builder checks."""
+    return _numbers(value, "a list of 2 numbers, in space 3")
+
+
+def _number_or_vector(value: Any) -> Any:
+    what = "a number, in space a list of 3"
+    return _numbers(value, what) if isinstance(value, list) else _number(value, what)
+
+
+def _points(value: Any) -> list[list[float]]:
+    if not isinstance(value, list) or not all(isinstance(v, list) for v in value):
+        raise ValueError("must be a list of points, each a list of numbers")
+    return [_vector(v) for v in value]
+
+
+def _inertia(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(v, list) for v in value) and value:
+        return [_numbers(v, "a 3x3 list of numbers") for v in value]
+    what = "a number, in space a list of 3 or 3x3 numbers"
+    return _numbers(value, what) if isinstance(value, list) else _number(value, what)
+
+
+def _velocity(value: Any) -> list[float | str]:
+    if not isinstance(value, list):
+        raise ValueError("must be a list of numbers or expressions of x, y, z, one for each dimension")
+    for item in value:
+        if not isinstance(item, str):
+            _number(item, "a list of numbers or expressions")
+    return value
+
+
+def _spin(value: Any) -> Any:
+    return value if isinstance(value, str) else _number_or_vector(value)
+
+
+def _function(value: Any) -> Any:
+    """Checked further by `fem_mbs.functions.make_function`."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str, dict)):
+        raise ValueError("must be a number, an expression of t, the name of a function or a table with its kind")
+    return value
+
+
+def _place(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError('must be the name of a body, of a node, of a mesh\'s set ("mesh:set") or "ground"')
+    return value
+
+
+def _places(value: Any) -> Any:
+    if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+        return value
+    if isinstance(value, list):
+        raise ValueError("must be a place or a list of places")
+    return _place(value)
+
+
+def _cells(value: Any) -> Any:
+    if isinstance(value, list):
+        if len(value) != 2 or not all(isinstance(v, str) for v in value):
+            raise ValueError('must be "mesh:set", "mesh", or a list of two nodes')
+        return value
+    return _place(value)
+
+
+def _components(value: Any) -> Any:
+    values = [value] if isinstance(value, str) else value
+    known = ("x", "y", "z", "rotation")
+    if not isinstance(values, list) or not values or not all(isinstance(v, str) and v in known for v in values):
+        raise ValueError(f"must be a list of {', '.join(known)}")
+    return values
+
+
+def _matrix(value: Any) -> list[list[float]]:
+    if not isinstance(value, list) or len(value) != 6 or not all(isinstance(v, list) and len(v) == 6 for v in value):
+        raise ValueError("must be a list of 6 lists of 6 numbers")
+    return [_numbers(v, "6 lists of 6 numbers") for v in value]
+
+
+def _section_name(value: Any) -> Any:
+    if isinstance(value, list):
+        if len(value) != 2 or not all(isinstance(v, str) for v in value):
+            raise ValueError("must be a name, or a list of two names")
+        return value
+    return _text(value)
+
+
+def _orientation(value: Any) -> list[float | str]:
+    if not isinstance(value, list) or len(value) != 3:
+        raise ValueError("must be a list of 3 numbers or expressions of x, y, z")
+    for item in value:
+        if not isinstance(item, str):
+            _number(item, "a list of 3 numbers or expressions")
+    return value
+
+
+def _words(value: Any) -> Any:
+    if isinstance(value, list) and not all(isinstance(v, str) for v in value):
+        raise ValueError("must be a text or a list of texts")
+    return value if isinstance(value, list) else _text(value)
+
+
+def _releases(value: Any) -> dict[str, Any]:
+    what = 'must be a table {start = [...], end = [...]} of "rotation", "rotation x", "rotation y", "rotation z"'
+    if not isinstance(value, dict) or not set(value) <= {"start", "end"}:
+        raise ValueError(what)
+    for words in value.values():
+        try:
+            _words(words)
+        except ValueError:
+            raise ValueError(what) from None
+    return value
+
+
+def _number_or_pair(value: Any) -> Any:
+    what = "a number or a list of 2"
+    return _numbers(value, what) if isinstance(value, list) else _number(value, what)
+
+
+def _square(value: Any) -> Any:
+    what = "a list of 6 numbers or 6x6 numbers, in the plane 3 or 3x3"
+    if isinstance(value, list) and value and all(isinstance(v, list) for v in value):
+        return [_numbers(v, what) for v in value]
+    return _numbers(value, what)
+
+
+def _table_points(value: Any) -> list[list[float]]:
+    what = "a list of points [x, force]"
+    if not isinstance(value, list) or not all(isinstance(v, list) and len(v) == 2 for v in value):
+        raise ValueError(f"must be {what}")
+    return [_numbers(v, what) for v in value]
+
+
+def _stops(value: Any) -> list[float]:
+    what = "a list of two numbers, -inf or inf where there is no stop"
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"must be {what}")
+    for item in value:
+        if not (isinstance(item, float) and math.isinf(item)):
+            _number(item, what)
+    return value
+
+
+def _number_or_several(value: Any) -> Any:
+    """A number of isotropic materials, or a list of those along the axes."""
+    return _numbers(value, "a number or a list of numbers") if isinstance(value, list) else _number(value)
+
+
+def _number_or_expression(value: Any) -> Any:
+    return _text(value) if isinstance(value, str) else _number(value, "a number or an expression of x, y, z")
+
+
+def _stiffness(value: Any) -> Any:
+    what = "6x6 numbers, or the 21 of the upper triangle"
+    if isinstance(value, list) and value and all(isinstance(v, list) for v in value):
+        return [_numbers(v, what) for v in value]
+    return _numbers(value, what)
+
+
+def _material_axes(value: Any) -> Any:
+    what = "3 lists of 3 numbers, or a table {axis = [...], point = [...]}"
+    if isinstance(value, dict):
+        if "axis" not in value or not set(value) <= {"axis", "point"}:
+            raise ValueError(f"must be {what}")
+        return {k: _numbers(v, what) for k, v in value.items()}
+    if not isinstance(value, list) or not all(isinstance(v, list) for v in value):
+        raise ValueError(f"must be {what}")
+    return [_numbers(v, what) for v in value]
+
+
+def _terms(value: Any) -> list[dict[str, Any]]:
+    what = "a list of tables {on = place, component = text, coefficient = number}"
+    if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
+        raise ValueError(f"must be {what}")
+    for i, term in enumerate(value, 1):
+        for key in ("on", "component", "coefficient"):
+            if key not in term:
+                raise ValueError(f'must be {what}; term {i} has no "{key}"')
+        other = next((key for key in term if key not in ("on", "component", "coefficient")), None)
+        if other is not None:
+            raise ValueError(f"must be {what}; term {i} has an unknown key {shown(other)}")
+        if not all(isinstance(term[key], str) and term[key].strip() for key in ("on", "component")):
+            raise ValueError(f"must be {what}; on and component of term {i} are texts")
+        try:
+            _number(term["coefficient"])
+        except ValueError as error:
+            raise ValueError(f"must be {what}; the coefficient of term {i} {error}") from None
+    return value
+
+
+NUMBER = Kind("number", _number)
+NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True))
+WHOLE = Kind("whole number", _whole(0, 2**31 - 1))
+CELL_COUNT = Kind("whole number", _whole(1, MAX_CELLS))
+DIMENSION = Kind("2 or 3", _whole(2, 3))
+TEXT = Kind("text", _text)
+ANY_TEXT = Kind("text", _any_text)
+NAME = Kind("name", _name)
+FLAG = Kind("true or false", _flag)
+VECTOR = Kind("list of numbers", _vector)
+NUMBER_OR_VECTOR = Kind("number or list", _number_or_vector)
+POINTS = Kind("list of points", _points)
+RATIOS = Kind("number or list", lambda v: _numbers(v, "a list of numbers") if isinstance(v, list) else _number(v))
+COUNT_OR_COUNTS = Kind("whole number or list", _counts)
+INERTIA = Kind("number or list", _inertia)
+VELOCITY = Kind("list of numbers or expressions", _velocity)
+SPIN = Kind("number, expression or list", _spin)
+FUNCTION = Kind("function", _function)
+PLACE = Kind("place", _place)
+PLACES = Kind("place or list of places", _places)
+CELLS = Kind("mesh, set, or two nodes", _cells)
+COMPONENTS = Kind("text or list", _components)
+MATRIX = Kind("6x6 list of numbers", _matrix)
+SECTION_NAME = Kind("text or list of two", _section_name)
+ORIENTATION = Kind("list of numbers or expressions", _orientation)
+WORDS = Kind("text or list", _words)
+RELEASE_WORDS = Kind("table", _releases)
+NUMBER_OR_PAIR = Kind("number or list of two", _number_or_pair)
+TABLE_POINTS = Kind("list of points", _table_points)
+VECTOR_ANY = Kind("list of numbers", lambda v: _numbers(v, "a list of numbers"))
+
+
+def _nested(value: Any) -> Any:
+    """A number, or lists of numbers up to three levels deep; the builder checks their shape."""
+
+    def check(item: Any, depth: int) -> None:
+        if isinstance(item, list):
+            if depth == 3:
+                raise ValueError("must be a number, or lists of numbers of at most three levels")
+            for part in item:
+                check(part, depth + 1)
+        else:
+            _number(item)
+
+    check(value, 0)
+    return value
+
+
+NUMBERS_NESTED = Kind("number or lists", _nested)
+SQUARE = Kind("list of numbers or of lists", _square)
+STOPS = Kind("list of two numbers", _stops)
+NUMBER_OR_EXPRESSION = Kind("number or expression", _number_or_expression)
+NUMBER_OR_SEVERAL = Kind("number or list", _number_or_several)
+STIFFNESS = Kind("list of numbers or of lists", _stiffness)
+COMPONENT = Kind("text or direction", lambda v: _vector(v) if isinstance(v, list) else _text(v))
+MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes)
+TERMS = Kind("list of tables", _terms)
