@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import fem_mbs  # noqa: F401  (a fixture)
 
 from fem_mbs import Results, SweepTable, load_model, run, sweep
 from fem_mbs.cluster import TaskFailure, TaskPool, TaskProgress
@@ -98,7 +97,7 @@ def test_a_sweep_follows_the_theory(pool, model, tmp_path):
     assert table.rows[1].quantities == {name: value for name, value, _ in collect(alone)}
 
 
-def test_a_variant_can_be_run_again_in_its_place(pool, model, tmp_path, fem_mbs):  # noqa: F811
+def test_a_variant_can_be_run_again_in_its_place(pool, model, tmp_path, fem_mbs):
     """Beside its own files, which are not removed."""
     table = sweep(model, ["section.rod.diameter=0.01"], tmp_path / "out", scheduler=pool.address)
     folder = tmp_path / "out" / table.rows[0].folder
@@ -373,7 +372,7 @@ def test_nothing_to_draw(tmp_path):
 
 
 # --- the command line ------------------------------------------------------------------------------------------------
-def test_the_command(pool, model, tmp_path, fem_mbs):  # noqa: F811
+def test_the_command(pool, model, tmp_path, fem_mbs):
     out = tmp_path / "out"
     settings = ["--set", "section.rod.diameter=0.01:0.03:0.01", "--scheduler", pool.address, "-o", out]
     code, text, err = fem_mbs("sweep", model, *settings)
@@ -415,7 +414,7 @@ def test_the_command(pool, model, tmp_path, fem_mbs):  # noqa: F811
         (("--set", "section.rod.diameter=1", "--workers", "1", "--scheduler", "tcp://h:1"), "give either workers"),
     ],
 )
-def test_wrong_commands(model, tmp_path, fem_mbs, arguments, message):  # noqa: F811
+def test_wrong_commands(model, tmp_path, fem_mbs, arguments, message):
     code, _, err = fem_mbs("sweep", model, "-o", tmp_path / "out", *arguments)
     assert code == 2
     assert message in err
