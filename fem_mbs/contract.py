@@ -30,8 +30,10 @@ step's ``U`` in every rule.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -41,17 +43,53 @@ from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
 
-def _cache_directory() -> str:
-    """A folder for compiled kernels, keyed by the package's sources: numba does not notice a changed callee."""
-    digest = hashlib.sha256()
-    here = Path(__file__).resolve().parent
-    roots = (here, here.parent / "elements", here.parent / "solvers")
-    for path in sorted(p for root in roots for p in root.rglob("*.py")):
-        text = path.read_bytes()
-        if b"njit" in text or b"kernel" in text:
-            digest.update(path.name.encode() + text)
+_HERE = Path(__file__).resolve().parent
+_IMPORT = re.compile(rb"^(?:from (fem_mbs[\w.]*) import (\([^)]*\)|[^\n]*)|import (fem_mbs[\w.]*))", re.MULTILINE)
+
+
+def _module_file(name: str) -> Path | None:
+    """Source file of a module of this package, or None for a name that is no module."""
+    parts = name.split(".")[1:]
+    for root in (_HERE, _HERE.parent):
+        for path in (root.joinpath(*parts).with_suffix(".py"), root.joinpath(*parts, "__init__.py")):
+            if parts and path.is_file():
+                return path
+    return None
+
+
+@functools.cache
+def _imports(path: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Digest of a source file, and the files of this package that its import statements name."""
+    text = path.read_bytes()
+    names = set()
+    for package, members, module in _IMPORT.findall(text):
+        names.add((package or module).decode())
+        for member in re.findall(r"\w+", members.decode().replace(" as ", "=")):
+            names.add(f"{package.decode()}.{member}")
+    found = (_module_file(name) for name in sorted(names))
+    return hashlib.sha256(text).digest(), tuple(f for f in found if f is not None)
+
+
+def _sources(function, files: set[Path]) -> None:
+    """Add to ``files`` what the compiled code of a function may be made of: its file, all that this imports, and the
+    files of functions in its closure."""
+    stack = [Path(function.__code__.co_filename).resolve()]
+    while stack:
+        path = stack.pop()
+        if path not in files:
+            files.add(path)
+            stack.extend(_imports(path)[1])
+    for cell in function.__closure__ or ():
+        value = getattr(cell.cell_contents, "py_func", cell.cell_contents)
+        if hasattr(value, "__code__"):
+            _sources(value, files)
+
+
+@functools.cache
+def _cache_directory(key: str) -> str:
+    """A folder that can be written to for the compiled code of one digest of sources."""
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    folder = Path(base) / "fem-mbs" / digest.hexdigest()[:16]
+    folder = Path(base) / "fem-mbs" / key
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
@@ -61,7 +99,21 @@ def _cache_directory() -> str:
     return tempfile.mkdtemp(prefix="fem-mbs-")
 
 
-numba.config.CACHE_DIR = _cache_directory()
+def _cached(function):
+    """Make a compiled function that is kept on disk, in a folder keyed by the sources that it is made of.
+
+    Numba notices a changed file of the function itself, but no changed callee in another file.
+    """
+    files: set[Path] = set()
+    _sources(function, files)
+    digest = hashlib.sha256(b"".join(path.name.encode() + _imports(path)[0] for path in sorted(files)))
+    given = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _cache_directory(digest.hexdigest()[:16])
+    try:
+        return njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    finally:
+        numba.config.CACHE_DIR = given
+
 
 # --- ctl: control values of a step ---------------------------------------------------------------------------------
 H = 0  # step length h [s]
@@ -129,7 +181,7 @@ def _distinct(function):
 def kernel(function):
     """Compile lazily, cached on disk; the assembler asks for `SIGNATURE` when a model uses the element."""
     function = _distinct(function)
-    return njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    return _cached(function)
 
 
 def inner(function):
