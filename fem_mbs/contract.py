@@ -143,6 +143,7 @@ OUTPUT = 1  # fe[:, :n_out] = output quantities (section forces, strains) of the
 COMMIT = 2  # state 1 has been accepted: update hist (called after LEDGER and OUTPUT)
 START = 3  # both rows hold the initial state: fill hist
 SAMPLE = 4  # users' forces only: what their functions are asked with at the present iterate, to fe
+STRESSES = 5  # types with `stresses` only: fe[:, :stresses] = what `prestress` of the type takes
 
 # --- columns of the ledger -----------------------------------------------------------------------------------------
 KINETIC, STRAIN, POTENTIAL = 0, 1, 2  # [J] at state 1
