@@ -89,6 +89,8 @@ _MODULES = {
     "truss3": "truss",
     "beam2": "beam2d",
     "beam2_inextensible": "beam2d",
+    "reissner_beam2": "beam2d_reissner",
+    "reissner_beam2_inextensible": "beam2d_reissner",
     "strain_beam2": "beam2d_strains",
     "strain_beam2_inextensible": "beam2d_strains",
     "strain_beam3": "beam3d",

@@ -16,7 +16,12 @@ from fem_mbs.model_base import ModelBase, remembered
 __all__ = ["Beams", "director_columns"]
 
 BEAM_STRAINS = {
-    2: {"natural": "beam2", "corotational": "beam2", "generalised": "strain_beam2"},
+    2: {
+        "reissner": "reissner_beam2",
+        "natural": "beam2",
+        "corotational": "beam2",
+        "generalised": "strain_beam2",
+    },
     3: {"generalised": "strain_beam3", "corotational": "corotational_beam3", "natural": "corotational_beam3"},
 }
 BEAM_RULES = {"exact": 0, "accumulated": 1, "geometric": 2, "secant": 3, "gradient": 4}
@@ -91,8 +96,9 @@ class Beams(ModelBase):
             on: "mesh:set", "mesh", or two nodes.
             section: name; in space also [start, end] for members that taper linearly along the line.
             mass: "hermite" (consistent, director velocities), "consistent" (linear, lumped rotary inertia) or "lumped".
-            strains: "generalised" (Besseling, Meijaard), "natural" or "corotational" (rotations against the chord);
-                None: "natural" in the plane, "generalised" in space.
+            strains: "reissner" (plane: those of the geometrically exact beam), "generalised" (Besseling, Meijaard),
+                "natural" or "corotational" (rotations against the chord); None: "reissner" in the plane ("natural"
+                where a ``rule`` is named that only these have), "generalised" in space.
             rule: mid-step rule of natural strains in the plane; see `fem_mbs.elements.beam2d`.
             second_order: second-order terms of the strains (Meijaard).
             shear: shear deformation (Timoshenko), else Kirchhoff.
@@ -113,7 +119,9 @@ class Beams(ModelBase):
                 [start, end] [rad].
         """
         owner = self._label("Beam", name)
-        strains = {2: "natural", 3: "generalised"}[self.dimension] if strains is None else strains
+        if strains is None:
+            plane = "reissner" if rule == "exact" else "natural"
+            strains = plane if self.dimension == 2 else "generalised"
         if mass not in MASSES:
             raise ModelError(f"{owner}: mass = {mass!r} must be one of {', '.join(MASSES)}")
         if rule not in BEAM_RULES:
@@ -224,7 +232,8 @@ class Beams(ModelBase):
             raise ModelError(
                 f"{owner}: section = {section!r}: tapered beams are for space; in the plane name one section"
             )
-        strains, natural = BEAM_STRAINS[2][beam.strains], beam.strains != "generalised"
+        strains = BEAM_STRAINS[2][beam.strains]
+        natural = strains == BEAM_STRAINS[2]["natural"]
         if beam.rule != "exact" and (beam.fixed or not natural):
             what = "inextensible beams" if beam.fixed else f"beams with {beam.strains} strains"
             raise ModelError(f'{owner}: {what} have the rule "exact" only, not {beam.rule!r}')
@@ -236,6 +245,9 @@ class Beams(ModelBase):
         ex, ey = (beam.chord / length[:, None]).T
         phi = 12.0 * s.EIz / (s.GAy * length**2) if shear else np.zeros_like(length)
         unit = s.EIz / ((1.0 + phi) * length)
+        second_order = float(beam.second_order)
+        if beam.strains == "reissner":
+            second_order *= (0.6 + phi) / (1.0 + phi) ** 2
         self._add(
             name,
             strains + ("_inextensible" if beam.fixed else ""),
@@ -246,7 +258,7 @@ class Beams(ModelBase):
             length=length,
             ex=ex,
             ey=ey,
-            second_order=float(beam.second_order),
+            second_order=second_order,
             damping=beam.damping,
             **({"rule": float(BEAM_RULES[beam.rule])} if natural else {}),
         )
