@@ -91,6 +91,8 @@ _MODULES = {
     "truss3": "truss",
     "beam2": "beam2d",
     "beam2_inextensible": "beam2d",
+    "exact_beam2": "beam2d_exact",
+    "exact_beam2_inextensible": "beam2d_exact",
     "strain_beam2": "beam2d_strains",
     "strain_beam2_inextensible": "beam2d_strains",
     "strain_beam3": "beam3d",

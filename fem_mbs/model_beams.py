@@ -16,7 +16,12 @@ from fem_mbs.model_base import ModelBase, remembered
 __all__ = ["Beams", "director_columns"]
 
 BEAM_STRAINS = {
-    2: {"natural": "beam2", "corotational": "beam2", "generalised": "strain_beam2"},
+    2: {
+        "exact": "exact_beam2",
+        "natural": "beam2",
+        "corotational": "beam2",
+        "generalised": "strain_beam2",
+    },
     3: {
         "exact": "exact_beam3",
         "generalised": "strain_beam3",
@@ -96,9 +101,10 @@ class Beams(ModelBase):
             on: "mesh:set", "mesh", or two nodes.
             section: name; in space also [start, end] for members that taper linearly along the line.
             mass: "hermite" (consistent, director velocities), "consistent" (linear, lumped rotary inertia) or "lumped".
-            strains: in space "exact" (Reissner, Simo), "generalised" (Besseling, Meijaard), "natural" or "corotational"
-                (rotations against the chord), which tend to different theories (docs/theory.md, section 4); in the
-                plane all but "exact"; None: "natural" in the plane, "exact" in space.
+            strains: "exact" (the geometrically exact beam: Reissner, Simo), "generalised" (Besseling, Meijaard),
+                "natural" or "corotational" (rotations against the chord), which tend to different theories
+                (docs/theory.md, section 4); None: "exact", in the plane "natural" where a ``rule`` is named that only
+                natural strains have.
             rule: mid-step rule of natural strains in the plane; see `fem_mbs.elements.beam2d`.
             second_order: second-order terms of the strains (Meijaard).
             shear: shear deformation (Timoshenko), else Kirchhoff.
@@ -119,7 +125,8 @@ class Beams(ModelBase):
                 [start, end] [rad].
         """
         owner = self._label("Beam", name)
-        strains = {2: "natural", 3: "exact"}[self.dimension] if strains is None else strains
+        if strains is None:
+            strains = "natural" if self.dimension == 2 and rule != "exact" else "exact"
         if mass not in MASSES:
             raise ModelError(f"{owner}: mass = {mass!r} must be one of {', '.join(MASSES)}")
         if rule not in BEAM_RULES:
@@ -230,7 +237,8 @@ class Beams(ModelBase):
             raise ModelError(
                 f"{owner}: section = {section!r}: tapered beams are for space; in the plane name one section"
             )
-        strains, natural = BEAM_STRAINS[2][beam.strains], beam.strains != "generalised"
+        strains = BEAM_STRAINS[2][beam.strains]
+        natural = strains == BEAM_STRAINS[2]["natural"]
         if beam.rule != "exact" and (beam.fixed or not natural):
             what = "inextensible beams" if beam.fixed else f"beams with {beam.strains} strains"
             raise ModelError(f'{owner}: {what} have the rule "exact" only, not {beam.rule!r}')
@@ -242,6 +250,9 @@ class Beams(ModelBase):
         ex, ey = (beam.chord / length[:, None]).T
         phi = 12.0 * s.EIz / (s.GAy * length**2) if shear else np.zeros_like(length)
         unit = s.EIz / ((1.0 + phi) * length)
+        second_order = float(beam.second_order)
+        if beam.strains == "exact":
+            second_order *= (0.6 + phi) / (1.0 + phi) ** 2
         self._add(
             name,
             strains + ("_inextensible" if beam.fixed else ""),
@@ -252,7 +263,7 @@ class Beams(ModelBase):
             length=length,
             ex=ex,
             ey=ey,
-            second_order=float(beam.second_order),
+            second_order=second_order,
             damping=beam.damping,
             **({"rule": float(BEAM_RULES[beam.rule])} if natural else {}),
         )

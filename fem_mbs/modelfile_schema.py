@@ -315,8 +315,9 @@ Beam = _table(
     mass=Key(TEXT, '"hermite", "consistent" (linear) or "lumped"', "hermite"),
     strains=Key(
         TEXT,
-        '"generalised" (Besseling, Meijaard), "natural" or "corotational" (rotations against the chord)',
-        shows='"natural", in space "generalised"',
+        '"exact" (the geometrically exact beam: Reissner, Simo), "generalised" (Besseling, Meijaard), "natural" or '
+        '"corotational" (rotations against the chord)',
+        shows='"exact"; "natural" with a `rule` of theirs',
     ),
     rule=Key(TEXT, 'of natural strains: "exact", "accumulated", "geometric", "secant", "gradient"', "exact"),
     second_order=Key(FLAG, "second-order terms of the strains", True),
