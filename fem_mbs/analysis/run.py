@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -63,13 +63,22 @@ def run(
     restart: int | None = None,
     skipped: list[str] | Callable[[], list[str]] | None = None,
     watch: Callable | None = None,
+    source: str | Path | None = None,
+    inputs: Iterable[Path] = (),
+    overwrite: bool = False,
 ):
     """Run all steps of a model into a results folder and return the opened `fem_mbs.results.Results`.
+
+    The folder belongs to the model: results of the same model in it are replaced, those of another one refused, and
+    files that fem-mbs has not written there are left alone (`fem_mbs.results_folder`).
 
     Args:
         restart: number of the restart point in the folder to continue from (-1: the last), None: from the start.
         skipped: plain sentences on what an input file held and was not used, for the summary; or what gives them when
             the run ends.
+        source: the model file, by which the model is known in the folder; None: it is known by its title.
+        inputs: files that the model was made of; a run that would remove one is refused.
+        overwrite: take the folder of another model, or one with other files in it, too.
         watch: what the run and its recorder are given to; it returns the recorder that is used instead.
 
     Raises:
@@ -87,7 +96,7 @@ def run(
     header["fingerprint"] = fingerprint(job)
     if restart is None:
         job.check()
-        job.recorder = ResultsWriter(directory, header)
+        job.recorder = ResultsWriter(directory, header, source=source, inputs=inputs, overwrite=overwrite)
         write_parts(directory, model)
     else:
         before = Results.open(directory)
