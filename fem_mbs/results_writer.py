@@ -261,7 +261,7 @@ class ResultsWriter:
         self._lock = store.acquire_lock(new)
         with (
             store.create_file(new / store.HEADER_FILE, self._run) as file,
-            store.open_file(index.header_path) as source,
+            store.open_file(index.header_path, copying=True) as source,
         ):
             source.copy("header", file)
         for number in range(point.step + 1):
@@ -485,7 +485,7 @@ def finish(directory: Path) -> None:
     index = store.read_index(directory)
     if not index.consolidated:
         with store.create_file(directory / store.RESULT, index.run) as file:
-            with store.open_file(index.header_path) as source:
+            with store.open_file(index.header_path, copying=True) as source:
                 source.copy("header", file)
             store.write_end(file, index.end)
             file.create_group("steps")

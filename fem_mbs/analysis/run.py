@@ -30,6 +30,7 @@ from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
 from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution, energy_range, relative_error
 from fem_mbs.analysis.statics import check_options, run_static, varied
+from fem_mbs.analysis.step_checks import check_steps
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
@@ -52,6 +53,7 @@ def solve(model: Model, progress: Callable[[Progress], None] | None = None, watc
     solution.compiled = job.compiled
     if watch is not None:
         job.recorder = watch(job, solution)
+    job.look_ahead()
     job.run()
     return solution
 
@@ -95,7 +97,7 @@ def run(
     job = _Run(model, None, progress, compiled, skipped)
     header["fingerprint"] = fingerprint(job)
     if restart is None:
-        job.check()
+        job.look_ahead()
         job.recorder = ResultsWriter(directory, header, source=source, inputs=inputs, overwrite=overwrite)
         write_parts(directory, model)
     else:
@@ -140,10 +142,8 @@ def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
         ModelError: the model cannot be computed.
     """
     job = _Run(model, None)
-    job.check()
+    job.look_ahead()
     step, options, settings = job.plan[0]
-    if step.kind == "inverse":
-        check_drivers(job.compiled, job.state, step.name)
     if step.kind in TIMED and options.get("dynamic", True):
         job.start_report = consistent_velocities(job.compiled, job.state, 0.0, job._spin(step, options, 0.0))
         stepping = Stepping(
@@ -174,7 +174,7 @@ class _Run:
         self.linear = LinearRuns(self)
         self.rotors = RotorRuns(self)
         self.start_report: dict[str, Any] = {}
-        self.started = False
+        self.started = self.checked = False
         self.assembly: dict[str, Any] | None = None
         self.outcomes: Callable[[], list[Outcome]] = list
         if not model.steps:
@@ -260,8 +260,16 @@ class _Run:
 
     def check(self) -> None:
         """Everything that can be said against the start before a results folder is touched."""
+        if self.checked:
+            return
         self.assemble()
         check_start(self.compiled, self.state, 0.0, self._varied())
+        self.checked = True
+
+    def look_ahead(self) -> None:
+        """Everything that can be said against the start and all steps before a results folder is touched."""
+        self.check()
+        check_steps(self)
 
     def _varied(self) -> np.ndarray:
         """Motions (n_fun,) bool that the static steps before the first transient bring in; where there are linear steps
