@@ -650,7 +650,7 @@ Bushing = _table(
     rotation=Key(
         NUMBER_OR_VECTOR, "of the axes at the start: angle; space: axis times angle [rad]", shows="global axes"
     ),
-    frame=Key(TEXT, 'of the displacements: "first" (moves with a) or "mean" of both', "first"),
+    frame=Key(TEXT, 'of the displacements: "first" (moves with a) or "mean" (half-way between both)', "first"),
     preload=Key(VECTOR_ANY, "forces and moments at the start, in the frame [N, N m]", shows="none"),
 )
 
