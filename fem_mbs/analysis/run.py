@@ -226,9 +226,9 @@ class _Run:
             return
         step, options, _ = self.plan[number]
         spin = self._spin(step, options, sum(o.get("duration", 0.0) for _, o, _ in self.plan[:number]))
-        if not abs(spin.speed * spin.h) < np.pi:
+        if not abs(spin.speed * spin.h) < 0.5 * np.pi:
             raise ModelError(
-                f'Step "{step.name}": h = {spin.h:g} s is more than half a turn of "{frame.name}"; take a smaller one'
+                f'Step "{step.name}": h = {spin.h:g} s is more than a quarter of a turn of "{frame.name}"; take a smaller one'
             )
         self.compiled.functions[frame.function] = lambda t: spin.of_step(frame.law(t)) ** 2
 
@@ -551,7 +551,7 @@ class _Run:
             "t_start": t0, "t_end": self.t, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
             "seconds": round(elapsed, 4), "start": self.start_report, **events,
-            "warnings": [*stepping.redundancy.warnings, *stepping.watcher.warnings],
+            "warnings": stepping.warnings,
             "constraint_error": constraint_error(self.compiled, self.state, self.t),
             "energy": {
                 "range": scale, "closing_error": totals["error"],
