@@ -83,8 +83,8 @@ class Roots:
         """Joints on wrong roots at directors D (nr, 9), with values (n_fun,) of the time functions; without these what
         drives turn is not judged."""
         out = []
-        R = D.reshape(-1, 3, 3)
         for p in self.pairs:
+            R = D.reshape(-1, 3, 3)
             A, B = (np.einsum("epq,eiq->eip", R[p.rot[:, k]], X) for k, X in ((0, p.A), (1, p.B)))
             driven = p.function >= 0
             if driven.any() and values is not None:
