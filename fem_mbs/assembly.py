@@ -57,7 +57,9 @@ class Block:
     component of the dof that each multiplier's row should make dependent in an elimination, node -1: any; None: all of
     them any.  ``reads`` (n,): of types that read multipliers, the names of the joints whose they are ("": none);
     ``owners`` (n, type.reads, 2): where these stand, block and element, -1: nowhere.  ``scalars`` (n, type.scalars):
-    numbers of their coordinates that belong to no node.
+    numbers of their coordinates that belong to no node.  ``along``: runs of elements that act along those of a group of
+    beams, one by one: (first, past the last, the group, local dof of the beams at which their own dofs begin); section
+    forces contain them.
     """
 
     groups: list[tuple[str, int, int]]
@@ -70,6 +72,7 @@ class Block:
     reads: list[str] | None = None
     owners: np.ndarray | None = None
     scalars: np.ndarray | None = None
+    along: list[tuple[int, int, str, int]] = field(default_factory=list)
     dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     first_element: int = 0
@@ -83,6 +86,10 @@ class Block:
     def n_multipliers(self) -> int:
         joints = self.size if self.joint is None else int(self.joint.max(initial=-1)) + 1
         return joints * self.type.multipliers
+
+    def lies_along(self, group: str, first_dof: int = 0) -> None:
+        """All elements act along those of a group of beams; their dofs begin there at ``first_dof``."""
+        self.along = [(0, self.size, group, first_dof)]
 
     def label(self, element: int) -> str:
         """The user's name of the group that an element belongs to."""
@@ -271,6 +278,7 @@ class Compiled:
             work=np.zeros(elements + self.driven.dofs.size),
             fe=np.zeros(S._TILE * max([widest] + [len(b.type.outputs) for b in self.blocks])),
             ke=np.zeros(S._TILE * widest * widest),
+            along=np.zeros(sum(b.size * b.type.node_dofs for b in self.blocks if b.type.sections)),
             peak=np.zeros(4),
             Qw=np.zeros((2, N)),
             Dw=np.zeros_like(D),
@@ -553,7 +561,7 @@ def compile_system(
         row[S.N_EL], row[S.N_LOC], row[S.N_END] = size, t.local_dofs, t.ends
         row[S.N_PAR], row[S.N_HIST], row[S.N_OUT] = block.par.shape[1], t.hist, len(t.outputs)
         row[S.O_OUT], row[S.O_EL], row[S.WATCHED] = block.first_output, block.first_element, block.watched
-        row[S.INERTIA] = t.inertia
+        row[S.INERTIA], row[S.O_ALONG] = t.inertia, -1
         for column, step in (
             (S.O_DOF, size * t.local_dofs),
             (S.O_ROT, size * t.ends),
@@ -563,6 +571,8 @@ def compile_system(
         ):
             row[column] = at[column]
             at[column] += step
+
+    links = _along(blocks, table)
 
     def flat(arrays, dtype):
         return np.concatenate([np.empty(0, dtype), *[np.ravel(a) for a in arrays]]).astype(dtype, copy=False)
@@ -596,6 +606,7 @@ def compile_system(
         row_scale=np.ones(N),
         **dict(zip(("part", "part_dofs"), _continua(blocks, offset, n), strict=True)),
         shared=followers.astype(np.int32),
+        links=links,
         record=np.zeros((0, 2), np.int32),
     )
     return Compiled(
@@ -614,6 +625,27 @@ def compile_system(
         driven=Driven(driven_dofs, system.driver, [d[3] for d in driven]),
         fixed=fixed_dofs,
     )
+
+
+def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
+    """What acts along beams (n, 6): block and first element of these, block, first element and number of the elements
+    that act, first local dof; ``table`` is told where the forces on the beams of a block begin."""
+    links = []
+    size = 0
+    for b, block in enumerate(blocks):
+        if not block.type.sections:
+            continue
+        places = {name: (first, last) for name, first, last in block.groups}
+        found = [
+            (b, places[name][0], s, first, last - first, dof)
+            for s, source in enumerate(blocks) for first, last, name, dof in source.along
+            if name in places and last - first == places[name][1] - places[name][0]
+        ]  # fmt: skip
+        if found:
+            links += found
+            table[b, S.O_ALONG] = size
+            size += block.size * block.type.node_dofs
+    return np.array(links, np.int64).reshape(-1, 6)
 
 
 def _continua(blocks: list[Block], offset: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -673,9 +705,10 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         by_type.setdefault(block.type.name, []).append(block)
     merged = []
     for parts in by_type.values():
-        groups, at = [], 0
+        groups, along, at = [], [], 0
         for part in parts:
             groups += [(name, first + at, last + at) for name, first, last in part.groups]
+            along += [(first + at, last + at, name, dof) for first, last, name, dof in part.along]
             at += part.size
         nodes = np.concatenate([p.nodes for p in parts])
         width = max(p.par.shape[1] for p in parts)  # types with tables have rows of different lengths
@@ -692,6 +725,9 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         reads = [name for p in parts for name in p.reads or [""] * p.size] if parts[0].type.reads else None
         scalars = np.concatenate([p.scalars for p in parts]) if parts[0].type.scalars else None
         merged.append(
-            Block(groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads, scalars=scalars)
-        )
+            Block(
+                groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads, scalars=scalars,
+                along=along,
+            )
+        )  # fmt: skip
     return merged

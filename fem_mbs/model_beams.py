@@ -17,7 +17,7 @@ __all__ = ["Beams", "director_columns"]
 
 BEAM_STRAINS = {
     2: {
-        "reissner": "reissner_beam2",
+        "exact": "exact_beam2",
         "natural": "beam2",
         "corotational": "beam2",
         "generalised": "strain_beam2",
@@ -96,8 +96,8 @@ class Beams(ModelBase):
             on: "mesh:set", "mesh", or two nodes.
             section: name; in space also [start, end] for members that taper linearly along the line.
             mass: "hermite" (consistent, director velocities), "consistent" (linear, lumped rotary inertia) or "lumped".
-            strains: "reissner" (plane: those of the geometrically exact beam), "generalised" (Besseling, Meijaard),
-                "natural" or "corotational" (rotations against the chord); None: "reissner" in the plane ("natural"
+            strains: "exact" (plane: those of the geometrically exact beam), "generalised" (Besseling, Meijaard),
+                "natural" or "corotational" (rotations against the chord); None: "exact" in the plane ("natural"
                 where a ``rule`` is named that only these have), "generalised" in space.
             rule: mid-step rule of natural strains in the plane; see `fem_mbs.elements.beam2d`.
             second_order: second-order terms of the strains (Meijaard).
@@ -120,7 +120,7 @@ class Beams(ModelBase):
         """
         owner = self._label("Beam", name)
         if strains is None:
-            plane = "reissner" if rule == "exact" else "natural"
+            plane = "exact" if rule == "exact" else "natural"
             strains = plane if self.dimension == 2 else "generalised"
         if mass not in MASSES:
             raise ModelError(f"{owner}: mass = {mass!r} must be one of {', '.join(MASSES)}")
@@ -246,7 +246,7 @@ class Beams(ModelBase):
         phi = 12.0 * s.EIz / (s.GAy * length**2) if shear else np.zeros_like(length)
         unit = s.EIz / ((1.0 + phi) * length)
         second_order = float(beam.second_order)
-        if beam.strains == "reissner":
+        if beam.strains == "exact":
             second_order *= (0.6 + phi) / (1.0 + phi) ** 2
         self._add(
             name,
@@ -265,7 +265,7 @@ class Beams(ModelBase):
         if s.rhoA > 0.0 or s.rhoIz > 0.0:
             if beam.mass == "hermite":
                 columns = {"mass": s.rhoA * length, "length": length, "rotary inertia": s.rhoIz * length}
-                self._add(name, "hermite2", cells, **columns, ex=ex, ey=ey, damping=beam.mass_damping)
+                self._add(name, "hermite2", cells, **columns, ex=ex, ey=ey, damping=beam.mass_damping).lies_along(name)
             else:
                 self._line_mass(name, cells, s.rhoA * length, 0.5 * s.rhoIz * length, beam.mass, beam.mass_damping)
 
@@ -274,7 +274,7 @@ class Beams(ModelBase):
         nodes, inverse = np.unique(cells, return_inverse=True)
         inverse = inverse.reshape(cells.shape)
         if kind == "consistent":
-            self._add(name, f"linear_mass{self.dimension}", cells, mass=mass, damping=alpha)
+            self._add(name, f"linear_mass{self.dimension}", cells, mass=mass, damping=alpha).lies_along(name)
         lump, inertia = np.zeros(len(nodes)), np.zeros(len(nodes))
         for end in range(2):
             np.add.at(lump, inverse[:, end], 0.5 * mass)
@@ -444,12 +444,13 @@ class Beams(ModelBase):
         if not simple:
             total = M[:, 0, 0] + 2.0 * M[:, 0, 4] + M[:, 4, 4]
             folded = B.fold(M, offsets, triads)
-            self._add(name, "director_mass3", cells, mass=total, damping=alpha, **director_columns(folded))
+            columns = director_columns(folded)
+            self._add(name, "director_mass3", cells, mass=total, damping=alpha, **columns).lies_along(name)
             return
         nodes, inverse = np.unique(cells, return_inverse=True)
         inverse = inverse.reshape(cells.shape)
         if beam.mass == "consistent":
-            self._add(name, "linear_mass3", cells, mass=3.0 * M[:, 0, 0], damping=alpha)
+            self._add(name, "linear_mass3", cells, mass=3.0 * M[:, 0, 0], damping=alpha).lies_along(name)
         else:
             lump = np.zeros(len(nodes))
             np.add.at(lump, inverse, M[:, [0, 4], [0, 4]])

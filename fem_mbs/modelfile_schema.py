@@ -315,9 +315,9 @@ Beam = _table(
     mass=Key(TEXT, '"hermite", "consistent" (linear) or "lumped"', "hermite"),
     strains=Key(
         TEXT,
-        '"reissner" (plane: the geometrically exact beam), "generalised" (Besseling, Meijaard), "natural" or '
+        '"exact" (plane: the geometrically exact beam), "generalised" (Besseling, Meijaard), "natural" or '
         '"corotational" (rotations against the chord)',
-        shows='"reissner", in space "generalised"',
+        shows='"exact", in space "generalised"',
     ),
     rule=Key(TEXT, 'of natural strains: "exact", "accumulated", "geometric", "secant", "gradient"', "exact"),
     second_order=Key(FLAG, "second-order terms of the strains", True),

@@ -157,7 +157,7 @@ def _beam2(second_order, damping=0.0):
     return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, 0, damping, 1.7, 0.3, -0.2, 0.4)
 
 
-def _reissner_beam2(second_order, damping=0.0):
+def _exact_beam2(second_order, damping=0.0):
     """As `_beam2`, without a rule."""
     return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, damping, 1.7, 0.3, -0.2, 0.4)
 
@@ -346,15 +346,15 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "": Case(_beam2(1), reference=_CHORD),
         "damped": Case(_beam2(1, 0.05), reference=_CHORD, rate_tangent=False),
     },
-    "reissner_beam2": {
-        "": Case(_reissner_beam2(0.0), reference=_CHORD),
-        "second_order": Case(_reissner_beam2(0.47), reference=_CHORD),
-        "damped": Case(_reissner_beam2(0.47, 0.05), reference=_CHORD, rate_tangent=False),
-        "bent": Case(_reissner_beam2(0.47), reference=_CHORD, deformation=1.9),
+    "exact_beam2": {
+        "": Case(_exact_beam2(0.0), reference=_CHORD),
+        "second_order": Case(_exact_beam2(0.47), reference=_CHORD),
+        "damped": Case(_exact_beam2(0.47, 0.05), reference=_CHORD, rate_tangent=False),
+        "bent": Case(_exact_beam2(0.47), reference=_CHORD, deformation=1.9),
     },
-    "reissner_beam2_inextensible": {
-        "": Case(_reissner_beam2(0.47), reference=_CHORD),
-        "damped": Case(_reissner_beam2(0.47, 0.05), reference=_CHORD, rate_tangent=False),
+    "exact_beam2_inextensible": {
+        "": Case(_exact_beam2(0.47), reference=_CHORD),
+        "damped": Case(_exact_beam2(0.47, 0.05), reference=_CHORD, rate_tangent=False),
     },
     "strain_beam2": {
         "": Case(_strain_beam2(0), reference=_CHORD),
