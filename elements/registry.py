@@ -101,6 +101,8 @@ _MODULES = {
     **{f"strain_beam3_fixed{m}": "beam3d" for m in range(1, 7)},
     "corotational_beam3": "beam3d",
     **{f"corotational_beam3_fixed{m}": "beam3d" for m in range(1, 7)},
+    "exact_beam3": "beam3d_exact",
+    **{f"exact_beam3_fixed{m}": "beam3d_exact" for m in range(1, 7)},
     "spring2": "spring",
     "spring3": "spring",
     "component_spring2": "component_spring",

@@ -318,6 +318,39 @@ class Compiled:
         start = sum(b.size * b.type.hist for b in self.blocks[: self.blocks.index(block)])
         return self.system.hist[start : start + block.size * block.type.hist].reshape(block.size, block.type.hist)
 
+    def outputs(
+        self, number: int, ctl, fun, state: S.State, first: int = 0, last: int | None = None, acting: bool = True
+    ) -> np.ndarray:
+        """Table (n, n_out) of the OUTPUT job for elements ``first`` to ``last`` (all) of a block, by its number, at
+        ``state``; section forces with those of what is ``acting`` along the elements."""
+        block = self.blocks[number]
+        last = block.size if last is None else last
+        table = np.zeros((last - first, len(block.type.outputs)))
+        if acting:
+            for _, own, source, begin, count, dof in self.system.links[self.system.links[:, 0] == number].tolist():
+                self._act(table, self.blocks[source], max(first, own), min(last, own + count), begin - own, dof, first,
+                          ctl, fun, state)  # fmt: skip
+        block.type.report(
+            C.OUTPUT, first, last, ctl, block.par, block.dof, block.rot, self.block_history(block).copy(), fun,
+            state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
+        )  # fmt: skip
+        return table
+
+    def _act(self, table, source: Block, low: int, high: int, shift: int, dof: int, first: int, ctl, fun, state):
+        """Add the forces of a source on the beams ``low`` to ``high`` to their rows of a table that begins at
+        ``first``; the source's elements are those of the beams plus ``shift``."""
+        if low >= high:
+            return
+        m, each = source.type.local_dofs, source.type.end_dofs
+        fe = np.zeros((high - low, m))
+        source.type.force(
+            C.FORCE, low + shift, high + shift, ctl, source.par, source.dof, source.rot,
+            self.block_history(source), fun, state.Q, state.D, state.V, state.DD, state.U, fe, np.zeros((0, 0, 0)),
+        )  # fmt: skip
+        ends = 3 * (self.dimension - 1)
+        i = np.arange(m)
+        table[low - first : high - first, dof + i // each * ends + i % each] += fe / ctl[C.SF]
+
     def serve(self, ctl, fun, state: S.State, slopes: bool = True) -> None:
         """Ask the users' functions at the iterate of ``state``; see `fem_mbs.callbacks.serve`."""
         for block in self.blocks:
