@@ -12,6 +12,7 @@ from scipy.sparse import block_diag, csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import director_velocities
+from fem_mbs.analysis.linear_sensors import slope, vanishes
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import ModelError
@@ -142,7 +143,9 @@ def _difference(f, step: float) -> np.ndarray:
 @dataclass
 class Outputs:
     """Derivatives of outputs (k,) by displacements q, velocities v, accelerations a (k, N), multipliers y (k, rows) and
-    inputs (k, m), sparse; ``start`` (k,) values; ``derivatives`` (k,): how often they are to be derived by time."""
+    inputs (k, m), sparse; ``start`` (k,) values; ``derivatives`` (k,): how often they are to be derived by time;
+    ``sizes``: slices of rows that are a vector of which the sensor is the length (one of ``names`` each, in the place
+    of its rows)."""
 
     names: list[str]
     start: np.ndarray
@@ -152,12 +155,19 @@ class Outputs:
     a: csr_matrix
     y: csr_matrix
     u: csr_matrix
+    sizes: list[slice]
 
 
-def outputs_of(lin: Linearisation, names, given: Inputs, owner: str) -> Outputs:
+def outputs_of(lin: Linearisation, names, given: Inputs, owner: str, vectors: bool = False) -> Outputs:
+    """Derivatives of sensors.  A sensor that is the length of a vector which is zero in the state has none; with
+    ``vectors`` it gets those of the vector, and else is refused.
+
+    Raises:
+        ModelError: an unknown sensor, or one without derivatives.
+    """
     sensors = {s.name: s for s in lin.compiled.sensors}
     names = [names] if isinstance(names, str) else list(names)
-    wanted, labels, derivatives, slopes, start = [], [], [], [], []
+    wanted, labels, derivatives, slopes, start, sizes = [], [], [], [], [], []
     record = lin.system.system.record
     for name in names:
         plain = name.rstrip("'")
@@ -177,31 +187,32 @@ def outputs_of(lin: Linearisation, names, given: Inputs, owner: str) -> Outputs:
         derivatives += [primes] * len(sensor.columns)
     rows = np.concatenate([r for _, r in wanted]) if wanted else np.zeros(0, int)
     values, by = _records(lin, record[rows], given)
-    at = 0
+    at = row = 0
+    length = lin.system.length
     for sensor, own in wanted:
         here = values[at : at + own.size]
-        slope, value = _slope(lin, sensor, here, record[own])
-        slopes.append(csr_matrix(slope))
+        function = lambda rows, sensor=sensor: np.asarray(  # noqa: E731
+            sensor.evaluate(rows, np.zeros((len(rows), C.N_LEDGER + 1))), float
+        )
+        if vanishes(sensor, here, length):
+            if not vectors:
+                raise ModelError(
+                    f'{owner}: sensors: "{sensor.name}" ({sensor.kind}) is the length of a vector that is zero in this '
+                    "state, where it has no derivative; take sensors of components (displacement, rotation), or "
+                    "harmonic response"
+                )
+            function = sensor.vector
+        derivative, value = slope(function, here, record[own], length)
+        if function == sensor.vector:
+            sizes.append(slice(row, row + len(derivative)))
+        slopes.append(csr_matrix(derivative))
         start.append(value)
-        at += own.size
+        at, row = at + own.size, row + len(derivative)
     if not wanted:
         by = [a[:0] for a in by]
-        return Outputs([], np.zeros(0), np.zeros(0, int), *by)
+        return Outputs([], np.zeros(0), np.zeros(0, int), *by, [])
     J = csr_matrix(block_diag(slopes))
-    return Outputs(labels, np.concatenate(start), np.array(derivatives), *(csr_matrix(J @ a) for a in by))
-
-
-def _slope(lin: Linearisation, sensor, values: np.ndarray, record: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives (k, r) of a sensor by its records (r,), and its value (k,)."""
-    size = np.where(record[:, 0] == S.REC_Q, lin.system.length, 1.0) * _STEP
-    linear = (record[:, 0] != S.REC_Q) & (record[:, 0] != S.REC_D)
-    size = np.where(linear, np.maximum(np.abs(values), 1.0), size)
-    steps = np.diag(size)
-    rows = np.vstack((values[None], *(values + c * steps for c in (1.0, -1.0, 2.0, -2.0))))
-    found = np.asarray(sensor.evaluate(rows, np.zeros((len(rows), C.N_LEDGER + 1))), float)
-    r = values.size
-    p1, m1, p2, m2 = (found[1 + i * r : 1 + (i + 1) * r] for i in range(4))
-    return ((8.0 * (p1 - m1) - (p2 - m2)) / (12.0 * size[:, None])).T, found[0]
+    return Outputs(labels, np.concatenate(start), np.array(derivatives), *(csr_matrix(J @ a) for a in by), sizes)
 
 
 def _records(lin: Linearisation, record: np.ndarray, given: Inputs) -> tuple[np.ndarray, list[csr_matrix]]:
