@@ -1,8 +1,8 @@
 """Linear buckling under loads without a potential: (K + f K_g) x + G^T y = 0, G x = 0, K or K_g unsymmetric.
 
-Real factors are loads of divergence; whether vibrations grow before (flutter) this problem does not tell.  Small problems
-problems are solved by QZ on a basis of the null space of G, large ones by the two-sided Lanczos recurrence (`lanczos`) on
-K^-1 K_g, which finds the factors nearest to zero first.
+Real factors are loads of divergence; whether vibrations grow before (flutter) this problem does not tell.  Small
+problems are solved by QZ on a basis of the null space of G, large ones by the two-sided Lanczos recurrence (`lanczos`)
+on K^-1 K_g, which finds the factors nearest to zero first.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from fem_mbs.solvers.complex_modes import ComplexModes
 __all__ = ["LinearRuns"]
 
 _SHOWN = 0.1  # [s] between two lines of progress
-_RESPONSE = ("u", "y", "mask", "values", "weight", "forces")
+_SHAPES = "shapes of "  # before the names of steps in restart points
 
 
 class LinearRuns:
@@ -77,38 +77,14 @@ class LinearRuns:
 
     def snapshot(self, later: list[dict[str, Any]]) -> dict[str, np.ndarray]:
         """What steps with the options ``later`` ask of linear steps before, for restart points."""
-        asked = {options[key] for options in later for key in ("preload", "start", "basis") if options.get(key)}
-        found: dict[str, Any] = {}
-        for name in sorted(asked):
-            if name in self.responses:
-                response = self.responses[name]
-                whole = {key: np.asarray(getattr(response, key)) for key in _RESPONSE}
-                whole |= {f"total {key}": value for key, value in response.totals.items()}
-                found |= {f"response {name}|{key}": value for key, value in whole.items()}
-            if name in self.ends:
-                u, v = self.ends[name]
-                found |= {f"end {name}|u": u, **({} if v is None else {f"end {name}|v": v})}
-            if name in self.shapes_of:
-                found[f"shapes {name}|x"] = self.shapes_of[name]
-        return found
+        asked = {options["basis"] for options in later if options.get("basis")}
+        return {f"{_SHAPES}{name}": self.shapes_of[name] for name in sorted(asked & set(self.shapes_of))}
 
     def restore(self, data: dict[str, Any]) -> None:
         """Take back what `snapshot` has saved."""
-        parts: dict[tuple[str, str], dict[str, np.ndarray]] = {}
         for key, value in data.items():
-            kind, _, rest = key.partition(" ")
-            if kind in ("response", "end", "shapes") and "|" in rest:
-                name, _, column = rest.rpartition("|")
-                parts.setdefault((kind, name), {})[column] = value
-        for (kind, name), found in parts.items():
-            if kind == "response":
-                totals = {k.removeprefix("total "): v for k, v in found.items() if k.startswith("total ")}
-                plain = {k: found[k] for k in _RESPONSE} | {"weight": bool(found["weight"])}
-                self.responses[name] = Response(**plain, totals=totals)
-            elif kind == "end":
-                self.ends[name] = found["u"], found.get("v")
-            else:
-                self.shapes_of[name] = found["x"]
+            if key.startswith(_SHAPES):
+                self.shapes_of[key.removeprefix(_SHAPES)] = value
 
     def _record(self, values: dict[str, np.ndarray]) -> np.ndarray:
         """Recorded values (1, k) of what `Linearised.base` or `Linearised.change` gives; works are not booked."""
@@ -154,15 +130,17 @@ class LinearRuns:
         moved = {**base, "change": change["out"], "u": u, "increments": increments}
         frames = run.frames(frame, time, about=linear.state, moved=moved)
         system, n = run.system, len(run.system.nodes.x)
-        rotation = np.zeros((1, n, 3))
-        turned = change["rotation"] if increments else base["rotation"] + change["rotation"]
-        rotation[0, np.flatnonzero(system.nodes.rotational)] = turned
+        # not positions less those of the start, which round small displacements
+        moves = linear.nodal(u)
+        moves[np.flatnonzero(system.nodes.rotational), 3:] = change["rotation"]
+        if not increments:
+            moves += linear.displacements
         small = run.recovered.small(linear.state, u[:, None])
         if not increments:
             here = run.recovered.columns(linear.state.Q[:1], np.zeros_like(linear.state.V[:1]), linear.state.D[:1])
             small = small[0] + here["displacement"], small[1] + here["rotation"]
-        frames["displacement"] = run.recovered.extended(frames["displacement"][:, :n], small[0])
-        frames["rotation"] = run.recovered.extended(rotation, small[1])
+        frames["displacement"] = run.recovered.extended(moves[None, :, :3], small[0])
+        frames["rotation"] = run.recovered.extended(moves[None, :, 3:], small[1])
         if v is not None:
             rates = run.recovered.small(linear.state, v[:, None])[0]
             frames["velocity"] = run.recovered.extended(frames["velocity"][:, :n], rates)

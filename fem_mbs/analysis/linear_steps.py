@@ -79,17 +79,35 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
     for key in ("preload", "start"):
         if not options.get(key):
             continue
-        earlier = []
+        earlier, moved = {}, ""
         for step in model.steps:
             if f'Step "{step.name}"' == owner:
                 break
             if step.kind == "linear_static" or (key == "start" and step.kind == "linear_transient"):
-                earlier.append(step.name)
+                earlier[step.name] = step.options.get("preload", "")
+            elif step.kind in ("static", "transient", "inverse") and options[key] in earlier:
+                moved = step.name
         if options[key] not in earlier:
             what = "linear static step" + " or linear transient" * (key == "start")
             raise ModelError(
                 f'{owner}: {key} = "{options[key]}" must be the name of a {what} before it; there '
                 f"are {', '.join(earlier) or 'none'}"
+            )
+        about = earlier[options[key]]
+        if key == "preload" and about:
+            raise ModelError(
+                f'{owner}: preload = "{options[key]}" is itself about the preload "{about}"; bring all loads on in one '
+                "linear static step"
+            )
+        if key == "start" and about != options["preload"]:
+            raise ModelError(
+                f'{owner}: start = "{options[key]}" is about preload = "{about}", and so must this step be, not about '
+                f'"{options["preload"]}"'
+            )
+        if moved:
+            raise ModelError(
+                f'{owner}: {key} = "{options[key]}": step "{moved}" has moved the model since; put the linear static '
+                "step behind it"
             )
     if model.reduced_parts and (kind == "buckling" or options.get("preload")):
         what = "buckling" if kind == "buckling" else f'preload = "{options["preload"]}"'
