@@ -14,8 +14,8 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = [
     "DAMPING", "FIXED", "LENGTH", "OFFSET", "OUTPUTS", "PAR", "REFERENCE", "SCALE", "SECOND", "STIFFNESS", "STRESS",
-    "TRIAD", "acting_forces", "add_cross", "add_skew", "add_turned", "beam_types", "dot", "end_rates", "matrix", "place", "prestress",
-    "section_forces", "store_force", "store_tangent",
+    "TRIAD", "acting_forces", "add_cross", "add_skew", "add_turned", "beam_types", "dot", "end_rates", "matrix", "place",
+    "prestress", "section_forces", "store_force", "store_tangent",
 ]  # fmt: skip
 
 SCALE, LENGTH, SECOND, DAMPING = 0, 1, 2, 3
@@ -206,8 +206,7 @@ def store_tangent(par, e, dof, U, sf, sk, fixed, f, a1, am, K, G1, Gm, ke):
 # --- section forces --------------------------------------------------------------------------------------------------
 @inner
 def acting_forces(f, acting):
-    """Move what an OUTPUT row ``f`` holds on entry to ``acting`` (12,), the nodal forces of what acts along the element;
-    the row is zero then."""
+    """Move what an OUTPUT row ``f`` holds on entry to ``acting`` (12,): nodal forces of what acts along the element."""
     for i in range(12):
         acting[i] = f[i]
         f[i] = 0.0
@@ -217,10 +216,10 @@ def acting_forces(f, acting):
 def section_forces(f9, acting, E, arms, weight, f):
     """f += ``weight`` times the section forces of `OUTPUTS`.
 
-    They are what the rest of the model does to the ends of the element: the force on the chord and the moments of the
-    ends f9 (9,), and the forces of what acts along the element ``acting`` (12,) on the nodes, which are ``arms`` (2, 3)
-    away from the line. So they balance at the nodes. They are resolved in the section axes E (6, 3) of their end; N, Vy,
-    Vz and T are means of both ends. The face with the normal from p to q counts as positive.
+    They are what the rest of the model does to the ends of the element, so that they balance at the nodes: the force
+    on the chord and the moments of the ends f9 (9,), and the forces of what acts along the element ``acting`` (12,) on
+    the nodes, which are ``arms`` (2, 3) away from the line.  They are resolved in the section axes E (6, 3) of their
+    end; N, Vy, Vz and T are means of both ends.  The face with the normal from p to q counts as positive.
     """
     F, m, c = np.empty(3), np.empty(3), np.empty(3)
     for end in range(2):

@@ -413,6 +413,15 @@ class Compiled:
         self.system.par[:] = np.concatenate([b.par.ravel() for b in self.blocks])
         return diagonal
 
+    def set_parameters(self, par: np.ndarray) -> None:
+        """Give all elements their parameters, block by block in one array: to the blocks, which linear analyses read,
+        and to the flat copy that the compiled step reads."""
+        at = 0
+        for block in self.blocks:
+            block.par[:] = par[at : at + block.par.size].reshape(block.par.shape)
+            at += block.par.size
+        self.system.par[:] = par
+
 
 def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
     n = nodes.x.shape[0]
