@@ -65,6 +65,7 @@ from fem_mbs.elements.beam3d_common import (
     SECOND,
     STRESS,
     TRIAD,
+    acting_forces,
     add_cross,
     add_skew,
     add_turned,
@@ -453,8 +454,11 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
     b, es, z, W = np.empty(6), np.empty((2, 6)), np.empty(_NZ), np.empty(_NW)
     y, x, p, B = np.empty(_NY), np.empty(10), np.empty(_NZ), np.empty((6, 9))
     S, M, sigma, s, f9 = np.empty((6, 6)), np.empty((6, 6)), np.empty(6), np.empty(6), np.empty(9)
+    acting = np.empty(12)
     for e in range(e0, e1):
         f = fe[e - e0]
+        if job == OUTPUT:
+            acting_forces(f, acting)
         length, second = par[e, LENGTH], par[e, SECOND]
         matrix(par, e, S)
         if natural:
@@ -509,7 +513,7 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
                     f9[j] = 0.0
                     for i in range(6):
                         f9[j] += s[i] * B[i, j]
-            section_forces(f9, E, weight, f)
+            section_forces(f9, acting, E, a, weight, f)
             f[8] += weight * es[state, 0] / length
             f[9] += weight * b[3 if natural else 1] / length
         if job == LEDGER:

@@ -14,9 +14,9 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = [
     "DAMPING", "FIXED", "LENGTH", "OFFSET", "OUTPUTS", "PAR", "PAR_SHARES", "REFERENCE", "SCALE", "SECOND", "SHARE",
-    "STIFFNESS", "STRESS", "TRIAD", "add_cross", "add_skew", "add_turned", "beam_types", "composed", "composition",
-    "curvature", "decomposed", "dot", "end_rates", "matrix", "place", "prestress", "section_forces", "shares",
-    "store_energy", "store_force", "store_tangent",
+    "STIFFNESS", "STRESS", "TRIAD", "acting_forces", "add_cross", "add_skew", "add_turned", "beam_types", "composed",
+    "composition", "curvature", "decomposed", "dot", "end_rates", "matrix", "place", "prestress", "section_forces",
+    "shares", "store_energy", "store_force", "store_tangent",
 ]  # fmt: skip
 
 SCALE, LENGTH, SECOND, DAMPING = 0, 1, 2, 3
@@ -37,7 +37,7 @@ SHARE = len(PAR)  # shares (2, 2) of bending in the shear strains that a constan
 PAR_SHARES = (*PAR, "share_yy", "share_yz", "share_zy", "share_zz")
 OUTPUTS = (
     "N [N]", "Vy [N]", "Vz [N]", "T [N m]", "My 1 [N m]", "My 2 [N m]", "Mz 1 [N m]", "Mz 2 [N m]", "strain",
-    "twist [rad]",
+    "twist [rad]", "N 1 [N]", "N 2 [N]", "Vy 1 [N]", "Vy 2 [N]", "Vz 1 [N]", "Vz 2 [N]", "T 1 [N m]", "T 2 [N m]",
 )  # fmt: skip
 
 
@@ -321,19 +321,43 @@ def store_energy(par, e, S, loss, es, rate, f):
 
 
 @inline
-def section_forces(f9, E, weight, f):
-    """f[:8] += ``weight`` times N, Vy, Vz, T and the moments My, Mz of both ends, for outputs.
+def acting_forces(f, acting):
+    """Move what an OUTPUT row ``f`` holds on entry to ``acting`` (12,): nodal forces of what acts along the element."""
+    for i in range(12):
+        acting[i] = f[i]
+        f[i] = 0.0
 
-    They are the force on the chord and the moments of the ends f9 (9,), resolved in the section axes E (6, 3), so that
-    they balance at the nodes: moments in the axes of their end, forces and torque as the mean of both ends.
+
+@inline
+def section_forces(f9, acting, E, arms, weight, f):
+    """f += ``weight`` times the section forces of `OUTPUTS`.
+
+    They are what the rest of the model does to the ends of the element, so that they balance at the nodes: the force
+    on the chord and the moments of the ends f9 (9,), and the forces of what acts along the element ``acting`` (12,) on
+    the nodes, which are ``arms`` (2, 3) away from the line.  They are resolved in the section axes E (6, 3) of their
+    end; N, Vy, Vz and T are means of both ends.  The face with the normal from p to q counts as positive.
     """
-    for j in range(3):
-        f[j] += 0.5 * weight * (dot(f9, E[j]) + dot(f9, E[3 + j]))
-    f[3] += 0.5 * weight * (dot(f9[6:], E[3]) - dot(f9[3:], E[0]))
-    f[4] -= weight * dot(f9[3:], E[1])
-    f[5] += weight * dot(f9[6:], E[4])
-    f[6] -= weight * dot(f9[3:], E[2])
-    f[7] += weight * dot(f9[6:], E[5])
+    F, m, c = np.empty(3), np.empty(3), np.empty(3)
+    for end in range(2):
+        sign = weight if end == 1 else -weight
+        for i in range(3):
+            F[i] = acting[6 * end + i] + (f9[i] if end == 1 else -f9[i])
+            m[i] = acting[6 * end + 3 + i] + f9[3 + 3 * end + i]
+        # acting moments are those about the node
+        c[0] = arms[end, 1] * acting[6 * end + 2] - arms[end, 2] * acting[6 * end + 1]
+        c[1] = arms[end, 2] * acting[6 * end] - arms[end, 0] * acting[6 * end + 2]
+        c[2] = arms[end, 0] * acting[6 * end + 1] - arms[end, 1] * acting[6 * end]
+        for i in range(3):
+            m[i] -= c[i]
+        for j in range(3):
+            v = sign * dot(F, E[3 * end + j])
+            f[j] += 0.5 * v
+            f[10 + 2 * j + end] += v
+        v = sign * dot(m, E[3 * end])
+        f[3] += 0.5 * v
+        f[16 + end] += v
+        f[4 + end] += sign * dot(m, E[3 * end + 1])
+        f[6 + end] += sign * dot(m, E[3 * end + 2])
 
 
 # --- types -----------------------------------------------------------------------------------------------------------
@@ -365,5 +389,6 @@ def beam_types(name, par, force, report, watch=None):
                 prestress=prestress,
                 watch=watch,
                 stresses=6,
+                sections=True,
             ),
         )

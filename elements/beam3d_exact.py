@@ -61,6 +61,7 @@ from fem_mbs.elements.beam3d_common import (
     SCALE,
     STRESS,
     TRIAD,
+    acting_forces,
     add_cross,
     add_skew,
     beam_types,
@@ -506,9 +507,11 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     E, l, arms = np.empty((6, 3)), np.empty(3), np.empty((2, 3))
     y, d, es = np.empty(10), np.empty(6), np.empty((2, 6))
     c, S, sigma, s = np.empty((2, 2)), np.empty((6, 6)), np.empty(6), np.empty(6)
-    p, f9 = np.empty(7), np.empty(9)
+    p, f9, acting = np.empty(7), np.empty(9), np.empty(12)
     for e in range(e0, e1):
         f = fe[e - e0]
+        if job == OUTPUT:
+            acting_forces(f, acting)
         length = par[e, LENGTH]
         matrix(par, e, S)
         shares(par, e, c)
@@ -538,7 +541,7 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             decomposed(sigma, d, c, 0.0, length, s)
             _pull(s, y, y[_Q], b * y[_Q], da, db, length, p)
             _resultant(p, E, l, f9)
-            section_forces(f9, E, weight, f)
+            section_forces(f9, acting, E, arms, weight, f)
             f[8] += weight * es[state, 0] / length
             f[9] += weight * d[3] / length
         if job == LEDGER:

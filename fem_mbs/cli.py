@@ -308,7 +308,7 @@ def animate(
         str | None,
         typer.Option(
             help='Output of elements or field of parts shown by colour, or "none".',
-            show_default="von Mises stress or bending moment",
+            show_default="von Mises stress, bending moment, or energy",
         ),
     ] = None,
     trail: Annotated[str | None, typer.Option(help="Node whose path is drawn.", show_default="none")] = None,

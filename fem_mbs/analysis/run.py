@@ -22,6 +22,7 @@ from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_h
 from fem_mbs.analysis.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.inverse import check_drivers
 from fem_mbs.analysis.linear_runs import LinearRuns
+from fem_mbs.analysis.linear_sensors import LinearSensors
 from fem_mbs.analysis.linear_steps import check_linear
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
@@ -326,7 +327,10 @@ class _Run:
         }
 
     # --- rows ------------------------------------------------------------------------------------------------------
-    def series(self, time, ledger, iterations, residual, record, mid_step_valid=True) -> dict[str, np.ndarray]:
+    def series(
+        self, time, ledger, iterations, residual, record, mid_step_valid=True, sensors: LinearSensors | None = None
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Columns of rows; of linear steps ``record`` has changes, of which ``sensors`` make readings."""
         dim = self.model.dimension
         rows = {
             "time": time,
@@ -338,7 +342,8 @@ class _Run:
         }
         for i, sensor in enumerate(self.compiled.sensors):
             last = self.compiled.sensors[i + 1].first if i + 1 < len(self.compiled.sensors) else record.shape[1]
-            values = sensor.evaluate(record[:, sensor.first : last], ledger)
+            own = record[:, sensor.first : last]
+            values = sensor.evaluate(own, ledger) if sensors is None else sensors.of(i, own, ledger)
             if sensor.mid_step and not mid_step_valid:
                 values = np.full_like(values, np.nan)
             rows[f"sensor/{sensor.name}"] = np.asarray(values, float)
@@ -346,10 +351,10 @@ class _Run:
 
     def frames(
         self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: S.State | None = None,
-        shapes: bool = False,
+        shapes: bool = False, moved: dict[str, np.ndarray] | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Columns of the frames. ``about``: the state that a linear analysis is about, for its stresses do
-        not turn with the small displacements; ``shapes``: displacements of any size, which have no stresses."""
+        """Columns of the frames. ``about``: the state that a linear analysis is about, ``moved`` how its stresses
+        change (`Fields.frames`); ``shapes``: displacements of any size, which have no stresses."""
         system, dim = self.system, self.model.dimension
         nf, n = len(time), system.nodes.x.shape[0]
         Q, V, D = chunk_frames["Q"], chunk_frames["V"], chunk_frames["D"]
@@ -371,7 +376,7 @@ class _Run:
             out["velocity"] = velocity
         solids = {part.name for part in self.fields.parts}
         if not shapes:
-            out |= self.fields.frames(Q if about is None else about.Q[:1], chunk_frames, system.offset)
+            out |= self.fields.frames(Q, chunk_frames, system.offset, moved)
         if len(self.recovered.x):
             more = self.recovered.columns(Q, V, D)
             fields = (
@@ -461,6 +466,7 @@ class _Run:
             along = EigenvaluePath(self, f'Step "{step.name}"', wanted, self.events if with_events else None)
         if resumed:
             stepping.restore(resumed)
+            self.linear.restore(resumed)
             story = json.loads(resumed["story"])
             self.start_report, totals = story["start"], story["totals"]
             stepping.redundancy.earlier = story.get("redundancy", [])
@@ -517,6 +523,7 @@ class _Run:
                     "story": json.dumps(story),
                     **stepping.snapshot(),
                     **(along.shapes if along is not None else {}),
+                    **self.linear.snapshot([o for _, o, _ in self.plan[number + 1 :]]),
                 }
             self.recorder.append(series, frames, restart)
             if self.progress:

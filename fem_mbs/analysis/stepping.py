@@ -588,6 +588,8 @@ class Stepping:
             "work": s.work.copy(),
             "hist": self.compiled.system.hist.copy(),
             "par": self.compiled.system.par.copy(),
+            "out": s.out.copy(),
+            "energy": s.energy.copy(),
             "row_scale": self.compiled.system.row_scale.copy(),
             "works": self.works.copy(),
             "initial_energy": np.float64(self.initial_energy),
@@ -604,7 +606,8 @@ class Stepping:
         s.Q[0], s.D[0], s.DD[0], s.reaction[0] = data["Q"], data["D"], data["DD"], data["reaction"]
         s.V[:], s.U[:], s.past[:], s.work[:] = data["V"], data["U"], data["past"], data["work"]
         self.compiled.system.hist[:] = data["hist"]
-        self.compiled.system.par[:] = data["par"]
+        s.out[:], s.energy[:] = data["out"], data["energy"]
+        self.compiled.set_parameters(data["par"])
         self.compiled.system.row_scale[:] = data["row_scale"]
         self.works = np.array(data["works"])
         self.initial_energy = float(data["initial_energy"])
