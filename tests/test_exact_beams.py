@@ -65,7 +65,12 @@ def exact(force, moment, EA, GAy, GAz, GJ, EIy, EIz, length=1.0):
     y[0], y[3] = s, 1.0
     for share in np.linspace(0.25, 1.0, 4):
         found = solve_bvp(
-            rates(share), lambda a, b, f=share: np.r_[a[:3], a[3] - 1.0, a[4:7], b[7:] - f * end], s, y, 1e-9, 100000
+            rates(share),
+            lambda a, b, f=share: np.r_[a[:3], a[3] - 1.0, a[4:7], b[7:] - f * end],
+            s,
+            y,
+            tol=1e-9,
+            max_nodes=100000,
         )
         assert found.success
         s, y = found.x, found.y
