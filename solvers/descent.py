@@ -46,6 +46,8 @@ class Problem(Protocol):
 
     def increment(self) -> np.ndarray: ...
 
+    def accept(self, factor: float) -> None: ...
+
     def save(self) -> Any: ...
 
     def restore(self, token: Any) -> None: ...
@@ -59,18 +61,21 @@ class Problem(Protocol):
     def blame(self) -> str: ...
 
 
-def descend(problem: Problem, factor: float) -> int:
-    """Find the equilibrium that lies down from the present configuration; the number of iterations.
+def descend(problem: Problem, factor: float) -> tuple[int, float]:
+    """Find the equilibrium that lies down from an accepted configuration, and accept it; the number of iterations, and
+    how far it is, along the way, as the largest displacement over the model's size, or rotation.
+
+    Configurations on the way are accepted too, so that rotations add up and loads do their work.
 
     Raises:
         ConvergenceError: there is none within reach; the configuration is where it was.
     """
     start = problem.save()
-    done, mu = 0, 1.0
+    done, mu, way = 0, 1.0, 0.0
     for _ in range(_STEPS):
-        token, here = problem.save(), problem.increment()
+        token = problem.save()
         try:
-            count = _minimum(problem, factor, mu, here)
+            count = _minimum(problem, factor, mu)
         except AnalysisError:
             problem.restore(token)
             mu *= 10.0
@@ -78,11 +83,15 @@ def descend(problem: Problem, factor: float) -> int:
                 break
             continue
         done += count
-        step = _size(problem, problem.increment() - here)
+        step = _size(problem, problem.increment())
+        problem.accept(factor)
+        way += step
         if step < _NEAR:
             found = _end(problem, factor)
             if found is not None:
-                return done + found
+                way += _size(problem, problem.increment())
+                problem.accept(factor)
+                return done + found, way
         mu *= 0.25 if count <= 6 else 1.0
     where = problem.blame()
     problem.restore(start)
@@ -94,8 +103,8 @@ def _size(problem: Problem, x: np.ndarray) -> float:
     return float((np.abs(x) * np.sqrt(problem.weight)).max(initial=0.0))
 
 
-def _minimum(problem: Problem, factor: float, mu: float, here: np.ndarray) -> int:
-    """Newton-Raphson on the equilibrium with springs to ``here``; the number of iterations.
+def _minimum(problem: Problem, factor: float, mu: float) -> int:
+    """Newton-Raphson on the equilibrium with springs to the accepted configuration; the number of iterations.
 
     Raises:
         AnalysisError: none was found, or no minimum.
@@ -104,7 +113,7 @@ def _minimum(problem: Problem, factor: float, mu: float, here: np.ndarray) -> in
     first = 0.0
     for k in range(1, _INNER + 1):
         r, small = problem.residual(factor)
-        r += springs * (problem.increment() - here)
+        r += springs * problem.increment()
         # residuals in one unit: over the springs they are displacements
         size = _size(problem, r / np.where(springs > 0.0, springs, np.inf))
         if not np.isfinite(size):
@@ -123,12 +132,12 @@ def _minimum(problem: Problem, factor: float, mu: float, here: np.ndarray) -> in
 def _end(problem: Problem, factor: float) -> int | None:
     """Newton-Raphson without springs; the number of iterations, or None, and the configuration as it was, where this
     leads elsewhere or to what is no minimum, but for a configuration that is an equilibrium already."""
-    token, here = problem.save(), problem.increment()
+    token = problem.save()
     try:
         for k in range(_INNER):
             r, small = problem.residual(factor)
             if small:
-                step = _size(problem, problem.increment() - here)
+                step = _size(problem, problem.increment())
                 if step <= 1e-9 or (step <= _HOME and problem.definite(factor, 0.0)):
                     return k
                 break

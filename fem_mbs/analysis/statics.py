@@ -9,6 +9,7 @@ stability follow the path with `fem_mbs.solvers.continuation`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
-from fem_mbs.solvers.continuation import PathSettings, Point, follow
+from fem_mbs.solvers.continuation import Critical, PathSettings, Point, follow
 from fem_mbs.solvers.descent import descend
 from fem_mbs.solvers.eigen import negative_count
 from fem_mbs.solvers.linear import SingularMatrixError
@@ -159,6 +160,7 @@ class _Static:
         self.applied = start  # load factor that is set
         self.chunk: Chunk | None = None
         self.points = self.iterations = 0
+        self.fell = False  # whether a way down has led away, from the last equilibrium
         self.snaps: list[tuple[float, float]] = []  # places between which an equilibrium does not join the last one
         self.unstable: list[tuple[float, float | None]] = []  # first and last places of unstable equilibria
         wanted = options["eigenvalues"]
@@ -239,6 +241,7 @@ class _Static:
                 self.snaps.append((self.place(), self.place(level)))
             reached, (self.factor, run.t), count = part, level, after
             problem.restart()
+            self.fell = False
             self.record(chunk, load_factor=target)
             self.progress(reached)
             easy += 1
@@ -276,7 +279,7 @@ class _Static:
             try:
                 stepping.single(chunks.append, funs)
             except AnalysisError:
-                if cut > _HARD:
+                if cut > (_SNAP if self.fell else _HARD):
                     raise
             else:
                 after, trouble = self.judged(here, level, reach, problem.size(), count)
@@ -288,12 +291,12 @@ class _Static:
         self.go(level)
         problem.take_force(level[0])
         problem.before = before
-        self.iterations += descend(problem, level[0])
-        moved = problem.size()
-        problem.accept(level[0])
+        iterations, moved = descend(problem, level[0])
+        self.iterations += iterations
         if not np.isfinite(reach):
             return problem.chunk, self.count(), ""
         after, trouble = self.judged(here, level, reach, moved, count)
+        self.fell = bool(trouble)
         if trouble and cut > _SNAP:
             raise ConvergenceError(trouble)
         return problem.chunk, after, trouble
@@ -424,7 +427,11 @@ class _Static:
             **self.along(0, load_factor=self.factor, path_length=0.0),
         )  # fmt: skip
 
+        last = Point(self.factor, 0.0, 0, count)
+
         def on_point(point: Point) -> None:
+            nonlocal last
+            last = point
             self.factor = point.factor
             problem.chunk.iterations[:] = point.iterations
             self.record(
@@ -433,19 +440,51 @@ class _Static:
             )  # fmt: skip
             self.progress(self.points / settings.points)
 
+        if o["control"] == "load" and settings.end is not None:
+            settings = self.loose_start(problem, settings, on_point)
+        criticals: list[Critical] = []
+        account: dict[str, Any] = {"cuts": 0, "iterations": self.iterations, "left": 0, "notes": [], "ended": True}
         try:
-            self.factor, criticals, counts = follow(problem, self.factor, settings, on_point)
+            if settings.end is None or self.factor != settings.end:
+                self.factor, criticals, account = follow(problem, self.factor, settings, on_point)
         except ConvergenceError as error:
             raise ConvergenceError(f'Step "{self.step.name}": {error}') from None
         self.set(self.factor)
-        warnings = []
+        failures = []
+        bifurcations = sum(c.kind == "bifurcation" for c in criticals)
+        if bifurcations < o["branch"]:
+            failures.append(
+                f"branch = {o['branch']}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} up "
+                f"to load factor {self.factor:.6g}; give the number of one that is there, or follow the path farther"
+            )
+        if not account["ended"]:
+            wanted = []
+            if settings.end is not None:
+                wanted.append(f"until = {settings.end:g}")
+            if settings.end_displacement is not None:
+                wanted.append(f"displacement = {settings.end_displacement:g}")
+            failures.append(
+                f"the path ends at load factor {self.factor:.6g} after points = {settings.points}, short of "
+                f"{' and '.join(wanted)}; take more points, or larger steps"
+            )
+        warnings = [*account["notes"]]
+        if account["left"]:
+            warnings.append(
+                f"{account['left']} steps led away from the path and were refused; what was found is in one piece"
+            )
+        if settings.stability and last.negative > 0:
+            warnings.append(
+                f"the equilibrium at the end, load factor {self.factor:.6g}, is unstable ({last.negative} negative "
+                "eigenvalues of the stiffness)"
+            )
         if problem.asymmetry > _UNSYMMETRIC:
             warnings.append(
                 f"the stiffness is unsymmetric by {problem.asymmetry:.2g}: loads without a potential; counts of "
                 "negative eigenvalues are those of its symmetric part"
             )
         return {
-            "increments": self.points, "cut_increments": counts["cuts"], "iterations": counts["iterations"],
+            "increments": self.points, "cut_increments": account["cuts"], "iterations": account["iterations"],
+            **({"failures": failures} if failures else {}),
             "strain_energy": float(self.chunk.ledger[-1, 1]),
             "critical_points": [
                 {
@@ -456,6 +495,24 @@ class _Static:
             ],
             "warnings": warnings,
         }  # fmt: skip
+
+
+    def loose_start(self, problem: _Problem, settings: PathSettings, on_point: Callable[[Point], None]) -> PathSettings:
+        """Where the model is loose at the start of load control, make the first step down the potential."""
+        here = self.factor, self.run.t
+        rise = settings.end - self.factor
+        first = self.factor + np.sign(rise) * min(settings.size, abs(rise)), self.run.t
+        if np.isfinite(problem.reach(self.factor, lambda part: self.go(here, first, part), self.sampled)):
+            return settings
+        problem.take_force(first[0])
+        try:
+            self.iterations, way = descend(problem, first[0])
+        except AnalysisError as error:
+            raise ConvergenceError(f'Step "{self.step.name}" at load factor {self.factor:g}: {error}') from None
+        self.go(first)
+        count = problem.negative(first[0]) if settings.stability else -1
+        on_point(Point(first[0], way, self.iterations, count))
+        return replace(settings, points=max(settings.points - 1, 1))
 
 
 class _Problem:
