@@ -37,6 +37,7 @@ _WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
 #: Relative residual of the sparse solvers.  Newton-Raphson corrects what is left, but slowly where soft motions of
 #: stiff parts, as the swing of a solid about a hinge, are small beside the rest: 1e-8 would be too much for them.
 _LINEAR_TOLERANCE = 1e-12
+_KEPT = 3  # rows that `_steadied` looks back
 _CHUNK_SECONDS = 0.2
 _CHUNK_BYTES = 32e6
 
@@ -140,6 +141,22 @@ class Stepping:
         self.watcher = Watcher(compiled)
         self._lengths = compiled.driven_lengths()
         self.redundancy = Redundancy(compiled)
+        record = compiled.system.record
+        self.middle_values = np.isin(record[:, 0], (S.REC_REACTION, S.REC_OUT)) & ~compiled.at_end
+        w = self.weights
+        undamped = c[S.RULE_KIND] == S.NEWMARK and w.gamma == 0.5 and w.am == w.af
+        self.alternating = self._alternating() if undamped else np.zeros(len(record), bool)
+        self.recent = np.full((_KEPT, np.count_nonzero(self.alternating)), np.nan)
+
+    def _alternating(self) -> np.ndarray:
+        """Recorded values (n_record,) bool that hang on multipliers, or on accelerations of what is prescribed."""
+        source, index = self.compiled.system.record.T
+        found = source == S.REC_REACTION
+        for block in self.compiled.blocks:
+            if block.type.multipliers:
+                last = block.first_output + block.size * len(block.type.outputs)
+                found |= (source == S.REC_OUT) & (index >= block.first_output) & (index < last)
+        return found & self.middle_values
 
     # --- controls --------------------------------------------------------------------------------------------------
     def control(self, h: float) -> np.ndarray:
@@ -370,6 +387,27 @@ class Stepping:
         if self.redundancy.look(self.ctl, np.repeat(fun[:, [C.T1]], 3, axis=1), self.state, f"at t = {end:.6g} s"):
             self.counter[S.REFACTOR] = 1
 
+    def _steadied(self, record: np.ndarray) -> np.ndarray:
+        """Rows (n, n_record) without what alternates in them.
+
+        Constraints at the ends of steps leave the accelerations of Newmark's undamped rules an error (-1)^n (a + b n),
+        of the order of themselves at any h (Cardona & Geradin 1989, doi:10.1016/0045-7949(89)90050-9).  Of the values
+        y, y/2 + 3/4 y[-1] - y[-3]/4 takes it out and is of second order; the first three rows after a start are means
+        of fewer, of first order.
+        """
+        own = self.alternating
+        if not own.any():
+            return record
+        y = np.vstack((self.recent, record[:, own]))
+        self.recent = y[-_KEPT:].copy()
+        now, last, second, third = (y[_KEPT - k : len(y) - k] for k in range(4))
+        steady = 0.5 * now + 0.75 * last - 0.25 * third
+        for fewer in (0.25 * (now + second) + 0.5 * last, 0.5 * (now + last), now):
+            steady = np.where(np.isnan(steady), fewer, steady)
+        record = record.copy()
+        record[:, own] = steady
+        return record
+
     def _take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
         rows = output.ledger[:n]
         self.watcher.look(self.state.Q[0], self.state.D[0], float(t1[n - 1]))
@@ -382,7 +420,7 @@ class Stepping:
             ledger=self.pack(rows, works),
             iterations=output.iterations[:n],
             residual=output.residuals[:n],
-            record=output.values[:n],
+            record=self._steadied(output.values[:n]),
             frame_time=self.time(output.frame_step[:f]),
             frames={
                 "Q": output.frame_Q[:f],
@@ -449,12 +487,15 @@ class Stepping:
                         redundancy.use(mode)  # what has just failed is not tried again
                 self.step += 1
                 self.halved_steps += parts > 1
+                record = chunk.record[-1:].copy()
+                if self.two_state:  # what belongs to the middle of the parts: the mean is that of the whole
+                    record[:, self.middle_values] = chunk.record[:, self.middle_values].mean(axis=0)
                 return Chunk(
                     time=chunk.time[-1:],
                     ledger=chunk.ledger[-1:],
                     iterations=chunk.iterations.sum(keepdims=True),
                     residual=chunk.residual[-1:],
-                    record=chunk.record[-1:],
+                    record=record,
                     frame_time=chunk.time[-1:] if due else chunk.frame_time,
                     frames=chunk.frames,
                 )
@@ -531,6 +572,7 @@ class Stepping:
             "initial_energy": np.float64(self.initial_energy),
             "history": self.counter[[S.HISTORY, S.SLOW]].copy(),
             "halved_steps": np.int64(self.halved_steps),
+            "recent": self.recent.copy(),
             **self.redundancy.snapshot(),
         }
 
@@ -548,4 +590,5 @@ class Stepping:
         self.counter[[S.HISTORY, S.SLOW]] = data["history"]
         self.counter[S.REFACTOR] = 1
         self.halved_steps = int(data["halved_steps"])
+        self.recent = np.array(data["recent"])
         self.redundancy.restore(data)
