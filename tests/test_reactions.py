@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from solid_meshes import box_mesh
 
 from fem_mbs.analysis.run import solve
 from fem_mbs.errors import ModelError
@@ -376,6 +377,40 @@ def test_coupling_acts_on_its_reference(dim, turning):
             J = J + 3.0 * np.diag((0.01, 0.02, 0.015))
         alpha = np.linalg.solve(J, np.cross(arms[0] - mean, 3.0 * GRAVITY))
         assert R[0, 3:] == pytest.approx(INERTIA @ alpha, rel=5e-3, abs=5e-3 * np.abs(INERTIA @ alpha).max())
+
+
+def test_tie_acts_on_the_tied_nodes():
+    """Two blocks, one hanging on the other: the tie carries weight and load, its moment is about the origin."""
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    m.material("s", E=1e7, nu=0.3, density=100.0)
+    for name, low in (("top", 1.0), ("low", 0.0)):
+        m.mesh(name, box_mesh("hexahedron", (2, 2, 2), (1.0, 1.0, 1.0), place=(0.3, 0.2, low)))
+        m.solids(name, f"{name}:body", "s")
+    m.fix("top:z1")
+    m.tie("glue", "low:z1", "top:z0 faces")
+    m.force("pull", "low:z0", (0.0, 2.0, 0.0))
+    m.sensor("R", "reaction", on="glue")
+    m.static_step()
+    R = solve(m).sensor("R")[-1]
+    weight, pull = np.array([0.0, 0.0, -981.0]), np.array([0.0, 18.0, 0.0])
+    moment = np.cross((0.8, 0.7, 0.5), weight) + np.cross((0.8, 0.7, 0.0), pull)
+    assert R[:3] == pytest.approx(-(weight + pull), rel=1e-9, abs=1e-7)
+    assert R[3:] == pytest.approx(-moment, rel=1e-3)
+
+
+def test_steps_made_in_parts_have_the_mean_of_their_parts():
+    """A step that fails and is made in parts reports the same impulse as the change of momentum."""
+    m = Model(2)
+    m.body("b", (1.0, 0.0), 2.0, 0.1)
+    m.joint("p", "pin", "ground", "b", point=(0.0, 0.0))
+    m.initial_speed("b", "rotation", 40.0)
+    m.sensor("R", "reaction", on="p")
+    m.sensor("v", "velocity", on="b")
+    m.transient_step(1.0, 0.1, frames=0, max_iterations=5, predictor="none")
+    s = solve(m)
+    assert s.summary["steps"][0]["halved_steps"] > 0
+    change = 2.0 * np.diff(s.sensor("v"), axis=0) / 0.1
+    assert np.abs(change + s.sensor("R")[1:, :2]).max() < 1e-9 * np.abs(change).max()
 
 
 @pytest.mark.parametrize("dim", [2, 3])

@@ -392,8 +392,8 @@ class Stepping:
 
         Constraints at the ends of steps leave the accelerations of Newmark's undamped rules an error (-1)^n (a + b n),
         of the order of themselves at any h (Cardona & Geradin 1989, doi:10.1016/0045-7949(89)90050-9).  Of the values
-        y, y/2 + 3/4 y[-1] - y[-3]/4 takes it out and is of second order; the first three rows after a start are means
-        of fewer, of first order.
+        y, y/2 + 3/4 y[-1] - y[-3]/4 takes it out and is of second order.  At the start a = 0, so that the third row needs
+        no fourth one; the first two are of first order as they are.
         """
         own = self.alternating
         if not own.any():
@@ -402,7 +402,7 @@ class Stepping:
         self.recent = y[-_KEPT:].copy()
         now, last, second, third = (y[_KEPT - k : len(y) - k] for k in range(4))
         steady = 0.5 * now + 0.75 * last - 0.25 * third
-        for fewer in (0.25 * (now + second) + 0.5 * last, 0.5 * (now + last), now):
+        for fewer in (0.625 * now + 0.75 * last - 0.375 * second, now):
             steady = np.where(np.isnan(steady), fewer, steady)
         record = record.copy()
         record[:, own] = steady
