@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
-from scipy.optimize import root
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, solve

@@ -10,15 +10,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
-import pytest
 from scipy.spatial.transform import Rotation
 
-from fem_mbs import Model, load_model, solve
-from fem_mbs.analysis.linear_ports import in_out
-from fem_mbs.analysis.options import STEP_OPTIONS
+from fem_mbs import Model
 
 LENGTH, MASS, TIME = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 NONE, SPEED, FORCE, MOMENT, RATE = (0, 0, 0), (1, 0, -1), (1, 1, -2), (2, 1, -2), (0, 0, -1)

@@ -310,6 +310,24 @@ def test_ledger_closes_by_name_of_the_columns(tmp_path):
     assert ledger["closing error"].tolist() == [0.25] and ledger["total"].tolist() == [3.0]
 
 
+def test_works_go_on_from_step_to_step(tmp_path):
+    """Of several steps one after another works and losses count on, energies and closing errors are as they are."""
+    header = {**HEADER, "ledger": ["kinetic", "load work", "dissipated", "closing error"]}
+    writer = ResultsWriter(tmp_path, header)
+    for i in range(2):
+        writer.begin_step(f"s{i}", "transient")
+        writer.append({"time": [i, i + 1.0], "ledger": [[5.0 + i, 0.0, 0.0, 0.0], [6.0 + i, 3.0, 2.0, 1e-9]]})
+        writer.end_step()
+    writer.close()
+    results = Results.open(tmp_path)
+    ledger = results.ledger()
+    assert ledger["load work"].tolist() == [0.0, 3.0, 3.0, 6.0]
+    assert ledger["dissipated"].tolist() == [0.0, 2.0, 2.0, 4.0]
+    assert ledger["kinetic"].tolist() == [5.0, 6.0, 6.0, 7.0]
+    assert ledger["closing error"].tolist() == [0.0, 1e-9, 0.0, 1e-9]
+    assert results.ledger(1)["load work"].tolist() == [0.0, 3.0]
+
+
 @pytest.mark.parametrize("rows_at_once", [1, 3, 20_000])
 def test_sensor_tables(tmp_path, monkeypatch, rows_at_once):
     monkeypatch.setattr("fem_mbs.results._CSV_ROWS", rows_at_once)

@@ -472,8 +472,8 @@ class _Static:
         bifurcations = sum(c.kind == "bifurcation" for c in criticals)
         if bifurcations < o["branch"]:
             failures.append(
-                f"branch = {o['branch']}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} up "
-                f"to load factor {self.factor:.6g}; give the number of one that is there, or follow the path farther"
+                f"branch = {o['branch']}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} "
+                f"up to load factor {self.factor:.6g}; give the number of one that is there, or follow the path farther"
             )
         if not account["ended"]:
             wanted = []
