@@ -13,9 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
+from scipy.linalg import null_space
 from scipy.spatial.transform import Rotation
 
-from fem_mbs import Model
+from fem_mbs import Model, linearise, load_model, solve
+from fem_mbs.analysis.options import STEP_OPTIONS
 
 LENGTH, MASS, TIME = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 NONE, SPEED, FORCE, MOMENT, RATE = (0, 0, 0), (1, 0, -1), (1, 1, -2), (2, 1, -2), (0, 0, -1)
@@ -147,6 +150,10 @@ class Shape:
     sort: str = "scalar"  # or "vector", "place", "wrench"
     sided: bool = False
 
+    def least(self, w: View) -> float:
+        """A small number of these units, below which a difference is of no account."""
+        return w.s(1e-3, FORCE if self.sort == "wrench" else self.unit)
+
     def seen(self, values: np.ndarray, w: View) -> np.ndarray:
         """Values (..., k) of the plain view as another one has them."""
         R = w.R
@@ -231,39 +238,164 @@ DRIVEN = {
 # --- a case per kind of step -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Case:
-    """A machine, what is added to it, and what is looked at: name -> (shape, values)."""
+    """A machine, the steps that are added to it, and what is looked at: name -> (shape, values); None: `poles`."""
 
     build: Callable[[View], Model]
     add: Callable[[Model, View], None]
     look: Callable
-    views: tuple = tuple(VIEWS)
     tolerance: float = 1e-7
-    own: dict = field(default_factory=dict)  # tolerances of views
+    own: dict = field(default_factory=dict)  # tolerances of single views
 
 
 def series(shapes):
+    """All rows of sensors in the last step."""
+
     def look(solution):
         step = solution.steps[-1]
-        return {k: (shape, step.series[f"sensor/{k}"]) for k, shape in shapes.items() if f"sensor/{k}" in step.series}
+        return {k: (shape, step.series[f"sensor/{k}"]) for k, shape in shapes.items()}
 
     return look
 
 
-def responses(shapes):
+def responses(solution):
+    """Complex amplitudes of sensors: of a place and a distance those of their changes."""
+    change = {k: Shape(LENGTH, "vector") if s.sort == "place" else s for k, s in SHAPES.items()}
+    out = {}
+    for k, shape in change.items():
+        response = solution.response(k)
+        out[k], out[f"{k} imaginary"] = (shape, response.real), (shape, response.imag)
+    return out
+
+
+def table(key, unit=NONE):
+    """Numbers of the summary."""
+    return lambda solution: {key: (Shape(unit), np.array(solution.steps[-1].summary[key], float))}
+
+
+def branches(solution):
+    found = [b["eigenvalues"] for b in solution.steps[-1].summary["branches"]]
+    return {"eigenvalues": (Shape(RATE), np.sort(np.array(found, float), axis=0))}
+
+
+def whirl(solution):
+    return {"major": (Shape(LENGTH), solution.steps[-1].series["major"])}
+
+
+def last_rows(shapes):
+    """The ends of paths, whose points depend on the measure of an arc."""
+
     def look(solution):
-        return {k: (shape, solution.response(k)) for k, shape in shapes.items()}
+        step = solution.steps[-1]
+        return {k: (shape, step.series[f"sensor/{k}"][-1]) for k, shape in shapes.items()}
 
     return look
 
 
-def numbers(key, unit=NONE, first=None):
-    """Numbers of the summary; eigenvalues [re, im] likewise."""
-
-    def look(solution):
-        return {key: (Shape(unit), np.atleast_1d(np.array(solution.steps[-1].summary[key], float))[:first])}
-
-    return look
+def path(m, w):
+    m.static_step()
+    m.static_step(control="arc", until=1.5, increments=4)
 
 
 def hz(w: View, *values):
     return [v / w.units[2] for v in values]
+
+
+def transient(rule):
+    def add(m, w):
+        m.transient_step(w.s(0.2, TIME), w.s(0.01, TIME), rule=rule, frames=0)
+
+    return add
+
+
+def unbalance(m, w):
+    end = "rest:end" if w.split else "arm:end"
+    m.unbalance_step("rotor", hz(w, 10.0, 100.0, 190.0), [{"at": end, "amount": w.s(1e-3, (1, 1, 0)), "phase": 0.3}])
+
+
+def stability(m, w):
+    m.static_step()
+    values = [w.s(10.0, MOMENT), w.s(20.0, MOMENT)]
+    m.stability_map_step([{"element": "coil", "number": "stiffness", "values": values}], count=3)
+
+
+def after_static(add):
+    def both(m, w):
+        m.static_step()
+        add(m, w)
+
+    return both
+
+
+CASES = {
+    # the directions across a hinge's axis come from global axes: moments of multipliers differ by terms of order h^2
+    "transient": [
+        Case(machine, transient(rule), series(SHAPES), own={"turned and moved": 1e-5, "from the other side": 1e-5})
+        for rule in ("midpoint", "decaying", "hht")
+    ],
+    "inverse": [Case(driven, lambda m, w: m.inverse_step(w.s(0.5, TIME), w.s(0.05, TIME)), series(DRIVEN))],
+    "static": [
+        Case(machine, lambda m, w: m.static_step(increments=2), series(SHAPES)),
+        Case(machine, path, last_rows(SHAPES)),
+    ],
+    "linear_static": [Case(machine, after_static(lambda m, w: m.linear_static_step()), series(SHAPES))],
+    "linear_transient": [
+        Case(machine, lambda m, w: m.linear_transient_step(w.s(0.2, TIME), w.s(0.01, TIME)), series(SHAPES))
+    ],
+    "modes": [Case(machine, after_static(lambda m, w: m.modes_step(6)), table("frequencies_hz", RATE))],
+    "buckling": [Case(machine, lambda m, w: m.buckling_step(3, loads=["twist", "push"]), table("load_factors"))],
+    "complex_modes": [Case(machine, after_static(lambda m, w: m.complex_modes_step(6)), table("eigenvalues", RATE))],
+    "linearise": [Case(machine, after_static(lambda m, w: m.linearise_step()), None)],
+    "stability_map": [Case(machine, stability, table("growth", RATE))],
+    "harmonic": [Case(machine, after_static(lambda m, w: m.harmonic_step(hz(w, 1.0, 5.0, 20.0))), responses, 2e-6)],
+    "campbell": [
+        Case(rotor, lambda m, w: m.campbell_step("rotor", hz(w, 0.0, 100.0, 200.0), count=4), branches)
+    ],
+    "unbalance": [Case(rotor, unbalance, whirl)],
+}  # fmt: skip
+
+
+def test_every_kind_of_step_has_a_case():
+    assert set(CASES) == set(STEP_OPTIONS)
+
+
+def poles(m: Model):
+    """Eigenvalues of the matrices about the end of a model's steps, the lowest six pairs that oscillate."""
+    lin = linearise(m)
+    M, C, K, G = (A.toarray() for A in (lin.M, lin.C, lin.K, lin.G))
+    free = null_space(G)  # the same for velocities, which a joint at rest lets move as it does displacements
+    M, C, K = (free.T @ A @ free for A in (M, C, K))
+    n = len(M)
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, C)]])
+    p = np.linalg.eigvals(A)
+    p = p[p.imag > 0.0]
+    p = p[np.argsort(p.imag)[:6]]
+    return {"poles": (Shape(RATE), np.column_stack((p.real, p.imag)))}
+
+
+def results(case: Case, w: View):
+    m = case.build(w)
+    case.add(m, w)
+    return poles(m) if case.look is None else case.look(solve(m))
+
+
+@functools.cache
+def plain(kind: str, number: int):
+    return results(CASES[kind][number], PLAIN)
+
+
+@pytest.mark.parametrize("view", list(VIEWS))
+@pytest.mark.parametrize(("kind", "number"), [(k, i) for k, cases in CASES.items() for i in range(len(cases))])
+def test_results_do_not_depend_on_how_one_says_it(kind, number, view):
+    case, w = CASES[kind][number], VIEWS[view]
+    tolerance = case.own.get(view, case.tolerance)
+    found = results(case, w)
+    wrong = []
+    for name, (shape, values) in plain(kind, number).items():
+        expected, given = shape.seen(values, w), found[name][1]
+        assert given.shape == expected.shape, f"{name}: {given.shape}, not {expected.shape}"
+        assert (np.isnan(given) == np.isnan(expected)).all(), name
+        size = np.nanmax(np.abs(expected), initial=0.0)
+        worst = np.nanmax(np.abs(given - expected), initial=0.0)
+        if not worst <= tolerance * max(size, shape.least(w)):
+            wrong.append(f"{name}: off by {worst:.3g} of {size:.3g}")
+    assert not wrong, "; ".join(wrong)
