@@ -59,7 +59,8 @@ def run_file(
     print_report(console, results)
     tables = sum(len(step.get("prints", ())) for step in results.summary["steps"])
     if tables:
-        console.print(f"{tables} printed table{'s' * (tables > 1)} in {folder / 'summary.json'}", soft_wrap=True)
+        text = f"{tables} printed table{'s' * (tables > 1)} in {folder / 'summary.json'}"
+        console.print(text, markup=False, soft_wrap=True)
 
 
 def explain_file(path: Path, strict: bool = False) -> list[str]:

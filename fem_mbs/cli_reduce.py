@@ -104,7 +104,7 @@ def print_part(console: Console, part: ReducedPart) -> None:
         f"{part.rigid.shape[1]} rigid-body motions",
         markup=False, soft_wrap=True,
     )  # fmt: skip
-    table = make_table("interface", "kind", "nodes", r"place \[m]", "components")
+    table = make_table("interface", "kind", "nodes", "place [m]", "components")
     for interface in part.interfaces:
         place = " ".join(f"{v:.6g}" for v in interface.position)
         table.add_row(interface.name, interface.kind, str(len(interface.nodes)), place, " ".join(interface.components))

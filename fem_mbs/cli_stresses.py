@@ -30,7 +30,7 @@ def report_stresses(folder: Path, count: int, apart: float | None, output: Path 
 
     results = Results.open(folder)
     found = stress_peaks(results, count, apart)
-    table = make_table("part", "node", "von Mises [Pa]", "time", "step", r"place in the part \[m]")
+    table = make_table("part", "node", "von Mises [Pa]", "time", "step", "place in the part [m]")
     for step, spot in found:
         place = " ".join(f"{v:.5g}" for v in spot.position)
         table.add_row(spot.part, spot.name, f"{spot.mises:.5g}", f"{spot.time:.6g}", step.name, place)

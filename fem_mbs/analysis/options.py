@@ -32,6 +32,8 @@ LINEAR = (
 #: Options that have no default where a step takes them.
 REQUIRED = ("duration", "h", "speeds", "unbalances", "frequencies")
 
+_MOST_STEPS = 1e12  # nobody waits for more, and their number ends
+
 _SETTINGS = {f.name: f.default for f in fields(Settings)}
 
 
@@ -122,6 +124,11 @@ def rule_of(options: dict[str, Any]) -> str:
 
 def count_steps(name: str, options: dict[str, Any]) -> int:
     ratio = options["duration"] / options["h"]
+    if not ratio <= _MOST_STEPS:
+        raise ModelError(
+            f'Step "{name}": duration = {options["duration"]:g} s in steps of h = {options["h"]:g} s makes {ratio:.3g} '
+            f"steps; at most {_MOST_STEPS:g} can be made: take a larger h"
+        )
     n = round(ratio)
     if n < 1 or abs(ratio - n) > 1e-6 * max(1.0, ratio):
         whole = max(1, int(np.ceil(ratio)))
