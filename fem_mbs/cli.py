@@ -465,8 +465,8 @@ def reduce_(
     reduce_files(
         part, interface, "average" if average else "rigid" if rigid else None, output, material, thickness, _console(),
         quiet, strict, workers, scheduler, overwrite, method=method, modes=modes, cutoff=cutoff,
-        participation=participation, damping=damping, orthonormal=orthonormal, check=check, accuracy=accuracy, state=state, release=release,
-        recovery="stress" if stress else not no_recovery, stiffening=stiffening,
+        participation=participation, damping=damping, orthonormal=orthonormal, check=check, accuracy=accuracy,
+        state=state, release=release, recovery="stress" if stress else not no_recovery, stiffening=stiffening,
     )  # fmt: skip
 
 
@@ -522,9 +522,9 @@ def convert(
     from fem_mbs.cli_reduce import check_new
     from fem_mbs.results_part_formats import lost_in, read_part, write_part
 
+    found = read_part(part, grids or ())
     if not overwrite:
         check_new(target)
-    found = read_part(part, grids or ())
     written = write_part(target, found, frame, modes)
     lost = lost_in(target, found)
     print(f"{written} written" + (f", without {' and '.join(lost)}" if lost else ""))
