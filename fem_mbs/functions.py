@@ -938,6 +938,8 @@ def _csv(p: _Parameters) -> TimeFunction:
     path = p.context.folder / p.text("file")
     where = f'file "{p.text("file")}"'
     try:
+        if path.exists() and not path.is_file():  # a device may never end
+            raise p.error(f"{where} is no file; name one with rows of numbers.")
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else "not a text file in UTF-8"

@@ -857,3 +857,67 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     command = [sys.executable, "-c", script, str(tmp_path)]
     grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert grown < 8_000  # kB
+
+
+# ---------------------------------------------------------------------------------------------- damage
+
+DAMAGE = """
+import random, sys
+from pathlib import Path
+import numpy as np
+from fem_mbs.errors import ResultsError
+from fem_mbs.results import Results
+path, seed = Path(sys.argv[1]), int(sys.argv[2])
+def everything():
+    results = Results.open(path.parent)
+    out = [repr(results.header), repr(results.summary)]
+    for step in results.steps:
+        out += [repr(np.asarray(kind[name])) for kind in (step.series, step.frames) for name in kind]
+    return out + [repr(results.restart(k)) for k in range(len(results.restart_points))]
+whole, expected = path.read_bytes(), everything()
+rng = random.Random(seed)
+refused = 0
+for trial in range(60):
+    data = bytearray(whole)
+    if trial % 4 == 0:
+        data = data[: rng.randrange(len(data))]
+    else:
+        for _ in range(rng.choice((1, 4, 200))):
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    path.write_bytes(data)
+    try:
+        assert everything() == expected, "a wrong answer"
+    except ResultsError:
+        refused += 1
+print(refused)
+"""
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_damage_is_one_error_and_never_another_answer(tmp_path, seed):
+    """Bits that flip anywhere in the file, and files that are cut: no crash of the library, no other values."""
+    whole_run(tmp_path)
+    command = [sys.executable, "-c", DAMAGE, str(tmp_path / "results.h5"), str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) > 30
+
+
+def test_a_damaged_result_of_an_older_version_is_tried_in_a_child(tmp_path):
+    """Headers without checksums, as they were: the library crashes on some, so it does so elsewhere."""
+    whole_run(tmp_path)
+    path = tmp_path / "results.h5"
+    with h5py.File(path) as source, h5py.File(tmp_path / "old.h5", "w") as file:
+        for key, value in source.attrs.items():
+            file.attrs[key] = value
+        for key in source:
+            source.copy(key, file)
+    os.replace(tmp_path / "old.h5", path)
+    assert check_prefix(Results.open(tmp_path)) == N_STEPS
+    whole = path.read_bytes()
+    for at in range(100, len(whole), len(whole) // 12):
+        path.write_bytes(whole[:at] + bytes(512) + whole[at + 512 :])
+        try:
+            Results.open(tmp_path).steps[1].frames["displacement"][:]
+        except ResultsError:
+            continue
