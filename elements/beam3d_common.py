@@ -14,8 +14,8 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = [
     "DAMPING", "FIXED", "LENGTH", "OFFSET", "OUTPUTS", "PAR", "REFERENCE", "SCALE", "SECOND", "STIFFNESS", "STRESS",
-    "TRIAD", "acting_forces", "add_cross", "add_skew", "add_turned", "beam_types", "dot", "end_rates", "matrix", "place",
-    "prestress", "section_forces", "store_force", "store_tangent",
+    "TRIAD", "acting_forces", "add_cross", "add_skew", "add_turned", "beam_types", "dot", "end_rates", "matrix",
+    "place", "prestress", "section_forces", "store_force", "store_tangent",
 ]  # fmt: skip
 
 SCALE, LENGTH, SECOND, DAMPING = 0, 1, 2, 3

@@ -157,7 +157,11 @@ class Quantity:
 
 
 def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, list[str]]]:
-    """Return label -> block -> frames columns; "M_p" and "M_q" of the ends of an element become one "M"."""
+    """Return label -> block -> frames columns.
+
+    "M_p" and "M_q" of the ends of an element become one "M"; beside "Mz 1" and "Mz 2" there is a "Mz". They take the
+    place of a mean over the element.
+    """
     cells = {block["name"]: len(block["connectivity"]) for block in results.header["blocks"]}
     found: dict[str, dict[str, list[str]]] = {}
     for key in step.frames:
@@ -166,11 +170,14 @@ def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, lis
             found.setdefault(key[len(owner) + 1 :], {})[owner] = [key]
     for label in list(found):
         text, unit = split_unit(label)
-        other = f"{text[:-2]}_q" + (f" [{unit}]" if unit else "")
-        if text.endswith("_p") and found.get(other, {}).keys() == found[label].keys():
-            joined = f"{text[:-2]}" + (f" [{unit}]" if unit else "")
-            found[joined] = {block: found[label][block] + found[other][block] for block in found[label]}
-            del found[label], found[other]
+        second = {"_p": "_q", " 1": " 2"}.get(text[-2:])
+        unit = f" [{unit}]" if unit else ""
+        other = f"{text[:-2]}{second}{unit}"
+        if second is not None and found.get(other, {}).keys() == found[label].keys():
+            ends = {block: found[label][block] + found[other][block] for block in found[label]}
+            found.setdefault(text[:-2] + unit, {}).update(ends)
+            if second == "_q":
+                del found[label], found[other]
     return found
 
 
