@@ -346,7 +346,7 @@ class Beams(ModelBase):
             A = [B.twisted(A[k], angles[0] + (angles[1] - angles[0]) * s) for k, s in enumerate((start, end))]
 
         kind = "corotational" if beam.strains == "natural" else beam.strains
-        shares = B.bending_shares(line, length, start, end) if kind == "exact" else None
+        shares = B.bending_shares(line, length, start, end) if kind != "generalised" else None
         reference = B.reference_strains(kind, chord, A[0], A[1], length, beam.second_order, shares)
         # round-off of straight elements is no reference
         reference[np.abs(reference) < 1e-13 * length[:, None]] = 0.0
@@ -354,7 +354,7 @@ class Beams(ModelBase):
         S = B.element_stiffness(line, length, start, end, beam.fixed, owner, bent)
         fixed = beam.fixed
         if shares is not None:
-            S, reference, fixed = B.log_strains(S, reference, fixed)
+            S, reference, fixed = B.along_axis(S, reference, fixed)
         M = B.element_mass(beam.mass, line, length, start, end)
         if beam.released:
             i, j = np.flatnonzero(cells[:, 0] == first)[0], np.flatnonzero(cells[:, 1] == last)[0]
