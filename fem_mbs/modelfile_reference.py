@@ -78,9 +78,12 @@ _SENSOR_TEXTS = {
     "deflection": "distance of a point from the chord between a and b, in the plane positive to its left [m]; "
     "relative = true: over the length of the chord at the start",
     "angle": "by which b has turned more than a [rad]",
-    "element": "an output of one element of a group, by name: `N`, `M_p`, `M_q`, `Q`, `strain`; of a spring, motor or "
-    "bushing: `force` or `moment`, of a bushing `force x`, `displacement x` ..., of a bearing `force u`, `force v` "
-    "(along its two directions), `displacement u`, `displacement v`, `speed`",
+    "element": "an output of one element of a group, by name: of plane beams `N`, `Q`, `M_p`, `M_q`, `N_p`, `N_q`, "
+    "`Q_p`, `Q_q` (_p at the start, _q at the end, N, Q their means), `strain`; of beams in space `N`, `Vy`, `Vz`, "
+    "`T`, `My 1`, `My 2`, `Mz 1`, `Mz 2`, `N 1` ..., `strain`, `twist` (N pulls, M = EI theta', theory, "
+    "section 4); of a spring, motor or bushing: `force` or `moment`, of a bushing `force x`, `displacement x` "
+    "..., of a bearing `force u`, `force v` (along its two directions), `displacement u`, `displacement v`, "
+    "`speed`",
     "strain": "axial strain of one element",
     "force": "axial force of one element [N]",
     "reaction": "force and moment [N], [N m] in global axes that supports or motions of a place exert on the model, or "
