@@ -443,7 +443,7 @@ class _Static:
         if o["control"] == "load" and settings.end is not None:
             settings = self.loose_start(problem, settings, on_point)
         criticals: list[Critical] = []
-        account: dict[str, Any] = {"cuts": 0, "iterations": self.iterations, "left": 0, "notes": [], "ended": True}
+        account: dict[str, Any] = {"cuts": 0, "iterations": 0, "left": 0, "notes": [], "ended": True}
         try:
             if settings.end is None or self.factor != settings.end:
                 self.factor, criticals, account = follow(problem, self.factor, settings, on_point)
@@ -483,7 +483,8 @@ class _Static:
                 "negative eigenvalues are those of its symmetric part"
             )
         return {
-            "increments": self.points, "cut_increments": account["cuts"], "iterations": account["iterations"],
+            "increments": self.points, "cut_increments": account["cuts"],
+            "iterations": account["iterations"] + self.iterations,
             **({"failures": failures} if failures else {}),
             "strain_energy": float(self.chunk.ledger[-1, 1]),
             "critical_points": [
@@ -664,7 +665,8 @@ class _Problem:
             return 0.0
         try:
             here = self.residual(level(0.0))[0]
-            change = (self.residual(level(sampled))[0] - here) / sampled
+            # with what is out of balance there, as at the start of parts with prestress
+            change = here + (self.residual(level(sampled))[0] - here) / sampled
             level(0.0)
             self.factorise(factor)
             forces = np.where(self.node, change, 0.0)
