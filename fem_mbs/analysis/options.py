@@ -32,6 +32,7 @@ LINEAR = (
 #: Options that have no default where a step takes them.
 REQUIRED = ("duration", "h", "speeds", "unbalances", "frequencies")
 
+_MOST_STEPS = 1e9
 #: Tolerances beyond which what Newton-Raphson leaves would be seen in the results.
 _COARSEST = {"rtol": 1e-3, "ctol": 1e-6}
 
@@ -125,6 +126,11 @@ def rule_of(options: dict[str, Any]) -> str:
 
 def count_steps(name: str, options: dict[str, Any]) -> int:
     ratio = options["duration"] / options["h"]
+    if not ratio <= _MOST_STEPS:
+        raise ModelError(
+            f'Step "{name}": duration = {options["duration"]:g} s in steps of h = {options["h"]:g} s would be '
+            f"{ratio:.3g} steps; take a larger h (at most {_MOST_STEPS:.0e} steps are made)"
+        )
     n = round(ratio)
     if n < 1 or abs(ratio - n) > 1e-6 * max(1.0, ratio):
         whole = max(1, int(np.ceil(ratio)))

@@ -293,9 +293,10 @@ class _Static:
         problem.before = before
         iterations, moved = descend(problem, level[0])
         self.iterations += iterations
-        if not np.isfinite(reach):
+        if self.points == 0 and not np.isfinite(reach):  # parts that hang loose as they are drawn
             return problem.chunk, self.count(), ""
-        after, trouble = self.judged(here, level, reach, moved, count)
+        # where the tangent was singular, at a critical point, that of the end decides
+        after, trouble = self.judged(here, level, reach if np.isfinite(reach) else 0.0, moved, count)
         self.fell = bool(trouble)
         if trouble and cut > _SNAP:
             raise ConvergenceError(trouble)
