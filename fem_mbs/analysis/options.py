@@ -34,7 +34,8 @@ REQUIRED = ("duration", "h", "speeds", "unbalances", "frequencies")
 
 #: Tolerances beyond which what Newton-Raphson leaves would be seen in the results.
 _COARSEST = {"rtol": 1e-3, "ctol": 1e-6}
-_MOST_STEPS = 1e12  # nobody waits for more, and their number ends
+#: No run waits for more steps.
+_MOST_STEPS = 1e9
 
 _SETTINGS = {f.name: f.default for f in fields(Settings)}
 

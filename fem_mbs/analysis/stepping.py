@@ -492,8 +492,8 @@ class Stepping:
         )
 
     def _halved_step(self, problem: int) -> Chunk:
-        """Try a step again with new tangents, then from other first guesses and in 2, 4, 8 ... parts; at once in parts
-        where a node has turned too far in it.
+        """Try a step again with new tangents, from other first guesses and in 2, 4, 8 ... parts; where a node has turned
+        too far in it, from rest, which finds solutions near by, then at once in parts.
 
         The results look like those of one step.
         """
@@ -513,8 +513,8 @@ class Stepping:
             redundancy.look(self.ctl, fun, state, f"at t = {start[0]:.6g} s")
             modes = list(dict.fromkeys((redundancy.mode, *modes, gauge.NEAR, gauge.PLAIN)))
         first, others = modes[0], modes[1:]
-        predictors = [p for p in ("velocity", "none") if p != self.settings.predictor]
-        attempts = [] if far else [(first, p, 1) for p in predictors]
+        guesses = ("none",) if far else ("velocity", "none")
+        attempts = [(first, p, 1) for p in guesses if p != self.settings.predictor]
         attempts += [(m, p, 1) for m in others for p in ("velocity", self.settings.predictor)]
         if not at_once:
             least = max(1, self._halvings_of_turn()) if far else 1
@@ -535,7 +535,7 @@ class Stepping:
                         redundancy.use(mode)  # what has just failed is not tried again
                 self.step += 1
                 self.halved_steps += parts > 1
-                self.turned_steps += far
+                self.turned_steps += far and parts > 1
                 return replace(chunk, frame_time=chunk.time[-1:] if due else chunk.frame_time)
         c[S.WORST], self.real[S.WORST_VALUE] = worst
         self._fail(problem, fighting)
