@@ -23,10 +23,12 @@ __all__ = [
     "Reference",
     "SectionLine",
     "arc_length",
+    "bending_shares",
     "element_mass",
     "element_stiffness",
     "fold",
     "line_positions",
+    "log_strains",
     "reference_strains",
     "section_triads",
     "smooth_tangents",
@@ -197,6 +199,7 @@ class Reference:
     A_p: np.ndarray
     A_q: np.ndarray
     second_order: bool
+    shares: np.ndarray | None = None
 
     def gradients(self, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (n, 6, 3) of the strains by the place and by the spin of the end q, by complex steps."""
@@ -206,11 +209,11 @@ class Reference:
         for k in range(3):
             unit = np.zeros(3)
             unit[k] = step
-            place = reference_strains(
-                self.strains, self.chords + 1j * unit, self.A_p, self.A_q, length, self.second_order
-            )
             turned = self.A_q + 1j * np.cross(unit, self.A_q.swapaxes(1, 2)).swapaxes(1, 2)
-            spin = reference_strains(self.strains, self.chords, self.A_p, turned, length, self.second_order)
+            place, spin = (
+                reference_strains(self.strains, l, self.A_p, A, length, self.second_order, self.shares)
+                for l, A in ((self.chords + 1j * unit, self.A_q), (self.chords, turned))
+            )
             by_place[:, :, k], by_spin[:, :, k] = place.imag / step, spin.imag / step
         return by_place, by_spin
 
@@ -300,6 +303,23 @@ def element_stiffness(
         F = F * lever[:, None, :, None] * lever[:, None, None, :]
         flexibility = np.einsum("g,gai,ngab,gbj->nij", w, H, F, H, optimize=True)
     return _inverse(L[:, None, None] * flexibility, sorted(set(fixed)), owner)
+
+
+def bending_shares(line: SectionLine, length, start=0.0, end=1.0) -> np.ndarray:
+    """Shares (n, 2, 2) of bending in the shear strains that a constant shear force makes, over (y, z).
+
+    A shear force V makes the shear strain F_s V and, by the moment that it changes along the length L, the deflection
+    L^2/12 F_b V against the mean direction of the end sections; the share is F_b (F_b + 12/L^2 F_s)^-1, of a prismatic
+    section with the axes of its symmetry 1/(1 + 12 EI/(GA L^2)).
+    """
+    L = np.atleast_1d(np.asarray(length, float))
+    n = len(L)
+    _, w, section = _stations(line, start, end, n, 2)
+    F = section.flexibility
+    F = np.broadcast_to(F, (n, *F.shape)) if line.prismatic else np.einsum("g,ngij->nij", w, F)
+    bending = F[:, [5, 4]][:, :, [5, 4]] * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    both = bending + 12.0 / L[:, None, None] ** 2 * F[:, 1:3, 1:3]
+    return bending @ np.linalg.pinv(both, rcond=_SINGULAR, hermitian=True)
 
 
 def _inverse(F: np.ndarray, fixed: list[int], owner: str) -> np.ndarray:
@@ -575,11 +595,19 @@ def twisted(A: np.ndarray, angle) -> np.ndarray:
 
 # --- reference strains -----------------------------------------------------------------------------------------------
 def reference_strains(
-    strains: str, chords: np.ndarray, A_p: np.ndarray, A_q: np.ndarray, length, second_order: bool = True
+    strains: str,
+    chords: np.ndarray,
+    A_p: np.ndarray,
+    A_q: np.ndarray,
+    length,
+    second_order: bool = True,
+    shares: np.ndarray | None = None,
 ) -> np.ndarray:
     """Strains e (n, 6) [m] of elements with chords (n, 3) and section axes A_p, A_q (n, 3, 3), columns ex, ey, ez.
 
-    strains "generalised": Meijaard 1993, eqs 2 and 16. "corotational": natural rotations against the chord with the
+    strains "exact": the logarithm of the relative rigid motion of the ends with the terms of varying bending by
+    ``shares`` (n, 2, 2) (`fem_mbs.elements.beam3d_exact`), as rotations of the ends; `log_strains` takes them back.
+    "generalised": Meijaard 1993, eqs 2 and 16. "corotational": natural rotations against the chord with the
     shortest rotation of the section onto it (docs/theory.md, section 4), with the second-order terms of eq. 16 in
     e1, e3 to e6, and (e4 e5 - e3 e6)/(2 L) in e2. Complex places give derivatives (`Reference.gradients`).
     """
@@ -587,6 +615,16 @@ def reference_strains(
     n = np.sqrt((l * l).sum(axis=1))
     lp, lq = np.einsum("ni,nij->nj", l, A_p), np.einsum("ni,nij->nj", l, A_q)
     c = np.einsum("nij,nik->njk", A_p, A_q)
+    if strains == "exact":
+        d = _logarithm(0.5 * (lp + lq), c, L)
+        if second_order and shares is not None:
+            k = np.einsum("nij,nj->ni", shares, d[:, 1:3] / L[:, None])
+            along, turned = d[:, :1] * k, d[:, 3:4] * k
+            d[:, 0] = d[:, 0] + (k * d[:, 1:3]).sum(axis=1) - 0.4 * L * (k * k).sum(axis=1)
+            d[:, 3] = d[:, 3] + (k * d[:, 4:]).sum(axis=1)
+            d[:, 1:3] -= along
+            d[:, 4:] -= turned
+        return d @ np.linalg.inv(_TO_LOG).T
     if strains == "generalised":
         e2, torsion = 0.5 * L * (c[:, 2, 1] - c[:, 1, 2]), 1.0
         e3, e4, e5, e6 = -lp[:, 2], lq[:, 2], lp[:, 1], -lq[:, 1]
@@ -607,6 +645,50 @@ def reference_strains(
         e2 = e2 + torsion * (e4 * e5 - e3 * e6) / L
         e3, e4, e5, e6 = e3 + z, e4 - z, e5 - y, e6 + y
     return np.stack([e1, e2, e3, e4, e5, e6], axis=1)
+
+
+#: Strains of the ends (elongation, twist, -y(p), y(q), -z(p), z(q)) -> (elongation, shear y, z, twist, bending y, z).
+_TO_LOG = np.array(
+    [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, -0.5], [0, 0, -0.5, 0.5, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0],
+     [0, 0, 0, 0, 1, 1]]
+)  # fmt: skip
+
+
+def log_strains(S: np.ndarray, e: np.ndarray, fixed: Sequence[int]) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Stiffness S (n, 6, 6), strains e (n, 6) and indices of fixed strains over (elongation, shear y, shear z, twist,
+    bending y, bending z), from those over rotations of the ends."""
+    T = np.linalg.inv(_TO_LOG)
+    places = {0: (0,), 1: (3,), 2: (2, 4), 3: (2, 4), 4: (1, 5), 5: (1, 5)}
+    return T.T @ S @ T, e @ _TO_LOG.T, sorted({k for i in fixed for k in places[i]})
+
+
+def _logarithm(lam: np.ndarray, c: np.ndarray, L: np.ndarray) -> np.ndarray:
+    """Basic strains d (n, 6) of `fem_mbs.elements.beam3d_exact` from lambda (n, 3) and c (n, 3, 3)."""
+    r = 0.5 * np.stack([c[:, 2, 1] - c[:, 1, 2], c[:, 0, 2] - c[:, 2, 0], c[:, 1, 0] - c[:, 0, 1]], axis=1)
+    chi = 0.5 * (np.trace(c, axis1=1, axis2=2) - 1.0)
+    t = (1.0 - chi) / (1.0 + chi)
+    B = _bend(t)
+    a, b = 1.0 + t * B, 0.25 * (1.0 + t) ** 2 * B
+    stretch = a[:, None] * lam - (b * (r * lam).sum(axis=1))[:, None] * r
+    stretch[:, 0] -= L
+    return np.concatenate([stretch, (L * a)[:, None] * r], axis=1)
+
+
+def _bend(t: np.ndarray) -> np.ndarray:
+    """((1 + t) atan(sqrt t)/sqrt t - 1)/t, with the derivative in the imaginary part of complex steps."""
+    x = np.maximum(t.real, 0.0)
+    small = x < 0.05
+    k = np.arange(14)
+    series = 2.0 * (-1.0) ** k / ((2 * k + 1) * (2 * k + 3))
+    large = np.where(small, 1.0, x)
+    A = np.arctan(np.sqrt(large)) / np.sqrt(large)
+    slope = (1.0 / (1.0 + large) - A) / (2.0 * large)
+    value = ((1.0 + large) * A - 1.0) / large
+    derivative = (A + (1.0 + large) * slope - value) / large
+    x = np.where(small, x, 0.0)[:, None]
+    value = np.where(small, (series * x**k).sum(axis=1), value)
+    derivative = np.where(small, (series[1:] * k[1:] * x ** k[:-1]).sum(axis=1), derivative)
+    return value + 1j * t.imag * derivative if np.iscomplexobj(t) else value
 
 
 def _natural(components: np.ndarray, n: np.ndarray):

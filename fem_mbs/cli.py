@@ -35,6 +35,9 @@ app = typer.Typer(
 
 _MODEL = typer.Argument(help="Model file (TOML), or a deck of Abaqus or CalculiX (.inp).", show_default=False)
 _STRICT = typer.Option("--strict", help="Refuse a deck of which anything is not used.")
+_OVERWRITE = typer.Option(
+    "--overwrite", help="Take a folder of another model, or with files of others; only what fem-mbs wrote is removed."
+)
 _FOLDER = typer.Argument(help="Folder with the results of a run.", show_default=False)
 
 
@@ -117,6 +120,7 @@ def run(
             help="Continue the results in the folder from a restart point (0, 1, ...; alone: the last).", metavar="[N]"
         ),
     ] = None,
+    overwrite: Annotated[bool, _OVERWRITE] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
 ) -> None:
@@ -124,12 +128,13 @@ def run(
     if model.suffix.lower() == ".inp":
         from fem_mbs.cli_deck import run_file
 
-        run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, strict)
+        run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, strict, overwrite)
         return
     from fem_mbs.analysis.run import run as run_model
     from fem_mbs.cli_progress import interruptible, make_progress
     from fem_mbs.cli_report import print_report
     from fem_mbs.modelfile import load_model, locate_error
+    from fem_mbs.sweeps_files import inputs_of
 
     folder = output or Path(f"{model.stem}-results")
     loaded = load_model(model)
@@ -140,7 +145,10 @@ def run(
     progress = make_progress(console, quiet)
     try:
         with interruptible(progress) as report:
-            results = run_model(loaded, folder, progress=report, restart=restart, skipped=skipped)
+            results = run_model(
+                loaded, folder, progress=report, restart=restart, skipped=skipped, source=model,
+                inputs=inputs_of(model), overwrite=overwrite,
+            )  # fmt: skip
     except KeyboardInterrupt:
         at = f" at t = {progress.last.time:.5g} s" if progress.last else ""
         kept = f"; the results so far are in {folder}" if (folder / "summary.json").exists() else ""
@@ -185,6 +193,7 @@ def sweep(
         list[str] | None, typer.Option(help="Quantity of the table and the figure, also with * and ?.", metavar="NAME")
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Also run the variants that are finished.")] = False,
+    overwrite: Annotated[bool, _OVERWRITE] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
 ) -> None:
     """Run variants of a model side by side; a second call runs what is missing."""
@@ -193,7 +202,7 @@ def sweep(
     try:
         table = run_sweep(
             model, settings or [], output, _console(), zipped=zipped, workers=workers, scheduler=scheduler,
-            quantities=quantity or [], again=again, quiet=quiet,
+            quantities=quantity or [], again=again, overwrite=overwrite, quiet=quiet,
         )  # fmt: skip
     except Interrupted as end:
         _complain(str(end))
@@ -269,11 +278,15 @@ def plot(
 ) -> None:
     """Draw the figures of a run: energy ledger, momenta, sensors, shapes, Campbell diagrams, maps of stability; or the
     figure of a sweep."""
+    from fem_mbs.results_folder import take
+
     if (folder / "sweep.json").is_file():
         from fem_mbs.plot_sweep import plot_sweep
         from fem_mbs.sweeps_table import SweepTable
 
-        print(plot_sweep(SweepTable.open(folder), (output or folder) / "sweep.png", quantity))
+        table, target = SweepTable.open(folder), (output or folder) / "sweep.png"
+        take(folder, [target])
+        print(plot_sweep(table, target, quantity))
         return
     from fem_mbs.plot import plot_all
     from fem_mbs.results import Results
@@ -309,10 +322,13 @@ def animate(
     """Write an animation of a run."""
     from fem_mbs.plot import animate as write
     from fem_mbs.results import Results
+    from fem_mbs.results_folder import take
 
+    results = Results.open(folder)
     target = output or folder / "animation.gif"
+    take(folder, [target])
     options = {"fps": fps, "step": step, "trail": trail, "seconds": seconds, "mode": mode, "magnify": magnify}
-    print(write(Results.open(folder), target, quantity=quantity, **options))
+    print(write(results, target, quantity=quantity, **options))
 
 
 @app.command()
@@ -351,12 +367,15 @@ def mac(
     from fem_mbs.cli_report import print_mac
     from fem_mbs.plot import plot_mac
     from fem_mbs.results import Results
+    from fem_mbs.results_folder import take
     from fem_mbs.results_mac import mac as compare
 
     a, b = Results.open(first), Results.open(second)
     found = compare(a, b, step, step_b, tolerance)
     print_mac(_console(), found)
-    print(plot_mac(found, output or first / "figures" / "mac.png", (str(first), str(second))))
+    target = output or first / "figures" / "mac.png"
+    take(first, [target])
+    print(plot_mac(found, target, (str(first), str(second))))
 
 
 @app.command("reduce")
@@ -473,13 +492,14 @@ def recover(
         Path | None,
         typer.Option("-o", "--output", help="Folder for the results of the whole mesh.", show_default="DIR-recovered"),
     ] = None,
+    overwrite: Annotated[bool, _OVERWRITE] = False,
 ) -> None:
     """Write results with the whole mesh of reduced parts, for plot, animate, export and ParaView."""
     from fem_mbs.results import Results
     from fem_mbs.results import export as write
     from fem_mbs.results_recovery import recover as recovered
 
-    results = recovered(Results.open(folder), output)
+    results = recovered(Results.open(folder), output, overwrite)
     write(results.directory)
     print(f"{results.directory} written: {len(results.header['nodes'])} nodes")
 

@@ -20,7 +20,9 @@ def _note_lines(converted: Converted) -> list[str]:
     return [f"{'warning' if n.changes else 'note'}: {n}" for n in converted.notes]
 
 
-def run_file(path: Path, folder: Path, console, restart: int | None, quiet: bool, strict: bool) -> None:
+def run_file(
+    path: Path, folder: Path, console, restart: int | None, quiet: bool, strict: bool, overwrite: bool
+) -> None:
     """Run a deck into a folder and report.
 
     Raises:
@@ -44,7 +46,7 @@ def run_file(path: Path, folder: Path, console, restart: int | None, quiet: bool
     kept = f"; the results so far are in {folder}"
     try:
         with interruptible(progress) as report:
-            results = run_deck(path, folder, progress=report, strict=strict, told=told)
+            results = run_deck(path, folder, progress=report, strict=strict, told=told, overwrite=overwrite)
     except KeyboardInterrupt:
         here = kept if (folder / "summary.json").exists() else ""
         print(f"fem-mbs: interrupted{here}", file=sys.stderr)

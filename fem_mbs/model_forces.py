@@ -168,8 +168,11 @@ class Forces(ModelBase):
             point: where both frames are, in global coordinates of the start; or point_a and point_b; None: the nodes.
             rotation: of the frame's axes at the start: plane an angle, space axis times angle, (3,) [rad]; None: the
                 global axes.
-            frame: of the displacements: "first", which moves with a, or "mean" of both.
+            frame: of the displacements: "first", which moves with a, or "mean", half-way between both.
             preload: n forces and moments at the start, in the frame, positive as stiffness times strain.
+
+        In space the rotations are the rotation vector of b against a; more than 4.7 rad end the analysis.  Reported
+        moments act on b about its point (frame "mean": about the middle of both points).
         """
         owner = self._label("Bushing", name)
         n = 3 * (self.dimension - 1)

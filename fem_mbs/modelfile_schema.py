@@ -315,8 +315,9 @@ Beam = _table(
     mass=Key(TEXT, '"hermite", "consistent" (linear) or "lumped"', "hermite"),
     strains=Key(
         TEXT,
-        '"generalised" (Besseling, Meijaard), "natural" or "corotational" (rotations against the chord)',
-        shows='"natural", in space "generalised"',
+        '"exact" (the geometrically exact beam: Reissner, Simo), "generalised" (Besseling, Meijaard), "natural" or '
+        '"corotational" (rotations against the chord)',
+        shows='"exact"; "natural" with a `rule` of theirs',
     ),
     rule=Key(TEXT, 'of natural strains: "exact", "accumulated", "geometric", "secant", "gradient"', "exact"),
     second_order=Key(FLAG, "second-order terms of the strains", True),
@@ -657,7 +658,7 @@ Bushing = _table(
     rotation=Key(
         NUMBER_OR_VECTOR, "of the axes at the start: angle; space: axis times angle [rad]", shows="global axes"
     ),
-    frame=Key(TEXT, 'of the displacements: "first" (moves with a) or "mean" of both', "first"),
+    frame=Key(TEXT, 'of the displacements: "first" (moves with a) or "mean" (half-way between both)', "first"),
     preload=Key(VECTOR_ANY, "forces and moments at the start, in the frame [N, N m]", shows="none"),
 )
 

@@ -24,6 +24,7 @@ from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
 from fem_mbs.results import Results, Step, sensor_units
 from fem_mbs.results_eigenvalues import campbell_branches, eigenvalue_path, is_damped
 from fem_mbs.results_fields import is_continuum
+from fem_mbs.results_folder import take
 from fem_mbs.results_shapes import SHAPE_STEPS
 
 if TYPE_CHECKING:
@@ -275,7 +276,7 @@ def plot_momenta(results: Results, path: str | Path) -> Path:
         return save_figure(figure, path)
 
 
-def _plot_stability(results: Results, step: Step, target: Path, label: str) -> list[Path]:
+def _plot_stability(results: Results, step: Step, place: Callable[[str], Path], label: str) -> list[Path]:
     """Draw what a step says of eigenvalues, rotors and stability; nothing for one that found nothing or has failed."""
     jobs: list[tuple[Callable[..., Path], str]] = []
     if step.type == "complex_modes":
@@ -297,7 +298,7 @@ def _plot_stability(results: Results, step: Step, target: Path, label: str) -> l
     paths = []
     for draw, name in jobs:
         with suppress(ResultsError):
-            paths.append(draw(results, step.number, target / f"{name}-{label}.png"))
+            paths.append(draw(results, step.number, place(f"{name}-{label}.png")))
     return paths
 
 
@@ -305,36 +306,41 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
     """Draw every figure that the results allow into a folder (by default `figures` beside the results)."""
     target = Path(directory) if directory is not None else results.directory / "figures"
     paths = []
+
+    def place(name: str) -> Path:
+        take(results.directory, [target / name])
+        return target / name
+
     series = {name for step in results.steps for name in step.series}
     moving = any(step.type in ("transient", "inverse") for step in results.steps)
     if "ledger" in series and moving:
-        paths.append(plot_ledger(results, target / "ledger.png"))
+        paths.append(plot_ledger(results, place("ledger.png")))
     if series & {"linear momentum", "angular momentum"} and moving:
-        paths.append(plot_momenta(results, target / "momenta.png"))
+        paths.append(plot_momenta(results, place("momenta.png")))
     for step in results.steps:
         label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
         if step.type == "static" and len(step.series.get("load factor", ())) > 3 and not np.ptp(step.series["time"]):
             with suppress(ResultsError):  # no displacement was watched
-                paths.append(plot_path(results, step.number, target / f"path-{label}.png"))
+                paths.append(plot_path(results, step.number, place(f"path-{label}.png")))
         elif step.type in SHAPE_STEPS and len(step.frame_times):
-            paths.append(plot_shapes(results, step.number, target / f"shapes-{label}.png"))
-        paths += _plot_stability(results, step, target, label)
+            paths.append(plot_shapes(results, step.number, place(f"shapes-{label}.png")))
+        paths += _plot_stability(results, step, place, label)
     for sensor in results.header["sensors"]:
         if f"sensor/{sensor['name']}" in series:
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", sensor["name"]).strip("_")
-            paths.append(plot_sensor(results, sensor["name"], target / f"sensor-{label}.png"))
+            paths.append(plot_sensor(results, sensor["name"], place(f"sensor-{label}.png")))
     for step in results.steps:
         for sensor in results.header["sensors"]:
             if f"response/{sensor['name']}" in step.series:
                 words = (f"{step.number + 1}", step.name, sensor["name"])
                 label = "-".join(re.sub(r"[^A-Za-z0-9_+-]+", "_", word).strip("_") for word in words)
                 with suppress(ResultsError):  # it does not respond
-                    paths.append(plot_response(results, sensor["name"], step.number, target / f"response-{label}.png"))
+                    paths.append(plot_response(results, sensor["name"], step.number, place(f"response-{label}.png")))
     drawn = [s for s in results.steps if "displacement" in s.frames and s.type not in SHAPE_STEPS]
     if len(drawn) > 1 and any(is_continuum(block) for block in results.header["blocks"]):
         for step in drawn:
             label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-            paths.append(plot_deformed(results, target / f"deformed-{label}.png", step=step.number))
+            paths.append(plot_deformed(results, place(f"deformed-{label}.png"), step=step.number))
     elif drawn:
-        paths.append(plot_deformed(results, target / "deformed.png"))
+        paths.append(plot_deformed(results, place("deformed.png")))
     return paths

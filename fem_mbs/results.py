@@ -21,6 +21,7 @@ import numpy as np
 
 from fem_mbs import results_store as store
 from fem_mbs.errors import ResultsError
+from fem_mbs.results_folder import take
 from fem_mbs.results_writer import ResultsWriter, finish
 from fem_mbs.results_xdmf import write_xdmf
 from fem_mbs.sensors import node_values
@@ -318,6 +319,7 @@ class Results:
                 continue
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
             path = target / f"sensors-{step.number + 1}-{label}.csv"
+            take(self.directory, [path])
             store.write_atomic(path, _csv_lines(step, sensors))
             paths.append(path)
         return paths
@@ -352,6 +354,7 @@ class Results:
                     table.append(np.column_stack((np.abs(column), np.rad2deg(np.angle(column)))))
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
             path = target / f"response-{step.number + 1}-{label}.csv"
+            take(self.directory, [path])
             store.write_atomic(path, _csv_rows(head, np.hstack(table)))
             paths.append(path)
         return paths
@@ -388,6 +391,7 @@ class Results:
             path = self.directory / f"drives-{step.number + 1}-{label}.csv"
             head = ",".join(f'"{name}"' for name in ["time [s]", *names]) + "\n"
             rows = (",".join(repr(float(v)) for v in row) + "\n" for row in np.column_stack((time, values)))
+            take(self.directory, [path])
             store.write_atomic(path, itertools.chain([head], rows))
             paths.append(path)
         return paths
@@ -489,5 +493,6 @@ def export(directory: str | Path) -> list[Path]:
             store.release_lock(lock)
     results = Results.open(folder)
     path = folder / store.XDMF
+    take(folder, [path])
     write_xdmf(results._index, results.header, path)
     return [path, *results.write_sensors_csv(), *results.write_response_csv()]

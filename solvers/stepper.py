@@ -10,6 +10,8 @@ when
     NOT_CONVERGED    Newton-Raphson failed at step ``counter[STEP]``; the state is that of its start
     NEED_USER        forces of users' functions are to be found at the iterate: write them into ``hist``, call again
     SINGULAR         the banded matrix has no pivot in equation ``counter[WORST]``
+    TURNED           a node, that of dof ``counter[WORST]``, turns by more than a quarter of a turn in step
+                     ``counter[STEP]``; the state is that of its start
 
 (reverse communication, as ARPACK does it).  The solver knows blocks of elements by their arrays and the addresses of
 their two kernels only; see `fem_mbs.contract`.
@@ -33,7 +35,7 @@ from fem_mbs.solvers.banded import band_factor, band_solve
 from fem_mbs.solvers.predictor import turn_parts
 
 # --- answers of `advance` ------------------------------------------------------------------------------------------
-DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER = 0, 1, 2, 3, 4, 5
+DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER, TURNED = 0, 1, 2, 3, 4, 5, 6
 
 # --- kinds of dofs -------------------------------------------------------------------------------------------------
 POSITION, ROTATION, MULTIPLIER, SINK = 0, 1, 2, 3
@@ -77,12 +79,13 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT = 0, 1, 2, 3
 N_COUNTER = 23
 
 # --- real settings and results -------------------------------------------------------------------------------------
-(RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH, ALPHA_M, ALPHA_F) = range(11)
-N_REAL = 11
+(RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH, ALPHA_M, ALPHA_F, TURN) = range(12)
+N_REAL = 12
 
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
 _TILE = 64
+_QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
 
 
 class System(NamedTuple):
@@ -555,6 +558,26 @@ def present(system, state, h, real, counter):
 
 
 @inner
+def turned(system, U, counter, real):
+    """Whether a node turns by more than a quarter of a turn in the step; it is the one to blame then.
+
+    Two nodes that turn by less turn by less than half a turn against each other, so that all angles between them are
+    known.  ``real[TURN]`` keeps the largest Cayley vector of a rotation in a step.
+    """
+    largest = real[TURN] ** 2
+    for i in range(system.rotations.shape[0]):
+        size = 0.0
+        for j in range(system.rotations.shape[1]):
+            size += U[system.rotations[i, j]] ** 2
+        if size > _QUARTER**2:
+            counter[WORST] = system.rotations[i, 0]
+            return True
+        largest = max(largest, size)
+    real[TURN] = np.sqrt(largest)
+    return False
+
+
+@inner
 def commit(reports, system, state, output, ctl, fun, counter, real):
     """Accept the step: velocities, ledger, outputs, frame, then end becomes start."""
     Q, D, V, DD, U = state.Q, state.D, state.V, state.DD, state.U
@@ -799,6 +822,10 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                     # the tangent's error is of the order of the increment
                     counter[REFACTOR] = 1
         if counter[PHASE] == _COMMIT:
+            if counter[RULE_KIND] != STATIC and turned(system, U, counter, real):
+                counter[PHASE] = _BEGIN
+                counter[REFACTOR] = 1
+                return TURNED
             commit(reports, system, state, output, ctl, fun, counter, real)
             counter[PHASE] = _BEGIN
     return DONE

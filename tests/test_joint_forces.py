@@ -514,21 +514,112 @@ def test_bushing_small_deflection(dim):
     assert [solution.sensor(f"f{c}")[-1, 0] for c in names] == pytest.approx(force, rel=1e-4)
 
 
-def test_bushing_beyond_its_range():
-    """Space: the sine of the rotation says nothing beyond 90 degrees: refused by name; warned of before."""
+@pytest.mark.parametrize("frame", ["first", "mean"])
+@pytest.mark.parametrize("phi", [0.3, 1.3, 2.5, np.pi, 4.0])
+def test_bushing_moment_is_that_of_the_angle(frame, phi):
+    """About one axis the moment that is reported and the one that a drive needs are stiffness times angle."""
     model = Model(3)
-    model.body("b", (0.0, 0.0, 0.0), 1.0, (0.1, 0.1, 0.1))
-    model.bushing("mount", "ground", "b", stiffness=[10.0] * 6)
-    model.initial("b", spin=(0.0, 0.0, 30.0))
-    model.transient_step(1.0, 0.005, frames=0)
-    with pytest.raises(AnalysisError, match='Bushing "mount": the relative rotation'):
-        solve(model)
-    model.initial_velocities.clear()
-    model.steps.clear()
-    model.initial("b", spin=(0.0, 0.0, 9.5))
-    model.transient_step(0.2, 0.005, frames=0)
-    summary = solve(model).summary["steps"][0]
-    assert any('Bushing "mount"' in w for w in summary["warnings"])
+    model.body("b", (0.0, 0.0, 0.0), 1.0, (0.1,) * 3)
+    model.joint("j", "revolute", "ground", "b", point=(0, 0, 0), axis=(0, 0, 1), function=f"{phi}*t")
+    model.bushing("mount", "ground", "b", [1e3] * 3 + [5.0] * 3, point=(0, 0, 0), frame=frame)
+    for name, quantity in (("M", "moment z"), ("phi", "rotation z")):
+        model.sensor(name, "element", on="mount", quantity=quantity)
+    model.sensor("drive", "drive", on="j")
+    model.static_step(increments=10, duration=1.0)
+    solution = solve(model)
+    assert solution.sensor("M")[-1, 0] == pytest.approx(5.0 * phi, rel=1e-10)
+    assert solution.sensor("drive")[-1, 0] == pytest.approx(5.0 * phi, rel=1e-10)
+    assert solution.sensor("phi")[-1, 0] == pytest.approx(phi, rel=1e-10)
+
+
+def bushing_energy(S, d, R, frame):
+    """Energy of a bushing whose frames were alike and global, with scipy's rotation vector: P_b - P_a and R of b."""
+    from scipy.spatial.transform import Rotation
+
+    psi = Rotation.from_matrix(R).as_rotvec()
+    u = Rotation.from_rotvec(0.5 * psi).inv().apply(d) if frame == "mean" else d
+    z = np.concatenate((u, psi))
+    return 0.5 * z @ S @ z
+
+
+@pytest.mark.parametrize("frame", ["first", "mean"])
+def test_bushing_at_large_rotations(frame):
+    """Equilibrium under a general load against derivatives of an energy from scipy's rotation
+    vectors; the forces and moments that are reported are the loads."""
+    from scipy.spatial.transform import Rotation
+
+    S = random_matrix(6, seed=3, scale=10.0)
+    S += np.diag((200.0, 300.0, 250.0, 10.0, 20.0, 30.0))
+    model = Model(3)
+    model.body("b", (0.0, 0.0, 0.0), 1.0, (0.1, 0.2, 0.15))
+    model.bushing("mount", "ground", "b", S, frame=frame)
+    z = np.concatenate(((0.1, -0.05, 0.1), (1.2, -0.9, 0.8)))
+    force, moment = np.split(S @ z, 2)
+    model.force("f", "b", force)
+    model.moment("m", "b", moment)
+    model.sensor("x", "displacement", on="b")
+    model.sensor("turn", "rotation", on="b")
+    for kind in ("force", "moment", "rotation"):
+        for c in "xyz":
+            model.sensor(f"{kind} {c}", "element", on="mount", quantity=f"{kind} {c}")
+    model.static_step(increments=10, tolerance=1e-10)
+    solution = solve(model)
+    d, psi = solution.sensor("x")[-1], solution.sensor("turn")[-1]
+    assert 1.2 < np.linalg.norm(psi) < 3.0
+    R = Rotation.from_rotvec(psi)
+
+    def energy(shift, turn):
+        return bushing_energy(S, d + shift, (Rotation.from_rotvec(turn) * R).as_matrix(), frame)
+
+    def slope(which, k, h=1e-3):
+        e = np.zeros((2, 3))
+        e[which, k] = h
+        return (8 * (energy(*e) - energy(*-e)) - energy(*(2 * e)) + energy(*(-2 * e))) / (12 * h)
+
+    assert [slope(0, k) for k in range(3)] == pytest.approx(force, rel=1e-7, abs=1e-7)
+    assert [slope(1, k) for k in range(3)] == pytest.approx(moment, rel=1e-7, abs=1e-7)
+    shown = {k: np.array([solution.sensor(f"{k} {c}")[-1, 0] for c in "xyz"]) for k in ("force", "moment", "rotation")}
+    assert shown["rotation"] == pytest.approx(psi, abs=1e-9)
+    axes = Rotation.identity() if frame == "first" else Rotation.from_rotvec(0.5 * psi)
+    about = moment if frame == "first" else moment + 0.5 * np.cross(d, force)  # of b's point, of the middle
+    assert axes.apply(shown["force"]) == pytest.approx(force, abs=1e-8)
+    assert axes.apply(shown["moment"]) == pytest.approx(about, abs=1e-8)
+
+
+def test_plane_bushing_in_its_half_way_frame():
+    """Half a turn leaves the stiffness of the half-way frame what it is: u = S^-1 f along its axes."""
+    model = Model(2)
+    model.body("b", (0.0, 0.0), 1.0, 0.1)
+    model.bushing("mount", "ground", "b", [100.0, 300.0, 5.0], frame="mean")
+    model.motion("turn", "b", "rotation", "3*t")
+    model.force("f", "b", (7.0, 2.0))
+    model.sensor("x", "displacement", on="b")
+    model.static_step(increments=10, duration=1.0)
+    c, s = np.cos(1.5), np.sin(1.5)
+    axes = np.array([[c, -s], [s, c]])
+    expected = axes @ ((axes.T @ (7.0, 2.0)) / (100.0, 300.0))
+    assert solve(model).sensor("x")[-1] == pytest.approx(expected, rel=1e-9)
+
+
+def test_bushing_beyond_its_range():
+    """Space: the rotation vector ends at a full turn.  More than three quarters are refused by name, also where the
+    parts come back before anybody looks; warned of before."""
+
+    def spun(spin, **options):
+        model = Model(3)
+        model.body("b", (0.0, 0.0, 0.0), 1.0, (0.1, 0.1, 0.1))
+        model.bushing("mount", "ground", "b", stiffness=[10.0] * 6)
+        model.initial("b", spin=(0.0, 0.0, spin))  # amplitude spin/10
+        model.sensor("turn", "element", on="mount", quantity="rotation z")
+        model.transient_step(**{"duration": 0.65, "h": 0.005, "frames": 0} | options)
+        return solve(model)
+
+    with pytest.raises(AnalysisError, match=r'Bushing "mount": the relative rotation .* is 4\.9 rad'):
+        spun(49.0)
+    assert any('Bushing "mount"' in w for w in spun(44.0).summary["steps"][0]["warnings"])
+    half = spun(34.0, duration=0.1 * np.pi, h=0.05 * np.pi / 400)
+    assert not half.summary["steps"][0]["warnings"]
+    assert np.nanmax(half.sensor("turn")) == pytest.approx(3.4, rel=1e-4)
 
 
 # --- dense nodal masses ----------------------------------------------------------------------------------------------

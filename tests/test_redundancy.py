@@ -196,6 +196,52 @@ def test_a_continued_run_gives_the_same_bits(tmp_path):
     assert steps[0]["warnings"] == steps[1]["warnings"] != []
 
 
+@pytest.mark.parametrize("h", [0.01, 0.001])
+def test_loops_that_are_apart_only_where_the_model_is_drawn(h):
+    """A shaft bent by a universal joint between two bearings: as drawn, its three surplus constraints are two loops
+    without common rows, in all other positions they are one.
+
+    The energy closes, the driver's moment is J q' q''/w with tan q = tan(w t)/cos b, and the bearings bear what bodies
+    of this size can ask for.
+    """
+    b, w, J = 1.0, 2.0, 0.1
+    c, s = np.cos(b), np.sin(b)
+    m = Model(dimension=3)
+    m.body("a", (-0.5, 0.0, 0.0), 1.0, (J, J, J))
+    m.body("b", (0.5 * c, 0.5 * s, 0.0), 1.0, (J, J, J))
+    speed = {"kind": "constant_speed", "rate": w}
+    m.joint("in", "revolute", "ground", "a", point=(-1, 0, 0), axis=(1, 0, 0), function=speed)
+    m.joint("cross", "universal", "a", "b", point=(0, 0, 0), axis=(0, 0, 1), axis_b=(-s, c, 0))
+    m.joint("out", "revolute", "ground", "b", point=(c, s, 0), axis=(c, s, 0))
+    for joint in ("in", "out"):
+        m.sensor(joint, "reaction", on=joint)
+    m.sensor("drive", "drive", on="in")
+    m.sensor("q", "joint", on="out")
+    m.transient_step(1.5, h, frames=0)
+    solution = solve(m)
+    assert "3 repeat others" in summary(solution)["warnings"][0]
+    assert summary(solution)["energy"]["closing_error_relative"] < 1e-12
+    assert max(np.abs(solution.sensor(joint)[1:]).max() for joint in ("in", "out")) < 10.0
+    t = solution.steps[0].time
+    # tan q = tan(w t)/cos b, as its rates: q' = w cos b/(1 - sin^2 b cos^2(w t)), a quarter of a turn apart by the cross
+    turn = w * t
+    for start in (0.0, 0.5 * np.pi):
+        q = np.arctan2(np.sin(turn + start), np.cos(turn + start) * c)
+        q = np.unwrap(q) - q[0]
+        if np.abs(q - solution.sensor("q")[:, 0]).max() < 1e-9:
+            break
+    else:
+        pytest.fail("the output shaft does not follow the joint's law")
+    turn = turn[1:-1] + start
+    below = 1.0 - s * s * np.cos(turn) ** 2
+    rate = w * c / below
+    change = w * c * s * s * 2.0 * w * np.sin(turn) * np.cos(turn) / below**2
+    moment = J * rate * change / w
+    found = solution.sensor("drive")[1:, 0]
+    found = 0.5 * (found[1:] + found[:-1])  # multipliers alternate about their values at the ends of steps
+    np.testing.assert_allclose(np.abs(found), np.abs(moment), atol=60.0 * h * h * np.abs(moment).max())
+
+
 # --- drivers ---------------------------------------------------------------------------------------------------------
 def driven(*functions) -> Model:
     """Bricard's mechanism with drivers of its first rod."""

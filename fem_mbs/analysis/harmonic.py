@@ -22,6 +22,7 @@ from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.linear_ports import Outputs, inputs_of_groups, outputs_of
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.model import CompiledModel
 from fem_mbs.solvers.frequency_response import DirectResponse, ModalResponse, SingularShift
 
 __all__ = ["Harmonic", "Shaker", "shakers"]
@@ -42,13 +43,16 @@ class Shaker:
     amplitude: complex
 
 
-def shakers(linear: Linearised, options: dict[str, Any], owner: str) -> tuple[list[Shaker], list[str]]:
-    """What the options of a step choose, and sentences on what stays at rest.
+def shakers(
+    compiled: CompiledModel, at: np.ndarray, t: float, options: dict[str, Any], owner: str
+) -> tuple[list[Shaker], list[str]]:
+    """What the options of a step choose, and sentences on what stays at rest; ``at`` (n_fun,) are the values of all
+    functions at its time t [s].
 
     Raises:
         ModelError: an unknown name, or nothing that shakes.
     """
-    compiled, loads = linear.compiled, options["loads"]
+    loads = options["loads"]
     amplitudes, phases = options["amplitudes"] or {}, options["phases"] or {}
     everything = isinstance(loads, str) and loads == "all"
     names = [] if everything else [loads] if isinstance(loads, str) else list(loads)
@@ -69,7 +73,7 @@ def shakers(linear: Linearised, options: dict[str, Any], owner: str) -> tuple[li
         key = "loads" if not everything else "amplitudes" if name in amplitudes else "phases"
         mask, weight = chosen(compiled, [_full_name(compiled, name)], owner, key, motions=True)
         rest &= ~mask
-        values = np.where(mask, linear.values, 0.0)
+        values = np.where(mask, at, 0.0)
         if name in amplitudes:
             values = mask * _directions(compiled, name) * float(amplitudes[name])
         size = float(np.abs(values).max(initial=0.0))
@@ -80,19 +84,19 @@ def shakers(linear: Linearised, options: dict[str, Any], owner: str) -> tuple[li
             continue
         turned = np.exp(1j * np.deg2rad(float(phases.get(name, 0.0))))
         found.append(Shaker(name, values / (1.0 if weight else size), 1.0 if weight else 0.0, size * turned))
-    values = np.where(rest, linear.values, 0.0)
+    values = np.where(rest, at, 0.0)
     size = float(np.abs(values).max(initial=0.0))
     if size > 0.0:
         found.append(Shaker("all" if not found else "all others", values / size, 0.0, complex(size)))
     if not found:
         what = f"{', '.join(silent)} {'has' if len(silent) == 1 else 'have'} the" if silent else "the loads have the"
-        why = f"{what} value 0 at t = {linear.t:g} s" if silent or rest.any() else "there is no load"
+        why = f"{what} value 0 at t = {t:g} s" if silent or rest.any() else "there is no load"
         raise ModelError(
             f"{owner}: nothing shakes the model: {why}; add a load, name a motion in loads, or give amplitudes "
             "(or time, at which functions are taken)"
         )
     said = [
-        f'"{name}" has the value 0 at t = {linear.t:g} s and does not shake; give amplitudes or time' for name in silent
+        f'"{name}" has the value 0 at t = {t:g} s and does not shake; give amplitudes or time' for name in silent
     ]
     return found, said
 

@@ -102,9 +102,9 @@ class Linearised:
         solution do not hold: it is taken out again.
         """
         start, moved = self.state, self.moved(response.u)
-        before = {i: self._outputs(start, [i])[i] for i in self._blocks(stresses=True)}
+        before = self._outputs(start, self._blocks(stresses=True), stresses=True)
         changes = self.output_changes(response.u, stresses=True)
-        there = self._outputs(moved, list(changes))
+        there = self._outputs(moved, list(changes), stresses=True)
         for i, change in changes.items():
             block = self.system.blocks[i]
             extra = before[i] + change - there[i]
@@ -428,34 +428,43 @@ class Linearised:
         return change
 
     def _outputs(
-        self, state: S.State, blocks: Sequence[int], mask: np.ndarray | None = None, fun: np.ndarray | None = None
+        self,
+        state: S.State,
+        blocks: Sequence[int],
+        mask: np.ndarray | None = None,
+        fun: np.ndarray | None = None,
+        stresses: bool = False,
     ) -> dict[int, np.ndarray]:
-        """OUTPUT tables of blocks at a state, by their numbers."""
+        """OUTPUT tables of blocks at a state, by their numbers; or the ``stresses`` that their `prestress` takes."""
         tables = {}
         fun = self._fun(mask) if fun is None else fun
         with self._under_stress():
             for i in blocks:
                 block = self.system.blocks[i]
-                table = np.zeros((block.size, len(block.type.outputs)))
+                own = stresses and block.type.stresses > 0
+                job = C.STRESSES if own else C.OUTPUT
+                table = np.zeros((block.size, block.type.stresses if own else len(block.type.outputs)))
                 hist = self.system.block_history(block).copy()
                 block.type.report(
-                    C.OUTPUT, 0, block.size, self.ctl, block.par, block.dof, block.rot, hist, fun,
+                    job, 0, block.size, self.ctl, block.par, block.dof, block.rot, hist, fun,
                     state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
                 )  # fmt: skip
                 tables[i] = table
         return tables
 
     def output_changes(self, u: np.ndarray, stresses: bool = False) -> dict[int, np.ndarray]:
-        """Change of all outputs along linear displacements u, by central differences of order 4; or only of those
-        blocks whose ``stresses`` stiffen them."""
+        """Change of all outputs along linear displacements u, by central differences of order 4; or of the ``stresses``
+        of those blocks that these stiffen."""
         blocks = self._blocks(stresses)
         kind = self.system.system.kind
         turns = np.abs(u[kind == S.ROTATION]).max(initial=0.0)
         size = max(np.abs(u[kind == S.POSITION]).max(initial=0.0) / self.system.length, turns)
         if size == 0.0:
-            return {i: np.zeros_like(v) for i, v in self._outputs(self.state, blocks).items()}
+            return {i: np.zeros_like(v) for i, v in self._outputs(self.state, blocks, stresses=stresses).items()}
         e = 1e-3 / size
-        p1, m1, p2, m2 = (self._outputs(self.moved(k * e * u), blocks) for k in (1.0, -1.0, 2.0, -2.0))
+        p1, m1, p2, m2 = (
+            self._outputs(self.moved(k * e * u), blocks, stresses=stresses) for k in (1.0, -1.0, 2.0, -2.0)
+        )
         return {i: (8.0 * (p1[i] - m1[i]) - (p2[i] - m2[i])) / (12.0 * e) for i in p1}
 
     def geometric_stiffness(self, response: Response) -> csr_matrix:

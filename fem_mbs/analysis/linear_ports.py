@@ -15,9 +15,10 @@ from fem_mbs.analysis.initial import director_velocities
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import ModelError
+from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["Inputs", "Outputs", "inputs_of", "inputs_of_groups", "outputs_of"]
+__all__ = ["Inputs", "Outputs", "check_outputs", "inputs_of", "inputs_of_groups", "outputs_of"]
 
 _STEP = 1e-3  # of differences: radians, and over the model's length
 
@@ -154,11 +155,14 @@ class Outputs:
     u: csr_matrix
 
 
-def outputs_of(lin: Linearisation, names, given: Inputs, owner: str) -> Outputs:
-    sensors = {s.name: s for s in lin.compiled.sensors}
-    names = [names] if isinstance(names, str) else list(names)
-    wanted, labels, derivatives, slopes, start = [], [], [], [], []
-    record = lin.system.system.record
+def check_outputs(compiled: CompiledModel, names, owner: str) -> list[tuple]:
+    """Sensor and number of derivations of outputs, by their names with a prime for each.
+
+    Raises:
+        ModelError: there is no such sensor, it is not linear in small motions, or derived too often.
+    """
+    sensors = {s.name: s for s in compiled.sensors}
+    found = []
     for name in names:
         plain = name.rstrip("'")
         primes = len(name) - len(plain)
@@ -170,6 +174,15 @@ def outputs_of(lin: Linearisation, names, given: Inputs, owner: str) -> Outputs:
             raise ModelError(f'{owner}: sensors: "{plain}": {sensor.kind} is not linear in small motions; remove it')
         if primes > 2:
             raise ModelError(f"{owner}: sensors: {name!r} is derived {primes} times; take at most two")
+        found.append((sensor, primes))
+    return found
+
+
+def outputs_of(lin: Linearisation, names, given: Inputs, owner: str) -> Outputs:
+    names = [names] if isinstance(names, str) else list(names)
+    wanted, labels, derivatives, slopes, start = [], [], [], [], []
+    record = lin.system.system.record
+    for sensor, primes in check_outputs(lin.compiled, names, owner):
         last = min((s.first for s in lin.compiled.sensors if s.first > sensor.first), default=len(record))
         rows = np.arange(sensor.first, last)
         wanted.append((sensor, rows))

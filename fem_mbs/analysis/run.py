@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -30,6 +30,7 @@ from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
 from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution, energy_range, relative_error
 from fem_mbs.analysis.statics import check_options, run_static, varied
+from fem_mbs.analysis.step_checks import check_steps
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
@@ -52,6 +53,7 @@ def solve(model: Model, progress: Callable[[Progress], None] | None = None, watc
     solution.compiled = job.compiled
     if watch is not None:
         job.recorder = watch(job, solution)
+    job.look_ahead()
     job.run()
     return solution
 
@@ -63,13 +65,22 @@ def run(
     restart: int | None = None,
     skipped: list[str] | Callable[[], list[str]] | None = None,
     watch: Callable | None = None,
+    source: str | Path | None = None,
+    inputs: Iterable[Path] = (),
+    overwrite: bool = False,
 ):
     """Run all steps of a model into a results folder and return the opened `fem_mbs.results.Results`.
+
+    The folder belongs to the model: results of the same model in it are replaced, those of another one refused, and
+    files that fem-mbs has not written there are left alone (`fem_mbs.results_folder`).
 
     Args:
         restart: number of the restart point in the folder to continue from (-1: the last), None: from the start.
         skipped: plain sentences on what an input file held and was not used, for the summary; or what gives them when
             the run ends.
+        source: the model file, by which the model is known in the folder; None: it is known by its title.
+        inputs: files that the model was made of; a run that would remove one is refused.
+        overwrite: take the folder of another model, or one with other files in it, too.
         watch: what the run and its recorder are given to; it returns the recorder that is used instead.
 
     Raises:
@@ -86,8 +97,8 @@ def run(
     job = _Run(model, None, progress, compiled, skipped)
     header["fingerprint"] = fingerprint(job)
     if restart is None:
-        job.check()
-        job.recorder = ResultsWriter(directory, header)
+        job.look_ahead()
+        job.recorder = ResultsWriter(directory, header, source=source, inputs=inputs, overwrite=overwrite)
         write_parts(directory, model)
     else:
         before = Results.open(directory)
@@ -131,10 +142,8 @@ def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
         ModelError: the model cannot be computed.
     """
     job = _Run(model, None)
-    job.check()
+    job.look_ahead()
     step, options, settings = job.plan[0]
-    if step.kind == "inverse":
-        check_drivers(job.compiled, job.state, step.name)
     if step.kind in TIMED and options.get("dynamic", True):
         job.start_report = consistent_velocities(job.compiled, job.state, 0.0, job._spin(step, options, 0.0))
         stepping = Stepping(
@@ -165,7 +174,7 @@ class _Run:
         self.linear = LinearRuns(self)
         self.rotors = RotorRuns(self)
         self.start_report: dict[str, Any] = {}
-        self.started = False
+        self.started = self.checked = False
         self.assembly: dict[str, Any] | None = None
         self.outcomes: Callable[[], list[Outcome]] = list
         if not model.steps:
@@ -217,9 +226,9 @@ class _Run:
             return
         step, options, _ = self.plan[number]
         spin = self._spin(step, options, sum(o.get("duration", 0.0) for _, o, _ in self.plan[:number]))
-        if not abs(spin.speed * spin.h) < np.pi:
+        if not abs(spin.speed * spin.h) < 0.5 * np.pi:
             raise ModelError(
-                f'Step "{step.name}": h = {spin.h:g} s is more than half a turn of "{frame.name}"; take a smaller one'
+                f'Step "{step.name}": h = {spin.h:g} s is more than a quarter of a turn of "{frame.name}"; take a smaller one'
             )
         self.compiled.functions[frame.function] = lambda t: spin.of_step(frame.law(t)) ** 2
 
@@ -251,8 +260,16 @@ class _Run:
 
     def check(self) -> None:
         """Everything that can be said against the start before a results folder is touched."""
+        if self.checked:
+            return
         self.assemble()
         check_start(self.compiled, self.state, 0.0, self._varied())
+        self.checked = True
+
+    def look_ahead(self) -> None:
+        """Everything that can be said against the start and all steps before a results folder is touched."""
+        self.check()
+        check_steps(self)
 
     def _varied(self) -> np.ndarray:
         """Motions (n_fun,) bool that the static steps before the first transient bring in; where there are linear steps
@@ -534,7 +551,7 @@ class _Run:
             "t_start": t0, "t_end": self.t, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
             "seconds": round(elapsed, 4), "start": self.start_report, **events,
-            "warnings": [*stepping.redundancy.warnings, *stepping.watcher.warnings],
+            "warnings": stepping.warnings,
             "constraint_error": constraint_error(self.compiled, self.state, self.t),
             "energy": {
                 "range": scale, "closing_error": totals["error"],

@@ -25,7 +25,7 @@ from fem_mbs.solvers.continuation import PathSettings, Point, follow
 from fem_mbs.solvers.eigen import negative_count
 from fem_mbs.solvers.linear import SingularMatrixError
 
-__all__ = ["STATIC_OPTIONS", "check_options", "run_static", "varied"]
+__all__ = ["STATIC_OPTIONS", "check_levels", "check_options", "controlled", "run_static", "varied"]
 
 #: Options of a static step and their defaults, besides those of Newton-Raphson; an empty text or 0 means: not given.
 STATIC_OPTIONS: dict[str, Any] = {
@@ -97,6 +97,33 @@ def varied(step: Step, options: dict[str, Any]):
     return [] if options["duration"] and "vary" not in step.options else options["vary"]
 
 
+def check_levels(loading: Loading, mask: np.ndarray, weight: bool, owner: str) -> set[float]:
+    """The factors at which loads (n_fun,) bool and perhaps the weight stand, at most one; NaN is one that is not known.
+
+    Raises:
+        ModelError: they stand at different ones.
+    """
+    levels = set(loading.factors[mask].tolist()) | ({loading.weight} if weight else set())
+    if len(levels) > 1 and not np.isnan(list(levels)).any():
+        raise ModelError(f"{owner}: vary: the loads stand at different factors {sorted(levels)}; vary them one by one")
+    return levels
+
+
+def controlled(model: Model, system, options: dict[str, Any], owner: str) -> tuple[int, int, int]:
+    """Node, dof and equation of the displacement that ``on`` and ``component`` name.
+
+    Raises:
+        ModelError: there is no such node, or it is held or driven there.
+    """
+    on, component = options["on"], options["component"]
+    node = model.node_of(on, owner)
+    dof = int(system.offset[node]) + "xyz".index(component)
+    equation = int(system.system.equation[dof])
+    if equation < 0:
+        raise ModelError(f'{owner}: "{on}" is held or driven along {component}; choose a displacement that is free')
+    return node, dof, equation
+
+
 def run_static(run, step: Step, options: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """Make a static step of a run (`fem_mbs.analysis.run`); its summary.
 
@@ -108,9 +135,7 @@ def run_static(run, step: Step, options: dict[str, Any], settings: Settings) -> 
     loading: Loading = run.loading
     if options["duration"]:
         loading.all_on(mask, weight)
-    levels = set(loading.factors[mask].tolist()) | ({loading.weight} if weight else set())
-    if len(levels) > 1:
-        raise ModelError(f"{owner}: vary: the loads stand at different factors {sorted(levels)}; vary them one by one")
+    levels = check_levels(loading, mask, weight, owner)
     start = levels.pop() if levels else 0.0
     motions = bool((mask & ~np.asarray(run.compiled.loads, bool)).any())
     if motions:
@@ -276,14 +301,7 @@ class _Static:
         problem = _Problem(run.compiled, self.stepping, self.set, self.motions)
         component, place = -1, 0.0
         if o["on"]:
-            node = run.model.node_of(o["on"], f'Step "{self.step.name}"')
-            dof = run.system.offset[node] + "xyz".index(o["component"])
-            component = int(run.system.system.equation[dof])
-            if component < 0:
-                raise ModelError(
-                    f'Step "{self.step.name}": "{o["on"]}" is held or driven along {o["component"]}; choose a '
-                    "displacement that is free"
-                )
+            node, dof, component = controlled(run.model, run.system, o, f'Step "{self.step.name}"')
             place = float(run.state.Q[0, dof] - run.system.nodes.x[node, "xyz".index(o["component"])])
         size = run.system.length
         arc = (o["size"] or 0.02) * 1.0

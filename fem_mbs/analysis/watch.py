@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.assembly import Compiled
+from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.registry import Watch
 from fem_mbs.errors import AnalysisError
 
@@ -16,6 +17,9 @@ class Watcher:
 
     def __init__(self, compiled: Compiled):
         self.blocks = [b for b in compiled.blocks if b.type.watch is not None]
+        self.histories = [
+            (compiled.block_history(b),) if isinstance(b.type.watch, HistoryWatch) else () for b in self.blocks
+        ]
         self.worst: dict[tuple[str, str], tuple[float, int, float, Watch]] = {}
 
     def look(self, Q: np.ndarray, D: np.ndarray, time: float) -> None:
@@ -24,9 +28,9 @@ class Watcher:
         Raises:
             AnalysisError: an element is beyond its limit, naming the group and the element.
         """
-        for block in self.blocks:
+        for block, history in zip(self.blocks, self.histories, strict=True):
             watch = block.type.watch
-            values = watch.values(block.par, block.dof, block.rot, Q, D)
+            values = watch.values(block.par, block.dof, block.rot, Q, D, *history)
             i = int(values.argmax())
             value = float(values[i])
             if not value > watch.warn:

@@ -1,0 +1,253 @@
+"""What the spatial beams share: their parameters and outputs, the place of an element, rows and tangent of its nodes.
+
+Ends P = x + R a with rigid offsets a, section triads [e_x e_y e_z] = R A, chord l = P_q - P_p.  A beam element is a
+function of (l, spin of p, spin of q), nine components in spatial axes; dofs are (x_p, theta_p, x_q, theta_q).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import inner
+from fem_mbs.elements.kinematics import cayley_tangent, rotate, spin
+from fem_mbs.elements.registry import ElementType
+
+__all__ = [
+    "DAMPING", "FIXED", "LENGTH", "OFFSET", "OUTPUTS", "PAR", "REFERENCE", "SCALE", "SECOND", "STIFFNESS", "STRESS",
+    "TRIAD", "add_cross", "add_skew", "add_turned", "beam_types", "dot", "end_rates", "matrix", "place", "prestress",
+    "section_forces", "store_force", "store_tangent",
+]  # fmt: skip
+
+SCALE, LENGTH, SECOND, DAMPING = 0, 1, 2, 3
+STIFFNESS, STRESS, REFERENCE, OFFSET, TRIAD, FIXED = 4, 25, 31, 37, 43, 61
+PAR = (
+    "scale",
+    "length [m]",
+    "second_order",
+    "damping [s]",
+    *(f"S{i}{j} [N/m]" for i in range(1, 7) for j in range(i, 7)),
+    *(f"s{i} [N]" for i in range(1, 7)),
+    *(f"e{i} [m]" for i in range(1, 7)),
+    *(f"a{c}_{end} [m]" for end in "pq" for c in "xyz"),
+    *(f"A{i}{j}_{end}" for end in "pq" for i in "123" for j in "123"),
+    *(f"fixed{i}" for i in range(1, 7)),
+)
+OUTPUTS = (
+    "N [N]", "Vy [N]", "Vz [N]", "T [N m]", "My 1 [N m]", "My 2 [N m]", "Mz 1 [N m]", "Mz 2 [N m]", "strain",
+    "twist [rad]",
+)  # fmt: skip
+
+
+# --- small vectors and blocks ----------------------------------------------------------------------------------------
+@inner
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inner
+def add_cross(a, b, f, out, o):
+    """out[o:o + 3] += f a x b."""
+    out[o] += f * (a[1] * b[2] - a[2] * b[1])
+    out[o + 1] += f * (a[2] * b[0] - a[0] * b[2])
+    out[o + 2] += f * (a[0] * b[1] - a[1] * b[0])
+
+
+@inner
+def add_turned(K, r, c, f, b, g):
+    """K[r:, c:] += f (b g^T - b.g I), which takes w to f (w x b) x g."""
+    d = dot(b, g)
+    for i in range(3):
+        for j in range(3):
+            K[r + i, c + j] += f * b[i] * g[j]
+        K[r + i, c + i] -= f * d
+
+
+@inner
+def add_skew(K, r, c, f, v):
+    """K[r:, c:] += f v~."""
+    x, y, z = f * v[0], f * v[1], f * v[2]
+    K[r, c + 1] -= z
+    K[r, c + 2] += y
+    K[r + 1, c] += z
+    K[r + 1, c + 2] -= x
+    K[r + 2, c] -= y
+    K[r + 2, c + 1] += x
+
+
+@inner
+def arm_columns(K, rows, c, a, sign):
+    """K[:, c:c + 3] += sign K[:, :3] a~: the chord moves with the spin of an end that is offset by a."""
+    for i in range(rows):
+        p, q, r = sign * K[i, 0], sign * K[i, 1], sign * K[i, 2]
+        K[i, c] += q * a[2] - r * a[1]
+        K[i, c + 1] += r * a[0] - p * a[2]
+        K[i, c + 2] += p * a[1] - q * a[0]
+
+
+@inner
+def turn_columns(K, rows, c, T):
+    """K[:, c:c + 3] = K[:, c:c + 3] T: from spins at the end of the step to its Cayley vector."""
+    for i in range(rows):
+        p, q, r = K[i, c], K[i, c + 1], K[i, c + 2]
+        for j in range(3):
+            K[i, c + j] = p * T[0, j] + q * T[1, j] + r * T[2, j]
+
+
+@inner
+def place(par, e, dof, rot, Q, D, state, E, l, a):
+    """Section axes E (6, 3), chord l (3,) and offset arms a (2, 3) of an element at a state, spatial axes."""
+    for k in range(2):
+        n, o = rot[e, k], OFFSET + 3 * k
+        rotate(D, state, n, par[e, o], par[e, o + 1], par[e, o + 2], a[k])
+        o = TRIAD + 9 * k
+        for j in range(3):
+            rotate(D, state, n, par[e, o + j], par[e, o + 3 + j], par[e, o + 6 + j], E[3 * k + j])
+    for i in range(3):
+        l[i] = Q[state, dof[e, 6 + i]] - Q[state, dof[e, i]] + a[1, i] - a[0, i]
+
+
+@inner
+def matrix(par, e, S):
+    """S (6, 6) of an element."""
+    k = STIFFNESS
+    for i in range(6):
+        for j in range(i, 6):
+            S[i, j] = S[j, i] = par[e, k]
+            k += 1
+
+
+@inner
+def end_rates(V, D, dof, rot, e, a, x):
+    """x (9,) = rates of the chord and spins of both ends at state 1, where the ends have the arms a (2, 3)."""
+    s = np.empty((2, 3))
+    spin(V, D, dof, rot, 1, e, 0, s[0])
+    spin(V, D, dof, rot, 1, e, 1, s[1])
+    for i in range(3):
+        x[i] = V[1, dof[e, 6 + i]] - V[1, dof[e, i]]
+        x[3 + i], x[6 + i] = s[0, i], s[1, i]
+    add_cross(s[1], a[1], 1.0, x, 0)
+    add_cross(s[0], a[0], -1.0, x, 0)
+
+
+# --- rows and tangent of the nodes -----------------------------------------------------------------------------------
+@inner
+def store_force(par, e, sf, fixed, f9, am, strains, f):
+    """Rows f of the nodes from the force on the chord and the moments of the ends f9 (9,), arms am (2, 3) in the middle
+    of the step; then the rows of fixed strains, from ``strains`` (6,) at its end."""
+    for i in range(3):
+        f[i], f[3 + i], f[6 + i], f[9 + i] = -f9[i], f9[3 + i], f9[i], f9[6 + i]
+    add_cross(am[0], f9, -1.0, f, 3)
+    add_cross(am[1], f9, 1.0, f, 9)
+    for i in range(12):
+        f[i] *= sf
+    for i in range(fixed):
+        k = int(par[e, FIXED + i])
+        f[12 + i] = par[e, SCALE] * (strains[k] - par[e, REFERENCE + k])
+
+
+@inner
+def store_tangent(par, e, dof, U, sf, sk, fixed, f, a1, am, K, G1, Gm, ke):
+    """Tangent ke of the nodes from K (9, 9) by chord and spins of the ends, which is changed.
+
+    ``f``: rows of `store_force`; ``a1``, ``am`` (2, 3): arms at the end and in the middle of the step; ``G1``, ``Gm``
+    (6, 9): gradients of the fixed strains at the end (rows) and in the middle (columns).
+    """
+    w, T = np.empty(3), np.empty((3, 3))
+    if fixed:
+        arm_columns(G1, fixed, 3, a1[0], 1.0)
+        arm_columns(G1, fixed, 6, a1[1], -1.0)
+        arm_columns(Gm, fixed, 3, am[0], 1.0)
+        arm_columns(Gm, fixed, 6, am[1], -1.0)
+    for i in range(fixed):
+        for j in range(3):
+            g = par[e, SCALE] * G1[i, j]
+            ke[12 + i, j], ke[12 + i, 6 + j] = -g, g
+            ke[12 + i, 3 + j] = par[e, SCALE] * G1[i, 3 + j]
+            ke[12 + i, 9 + j] = par[e, SCALE] * G1[i, 6 + j]
+            g = par[e, SCALE] * Gm[i, j]
+            ke[j, 12 + i], ke[6 + j, 12 + i] = -g, g
+            ke[3 + j, 12 + i] = par[e, SCALE] * Gm[i, 3 + j]
+            ke[9 + j, 12 + i] = par[e, SCALE] * Gm[i, 6 + j]
+        for j in range(fixed):
+            ke[12 + i, 12 + j] = 0.0
+    # offsets: the chord moves with the spins of the ends, the force on it has a moment about the nodes
+    arm_columns(K, 9, 3, a1[0], 1.0)
+    arm_columns(K, 9, 6, a1[1], -1.0)
+    for j in range(9):
+        for i in range(3):
+            w[i] = K[i, j]
+        for k in range(2):
+            sign = -1.0 if k == 0 else 1.0
+            o = 3 + 3 * k
+            K[o, j] += sign * (am[k, 1] * w[2] - am[k, 2] * w[1])
+            K[o + 1, j] += sign * (am[k, 2] * w[0] - am[k, 0] * w[2])
+            K[o + 2, j] += sign * (am[k, 0] * w[1] - am[k, 1] * w[0])
+    for i in range(3):
+        w[i] = f[6 + i] / sf
+    add_turned(K, 3, 3, -0.5, a1[0], w)
+    add_turned(K, 6, 6, 0.5, a1[1], w)
+    for k in range(2):
+        cayley_tangent(U[dof[e, 6 * k + 3]], U[dof[e, 6 * k + 4]], U[dof[e, 6 * k + 5]], T)
+        turn_columns(K, 9, 3 + 3 * k, T)
+        if fixed:
+            turn_columns(ke[12:], fixed, 3 + 6 * k, T)
+    for i in range(3):
+        for j in range(3):
+            t = sk * K[i, j]
+            ke[i, j], ke[i, 6 + j], ke[6 + i, j], ke[6 + i, 6 + j] = t, -t, -t, t
+            t, r = sk * K[i, 3 + j], sk * K[i, 6 + j]
+            ke[i, 3 + j], ke[i, 9 + j], ke[6 + i, 3 + j], ke[6 + i, 9 + j] = -t, -r, t, r
+            t, r = sk * K[3 + i, j], sk * K[6 + i, j]
+            ke[3 + i, j], ke[3 + i, 6 + j], ke[9 + i, j], ke[9 + i, 6 + j] = -t, t, -r, r
+            ke[3 + i, 3 + j], ke[3 + i, 9 + j] = sk * K[3 + i, 3 + j], sk * K[3 + i, 6 + j]
+            ke[9 + i, 3 + j], ke[9 + i, 9 + j] = sk * K[6 + i, 3 + j], sk * K[6 + i, 6 + j]
+
+
+# --- section forces --------------------------------------------------------------------------------------------------
+@inner
+def section_forces(f9, E, weight, f):
+    """f[:8] += ``weight`` times N, Vy, Vz, T and the moments My, Mz of both ends, for outputs.
+
+    They are the force on the chord and the moments of the ends f9 (9,), resolved in the section axes E (6, 3), so that
+    they balance at the nodes: moments in the axes of their end, forces and torque as the mean of both ends.
+    """
+    for j in range(3):
+        f[j] += 0.5 * weight * (dot(f9, E[j]) + dot(f9, E[3 + j]))
+    f[3] += 0.5 * weight * (dot(f9[6:], E[3]) - dot(f9[3:], E[0]))
+    f[4] -= weight * dot(f9[3:], E[1])
+    f[5] += weight * dot(f9[6:], E[4])
+    f[6] -= weight * dot(f9[3:], E[2])
+    f[7] += weight * dot(f9[6:], E[5])
+
+
+# --- types -----------------------------------------------------------------------------------------------------------
+def prestress(par, stresses, factor):
+    """Parameters with ``factor`` times the stresses (n, 6) of the job STRESSES added to the initial ones."""
+    par = par.copy()
+    par[:, STRESS : STRESS + 6] += factor * stresses
+    return par
+
+
+def beam_types(name, par, force, report, watch=None):
+    """A type without fixed strains and one for each number of them, 1 to 6: pairs of a name and an `ElementType`."""
+    for m in range(7):
+        full = name + (f"_fixed{m}" if m else "")
+        yield (
+            full,
+            ElementType(
+                full,
+                3,
+                2,
+                True,
+                par,
+                force,
+                report,
+                0,
+                m,
+                OUTPUTS,
+                SCALE if m else -1,
+                prestress=prestress,
+                watch=watch,
+                stresses=6,
+            ),
+        )

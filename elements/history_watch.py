@@ -1,0 +1,14 @@
+"""A watch over what kernels remember of all steps, where a look at single states would miss something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fem_mbs.elements.registry import Watch
+
+__all__ = ["HistoryWatch"]
+
+
+@dataclass(frozen=True)
+class HistoryWatch(Watch):
+    """As `Watch`, with ``values(par, dof, rot, Q, D, hist)``: the history (n, n_hist) of the elements comes last."""
