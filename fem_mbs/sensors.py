@@ -449,7 +449,8 @@ class _Reaction(Sensor):
         coupled = any(c.name == self.on for c in self.model._couplings)
         node = coupled and kind.startswith(("point", "offset"))
         prefix = "node " if node else ("origin " if not coupled and kind.startswith("equation") else "")
-        return {c: (unit, [prefix + c if "moment" in c else c]) for c, unit in wrench.items()}
+        about = {c: [prefix + c] + ([f"{c} z"] if c == "moment" else []) for c in wrench if "moment" in c}
+        return {c: (unit, about.get(c, [c])) for c, unit in wrench.items()}
 
     def evaluate(self, values, ledger):
         return np.column_stack([values[:, a:b].sum(axis=1) for a, b in self.groups])

@@ -217,7 +217,7 @@ def test_names_with_brackets(tmp_path, fem_mbs):
 def test_endless_inputs(tmp_path, fem_mbs, command):
     more = ["-o", tmp_path / "out"] if command == "run" else []
     code, _, err = fem_mbs(command, write(tmp_path, MINIMAL.replace("h = 0.01", "h = 1e-99")), *more)
-    assert code == 2 and "at most 1e+12 can be made: take a larger h" in err
+    assert code == 2 and "at most 1e+09 can be made: take a larger h" in err
     force = '[[force]]\nname = "f"\non = "m:end"\nvector = [1, 0]\nfunction = { kind = "csv", file = "/dev/zero" }\n'
     code, _, err = fem_mbs(command, write(tmp_path, MINIMAL + force), *more)
     assert code == 2 and 'file "/dev/zero" is no file' in err

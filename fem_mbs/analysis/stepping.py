@@ -345,7 +345,7 @@ class Stepping:
 
     def _changed(self) -> tuple[np.ndarray, ...]:
         s = self.state
-        return s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist
+        return s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.recent
 
     def _halvings_of_turn(self, part: float = 1.0) -> int:
         """How often the next step, or a part of it, must be halved for no node to turn by more than a quarter of a turn
@@ -459,7 +459,7 @@ class Stepping:
         if not own.any():
             return record
         y = np.vstack((self.recent, record[:, own]))
-        self.recent = y[-_KEPT:].copy()
+        self.recent[:] = y[-_KEPT:]
         now, last, second, third = (y[_KEPT - k : len(y) - k] for k in range(4))
         steady = 0.5 * now + 0.75 * last - 0.25 * third
         for fewer in (0.625 * now + 0.75 * last - 0.375 * second, now):
