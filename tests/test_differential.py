@@ -405,7 +405,7 @@ def columns(found, name: str, row: int) -> np.ndarray:
     return np.array([found[f"{name}.{c}"][row] for c in "xyz" if f"{name}.{c}" in found])
 
 
-def compare(m: Mechanism, found, reference: Reference, tolerance: float) -> None:
+def compare(m: Mechanism, found, reference: Reference, tolerance: float, reactions: bool = True) -> None:
     half, full = (reference.observed(t, *qv) for t, qv in zip((TIME / 2, TIME), reference.run((TIME / 2, TIME))))
     dim = m.dimension
     size = max(1.0, *(np.abs(v).max() for k, v in half.items() if k.startswith("place")))
@@ -420,9 +420,9 @@ def compare(m: Mechanism, found, reference: Reference, tolerance: float) -> None
             if f"joint {k}" in found:
                 close(found[f"joint {k}"][row], exact[f"joint {k}"], 1.0, tolerance, f"joint {k}")
     # reactions belong to the middle of steps; only within a run their means are of even order
-    for name, expected in half.items():
-        if name in found:  # a link
-            close(found[name][0], expected, max(10.0, abs(expected)), 30 * tolerance, name)
+    for name, expected in half.items() if reactions else ():
+        if f"{name}.force" in found:  # of a link
+            close(found[f"{name}.force"][0], expected, max(10.0, abs(expected)), 30 * tolerance, name)
             continue
         if name.startswith("loop"):
             force, moment, kind = expected, None, "loop"
@@ -446,18 +446,19 @@ def close(value, exact, scale, tolerance, name) -> None:
 
 def check(m: Mechanism, rule: str = "midpoint", h: float = H, tolerance: float = TOLERANCE) -> None:
     reference = Reference(m)
-    compare(m, extrapolated(m, reference, rule, h), reference, tolerance)
+    # with constraints Newmark's rule is weakly unstable in accelerations and multipliers (docs/theory.md)
+    compare(m, extrapolated(m, reference, rule, h), reference, tolerance, rule != "newmark")
 
 
 def examples(dimension, number, test):
     """Run a test on so many mechanisms; failing ones are not made smaller, which would take minutes."""
-    phases = [p for p in Phase if p is not Phase.shrink]
+    phases = [Phase.explicit, Phase.generate]
     settings(max_examples=number, phases=phases, database=None)(given(mechanisms(dimension))(test))()
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_transients(dimension):
-    examples(dimension, 8, check)
+    examples(dimension, 8, lambda m: check(m))
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -470,4 +471,4 @@ def test_other_rules(dimension, rule):
 @pytest.mark.long
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_many_transients(dimension):
-    examples(dimension, 100, check)
+    examples(dimension, 100, lambda m: check(m))
