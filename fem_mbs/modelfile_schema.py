@@ -523,7 +523,10 @@ NodalSpring = _table(
 Support = _table(
     "Support",
     on=Key(PLACES, "nodes that are held where they are", required=True),
-    components=Key(COMPONENTS, 'of "x", "y", "z", "rotation"', shows="all that a node has"),
+    components=Key(
+        COMPONENTS, 'of "x", "y", "z", "rotation", in space "rotation x", "rotation y", "rotation z"',
+        shows="all that a node has",
+    ),
 )
 
 
