@@ -165,7 +165,8 @@ def test_buckled_column_under_load_control_is_told():
     step = solve(model).steps[0].summary
     assert step["negative_eigenvalues"] == 1
     (warning,) = step["warnings"]
-    assert "equilibria are unstable from load factor 1.875 to the end" in warning  # the last increment before pi^2/4 = 2.467
+    # the last increment before pi^2/4 = 2.467
+    assert "equilibria are unstable from load factor 1.875 to the end" in warning
 
 
 # --- goals -----------------------------------------------------------------------------------------------------------
