@@ -345,12 +345,16 @@ def report_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inex
             # mean of both ends of the step, or the end for one-state rules
             f = 0.0 if one_state else 0.5
             strain = f * strain0 + (1.0 - f) * strain
+            am, bm = f * ta0 + (1.0 - f) * ta, f * tb0 + (1.0 - f) * tb
+            M_p, M_q = par[e, M0_P] - s11 * am - s12 * bm, par[e, M0_Q] + s12 * am + s11 * bm
             if job == STRESSES:
-                am, bm = f * ta0 + (1.0 - f) * ta, f * tb0 + (1.0 - f) * tb
-                fe[r, 0] = k_axial * strain + par[e, N0]
-                fe[r, 1], fe[r, 2] = par[e, M0_P] - s11 * am - s12 * bm, par[e, M0_Q] + s12 * am + s11 * bm
+                fe[r, 0], fe[r, 1], fe[r, 2] = k_axial * strain + par[e, N0], M_p, M_q
                 continue
             beam_block(FORCE, e, e + 1, ctl, par, dof, rot, hist, Q, D, V, U, row, ke, inextensible)
+            # moments conjugate to the mean local rotations, which are those that a rule keeps
+            N = par[e, SCALE] * U[dof[e, 6]] / ctl[SF] if inextensible else k_axial * strain + par[e, N0]
+            k = N * second * length / 30.0
+            row[0, 2], row[0, 5] = ctl[SF] * (k * (4.0 * am - bm) - M_p), ctl[SF] * (k * (4.0 * bm - am) + M_q)
             section_forces(fe[r], row, 1.0 / ctl[SF], D, first, i, j, par[e, EX], par[e, EY])
             fe[r, 4] = strain / length
 

@@ -168,8 +168,11 @@ def _size(parts: list[Column], frame: int) -> np.ndarray:
 
 
 def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, list[str | tuple[str, ...]]]]:
-    """Return label -> block -> frames columns; "M_p" and "M_q" of the ends of an element become one "M", and the
-    moments about both axes of a beam in space one bending moment."""
+    """Return label -> block -> frames columns.
+
+    "M_p" and "M_q" of the ends of an element become one "M", forces of both ends take the place of their mean, and the
+    moments about both axes of a beam in space are one bending moment.
+    """
     cells = {block["name"]: len(block["connectivity"]) for block in results.header["blocks"]}
     found: dict[str, dict[str, list[str | tuple[str, ...]]]] = {}
     for key in step.frames:
@@ -178,10 +181,14 @@ def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, lis
             found.setdefault(key[len(owner) + 1 :], {})[owner] = [key]
     for label in list(found):
         text, unit = split_unit(label)
-        other = f"{text[:-2]}_q" + (f" [{unit}]" if unit else "")
-        if text.endswith("_p") and found.get(other, {}).keys() == found[label].keys():
-            joined = f"{text[:-2]}" + (f" [{unit}]" if unit else "")
-            found[joined] = {block: found[label][block] + found[other][block] for block in found[label]}
+        unit = f" [{unit}]" if unit else ""
+        mean, second = text[:-2] + unit, {"_p": "_q", " 1": " 2"}.get(text[-2:])
+        other = f"{text[:-2]}{second}{unit}"
+        if found.get(other, {}).keys() != found[label].keys() or (second == " 2" and mean not in found):
+            continue
+        ends = {block: found[label][block] + found[other][block] for block in found[label]}
+        found.setdefault(mean, {}).update(ends)
+        if second == "_q":
             del found[label], found[other]
     ends = [[found.get(f"M{axis} {end} [N m]", {}) for axis in "yz"] for end in (1, 2)]
     bent = [block for block in ends[0][0] if all(block in column for end in ends for column in end)]

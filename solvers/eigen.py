@@ -105,8 +105,9 @@ def null_space(G) -> np.ndarray:
 
 
 # --- inertia ---------------------------------------------------------------------------------------------------------
-def negative_count(K, G) -> int:
-    """Number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n).
+def negative_count(K, G, dense: int = DENSE) -> int:
+    """Number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n); by all eigenvalues up to
+    n = ``dense``, which knows zeros best.
 
     Large problems by the inertia of an L D L^T factorisation of the quasi-definite [[K + rho G^T G, G^T], [G, -delta]]
     (Vanderbei 1995, doi:10.1137/0805005; Sylvester's law): its negative pivots are those of the constraints and the
@@ -124,7 +125,7 @@ def negative_count(K, G) -> int:
     d[d == 0.0] = 1.0
     D = diags(1.0 / d)
     Ks, Gs = D @ K @ D, G @ D
-    if n <= DENSE:
+    if n <= dense:
         Z = null_space(Gs)
         if Z.shape[1] == 0:
             return 0

@@ -28,7 +28,7 @@ from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
 from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
-from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
+from fem_mbs.analysis.rules import HOPELESS, RULES, check_explicit, check_rule, verdict
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution, energy_range, relative_error
 from fem_mbs.analysis.statics import check_options, run_static, varied
 from fem_mbs.analysis.step_checks import check_steps
@@ -229,7 +229,8 @@ class _Run:
         spin = self._spin(step, options, sum(o.get("duration", 0.0) for _, o, _ in self.plan[:number]))
         if not abs(spin.speed * spin.h) < 0.5 * np.pi:
             raise ModelError(
-                f'Step "{step.name}": h = {spin.h:g} s is more than a quarter of a turn of "{frame.name}"; take a smaller one'
+                f'Step "{step.name}": h = {spin.h:g} s is more than a quarter of a turn of "{frame.name}"; take a '
+                "smaller one"
             )
         self.compiled.functions[frame.function] = lambda t: spin.of_step(frame.law(t)) ** 2
 
@@ -499,6 +500,7 @@ class _Run:
         last = None if with_events else n_steps  # with events rows may be more than steps
 
         def on_chunk(chunk: Chunk) -> None:
+            _check_growth(stepping, totals, chunk)
             _update_totals(totals, chunk)
             frames = self.frames(chunk.frames, chunk.frame_time) if len(chunk.frame_time) else None
             series = self.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
@@ -552,13 +554,14 @@ class _Run:
             self.t = float(stepping.time(n_steps))
         elapsed = perf_counter() - started
         scale = energy_range(totals)
+        told, failures = verdict(rule, settings, {**totals, "scale": scale})
         return {
             "type": step.kind, "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
             **({"adaptive": stepping.report()} if adaptive else {}),
             "t_start": t0, "t_end": self.t, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
             "seconds": round(elapsed, 4), "start": self.start_report, **events,
-            "warnings": stepping.warnings,
+            "warnings": [*stepping.warnings, *told], **({"failures": failures} if failures else {}),
             "constraint_error": constraint_error(self.compiled, self.state, self.t),
             "energy": {
                 "range": scale, "closing_error": totals["error"],
@@ -625,17 +628,48 @@ def _compile(model: Model) -> CompiledModel:
 def _new_totals(stepping: Stepping) -> dict[str, Any]:
     totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
     totals["kinetic"] = float(stepping.first_row[0])
-    totals["rows"] = 0
+    totals["magnitude"] = float(np.abs(stepping.first_row[:3]).max())
+    totals["rows"] = totals["gain"] = totals["loss"] = 0
     return totals
 
 
+def _check_growth(stepping: Stepping, totals: dict[str, Any], chunk: Chunk) -> None:
+    """Stop a run that has become unstable, before its rows are kept.
+
+    Raises:
+        ConvergenceError: a value is not finite, or energy comes from nowhere beyond all measure.
+    """
+    finite = np.isfinite(chunk.ledger).all(axis=1)
+    row = int(np.argmin(finite)) if not finite.all() else -1
+    if row < 0:
+        known = {**totals}
+        _update_totals(known, chunk)
+        gain = np.maximum.accumulate(chunk.ledger[:, 6])
+        scale = max(energy_range(known), 1e-9 * known["magnitude"])
+        grown = gain > HOPELESS * scale
+        row = int(np.argmax(grown)) if grown.any() and known["gain"] > 1e-9 * known["magnitude"] else -1
+    if row >= 0:
+        bound = ""
+        if stepping.explicit:
+            bound = "; the explicit rule is stable only for h below 2/w of the highest frequency"
+        raise ConvergenceError(
+            f"{stepping.rule} steps at t = {chunk.time[row]:.6g} s (h = {stepping.h:.3g} s): the motion grows without "
+            f'bound, by energy that comes from nowhere{bound}; take a smaller h, or rule = "midpoint"'
+        )
+
+
 def _update_totals(totals: dict[str, Any], chunk: Chunk) -> None:
-    energy = chunk.ledger[:, :3].sum(axis=1)
+    closing = chunk.ledger[:, 6]
+    gain = np.maximum(closing, 0.0)
+    energy = chunk.ledger[:, :3].sum(axis=1) - closing  # what works and losses account for
     totals["low"] = min(totals["low"], float(energy.min()))
     totals["high"] = max(totals["high"], float(energy.max()))
-    totals["kinetic"] = max(totals["kinetic"], float(chunk.ledger[:, 0].max()))
-    totals["error"] = max(totals["error"], float(np.abs(chunk.ledger[:, 6]).max()))
+    totals["kinetic"] = max(totals["kinetic"], float((chunk.ledger[:, 0] - gain).max()))
+    totals["error"] = max(totals["error"], float(np.abs(closing).max()))
+    totals["gain"] = max(totals["gain"], float(gain.max()))
+    totals["loss"] = max(totals["loss"], -float(closing.min()))
     totals["rows"] += len(chunk.time)
-    totals["magnitude"] = max(totals.get("magnitude", 0.0), float(np.abs(chunk.ledger[:, :3]).max()))
+    largest = np.abs(chunk.ledger[:, :3]).max(axis=1) - gain
+    totals["magnitude"] = max(totals["magnitude"], float(largest.max()))
     totals["iterations"] += int(chunk.iterations.sum())
     totals["last"] = chunk.ledger[-1].tolist()
