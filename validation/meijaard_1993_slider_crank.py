@@ -40,7 +40,7 @@ def build(
     all_effects: bool,
     steps: int = 6400,
     second_order: bool = True,
-    strains: str = "natural",
+    strains: str = "exact",
     **options,
 ) -> Model:
     """The mechanism over 8 rad of the crank in equal steps.

@@ -57,7 +57,7 @@ def build(
     h: float = 0.005,
     duration: float = 20.0,
     second_order: bool = True,
-    strains: str = "natural",
+    strains: str = "exact",
     **options,
 ) -> Model:
     """The beam from the shaft at 0 along x; ``all_effects``: extension, shear, rotary inertia; else neither of them."""
