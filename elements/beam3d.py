@@ -40,14 +40,12 @@ import numpy as np
 
 from fem_mbs.contract import (
     DECAY,
-    DISSIPATED,
     LEDGER,
     ONE_STATE,
     OUTPUT,
     RULE,
     SF,
     SK,
-    STRAIN,
     STRESSES,
     TANGENT,
     WV,
@@ -81,6 +79,7 @@ from fem_mbs.elements.beam3d_common import (
     place,
     section_forces,
     shares,
+    store_energy,
     store_force,
     store_tangent,
 )
@@ -452,7 +451,7 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
     fixed = dof.shape[1] - 12
     g, c, t = 0.0, np.zeros((2, 2)), np.empty(6)
     E, l, a, w = np.empty((6, 3)), np.empty(3), np.empty((2, 3)), np.empty(3)
-    b, es, d, z, W = np.empty(6), np.empty((2, 6)), np.empty(6), np.empty(_NZ), np.empty(_NW)
+    b, es, z, W = np.empty(6), np.empty((2, 6)), np.empty(_NZ), np.empty(_NW)
     y, x, p, B = np.empty(_NY), np.empty(10), np.empty(_NZ), np.empty((6, 9))
     S, M, sigma, s, f9 = np.empty((6, 6)), np.empty((6, 6)), np.empty(6), np.empty(6), np.empty(9)
     acting = np.empty(12)
@@ -465,8 +464,12 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
         if natural:
             shares(par, e, c)
             g = second / length
+        beta = par[e, DAMPING] + ctl[DECAY]
+        loss = beta != 0.0 and ctl[H] > 0.0
         for state in range(2):
             weight = start if state == 1 else 1.0 - start
+            if state == 0 and (not loss if job == LEDGER else weight == 0.0):
+                continue
             place(par, e, dof, rot, Q, D, state, E, l, a)
             n, stretch = _stretch(l, length)
             if natural:
@@ -477,7 +480,7 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
             else:
                 _generalised(E, l, length, stretch, b)
                 _second_order(b, length, second, es[state])
-            if job == LEDGER or weight == 0.0:
+            if job == LEDGER:
                 continue
             for i in range(6):
                 sigma[i] = par[e, STRESS + i]
@@ -513,20 +516,8 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
             section_forces(f9, acting, E, a, weight, f)
             f[8] += weight * es[state, 0] / length
             f[9] += weight * b[3 if natural else 1] / length
-        if job != LEDGER:
-            continue
-        energy = loss = 0.0
-        for i in range(6):
-            d[i] = es[1, i] - par[e, REFERENCE + i]
-        for i in range(6):
-            energy += par[e, STRESS + i] * d[i]
-            for j in range(6):
-                energy += 0.5 * d[i] * S[i, j] * d[j]
-                loss += (es[1, i] - es[0, i]) * S[i, j] * (es[1, j] - es[0, j])
-        f[STRAIN] = energy
-        beta = par[e, DAMPING] + ctl[DECAY]
-        if beta != 0.0 and ctl[H] > 0.0:
-            f[DISSIPATED] = beta * loss / ctl[H]
+        if job == LEDGER:
+            store_energy(par, e, S, loss, es, beta / ctl[H] if loss else 0.0, f)
 
 
 @kernel

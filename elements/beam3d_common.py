@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.contract import inner
+from fem_mbs.contract import DISSIPATED, STRAIN, inline, inner
 from fem_mbs.elements.kinematics import cayley_tangent, rotate, spin
 from fem_mbs.elements.registry import ElementType
 
 __all__ = [
     "DAMPING", "FIXED", "LENGTH", "OFFSET", "OUTPUTS", "PAR", "PAR_SHARES", "REFERENCE", "SCALE", "SECOND", "SHARE",
     "STIFFNESS", "STRESS", "TRIAD", "acting_forces", "add_cross", "add_skew", "add_turned", "beam_types", "composed",
-    "composition", "curvature", "dot", "end_rates", "matrix", "place", "prestress", "section_forces", "shares",
-    "store_force", "store_tangent",
+    "composition", "curvature", "decomposed", "dot", "end_rates", "matrix", "place", "prestress", "section_forces",
+    "shares", "store_energy", "store_force", "store_tangent",
 ]  # fmt: skip
 
 SCALE, LENGTH, SECOND, DAMPING = 0, 1, 2, 3
@@ -42,12 +42,12 @@ OUTPUTS = (
 
 
 # --- small vectors and blocks ----------------------------------------------------------------------------------------
-@inner
+@inline
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@inner
+@inline
 def add_cross(a, b, f, out, o):
     """out[o:o + 3] += f a x b."""
     out[o] += f * (a[1] * b[2] - a[2] * b[1])
@@ -55,7 +55,7 @@ def add_cross(a, b, f, out, o):
     out[o + 2] += f * (a[0] * b[1] - a[1] * b[0])
 
 
-@inner
+@inline
 def add_turned(K, r, c, f, b, g):
     """K[r:, c:] += f (b g^T - b.g I), which takes w to f (w x b) x g."""
     d = dot(b, g)
@@ -65,7 +65,7 @@ def add_turned(K, r, c, f, b, g):
         K[r + i, c + i] -= f * d
 
 
-@inner
+@inline
 def add_skew(K, r, c, f, v):
     """K[r:, c:] += f v~."""
     x, y, z = f * v[0], f * v[1], f * v[2]
@@ -77,7 +77,7 @@ def add_skew(K, r, c, f, v):
     K[r + 2, c + 1] += x
 
 
-@inner
+@inline
 def arm_columns(K, rows, c, a, sign):
     """K[:, c:c + 3] += sign K[:, :3] a~: the chord moves with the spin of an end that is offset by a."""
     for i in range(rows):
@@ -87,7 +87,7 @@ def arm_columns(K, rows, c, a, sign):
         K[i, c + 2] += p * a[1] - q * a[0]
 
 
-@inner
+@inline
 def turn_columns(K, rows, c, T):
     """K[:, c:c + 3] = K[:, c:c + 3] T: from spins at the end of the step to its Cayley vector."""
     for i in range(rows):
@@ -96,7 +96,7 @@ def turn_columns(K, rows, c, T):
             K[i, c + j] = p * T[0, j] + q * T[1, j] + r * T[2, j]
 
 
-@inner
+@inline
 def place(par, e, dof, rot, Q, D, state, E, l, a):
     """Section axes E (6, 3), chord l (3,) and offset arms a (2, 3) of an element at a state, spatial axes."""
     for k in range(2):
@@ -109,7 +109,7 @@ def place(par, e, dof, rot, Q, D, state, E, l, a):
         l[i] = Q[state, dof[e, 6 + i]] - Q[state, dof[e, i]] + a[1, i] - a[0, i]
 
 
-@inner
+@inline
 def matrix(par, e, S):
     """S (6, 6) of an element."""
     k = STIFFNESS
@@ -133,7 +133,7 @@ def end_rates(V, D, dof, rot, e, a, x):
 
 
 # --- rows and tangent of the nodes -----------------------------------------------------------------------------------
-@inner
+@inline
 def store_force(par, e, sf, fixed, f9, am, strains, f):
     """Rows f of the nodes from the force on the chord and the moments of the ends f9 (9,), arms am (2, 3) in the middle
     of the step; then the rows of fixed strains, from ``strains`` (6,) at its end."""
@@ -148,7 +148,7 @@ def store_force(par, e, sf, fixed, f9, am, strains, f):
         f[12 + i] = par[e, SCALE] * (strains[k] - par[e, REFERENCE + k])
 
 
-@inner
+@inline
 def store_tangent(par, e, dof, U, sf, sk, fixed, f, a1, am, K, G1, Gm, ke):
     """Tangent ke of the nodes from K (9, 9) by chord and spins of the ends, which is changed.
 
@@ -208,7 +208,7 @@ def store_tangent(par, e, dof, U, sf, sk, fixed, f, a1, am, K, G1, Gm, ke):
 
 # --- strains of varying bending --------------------------------------------------------------------------------------
 # Over the strains d [m]: elongation, shear y and z, twist, bending y and z.
-@inner
+@inline
 def shares(par, e, c):
     """c (2, 2) = shares of bending by the shear strains d_2, d_3 [1/m] of an element; 0 without second-order terms."""
     f = par[e, SECOND] / par[e, LENGTH]
@@ -216,7 +216,7 @@ def shares(par, e, c):
     c[1, 0], c[1, 1] = f * par[e, SHARE + 2], f * par[e, SHARE + 3]
 
 
-@inner
+@inline
 def composed(d, c, g, length, e):
     """e (6,) = strains with second-order terms from the basic strains d (6,) and the shares c of bending.
 
@@ -232,7 +232,25 @@ def composed(d, c, g, length, e):
     e[4], e[5] = d[4] + u * d[3], d[5] + v * d[3]
 
 
-@inner
+@inline
+def decomposed(s, d, c, g, length, t):
+    """t (6,) = stresses on the basic strains d from stresses s (6,) on those of `composed`."""
+    y, z = c[0, 0] * d[1] + c[0, 1] * d[2], c[1, 0] * d[1] + c[1, 1] * d[2]
+    u, v, p, q = g * d[1] - y, g * d[2] - z, y - 0.5 * g * d[1], z - 0.5 * g * d[2]
+    # what y and z carry, and what the shear strains carry by g
+    b, m = s[1] * d[0] + s[4] * d[3], s[2] * d[0] + s[5] * d[3]
+    y, z = y - g * d[1], z - g * d[2]
+    f = s[0] * (d[1] - 0.8 * length * (y + g * d[1])) + s[3] * d[4] - b
+    h = s[0] * (d[2] - 0.8 * length * (z + g * d[2])) + s[3] * d[5] - m
+    t[0] = s[0] + u * s[1] + v * s[2]
+    t[1] = s[1] + s[0] * y + c[0, 0] * f + c[1, 0] * h + g * (b - 0.5 * s[3] * d[4])
+    t[2] = s[2] + s[0] * z + c[0, 1] * f + c[1, 1] * h + g * (m - 0.5 * s[3] * d[5])
+    t[3] = s[3] + u * s[4] + v * s[5] - g / 6.0 * (s[1] * d[4] + s[2] * d[5])
+    t[4] = s[4] + p * s[3] + g * (s[0] * d[4] / 12.0 - s[1] * d[3] / 6.0)
+    t[5] = s[5] + q * s[3] + g * (s[0] * d[5] / 12.0 - s[2] * d[3] / 6.0)
+
+
+@inline
 def composition(d, c, g, length, M):
     """M (6, 6) = de/dd of `composed`."""
     y, z = c[0, 0] * d[1] + c[0, 1] * d[2], c[1, 0] * d[1] + c[1, 1] * d[2]
@@ -255,7 +273,7 @@ def composition(d, c, g, length, M):
         M[5, 1 + j] += (gb - b) * d[3]
 
 
-@inner
+@inline
 def curvature(s, c, g, length, C):
     """C (6, 6) += 1/2 sum_i s_i d2e_i/dd2 of `composed`: its gradient changes with the mean of the basic strains."""
     for j in range(2):
@@ -282,8 +300,27 @@ def curvature(s, c, g, length, C):
         C[1 + j, 1 + j] -= 0.5 * g * s[0]
 
 
-# --- section forces --------------------------------------------------------------------------------------------------
-@inner
+# --- energy and section forces ---------------------------------------------------------------------------------------
+@inline
+def store_energy(par, e, S, loss, es, rate, f):
+    """Strain energy of the strains es (2, 6) at the end of the step; with ``loss`` what damping took over it, ``rate``
+    times the work of S on their change."""
+    energy = work = 0.0
+    for i in range(6):
+        d = es[1, i] - par[e, REFERENCE + i]
+        t = par[e, STRESS + i]
+        for j in range(6):
+            t += 0.5 * S[i, j] * (es[1, j] - par[e, REFERENCE + j])
+        energy += t * d
+    f[STRAIN] = energy
+    if loss:
+        for i in range(6):
+            for j in range(6):
+                work += (es[1, i] - es[0, i]) * S[i, j] * (es[1, j] - es[0, j])
+        f[DISSIPATED] = rate * work
+
+
+@inline
 def acting_forces(f, acting):
     """Move what an OUTPUT row ``f`` holds on entry to ``acting`` (12,): nodal forces of what acts along the element."""
     for i in range(12):
@@ -291,7 +328,7 @@ def acting_forces(f, acting):
         f[i] = 0.0
 
 
-@inner
+@inline
 def section_forces(f9, acting, E, arms, weight, f):
     """f += ``weight`` times the section forces of `OUTPUTS`.
 

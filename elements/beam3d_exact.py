@@ -38,18 +38,17 @@ import numpy as np
 
 from fem_mbs.contract import (
     DECAY,
-    DISSIPATED,
     LEDGER,
     ONE_STATE,
     OUTPUT,
     RULE,
     SF,
     SK,
-    STRAIN,
     STRESSES,
     TANGENT,
     WV,
     H,
+    inline,
     inner,
     kernel,
 )
@@ -60,7 +59,6 @@ from fem_mbs.elements.beam3d_common import (
     PAR_SHARES,
     REFERENCE,
     SCALE,
-    SECOND,
     STRESS,
     TRIAD,
     acting_forces,
@@ -70,12 +68,14 @@ from fem_mbs.elements.beam3d_common import (
     composed,
     composition,
     curvature,
+    decomposed,
     dot,
     end_rates,
     matrix,
     place,
     section_forces,
     shares,
+    store_energy,
     store_force,
     store_tangent,
 )
@@ -90,22 +90,25 @@ TURN_WARN, TURN_LIMIT = 1.5, 2.5
 _CHI, _A, _B, _Q = 6, 7, 8, 9
 # 2 (-1)^k/((2 k + 1)(2 k + 3)): the series of B(t) = ((1 + t) atan(sqrt t)/sqrt t - 1)/t
 _SERIES = tuple(2.0 * (-1) ** k / ((2 * k + 1) * (2 * k + 3)) for k in range(15))
-_SMALL = 0.1  # t below which the series is good to round-off
+_SMALL, _TINY = 0.1, 0.003  # t below which 15 terms are good to round-off, and 7 of them
 
 
 # --- a and b ---------------------------------------------------------------------------------------------------------
+@inline
+def _series(t0, t1, terms):
+    """`_bend` by Horner's rule at t1: its partial sums are the coefficients of the divided difference, taken at t0."""
+    p = dp = d = s = 0.0
+    for k in range(terms):
+        s = s * t0 + dp
+        dp = dp * t1 + p
+        d = d * t0 + p
+        p = p * t1 + _SERIES[terms - 1 - k]
+    return p + (t0 - t1) * d, p, d, s, dp
+
+
 @inner
-def _bend(t0, t1):
-    """B(t) at t0 and t1, its divided difference D, dD/dt1 and B'(t1)."""
-    if t0 < _SMALL and t1 < _SMALL:
-        # Horner's rule at t1; its partial sums are the coefficients of the divided difference, which t0 evaluates
-        p = dp = d = s = 0.0
-        for k in range(len(_SERIES) - 1, -1, -1):
-            s = s * t0 + dp
-            dp = dp * t1 + p
-            d = d * t0 + p
-            p = p * t1 + _SERIES[k]
-        return p + (t0 - t1) * d, p, d, s, dp
+def _far(t0, t1):
+    """`_bend` by the arctangent."""
     a0, a1, d, slope, own = atan_difference(t0, t1)
     c0, _ = _third(t0, a0, 0.0)
     c1, own1 = _third(t1, a1, own)
@@ -116,6 +119,16 @@ def _bend(t0, t1):
         e = (d - c1) / t0
         f = (slope - own1) / t0
     return a0 + c0, a1 + c1, d + e, slope + f, own + own1
+
+
+@inline
+def _bend(t0, t1):
+    """B(t) at t0 and t1, its divided difference D, dD/dt1 and B'(t1)."""
+    if t0 < _TINY and t1 < _TINY:
+        return _series(t0, t1, 7)
+    if t0 < _SMALL and t1 < _SMALL:
+        return _series(t0, t1, 15)
+    return _far(t0, t1)
 
 
 @inner
@@ -131,7 +144,7 @@ def _third(t, a, own):
     return c, (own - c) / t
 
 
-@inner
+@inline
 def coefficients(x0, x1):
     """a and b at chi = x0, x1: (a0, a1, Da, dDa/dx1, a'(x1), b0, b1, Db, dDb/dx1, b'(x1)), D the divided differences.
 
@@ -155,7 +168,7 @@ def coefficients(x0, x1):
 
 
 # --- kinematics ------------------------------------------------------------------------------------------------------
-@inner
+@inline
 def _scalars(E, l, y):
     """y[:7] = lambda, r, chi of section axes E (6, 3) and the chord l."""
     for j in range(3):
@@ -168,7 +181,7 @@ def _scalars(E, l, y):
     y[6] = 0.5 * (dot(E[0], E[3]) + dot(E[1], E[4]) + dot(E[2], E[5]) - 1.0)
 
 
-@inner
+@inline
 def _basic(y, a, b, length, d):
     """Basic strains d (6,) [m] from the scalars y, which get a, b and r.lambda."""
     q = y[0] * y[3] + y[1] * y[4] + y[2] * y[5]
@@ -179,7 +192,7 @@ def _basic(y, a, b, length, d):
     d[0] -= length
 
 
-@inner
+@inline
 def _pull(s, y, q, bq, da, db, length, p):
     """p (7,) = forces on the scalars of stresses s (6,) on the basic strains; y: means of the scalars, of a and b over
     a step, q and bq: of r.lambda and b r.lambda; da, db: divided differences."""
@@ -194,7 +207,7 @@ def _pull(s, y, q, bq, da, db, length, p):
     p[6] = da * work - db * q * rho
 
 
-@inner
+@inline
 def _rows(y, q, bq, da, db, length, J):
     """Gradient J (6, 7) of the basic strains by the scalars: `_pull` of unit stresses."""
     a, b = y[_A], y[_B]
@@ -210,13 +223,13 @@ def _rows(y, q, bq, da, db, length, J):
         J[3 + i, 6] = length * da * y[3 + i]
 
 
-@inner
+@inline
 def _own(y, da, db, length, J):
     """`_rows` at one state."""
     _rows(y, y[_Q], y[_B] * y[_Q], da, db, length, J)
 
 
-@inner
+@inline
 def _second_derivative(s, y, y1, q, own, slope, length, A):
     """A (7, 7) += change of `_pull` with the scalars y1 at the end of the step, at constant stresses s.
 
@@ -243,7 +256,7 @@ def _second_derivative(s, y, y1, q, own, slope, length, A):
     A[6, 6] += dda * work - ddb * q * rho
 
 
-@inner
+@inline
 def _turning(E, X):
     """X (4, 3): gradients of r and chi by the spin of p; those by the spin of q are their negatives."""
     X[:] = 0.0
@@ -257,7 +270,7 @@ def _turning(E, X):
         add_cross(E[j], E[3 + j], 0.5, X[3], 0)
 
 
-@inner
+@inline
 def _scalar_rows(E, l, B):
     """Gradient B (7, 9) of the scalars by chord and spins of p and q."""
     for j in range(3):
@@ -274,7 +287,7 @@ def _scalar_rows(E, l, B):
             B[3 + j, 3 + i], B[3 + j, 6 + i] = X[j, i], -X[j, i]
 
 
-@inner
+@inline
 def _resultant(p, E, l, out):
     """out (9,) = force on the chord and moments of both ends of forces p (7,) on the scalars."""
     u, v = np.empty(3), np.empty(3)
@@ -297,35 +310,31 @@ def _resultant(p, E, l, out):
     add_cross(v, l, 1.0, out, 6)
 
 
-@inner
+@inline
 def _geometric(p, E, E1, l, K):
     """K (9, 9) += derivative of `_resultant` with directors and chord at constant p; means E, l, directors E1 at the
     end of the step."""
     u, v, u1, v1 = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    P, W = np.empty((3, 3)), np.empty((3, 3))
+    W = np.empty((3, 3))
     for i in range(3):
         u[i] = 0.5 * (p[0] * E[0, i] + p[1] * E[1, i] + p[2] * E[2, i])
         v[i] = 0.5 * (p[0] * E[3, i] + p[1] * E[4, i] + p[2] * E[5, i])
         u1[i] = 0.5 * (p[0] * E1[0, i] + p[1] * E1[1, i] + p[2] * E1[2, i])
         v1[i] = 0.5 * (p[0] * E1[3, i] + p[1] * E1[4, i] + p[2] * E1[5, i])
-        P[i, i] = 0.5 * p[6]
     add_skew(K, 0, 3, -0.5, u1)
     add_skew(K, 0, 6, -0.5, v1)
     add_skew(K, 3, 0, 0.5, u)
     add_skew(K, 6, 0, 0.5, v)
     # w x b, then x g, summed over pairs (b, g): w to W w - tr(W) w with W = sum b g^T
-    P[2, 1], P[0, 2], P[1, 0] = 0.5 * p[3], 0.5 * p[4], 0.5 * p[5]
-    P[1, 2], P[2, 0], P[0, 1] = -0.5 * p[3], -0.5 * p[4], -0.5 * p[5]
     for side in range(2):
         o = 3 * side  # the end that turns
         c = 3 - o  # the other one
-        for i in range(3):
-            for j in range(3):
-                g = 0.0
-                for k in range(3):
-                    f = P[i, k] if side == 0 else P[k, i]
-                    g += f * E[c + k, j]
-                W[i, j] = g
+        f = 0.5 if side == 0 else -0.5
+        x, y, z, n = f * p[3], f * p[4], f * p[5], 0.5 * p[6]
+        for j in range(3):
+            W[0, j] = n * E[c, j] - z * E[c + 1, j] + y * E[c + 2, j]
+            W[1, j] = z * E[c, j] + n * E[c + 1, j] - x * E[c + 2, j]
+            W[2, j] = x * E[c + 1, j] - y * E[c, j] + n * E[c + 2, j]
         arm, turned = (u1, c) if side == 0 else (v1, c)
         for i in range(3):
             for j in range(3):
@@ -341,6 +350,30 @@ def _geometric(p, E, E1, l, K):
             K[3 + turned + i, 3 + o + i] += f
 
 
+@inline
+def _joined(S, f, M, M1, W, C):
+    """C (6, 6) = f M^T S M1 of two matrices of `composition` with g = 0, of which most entries are zero; W: room."""
+    for i in range(6):
+        x0, x1, x2, x3, x4, x5 = f * S[i, 0], f * S[i, 1], f * S[i, 2], f * S[i, 3], f * S[i, 4], f * S[i, 5]
+        for j in range(1, 3):
+            W[i, j] = (
+                x0 * M1[0, j] + x1 * M1[1, j] + x2 * M1[2, j] + x3 * M1[3, j] + x4 * M1[4, j] + x5 * M1[5, j]
+            )  # fmt: skip
+        W[i, 0] = x0 + M1[1, 0] * x1 + M1[2, 0] * x2
+        W[i, 3] = x3 + M1[4, 3] * x4 + M1[5, 3] * x5
+        W[i, 4], W[i, 5] = x4 + M1[3, 4] * x3, x5 + M1[3, 5] * x3
+    for j in range(6):
+        C[0, j] = W[0, j] + M[1, 0] * W[1, j] + M[2, 0] * W[2, j]
+        C[3, j] = W[3, j] + M[4, 3] * W[4, j] + M[5, 3] * W[5, j]
+        C[4, j], C[5, j] = W[4, j] + M[3, 4] * W[3, j], W[5, j] + M[3, 5] * W[3, j]
+    for i in range(1, 3):
+        for j in range(6):
+            C[i, j] = (
+                M[0, i] * W[0, j] + M[1, i] * W[1, j] + M[2, i] * W[2, j]
+                + M[3, i] * W[3, j] + M[4, i] * W[4, j] + M[5, i] * W[5, j]
+            )  # fmt: skip
+
+
 # --- the element -----------------------------------------------------------------------------------------------------
 @kernel
 def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
@@ -350,14 +383,15 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     E, EM, l, lm = np.empty((2, 6, 3)), np.empty((6, 3)), np.empty((2, 3)), np.empty(3)
     a, am = np.empty((2, 2, 3)), np.empty((2, 3))
     y, ym, d, dm, es = np.empty((2, 10)), np.empty(10), np.empty((2, 6)), np.empty(6), np.empty((2, 6))
-    c, S, M, M1, C = np.empty((2, 2)), np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 6))
+    c, S, M, M1 = np.empty((2, 2)), np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 6))
+    C, CM = np.empty((6, 6)), np.empty((6, 6))
     sigma, s, v, p, f9 = np.empty(6), np.empty(6), np.empty(6), np.empty(7), np.empty(9)
     J, J1, CJ, A = np.empty((6, 7)), np.empty((6, 7)), np.empty((6, 7)), np.empty((7, 7))
     B, B1, AB, K = np.empty((7, 9)), np.empty((7, 9)), np.empty((7, 9)), np.empty((9, 9))
     G1, Gm, gm, g1 = np.empty((6, 9)), np.empty((6, 9)), np.empty(7), np.empty(7)
     for e in range(e0, e1):
         f = fe[e - e0]
-        length, second = par[e, LENGTH], par[e, SECOND]
+        length = par[e, LENGTH]
         matrix(par, e, S)
         shares(par, e, c)
         for state in range(2):
@@ -409,31 +443,16 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 sigma[i] += S[i, j] * v[j]
         for i in range(fixed):
             sigma[int(par[e, FIXED + i])] += par[e, SCALE] * U[dof[e, 12 + i]] / sf
-        composition(dm, c, 0.0, length, M)
-        for i in range(6):
-            s[i] = 0.0
-            for j in range(6):
-                s[i] += M[j, i] * sigma[j]
+        decomposed(sigma, dm, c, 0.0, length, s)
         _pull(s, ym, q, bq, da, db, length, p)
         _resultant(p, EM, lm, f9)
         store_force(par, e, sf, fixed, f9, am, es[1], f)
         if job != TANGENT:
             continue
         # K = B^T (J^T (M^T f1 S M1 + curvature) J1 + second derivative) B1 + geometric part, by chord and spins
-        for i in range(6):
-            for j in range(6):
-                C[i, j] = 0.0
-                for k in range(6):
-                    C[i, j] += f1 * S[i, k] * M1[k, j]
-        if second != 0.0:
-            for j in range(6):
-                for i in range(6):
-                    v[i] = 0.0
-                    for k in range(6):
-                        v[i] += M[k, i] * C[k, j]
-                for i in range(6):
-                    C[i, j] = v[i]
-            curvature(sigma, c, 0.0, length, C)
+        composition(dm, c, 0.0, length, M)
+        _joined(S, f1, M, M1, CM, C)
+        curvature(sigma, c, 0.0, length, C)
         _rows(ym, q, bq, da, db, length, J)
         for i in range(6):
             for j in range(7):
@@ -486,8 +505,8 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     start = 1.0 if ctl[RULE] == ONE_STATE else 0.5  # weight of the end: outputs are means over the step
     fixed = dof.shape[1] - 12
     E, l, arms = np.empty((6, 3)), np.empty(3), np.empty((2, 3))
-    y, d, es, dif = np.empty(10), np.empty(6), np.empty((2, 6)), np.empty(6)
-    c, S, M, sigma, s = np.empty((2, 2)), np.empty((6, 6)), np.empty((6, 6)), np.empty(6), np.empty(6)
+    y, d, es = np.empty(10), np.empty(6), np.empty((2, 6))
+    c, S, sigma, s = np.empty((2, 2)), np.empty((6, 6)), np.empty(6), np.empty(6)
     p, f9, acting = np.empty(7), np.empty(9), np.empty(12)
     for e in range(e0, e1):
         f = fe[e - e0]
@@ -496,14 +515,18 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         length = par[e, LENGTH]
         matrix(par, e, S)
         shares(par, e, c)
+        beta = par[e, DAMPING] + ctl[DECAY]
+        loss = beta != 0.0 and ctl[H] > 0.0
         for state in range(2):
             weight = start if state == 1 else 1.0 - start
+            if state == 0 and (not loss if job == LEDGER else weight == 0.0):
+                continue
             place(par, e, dof, rot, Q, D, state, E, l, arms)
             _scalars(E, l, y)
             a, _, da, _, _, b, _, db, _, _ = coefficients(y[_CHI], y[_CHI])
             _basic(y, a, b, length, d)
             composed(d, c, 0.0, length, es[state])
-            if job == LEDGER or weight == 0.0:
+            if job == LEDGER:
                 continue
             for i in range(6):
                 sigma[i] = par[e, STRESS + i]
@@ -515,30 +538,14 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 continue
             for i in range(fixed):
                 sigma[int(par[e, FIXED + i])] += par[e, SCALE] * U[dof[e, 12 + i]] / ctl[SF]
-            composition(d, c, 0.0, length, M)
-            for i in range(6):
-                s[i] = 0.0
-                for j in range(6):
-                    s[i] += M[j, i] * sigma[j]
+            decomposed(sigma, d, c, 0.0, length, s)
             _pull(s, y, y[_Q], b * y[_Q], da, db, length, p)
             _resultant(p, E, l, f9)
             section_forces(f9, acting, E, arms, weight, f)
             f[8] += weight * es[state, 0] / length
             f[9] += weight * d[3] / length
-        if job != LEDGER:
-            continue
-        energy = loss = 0.0
-        for i in range(6):
-            dif[i] = es[1, i] - par[e, REFERENCE + i]
-        for i in range(6):
-            energy += par[e, STRESS + i] * dif[i]
-            for j in range(6):
-                energy += 0.5 * dif[i] * S[i, j] * dif[j]
-                loss += (es[1, i] - es[0, i]) * S[i, j] * (es[1, j] - es[0, j])
-        f[STRAIN] = energy
-        beta = par[e, DAMPING] + ctl[DECAY]
-        if beta != 0.0 and ctl[H] > 0.0:
-            f[DISSIPATED] = beta * loss / ctl[H]
+        if job == LEDGER:
+            store_energy(par, e, S, loss, es, beta / ctl[H] if loss else 0.0, f)
 
 
 def turn(par, dof, rot, Q, D):

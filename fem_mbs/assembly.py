@@ -124,7 +124,10 @@ class Driven:
 
 @dataclass
 class Compiled:
-    """A compiled model: arrays for the solvers and the tables to find things in them."""
+    """A compiled model: arrays for the solvers and the tables to find things in them.
+
+    ``at_end`` (n_record,) bool are recorded values that belong to the end of a step, whatever its rule.
+    """
 
     dimension: int
     nodes: Nodes
@@ -141,6 +144,7 @@ class Compiled:
     driven: Driven
     fixed: np.ndarray
     callbacks: list[Callback] = field(default_factory=list)
+    at_end: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
 
     @property
     def sink(self) -> int:
@@ -649,6 +653,7 @@ def compile_system(
         **dict(zip(("part", "part_dofs"), _continua(blocks, offset, n), strict=True)),
         shared=followers.astype(np.int32),
         links=links,
+        holding=_holding(blocks, equation),
         record=np.zeros((0, 2), np.int32),
     )
     return Compiled(
@@ -688,6 +693,18 @@ def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
             table[b, S.O_ALONG] = size
             size += block.size * block.type.node_dofs
     return np.array(links, np.int64).reshape(-1, 6)
+
+
+def _holding(blocks: list[Block], equation: np.ndarray) -> np.ndarray:
+    """Ranges (n, 3) of elements that act on prescribed dofs: block, first, last (exclusive)."""
+    prescribed = equation < 0
+    prescribed[-1] = False  # the sink
+    ranges = [np.empty((0, 3), np.int64)]
+    for b, block in enumerate(blocks):
+        acts = prescribed[block.dof].any(axis=1).astype(np.int8)
+        edge = np.flatnonzero(np.diff(acts, prepend=0, append=0)).reshape(-1, 2)
+        ranges.append(np.column_stack((np.full(len(edge), b), edge)))
+    return np.concatenate(ranges)
 
 
 def _continua(blocks: list[Block], offset: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

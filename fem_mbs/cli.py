@@ -38,6 +38,7 @@ _STRICT = typer.Option("--strict", help="Refuse a deck of which anything is not 
 _OVERWRITE = typer.Option(
     "--overwrite", help="Take a folder of another model, or with files of others; only what fem-mbs wrote is removed."
 )
+_REPLACE = typer.Option("--overwrite", help="Replace a file that is there, whatever it is.")
 _FOLDER = typer.Argument(help="Folder with the results of a run.", show_default=False)
 
 
@@ -455,6 +456,7 @@ def reduce_(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a running dask cluster to use instead.", metavar="ADDRESS")
     ] = None,
+    overwrite: Annotated[bool, _REPLACE] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
 ) -> None:
@@ -467,9 +469,9 @@ def reduce_(
         raise InputError("--rigid and --average exclude each other; give NAME=rigid or NAME=average for single sets")
     reduce_files(
         part, interface, "average" if average else "rigid" if rigid else None, output, material, thickness, _console(),
-        quiet, strict, workers, scheduler, method=method, modes=modes, cutoff=cutoff, participation=participation,
-        damping=damping, orthonormal=orthonormal, check=check, accuracy=accuracy, state=state, release=release,
-        recovery="stress" if stress else not no_recovery, stiffening=stiffening,
+        quiet, strict, workers, scheduler, overwrite, method=method, modes=modes, cutoff=cutoff,
+        participation=participation, damping=damping, orthonormal=orthonormal, check=check, accuracy=accuracy,
+        state=state, release=release, recovery="stress" if stress else not no_recovery, stiffening=stiffening,
     )  # fmt: skip
 
 
@@ -519,11 +521,15 @@ def convert(
     ] = None,
     modes: Annotated[int | None, typer.Option(min=1, help="Of .SID_FEM: number of shapes.", show_default="all")] = None,
     grids: Annotated[list[Path] | None, typer.Option(help="Of .pch: file with the GRID entries.")] = None,
+    overwrite: Annotated[bool, _REPLACE] = False,
 ) -> None:
     """Convert a reduced part: HDF5, Matrix Market folder, DMIG of Nastran, flexible body data."""
+    from fem_mbs.cli_reduce import check_new
     from fem_mbs.results_part_formats import lost_in, read_part, write_part
 
     found = read_part(part, grids or ())
+    if not overwrite:
+        check_new(target)
     written = write_part(target, found, frame, modes)
     lost = lost_in(target, found)
     print(f"{written} written" + (f", without {' and '.join(lost)}" if lost else ""))

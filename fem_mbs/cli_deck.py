@@ -68,7 +68,8 @@ def run_file(
 def _count_prints(console, results, folder: Path) -> None:
     tables = sum(len(step.get("prints", ())) for step in results.summary["steps"])
     if tables:
-        console.print(f"{tables} printed table{'s' * (tables > 1)} in {folder / 'summary.json'}", soft_wrap=True)
+        text = f"{tables} printed table{'s' * (tables > 1)} in {folder / 'summary.json'}"
+        console.print(text, markup=False, soft_wrap=True)
 
 
 def explain_file(path: Path, strict: bool = False) -> list[str]:

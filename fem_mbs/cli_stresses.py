@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fem_mbs.files import replacing
 from fem_mbs.results import Results
 from fem_mbs.results_folder import take
 from fem_mbs.results_recovery import peak_results, stress_peaks
@@ -30,7 +31,7 @@ def report_stresses(folder: Path, count: int, apart: float | None, output: Path 
 
     results = Results.open(folder)
     found = stress_peaks(results, count, apart)
-    table = make_table("part", "node", "von Mises [Pa]", "time", "step", r"place in the part \[m]")
+    table = make_table("part", "node", "von Mises [Pa]", "time", "step", "place in the part [m]")
     for step, spot in found:
         place = " ".join(f"{v:.5g}" for v in spot.position)
         table.add_row(spot.part, spot.name, f"{spot.mises:.5g}", f"{spot.time:.6g}", step.name, place)
@@ -38,7 +39,7 @@ def report_stresses(folder: Path, count: int, apart: float | None, output: Path 
     target = output or results.directory / "stresses.csv"
     figure = results.directory / "figures" / "stresses-largest.png"
     take(results.directory, [target, figure])
-    with target.open("w", newline="", encoding="utf-8") as file:
+    with replacing(target) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         axes = "xyz"[: results.header["dimension"]]
         stress = [f"stress {c} [Pa]" for c in _COMPONENTS]

@@ -175,8 +175,6 @@ class _Live:
 
 # --- at the end ------------------------------------------------------------------------------------------------------
 def _print_table(console: Console, table: SweepTable, quantities: Sequence[str]) -> None:
-    from rich.markup import escape
-
     names = table.choose(quantities, None if quantities else _MOST_COLUMNS) if table.units else []
     varied = table.varied
     cells = [[row.values[k] if isinstance(row.values[k], str) else shown(row.values[k], 30) for k in varied]
@@ -193,9 +191,9 @@ def _print_table(console: Console, table: SweepTable, quantities: Sequence[str])
         while last > first + 1 and sum(map(_width, columns)) > console.width:
             last -= 1
             del columns[last]
-    out = make_table(*(escape(head) for head, _ in columns))
+    out = make_table(*(head for head, _ in columns))
     for k in range(min(len(table.rows), _MOST_ROWS)):
-        out.add_row(*(escape(column[k]) for _, column in columns))
+        out.add_row(*(column[k] for _, column in columns))
     console.print(out)
     if len(table.rows) > _MOST_ROWS:
         console.print(f"and {len(table.rows) - _MOST_ROWS} more variants, see sweep.csv", markup=False)

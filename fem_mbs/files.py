@@ -55,7 +55,7 @@ def replacing(path: Path, what: str = "File") -> Iterator[Path]:
         part.unlink(missing_ok=True)
         reason = getattr(exc, "strerror", None) or str(exc)
         raise ResultsError(
-            f'{what} "{path}": cannot write it ({reason}): free space or give another folder'
+            f'{what} "{path}": cannot be written ({reason}): free space or give another folder'
         ) from exc
     except BaseException:
         part.unlink(missing_ok=True)

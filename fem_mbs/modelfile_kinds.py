@@ -182,7 +182,7 @@ def _cells(value: Any) -> Any:
 
 def _components(value: Any) -> Any:
     values = [value] if isinstance(value, str) else value
-    known = ("x", "y", "z", "rotation")
+    known = ("x", "y", "z", "rotation", "rotation x", "rotation y", "rotation z")
     if not isinstance(values, list) or not values or not all(isinstance(v, str) and v in known for v in values):
         raise ValueError(f"must be a list of {', '.join(known)}")
     return values

@@ -281,10 +281,13 @@ class Results:
         """Return the energy ledger [J]: "time" [s], the columns of the header, "total" and "closing error".
 
         "total" is the sum of the energies; columns with "work" in their name are work done on the model, those with
-        "dissipat" or "damp" energy lost. The closing error is total - work + dissipation, less its value in the first
-        row of the step. Columns of these two names written by the run itself are returned instead.
+        "dissipat" or "damp" energy lost. Works and losses are those since the start of the step; of several steps one
+        after another (no `step`) since the start of the first. The closing error is total - work + dissipation, less
+        its value in the first row of the step. Columns of these two names written by the run itself are returned
+        instead.
         """
         names = list(self.header["ledger"])
+        before = dict.fromkeys((n for n in names if _ledger_kind(n) in ("work", "dissipation")), 0.0)
         parts = []
         for item in self.steps_with("ledger", step):
             data = item.series["ledger"]
@@ -296,6 +299,9 @@ class Results:
                 balance += part[name] * {"energy": 1, "dissipation": 1, "work": -1, "derived": 0}[kind]
             part.setdefault("total", total)
             part.setdefault("closing error", balance - balance[:1])
+            for name, value in before.items():
+                part[name] = part[name] + value
+                before[name] = float(part[name][-1]) if len(data) else value
             parts.append(part)
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 

@@ -260,7 +260,7 @@ def _safe(name: str, used: h5py.Group) -> str:
 
 def _by_name(group: h5py.Group) -> dict[str, str]:
     """Return true name -> HDF5 name of the members of a group."""
-    return {get_text(member, "name"): key for key, member in group.items()}
+    return {get_text(group[key], "name"): key for key in group}
 
 
 def _write_text(group: h5py.Group, name: str, value: Any) -> None:
@@ -366,7 +366,8 @@ def read_restart(entry: RestartEntry) -> dict[str, Any]:
     """Return the state of a restart point, bit for bit as it was stored."""
     state: dict[str, Any] = {}
     with open_file(entry.path) as file:
-        for dataset in file[entry.group].values():
+        group = file[entry.group]
+        for dataset in (group[key] for key in group):
             value = dataset[()]
             kind = get_text(dataset, "kind")
             if kind == "str":

@@ -565,6 +565,15 @@ def _switch(problem, walk: _Walk, s: PathSettings, state, vector, found: Critica
         try:
             done, increment, new = _step(problem, walk, s, 0.0, False, (vector, amount))
             after = _on_branch(problem, s, found, increment, new, amount)
+            point = problem.save()
+            problem.restore(token)
+            _, half, between = _step(problem, walk, s, 0.0, False, (vector, 0.5 * amount))
+            # a branch comes out of the bifurcation: half way out its point is half as far, or nearer
+            apart = _length(problem, s, half - 0.5 * increment, 0.0)
+            rise, way = abs(new - found.factor), _length(problem, s, increment, 0.0)
+            if apart > 0.4 * way or abs(between - found.factor) > 0.8 * rise + 1e-3 * abs(found.factor):
+                raise _Torn("the point is not joined to the bifurcation")
+            problem.restore(point)
             break
         except AnalysisError as error:
             elsewhere += isinstance(error, _Torn)

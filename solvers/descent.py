@@ -26,6 +26,7 @@ __all__ = ["Problem", "descend"]
 _STEPS = 200  # minima on the way
 _INNER = 15  # iterations for one of them
 _CLOSE = 1e-3  # residual of a minimum on the way, over the first one
+_TINY = 1e-7  # increment that ends them in any case
 _LARGEST = 1e8  # mu
 _NEAR = 1e-3  # step from which on the end is tried without springs
 _HOME = 0.1  # how far this may lead
@@ -110,7 +111,7 @@ def _minimum(problem: Problem, factor: float, mu: float) -> int:
         AnalysisError: none was found, or no minimum.
     """
     springs = problem.held(mu)
-    first = 0.0
+    first, step = 0.0, np.inf
     for k in range(1, _INNER + 1):
         r, small = problem.residual(factor)
         r += springs * problem.increment()
@@ -120,12 +121,14 @@ def _minimum(problem: Problem, factor: float, mu: float) -> int:
             raise AnalysisError("the residual is not finite")
         if k == 1:
             first = size
-        if small if k == 1 else size <= _CLOSE * first:
+        if small if k == 1 else size <= _CLOSE * first or step <= _TINY:
             if not problem.definite(factor, mu):
                 raise AnalysisError("this is no minimum")
             return k
         problem.factorise(factor, mu)
-        problem.move(problem.solve(-r))
+        x = problem.solve(-r)
+        problem.move(x)
+        step = _size(problem, x)
     raise ConvergenceError("no convergence")
 
 

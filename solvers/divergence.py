@@ -73,10 +73,9 @@ def unsymmetric_buckling(K, Kg, G, count: int, sign: str = "both") -> Divergence
         keep &= (f.real > 0.0) == (sign == "positive")
     keep = np.flatnonzero(keep)[:count]
     factors, vectors = f[keep].real, x[:, keep]
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(keep.size)] if keep.size else 1.0
+    vectors = (vectors / largest).real
     last = np.abs(factors).max(initial=0.0) if keep.size == count else np.inf
-    if keep.size:
-        largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(keep.size)]
-        vectors = (vectors / largest).real
     R = K @ vectors + (Kg @ vectors) * factors
     if G.shape[0] and keep.size:  # but for the forces of the constraints
         saddle = eigen.Saddle(identity(n, format="csr"), G)

@@ -110,6 +110,7 @@ class System(NamedTuple):
     part: np.ndarray  # (p + 1,) int32: where the nodes of each connected continuum begin in ``part_dofs``
     part_dofs: np.ndarray  # first dofs of its nodes, int32
     shared: np.ndarray  # (n, 2) int32: dofs without an equation of their own, and those whose unknown they share
+    holding: np.ndarray  # (n, 3) int64: block, first and last element (exclusive) of what acts on prescribed dofs
     record: np.ndarray  # (n_record, 2) int32: source and index of the recorded values
     links: np.ndarray  # (n, 6) int64: what acts along beams; see `along`
 
@@ -208,6 +209,32 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
         a, b = system.shared[i, 0], system.shared[i, 1]
         r[b] += r[a]
         r[a] = 0.0
+
+
+@kernel
+def prescribed_rows(kernels, system, ctl, fun, Q, D, V, DD, U, state):
+    """Residual of the prescribed dofs alone, from the elements that act on them."""
+    r = state.residual
+    for k in range(r.size):
+        if system.equation[k] < 0:
+            r[k] = 0.0
+    for j in range(system.holding.shape[0]):
+        b, first, last = system.holding[j, 0], system.holding[j, 1], system.holding[j, 2]
+        t = system.table[b]
+        n, m, ends = t[N_EL], t[N_LOC], t[N_END]
+        dof = system.dof[t[O_DOF] : t[O_DOF] + n * m].reshape((n, m))
+        rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
+        par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
+        hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
+        fe = state.fe[: _TILE * m].reshape((_TILE, m))
+        ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
+        for e0 in range(first, last, _TILE):
+            e1 = min(e0 + _TILE, last)
+            C.call(kernels[b], C.FORCE, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
+            for e in range(e0, e1):
+                for i in range(m):
+                    if system.equation[dof[e, i]] < 0:
+                        r[dof[e, i]] += fe[e - e0, i]
 
 
 @inline
@@ -579,6 +606,23 @@ def turned(system, U, counter, real):
 
 
 @inner
+def present(system, state, h, real, counter):
+    """Configuration of U, and what the kernels of one-state rules see of it."""
+    one_state = counter[RULE_KIND] != MIDPOINT
+    configure(system, state, one_state)
+    if not one_state:
+        return
+    if counter[RULE_KIND] == NEWMARK:
+        velocities(system, state, h, real, True)
+    for row in range(2):
+        copy(state.Q[1], state.Qw[row])
+        copy(state.D[1], state.Dw[row])
+    for k in range(state.U.size):
+        # no increment, but the multipliers
+        state.Uw[k] = state.U[k] if system.kind[k] == MULTIPLIER else 0.0
+
+
+@inner
 def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
     """Accept the step: velocities, ledger, outputs, frame, then end becomes start."""
     Q, D, V, DD, U = state.Q, state.D, state.V, state.DD, state.U
@@ -751,19 +795,9 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             predict(system, state, ctl, fun, counter)
             counter[PHASE] = _ASSEMBLE
         if counter[PHASE] == _ASSEMBLE:
-            configure(system, state, one_state)
             tangent = counter[REFACTOR] == 1 or counter[FULL] == 1
             job = C.TANGENT if tangent else C.FORCE
-            if one_state:
-                if counter[RULE_KIND] == NEWMARK:
-                    velocities(system, state, h, real, one_state)
-                copy(Q[1], state.Qw[0])
-                copy(Q[1], state.Qw[1])
-                copy(D[1], state.Dw[0])
-                copy(D[1], state.Dw[1])
-                for k in range(U.size):
-                    # kernels of one-state rules see no increment, but the multipliers
-                    state.Uw[k] = U[k] if system.kind[k] == MULTIPLIER else 0.0
+            present(system, state, h, real, counter)
             if counter[USER] == 1:
                 counter[USER] = 2
                 return NEED_USER
@@ -831,7 +865,10 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             # (a tangent formed anew in every iteration is never two iterations old)
             met = rank.flags[G.MODE] == G.PLAIN or constraints_met(system, state, real)
             if met and (floor or (stalled and (counter[ITERATION] >= 3 or counter[ITERATION] - counter[FRESH] >= 2))):
-                configure(system, state, one_state)
+                # the last correction belongs to the step: what it leaves of the residual, and the forces of supports
+                real[WORST_VALUE] *= norm / last if last > 0.0 else 0.0
+                present(system, state, h, real, counter)
+                prescribed_rows(kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
                 counter[PHASE] = _COMMIT
             else:
                 if last > 0.0 and norm > 0.03 * last and counter[ITERATION] - counter[FRESH] >= 2:

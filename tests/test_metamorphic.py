@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 from scipy.spatial.transform import Rotation
 
-from fem_mbs import Model, load_model, solve
-from fem_mbs.analysis.linear_ports import in_out
+from fem_mbs import Model, linearise, load_model, solve
 from fem_mbs.analysis.options import STEP_OPTIONS
 
 LENGTH, MASS, TIME = (1, 0, 0), (0, 1, 0), (0, 0, 1)
@@ -150,6 +150,10 @@ class Shape:
     sort: str = "scalar"  # or "vector", "place", "wrench"
     sided: bool = False
 
+    def least(self, w: View) -> float:
+        """A small number of these units, below which a difference is of no account."""
+        return w.s(1e-3, FORCE if self.sort == "wrench" else self.unit)
+
     def seen(self, values: np.ndarray, w: View) -> np.ndarray:
         """Values (..., k) of the plain view as another one has them."""
         R = w.R
@@ -234,39 +238,477 @@ DRIVEN = {
 # --- a case per kind of step -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Case:
-    """A machine, what is added to it, and what is looked at: name -> (shape, values)."""
+    """A machine, the steps that are added to it, and what is looked at: name -> (shape, values); None: `poles`."""
 
     build: Callable[[View], Model]
     add: Callable[[Model, View], None]
     look: Callable
-    views: tuple = tuple(VIEWS)
     tolerance: float = 1e-7
-    own: dict = field(default_factory=dict)  # tolerances of views
+    own: dict = field(default_factory=dict)  # tolerances of single views
 
 
 def series(shapes):
+    """All rows of sensors in the last step."""
+
     def look(solution):
         step = solution.steps[-1]
-        return {k: (shape, step.series[f"sensor/{k}"]) for k, shape in shapes.items() if f"sensor/{k}" in step.series}
+        return {k: (shape, step.series[f"sensor/{k}"]) for k, shape in shapes.items()}
 
     return look
 
 
-def responses(shapes):
+def responses(solution):
+    """Complex amplitudes of sensors: of a place and a distance those of their changes."""
+    change = {k: Shape(LENGTH, "vector") if s.sort == "place" else s for k, s in SHAPES.items()}
+    out = {}
+    for k, shape in change.items():
+        response = solution.response(k)
+        out[k], out[f"{k} imaginary"] = (shape, response.real), (shape, response.imag)
+    return out
+
+
+def table(key, unit=NONE):
+    """Numbers of the summary."""
+    return lambda solution: {key: (Shape(unit), np.array(solution.steps[-1].summary[key], float))}
+
+
+def branches(solution):
+    found = [b["eigenvalues"] for b in solution.steps[-1].summary["branches"]]
+    return {"eigenvalues": (Shape(RATE), np.sort(np.array(found, float), axis=0))}
+
+
+def whirl(solution):
+    return {"major": (Shape(LENGTH), solution.steps[-1].series["major"])}
+
+
+def last_rows(shapes):
+    """The ends of paths, whose points depend on the measure of an arc."""
+
     def look(solution):
-        return {k: (shape, solution.response(k)) for k, shape in shapes.items()}
+        step = solution.steps[-1]
+        return {k: (shape, step.series[f"sensor/{k}"][-1]) for k, shape in shapes.items()}
 
     return look
 
 
-def numbers(key, unit=NONE, first=None):
-    """Numbers of the summary; eigenvalues [re, im] likewise."""
-
-    def look(solution):
-        return {key: (Shape(unit), np.atleast_1d(np.array(solution.steps[-1].summary[key], float))[:first])}
-
-    return look
+def path(m, w):
+    m.static_step()
+    m.static_step(control="arc", until=1.5, increments=4)
 
 
 def hz(w: View, *values):
     return [v / w.units[2] for v in values]
+
+
+def transient(rule):
+    def add(m, w):
+        m.transient_step(w.s(0.2, TIME), w.s(0.01, TIME), rule=rule, frames=0)
+
+    return add
+
+
+def unbalance(m, w):
+    end = "rest:end" if w.split else "arm:end"
+    m.unbalance_step("rotor", hz(w, 10.0, 100.0, 190.0), [{"at": end, "amount": w.s(1e-3, (1, 1, 0)), "phase": 0.3}])
+
+
+def stability(m, w):
+    m.static_step()
+    values = [w.s(10.0, MOMENT), w.s(20.0, MOMENT)]
+    m.stability_map_step([{"element": "coil", "number": "stiffness", "values": values}], count=3)
+
+
+def after_static(add):
+    def both(m, w):
+        m.static_step()
+        add(m, w)
+
+    return both
+
+
+CASES = {
+    # the directions across a hinge's axis come from global axes: moments of multipliers differ by terms of order h^2
+    "transient": [
+        Case(machine, transient(rule), series(SHAPES), own={"turned and moved": 1e-5, "from the other side": 1e-5})
+        for rule in ("midpoint", "decaying", "hht")
+    ],
+    "inverse": [Case(driven, lambda m, w: m.inverse_step(w.s(0.5, TIME), w.s(0.05, TIME)), series(DRIVEN))],
+    "static": [
+        Case(machine, lambda m, w: m.static_step(increments=2), series(SHAPES)),
+        Case(machine, path, last_rows(SHAPES)),
+    ],
+    "linear_static": [Case(machine, after_static(lambda m, w: m.linear_static_step()), series(SHAPES))],
+    "linear_transient": [
+        Case(machine, lambda m, w: m.linear_transient_step(w.s(0.2, TIME), w.s(0.01, TIME)), series(SHAPES))
+    ],
+    "modes": [Case(machine, after_static(lambda m, w: m.modes_step(6)), table("frequencies_hz", RATE))],
+    "buckling": [Case(machine, lambda m, w: m.buckling_step(3, loads=["twist", "push"]), table("load_factors"))],
+    "complex_modes": [Case(machine, after_static(lambda m, w: m.complex_modes_step(6)), table("eigenvalues", RATE))],
+    "linearise": [Case(machine, after_static(lambda m, w: m.linearise_step()), None)],
+    "stability_map": [Case(machine, stability, table("growth", RATE))],
+    "harmonic": [Case(machine, after_static(lambda m, w: m.harmonic_step(hz(w, 1.0, 5.0, 20.0))), responses, 2e-6)],
+    "campbell": [
+        Case(rotor, lambda m, w: m.campbell_step("rotor", hz(w, 0.0, 100.0, 200.0), count=4), branches)
+    ],
+    "unbalance": [Case(rotor, unbalance, whirl)],
+}  # fmt: skip
+
+
+def test_every_kind_of_step_has_a_case():
+    assert set(CASES) == set(STEP_OPTIONS)
+
+
+def poles(m: Model):
+    """Eigenvalues of the matrices about the end of a model's steps, the lowest six pairs that oscillate."""
+    lin = linearise(m)
+    M, C, K, G = (A.toarray() for A in (lin.M, lin.C, lin.K, lin.G))
+    free = null_space(G)  # the same for velocities, which a joint at rest lets move as it does displacements
+    M, C, K = (free.T @ A @ free for A in (M, C, K))
+    n = len(M)
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, C)]])
+    p = np.linalg.eigvals(A)
+    p = p[p.imag > 0.0]
+    p = p[np.argsort(p.imag)[:6]]
+    return {"poles": (Shape(RATE), np.column_stack((p.real, p.imag)))}
+
+
+def results(case: Case, w: View):
+    m = case.build(w)
+    case.add(m, w)
+    return poles(m) if case.look is None else case.look(solve(m))
+
+
+@functools.cache
+def plain(kind: str, number: int):
+    return results(CASES[kind][number], PLAIN)
+
+
+@pytest.mark.parametrize("view", list(VIEWS))
+@pytest.mark.parametrize(("kind", "number"), [(k, i) for k, cases in CASES.items() for i in range(len(cases))])
+def test_results_do_not_depend_on_how_one_says_it(kind, number, view):
+    case, w = CASES[kind][number], VIEWS[view]
+    tolerance = case.own.get(view, case.tolerance)
+    found = results(case, w)
+    wrong = []
+    for name, (shape, values) in plain(kind, number).items():
+        expected, given = shape.seen(values, w), found[name][1]
+        assert given.shape == expected.shape, f"{name}: {given.shape}, not {expected.shape}"
+        assert (np.isnan(given) == np.isnan(expected)).all(), name
+        size = np.nanmax(np.abs(expected), initial=0.0)
+        worst = np.nanmax(np.abs(given - expected), initial=0.0)
+        if not worst <= tolerance * max(size, shape.least(w)):
+            wrong.append(f"{name}: off by {worst:.3g} of {size:.3g}")
+    assert not wrong, "; ".join(wrong)
+
+
+# --- time reversed ---------------------------------------------------------------------------------------------------
+HOME = {"a": np.array((0.2, 0.1, 0.0)), "b": np.array((0.9, 0.3, -0.1))}
+PROBES = np.eye(3)
+
+
+def thrown(state) -> Model:
+    """Two bodies with springs, from a state {body: (place, rotation, velocity, spin)}; points of springs are given at
+    home.  No joint: velocities at the ends of steps obey joints to second order only."""
+    m = Model(3, gravity=(0.0, -3.0, 1.0))
+
+    def at(body, point):
+        place, rotation, *_ = state[body]
+        return place + rotation.apply(np.array(point) - HOME[body])
+
+    for name in "ab":
+        place, rotation, velocity, spin = state[name]
+        m.body(name, place, 1.5, (0.04, 0.06, 0.05), rotation=rotation.as_rotvec())
+        m.initial(name, velocity=velocity, spin=tuple(spin))
+        m.sensor(f"position {name}", "position", on=name)
+        m.sensor(f"velocity {name}", "velocity", on=name)
+        for k, e in enumerate(PROBES):
+            point = place + rotation.apply(e)
+            m.sensor(f"probe {name} {k}", "position", on=name, point=point)
+            m.sensor(f"speed {name} {k}", "velocity", on=name, point=point)
+    m.spring("one", "a", "b", 150.0, 0.0, 0.5, point_a=at("a", (0.2, 0.4, 0.1)), point_b=at("b", (0.9, 0.5, 0.2)))
+    m.spring("two", "a", "b", 150.0, 0.0, 0.6, point_a=at("a", (0.2, -0.1, 0.3)), point_b=at("b", (0.8, 0.0, -0.3)))
+    m.spring("out", "ground", "b", 40.0, 0.0, 0.8, point_a=(1.5, 0.0, 0.0), point_b=at("b", (1.0, 0.3, 0.0)))
+    m.transient_step(0.5, 0.01, frames=0)
+    return m
+
+
+def last_state(solution, sign: float):
+    """The state at the end, with velocities times a sign, from points of the bodies."""
+    out = {}
+    for name in "ab":
+        x, v = (solution.sensor(f"{kind} {name}")[-1] for kind in ("position", "velocity"))
+        arms = np.array([solution.sensor(f"probe {name} {k}")[-1] - x for k in range(3)])
+        rates = np.array([solution.sensor(f"speed {name} {k}")[-1] - v for k in range(3)])
+        out[name] = x, Rotation.from_matrix(arms.T), sign * v, sign * 0.5 * np.cross(arms, rates).sum(axis=0)
+    return out
+
+
+def test_time_reversed():
+    """The mid-point rule takes back every step: with velocities turned round the bodies come back as they came."""
+    one = Rotation.identity()
+    start = {
+        "a": (HOME["a"], one, np.array((0.5, -0.3, 0.2)), np.array((0.4, 1.0, -2.0))),
+        "b": (HOME["b"], one, np.zeros(3), np.array((0.3, -0.2, 0.1))),
+    }
+    there = solve(thrown(start))
+    back = solve(thrown(last_state(there, -1.0)))
+    for kind, sign in (("position", 1.0), ("velocity", -1.0)):
+        for name in "ab":
+            forward, backward = (s.sensor(f"{kind} {name}") for s in (there, back))
+            assert np.abs(forward - forward[0]).max() > 0.1
+            assert backward[::-1] == pytest.approx(sign * forward, abs=1e-9)
+
+
+# --- plane against space ---------------------------------------------------------------------------------------------
+def flat(dimension: int, frame: str) -> Model:
+    """Two hinged bodies in the x-y plane with a coil, a bushing, a spring and a load."""
+    cut = slice(0, dimension)
+    m = Model(dimension, gravity=np.array((1.0, -9.81, 0.0))[cut])
+    J = 0.05 if dimension == 2 else (0.03, 0.04, 0.05)
+    for name, x in (("a", (0.3, 0.1, 0.0)), ("b", (0.9, 0.3, 0.0))):
+        m.body(name, x[cut], 1.5, J)
+    axis = {} if dimension == 2 else {"axis": (0.0, 0.0, 1.0)}
+    m.joint("first", "revolute", "ground", "a", point=np.zeros(dimension), **axis)
+    m.joint("second", "revolute", "a", "b", point=(0.6, 0.2, 0.0)[cut], **axis)
+    m.joint_spring("coil", "second", 8.0, 0.1, 0.2)
+    S = np.array([[60.0, 5.0, 2.0], [5.0, 40.0, -3.0], [2.0, -3.0, 10.0]])
+    if dimension == 3:
+        flat_S, S = S, np.diag((0.0, 0.0, 50.0, 9.0, 7.0, 0.0))
+        S[np.ix_([0, 1, 5], [0, 1, 5])] = flat_S
+    m.bushing(
+        "mount", "a", "b", S, 0.01 * S, point_a=(0.5, 0.3, 0.0)[cut], point_b=(0.7, 0.3, 0.0)[cut],
+        rotation=0.4 if dimension == 2 else (0.0, 0.0, 0.4), frame=frame,
+    )  # fmt: skip
+    m.spring("tie", "ground", "b", 30.0, 0.2, 0.4, point_a=(1.2, 0.0, 0.0)[cut], point_b=(1.0, 0.3, 0.0)[cut])
+    m.force("push", "b", (3.0, 4.0, 0.0)[cut], function="cos(9*t)", point=(1.0, 0.5, 0.0)[cut])
+    m.sensor("place", "position", on="b")
+    m.sensor("turn", "joint", on="second")
+    m.sensor("pin", "reaction", on="second")
+    for k, quantity in enumerate(("force x", "force y", "moment" if dimension == 2 else "moment z")):
+        m.sensor(f"mount {k}", "element", on="mount", quantity=quantity)
+    return m
+
+
+@pytest.mark.parametrize(("step", "frame"), [("transient", "first"), ("static", "first"), ("static", "mean")])
+def test_plane_against_space(step, frame):
+    """A plane mechanism with its bodies in space, hinged about z: the same motion and forces.  (In the half-way frame
+    of a bushing quotients over a step differ by terms of second order; equilibria do not.)"""
+    found = []
+    for dimension in (2, 3):
+        m = flat(dimension, frame)
+        if step == "static":
+            m.static_step(increments=4)
+        else:
+            m.transient_step(0.5, 0.01)
+        solution = solve(m)
+        values = {}
+        for s in solution.compiled.sensors:
+            values |= dict(zip(s.columns, solution.sensor(s.name)[1:].T, strict=True))
+        found.append(values)
+    plane, space = found
+    assert np.abs(plane["turn"]).max() > 0.1
+    for name, values in plane.items():
+        given = space["pin.moment z" if name == "pin.moment" else name]
+        assert given == pytest.approx(values, rel=1e-8, abs=1e-8), name
+
+
+def test_plane_beams_against_beams_in_space():
+    """A cantilever whose end turns by more than a radian: both beams come to one line, as the square of the length of
+    elements or faster."""
+    off = []
+    for n in (8, 16):
+        ends = []
+        for dimension in (2, 3):
+            cut = slice(0, dimension)
+            m = Model(dimension)
+            m.material("steel", E=2e9, nu=0.3, density=7800.0)
+            m.section("bar", "rectangle", width=0.01, height=0.02)
+            m.line("arm", (0.0, 0.0, 0.0)[cut], (1.0, 0.0, 0.0)[cut], n)
+            m.beams("arm", "arm", "bar", "steel")
+            m.fix("arm:start")
+            m.force("push", "arm:end", (-10.0, 40.0, 0.0)[cut])
+            m.sensor("end", "displacement", on="arm:end")
+            m.static_step(increments=5)
+            ends.append(solve(m).sensor("end")[-1])
+        assert np.abs(ends[0]).max() > 0.5
+        off.append(np.abs(ends[1] - (*ends[0], 0.0)).max())
+    assert off[1] < max(off[0] / 3.5, 1e-9)
+    assert off[1] < 3e-3
+
+
+# --- files against Python --------------------------------------------------------------------------------------------
+SHAFT = """
+gravity = [0, 0, -9.81]
+[material.steel]
+E = 2e11
+nu = 0.3
+density = 7800
+[section.shaft]
+shape = "circle"
+diameter = 0.05
+[mesh.arm.line]
+start = [0, 0, 0]
+end = [1.2, 0, 0]
+n = 4
+[[beam]]
+name = "arm"
+on = "arm"
+section = "shaft"
+material = "steel"
+damping = 1e-5
+[[disc]]
+name = "wheel"
+at = "arm:end"
+mass = 20.0
+polar = 0.3
+diametral = 0.17
+axis = [1, 0, 0]
+[[nodal_spring]]
+name = "left y"
+on = "arm:start"
+component = "y"
+stiffness = 1e6
+[[nodal_spring]]
+name = "left z"
+on = "arm:start"
+component = "z"
+stiffness = 1e6
+[[bushing]]
+name = "right"
+a = "arm:end"
+stiffness = [1e6, 1e6, 1e6, 0, 3e3, 3e3]
+damping = [10, 10, 10, 0, 1, 1]
+[[force]]
+name = "push"
+on = "arm:end"
+vector = [-500, 100, 50]
+function = "cos(30*t + 0.2)"
+[[rotor]]
+name = "rotor"
+axis = [1, 0, 0]
+[[sensor]]
+name = "way"
+kind = "displacement"
+on = "arm:end"
+[[sensor]]
+name = "pull"
+kind = "element"
+on = "right"
+quantity = "force y"
+"""
+
+
+HELD = """
+[[support]]
+on = "arm:start"
+components = ["rotation x"]
+[[sensor]]
+name = "support"
+kind = "reaction"
+on = "arm:start"
+"""
+
+
+def shaft(held: bool) -> Model:
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    m.material("steel", E=2e11, nu=0.3, density=7800.0)
+    m.section("shaft", "circle", diameter=0.05)
+    m.line("arm", (0.0, 0.0, 0.0), (1.2, 0.0, 0.0), 4)
+    m.beams("arm", "arm", "shaft", "steel", damping=1e-5)
+    m.disc("wheel", "arm:end", 20.0, 0.3, 0.17, axis=(1.0, 0.0, 0.0))
+    m.nodal_spring("left y", "arm:start", "y", 1e6)
+    m.nodal_spring("left z", "arm:start", "z", 1e6)
+    m.bushing("right", "arm:end", "ground", [1e6] * 3 + [0.0, 3e3, 3e3], [10.0] * 3 + [0.0, 1.0, 1.0])
+    m.force("push", "arm:end", (-500.0, 100.0, 50.0), function="cos(30*t + 0.2)")
+    m.rotor("rotor", axis=(1.0, 0.0, 0.0))
+    m.sensor("way", "displacement", on="arm:end")
+    m.sensor("pull", "element", on="right", quantity="force y")
+    if held:
+        m.fix("arm:start", ["rotation x"])
+        m.sensor("support", "reaction", on="arm:start")
+    return m
+
+
+LINKS = """
+dimension = 2
+gravity = [0, -9.81]
+[[body]]
+name = "a"
+position = [0.3, 0.1]
+mass = 2.0
+inertia = 0.05
+[[joint]]
+name = "first"
+type = "revolute"
+a = "ground"
+b = "a"
+point = [0, 0]
+function = "0.8*(1 - cos(3*t))"
+[[sensor]]
+name = "place"
+kind = "position"
+on = "a"
+"""
+
+
+def links() -> Model:
+    m = Model(2, gravity=(0.0, -9.81))
+    m.body("a", (0.3, 0.1), 2.0, 0.05)
+    m.joint("first", "revolute", "ground", "a", point=(0.0, 0.0), function="0.8*(1 - cos(3*t))")
+    m.sensor("place", "position", on="a")
+    return m
+
+
+#: Options of each kind of step, positional ones of the builder's method first.
+STEPS = {
+    "transient": {"duration": 0.1, "h": 0.01},
+    "inverse": {"duration": 0.2, "h": 0.02},
+    "static": {"increments": 2},
+    "linear_static": {},
+    "linear_transient": {"duration": 0.1, "h": 0.01},
+    "modes": {"count": 4},
+    "buckling": {"count": 2, "loads": ["push"]},
+    "complex_modes": {"count": 4},
+    "linearise": {},
+    "stability_map": {"parameters": [{"load": "push", "values": [0.0, 1.0]}], "count": 2},
+    "campbell": {"rotor": "rotor", "speeds": [0.0, 100.0], "count": 3},
+    "unbalance": {
+        "rotor": "rotor", "speeds": [10.0, 100.0], "unbalances": [{"at": "arm:end", "amount": 1e-3, "phase": 0.3}],
+    },
+    "harmonic": {"frequencies": [1.0, 30.0]},
+}  # fmt: skip
+
+
+def as_toml(value) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k} = {as_toml(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(as_toml(v) for v in value) + "]"
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def test_every_kind_of_step_is_compared_with_files():
+    assert set(STEPS) == set(STEP_OPTIONS)
+
+
+@pytest.mark.parametrize("kind", list(STEPS))
+def test_files_against_python(kind, tmp_path):
+    """The same machine and step from a model file: the same bits."""
+    held = kind not in ("campbell", "unbalance")
+    text = LINKS if kind == "inverse" else SHAFT + (HELD if held else "")
+    before = kind == "stability_map"
+    step = '[[step]]\ntype = "static"\n' if before else ""
+    step += f'[[step]]\ntype = "{kind}"\nname = "last"\n'
+    step += "".join(f"{key} = {as_toml(value)}\n" for key, value in STEPS[kind].items())
+    file = tmp_path / "model.toml"
+    file.write_text(text + step, encoding="utf-8")
+    m = links() if kind == "inverse" else shaft(held)
+    if before:
+        m.static_step()
+    getattr(m, f"{kind}_step")(**STEPS[kind], name="last")
+    one, other = solve(load_model(file)).steps[-1], solve(m).steps[-1]
+    assert set(one.series) == set(other.series)
+    for name, values in one.series.items():
+        assert np.array_equal(values, other.series[name], equal_nan=True), name
+    numbers = {k: v for k, v in one.summary.items() if k not in ("seconds", "effort")}
+    assert numbers == {k: v for k, v in other.summary.items() if k not in ("seconds", "effort")}

@@ -310,6 +310,24 @@ def test_ledger_closes_by_name_of_the_columns(tmp_path):
     assert ledger["closing error"].tolist() == [0.25] and ledger["total"].tolist() == [3.0]
 
 
+def test_works_go_on_from_step_to_step(tmp_path):
+    """Of several steps one after another works and losses count on, energies and closing errors are as they are."""
+    header = {**HEADER, "ledger": ["kinetic", "load work", "dissipated", "closing error"]}
+    writer = ResultsWriter(tmp_path, header)
+    for i in range(2):
+        writer.begin_step(f"s{i}", "transient")
+        writer.append({"time": [i, i + 1.0], "ledger": [[5.0 + i, 0.0, 0.0, 0.0], [6.0 + i, 3.0, 2.0, 1e-9]]})
+        writer.end_step()
+    writer.close()
+    results = Results.open(tmp_path)
+    ledger = results.ledger()
+    assert ledger["load work"].tolist() == [0.0, 3.0, 3.0, 6.0]
+    assert ledger["dissipated"].tolist() == [0.0, 2.0, 2.0, 4.0]
+    assert ledger["kinetic"].tolist() == [5.0, 6.0, 6.0, 7.0]
+    assert ledger["closing error"].tolist() == [0.0, 1e-9, 0.0, 1e-9]
+    assert results.ledger(1)["load work"].tolist() == [0.0, 3.0]
+
+
 @pytest.mark.parametrize("rows_at_once", [1, 3, 20_000])
 def test_sensor_tables(tmp_path, monkeypatch, rows_at_once):
     monkeypatch.setattr("fem_mbs.results._CSV_ROWS", rows_at_once)
@@ -839,3 +857,67 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     command = [sys.executable, "-c", script, str(tmp_path)]
     grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert grown < 8_000  # kB
+
+
+# ---------------------------------------------------------------------------------------------- damage
+
+DAMAGE = """
+import random, sys
+from pathlib import Path
+import numpy as np
+from fem_mbs.errors import ResultsError
+from fem_mbs.results import Results
+path, seed = Path(sys.argv[1]), int(sys.argv[2])
+def everything():
+    results = Results.open(path.parent)
+    out = [repr(results.header), repr(results.summary)]
+    for step in results.steps:
+        out += [repr(np.asarray(kind[name])) for kind in (step.series, step.frames) for name in kind]
+    return out + [repr(results.restart(k)) for k in range(len(results.restart_points))]
+whole, expected = path.read_bytes(), everything()
+rng = random.Random(seed)
+refused = 0
+for trial in range(60):
+    data = bytearray(whole)
+    if trial % 4 == 0:
+        data = data[: rng.randrange(len(data))]
+    else:
+        for _ in range(rng.choice((1, 4, 200))):
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    path.write_bytes(data)
+    try:
+        assert everything() == expected, "a wrong answer"
+    except ResultsError:
+        refused += 1
+print(refused)
+"""
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_damage_is_one_error_and_never_another_answer(tmp_path, seed):
+    """Bits that flip anywhere in the file, and files that are cut: no crash of the library, no other values."""
+    whole_run(tmp_path)
+    command = [sys.executable, "-c", DAMAGE, str(tmp_path / "results.h5"), str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) > 30
+
+
+def test_a_damaged_result_of_an_older_version_is_tried_in_a_child(tmp_path):
+    """Headers without checksums, as they were: the library crashes on some, so it does so elsewhere."""
+    whole_run(tmp_path)
+    path = tmp_path / "results.h5"
+    with h5py.File(path) as source, h5py.File(tmp_path / "old.h5", "w") as file:
+        for key, value in source.attrs.items():
+            file.attrs[key] = value
+        for key in source:
+            source.copy(key, file)
+    os.replace(tmp_path / "old.h5", path)
+    assert check_prefix(Results.open(tmp_path)) == N_STEPS
+    whole = path.read_bytes()
+    for at in range(100, len(whole), len(whole) // 12):
+        path.write_bytes(whole[:at] + bytes(512) + whole[at + 512 :])
+        try:
+            Results.open(tmp_path).steps[1].frames["displacement"][:]
+        except ResultsError:
+            continue

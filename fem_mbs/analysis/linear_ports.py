@@ -12,7 +12,7 @@ from scipy.sparse import block_diag, csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import director_velocities
-from fem_mbs.analysis.linear_sensors import slope, vanishes
+from fem_mbs.analysis.linear_sensors import slope
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import ModelError
@@ -204,19 +204,14 @@ def outputs_of(lin: Linearisation, names, given: Inputs, owner: str, vectors: bo
     length = lin.system.length
     for sensor, own in wanted:
         here = values[at : at + own.size]
-        function = lambda rows, sensor=sensor: np.asarray(  # noqa: E731
-            sensor.evaluate(rows, np.zeros((len(rows), C.N_LEDGER + 1))), float
-        )
-        if vanishes(sensor, here, length):
-            if not vectors:
-                raise ModelError(
-                    f'{owner}: sensors: "{sensor.name}" ({sensor.kind}) is the length of a vector that is zero in this '
-                    "state, where it has no derivative; take sensors of components (displacement, rotation), or "
-                    "harmonic response"
-                )
-            function = sensor.vector
-        derivative, value = slope(function, here, record[own], length)
-        if function == sensor.vector:
+        derivative, value, vanishes = slope(sensor, here, record[own], length)
+        if vanishes and not vectors:
+            raise ModelError(
+                f'{owner}: sensors: "{sensor.name}" ({sensor.kind}) is the length of a vector that is zero in this '
+                "state, where it has no derivative; take sensors of components (displacement, rotation), or harmonic "
+                "response"
+            )
+        if vanishes:
             sizes.append(slice(row, row + len(derivative)))
         slopes.append(csr_matrix(derivative))
         start.append(value)

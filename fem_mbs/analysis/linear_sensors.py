@@ -12,16 +12,30 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["LinearSensors", "slope", "vanishes"]
+__all__ = ["LinearSensors", "slope"]
 
 _STEP = 1e-3  # of differences: radians, and over the model's length
 #: Length of a vector, in radians or over the model's length, that is none.
 _ZERO = 1e-9
 
 
-def slope(evaluate, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives (k, r) of a function of rows of records (n, r) at ``values`` (r,), by differences of order 4, and its
-    value (k,); ``record`` (r, 2): what the records are, ``length`` [m] of the model."""
+def slope(sensor, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Derivatives (k, r) of a sensor by its records at their ``values`` (r,), its value (k,), and whether both are
+    those of a vector that is zero there, of which the sensor is the length.
+
+    ``record`` (r, 2): what the records are; ``length`` [m] of the model.
+    """
+    if sensor.vector(values[None]) is None:
+        return *_difference(_evaluated(sensor), values, record, length), False
+    J, vector = _difference(sensor.vector, values, record, length)
+    size = float(np.linalg.norm(vector))
+    if size <= _ZERO * (1.0 if sensor.unit == "rad" else length):
+        return J, np.zeros_like(vector), True
+    return (vector / size)[None] @ J, np.array([size]), False
+
+
+def _difference(evaluate, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives (k, r) of a function of rows of records, by differences of order 4, and its value (k,)."""
     where = (record[:, 0] == S.REC_Q) | (record[:, 0] == S.REC_D)
     # what is no place enters linearly
     size = np.where(where, _STEP, np.maximum(np.abs(values), 1.0))
@@ -31,12 +45,6 @@ def slope(evaluate, values: np.ndarray, record: np.ndarray, length: float) -> tu
     r = values.size
     p1, m1, p2, m2 = (found[1 + i * r : 1 + (i + 1) * r] for i in range(4))
     return ((8.0 * (p1 - m1) - (p2 - m2)) / (12.0 * size[:, None])).T, found[0]
-
-
-def vanishes(sensor, values: np.ndarray, length: float) -> bool:
-    """Whether a sensor is the length of a vector that is zero where the records have ``values`` (r,)."""
-    vector = sensor.vector(values[None])
-    return vector is not None and bool(np.linalg.norm(vector) <= _ZERO * (1.0 if sensor.unit == "rad" else length))
 
 
 class LinearSensors:
@@ -63,9 +71,7 @@ class LinearSensors:
             elif np.isin(own[:, 0], (S.REC_OUT, S.REC_REACTION)).all():  # sums
                 found.append(_evaluated(sensor)(here[None])[0])
             else:
-                self._vectors[i] = vanishes(sensor, here, length)
-                function = sensor.vector if self._vectors[i] else _evaluated(sensor)
-                self._slopes[i], value = slope(function, here, own, length)
+                self._slopes[i], value, self._vectors[i] = slope(sensor, here, own, length)
                 found.append(np.zeros(k) if self._vectors[i] else value)
             if base is not None:
                 found[-1] = base[at : at + k]

@@ -34,6 +34,8 @@ REQUIRED = ("duration", "h", "speeds", "unbalances", "frequencies")
 
 #: Tolerances beyond which what Newton-Raphson leaves would be seen in the results.
 _COARSEST = {"rtol": 1e-3, "ctol": 1e-6}
+#: No run waits for more steps.
+_MOST_STEPS = 1e9
 
 _SETTINGS = {f.name: f.default for f in fields(Settings)}
 
@@ -125,6 +127,11 @@ def rule_of(options: dict[str, Any]) -> str:
 
 def count_steps(name: str, options: dict[str, Any]) -> int:
     ratio = options["duration"] / options["h"]
+    if not ratio <= _MOST_STEPS:
+        raise ModelError(
+            f'Step "{name}": duration = {options["duration"]:g} s in steps of h = {options["h"]:g} s makes {ratio:.3g} '
+            f"steps; at most {_MOST_STEPS:g} can be made: take a larger h"
+        )
     n = round(ratio)
     if n < 1 or abs(ratio - n) > 1e-6 * max(1.0, ratio):
         whole = max(1, int(np.ceil(ratio)))

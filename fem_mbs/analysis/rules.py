@@ -54,7 +54,7 @@ DAMPING = Promise("loses energy of what its steps do not resolve, and gains none
 #: Works between equilibria are sums over increments, however long these are.
 QUASI_STATIC = Promise("books works as sums over its increments", 0.05, np.inf, np.inf)
 #: Gain of energy, as a share, beyond which no rule goes on.
-HOPELESS = 10.0
+HOPELESS = 1e3
 #: Round-off of the ledger over the energies in it.
 _ROUND_OFF = 1e-9
 

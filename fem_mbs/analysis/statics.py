@@ -318,9 +318,10 @@ class _Static:
         problem.before = before
         iterations, moved = descend(problem, level[0])
         self.iterations += iterations
-        if not np.isfinite(reach):
+        if self.points == 0 and not np.isfinite(reach):  # parts that hang loose as they are drawn
             return problem.chunk, self.count(), ""
-        after, trouble = self.judged(here, level, reach, moved, count)
+        # where the tangent was singular, at a critical point, that of the end decides
+        after, trouble = self.judged(here, level, reach if np.isfinite(reach) else 0.0, moved, count)
         self.fell = bool(trouble)
         if trouble and cut > _SNAP:
             raise ConvergenceError(trouble)
@@ -461,7 +462,7 @@ class _Static:
         if o["control"] == "load" and settings.end is not None:
             settings = self.loose_start(problem, settings, on_point)
         criticals: list[Critical] = []
-        account: dict[str, Any] = {"cuts": 0, "iterations": self.iterations, "left": 0, "notes": [], "ended": True}
+        account: dict[str, Any] = {"cuts": 0, "iterations": 0, "left": 0, "notes": [], "ended": True}
         try:
             if settings.end is None or self.factor != settings.end:
                 self.factor, criticals, account = follow(problem, self.factor, settings, on_point)
@@ -472,8 +473,8 @@ class _Static:
         bifurcations = sum(c.kind == "bifurcation" for c in criticals)
         if bifurcations < o["branch"]:
             failures.append(
-                f"branch = {o['branch']}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} up "
-                f"to load factor {self.factor:.6g}; give the number of one that is there, or follow the path farther"
+                f"branch = {o['branch']}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} "
+                f"up to load factor {self.factor:.6g}; give the number of one that is there, or follow the path farther"
             )
         if not account["ended"]:
             wanted = []
@@ -501,7 +502,8 @@ class _Static:
                 "negative eigenvalues are those of its symmetric part"
             )
         return {
-            "increments": self.points, "cut_increments": account["cuts"], "iterations": account["iterations"],
+            "increments": self.points, "cut_increments": account["cuts"],
+            "iterations": account["iterations"] + self.iterations,
             **({"failures": failures} if failures else {}),
             "strain_energy": float(self.chunk.ledger[-1, 1]),
             "critical_points": [
@@ -682,7 +684,8 @@ class _Problem:
             return 0.0
         try:
             here = self.residual(level(0.0))[0]
-            change = (self.residual(level(sampled))[0] - here) / sampled
+            # with what is out of balance there, as at the start of parts with prestress
+            change = here + (self.residual(level(sampled))[0] - here) / sampled
             level(0.0)
             self.factorise(factor)
             forces = np.where(self.node, change, 0.0)

@@ -39,6 +39,7 @@ _WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
 _LINEAR_TOLERANCE = 1e-12
 #: Rotation of a node in a step [rad] from which on it is said that the steps are long.
 _LONG_TURN = 1.0
+_KEPT = 3  # rows that `_steadied` looks back
 _CHUNK_SECONDS = 0.2
 _CHUNK_BYTES = 32e6
 
@@ -142,6 +143,22 @@ class Stepping:
         self.watcher = Watcher(compiled)
         self._lengths = compiled.driven_lengths()
         self.redundancy = Redundancy(compiled)
+        record = compiled.system.record
+        self.middle_values = np.isin(record[:, 0], (S.REC_REACTION, S.REC_OUT)) & ~compiled.at_end
+        w = self.weights
+        undamped = c[S.RULE_KIND] == S.NEWMARK and w.gamma == 0.5 and w.am == w.af
+        self.alternating = self._alternating() if undamped else np.zeros(len(record), bool)
+        self.recent = np.full((_KEPT, np.count_nonzero(self.alternating)), np.nan)
+
+    def _alternating(self) -> np.ndarray:
+        """Recorded values (n_record,) bool that hang on multipliers, or on accelerations of what is prescribed."""
+        source, index = self.compiled.system.record.T
+        found = source == S.REC_REACTION
+        for block in self.compiled.blocks:
+            if block.type.multipliers:
+                last = block.first_output + block.size * len(block.type.outputs)
+                found |= (source == S.REC_OUT) & (index >= block.first_output) & (index < last)
+        return found & self.middle_values
 
     # --- controls --------------------------------------------------------------------------------------------------
     def control(self, h: float) -> np.ndarray:
@@ -328,7 +345,7 @@ class Stepping:
 
     def _changed(self) -> tuple[np.ndarray, ...]:
         s = self.state
-        return s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist
+        return s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.recent
 
     def _halvings_of_turn(self, part: float = 1.0) -> int:
         """How often the next step, or a part of it, must be halved for no node to turn by more than a quarter of a turn
@@ -361,12 +378,14 @@ class Stepping:
             c[S.REFACTOR] = 1
         return output, t, answer
 
-    @staticmethod
-    def _as_one(chunk: Chunk) -> Chunk:
-        """The results of consecutive parts of a step as those of one."""
+    def _as_one(self, chunk: Chunk) -> Chunk:
+        """The results of consecutive equal parts of a step as those of one."""
+        record = chunk.record[-1:].copy()
+        if self.two_state:  # what belongs to the middle of the parts: the mean is that of the whole
+            record[:, self.middle_values] = chunk.record[:, self.middle_values].mean(axis=0)
         return replace(
             chunk, time=chunk.time[-1:], ledger=chunk.ledger[-1:], iterations=chunk.iterations.sum(keepdims=True),
-            residual=chunk.residual[-1:], record=chunk.record[-1:],
+            residual=chunk.residual[-1:], record=record,
         )  # fmt: skip
 
     def _chunk(self, n: int, funs: np.ndarray | None = None):
@@ -428,6 +447,27 @@ class Stepping:
         if self.redundancy.look(self.ctl, np.repeat(fun[:, [C.T1]], 3, axis=1), self.state, f"at t = {end:.6g} s"):
             self.counter[S.REFACTOR] = 1
 
+    def _steadied(self, record: np.ndarray) -> np.ndarray:
+        """Rows (n, n_record) without what alternates in them.
+
+        Constraints at the ends of steps leave the accelerations of Newmark's undamped rules an error (-1)^n (a + b n),
+        of the order of themselves at any h (Cardona & Geradin 1989, doi:10.1016/0045-7949(89)90050-9).  Of the values
+        y, y/2 + 3/4 y[-1] - y[-3]/4 takes it out and is of second order.  At the start a = 0, so that the third row
+        needs no fourth one; the first two are of first order as they are.
+        """
+        own = self.alternating
+        if not own.any():
+            return record
+        y = np.vstack((self.recent, record[:, own]))
+        self.recent[:] = y[-_KEPT:]
+        now, last, second, third = (y[_KEPT - k : len(y) - k] for k in range(4))
+        steady = 0.5 * now + 0.75 * last - 0.25 * third
+        for fewer in (0.625 * now + 0.75 * last - 0.375 * second, now):
+            steady = np.where(np.isnan(steady), fewer, steady)
+        record = record.copy()
+        record[:, own] = steady
+        return record
+
     def _take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
         rows = output.ledger[:n]
         self.watcher.look(self.state.Q[0], self.state.D[0], float(t1[n - 1]))
@@ -440,7 +480,7 @@ class Stepping:
             ledger=self.pack(rows, works),
             iterations=output.iterations[:n],
             residual=output.residuals[:n],
-            record=output.values[:n],
+            record=self._steadied(output.values[:n]),
             frame_time=self.time(output.frame_step[:f]),
             frames={
                 "Q": output.frame_Q[:f],
@@ -452,8 +492,9 @@ class Stepping:
         )
 
     def _halved_step(self, problem: int) -> Chunk:
-        """Try a step again with new tangents, then from other first guesses and in 2, 4, 8 ... parts; at once in parts
-        where a node has turned too far in it.
+        """Try a step again with new tangents, from other first guesses and in 2, 4, 8 ... parts.
+
+        Where a node has turned too far in it, start from rest, which finds solutions near by, then go on in parts.
 
         The results look like those of one step.
         """
@@ -473,8 +514,8 @@ class Stepping:
             redundancy.look(self.ctl, fun, state, f"at t = {start[0]:.6g} s")
             modes = list(dict.fromkeys((redundancy.mode, *modes, gauge.NEAR, gauge.PLAIN)))
         first, others = modes[0], modes[1:]
-        predictors = [p for p in ("velocity", "none") if p != self.settings.predictor]
-        attempts = [] if far else [(first, p, 1) for p in predictors]
+        guesses = ("none",) if far else ("velocity", "none")
+        attempts = [(first, p, 1) for p in guesses if p != self.settings.predictor]
         attempts += [(m, p, 1) for m in others for p in ("velocity", self.settings.predictor)]
         if not at_once:
             least = max(1, self._halvings_of_turn()) if far else 1
@@ -495,7 +536,7 @@ class Stepping:
                         redundancy.use(mode)  # what has just failed is not tried again
                 self.step += 1
                 self.halved_steps += parts > 1
-                self.turned_steps += far
+                self.turned_steps += far and parts > 1
                 return replace(chunk, frame_time=chunk.time[-1:] if due else chunk.frame_time)
         c[S.WORST], self.real[S.WORST_VALUE] = worst
         self._fail(problem, fighting)
@@ -596,6 +637,7 @@ class Stepping:
             "history": self.counter[[S.HISTORY, S.SLOW]].copy(),
             "halved_steps": np.int64(self.halved_steps),
             "turned": np.array([self.turned_steps, self.real[S.TURN]]),
+            "recent": self.recent.copy(),
             **self.redundancy.snapshot(),
         }
 
@@ -615,4 +657,5 @@ class Stepping:
         self.counter[S.REFACTOR] = 1
         self.halved_steps = int(data["halved_steps"])
         self.turned_steps, self.real[S.TURN] = int(data["turned"][0]), float(data["turned"][1])
+        self.recent = np.array(data["recent"])
         self.redundancy.restore(data)
