@@ -260,7 +260,7 @@ class Beams(ModelBase):
         unit = s.EIz / ((1.0 + phi) * length)
         second_order = float(beam.second_order)
         if beam.strains == "exact":
-            second_order *= (0.6 + phi) / (1.0 + phi) ** 2
+            second_order /= 1.0 + phi
         self._add(
             name,
             strains + ("_inextensible" if beam.fixed else ""),

@@ -168,7 +168,7 @@ def check(f: Findings) -> None:
                 1e-10,
                 "all work is booked",
             )
-        coarse = solve(build(2, speed, slider, False, second_order=False))
+        coarse = solve(build(2, speed, slider, False, second_order=False, strains="natural"))
         plain = first_maximum(coarse, speed)[1]
         f.row(
             case,
