@@ -274,7 +274,7 @@ def test_tables_on_disk(pool, model, tmp_path):
     ("change", "message"),
     [
         (lambda out: out.write_text("x", encoding="utf-8"), "this is a file; give a folder"),
-        (lambda out: (out.mkdir(), (out / "thesis.txt").write_text("x", encoding="utf-8")), 'holds "thesis.txt", not written by fem-mbs'),
+        (lambda out: (out.mkdir(), (out / "thesis.txt").write_text("x", encoding="utf-8")), 'holds "thesis.txt"'),
     ],
 )
 def test_a_folder_of_others_is_left_alone(model, tmp_path, change, message):
