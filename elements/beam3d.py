@@ -1,30 +1,33 @@
 """Spatial beams: generalised strains (Besseling, Meijaard) and natural strains (co-rotational).
 
-Ends P = x + R a with rigid offsets a, section triads [e_x e_y e_z] = R A, chord l = P_q - P_p.  Basic strains b:
+Ends P = x + R a with rigid offsets a, section triads [e_x e_y e_z] = R A, chord l = P_q - P_p.
 
 - ``strain_beam3``  generalised strains, Meijaard 1993 (doi:10.1007/BF00045886 gives the same) eq 2:
       b1 = |l| - L,  b2 = L (e_z^p.e_y^q - e_y^p.e_z^q)/2,
       b3 = -l.e_z^p,  b4 = l.e_z^q,  b5 = l.e_y^p,  b6 = -l.e_y^q
-- ``corotational_beam3``  natural strains against the element triad (`fem_mbs.elements.beam3d_natural`):
-      |l| - L,  L tau,  -L theta_y^p,  L theta_y^q,  -L theta_z^p,  L theta_z^q
-  which agree with the others to first order; they measure angles where the others measure sines.
+  with his second-order terms, eq 16:
+      e1 = b1 + (2 b3^2 + b3 b4 + 2 b4^2 + 2 b5^2 + b5 b6 + 2 b6^2)/(30 L)
+      e2 = b2 + (b4 b5 - b3 b6)/L
+      e3, e4 = b3, b4 +- b2 (b5 + b6)/(6 L),   e5, e6 = b5, b6 -+ b2 (b3 + b4)/(6 L)
+- ``corotational_beam3``  natural strains against the element triad (`fem_mbs.elements.beam3d_natural`), the elongation
+  |l| - L, the twist tau and the rotations theta_p, theta_q of both end sections across the chord.  As d1 = |l| - L,
+  (d3, -d2) = L (theta_p + theta_q)/2, d4 = L tau, (d5, d6) = L (theta_q - theta_p), with the shares (k2, k3) of
+  (d2, d3)/L that bending has (`fem_mbs.elements.beam3d_exact`) and w = (d2, d3)/L - k, u = k - (d2, d3)/(2 L):
+      e1 = d1 + (d5^2 + d6^2)/(24 L) - (d2^2 + d3^2)/(2 L) + k2 d2 + k3 d3 - 0.4 L (k2^2 + k3^2)
+      (e2, e3) = (d2, d3) + d1 w - d4 (d5, d6)/(6 L),   e4 = d4 + u2 d5 + u3 d6,   (e5, e6) = (d5, d6) + d4 w
+  which are the strains of the exact beam to second order.
 
-Strains with second-order terms (eq 16; the energy then is right to third order in the strains):
-    e1 = b1 + (2 b3^2 + b3 b4 + 2 b4^2 + 2 b5^2 + b5 b6 + 2 b6^2)/(30 L)
-    e2 = b2 + c (b4 b5 - b3 b6)/L,   c = 1; 1/2 for natural strains, whose twist holds the other half
-    e3, e4 = b3, b4 +- b2 (b5 + b6)/(6 L),   e5, e6 = b5, b6 -+ b2 (b3 + b4)/(6 L)
-Stresses sigma = S (e - e0) + s0, with the full symmetric matrix S, reference strains e0 (initial curvature and twist)
-and initial stresses s0; Kelvin-Voigt damping adds beta S de/dt.  sigma_1 is the axial force, L sigma_2 the torque, L
-sigma_3 ... L sigma_6 the section moments My at p and q, Mz at p and q.
+Which theories they tend to: docs/theory.md, section 4.  Stresses sigma = S (e - e0) + s0, with the full symmetric
+S, reference strains e0 (initial curvature and twist) and initial stresses s0; Kelvin-Voigt damping: beta S de/dt.
+The section forces that are reported are the forces of the ends in the section's axes.
 
-Over a step: b are bilinear, or made of bilinear scalars, with exact quotients; e is quadratic in b, so its gradient
-at the mean of b0 and b1 is exact; sigma is the mean stress (docs/theory.md, section 1).  Energy, momentum and angular
-momentum are exact at every step size.
+Over a step: the basic strains are bilinear, or made of bilinear scalars, with exact quotients; e is quadratic in them,
+so its gradient at their mean is exact; sigma is the mean stress (docs/theory.md, section 1).  Energy, momentum and
+angular momentum are exact at every step size.
 
 ``_fixed``: strains held at e0 at the end of the step, each by a multiplier that is its stress.
 
-Limits: the generalised twist L sin(phi) bears no more than a quarter turn per element (`TWIST_WARN`, `TWIST_LIMIT`);
-the second-order terms are derived for straight elements without shear deformation.
+Limits: the generalised twist L sin(phi) bears no more than a quarter turn per element (`TWIST_WARN`, `TWIST_LIMIT`).
 
 Dofs: (x_p, theta_p, x_q, theta_q), spatial axes.
 """
@@ -37,14 +40,13 @@ import numpy as np
 
 from fem_mbs.contract import (
     DECAY,
-    DISSIPATED,
     LEDGER,
     ONE_STATE,
     OUTPUT,
     RULE,
     SF,
     SK,
-    STRAIN,
+    STRESSES,
     TANGENT,
     WV,
     H,
@@ -52,107 +54,49 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements import beam3d_natural as natural_strains
-from fem_mbs.elements.kinematics import cayley_tangent, rotate, spin
-from fem_mbs.elements.registry import ElementType, Watch
+from fem_mbs.elements.beam3d_common import (
+    DAMPING,
+    FIXED,
+    LENGTH,
+    PAR,
+    PAR_SHARES,
+    REFERENCE,
+    SCALE,
+    SECOND,
+    STRESS,
+    TRIAD,
+    acting_forces,
+    add_cross,
+    add_skew,
+    add_turned,
+    beam_types,
+    composed,
+    composition,
+    curvature,
+    dot,
+    end_rates,
+    matrix,
+    place,
+    section_forces,
+    shares,
+    store_energy,
+    store_force,
+    store_tangent,
+)
+from fem_mbs.elements.registry import Watch
 
 __all__ = ["TYPES"]
 
-SCALE, LENGTH, SECOND, DAMPING = 0, 1, 2, 3
-STIFFNESS, STRESS, REFERENCE, OFFSET, TRIAD, FIXED = 4, 25, 31, 37, 43, 61
-PAR = (
-    "scale",
-    "length [m]",
-    "second_order",
-    "damping [s]",
-    *(f"S{i}{j} [N/m]" for i in range(1, 7) for j in range(i, 7)),
-    *(f"s{i} [N]" for i in range(1, 7)),
-    *(f"e{i} [m]" for i in range(1, 7)),
-    *(f"a{c}_{end} [m]" for end in "pq" for c in "xyz"),
-    *(f"A{i}{j}_{end}" for end in "pq" for i in "123" for j in "123"),
-    *(f"fixed{i}" for i in range(1, 7)),
-)
-OUTPUTS = (
-    "N [N]", "Vy [N]", "Vz [N]", "T [N m]", "My 1 [N m]", "My 2 [N m]", "Mz 1 [N m]", "Mz 2 [N m]", "strain",
-    "twist [rad]",
-)  # fmt: skip
 TWIST_WARN, TWIST_LIMIT = 0.3, 0.5 * math.pi
 
 _NZ, _NW, _NY = natural_strains.N_Z, natural_strains.N_W, natural_strains.N_Y
 
 
-# --- small vectors and blocks ----------------------------------------------------------------------------------------
-@inner
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@inner
-def _add_cross(a, b, f, out, o):
-    """out[o:o + 3] += f a x b."""
-    out[o] += f * (a[1] * b[2] - a[2] * b[1])
-    out[o + 1] += f * (a[2] * b[0] - a[0] * b[2])
-    out[o + 2] += f * (a[0] * b[1] - a[1] * b[0])
-
-
-@inner
-def _add_turned(K, r, c, f, b, g):
-    """K[r:, c:] += f (b g^T - b.g I), which takes w to f (w x b) x g."""
-    d = _dot(b, g)
-    for i in range(3):
-        for j in range(3):
-            K[r + i, c + j] += f * b[i] * g[j]
-        K[r + i, c + i] -= f * d
-
-
-@inner
-def _add_skew(K, r, c, f, v):
-    """K[r:, c:] += f v~."""
-    x, y, z = f * v[0], f * v[1], f * v[2]
-    K[r, c + 1] -= z
-    K[r, c + 2] += y
-    K[r + 1, c] += z
-    K[r + 1, c + 2] -= x
-    K[r + 2, c] -= y
-    K[r + 2, c + 1] += x
-
-
-@inner
-def _arm_columns(K, rows, c, a, sign):
-    """K[:, c:c + 3] += sign K[:, :3] a~: the chord moves with the spin of an end that is offset by a."""
-    for i in range(rows):
-        p, q, r = sign * K[i, 0], sign * K[i, 1], sign * K[i, 2]
-        K[i, c] += q * a[2] - r * a[1]
-        K[i, c + 1] += r * a[0] - p * a[2]
-        K[i, c + 2] += p * a[1] - q * a[0]
-
-
-@inner
-def _turn_columns(K, rows, c, T):
-    """K[:, c:c + 3] = K[:, c:c + 3] T: from spins at the end of the step to its Cayley vector."""
-    for i in range(rows):
-        p, q, r = K[i, c], K[i, c + 1], K[i, c + 2]
-        for j in range(3):
-            K[i, c + j] = p * T[0, j] + q * T[1, j] + r * T[2, j]
-
-
 # --- kinematics ------------------------------------------------------------------------------------------------------
-@inner
-def _place(par, e, dof, rot, Q, D, state, E, l, a):
-    """Section axes E (6, 3), chord l (3,) and offset arms a (2, 3) of an element at a state, spatial axes."""
-    for k in range(2):
-        n, o = rot[e, k], OFFSET + 3 * k
-        rotate(D, state, n, par[e, o], par[e, o + 1], par[e, o + 2], a[k])
-        o = TRIAD + 9 * k
-        for j in range(3):
-            rotate(D, state, n, par[e, o + j], par[e, o + 3 + j], par[e, o + 6 + j], E[3 * k + j])
-    for i in range(3):
-        l[i] = Q[state, dof[e, 6 + i]] - Q[state, dof[e, i]] + a[1, i] - a[0, i]
-
-
 @inner
 def _stretch(l, length):
     """|l| and |l| - L without cancellation."""
-    n2 = _dot(l, l)
+    n2 = dot(l, l)
     n = math.sqrt(n2)
     return n, (n2 - length * length) / (n + length)
 
@@ -160,8 +104,23 @@ def _stretch(l, length):
 @inner
 def _generalised(E, l, length, stretch, b):
     b[0] = stretch
-    b[1] = 0.5 * length * (_dot(E[2], E[4]) - _dot(E[1], E[5]))
-    b[2], b[3], b[4], b[5] = -_dot(l, E[2]), _dot(l, E[5]), _dot(l, E[1]), -_dot(l, E[4])
+    b[1] = 0.5 * length * (dot(E[2], E[4]) - dot(E[1], E[5]))
+    b[2], b[3], b[4], b[5] = -dot(l, E[2]), dot(l, E[5]), dot(l, E[1]), -dot(l, E[4])
+
+
+@inner
+def _along(b, d):
+    """d (6,): elongation, shear y and z, twist, bending y and z [m], from natural strains b (6,) of the ends."""
+    d[0], d[1], d[2], d[3] = b[0], 0.5 * (b[4] - b[5]), 0.5 * (b[3] - b[2]), b[1]
+    d[4], d[5] = b[2] + b[3], b[4] + b[5]
+
+
+@inner
+def _at_ends(s, t):
+    """t (6,): stresses on natural strains of the ends from stresses s (6,) on what `_along` makes of them."""
+    t[0], t[1] = s[0], s[3]
+    t[2], t[3] = s[4] - 0.5 * s[2], s[4] + 0.5 * s[2]
+    t[4], t[5] = s[5] + 0.5 * s[1], s[5] - 0.5 * s[1]
 
 
 @inner
@@ -175,14 +134,14 @@ def _rows(E, l, w, length, B):
             B[j, 3 + i] = 0.0
             B[j, 6 + i] = 0.0
     f = 0.5 * length
-    _add_cross(E[2], E[4], f, B[1], 3)
-    _add_cross(E[1], E[5], -f, B[1], 3)
+    add_cross(E[2], E[4], f, B[1], 3)
+    add_cross(E[1], E[5], -f, B[1], 3)
     for i in range(3):
         B[1, 6 + i] = -B[1, 3 + i]
-    _add_cross(E[2], l, -1.0, B[2], 3)
-    _add_cross(E[5], l, 1.0, B[3], 6)
-    _add_cross(E[1], l, 1.0, B[4], 3)
-    _add_cross(E[4], l, -1.0, B[5], 6)
+    add_cross(E[2], l, -1.0, B[2], 3)
+    add_cross(E[5], l, 1.0, B[3], 6)
+    add_cross(E[1], l, 1.0, B[4], 3)
+    add_cross(E[4], l, -1.0, B[5], 6)
 
 
 @inner
@@ -208,11 +167,11 @@ def _resultant(p, w, E, l, out):
             x * E[3, 1] + y * E[4, 1] + z * E[5, 1],
             x * E[3, 2] + y * E[4, 2] + z * E[5, 2],
         )
-        _add_cross(E[j], g, 1.0, out, 3)
+        add_cross(E[j], g, 1.0, out, 3)
     for i in range(3):
         out[6 + i] = -out[3 + i]
-    _add_cross(u, l, 1.0, out, 3)
-    _add_cross(v, l, 1.0, out, 6)
+    add_cross(u, l, 1.0, out, 3)
+    add_cross(v, l, 1.0, out, 6)
 
 
 @inner
@@ -224,10 +183,10 @@ def _scalar_rows(E, l, u, B):
     for j in range(6):
         for i in range(3):
             B[1 + j, i] = E[j, i]
-        _add_cross(E[j], l, 1.0, B[1 + j], 3 if j < 3 else 6)
+        add_cross(E[j], l, 1.0, B[1 + j], 3 if j < 3 else 6)
     for j in range(3):
         for k in range(3):
-            _add_cross(E[j], E[3 + k], 1.0, B[7 + 3 * j + k], 3)
+            add_cross(E[j], E[3 + k], 1.0, B[7 + 3 * j + k], 3)
             for i in range(3):
                 B[7 + 3 * j + k, 6 + i] = -B[7 + 3 * j + k, 3 + i]
 
@@ -247,30 +206,30 @@ def _geometric(p, w, u, G, E, E1, l, K):
             cq[i] += p[4 + j] * E[3 + j, i]
             cp1[i] += p[1 + j] * E1[j, i]
             cq1[i] += p[4 + j] * E1[3 + j, i]
-    _add_skew(K, 0, 3, -0.5, cp1)
-    _add_skew(K, 0, 6, -0.5, cq1)
-    _add_skew(K, 3, 0, 0.5, cp)
-    _add_skew(K, 6, 0, 0.5, cq)
-    _add_turned(K, 3, 3, 0.5, cp1, l)
-    _add_turned(K, 6, 6, 0.5, cq1, l)
+    add_skew(K, 0, 3, -0.5, cp1)
+    add_skew(K, 0, 6, -0.5, cq1)
+    add_skew(K, 3, 0, 0.5, cp)
+    add_skew(K, 6, 0, 0.5, cq)
+    add_turned(K, 3, 3, 0.5, cp1, l)
+    add_turned(K, 6, 6, 0.5, cq1, l)
     for j in range(3):
         for i in range(3):
             g[i] = p[7 + 3 * j] * E[3, i] + p[8 + 3 * j] * E[4, i] + p[9 + 3 * j] * E[5, i]
         if g[0] != 0.0 or g[1] != 0.0 or g[2] != 0.0:
-            _add_turned(K, 3, 3, 0.5, E1[j], g)
-            _add_turned(K, 6, 3, -0.5, E1[j], g)
+            add_turned(K, 3, 3, 0.5, E1[j], g)
+            add_turned(K, 6, 3, -0.5, E1[j], g)
         for i in range(3):
             g[i] = p[7 + j] * E[0, i] + p[10 + j] * E[1, i] + p[13 + j] * E[2, i]
         if g[0] != 0.0 or g[1] != 0.0 or g[2] != 0.0:
-            _add_turned(K, 6, 6, 0.5, E1[3 + j], g)
-            _add_turned(K, 3, 6, -0.5, E1[3 + j], g)
+            add_turned(K, 6, 6, 0.5, E1[3 + j], g)
+            add_turned(K, 3, 6, -0.5, E1[3 + j], g)
 
 
 # --- second-order strains and stresses -------------------------------------------------------------------------------
 @inner
-def _second_order(b, length, second, c, e):
-    """e (6,) from basic strains b; ``second``: 1 or 0; c: factor of the twist's term."""
-    f, h, g = second / (30.0 * length), second / (6.0 * length), second * c / length
+def _second_order(b, length, second, e):
+    """e (6,) from generalised strains b; ``second``: 1 or 0."""
+    f, h, g = second / (30.0 * length), second / (6.0 * length), second / length
     e[0] = b[0] + f * (
         2.0 * (b[2] * b[2] + b[3] * b[3] + b[4] * b[4] + b[5] * b[5]) + b[2] * b[3] + b[4] * b[5]
     )  # fmt: skip
@@ -280,9 +239,9 @@ def _second_order(b, length, second, c, e):
 
 
 @inner
-def _composition(b, length, second, c, M):
+def _composition(b, length, second, M):
     """M (6, 6) = de/db."""
-    f, h, g = second / (30.0 * length), second / (6.0 * length), second * c / length
+    f, h, g = second / (30.0 * length), second / (6.0 * length), second / length
     M[:] = 0.0
     for i in range(6):
         M[i, i] = 1.0
@@ -297,9 +256,9 @@ def _composition(b, length, second, c, M):
 
 
 @inner
-def _curvature(sigma, length, second, c, C):
+def _curvature(sigma, length, second, C):
     """C (6, 6) += 1/2 sum_i sigma_i d2e_i/db2: how the composition changes with the mean of the basic strains."""
-    f, h, g = 0.5 * second / (30.0 * length), 0.5 * second / (6.0 * length), 0.5 * second * c / length
+    f, h, g = 0.5 * second / (30.0 * length), 0.5 * second / (6.0 * length), 0.5 * second / length
     n, t = f * sigma[0], g * sigma[1]
     for i in range(2, 6):
         C[i, i] += 4.0 * n
@@ -319,68 +278,44 @@ def _curvature(sigma, length, second, c, C):
         C[2 + i, 1] += z
 
 
-@inner
-def _matrix(par, e, S):
-    """S (6, 6) of an element."""
-    k = STIFFNESS
-    for i in range(6):
-        for j in range(i, 6):
-            S[i, j] = S[j, i] = par[e, k]
-            k += 1
-
-
-@inner
-def _rate(V, D, dof, rot, e, l, a, E, w, B, v):
-    """v (6,) = rates of the basic strains at state 1, from the gradient B (6, 9) there."""
-    s = np.empty((2, 3))
-    x = np.empty(9)
-    spin(V, D, dof, rot, 1, e, 0, s[0])
-    spin(V, D, dof, rot, 1, e, 1, s[1])
-    for i in range(3):
-        x[i] = V[1, dof[e, 6 + i]] - V[1, dof[e, i]]
-        x[3 + i], x[6 + i] = s[0, i], s[1, i]
-    _add_cross(s[1], a[1], 1.0, x, 0)
-    _add_cross(s[0], a[0], -1.0, x, 0)
-    for i in range(6):
-        v[i] = 0.0
-        for j in range(9):
-            v[i] += B[i, j] * x[j]
-
-
 # --- the element -----------------------------------------------------------------------------------------------------
 @inner
 def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
     fixed = dof.shape[1] - 12
-    c2 = 0.5 if natural else 1.0
+    g, c, t = 0.0, np.zeros((2, 2)), np.empty(6)
     E, EM, l, lm = np.empty((2, 6, 3)), np.empty((6, 3)), np.empty((2, 3)), np.empty(3)
     a, am = np.empty((2, 2, 3)), np.empty((2, 3))
     w, u = np.empty(3), np.empty(3)
     b, bm, es = np.empty((2, 6)), np.empty(6), np.empty((2, 6))
     S, M, M1, C, CB = np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 9))
-    B, B1, K, G9 = np.empty((6, 9)), np.empty((6, 9)), np.empty((9, 9)), np.empty((2, 9))
+    B, B1, K, G1, Gm = np.empty((6, 9)), np.empty((6, 9)), np.empty((9, 9)), np.empty((6, 9)), np.empty((6, 9))
     sigma, s, f9, v, unit = np.empty(6), np.empty(6), np.empty(9), np.empty(6), np.zeros(6)
-    T = np.empty((3, 3))
     z, W, y, x = np.empty((2, _NZ)), np.empty((2, _NW)), np.empty(_NY), np.empty(10)
     y1, x1, p, dp, dy = np.empty(_NY), np.empty(10), np.zeros(_NZ), np.empty(_NZ), np.empty(_NY)
     BZ = np.empty((_NZ, 9))
     for e in range(e0, e1):
         f = fe[e - e0]
         length, second = par[e, LENGTH], par[e, SECOND]
-        _matrix(par, e, S)
+        matrix(par, e, S)
+        if natural:
+            shares(par, e, c)
+            g = second / length
         G = 0.0
         n1 = 1.0
         for state in range(2):
-            _place(par, e, dof, rot, Q, D, state, E[state], l[state], a[state])
+            place(par, e, dof, rot, Q, D, state, E[state], l[state], a[state])
             n1, stretch = _stretch(l[state], length)
             G += n1
             if natural:
                 natural_strains.scalars(E[state], l[state], n1, z[state], W[state])
-                natural_strains.strains(W[state], length, stretch, b[state])
+                natural_strains.strains(W[state], length, stretch, t)
+                _along(t, b[state])
+                composed(b[state], c, g, length, es[state])
             else:
                 _generalised(E[state], l[state], length, stretch, b[state])
-            _second_order(b[state], length, second, c2, es[state])
+                _second_order(b[state], length, second, es[state])
         for i in range(3):
             w[i], u[i], lm[i] = (l[0, i] + l[1, i]) / G, l[1, i] / n1, 0.5 * (l[0, i] + l[1, i])
             for j in range(6):
@@ -391,7 +326,8 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
             natural_strains.means(z[0], W[0], z[1], W[1], y, x)
             for i in range(6):
                 unit[i] = 1.0
-                natural_strains.adjoint(y, unit, length, p)
+                _at_ends(unit, t)
+                natural_strains.adjoint(y, t, length, p)
                 _resultant(p, w, EM, lm, B[i])
                 unit[i] = 0.0
         else:
@@ -409,15 +345,21 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
                 natural_strains.means(z[1], W[1], z[1], W[1], y1, x1)
                 for i in range(6):
                     unit[i] = 1.0
-                    natural_strains.adjoint(y1, unit, length, p)
+                    _at_ends(unit, t)
+                    natural_strains.adjoint(y1, t, length, p)
                     _resultant(p, u, E[1], l[1], B1[i])
                     unit[i] = 0.0
+                composition(b[1], c, g, length, M1)
             else:
                 _rows(E[1], l[1], u, length, B1)
-            _composition(b[1], length, second, c2, M1)
+                _composition(b[1], length, second, M1)
         if one_state and beta != 0.0:
             # rates from the velocities; their geometric derivative is left out of the tangent
-            _rate(V, D, dof, rot, e, l[1], a[1], E[1], u, B1, s)
+            end_rates(V, D, dof, rot, e, a[1], f9)
+            for i in range(6):
+                s[i] = 0.0
+                for j in range(9):
+                    s[i] += B1[i, j] * f9[j]
             for i in range(6):
                 for j in range(6):
                     v[i] += beta * M1[i, j] * s[j]
@@ -429,7 +371,10 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
         for i in range(fixed):
             k = int(par[e, FIXED + i])
             sigma[k] += par[e, SCALE] * U[dof[e, 12 + i]] / sf
-        _composition(bm, length, second, c2, M)
+        if natural:
+            composition(bm, c, g, length, M)
+        else:
+            _composition(bm, length, second, M)
         for i in range(6):
             s[i] = 0.0
             for j in range(6):
@@ -438,15 +383,7 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
             f9[j] = 0.0
             for i in range(6):
                 f9[j] += s[i] * B[i, j]
-        for i in range(3):
-            f[i], f[3 + i], f[6 + i], f[9 + i] = -f9[i], f9[3 + i], f9[i], f9[6 + i]
-        _add_cross(am[0], f9, -1.0, f, 3)
-        _add_cross(am[1], f9, 1.0, f, 9)
-        for i in range(12):
-            f[i] *= sf
-        for i in range(fixed):
-            k = int(par[e, FIXED + i])
-            f[12 + i] = par[e, SCALE] * (es[1, k] - par[e, REFERENCE + k])
+        store_force(par, e, sf, fixed, f9, am, es[1], f)
         if job != TANGENT:
             continue
         # K = B^T (M^T f1 S M1 + curvature) B1 + geometric part, by chord and spins
@@ -463,7 +400,10 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
                         v[i] += M[k, i] * C[k, j]
                 for i in range(6):
                     C[i, j] = v[i]
-            _curvature(sigma, length, second, c2, C)
+            if natural:
+                curvature(sigma, c, g, length, C)
+            else:
+                _curvature(sigma, length, second, C)
         for i in range(6):
             for j in range(9):
                 CB[i, j] = 0.0
@@ -475,13 +415,14 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
                 for k in range(6):
                     K[i, j] += B[k, i] * CB[k, j]
         if natural:
-            natural_strains.adjoint(y, s, length, p)
+            _at_ends(s, t)
+            natural_strains.adjoint(y, t, length, p)
             _scalar_rows(E[1], l[1], u, BZ)
             for j in range(9):
                 for i in range(_NZ):
                     dp[i] = BZ[i, j]
                 natural_strains.variation(z[1], W[0], W[1], x, dp, dy)
-                natural_strains.adjoint_tangent(y, dy, s, length, dp)
+                natural_strains.adjoint_tangent(y, dy, t, length, dp)
                 _resultant(dp, w, EM, lm, f9)
                 for i in range(9):
                     K[i, j] += f9[i]
@@ -492,114 +433,91 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
             p[12], p[14] = -0.5 * length * s[1], 0.5 * length * s[1]
         _geometric(p, w, u, G, EM, E[1], lm, K)
         # constraint rows of fixed strains (end of the step) and their columns (middle)
-        k12 = ke[e - e0]
         for i in range(fixed):
             k = int(par[e, FIXED + i])
             for j in range(9):
-                G9[0, j] = G9[1, j] = 0.0
+                G1[i, j] = Gm[i, j] = 0.0
                 for m in range(6):
-                    G9[0, j] += M1[k, m] * B1[m, j]
-                    G9[1, j] += M[k, m] * B[m, j]
-            _arm_columns(G9[:1], 1, 3, a[1, 0], 1.0)
-            _arm_columns(G9[:1], 1, 6, a[1, 1], -1.0)
-            _arm_columns(G9[1:], 1, 3, am[0], 1.0)
-            _arm_columns(G9[1:], 1, 6, am[1], -1.0)
-            for j in range(3):
-                g = par[e, SCALE] * G9[0, j]
-                k12[12 + i, j], k12[12 + i, 6 + j] = -g, g
-                k12[12 + i, 3 + j] = par[e, SCALE] * G9[0, 3 + j]
-                k12[12 + i, 9 + j] = par[e, SCALE] * G9[0, 6 + j]
-                g = par[e, SCALE] * G9[1, j]
-                k12[j, 12 + i], k12[6 + j, 12 + i] = -g, g
-                k12[3 + j, 12 + i] = par[e, SCALE] * G9[1, 3 + j]
-                k12[9 + j, 12 + i] = par[e, SCALE] * G9[1, 6 + j]
-            for j in range(fixed):
-                k12[12 + i, 12 + j] = 0.0
-        # offsets: the chord moves with the spins of the ends, the force on it has a moment about the nodes
-        _arm_columns(K, 9, 3, a[1, 0], 1.0)
-        _arm_columns(K, 9, 6, a[1, 1], -1.0)
-        for j in range(9):
-            for i in range(3):
-                w[i] = K[i, j]
-            for k in range(2):
-                sign = -1.0 if k == 0 else 1.0
-                o = 3 + 3 * k
-                K[o, j] += sign * (am[k, 1] * w[2] - am[k, 2] * w[1])
-                K[o + 1, j] += sign * (am[k, 2] * w[0] - am[k, 0] * w[2])
-                K[o + 2, j] += sign * (am[k, 0] * w[1] - am[k, 1] * w[0])
-        for i in range(3):
-            w[i] = f[6 + i] / sf
-        _add_turned(K, 3, 3, -0.5, a[1, 0], w)
-        _add_turned(K, 6, 6, 0.5, a[1, 1], w)
-        for k in range(2):
-            cayley_tangent(U[dof[e, 6 * k + 3]], U[dof[e, 6 * k + 4]], U[dof[e, 6 * k + 5]], T)
-            _turn_columns(K, 9, 3 + 3 * k, T)
-            if fixed:
-                _turn_columns(k12[12:], fixed, 3 + 6 * k, T)
-        for i in range(3):
-            for j in range(3):
-                t = sk * K[i, j]
-                k12[i, j], k12[i, 6 + j], k12[6 + i, j], k12[6 + i, 6 + j] = t, -t, -t, t
-                t, r = sk * K[i, 3 + j], sk * K[i, 6 + j]
-                k12[i, 3 + j], k12[i, 9 + j], k12[6 + i, 3 + j], k12[6 + i, 9 + j] = -t, -r, t, r
-                t, r = sk * K[3 + i, j], sk * K[6 + i, j]
-                k12[3 + i, j], k12[3 + i, 6 + j], k12[9 + i, j], k12[9 + i, 6 + j] = -t, t, -r, r
-                k12[3 + i, 3 + j], k12[3 + i, 9 + j] = sk * K[3 + i, 3 + j], sk * K[3 + i, 6 + j]
-                k12[9 + i, 3 + j], k12[9 + i, 9 + j] = sk * K[6 + i, 3 + j], sk * K[6 + i, 6 + j]
+                    G1[i, j] += M1[k, m] * B1[m, j]
+                    Gm[i, j] += M[k, m] * B[m, j]
+        store_tangent(par, e, dof, U, sf, sk, fixed, f, a[1], am, K, G1, Gm, ke[e - e0])
 
 
 @inner
 def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
-    if job != LEDGER and job != OUTPUT:
+    if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
-    one_state = ctl[RULE] == ONE_STATE
+    start = 1.0 if ctl[RULE] == ONE_STATE else 0.5  # weight of the end: outputs are means over the step
     fixed = dof.shape[1] - 12
-    c2 = 0.5 if natural else 1.0
-    E, l, a = np.empty((6, 3)), np.empty(3), np.empty((2, 3))
-    b, es, d, z, W = np.empty((2, 6)), np.empty((2, 6)), np.empty(6), np.empty(_NZ), np.empty(_NW)
-    S, sigma = np.empty((6, 6)), np.empty(6)
+    g, c, t = 0.0, np.zeros((2, 2)), np.empty(6)
+    E, l, a, w = np.empty((6, 3)), np.empty(3), np.empty((2, 3)), np.empty(3)
+    b, es, z, W = np.empty(6), np.empty((2, 6)), np.empty(_NZ), np.empty(_NW)
+    y, x, p, B = np.empty(_NY), np.empty(10), np.empty(_NZ), np.empty((6, 9))
+    S, M, sigma, s, f9 = np.empty((6, 6)), np.empty((6, 6)), np.empty(6), np.empty(6), np.empty(9)
+    acting = np.empty(12)
     for e in range(e0, e1):
         f = fe[e - e0]
-        length = par[e, LENGTH]
-        _matrix(par, e, S)
+        if job == OUTPUT:
+            acting_forces(f, acting)
+        length, second = par[e, LENGTH], par[e, SECOND]
+        matrix(par, e, S)
+        if natural:
+            shares(par, e, c)
+            g = second / length
+        beta = par[e, DAMPING] + ctl[DECAY]
+        loss = beta != 0.0 and ctl[H] > 0.0
         for state in range(2):
-            _place(par, e, dof, rot, Q, D, state, E, l, a)
+            weight = start if state == 1 else 1.0 - start
+            if state == 0 and (not loss if job == LEDGER else weight == 0.0):
+                continue
+            place(par, e, dof, rot, Q, D, state, E, l, a)
             n, stretch = _stretch(l, length)
             if natural:
                 natural_strains.scalars(E, l, n, z, W)
-                natural_strains.strains(W, length, stretch, b[state])
+                natural_strains.strains(W, length, stretch, t)
+                _along(t, b)
+                composed(b, c, g, length, es[state])
             else:
-                _generalised(E, l, length, stretch, b[state])
-            _second_order(b[state], length, par[e, SECOND], c2, es[state])
-        if job == LEDGER:
-            energy = loss = 0.0
+                _generalised(E, l, length, stretch, b)
+                _second_order(b, length, second, es[state])
+            if job == LEDGER:
+                continue
             for i in range(6):
-                d[i] = es[1, i] - par[e, REFERENCE + i]
-            for i in range(6):
-                energy += par[e, STRESS + i] * d[i]
+                sigma[i] = par[e, STRESS + i]
                 for j in range(6):
-                    energy += 0.5 * d[i] * S[i, j] * d[j]
-                    loss += (es[1, i] - es[0, i]) * S[i, j] * (es[1, j] - es[0, j])
-            f[STRAIN] = energy
-            beta = par[e, DAMPING] + ctl[DECAY]
-            if beta != 0.0 and ctl[H] > 0.0:
-                f[DISSIPATED] = beta * loss / ctl[H]
-            continue
-        # mean of both ends of the step, or the end for one-state rules
-        g = 0.0 if one_state else 0.5
-        for i in range(6):
-            d[i] = g * es[0, i] + (1.0 - g) * es[1, i]
-        for i in range(6):
-            sigma[i] = par[e, STRESS + i]
-            for j in range(6):
-                sigma[i] += S[i, j] * (d[j] - par[e, REFERENCE + j])
-        for i in range(fixed):
-            sigma[int(par[e, FIXED + i])] += par[e, SCALE] * U[dof[e, 12 + i]] / ctl[SF]
-        f[0], f[1], f[2] = sigma[0], sigma[4] - sigma[5], sigma[3] - sigma[2]
-        for i in range(5):
-            f[3 + i] = length * sigma[1 + i]
-        f[8] = d[0] / length
-        f[9] = g * b[0, 1] / length + (1.0 - g) * b[1, 1] / length
+                    sigma[i] += S[i, j] * (es[state, j] - par[e, REFERENCE + j])
+            if job == STRESSES:
+                for i in range(6):
+                    f[i] += weight * sigma[i]
+                continue
+            for i in range(fixed):
+                sigma[int(par[e, FIXED + i])] += par[e, SCALE] * U[dof[e, 12 + i]] / ctl[SF]
+            if natural:
+                composition(b, c, g, length, M)
+            else:
+                _composition(b, length, second, M)
+            for i in range(6):
+                s[i] = 0.0
+                for j in range(6):
+                    s[i] += M[j, i] * sigma[j]
+            for i in range(3):
+                w[i] = l[i] / n
+            if natural:
+                natural_strains.means(z, W, z, W, y, x)
+                _at_ends(s, t)
+                natural_strains.adjoint(y, t, length, p)
+                _resultant(p, w, E, l, f9)
+            else:
+                _rows(E, l, w, length, B)
+                for j in range(9):
+                    f9[j] = 0.0
+                    for i in range(6):
+                        f9[j] += s[i] * B[i, j]
+            section_forces(f9, acting, E, a, weight, f)
+            f[8] += weight * es[state, 0] / length
+            f[9] += weight * b[3 if natural else 1] / length
+        if job == LEDGER:
+            store_energy(par, e, S, loss, es, beta / ctl[H] if loss else 0.0, f)
 
 
 @kernel
@@ -622,14 +540,6 @@ def report_natural(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, f
     block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, True)
 
 
-def prestress(par, outputs, factor):
-    """Parameters with the stresses of ``outputs`` (n, 10) times ``factor`` added to the initial ones."""
-    par = par.copy()
-    par[:, STRESS] += factor * outputs[:, 0]
-    par[:, STRESS + 1 : STRESS + 6] += factor * outputs[:, 3:8] / par[:, [LENGTH]]
-    return par
-
-
 def twist(par, dof, rot, Q, D):
     """|twist| [rad] of each element (n,) for directors D (nr, 9), from the relative rotation of its sections."""
     R = D.reshape(-1, 3, 3)
@@ -644,32 +554,9 @@ _TWIST = Watch(
 )  # fmt: skip
 
 
-def _types(name, force, report, watch):
-    for m in range(7):
-        full = name + (f"_fixed{m}" if m else "")
-        yield (
-            full,
-            ElementType(
-                full,
-                3,
-                2,
-                True,
-                PAR,
-                force,
-                report,
-                0,
-                m,
-                OUTPUTS,
-                SCALE if m else -1,
-                prestress=prestress,
-                watch=watch,
-            ),
-        )
-
-
 TYPES = dict(
     [
-        *_types("strain_beam3", force_generalised, report_generalised, _TWIST),
-        *_types("corotational_beam3", force_natural, report_natural, None),
+        *beam_types("strain_beam3", PAR, force_generalised, report_generalised, _TWIST),
+        *beam_types("corotational_beam3", PAR_SHARES, force_natural, report_natural),
     ]
 )

@@ -14,8 +14,9 @@ the rotation vector but for the third power of the angle, and a constraint that 
 P = x + R a of a node is l_k = a_k n.  In the plane l:(R - R0) is p (cos - cos0) + q (sin - sin0).
 
 f is a time function (a negative index: 0).  A driver that moves g = c(q) - F(t) gives the model the work
--lambda (F1 - F0).  Outputs: the force and the moment that the equation exerts on the node.  ``small`` marks rotations
-that the equation takes as small, which have a limit; ``reported`` = 0 keeps a term out of the outputs.
+-lambda (F1 - F0).  Outputs: the force and the moment that the equation exerts on the node, and the moment of both about
+the origin of the global axes.  ``small`` marks rotations that the equation takes as small, which have a limit;
+``reported`` = 0 keeps a term out of the outputs.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import clear, step_multiplier, time_value
 from fem_mbs.elements.kinematics import cayley_tangent, relative_angle
+from fem_mbs.elements.reactions import node_moment
 from fem_mbs.elements.registry import ElementType, Watch
 
 __all__ = ["TYPES"]
@@ -103,6 +105,9 @@ def _report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
             state = 1 if one_state else 0
             c, s = 0.5 * (D[state, row, 0] + D[1, row, 0]), 0.5 * (D[state, row, 1] + D[1, row, 1])
             f[2] = force * (par[e, _C2] * relative_angle(v, 0.0)[1] + par[e, _Q2] * c - par[e, _P2] * s)
+            x = 0.5 * (Q[state, dof[e, 0]] + Q[1, dof[e, 0]])
+            y = 0.5 * (Q[state, dof[e, 1]] + Q[1, dof[e, 1]])
+            f[3] = f[2] + x * f[1] - y * f[0]
 
 
 # --- space -----------------------------------------------------------------------------------------------------------
@@ -176,16 +181,21 @@ def _force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _report3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    moment = np.empty(3)
+    moment, x = np.empty(3), np.empty(3)
     for e in range(e0, e1):
         f = fe[e - e0]
         if job == LEDGER:
             _book(ctl, par, dof, fun, Q, U, e, 6, f)
         elif job == OUTPUT:
             force = -par[e, _REPORTED] * par[e, 0] / ctl[SF] * U[dof[e, 6]]
-            _moment(D, par, e, rot[e, 0], 1 if ctl[RULE] == ONE_STATE else 0, moment)
+            state = 1 if ctl[RULE] == ONE_STATE else 0
+            _moment(D, par, e, rot[e, 0], state, moment)
             for i in range(3):
                 f[i], f[3 + i] = force * par[e, _N + i], force * moment[i]
+                x[i] = 0.5 * (Q[state, dof[e, i]] + Q[1, dof[e, i]])
+            node_moment(x, f, f[6:9])
+            for i in range(3):
+                f[6 + i] += f[3 + i]
 
 
 @inner
@@ -230,6 +240,7 @@ def _type(dimension, columns, outputs, force, report, watch=None):
     )
 
 
+_PARTS = (("force", "N"), ("moment", "N m"), ("origin moment", "N m"))
 _MATRIX = tuple(f"{i}{k}" for i in "123" for k in "123")
 
 TYPES = {
@@ -238,7 +249,7 @@ TYPES = {
         _type(
             2,
             ("nx", "ny", "x [m]", "y [m]", "c", "angle [rad]", "p", "q"),
-            ("force x [N]", "force y [N]", "moment [N m]"),
+            ("force x [N]", "force y [N]", "moment [N m]", "origin moment [N m]"),
             _force2,
             _report2,
         ),
@@ -248,7 +259,7 @@ TYPES = {
                 *(f"n{c}" for c in "xyz"), *(f"{c} [m]" for c in "xyz"),
                 *(f"l{m}" for m in _MATRIX), *(f"r{m}" for m in _MATRIX),
             ),
-            (*(f"force {c} [N]" for c in "xyz"), *(f"moment {c} [N m]" for c in "xyz")),
+            tuple(f"{part} {c} [{u}]" for part, u in _PARTS for c in "xyz"),
             _force3,
             _report3,
             _LIMIT,

@@ -15,8 +15,9 @@ does none and nothing drifts.  With s the scale of the joint:
 f is a time function (a negative index: 0).  A driver's work lambda.(quotient of the part that depends on t) is booked:
 with the signs above, a driver that moves g = c(q) - f(t) gives the model the work -lambda (f1 - f0).  One-state rules
 take f at the end, and book the mean of the multipliers at both ends.  Limits: each end turns less than pi per step.
-Outputs: the force or moment that the joint exerts on end a (`position`: along n on its only end), and what works on
-the angle.
+Outputs: the force and the moment that the joint exerts on end a (`position`: on its only end), in global axes: forces
+at its point on a, "node moment" the moment of the force about the node of a; "drive": the generalised force on what f
+drives, positive where it does positive work as f grows.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ from fem_mbs.elements.kinematics import (
     relative_angle,
     rotate,
 )
+from fem_mbs.elements.reactions import NODE_MOMENT, mean_arm, node_moment
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
@@ -90,9 +92,13 @@ def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
     if job != OUTPUT:  # workless: nothing to book
         return
     dim = 2 if D.shape[2] == 2 else 3
+    arm = np.empty(3)
     for e in range(e0, e1):
+        f = fe[e - e0]
         for i in range(dim):
-            fe[e - e0, i] = par[e, 0] / ctl[SF] * U[dof[e, 6 * (dim - 1) + i]]
+            f[i] = par[e, 0] / ctl[SF] * U[dof[e, 6 * (dim - 1) + i]]
+        mean_arm(ctl, D, rot[e, 0], par, e, 1, arm)
+        node_moment(arm, f, f[dim:])
 
 
 # --- one coordinate of a point ---------------------------------------------------------------------------------------
@@ -135,7 +141,10 @@ def _report_position(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
             movement = time_value(fun, par[e, 1], T1, 0.0) - time_value(fun, par[e, 1], T0, 0.0)
             f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, 0], index) * movement
         elif job == OUTPUT:
-            f[0] = -par[e, 0] / ctl[SF] * U[index]
+            dim = 2 if D.shape[2] == 2 else 3
+            f[dim] = -par[e, 0] / ctl[SF] * U[index]
+            for i in range(dim):
+                f[i] = f[dim] * par[e, 3 + i]
 
 
 # --- relative angle in the plane -------------------------------------------------------------------------------------
@@ -171,8 +180,11 @@ def _report_angle(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
             movement = time_value(fun, par[e, 2], T1, 0.0) - time_value(fun, par[e, 2], T0, 0.0)
             f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, 0], index) * movement
         elif job == OUTPUT:
-            f[0] = par[e, 0] / ctl[SF] * U[index]
-            f[1] = -f[0]
+            moment = par[e, 0] / ctl[SF] * U[index]
+            f[0] = moment
+            if ctl[RULE] != ONE_STATE:
+                f[0] *= relative_angle(U[dof[e, 5]], U[dof[e, 2]])[1]
+            f[1] = -moment
 
 
 # --- relative orientation in space -----------------------------------------------------------------------------------
@@ -324,7 +336,7 @@ def _point_type(dimension):
         par=("scale", *_offsets(dimension, ("_a", "_b"))),
         multipliers=dimension,
         scale=0,
-        outputs=tuple(f"force {c} [N]" for c in "xyz"[:dimension]),
+        outputs=(*(f"force {c} [N]" for c in "xyz"[:dimension]), *NODE_MOMENT[dimension]),
         force=_point,
         report=_report_point,
     )
@@ -340,7 +352,7 @@ def _position_type(dimension):
         par=("scale", "function", "position [m]", *direction, *_offsets(dimension, ("",))),
         multipliers=1,
         scale=0,
-        outputs=("force [N]",),
+        outputs=(*(f"force {c} [N]" for c in "xyz"[:dimension]), "drive force [N]"),
         force=_position,
         report=_report_position,
     )

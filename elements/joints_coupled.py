@@ -8,8 +8,9 @@ over pulleys.  The constraint holds at the end of the step, its multiplier acts 
 does no work; each coordinate's forces have neither resultant nor moment.  Angles count their turns (space: `hist`).
 Couplings are constraints in radians, pulleys in metres.
 
-Outputs: the generalised force on each coordinate (a moment on an angle, a force on a displacement), and both
-coordinates at the end of the step.
+Outputs: the generalised force on each coordinate (a moment on an angle, a force on a displacement; positive where it
+does positive work as the coordinate grows), both coordinates at the end of the step, and what each pair of forces
+exerts on the first end of its coordinate, about the point there, in global axes.
 """
 
 from __future__ import annotations
@@ -19,8 +20,16 @@ from dataclasses import replace
 import numpy as np
 
 from fem_mbs.contract import COMMIT, FORCE, LEDGER, ONE_STATE, RULE, SF, START, TANGENT, inner, kernel
-from fem_mbs.elements.coordinates import angle_rows, angle_vectors, constraint_rows, nearest_angle, offset_rows
-from fem_mbs.elements.kinematics import relative_angle
+from fem_mbs.elements.coordinates import (
+    angle_gradient,
+    angle_rows,
+    angle_vectors,
+    constraint_rows,
+    nearest_angle,
+    offset_rows,
+)
+from fem_mbs.elements.kinematics import P0, P1, R1, relative_angle
+from fem_mbs.elements.reactions import node_moment
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
@@ -105,6 +114,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
     W, T, Z = np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6))
     r, r1, g = np.empty(2 * n), np.empty(2 * n), np.empty((2 * n, 2 * n))
+    direction, d = np.empty(3), np.empty(3)
     for e in range(e0, e1):
         _split(par, dof, rot, e, pp, pd, pr)
         for k in range(2):
@@ -121,8 +131,38 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 _, _, c1, s1 = angle_vectors(D, pr, pp, k, 0, W)
                 hist[e, k] = nearest_angle(c1, s1, value)  # not the sum: round-off must not add up
             else:
-                fe[e - e0, k] = -par[e, 0] / ctl[SF] * U[dof[e, 4 * n]] * par[e, _FACTOR + k]
-                fe[e - e0, 2 + k] = value
+                f = fe[e - e0]
+                force = -par[e, 0] / ctl[SF] * U[dof[e, 4 * n]] * par[e, _FACTOR + k]
+                f[k], f[2 + k] = force, value
+                wrench = f[4 + k * n : 4 + (k + 1) * n]
+                if angular == 0:
+                    for i in range(dim):
+                        direction[i], d[i] = P[2, P0, i], P[2, P1, i]
+                        if ctl[RULE] == ONE_STATE:
+                            direction[i], d[i] = P[2, R1, i], P[1, P1, i] - P[0, P1, i]
+                        wrench[i] = -force * direction[i]
+                    node_moment(d, wrench, wrench[dim:])
+                elif dim == 2:
+                    wrench[2] = -force * (1.0 if ctl[RULE] == ONE_STATE else r[5])
+                else:
+                    for i in range(3):
+                        direction[i] = r[9 + i]
+                    if ctl[RULE] == ONE_STATE:
+                        _, _, c1, s1 = angle_vectors(D, pr, pp, k, 0, W)
+                        angle_gradient(W, 1, c1, s1, direction)
+                    for i in range(3):
+                        wrench[3 + i] = -force * direction[i]
+
+
+_PARTS = {
+    2: ("force x", "force y", "moment"),
+    3: ("force x", "force y", "force z", "moment x", "moment y", "moment z"),
+}
+#: What acts on the first end of either coordinate.
+_WRENCHES = {
+    dimension: tuple(f"{part} {k} [{'N' if 'force' in part else 'N m'}]" for k in "ab" for part in parts)
+    for dimension, parts in _PARTS.items()
+}
 
 
 def _type(dimension):
@@ -142,14 +182,13 @@ def _type(dimension):
         multipliers=1,
         scale=0,
         angular=True,
-        outputs=("force a [N m]", "force b [N m]", "coordinate a", "coordinate b"),
+        outputs=("force a", "force b", "coordinate a", "coordinate b", *_WRENCHES[dimension]),
         force=_coupling,
         report=_report,
     )
 
 
 _COUPLINGS = (_type(2), _type(3))
-_ROPES = ("force a [N]", "force b [N]", "coordinate a", "coordinate b")
-_PULLEYS = tuple(replace(t, name=f"pulley{t.dimension}", angular=False, outputs=_ROPES) for t in _COUPLINGS)
+_PULLEYS = tuple(replace(t, name=f"pulley{t.dimension}", angular=False) for t in _COUPLINGS)
 
 TYPES = {t.name: t for t in (*_COUPLINGS, *_PULLEYS)}

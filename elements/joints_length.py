@@ -8,8 +8,10 @@
                        the largest bend since the start, also within steps
 
 f is a time function (a negative index: 0).  A driver that moves g = c(q) - F(t) gives the model the work
--lambda (F1 - F0).  Conventions as in `fem_mbs.elements.joints`.  Outputs: `distance`: force along the link, positive in
-tension, and the distance at the end of the step; `constant_velocity3`: the moment that it exerts on end a.
+-lambda (F1 - F0).  Conventions as in `fem_mbs.elements.joints`.  Outputs: `distance`: the force on end a at its point,
+in global axes, and the force along the link, positive in tension; "drive force" on the distance, positive where it
+does positive work as the distance grows, and the distance at the end of the step; `constant_velocity3`: the moment that
+it exerts on end a.
 """
 
 from __future__ import annotations
@@ -101,16 +103,22 @@ def _report_distance(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
             moved = (f1 - f0) * (1.0 + 0.5 * (f0 + f1) / length)
             f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, 0], index) * moved
             continue
-        mean = end = 0.0
+        start = mean = end = 0.0
+        density = par[e, 0] / ctl[SF] * U[index] / length
         for k in range(2):
             point(Q, D, U, dof, rot, e, k, par, 3 + dim * k, P[k], B[k], J[k])
         for i in range(dim):
             d0, d1 = P[1, P0, i] - P[0, P0, i], P[1, P1, i] - P[0, P1, i]
-            middle = d1 if ctl[RULE] == ONE_STATE else 0.5 * (d0 + d1)
+            if ctl[RULE] == ONE_STATE:
+                d0 = d1
+            middle = 0.5 * (d0 + d1)
+            f[i] = density * middle
+            start += d0 * d0
             mean += middle * middle
             end += d1 * d1
-        f[0] = par[e, 0] / ctl[SF] * U[index] * math.sqrt(mean) / length
-        f[1] = math.sqrt(end)
+        f[dim] = density * math.sqrt(mean)
+        f[dim + 1] = -0.5 * density * (math.sqrt(start) + math.sqrt(end))
+        f[dim + 2] = math.sqrt(end)
 
 
 # --- constant velocity -----------------------------------------------------------------------------------------------
@@ -203,7 +211,7 @@ def _distance_type(dimension):
         par=("scale", "function", "length [m]", *(f"a{c}_{end} [m]" for end in "ab" for c in axes)),
         multipliers=1,
         scale=0,
-        outputs=("force [N]", "distance [m]"),
+        outputs=(*(f"force {c} [N]" for c in axes), "tension [N]", "drive force [N]", "distance [m]"),
         force=_distance,
         report=_report_distance,
     )

@@ -9,8 +9,9 @@ coordinates and their exact quotients in `fem_mbs.elements.coordinates`):
 ``hinge3``      phi - p - f(t) = 0: driven angle about a common axis, with any number of turns (`hist` counts them)
 
 f is a time function (a negative index: 0); the work of a driver is booked as for the other joints.
-Outputs: force and moment (`offset`: about its point on a) that the joint exerts on end a; "drive": force or moment
-that works on the coordinate, and the coordinate itself at the end of the step.
+Outputs: force and moment (`offset`: about its point on a, and "node moment": about the node of a) that the joint exerts
+on end a, in global axes; "drive": the generalised force on the coordinate, positive where it does positive work as the
+coordinate grows; and the coordinate itself at the end of the step.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from fem_mbs.elements.coordinates import (
     offset_rows,
 )
 from fem_mbs.elements.kinematics import P0, P1, R1, cross, rotate
+from fem_mbs.elements.reactions import NODE_MOMENT, mean_arm, node_moment
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
@@ -108,6 +110,7 @@ def _report_offset(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, f
     P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
     row, row1 = np.empty(2 * n), np.empty(2 * n)
     G = np.empty((2 * n, 2 * n))
+    arm = np.empty(3)
     for e in range(e0, e1):
         f = fe[e - e0]
         index = dof[e, 2 * n]
@@ -131,6 +134,11 @@ def _report_offset(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, f
             f[5] = multiplier * (d[0] * direction[1] - d[1] * direction[0])
         f[n] = -multiplier
         f[n + 1] = s1
+        mean_arm(ctl, D, rot[e, 0], par, e, 3 + dim, arm)
+        about = f[n + 2 : 2 * n + 2 - dim]
+        node_moment(arm, f, about)
+        for i in range(about.shape[0]):
+            about[i] += f[dim + i]
 
 
 # --- driven angle ----------------------------------------------------------------------------------------------------
@@ -193,7 +201,12 @@ def _offset_type(dimension):
         ),
         multipliers=1,
         scale=0,
-        outputs=(*(f"force {c} [N]" for c in axes), *moments, "drive force [N]", "displacement [m]"),
+        outputs=(
+            *(f"force {c} [N]" for c in axes),
+            *moments,
+            *("drive force [N]", "displacement [m]"),
+            *NODE_MOMENT[dimension],
+        ),
         force=_offset,
         report=_report_offset,
     )

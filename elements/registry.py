@@ -32,10 +32,12 @@ class ElementType:
     holds the scale of the multipliers (joints only, else -1); ``angular`` says that its constraints are angles, not
     lengths; ``reads`` counts multipliers of another joint that its forces depend on, the last local unknowns, with
     their scales in the last columns of ``par``.  ``prestress(par, outputs, factor)`` returns parameters with the
-    stresses of an OUTPUT table times a factor added, for linear buckling; ``watch`` is what limits its use; ``tables``
+    stresses of a table times a factor added, for linear buckling: of the STRESSES job where ``stresses`` counts its
+    columns, else of the OUTPUT job; ``watch`` is what limits its use; ``tables``
     says that the parameters may go on with tables, longer than ``par`` names; ``inside(par)`` returns stiffness, mass
     (n, m, m) and masses that couple (n, m, node dofs) of m unknowns within elements, which only modes know; ``scalars``
-    counts coordinates that belong to no node (modal ones), local unknowns after those of the ends.
+    counts coordinates that belong to no node (modal ones), local unknowns after those of the ends.  ``sections`` says
+    that the OUTPUT job finds in its rows the forces on the node dofs of what acts along the element (loads, inertia).
     """
 
     name: str
@@ -57,6 +59,8 @@ class ElementType:
     reads: int = 0
     inside: Any = None
     scalars: int = 0
+    stresses: int = 0
+    sections: bool = False
 
     @property
     def end_dofs(self) -> int:
@@ -89,12 +93,16 @@ _MODULES = {
     "truss3": "truss",
     "beam2": "beam2d",
     "beam2_inextensible": "beam2d",
+    "exact_beam2": "beam2d_exact",
+    "exact_beam2_inextensible": "beam2d_exact",
     "strain_beam2": "beam2d_strains",
     "strain_beam2_inextensible": "beam2d_strains",
     "strain_beam3": "beam3d",
     **{f"strain_beam3_fixed{m}": "beam3d" for m in range(1, 7)},
     "corotational_beam3": "beam3d",
     **{f"corotational_beam3_fixed{m}": "beam3d" for m in range(1, 7)},
+    "exact_beam3": "beam3d_exact",
+    **{f"exact_beam3_fixed{m}": "beam3d_exact" for m in range(1, 7)},
     "spring2": "spring",
     "spring3": "spring",
     "component_spring2": "component_spring",

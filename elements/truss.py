@@ -13,6 +13,9 @@ and N_av is the discrete derivative of the energy V(n) between n0 and n1: the wo
     2  averaged unit vectors (their eqs 29-30): close to, but not exactly, conserving; for comparison
 ``tension_only`` = 1 makes a cable: no force where n < L, with V = EA <n - L>^2 / (2 L).
 
+Outputs: the axial force with which the bar pulls at its ends (of Green's strain: n/L times that per reference length),
+without damping, and the strain.
+
 Dofs: (x_p, x_q), 2 x 2 or 2 x 3.  Damping c [N s/m] acts on the rate of length.  Limit: a chord of length zero has no
 direction; the mid-step form needs n0 + n1 > 0 only, so a step through 180 degrees is harmless.
 """
@@ -238,15 +241,19 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 change = force_change(s0, s1, k, pre, tension_only)[0]
                 fe[r, DISSIPATED] = (par[e, DAMPING] * dn + ctl[DECAY] * change) * path / ctl[H]
         else:
-            start = s1 if ctl[RULE] == ONE_STATE else s0
-            fe[r, 0] = axial_force(start, s1, k, pre, tension_only)[0]
+            one_state = ctl[RULE] == ONE_STATE
+            fe[r, 0] = axial_force(s1 if one_state else s0, s1, k, pre, tension_only)[0]
+            if green:  # the force of the present length, not that of the reference one
+                fe[r, 0] *= (2.0 * n1 if one_state else n0 + n1) / (2.0 * length)
             fe[r, 1] = s1 / length
 
 
 def prestress(par, outputs, factor):
-    """Parameters with the axial forces of ``outputs`` (n, 2) times ``factor`` added to the initial ones."""
+    """Parameters with the axial forces of ``outputs`` (n, 2) times ``factor`` added to the initial ones; Green's strain
+    takes those per reference length."""
     par = par.copy()
-    par[:, 4] += factor * outputs[:, 0]
+    green = (par[:, STRAIN_KIND] == GREEN) & (par[:, TENSION_ONLY] == 0.0)
+    par[:, PRESTRESS] += factor * np.where(green, par[:, EA] * outputs[:, 1], outputs[:, 0])
     return par
 
 

@@ -22,7 +22,9 @@ __all__ = [
     "FIXABLE",
     "Reference",
     "SectionLine",
+    "along_axis",
     "arc_length",
+    "bending_shares",
     "element_mass",
     "element_stiffness",
     "fold",
@@ -197,6 +199,7 @@ class Reference:
     A_p: np.ndarray
     A_q: np.ndarray
     second_order: bool
+    shares: np.ndarray | None = None
 
     def gradients(self, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (n, 6, 3) of the strains by the place and by the spin of the end q, by complex steps."""
@@ -206,11 +209,11 @@ class Reference:
         for k in range(3):
             unit = np.zeros(3)
             unit[k] = step
-            place = reference_strains(
-                self.strains, self.chords + 1j * unit, self.A_p, self.A_q, length, self.second_order
-            )
             turned = self.A_q + 1j * np.cross(unit, self.A_q.swapaxes(1, 2)).swapaxes(1, 2)
-            spin = reference_strains(self.strains, self.chords, self.A_p, turned, length, self.second_order)
+            place, spin = (
+                reference_strains(self.strains, l, self.A_p, A, length, self.second_order, self.shares)
+                for l, A in ((self.chords + 1j * unit, self.A_q), (self.chords, turned))
+            )
             by_place[:, :, k], by_spin[:, :, k] = place.imag / step, spin.imag / step
         return by_place, by_spin
 
@@ -300,6 +303,23 @@ def element_stiffness(
         F = F * lever[:, None, :, None] * lever[:, None, None, :]
         flexibility = np.einsum("g,gai,ngab,gbj->nij", w, H, F, H, optimize=True)
     return _inverse(L[:, None, None] * flexibility, sorted(set(fixed)), owner)
+
+
+def bending_shares(line: SectionLine, length, start=0.0, end=1.0) -> np.ndarray:
+    """Shares (n, 2, 2) of bending in the shear strains that a constant shear force makes, over (y, z).
+
+    A shear force V makes the shear strain F_s V and, by the moment that it changes along the length L, the deflection
+    L^2/12 F_b V against the mean direction of the end sections; the share is F_b (F_b + 12/L^2 F_s)^-1, of a prismatic
+    section with the axes of its symmetry 1/(1 + 12 EI/(GA L^2)).
+    """
+    L = np.atleast_1d(np.asarray(length, float))
+    n = len(L)
+    _, w, section = _stations(line, start, end, n, 2)
+    F = section.flexibility
+    F = np.broadcast_to(F, (n, *F.shape)) if line.prismatic else np.einsum("g,ngij->nij", w, F)
+    bending = F[:, [5, 4]][:, :, [5, 4]] * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    both = bending + 12.0 / L[:, None, None] ** 2 * F[:, 1:3, 1:3]
+    return bending @ np.linalg.pinv(both, rcond=_SINGULAR, hermitian=True)
 
 
 def _inverse(F: np.ndarray, fixed: list[int], owner: str) -> np.ndarray:
@@ -575,23 +595,33 @@ def twisted(A: np.ndarray, angle) -> np.ndarray:
 
 # --- reference strains -----------------------------------------------------------------------------------------------
 def reference_strains(
-    strains: str, chords: np.ndarray, A_p: np.ndarray, A_q: np.ndarray, length, second_order: bool = True
+    strains: str,
+    chords: np.ndarray,
+    A_p: np.ndarray,
+    A_q: np.ndarray,
+    length,
+    second_order: bool = True,
+    shares: np.ndarray | None = None,
 ) -> np.ndarray:
     """Strains e (n, 6) [m] of elements with chords (n, 3) and section axes A_p, A_q (n, 3, 3), columns ex, ey, ez.
 
-    strains "generalised": Meijaard 1993, eqs 2 and 16. "corotational": natural rotations against the chord with the
-    shortest rotation of the section onto it (docs/theory.md, section 4), with the second-order terms of eq. 16 in
-    e1, e3 to e6, and (e4 e5 - e3 e6)/(2 L) in e2. Complex places give derivatives (`Reference.gradients`).
+    strains "exact": the logarithm of the relative rigid motion of the ends. "corotational": natural rotations against
+    the chord with the shortest rotation of the section onto it. Both have second-order terms with the ``shares``
+    (n, 2, 2) of bending (see `bending_shares`; None: no shear strain), see `fem_mbs.elements.beam3d_exact` and
+    `fem_mbs.elements.beam3d`, where they are taken as `along_axis` gives them. "generalised": Meijaard 1993, eqs 2 and
+    16. Complex places give derivatives (`Reference.gradients`).
     """
     l, L = np.asarray(chords), np.asarray(length, float)
     n = np.sqrt((l * l).sum(axis=1))
     lp, lq = np.einsum("ni,nij->nj", l, A_p), np.einsum("ni,nij->nj", l, A_q)
     c = np.einsum("nij,nik->njk", A_p, A_q)
+    if strains == "exact":
+        d = _logarithm(0.5 * (lp + lq), c, L)
+        return (_composed(d, shares, 0.0, L) if second_order else d) @ _TO_ENDS.T
     if strains == "generalised":
-        e2, torsion = 0.5 * L * (c[:, 2, 1] - c[:, 1, 2]), 1.0
+        e2 = 0.5 * L * (c[:, 2, 1] - c[:, 1, 2])
         e3, e4, e5, e6 = -lp[:, 2], lq[:, 2], lp[:, 1], -lq[:, 1]
     else:
-        torsion = 0.5
         (b2p, b3p, yp, zp), (b2q, b3q, yq, zq) = (_natural(v, n) for v in (lp, lq))
         k = c[:, 0, 0] - 1.0
         C = c[:, 1, 1] + c[:, 2, 2] - b2q * c[:, 1, 0] - b2p * c[:, 0, 1] - b3q * c[:, 2, 0] - b3p * c[:, 0, 2]
@@ -601,12 +631,75 @@ def reference_strains(
         e2 = L * _angle(S, C)
         e3, e4, e5, e6 = -L * yp, L * yq, -L * zp, L * zq
     e1 = n - L
+    if strains == "corotational" and second_order:
+        d = np.stack([e1, e2, e3, e4, e5, e6], axis=1) @ _TO_AXIS.T
+        return _composed(d, shares, 1.0 / L, L) @ _TO_ENDS.T
     if second_order:
         e1 = e1 + (2.0 * (e3**2 + e4**2 + e5**2 + e6**2) + e3 * e4 + e5 * e6) / (30.0 * L)
         y, z = e2 * (e3 + e4) / (6.0 * L), e2 * (e5 + e6) / (6.0 * L)
-        e2 = e2 + torsion * (e4 * e5 - e3 * e6) / L
+        e2 = e2 + (e4 * e5 - e3 * e6) / L
         e3, e4, e5, e6 = e3 + z, e4 - z, e5 - y, e6 + y
     return np.stack([e1, e2, e3, e4, e5, e6], axis=1)
+
+
+#: Strains of the ends (elongation, twist, -y(p), y(q), -z(p), z(q)) -> (elongation, shear y, z, twist, bending y, z).
+_TO_AXIS = np.array(
+    [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, -0.5], [0, 0, -0.5, 0.5, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0],
+     [0, 0, 0, 0, 1, 1]]
+)  # fmt: skip
+_TO_ENDS = np.linalg.inv(_TO_AXIS)
+
+
+def along_axis(S: np.ndarray, e: np.ndarray, fixed: Sequence[int]) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Stiffness S (n, 6, 6), strains e (n, 6) and indices of fixed strains over (elongation, shear y, shear z, twist,
+    bending y, bending z), from those over rotations of the ends."""
+    places = {0: (0,), 1: (3,), 2: (2, 4), 3: (2, 4), 4: (1, 5), 5: (1, 5)}
+    return _TO_ENDS.T @ S @ _TO_ENDS, e @ _TO_AXIS.T, sorted({k for i in fixed for k in places[i]})
+
+
+def _composed(d: np.ndarray, shares: np.ndarray | None, g, L: np.ndarray) -> np.ndarray:
+    """Strains (n, 6) with second-order terms; see `fem_mbs.elements.beam3d_common.composed`."""
+    g = np.broadcast_to(g, L.shape)
+    bow = d[:, 1:3] / L[:, None]
+    k = bow if shares is None else np.einsum("nij,nj->ni", shares, bow)
+    shear, bend = d[:, 1:3], d[:, 4:]
+    w, u = g[:, None] * shear - k, k - 0.5 * g[:, None] * shear
+    e = d.copy()
+    e[:, 0] += (k * shear).sum(axis=1) - 0.4 * L * (k * k).sum(axis=1)
+    e[:, 0] += g * ((bend * bend).sum(axis=1) / 24.0 - 0.5 * (shear * shear).sum(axis=1))
+    e[:, 1:3] += w * d[:, :1] - g[:, None] / 6.0 * d[:, 3:4] * bend
+    e[:, 3] += (u * bend).sum(axis=1)
+    e[:, 4:] += w * d[:, 3:4]
+    return e
+
+
+def _logarithm(lam: np.ndarray, c: np.ndarray, L: np.ndarray) -> np.ndarray:
+    """Basic strains d (n, 6) of `fem_mbs.elements.beam3d_exact` from lambda (n, 3) and c (n, 3, 3)."""
+    r = 0.5 * np.stack([c[:, 2, 1] - c[:, 1, 2], c[:, 0, 2] - c[:, 2, 0], c[:, 1, 0] - c[:, 0, 1]], axis=1)
+    chi = 0.5 * (np.trace(c, axis1=1, axis2=2) - 1.0)
+    t = (1.0 - chi) / (1.0 + chi)
+    B = _bend(t)
+    a, b = 1.0 + t * B, 0.25 * (1.0 + t) ** 2 * B
+    stretch = a[:, None] * lam - (b * (r * lam).sum(axis=1))[:, None] * r
+    stretch[:, 0] -= L
+    return np.concatenate([stretch, (L * a)[:, None] * r], axis=1)
+
+
+def _bend(t: np.ndarray) -> np.ndarray:
+    """((1 + t) atan(sqrt t)/sqrt t - 1)/t, with the derivative in the imaginary part of complex steps."""
+    x = np.maximum(t.real, 0.0)
+    small = x < 0.05
+    k = np.arange(14)
+    series = 2.0 * (-1.0) ** k / ((2 * k + 1) * (2 * k + 3))
+    large = np.where(small, 1.0, x)
+    A = np.arctan(np.sqrt(large)) / np.sqrt(large)
+    slope = (1.0 / (1.0 + large) - A) / (2.0 * large)
+    value = ((1.0 + large) * A - 1.0) / large
+    derivative = (A + (1.0 + large) * slope - value) / large
+    x = np.where(small, x, 0.0)[:, None]
+    value = np.where(small, (series * x**k).sum(axis=1), value)
+    derivative = np.where(small, (series[1:] * k[1:] * x ** k[:-1]).sum(axis=1), derivative)
+    return value + 1j * t.imag * derivative if np.iscomplexobj(t) else value
 
 
 def _natural(components: np.ndarray, n: np.ndarray):

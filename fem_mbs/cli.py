@@ -35,6 +35,10 @@ app = typer.Typer(
 
 _MODEL = typer.Argument(help="Model file (TOML), or a deck of Abaqus or CalculiX (.inp).", show_default=False)
 _STRICT = typer.Option("--strict", help="Refuse a deck of which anything is not used.")
+_OVERWRITE = typer.Option(
+    "--overwrite", help="Take a folder of another model, or with files of others; only what fem-mbs wrote is removed."
+)
+_REPLACE = typer.Option("--overwrite", help="Replace a file that is there, whatever it is.")
 _FOLDER = typer.Argument(help="Folder with the results of a run.", show_default=False)
 
 
@@ -117,6 +121,7 @@ def run(
             help="Continue the results in the folder from a restart point (0, 1, ...; alone: the last).", metavar="[N]"
         ),
     ] = None,
+    overwrite: Annotated[bool, _OVERWRITE] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
 ) -> None:
@@ -124,12 +129,14 @@ def run(
     if model.suffix.lower() == ".inp":
         from fem_mbs.cli_deck import run_file
 
-        run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, strict)
+        run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, strict, overwrite)
         return
     from fem_mbs.analysis.run import run as run_model
+    from fem_mbs.analysis.solution import failed_steps
     from fem_mbs.cli_progress import interruptible, make_progress
     from fem_mbs.cli_report import print_report
     from fem_mbs.modelfile import load_model, locate_error
+    from fem_mbs.sweeps_files import inputs_of
 
     folder = output or Path(f"{model.stem}-results")
     loaded = load_model(model)
@@ -140,7 +147,10 @@ def run(
     progress = make_progress(console, quiet)
     try:
         with interruptible(progress) as report:
-            results = run_model(loaded, folder, progress=report, restart=restart, skipped=skipped)
+            results = run_model(
+                loaded, folder, progress=report, restart=restart, skipped=skipped, source=model,
+                inputs=inputs_of(model), overwrite=overwrite,
+            )  # fmt: skip
     except KeyboardInterrupt:
         at = f" at t = {progress.last.time:.5g} s" if progress.last else ""
         kept = f"; the results so far are in {folder}" if (folder / "summary.json").exists() else ""
@@ -156,6 +166,10 @@ def run(
     failed = [check["case"] for check in results.summary.get("checks", []) if not check["pass"]]
     if failed:
         _complain(f"{model}: {len(failed)} of {len(results.summary['checks'])} checks failed: {', '.join(failed)}")
+    steps = failed_steps(results.summary)
+    for sentence in steps:
+        _complain(f"{model}: {sentence}")
+    if failed or steps:
         raise typer.Exit(1)
 
 
@@ -185,6 +199,7 @@ def sweep(
         list[str] | None, typer.Option(help="Quantity of the table and the figure, also with * and ?.", metavar="NAME")
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Also run the variants that are finished.")] = False,
+    overwrite: Annotated[bool, _OVERWRITE] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
 ) -> None:
     """Run variants of a model side by side; a second call runs what is missing."""
@@ -193,7 +208,7 @@ def sweep(
     try:
         table = run_sweep(
             model, settings or [], output, _console(), zipped=zipped, workers=workers, scheduler=scheduler,
-            quantities=quantity or [], again=again, quiet=quiet,
+            quantities=quantity or [], again=again, overwrite=overwrite, quiet=quiet,
         )  # fmt: skip
     except Interrupted as end:
         _complain(str(end))
@@ -269,11 +284,15 @@ def plot(
 ) -> None:
     """Draw the figures of a run: energy ledger, momenta, sensors, shapes, Campbell diagrams, maps of stability; or the
     figure of a sweep."""
+    from fem_mbs.results_folder import take
+
     if (folder / "sweep.json").is_file():
         from fem_mbs.plot_sweep import plot_sweep
         from fem_mbs.sweeps_table import SweepTable
 
-        print(plot_sweep(SweepTable.open(folder), (output or folder) / "sweep.png", quantity))
+        table, target = SweepTable.open(folder), (output or folder) / "sweep.png"
+        take(folder, [target])
+        print(plot_sweep(table, target, quantity))
         return
     from fem_mbs.plot import plot_all
     from fem_mbs.results import Results
@@ -295,7 +314,7 @@ def animate(
         str | None,
         typer.Option(
             help='Output of elements or field of parts shown by colour, or "none".',
-            show_default="von Mises stress or bending moment",
+            show_default="von Mises stress, bending moment, or energy",
         ),
     ] = None,
     trail: Annotated[str | None, typer.Option(help="Node whose path is drawn.", show_default="none")] = None,
@@ -309,10 +328,13 @@ def animate(
     """Write an animation of a run."""
     from fem_mbs.plot import animate as write
     from fem_mbs.results import Results
+    from fem_mbs.results_folder import take
 
+    results = Results.open(folder)
     target = output or folder / "animation.gif"
+    take(folder, [target])
     options = {"fps": fps, "step": step, "trail": trail, "seconds": seconds, "mode": mode, "magnify": magnify}
-    print(write(Results.open(folder), target, quantity=quantity, **options))
+    print(write(results, target, quantity=quantity, **options))
 
 
 @app.command()
@@ -351,12 +373,15 @@ def mac(
     from fem_mbs.cli_report import print_mac
     from fem_mbs.plot import plot_mac
     from fem_mbs.results import Results
+    from fem_mbs.results_folder import take
     from fem_mbs.results_mac import mac as compare
 
     a, b = Results.open(first), Results.open(second)
     found = compare(a, b, step, step_b, tolerance)
     print_mac(_console(), found)
-    print(plot_mac(found, output or first / "figures" / "mac.png", (str(first), str(second))))
+    target = output or first / "figures" / "mac.png"
+    take(first, [target])
+    print(plot_mac(found, target, (str(first), str(second))))
 
 
 @app.command("reduce")
@@ -431,6 +456,7 @@ def reduce_(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a running dask cluster to use instead.", metavar="ADDRESS")
     ] = None,
+    overwrite: Annotated[bool, _REPLACE] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
 ) -> None:
@@ -443,9 +469,9 @@ def reduce_(
         raise InputError("--rigid and --average exclude each other; give NAME=rigid or NAME=average for single sets")
     reduce_files(
         part, interface, "average" if average else "rigid" if rigid else None, output, material, thickness, _console(),
-        quiet, strict, workers, scheduler, method=method, modes=modes, cutoff=cutoff, participation=participation,
-        damping=damping, orthonormal=orthonormal, check=check, accuracy=accuracy, state=state, release=release,
-        recovery="stress" if stress else not no_recovery, stiffening=stiffening,
+        quiet, strict, workers, scheduler, overwrite, method=method, modes=modes, cutoff=cutoff,
+        participation=participation, damping=damping, orthonormal=orthonormal, check=check, accuracy=accuracy,
+        state=state, release=release, recovery="stress" if stress else not no_recovery, stiffening=stiffening,
     )  # fmt: skip
 
 
@@ -473,13 +499,14 @@ def recover(
         Path | None,
         typer.Option("-o", "--output", help="Folder for the results of the whole mesh.", show_default="DIR-recovered"),
     ] = None,
+    overwrite: Annotated[bool, _OVERWRITE] = False,
 ) -> None:
     """Write results with the whole mesh of reduced parts, for plot, animate, export and ParaView."""
     from fem_mbs.results import Results
     from fem_mbs.results import export as write
     from fem_mbs.results_recovery import recover as recovered
 
-    results = recovered(Results.open(folder), output)
+    results = recovered(Results.open(folder), output, overwrite)
     write(results.directory)
     print(f"{results.directory} written: {len(results.header['nodes'])} nodes")
 
@@ -494,11 +521,15 @@ def convert(
     ] = None,
     modes: Annotated[int | None, typer.Option(min=1, help="Of .SID_FEM: number of shapes.", show_default="all")] = None,
     grids: Annotated[list[Path] | None, typer.Option(help="Of .pch: file with the GRID entries.")] = None,
+    overwrite: Annotated[bool, _REPLACE] = False,
 ) -> None:
     """Convert a reduced part: HDF5, Matrix Market folder, DMIG of Nastran, flexible body data."""
+    from fem_mbs.cli_reduce import check_new
     from fem_mbs.results_part_formats import lost_in, read_part, write_part
 
     found = read_part(part, grids or ())
+    if not overwrite:
+        check_new(target)
     written = write_part(target, found, frame, modes)
     lost = lost_in(target, found)
     print(f"{written} written" + (f", without {' and '.join(lost)}" if lost else ""))

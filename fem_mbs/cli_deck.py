@@ -20,12 +20,15 @@ def _note_lines(converted: Converted) -> list[str]:
     return [f"{'warning' if n.changes else 'note'}: {n}" for n in converted.notes]
 
 
-def run_file(path: Path, folder: Path, console, restart: int | None, quiet: bool, strict: bool) -> None:
+def run_file(
+    path: Path, folder: Path, console, restart: int | None, quiet: bool, strict: bool, overwrite: bool
+) -> None:
     """Run a deck into a folder and report.
 
     Raises:
         ModelError: also for a restart, which decks do not have.
     """
+    from fem_mbs.analysis.solution import failed_steps
     from fem_mbs.cli_report import print_report
 
     if restart is not None:
@@ -44,7 +47,7 @@ def run_file(path: Path, folder: Path, console, restart: int | None, quiet: bool
     kept = f"; the results so far are in {folder}"
     try:
         with interruptible(progress) as report:
-            results = run_deck(path, folder, progress=report, strict=strict, told=told)
+            results = run_deck(path, folder, progress=report, strict=strict, told=told, overwrite=overwrite)
     except KeyboardInterrupt:
         here = kept if (folder / "summary.json").exists() else ""
         print(f"fem-mbs: interrupted{here}", file=sys.stderr)
@@ -52,12 +55,21 @@ def run_file(path: Path, folder: Path, console, restart: int | None, quiet: bool
     except AnalysisError as error:
         here = kept if (folder / "summary.json").exists() else ""
         raise type(error)(f"{path}: {error}{here}") from None
-    if quiet:
-        return
-    print_report(console, results)
+    failures = failed_steps(results.summary)
+    if not quiet:
+        print_report(console, results)
+        _count_prints(console, results, folder)
+    for sentence in failures:
+        print(f"fem-mbs: {path}: {sentence}", file=sys.stderr)
+    if failures:
+        raise typer.Exit(1)
+
+
+def _count_prints(console, results, folder: Path) -> None:
     tables = sum(len(step.get("prints", ())) for step in results.summary["steps"])
     if tables:
-        console.print(f"{tables} printed table{'s' * (tables > 1)} in {folder / 'summary.json'}", soft_wrap=True)
+        text = f"{tables} printed table{'s' * (tables > 1)} in {folder / 'summary.json'}"
+        console.print(text, markup=False, soft_wrap=True)
 
 
 def explain_file(path: Path, strict: bool = False) -> list[str]:

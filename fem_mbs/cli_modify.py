@@ -132,6 +132,7 @@ def _beyond(study: Modification, answer: Answer) -> bool:
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 def _print(console: Console, study: Modification, found: dict, cutoff: float | None) -> None:
+    from rich.markup import escape
     from rich.table import Table
 
     def show(table: Table) -> None:
@@ -173,7 +174,7 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
                     ", ".join(near),
                 ]
                 row += [f"{exact:.6g}"] if full is not None and exact is not None else []
-            table.add_row(*row)
+            table.add_row(*map(escape, row))
         show(table)
         if any(rough for *_, rough in found["singles"][mode]):
             console.print(f"~ {_ROUGH}", markup=False, soft_wrap=True)
@@ -187,7 +188,7 @@ def _print(console: Console, study: Modification, found: dict, cutoff: float | N
     for head in ("parameter", "change", "new value"):
         table.add_column(head, justify="left" if head == "parameter" else "right")
     for p, alpha, value in zip(together.parameters, together.alphas, together.values, strict=True):
-        table.add_row(p.name, f"{100 * alpha:+.4g} %", _value(value, p.unit))
+        table.add_row(escape(p.name), f"{100 * alpha:+.4g} %", _value(value, p.unit))
     show(table)
     if found["rough"]:
         console.print(f"all together: {_ROUGH}", markup=False, soft_wrap=True)

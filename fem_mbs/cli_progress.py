@@ -41,10 +41,10 @@ class LiveProgress:
 
         self.last: Progress | None = None
         self._bars = Bars(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=12),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[text]}"),
+            TextColumn("{task.fields[text]}", markup=False),
             TimeRemainingColumn(compact=True),
             console=console,
             transient=False,
@@ -98,7 +98,8 @@ class PlainProgress:
         self._printed, self._when = quarter, now
         left = (now - self._began) * (p.total - p.done) / p.done
         tail = f", {left:.0f} s left" if p.done < p.total else ""
-        self._console.print(f"{p.step}: {100 * p.done // p.total:3d} %, {_describe(p)}{tail}", soft_wrap=True)
+        text = f"{p.step}: {100 * p.done // p.total:3d} %, {_describe(p)}{tail}"
+        self._console.print(text, markup=False, soft_wrap=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +17,9 @@ from fem_mbs.reduced_part import ReducedPart
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["print_part", "reduce_files"]
+__all__ = ["check_new", "print_part", "reduce_files"]
 
+_SOURCE = "source file"  # key of a part's info: from the folder of its file to what it was reduced from
 _MOST_MODES, _MOST_LOADS = 24, 8  # shown
 _NAMES_2D, _NAMES_3D = ("x", "y", "rotation"), ("x", "y", "z", "rx", "ry", "rz")
 
@@ -23,13 +27,20 @@ _NAMES_2D, _NAMES_3D = ("x", "y", "rotation"), ("x", "y", "z", "rx", "ry", "rz")
 def reduce_files(
     paths: list[Path], interfaces: list[str], kind: str | None, output: Path | None, material: str | None,
     thickness: float, console: Console, quiet: bool, strict: bool, workers: int | None, scheduler: str | None,
-    **options: Any,
+    overwrite: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Reduce the parts of files, several of them side by side, write them and print what they are.
 
+    A file that is there is replaced if it is the part of the same source, or with ``overwrite``.
+
     Raises:
-        FemMbsError: as `fem_mbs.reduce_part`, with the file; several parts and one file for them.
+        FemMbsError: as `fem_mbs.reduce_part`, with the file; several parts and one file for them; a file that is
+            there.
     """
+    targets = _targets(paths, output)
+    if not overwrite:
+        for target, path in zip(targets, paths, strict=True):
+            check_new(target, _relative(path, target))
     if len(paths) == 1 and scheduler is None:
         found = [_reduced(paths[0], interfaces, kind, material, thickness, strict, options)]
     else:
@@ -37,9 +48,27 @@ def reduce_files(
 
         tasks = [(path, interfaces, kind, material, thickness, strict, options) for path in paths]
         found = run_tasks(_reduced, tasks, workers=workers, scheduler=scheduler)
-    targets = _targets(paths, output)
-    for target, (part, notes) in zip(targets, found, strict=True):
-        _write(target, part, notes, console, quiet)
+    for target, path, (part, notes) in zip(targets, paths, found, strict=True):
+        _write(target, replace(part, info={**part.info, _SOURCE: _relative(path, target)}), notes, console, quiet)
+
+
+def check_new(target: Path, source: str | None = None) -> None:
+    """Raise InputError if there is something at a target, other than a part that was reduced from ``source``."""
+    if not os.path.lexists(target) or (target.is_dir() and not any(target.iterdir())):
+        return
+    if source is not None and not target.is_symlink():
+        from fem_mbs.results_part_formats import read_part
+
+        # what cannot be read is not ours
+        with contextlib.suppress(FemMbsError):
+            if read_part(target).info.get(_SOURCE) == source:
+                return
+    whose = "" if source is None else f", and it is no part that was reduced from {source}"
+    raise InputError(f"{target} is there already{whose}; give another name, or --overwrite to replace it")
+
+
+def _relative(path: Path, target: Path) -> str:
+    return os.path.relpath(path.resolve(), target.parent.resolve()).replace(os.sep, "/")
 
 
 def _targets(paths: list[Path], output: Path | None) -> list[Path]:
@@ -104,7 +133,7 @@ def print_part(console: Console, part: ReducedPart) -> None:
         f"{part.rigid.shape[1]} rigid-body motions",
         markup=False, soft_wrap=True,
     )  # fmt: skip
-    table = make_table("interface", "kind", "nodes", r"place \[m]", "components")
+    table = make_table("interface", "kind", "nodes", "place [m]", "components")
     for interface in part.interfaces:
         place = " ".join(f"{v:.6g}" for v in interface.position)
         table.add_row(interface.name, interface.kind, str(len(interface.nodes)), place, " ".join(interface.components))

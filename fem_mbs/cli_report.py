@@ -36,7 +36,7 @@ def print_report(console: Console, results: Results) -> None:
     for step in results.steps:
         happened = step.summary.get("events", [])
         for event in happened[:_MAX_ROWS]:
-            console.print(f'event "{_plain(event["name"])}" at t = {event["time"]:.9g} s: {event["action"]}')
+            console.print(f'event "{_plain(event["name"])}" at t = {event["time"]:.9g} s: {_plain(event["action"])}')
         if len(happened) > _MAX_ROWS:
             console.print(f"and {len(happened) - _MAX_ROWS} more events, see summary.json")
     for step in results.steps:
@@ -47,6 +47,8 @@ def print_report(console: Console, results: Results) -> None:
         for sentence in stability_sentences(step):
             console.print(f'step "{_plain(step.name)}": {sentence}', soft_wrap=True)
     for step in results.steps:
+        for sentence in step.summary.get("failures", []):
+            console.print(f'[bold red]step "{_plain(step.name)}":[/] {_plain(sentence)}', soft_wrap=True)
         for sentence in step.summary.get("warnings", []):
             console.print(f'[yellow]step "{_plain(step.name)}":[/] {_plain(sentence)}', soft_wrap=True)
     recorded = {key for step in results.steps for key in step.series}
@@ -59,13 +61,15 @@ def print_report(console: Console, results: Results) -> None:
     for sentence in results.summary.get("warnings", []):
         console.print(f"[yellow]note:[/] {_plain(sentence)}", soft_wrap=True)
     for sentence in results.summary.get("skipped", []):
-        console.print(f"not used: {sentence}", soft_wrap=True)
+        console.print(f"not used: {sentence}", markup=False, soft_wrap=True)
     console.print(
-        f"results in {results.directory} (summary.json, results.h5, results.xdmf, sensors-*.csv)", soft_wrap=True
-    )
+        f"results in {results.directory} (summary.json, results.h5, results.xdmf, sensors-*.csv)", markup=False,
+        soft_wrap=True,
+    )  # fmt: skip
     console.print(
-        f"figures: fem-mbs plot {results.directory}; animation: fem-mbs animate {results.directory}", soft_wrap=True
-    )
+        f"figures: fem-mbs plot {results.directory}; animation: fem-mbs animate {results.directory}", markup=False,
+        soft_wrap=True,
+    )  # fmt: skip
 
 
 def assembly_sentences(report: dict[str, Any]) -> Iterator[str]:
@@ -99,16 +103,23 @@ def _steps(results: Results) -> Table:
         # a step under control is computed whole and in halves, some of them again; rows are something else
         per = s.get("adaptive", {}).get("computed", n)
         kind = "linear static" if s.get("linear") and s.get("type") == "static" else s.get("type", "")
-        energy = s.get("energy", {})
         table.add_row(
-            _plain(step.name),
+            step.name,
             s.get("rule", kind),
             (_count_of_steps(s, n) if n else ""),
             f"{s['iterations'] / per:.2f}" if per and "iterations" in s else "",
-            f"{energy['closing_error_relative']:.2e}" if energy.get("closing_error_relative") is not None else "",
+            _closing(s),
             f"{s['seconds']:.2f}" if "seconds" in s else "",
         )
     return table
+
+
+def _closing(summary: dict[str, Any]) -> str:
+    """Closing error of the energy over its range; red where the step has failed."""
+    error = summary.get("energy", {}).get("closing_error_relative")
+    if error is None:
+        return "[bold red]FAILED[/]" if summary.get("failures") else ""
+    return f"[bold red]{error:.2e} FAILED[/]" if summary.get("failures") else f"{error:.2e}"
 
 
 def _count_of_steps(summary: dict[str, Any], n: int) -> str:
@@ -122,7 +133,7 @@ def _count_of_steps(summary: dict[str, Any], n: int) -> str:
 def _findings(step: Any) -> Iterator[Table]:
     """Frequencies, load factors and critical points of a step."""
     s = step.summary
-    name = _plain(step.name)
+    name = step.name
     if s.get("type") in STABILITY or "eigenvalues" in step.series:
         yield from stability_tables(name, step)
     elif "frequencies_hz" in s:
@@ -192,13 +203,13 @@ def _modes(name: str, s: dict[str, Any]) -> Table:
 def _linear_static(name: str, s: dict[str, Any]) -> Table:
     table = make_table(name, "x", "y", "z", "largest")
     if s.get("largest_displacement") is not None:
-        table.add_row(_plain("displacement [m]"), "", "", "", f"{s['largest_displacement']:.6g}")
+        table.add_row("displacement [m]", "", "", "", f"{s['largest_displacement']:.6g}")
     for key, label in (("force", "sum of reactions [N]"), ("moment", "their moment about the origin [N m]")):
         values = (s.get("reactions") or {}).get(key)
         if values is not None:
             least = 1e-10 * max(map(abs, values), default=0.0)  # below that is round-off
             shown = [v if abs(v) > least else 0.0 for v in [*values, *[0.0] * (3 - len(values))]]
-            table.add_row(_plain(label), *(f"{v:.6g}" for v in shown))
+            table.add_row(label, *(f"{v:.6g}" for v in shown))
     return table
 
 
@@ -211,9 +222,11 @@ def print_mac(console: Console, found: Mac) -> None:
         soft_wrap=True,
     )
     if columns <= _MAC_COLUMNS:
+        from rich.text import Text
+
         table = make_table("MAC", *(f"{k + 1}: {v:.4g}" for k, v in enumerate(found.frequencies_b)))
         for k, (value, row) in enumerate(zip(found.frequencies_a, found.matrix, strict=True)):
-            table.add_row(f"{k + 1}: {value:.4g}", *(f"[bold]{v:.3f}[/]" if v >= 0.9 else f"{v:.3f}" for v in row))
+            table.add_row(f"{k + 1}: {value:.4g}", *(Text(f"{v:.3f}", style="bold" if v >= 0.9 else "") for v in row))
         console.print(table)
     table = make_table("first", found.quantity, "most like", found.quantity, "difference", "MAC")
     for i, j, value in found.pairs:
@@ -233,7 +246,7 @@ def _sensors(results: Results, sensors: list[dict[str, Any]]) -> Table:
         for column, unit, series in zip(columns, sensor_units(sensor, len(columns)), values.T, strict=True):
             good = series[np.isfinite(series)]
             numbers = (good[0], good.min(), good.max(), good[-1]) if good.size else ()
-            rows.append((_plain(column), unit, *(f"{v:.6g}" for v in numbers)))
+            rows.append((column, unit, *(f"{v:.6g}" for v in numbers)))
     for row in rows[:_MAX_ROWS]:
         table.add_row(*row)
     if len(rows) > _MAX_ROWS:
@@ -242,18 +255,20 @@ def _sensors(results: Results, sensors: list[dict[str, Any]]) -> Table:
 
 
 def _checks(checks: list[dict[str, Any]]) -> Table:
+    from rich.text import Text
+
     table = make_table("check", "measured", "reference", "tolerance", "at [s]", "", "source")
     table.columns[-1].justify = "left"
     for check in checks:
         measured, time = check["measured"], check["time"]
         table.add_row(
-            _plain(check["case"]),
+            check["case"],
             "none" if measured is None else f"{measured:.6g}",
             f"{check['reference']:.6g}",
             f"{check['tolerance']:.2g}",
             "" if time is None else f"{time:.5g}",
-            "[green]pass[/]" if check["pass"] else "[bold red]FAILED[/]",
-            _plain(check["source"]),
+            Text("pass", style="green") if check["pass"] else Text("FAILED", style="bold red"),
+            check["source"],
         )
     return table
 

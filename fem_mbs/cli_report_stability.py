@@ -30,13 +30,18 @@ _MAX_ROWS = 60  # of modes, critical speeds and responses shown
 
 
 def make_table(*columns: str) -> Table:
-    """A table of plain look, its first column to the left."""
+    """A table of plain look, its first column to the left; texts stand in it as they are, with all their brackets."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    class Plain(Table):
+        def add_row(self, *cells: Any, **options: Any) -> None:
+            super().add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells), **options)
+
+    table = Plain(box=SIMPLE_HEAD, pad_edge=False)
     for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right")
+        table.add_column(Text(column), justify="left" if number == 0 else "right")
     return table
 
 
@@ -148,7 +153,7 @@ def _critical_speeds(name: str, s: dict[str, Any]) -> Table:
 
 
 def _unbalance(name: str, s: dict[str, Any]) -> Table:
-    table = make_table(f"{name}: response", "largest amplitude", r"at \[rad/s]", "1/min", "phase there [°]")
+    table = make_table(f"{name}: response", "largest amplitude", "at [rad/s]", "1/min", "phase there [°]")
     speeds = np.asarray(s["speeds"], float)
     for entry in s["response"][:_MAX_ROWS]:
         amplitude = np.array(entry["amplitude"], float)
@@ -166,7 +171,7 @@ def _unbalance(name: str, s: dict[str, Any]) -> Table:
 
 
 def _harmonic(name: str, s: dict[str, Any]) -> Table:
-    table = make_table(f"{name}: sensor", "unit", "largest amplitude", r"at \[Hz]", "phase there [°]")
+    table = make_table(f"{name}: sensor", "unit", "largest amplitude", "at [Hz]", "phase there [°]")
     for entry in s["peaks"][:_MAX_ROWS]:
         row = (f"{entry['amplitude']:.6g}", f"{entry['frequency']:.6g}", f"{entry['phase']:.1f}")
         table.add_row(entry["column"], entry["unit"], *row)

@@ -7,7 +7,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fem_mbs.files import replacing
 from fem_mbs.results import Results
+from fem_mbs.results_folder import take
 from fem_mbs.results_recovery import peak_results, stress_peaks
 
 if TYPE_CHECKING:
@@ -29,13 +31,15 @@ def report_stresses(folder: Path, count: int, apart: float | None, output: Path 
 
     results = Results.open(folder)
     found = stress_peaks(results, count, apart)
-    table = make_table("part", "node", "von Mises [Pa]", "time", "step", r"place in the part \[m]")
+    table = make_table("part", "node", "von Mises [Pa]", "time", "step", "place in the part [m]")
     for step, spot in found:
         place = " ".join(f"{v:.5g}" for v in spot.position)
         table.add_row(spot.part, spot.name, f"{spot.mises:.5g}", f"{spot.time:.6g}", step.name, place)
     console.print(table)
     target = output or results.directory / "stresses.csv"
-    with target.open("w", newline="", encoding="utf-8") as file:
+    figure = results.directory / "figures" / "stresses-largest.png"
+    take(results.directory, [target, figure])
+    with replacing(target) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         axes = "xyz"[: results.header["dimension"]]
         stress = [f"stress {c} [Pa]" for c in _COMPONENTS]
@@ -44,11 +48,9 @@ def report_stresses(folder: Path, count: int, apart: float | None, output: Path 
             own = [repr(float(v)) for v in (*spot.position, *spot.stress)]
             writer.writerow([spot.part, spot.name, repr(spot.mises), step.name, repr(spot.time), *own])
     paths = [target]
-    figures = results.directory / "figures"
-    figures.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         peaks = peak_results(results, Path(scratch) / "peaks")
-        paths.append(plot_deformed(peaks, figures / "stresses-largest.png", quantity="von Mises stress", magnify=1.0))
+        paths.append(plot_deformed(peaks, figure, quantity="von Mises stress", magnify=1.0))
     for path in paths:
         console.print(f"{path} written", markup=False, soft_wrap=True)
     return paths

@@ -11,6 +11,7 @@ from fem_mbs.cli_report_stability import make_table
 from fem_mbs.cluster import TaskFailure, TaskProgress, default_workers
 from fem_mbs.errors import ResultsError
 from fem_mbs.modelfile_kinds import shown
+from fem_mbs.results_folder import take
 from fem_mbs.sweeps import Plan, plan_sweep, run_plan
 from fem_mbs.sweeps_table import SweepTable
 
@@ -39,6 +40,7 @@ def run_sweep(
     scheduler: str | None,
     quantities: Sequence[str],
     again: bool,
+    overwrite: bool,
     quiet: bool,
 ) -> SweepTable:
     """Run a sweep and print its table; write sweep.csv, sweep.json and sweep.png.
@@ -47,7 +49,7 @@ def run_sweep(
         InputError, AnalysisError: as `fem_mbs.sweeps.sweep`.
         Interrupted: by Ctrl-C.
     """
-    plan = plan_sweep(model, settings, folder, zip=zipped, again=again)
+    plan = plan_sweep(model, settings, folder, zip=zipped, again=again, overwrite=overwrite)
     waiting = len(plan.waiting)
     if not quiet:
         console.print(_opening(plan), markup=False, soft_wrap=True)
@@ -80,8 +82,10 @@ def draw(table: SweepTable, quantities: Sequence[str], path: Path | None = None)
     """Write the figure, sweep.png; None if no variant has anything to draw."""
     from fem_mbs.plot_sweep import plot_sweep
 
+    target = path or table.directory / "sweep.png"
+    take(table.directory, [target])
     try:
-        return plot_sweep(table, path or table.directory / "sweep.png", quantities)
+        return plot_sweep(table, target, quantities)
     except ResultsError:
         if quantities:
             raise
@@ -171,8 +175,6 @@ class _Live:
 
 # --- at the end ------------------------------------------------------------------------------------------------------
 def _print_table(console: Console, table: SweepTable, quantities: Sequence[str]) -> None:
-    from rich.markup import escape
-
     names = table.choose(quantities, None if quantities else _MOST_COLUMNS) if table.units else []
     varied = table.varied
     cells = [[row.values[k] if isinstance(row.values[k], str) else shown(row.values[k], 30) for k in varied]
@@ -189,9 +191,9 @@ def _print_table(console: Console, table: SweepTable, quantities: Sequence[str])
         while last > first + 1 and sum(map(_width, columns)) > console.width:
             last -= 1
             del columns[last]
-    out = make_table(*(escape(head) for head, _ in columns))
+    out = make_table(*(head for head, _ in columns))
     for k in range(min(len(table.rows), _MOST_ROWS)):
-        out.add_row(*(escape(column[k]) for _, column in columns))
+        out.add_row(*(column[k] for _, column in columns))
     console.print(out)
     if len(table.rows) > _MOST_ROWS:
         console.print(f"and {len(table.rows) - _MOST_ROWS} more variants, see sweep.csv", markup=False)

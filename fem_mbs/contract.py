@@ -25,7 +25,8 @@ that state.  Hence ``ctl[SK]`` = ``sf`` or ``2 sf`` is the factor of every node-
 Momentum rows are multiplied by ``sf = h^2/2`` (1 in statics), so that the system does not degenerate as h -> 0
 (Bottasso, Bauchau & Cardona 2007).  `force` kernels write every entry of the ``fe`` and ``ke`` rows they are asked for;
 `report` kernels find their rows of ``fe`` zeroed and write what they have; they get the true rows 0 and 1 and the
-step's ``U`` in every rule.
+step's ``U`` in every rule.  OUTPUT rows of types with ``sections`` hold on entry the forces of other elements that act
+along the element (line loads, inertia, weight), on its node dofs, in the order of these and not multiplied by ``sf``.
 """
 
 from __future__ import annotations
@@ -41,7 +42,6 @@ import numba
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
-
 
 _HERE = Path(__file__).resolve().parent
 _IMPORT = re.compile(rb"^(?:from (fem_mbs[\w.]*) import (\([^)]*\)|[^\n]*)|import (fem_mbs[\w.]*))", re.MULTILINE)
@@ -70,19 +70,25 @@ def _imports(path: Path) -> tuple[bytes, tuple[Path, ...]]:
     return hashlib.sha256(text).digest(), tuple(f for f in found if f is not None)
 
 
-def _sources(function, files: set[Path]) -> None:
-    """Add to ``files`` what the compiled code of a function may be made of: its file, all that this imports, and the
-    files of functions in its closure."""
-    stack = [Path(function.__code__.co_filename).resolve()]
-    while stack:
-        path = stack.pop()
+def sources(function) -> frozenset[Path]:
+    """Source files that the compiled code of a function may be made of.
+
+    These are its own file, all files of this package that this imports, directly or not, and the same for every
+    function in its closure.
+    """
+    files: set[Path] = set()
+    functions, paths = [function], []
+    while functions:
+        made = functions.pop()
+        paths.append(Path(made.__code__.co_filename).resolve())
+        held = (cell.cell_contents for cell in made.__closure__ or ())
+        functions += [f for f in (getattr(value, "py_func", value) for value in held) if hasattr(f, "__code__")]
+    while paths:
+        path = paths.pop()
         if path not in files:
             files.add(path)
-            stack.extend(_imports(path)[1])
-    for cell in function.__closure__ or ():
-        value = getattr(cell.cell_contents, "py_func", cell.cell_contents)
-        if hasattr(value, "__code__"):
-            _sources(value, files)
+            paths += _imports(path)[1]
+    return frozenset(files)
 
 
 @functools.cache
@@ -104,9 +110,7 @@ def _cached(function):
 
     Numba notices a changed file of the function itself, but no changed callee in another file.
     """
-    files: set[Path] = set()
-    _sources(function, files)
-    digest = hashlib.sha256(b"".join(path.name.encode() + _imports(path)[0] for path in sorted(files)))
+    digest = hashlib.sha256(b"".join(path.name.encode() + _imports(path)[0] for path in sorted(sources(function))))
     given = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _cache_directory(digest.hexdigest()[:16])
     try:
@@ -140,6 +144,7 @@ OUTPUT = 1  # fe[:, :n_out] = output quantities (section forces, strains) of the
 COMMIT = 2  # state 1 has been accepted: update hist (called after LEDGER and OUTPUT)
 START = 3  # both rows hold the initial state: fill hist
 SAMPLE = 4  # users' forces only: what their functions are asked with at the present iterate, to fe
+STRESSES = 5  # types with `stresses` only: fe[:, :stresses] = what `prestress` of the type takes
 
 # --- columns of the ledger -----------------------------------------------------------------------------------------
 KINETIC, STRAIN, POTENTIAL = 0, 1, 2  # [J] at state 1

@@ -274,6 +274,12 @@ def find_groups(conv: Conversion) -> None:
         index = deck.section_index(block.ids)
         for s in np.unique(index):
             rows = index == s
+            if s < 0:
+                place = element_place(deck.source, int(block.ids[rows][0]))
+                raise ModelError(
+                    f"{place}: {rows.sum()} elements of type {block.type} have no section (the first is "
+                    f"{block.ids[rows][0]}); the deck is cut off, or lacks a *SECTION for their set"
+                )
             section = deck.sections[s]
             expected = BeamSection if kind[0] == "beam" else SolidSection
             if not isinstance(section, expected):

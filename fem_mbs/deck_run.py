@@ -23,6 +23,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.meshes.abaqus import read_deck
 from fem_mbs.meshes.abaqus_deck import Deck
 from fem_mbs.model import Model
+from fem_mbs.sweeps_files import inputs_of
 
 __all__ = ["Converted", "convert", "is_deck", "run_deck", "solve_deck", "strictly"]
 
@@ -118,11 +119,12 @@ def _with_place(deck: Deck, error: Exception) -> ModelError:
 
 def run_deck(
     path: str | Path, directory: str | Path, progress: Callable | None = None, strict: bool = False,
-    told: Callable[[Converted], None] | None = None,
+    told: Callable[[Converted], None] | None = None, overwrite: bool = False,
 ):  # fmt: skip
     """Run the steps of a deck into a results folder and return its `fem_mbs.results.Results`.
 
     Args:
+        overwrite: as `fem_mbs.analysis.run.run`.
         strict: refuse a deck of which something is not used.
         told: called with the converted deck before anything is computed.
 
@@ -139,7 +141,7 @@ def run_deck(
     try:
         results = run(
             converted.model, directory, progress=progress, skipped=lambda: [str(n) for n in converted.notes],
-            watch=_watch(converted),
+            watch=_watch(converted), source=path, inputs=inputs_of(path), overwrite=overwrite,
         )  # fmt: skip
     except (AnalysisError, ModelError) as error:
         raise _placed(converted, error) from None

@@ -85,7 +85,9 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             )
         if step.procedure == "STATIC" and step.perturbation:
             _own_loads(conv, step, plan.own[i])
-            model.linear_static_step(name, loads=plan.own[i], preload=preload, duration=step.duration)
+            model.linear_static_step(
+                name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment"
+            )
             _ended(conv, step, i)
             kind = "linear_static"
         elif step.procedure == "STATIC" and not conv.is_nonlinear(step) and not _before_motion(conv, i):
@@ -120,7 +122,8 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                 raise ModelError(f"{step.where}: the BUCKLE step has no loads; give them in the step")
             if not step.perturbation and moved:
                 conv.note(f"{step.where}: BUCKLE without PERTURBATION is computed about the state of the steps before")
-            model.buckling_step(step.n_modes, own, name, sign="positive", preload=preload if step.perturbation else "")
+            about = preload if step.perturbation else ""
+            model.buckling_step(step.n_modes, loads=own, name=name, sign="positive", preload=about)
             kind = "buckling"
         else:
             kind = _dynamic(conv, step, name, wanted, last, swung)

@@ -937,7 +937,11 @@ def _csv(p: _Parameters) -> TimeFunction:
     spline = p.choice("interpolation", ("linear", "spline")) == "spline"
     path = p.context.folder / p.text("file")
     where = f'file "{p.text("file")}"'
+    if path.exists() and not path.is_file():
+        raise p.error(f"{where} is no file of rows; give a text file.")
     try:
+        if path.exists() and not path.is_file():  # a device may never end
+            raise p.error(f"{where} is no file; name one with rows of numbers.")
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else "not a text file in UTF-8"

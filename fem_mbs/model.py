@@ -164,6 +164,7 @@ class Model(
         self.initial_speeds.append(InitialSpeed(on, node, None, direction, other, value))
 
     # --- sensors and steps -----------------------------------------------------------------------------------------
+    # Steps take what they need first (duration and h, increments, count ...), then their name, all else by keyword.
     def sensor(self, name: str, kind: str, **options) -> None:
         """A named quantity written at every step; see `fem_mbs.sensors` for the kinds and their options."""
         self._new("Sensor", name, {s.name for s in self.sensors})
@@ -275,13 +276,17 @@ class Model(
         the model's components (`component`), whose elastic modes up to it are kept."""
         self.steps.append(Step("modes", name, {"count": count, **options}))
 
-    def buckling_step(self, count: int = 4, loads="all", name: str = "buckling", **options) -> None:
+    def buckling_step(self, count: int = 4, *given, loads="all", name: str = "buckling", **options) -> None:
         """Linear buckling about the state that the steps before have left: factors of smallest magnitude by which
         ``loads`` ("all", or names of loads and "gravity") must be added for the model to lose its stability; of both
         signs, or of one ``sign``, "positive" or "negative".
 
         ``check``: count the factors by the inertia; ``preload``: name of a linear static step whose loads act already,
-        and do not grow."""
+        and do not grow.
+
+        Raises:
+            ModelError: loads or name without their keyword."""
+        _by_keyword("buckling_step(count, loads=..., name=...)", given)
         self.steps.append(Step("buckling", name, {"count": count, "loads": loads, **options}))
 
     def complex_modes_step(self, count: int = 6, name: str = "complex modes", **options) -> None:
@@ -319,7 +324,7 @@ class Model(
         points go to "boundary" of the summary."""
         self.steps.append(Step("stability_map", name, {"parameters": parameters, "count": count, **options}))
 
-    def harmonic_step(self, frequencies=(), name: str = "harmonic", loads="all", **options) -> None:
+    def harmonic_step(self, frequencies=(), name: str = "harmonic", *given, loads="all", **options) -> None:
         """Steady vibrations Re(u exp(i 2 pi f t)) about the state that the steps before have left, at each of
         ``frequencies`` f [Hz]: a rising list, or {start, end, n, spacing}, n intervals, "linear" or "log".
 
@@ -332,7 +337,8 @@ class Model(
         `fem_mbs.analysis.harmonic_steps.HARMONIC_OPTIONS`.
 
         Raises:
-            ModelError: frequencies that are none, negative, or do not rise."""
+            ModelError: frequencies that are none, negative, or do not rise; loads without their keyword."""
+        _by_keyword("harmonic_step(frequencies, name, loads=...)", given)
         found = self._frequencies(frequencies, f'Step "{name}"')
         self.steps.append(Step("harmonic", name, {"frequencies": found, "loads": loads, **options}))
 
@@ -403,9 +409,21 @@ class Model(
         functions = [f for f, _ in self._used_functions]
         loads = np.array([load for _, load in self._used_functions], bool)
         compiled = CompiledModel(self, system, functions, loads, list(self.sensors), merged)
-        record = []
+        record, at_end = [], []
         for sensor in self.sensors:
             sensor.first = len(record)
             record += sensor.bind(compiled)
+            at_end += [not sensor.mid_step] * (len(record) - sensor.first)
+        system.at_end = np.array(at_end, bool)
         system.system = system.system._replace(record=np.array(record, np.int32).reshape(-1, 2))
         return compiled
+
+
+def _by_keyword(call: str, given: tuple) -> None:
+    """Refuse arguments without their keyword where other steps have another one at their place.
+
+    Raises:
+        ModelError: naming the call as it should be.
+    """
+    if given:
+        raise ModelError(f"{call}: {given[0]!r} comes without its keyword; say which argument it is")

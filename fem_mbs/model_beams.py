@@ -16,8 +16,18 @@ from fem_mbs.model_base import ModelBase, remembered
 __all__ = ["Beams", "director_columns"]
 
 BEAM_STRAINS = {
-    2: {"natural": "beam2", "corotational": "beam2", "generalised": "strain_beam2"},
-    3: {"generalised": "strain_beam3", "corotational": "corotational_beam3", "natural": "corotational_beam3"},
+    2: {
+        "exact": "exact_beam2",
+        "natural": "beam2",
+        "corotational": "beam2",
+        "generalised": "strain_beam2",
+    },
+    3: {
+        "exact": "exact_beam3",
+        "generalised": "strain_beam3",
+        "corotational": "corotational_beam3",
+        "natural": "corotational_beam3",
+    },
 }
 BEAM_RULES = {"exact": 0, "accumulated": 1, "geometric": 2, "secant": 3, "gradient": 4}
 MASSES = ("hermite", "consistent", "lumped")
@@ -91,8 +101,10 @@ class Beams(ModelBase):
             on: "mesh:set", "mesh", or two nodes.
             section: name; in space also [start, end] for members that taper linearly along the line.
             mass: "hermite" (consistent, director velocities), "consistent" (linear, lumped rotary inertia) or "lumped".
-            strains: "generalised" (Besseling, Meijaard), "natural" or "corotational" (rotations against the chord);
-                None: "natural" in the plane, "generalised" in space.
+            strains: "exact" (the geometrically exact beam: Reissner, Simo), "generalised" (Besseling, Meijaard),
+                "natural" or "corotational" (rotations against the chord), which tend to different theories
+                (docs/theory.md, section 4); None: "exact", in the plane "natural" where a ``rule`` is named that only
+                natural strains have.
             rule: mid-step rule of natural strains in the plane; see `fem_mbs.elements.beam2d`.
             second_order: second-order terms of the strains (Meijaard).
             shear: shear deformation (Timoshenko), else Kirchhoff.
@@ -113,7 +125,8 @@ class Beams(ModelBase):
                 [start, end] [rad].
         """
         owner = self._label("Beam", name)
-        strains = {2: "natural", 3: "generalised"}[self.dimension] if strains is None else strains
+        if strains is None:
+            strains = "natural" if self.dimension == 2 and rule != "exact" else "exact"
         if mass not in MASSES:
             raise ModelError(f"{owner}: mass = {mass!r} must be one of {', '.join(MASSES)}")
         if rule not in BEAM_RULES:
@@ -224,7 +237,8 @@ class Beams(ModelBase):
             raise ModelError(
                 f"{owner}: section = {section!r}: tapered beams are for space; in the plane name one section"
             )
-        strains, natural = BEAM_STRAINS[2][beam.strains], beam.strains != "generalised"
+        strains = BEAM_STRAINS[2][beam.strains]
+        natural = strains == BEAM_STRAINS[2]["natural"]
         if beam.rule != "exact" and (beam.fixed or not natural):
             what = "inextensible beams" if beam.fixed else f"beams with {beam.strains} strains"
             raise ModelError(f'{owner}: {what} have the rule "exact" only, not {beam.rule!r}')
@@ -236,6 +250,9 @@ class Beams(ModelBase):
         ex, ey = (beam.chord / length[:, None]).T
         phi = 12.0 * s.EIz / (s.GAy * length**2) if shear else np.zeros_like(length)
         unit = s.EIz / ((1.0 + phi) * length)
+        second_order = float(beam.second_order)
+        if beam.strains == "exact":
+            second_order *= (0.6 + phi) / (1.0 + phi) ** 2
         self._add(
             name,
             strains + ("_inextensible" if beam.fixed else ""),
@@ -246,14 +263,14 @@ class Beams(ModelBase):
             length=length,
             ex=ex,
             ey=ey,
-            second_order=float(beam.second_order),
+            second_order=second_order,
             damping=beam.damping,
             **({"rule": float(BEAM_RULES[beam.rule])} if natural else {}),
         )
         if s.rhoA > 0.0 or s.rhoIz > 0.0:
             if beam.mass == "hermite":
                 columns = {"mass": s.rhoA * length, "length": length, "rotary inertia": s.rhoIz * length}
-                self._add(name, "hermite2", cells, **columns, ex=ex, ey=ey, damping=beam.mass_damping)
+                self._add(name, "hermite2", cells, **columns, ex=ex, ey=ey, damping=beam.mass_damping).lies_along(name)
             else:
                 self._line_mass(name, cells, s.rhoA * length, 0.5 * s.rhoIz * length, beam.mass, beam.mass_damping)
 
@@ -262,7 +279,7 @@ class Beams(ModelBase):
         nodes, inverse = np.unique(cells, return_inverse=True)
         inverse = inverse.reshape(cells.shape)
         if kind == "consistent":
-            self._add(name, f"linear_mass{self.dimension}", cells, mass=mass, damping=alpha)
+            self._add(name, f"linear_mass{self.dimension}", cells, mass=mass, damping=alpha).lies_along(name)
         lump, inertia = np.zeros(len(nodes)), np.zeros(len(nodes))
         for end in range(2):
             np.add.at(lump, inverse[:, end], 0.5 * mass)
@@ -328,12 +345,16 @@ class Beams(ModelBase):
             angles = turns if isinstance(turns, tuple) else (0.0, turns * length.sum())
             A = [B.twisted(A[k], angles[0] + (angles[1] - angles[0]) * s) for k, s in enumerate((start, end))]
 
-        kind = "generalised" if beam.strains == "generalised" else "corotational"
-        reference = B.reference_strains(kind, chord, A[0], A[1], length, beam.second_order)
+        kind = "corotational" if beam.strains == "natural" else beam.strains
+        shares = B.bending_shares(line, length, start, end) if kind != "generalised" else None
+        reference = B.reference_strains(kind, chord, A[0], A[1], length, beam.second_order, shares)
         # round-off of straight elements is no reference
         reference[np.abs(reference) < 1e-13 * length[:, None]] = 0.0
-        bent = B.Reference(kind, chord, A[0], A[1], beam.second_order) if reference.any() else None
+        bent = B.Reference(kind, chord, A[0], A[1], beam.second_order, shares) if reference.any() else None
         S = B.element_stiffness(line, length, start, end, beam.fixed, owner, bent)
+        fixed = beam.fixed
+        if shares is not None:
+            S, reference, fixed = B.along_axis(S, reference, fixed)
         M = B.element_mass(beam.mass, line, length, start, end)
         if beam.released:
             i, j = np.flatnonzero(cells[:, 0] == first)[0], np.flatnonzero(cells[:, 1] == last)[0]
@@ -348,11 +369,13 @@ class Beams(ModelBase):
         for k, letter in enumerate("pq"):
             columns |= {f"a{c}_{letter}": offsets[:, k, i] for i, c in enumerate("xyz")}
             columns |= {f"A{i + 1}{j + 1}_{letter}": triads[:, k, i, j] for i in range(3) for j in range(3)}
-        held = beam.fixed + [-1] * (6 - len(beam.fixed))
+        held = fixed + [-1] * (6 - len(fixed))
         columns |= {f"fixed{i + 1}": float(strain) for i, strain in enumerate(held)}
+        if shares is not None:
+            columns |= {f"share_{'yz'[i]}{'yz'[j]}": shares[:, i, j] for i in range(2) for j in range(2)}
         self._add(
             beam.name,
-            BEAM_STRAINS[3][beam.strains] + (f"_fixed{len(beam.fixed)}" if beam.fixed else ""),
+            BEAM_STRAINS[3][beam.strains] + (f"_fixed{len(fixed)}" if fixed else ""),
             cells,
             length=length,
             second_order=float(beam.second_order),
@@ -432,12 +455,13 @@ class Beams(ModelBase):
         if not simple:
             total = M[:, 0, 0] + 2.0 * M[:, 0, 4] + M[:, 4, 4]
             folded = B.fold(M, offsets, triads)
-            self._add(name, "director_mass3", cells, mass=total, damping=alpha, **director_columns(folded))
+            columns = director_columns(folded)
+            self._add(name, "director_mass3", cells, mass=total, damping=alpha, **columns).lies_along(name)
             return
         nodes, inverse = np.unique(cells, return_inverse=True)
         inverse = inverse.reshape(cells.shape)
         if beam.mass == "consistent":
-            self._add(name, "linear_mass3", cells, mass=3.0 * M[:, 0, 0], damping=alpha)
+            self._add(name, "linear_mass3", cells, mass=3.0 * M[:, 0, 0], damping=alpha).lies_along(name)
         else:
             lump = np.zeros(len(nodes))
             np.add.at(lump, inverse, M[:, [0, 4], [0, 4]])

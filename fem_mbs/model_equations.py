@@ -81,8 +81,10 @@ class Equations(ModelBase):
             np.tile(coefficients, count), self._number(value, owner, "value"), function,
         )  # fmt: skip
 
-    def _rows(self, name: str, owner: str, rows, nodes, components, coefficients, value, function, first=True) -> None:
-        """Equations from their terms; see `equations`."""
+    def _rows(
+        self, name: str, owner: str, rows, nodes, components, coefficients, value, function, first=True, reported=None
+    ) -> None:
+        """Equations from their terms; see `equations`.  Reactions are those on the nodes ``reported`` (None: all)."""
         r, n, k = (
             self._whole(owner, key, a) for key, a in (("rows", rows), ("nodes", nodes), ("components", components))
         )
@@ -125,7 +127,11 @@ class Equations(ModelBase):
         if v.any():
             index = self._function(1.0 if function is None else function, owner, load=False)
         turns = values[:, 5:] if dim == 2 else values[:, 3:]
-        terms = self._terms(name, joint, node, values[:, :dim], turns, preferred, value=share, function=float(index))
+        seen = 1.0 if reported is None else np.isin(node, reported).astype(float)
+        terms = self._terms(
+            name, joint, node, values[:, :dim], turns, preferred,
+            value=share, function=float(index), reported=seen,
+        )  # fmt: skip
         self._blocks.append(terms)
 
     def _check_terms(self, owner: str, r: np.ndarray, n: np.ndarray, k: np.ndarray, m: int) -> None:

@@ -22,8 +22,8 @@ class NodalSprings(ModelBase):
         against nodes: force k (u_on - u_against), [N/m], [N s/m]; of rotations [N m/rad], [N m s/rad].
 
         Args:
-            component: "x", "y", "z", a direction (dimension,) (its length is a factor), or "rotation" (plane), in space
-                "rotation x", "rotation y", "rotation z" (of nodes that rotate).
+            component: "x", "y", "z", a direction (dimension,) of any length, or "rotation" (plane), in space
+                "rotation x", "rotation y", "rotation z" (of nodes that rotate), about the global axes of the start.
             against: "ground", or a place of as many nodes as ``on``, or of one.
             other: component of the nodes of ``against``; None: the same.
 
@@ -80,9 +80,10 @@ class NodalSprings(ModelBase):
                 )
             return np.eye(self.dimension)[names.index(component)]
         v = self._vector(component, owner, key)
-        if not v.any():
-            raise ModelError(f"{owner}: {key} = {component!r} has no length")
-        return v
+        length = float(np.linalg.norm(v))
+        if length == 0.0:
+            raise ModelError(f"{owner}: {key} = {component!r} has no length; give a direction")
+        return v / length
 
     def _rotation_springs(self, name, owner, nodes, ends, component, other, k: float, c: float) -> None:
         """Torsional springs about global axes of the start (`fem_mbs.elements.torsion`)."""

@@ -86,7 +86,7 @@ class Ties(Couplings):
         count = len(term_rows)
         self._rows(
             name, owner, (term_rows[:, None] * dim + np.arange(dim)).ravel(), np.repeat(term_nodes, dim),
-            np.tile(np.arange(dim), count), np.repeat(values, dim), 0.0, None,
+            np.tile(np.arange(dim), count), np.repeat(values, dim), 0.0, None, reported=nodes,
         )  # fmt: skip
 
     def _left_free(self, owner: str, nodes: np.ndarray, distance: np.ndarray) -> None:

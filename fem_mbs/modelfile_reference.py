@@ -44,7 +44,8 @@ travel with their body.
 _EXPRESSIONS = f"""\
 Expressions know `+ - * / **`, comparisons, `and or not`, `a if c else b`, the constants `pi` and `e`, and the functions
 {", ".join(f"`{name}`" for name in FUNCTIONS)}.
-Angles are in radians; `step(x)` is 1 from x = 0 on, 0 before. Their derivatives, which drives need, are exact.
+Angles are in radians, as everywhere but where a key says [deg] or [degrees] (`rotate`, `angles` of an arc, `phases` of
+a harmonic step); `step(x)` is 1 from x = 0 on, 0 before. Their derivatives, which drives need, are exact.
 """
 
 _FUNCTION_TEXTS = {
@@ -54,7 +55,7 @@ _FUNCTION_TEXTS = {
     "ramp": "linear from start_value (0) to end_value (1) within `duration` after `start` (0)",
     "smoothstep": "the same on a cycloid: velocity and acceleration are continuous",
     "hat": "0, up to `value` (1) at `peak` (the middle), and 0 again `duration` after `start` (0)",
-    "harmonic": "offset + amplitude sin(omega t + phase); omega [rad/s] or frequency [1/s]",
+    "harmonic": "offset + amplitude sin(omega t + phase); omega [rad/s] or frequency [1/s], phase [rad]",
     "spin_up": "angle of a shaft that reaches the speed `rate` within `duration` (Simo & Vu-Quoc 1986)",
     "start_up": "angle of a motor: second derivative acceleration (1 + cos(pi t/duration)), then constant speed "
     "(Russell & Willmert 1991)",
@@ -77,21 +78,87 @@ _SENSOR_TEXTS = {
     "deflection": "distance of a point from the chord between a and b, in the plane positive to its left [m]; "
     "relative = true: over the length of the chord at the start",
     "angle": "by which b has turned more than a [rad]",
-    "element": "an output of one element of a group, by name: `N`, `M_p`, `M_q`, `Q`, `strain`; of a spring, motor or "
-    "bushing: `force` or `moment`, of a bushing `force x`, `displacement x` ..., of a bearing `force u`, `force v` "
-    "(along its two directions), `displacement u`, `displacement v`, `speed`",
+    "element": "an output of one element of a group, by name: of plane beams `N`, `Q`, `M_p`, `M_q`, `N_p`, `N_q`, "
+    "`Q_p`, `Q_q` (_p at the start, _q at the end, N, Q their means), `strain`; of beams in space `N`, `Vy`, `Vz`, "
+    "`T`, `My 1`, `My 2`, `Mz 1`, `Mz 2`, `N 1` ..., `strain`, `twist` (N pulls, M = EI theta', theory, "
+    "section 4); of a spring, motor or bushing: `force` or `moment`, of a bushing `force x`, `displacement x` "
+    "..., of a bearing `force u`, `force v` (along its two directions), `displacement u`, `displacement v`, "
+    "`speed`",
     "strain": "axial strain of one element",
     "force": "axial force of one element [N]",
-    "reaction": "force and moment [N], [N m] that the supports or motions of a place exert on the model; of a joint or "
-    "coupling, that it exerts on its end a or its reference; of an equation, on the model in all",
+    "reaction": "force and moment [N], [N m] in global axes that supports or motions of a place exert on the model, or "
+    "what a joint, gear, coupling, tie or equation exerts (below)",
     "joint": 'of the joint called so: a coordinate since the start, "angle" or "angle_b" [rad], "displacement" [m] '
     '(the first, if there is no quantity), or what drives it, "drive moment" [N m], "drive force" [N]',
-    "drive": "what the motion or driven joint called so does on its coordinate [N], [N m]",
+    "drive": "what the motion or driven joint called so does on its coordinate [N], [N m]: positive where it does "
+    "positive work as the coordinate grows",
     "work": "what the load, motor, driven joint or motion called so has given to the model since the start of the "
     "step; a damper's is negative, an ideal joint's zero [J]",
     "energy": '"total", "kinetic", "strain", "potential", "dissipated", "load work", "driver work" or "closing error" '
-    "[J]",
+    "[J]; works and losses since the start of the step",
 }
+
+_OUTPUTS = (
+    ("of", "output", "positive where"),
+    (
+        "beams", "`N`, `T`; plane `Q`, space `Vy`, `Vz`",
+        "what the part beyond a section exerts on the part before it pulls along the beam, twists by the right hand "
+        "about it, pushes along y, z of the section (plane: to the left of the beam's direction)",
+    ),
+    ("plane beams", "`M_p`, `M_q`", "that bends counter-clockwise; at the first and the last node of the element"),
+    (
+        "spatial beams", "`My 1`, `My 2`, `Mz 1`, `Mz 2`",
+        "the same about y and z of the section by the right hand; 1 at the first, 2 at the last node of the element",
+    ),
+    ("beams, trusses", "`strain`, `twist`", "the line is longer; the last section is turned about the axis"),
+    ("trusses", "`N`", "it pulls at its ends; damping is not in it"),
+    (
+        "springs, on joints too", "`force`, `moment`; `length`, `displacement`, `angle`",
+        "it pulls its ends together, or against the growth of its coordinate",
+    ),
+    ("motors, users' forces", "`force`, `moment`", "it works towards the growth of its coordinate or distance"),
+    ("nodal springs", "`force`, `elongation`", "it pulls `on` back against the component"),
+    ("bushings", "`force x` ..., `moment x` ...", "its displacement or angle is positive (b against a, in its axes)"),
+    ("bearings", "`force u`, `force v`", "its first part is displaced along its first or second direction"),
+    ("friction", "`force`, `moment`", "it works against the growth of the coordinate"),
+)  # fmt: skip
+
+_REACTIONS = (
+    ("of", "what it exerts on", "moments about"),
+    ("supports and motions of a place (`x` ... `mz`)", "the model", "each node, summed up"),
+    (
+        "joint, with its own driver, without motors, springs and friction",
+        "its part a (`slider`, `position`: their only part)", "the point of the joint in that part",
+    ),
+    ("joint `along_beam`", "the beam", "the point on the beam"),
+    ("coupling", "its reference", "the reference"),
+    ("tie", "the tied nodes", "the origin"),
+    ("equation", "all its nodes", "the origin"),
+)  # fmt: skip
+
+_REACTION_COLUMNS = """\
+**Reactions** have the columns `force x`, `force y`, `force z`, `moment x`, `moment y`, `moment z`, in the plane
+`force x`, `force y`, `moment`, in global axes:
+"""
+
+_REACTION_NOTES = """\
+A `distance` joint also has its `tension`, positive where it pulls; a screw `thread moment` and `thread force`, on its
+angle and its displacement. A gear, rack or rope has `force a` and `force b`, [N] or [N m] on the coordinates of its two
+joints, positive where they work towards their growth, and `a force x` ... `a moment z`, on part a of its joint a about
+the point of this joint in it, `b force x` ... likewise of its joint b.
+
+**Joint coordinates** are zero at the start and count what part b does against part a: angles about the axis by the
+right hand, any number of turns, displacements along it, with the axis as part a carries it. `angle_b` of a universal
+joint is the turn about the axis of part b.
+"""
+
+_MIDDLES = """\
+Forces, strains and reactions of a transient belong to the middle of time steps; tables and figures have the means of
+two consecutive ones, at the times between. With the rules of Newmark's family they belong to the end of steps; of
+undamped ones reactions and drives are combinations of four steps, since those of single steps alternate.
+
+**Outputs of elements** (`element`):
+"""
 
 _STEP_TEXTS = {
     "duration": "[s]",
@@ -142,6 +209,8 @@ _STEP_TEXTS = {
     "form": '"state space": dense, of minimal coordinates; "descriptor": sparse, with constraints',
     "preload": "name of a linear static step before, about whose displaced place the step is linear, with its stresses "
     "and loads, which stay constant",
+    "report": '"total" (sensors, frames and prints are those of the state and the step together) or "increment" (what '
+    "the step adds to the state alone)",
     "start": "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
     "transient velocities too; after a static step it is at rest but for given velocities and what is driven",
     "complex_modes.count": "of modes; a conjugate pair is one, rigid-body motions come in addition",
@@ -321,10 +390,11 @@ def _sensors() -> Iterator[str]:
     rows = [("kind", "keys", "what")]
     rows += [(f"`{k}`", ", ".join(f"`{p}`" for p in keys), _SENSOR_TEXTS[k]) for k, keys in sensor_kinds().items()]
     yield from _rows(*rows)
-    yield (
-        "Forces, strains and reactions of a transient belong to the middle of time steps; tables and figures have the\n"
-        "means of two consecutive ones, at the times between.\n"
-    )
+    yield _MIDDLES
+    yield from _rows(*_OUTPUTS)
+    yield _REACTION_COLUMNS
+    yield from _rows(*_REACTIONS)
+    yield _REACTION_NOTES
 
 
 def _steps() -> Iterator[str]:

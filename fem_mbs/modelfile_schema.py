@@ -315,8 +315,9 @@ Beam = _table(
     mass=Key(TEXT, '"hermite", "consistent" (linear) or "lumped"', "hermite"),
     strains=Key(
         TEXT,
-        '"generalised" (Besseling, Meijaard), "natural" or "corotational" (rotations against the chord)',
-        shows='"natural", in space "generalised"',
+        '"exact" (the geometrically exact beam: Reissner, Simo), "generalised" (Besseling, Meijaard), "natural" or '
+        '"corotational" (rotations against the chord)',
+        shows='"exact"; "natural" with a `rule` of theirs',
     ),
     rule=Key(TEXT, 'of natural strains: "exact", "accumulated", "geometric", "secant", "gradient"', "exact"),
     second_order=Key(FLAG, "second-order terms of the strains", True),
@@ -415,9 +416,16 @@ PointMass = _table(
     at=Key(PLACES, "on each node of it", required=True),
     mass=Key(NUMBER, "[kg]", required=True),
     inertia=Key(
-        INERTIA, "about the mass centre: plane a number; space 3 principal or 3x3, in the node's axes [kg m^2]", 0.0
+        INERTIA,
+        "about the mass centre: plane a number; space 3 principal or 3x3, in the node's axes: the global ones at the "
+        "start, of a body its own [kg m^2]",
+        0.0,
     ),
-    offset=Key(VECTOR, "space: of the mass centre from the node [m]", shows="none"),
+    offset=Key(
+        VECTOR,
+        "space: of the mass centre from the node, in global axes at the start, turning with it [m]",
+        shows="none",
+    ),
 )
 
 
@@ -501,7 +509,8 @@ NodalSpring = _table(
     on=Key(PLACES, "nodes, each with a spring", required=True),
     component=Key(
         COMPONENT,
-        '"x", "y", "z", a direction [...], or "rotation", in space "rotation x", "rotation y", "rotation z"',
+        '"x", "y", "z", a direction [...] of any length, or "rotation", in space "rotation x", "rotation y", '
+        '"rotation z"',
         required=True,
     ),
     stiffness=Key(NUMBER, "[N/m], of rotations [N m/rad]", 0.0),

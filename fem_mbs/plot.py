@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
 from fem_mbs.results import Results, Step, sensor_units
 from fem_mbs.results_eigenvalues import campbell_branches, eigenvalue_path, is_damped
 from fem_mbs.results_fields import is_continuum
+from fem_mbs.results_folder import take
 from fem_mbs.results_shapes import SHAPE_STEPS
 
 if TYPE_CHECKING:
@@ -128,25 +129,29 @@ def _limits(time: np.ndarray) -> tuple[float, float]:
 
 
 def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
-    """Draw all columns of a sensor over time, one panel per unit."""
+    """Draw all columns of a sensor over time, one panel per unit; those of a path over its load factor, and single
+    values, as linear statics give, as bars."""
     time, values, columns = results.sensor(name)
     item = results.steps_with(f"sensor/{name}")
+    sensor = next(sensor for sensor in results.header["sensors"] if sensor["name"] == name)
+    label = time_label(item[-1])
     if all("load factor" in found.series and not np.ptp(found.series["time"]) for found in item):
         # the last step, over its load factor
         _, values, columns = results.sensor(name, item[-1].number)
-        time = item[-1].series["load factor"]
-    sensor = next(sensor for sensor in results.header["sensors"] if sensor["name"] == name)
-    step = results.steps_with(f"sensor/{name}")[-1]
+        time, label = item[-1].series["load factor"], "Load factor [-]"
+    elif not np.ptp(time):
+        titles = [found.name for found in item for _ in range(len(found.series["time"]))]
+        return _plot_values(sensor, titles, values, columns, path)
     units = sensor_units(sensor, len(columns))
     panels = list(dict.fromkeys(units))
     with style():
         figure = make_figure(7.4, 2.6 + 1.6 * (len(panels) - 1) + 0.4)
         all_axes = np.atleast_1d(figure.subplots(len(panels), 1, sharex=True))
         for axes, unit in zip(all_axes, panels, strict=True):
-            for column, (label, own) in enumerate(zip(columns, units, strict=True)):
+            for column, (text, own) in enumerate(zip(columns, units, strict=True)):
                 if own == unit:
-                    axes.plot(*_thin(time, values[:, column]), label=label)
-            shown = [label for label, own in zip(columns, units, strict=True) if own == unit]
+                    axes.plot(*_thin(time, values[:, column]), label=text)
+            shown = [text for text, own in zip(columns, units, strict=True) if own == unit]
             kind = str(sensor.get("kind") or name)
             if len(shown) == 1 < len(columns):
                 kind = f"{kind}, {shown[0]}"
@@ -155,8 +160,36 @@ def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
                 _legend(axes)
             axes.set_xlim(*(_limits(time) if len(time) else (0.0, 1.0)))
         all_axes[0].set_title(name)
-        all_axes[-1].set_xlabel(time_label(step))
+        all_axes[-1].set_xlabel(label)
         figure.align_ylabels()
+        return save_figure(figure, path)
+
+
+def _plot_values(
+    sensor: dict[str, Any], titles: list[str], values: np.ndarray, columns: list[str], path: str | Path
+) -> Path:
+    """Draw single values (rows, columns) of a sensor as bars with their numbers, a panel per unit; `titles` of rows."""
+    units = sensor_units(sensor, len(columns))
+    panels = {unit: [k for k, own in enumerate(units) if own == unit] for unit in dict.fromkeys(units)}
+    with style():
+        height = sum(0.35 * len(rows) * len(titles) + 0.8 for rows in panels.values())
+        figure = make_figure(7.4, float(np.clip(height + 0.5, 1.8, 12.0)))
+        sizes = [len(rows) for rows in panels.values()]
+        all_axes = np.atleast_1d(figure.subplots(len(panels), 1, height_ratios=sizes))
+        for axes, (unit, chosen) in zip(all_axes, panels.items(), strict=True):
+            width = 0.8 / len(titles)
+            for row, title in enumerate(titles):
+                place = np.arange(len(chosen)) + (row - (len(titles) - 1) / 2) * width
+                bars = axes.barh(place, values[row, chosen], height=0.9 * width, label=title)
+                axes.bar_label(bars, fmt=" %.4g ", fontsize=8.5)
+            axes.set_yticks(range(len(chosen)), [columns[k] for k in chosen])
+            axes.set_ylim(len(chosen) - 0.4, -0.6)  # the first on top
+            axes.axvline(0.0, color="#555555", lw=0.8)
+            axes.margins(x=0.2)
+            axes.set_xlabel(_with_unit(str(sensor.get("kind") or sensor["name"]), unit))
+        if len(titles) > 1:
+            _legend(all_axes[0])
+        all_axes[0].set_title(sensor["name"] if len(titles) > 1 else f"{sensor['name']}: {titles[0]}")
         return save_figure(figure, path)
 
 
@@ -275,7 +308,7 @@ def plot_momenta(results: Results, path: str | Path) -> Path:
         return save_figure(figure, path)
 
 
-def _plot_stability(results: Results, step: Step, target: Path, label: str) -> list[Path]:
+def _plot_stability(results: Results, step: Step, place: Callable[[str], Path], label: str) -> list[Path]:
     """Draw what a step says of eigenvalues, rotors and stability; nothing for one that found nothing or has failed."""
     jobs: list[tuple[Callable[..., Path], str]] = []
     if step.type == "complex_modes":
@@ -297,7 +330,7 @@ def _plot_stability(results: Results, step: Step, target: Path, label: str) -> l
     paths = []
     for draw, name in jobs:
         with suppress(ResultsError):
-            paths.append(draw(results, step.number, target / f"{name}-{label}.png"))
+            paths.append(draw(results, step.number, place(f"{name}-{label}.png")))
     return paths
 
 
@@ -305,36 +338,41 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
     """Draw every figure that the results allow into a folder (by default `figures` beside the results)."""
     target = Path(directory) if directory is not None else results.directory / "figures"
     paths = []
+
+    def place(name: str) -> Path:
+        take(results.directory, [target / name])
+        return target / name
+
     series = {name for step in results.steps for name in step.series}
     moving = any(step.type in ("transient", "inverse") for step in results.steps)
     if "ledger" in series and moving:
-        paths.append(plot_ledger(results, target / "ledger.png"))
+        paths.append(plot_ledger(results, place("ledger.png")))
     if series & {"linear momentum", "angular momentum"} and moving:
-        paths.append(plot_momenta(results, target / "momenta.png"))
+        paths.append(plot_momenta(results, place("momenta.png")))
     for step in results.steps:
         label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
         if step.type == "static" and len(step.series.get("load factor", ())) > 3 and not np.ptp(step.series["time"]):
             with suppress(ResultsError):  # no displacement was watched
-                paths.append(plot_path(results, step.number, target / f"path-{label}.png"))
+                paths.append(plot_path(results, step.number, place(f"path-{label}.png")))
         elif step.type in SHAPE_STEPS and len(step.frame_times):
-            paths.append(plot_shapes(results, step.number, target / f"shapes-{label}.png"))
-        paths += _plot_stability(results, step, target, label)
+            paths.append(plot_shapes(results, step.number, place(f"shapes-{label}.png")))
+        paths += _plot_stability(results, step, place, label)
     for sensor in results.header["sensors"]:
         if f"sensor/{sensor['name']}" in series:
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", sensor["name"]).strip("_")
-            paths.append(plot_sensor(results, sensor["name"], target / f"sensor-{label}.png"))
+            paths.append(plot_sensor(results, sensor["name"], place(f"sensor-{label}.png")))
     for step in results.steps:
         for sensor in results.header["sensors"]:
             if f"response/{sensor['name']}" in step.series:
                 words = (f"{step.number + 1}", step.name, sensor["name"])
                 label = "-".join(re.sub(r"[^A-Za-z0-9_+-]+", "_", word).strip("_") for word in words)
                 with suppress(ResultsError):  # it does not respond
-                    paths.append(plot_response(results, sensor["name"], step.number, target / f"response-{label}.png"))
+                    paths.append(plot_response(results, sensor["name"], step.number, place(f"response-{label}.png")))
     drawn = [s for s in results.steps if "displacement" in s.frames and s.type not in SHAPE_STEPS]
     if len(drawn) > 1 and any(is_continuum(block) for block in results.header["blocks"]):
         for step in drawn:
             label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-            paths.append(plot_deformed(results, target / f"deformed-{label}.png", step=step.number))
+            paths.append(plot_deformed(results, place(f"deformed-{label}.png"), step=step.number))
     elif drawn:
-        paths.append(plot_deformed(results, target / "deformed.png"))
+        paths.append(plot_deformed(results, place("deformed.png")))
     return paths

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fem_mbs.errors import ResultsError
+from fem_mbs.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,7 +70,8 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(target)
+        with replacing(target, "Figure") as part:
+            figure.savefig(part, format=target.suffix.removeprefix(".") or "png")
     except (OSError, ValueError) as exc:
         raise ResultsError(
             f'Figure "{target}": cannot be written ({exc}): give another path, such as figure.png'

@@ -4,11 +4,16 @@ The coordinates are the components of interface grids and scalar points for the 
 mass, damping; symmetric, one triangle) as Nastran's own punch files name them, GRID entries for the places, PAX with
 the forces of unit accelerations of gravity along the axes, where supports hold the part and the mass cannot tell them.
 Components count 1 2 3 for x y z and 4 5 6 for rotations about them.  What has no place there (moments of shapes, fields
-of the mesh) is lost; numbers have 11 digits, as large fields do.
+of the mesh) is lost; numbers have 11 digits, as large fields do.  Comments say what Nastran has no field for; the last
+one gives the number of lines before it and their SHA-256 digest, so that a file of ours cannot be cut off unnoticed.
+What other programs have written must name every grid and scalar point of the stiffness in the mass too, with 0.0 if it
+has none.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -16,6 +21,7 @@ import numpy as np
 from scipy.linalg import null_space
 
 from fem_mbs.errors import ModelError
+from fem_mbs.files import write_atomic
 from fem_mbs.reduced_bulk import Entry, bulk_entries
 from fem_mbs.reduced_part import COMPONENTS, Interface, ReducedPart
 
@@ -26,6 +32,10 @@ _NAMES = {"stiffness": ("KAAX", "KAA", "K2GG", "K2PP", "KGG"), "mass": ("MAAX", 
           "damping": ("BAAX", "BAA", "B2GG", "B2PP", "BGG"), "gravity": ("PAX",)}  # fmt: skip
 #: Forces of rigid-body motions over the stiffness that they pass, up to which the part is free.
 _FREE = 1e-6
+#: Difference of two opposite entries of a square matrix over the root of their diagonal entries that is round-off.
+_SKEW = 1e-6
+#: Comments of our own files: the first, that there is a last one, and that.
+_FIRST, _MARKED, _END = "$ fem-mbs reduced part: ", "$ with its end marked", "$ end of part: "
 
 
 # --- out -------------------------------------------------------------------------------------------------------------
@@ -57,7 +67,7 @@ def write_dmig(path, part: ReducedPart, grids: Mapping[str, int] | None = None, 
     if points and set(range(first, first + points)) & set(ids):
         raise ModelError(f'Part "{part.name}": first_point = {first}: scalar points would take the numbers of grids')
     dofs += [(first + k, 0) for k in range(points)]
-    out = [f"$ fem-mbs reduced part: {_plain(part.name)}", f"$ dimension {part.dimension}", f"$ method {part.method}"]
+    out = [f"{_FIRST}{_plain(part.name)}", _MARKED, f"$ dimension {part.dimension}", f"$ method {part.method}"]
     out.append("$ origin " + " ".join(repr(float(v)) for v in part.origin))
     for interface in part.interfaces:
         x = np.zeros(3)
@@ -71,7 +81,8 @@ def write_dmig(path, part: ReducedPart, grids: Mapping[str, int] | None = None, 
             out += _symmetric(name, 0.5 * (matrix + matrix.T), dofs)
     if part.rigid.shape[1] == 0 and own.gravity.any():
         out += _columns("PAX", own.gravity, dofs)
-    path.write_text("\n".join(out) + "\n", encoding="ascii", errors="replace")
+    text = ("\n".join(out) + "\n").encode("ascii", errors="replace")
+    write_atomic(path, f"{text.decode()}{_END}{len(out)} lines, sha256 {hashlib.sha256(text).hexdigest()}\n")
     return path
 
 
@@ -107,10 +118,9 @@ def _eigh(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _symmetric(name: str, A: np.ndarray, dofs: list[tuple[int, int]]) -> list[str]:
     out = [f"{'DMIG':<8}{name:<8}{0:8d}{6:8d}{2:8d}{0:8d}"]
     for j, (grid, component) in enumerate(dofs):
-        rows = np.flatnonzero(A[j:, j]) + j
-        if rows.size:
-            out.append(f"{'DMIG*':<8}{name:<16}{grid:16d}{component:16d}")
-            out += [f"{'*':<8}{dofs[i][0]:16d}{dofs[i][1]:16d}{_real(A[i, j]):>16}" for i in rows]
+        rows = np.union1d(np.flatnonzero(A[j:, j]), 0) + j  # the diagonal also where it is zero: nothing was lost
+        out.append(f"{'DMIG*':<8}{name:<16}{grid:16d}{component:16d}")
+        out += [f"{'*':<8}{dofs[i][0]:16d}{dofs[i][1]:16d}{_real(A[i, j]):>16}" for i in rows]
     return out
 
 
@@ -151,6 +161,7 @@ def read_dmig(path, name: str | None = None, grids: Iterable[str | Path] = ()) -
     """
     path = Path(path)
     text = _text(path)
+    _check_end(path, text)
     places, said, entries = {}, _comments(text), {}
     for entry in bulk_entries(path, text):
         if entry.name == "GRID":
@@ -180,7 +191,8 @@ def read_dmig(path, name: str | None = None, grids: Iterable[str | Path] = ()) -
             f"{path}: there is no GRID entry of {', '.join(map(str, missing[:5]))}, so nobody knows where the part is "
             "joined to others; add them to the file, or name the file that has them"
         )
-    matrices = {kind: _matrix(terms[kind], at) for kind in terms if kind != "gravity"}
+    _check_named(path, terms)
+    matrices = {kind: _matrix(path, _NAMES[kind][0], terms[kind], at) for kind in terms if kind != "gravity"}
     dimension = said.get("dimension", 3)
     components = {1: "x", 2: "y", 6: "rotation"} if dimension == 2 else dict(enumerate(COMPONENTS[3], 1))
     interfaces = []
@@ -229,6 +241,37 @@ def _text(path: Path) -> str:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
 
 
+def _check_end(path: Path, text: str) -> None:
+    """Raise ModelError if a file of ours is not whole."""
+    lines = text.splitlines()
+    if _MARKED not in lines[:4]:
+        return
+    at = next((k for k in range(len(lines) - 1, -1, -1) if lines[k].startswith(_END)), None)
+    if at is None:
+        raise ModelError(f'{path}: its last line, "{_END}...", is missing: the file is cut off; write it anew')
+    told = re.fullmatch(r"(\d+) lines, sha256 ([0-9a-f]{64})", lines[at].removeprefix(_END).strip())
+    digest = hashlib.sha256(("\n".join(lines[:at]) + "\n").encode("ascii", errors="replace")).hexdigest()
+    if told is None or int(told[1]) != at or told[2] != digest:
+        count = told[1] if told else "?"
+        raise ModelError(
+            f"{path}: it is not as it was written ({count} lines by its last one, {at} found): write it anew, or "
+            f'remove the line "{_MARKED}" if the change was meant'
+        )
+
+
+def _check_named(path: Path, terms: Mapping[str, list]) -> None:
+    """Raise ModelError if a grid or a scalar point of the stiffness is not in the mass at all: its rows were lost."""
+    named = {k: {dof[0] for row, column, _ in terms[k] for dof in (row, column)} for k in ("stiffness", "mass")}
+    for kind, other in (("mass", "stiffness"), ("stiffness", "mass")):
+        lost = sorted(named[other] - named[kind])
+        if lost:
+            shown = ", ".join(map(str, lost[:5])) + (" ..." if len(lost) > 5 else "")
+            raise ModelError(
+                f"{path}: {len(lost)} of {len(named[other])} grids and scalar points of the {other} have no entry in "
+                f"the {kind} ({shown}): the file is incomplete; an entry of 0.0 says that there is none"
+            )
+
+
 def _comments(text: str) -> dict:
     """What our own files say of the part in comments."""
     said: dict = {}
@@ -236,7 +279,7 @@ def _comments(text: str) -> dict:
         words = line.split()
         if not line.startswith("$"):
             continue
-        if line.startswith("$ fem-mbs reduced part: "):
+        if line.startswith(_FIRST):
             said["name"] = line.split(": ", 1)[1].strip()
         elif words[1:2] == ["dimension"] and words[2:] in (["2"], ["3"]):
             said["dimension"] = int(words[2])
@@ -294,10 +337,20 @@ def _mirrored(entry: Entry, terms: list) -> list:
     return [(row, column, value) for (row, column), value in found.items()]
 
 
-def _matrix(terms: list, at: dict[tuple[int, int], int]) -> np.ndarray:
+def _matrix(path: Path, name: str, terms: list, at: dict[tuple[int, int], int]) -> np.ndarray:
     A = np.zeros((len(at), len(at)))
     for row, column, value in terms:
         A[at[row], at[column]] = value
+    d = np.sqrt(np.abs(np.diag(A)))
+    skew = np.abs(A - A.T)
+    if (skew > _SKEW * np.maximum(np.outer(d, d), np.abs(A + A.T))).any():
+        i, j = np.unravel_index(np.argmax(skew), skew.shape)
+        dofs = list(at)
+        raise ModelError(
+            f"{path}: {name} is not symmetric: {A[i, j]:g} for grid {dofs[i][0]} component {dofs[i][1]} and grid "
+            f"{dofs[j][0]} component {dofs[j][1]}, {A[j, i]:g} the other way round; the file is incomplete, or not "
+            "that of a part"
+        )
     return 0.5 * (A + A.T)
 
 

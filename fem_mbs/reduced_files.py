@@ -1,26 +1,30 @@
 """Reduced parts as folders of Matrix Market files: every matrix a text file that all numerical tools read.
 
-part.json names the part, its interfaces and what else is no matrix; K.mtx, M.mtx, D.mtx, boundary.mtx, rigid.mtx,
+part.json names the part, its interfaces and what else is no matrix, with the shape and the SHA-256 digest of every
+file; it is written last, so that a folder with one is whole.  K.mtx, M.mtx, D.mtx, boundary.mtx, rigid.mtx,
 gravity.mtx, moments.mtx (`Moments.matrix`) and stiffening and loads are arrays with all their digits.  Fields of the
-mesh are left out.
+mesh are left out.  Version 1 had no digests; there the numbers of every file are counted.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.io import mmread, mmwrite
+from scipy.io import mmwrite
 
 from fem_mbs.errors import ModelError
+from fem_mbs.files import write_atomic
 from fem_mbs.reduced_part import Interface, LoadMoments, ReducedPart
 from fem_mbs.reduced_sid import unpacked_moments
 
 __all__ = ["read_matrix_market", "write_matrix_market"]
 
-_FORMAT, _VERSION = "fem-mbs reduced part", 1
+_FORMAT, _VERSION = "fem-mbs reduced part", 2
 _FILES = {"stiffness": "K", "mass": "M", "damping": "D", "boundary": "boundary", "rigid": "rigid", "gravity": "gravity"}
 
 
@@ -39,11 +43,14 @@ def write_matrix_market(folder, part: ReducedPart) -> Path:
         if name in part.load_moments:
             arrays[f"load_forces_{k + 1}"] = part.load_moments[name].forces
             arrays[f"load_couples_{k + 1}"] = part.load_moments[name].couples
+    (folder / "part.json").unlink(missing_ok=True)  # of an older part, whose matrices are about to change
     written = {}
     for file, array in arrays.items():
         if array is not None and array.size:
-            mmwrite(folder / f"{file}.mtx", np.asarray(array, float), precision=17, symmetry="general")
-            written[file] = list(array.shape)
+            text = io.BytesIO()
+            mmwrite(text, np.asarray(array, float), precision=17, symmetry="general")
+            write_atomic(folder / f"{file}.mtx", text.getvalue().decode("ascii"))
+            written[file] = {"shape": list(array.shape), "sha256": hashlib.sha256(text.getvalue()).hexdigest()}
     head: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -69,7 +76,7 @@ def write_matrix_market(folder, part: ReducedPart) -> Path:
         "info": dict(part.info),
     }
     text = json.dumps(head, indent=1, default=_plain)
-    (folder / "part.json").write_text(text + "\n", encoding="utf-8")
+    write_atomic(folder / "part.json", text + "\n")
     return folder
 
 
@@ -100,7 +107,8 @@ def read_matrix_market(folder) -> ReducedPart:
     def array(file: str, shape: tuple[int, int]) -> np.ndarray:
         if file not in files and 0 in shape:
             return np.zeros(shape)
-        return _array(folder / f"{file}.mtx", shape)
+        said = files.get(file)
+        return _array(folder / f"{file}.mtx", shape, said.get("sha256") if isinstance(said, dict) else None)
 
     size, turns = 1 + dimension + dimension * n, 1 if dimension == 2 else 3
     loads = _key(folder, head, "loads", list)
@@ -143,8 +151,8 @@ def _head(path: Path) -> dict[str, Any]:
         raise ModelError(f"{path}: it is no JSON: {error}") from None
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
         raise ModelError(f'{path}: its format is not "{_FORMAT}"')
-    if head.get("version") != _VERSION:
-        raise ModelError(f"{path}: version {head.get('version')!r}; this program reads version {_VERSION}")
+    if head.get("version") not in (1, _VERSION):
+        raise ModelError(f"{path}: version {head.get('version')!r}; this program reads versions 1 and {_VERSION}")
     return head
 
 
@@ -154,14 +162,42 @@ def _key(folder: Path, head: dict[str, Any], key: str, kind: type) -> Any:
     return head[key]
 
 
-def _array(path: Path, shape: tuple[int, int]) -> np.ndarray:
+def _array(path: Path, shape: tuple[int, int], digest: str | None) -> np.ndarray:
+    """The matrix of a file; ``digest`` is what part.json says of it, None in files of version 1."""
     try:
-        found = mmread(path)
+        data = path.read_bytes()
     except OSError:
         raise ModelError(f"{path}: there is no such file, but part.json names it") from None
-    except Exception as error:
-        raise ModelError(f"{path}: it is no Matrix Market file: {error}") from None
-    found = np.asarray(found.toarray() if hasattr(found, "toarray") else found, float)
+    if digest is not None and hashlib.sha256(data).hexdigest() != digest:
+        raise ModelError(f"{path}: it is not the file of which part.json tells: damaged or changed; write it anew")
+    found = _matrix_of(path, data)
     if found.shape != shape:
         raise ModelError(f"{path}: its form is {found.shape}; by part.json it must be {shape}")
+    return found
+
+
+def _matrix_of(path: Path, data: bytes) -> np.ndarray:
+    """The matrix of a Matrix Market file: dense, or sparse and general; its numbers are counted, since scipy takes
+    missing ones for zeros, or crashes."""
+    head, *lines = data.decode("latin-1").splitlines() or [""]
+    words = head.lower().split()
+    if words[:2] != ["%%matrixmarket", "matrix"] or words[3:] != ["real", "general"]:
+        raise ModelError(f"{path}: it is no Matrix Market file of a real, general matrix")
+    rows = [line.split() for line in lines if line.strip() and not line.startswith("%")]
+    dense = words[2] == "array"
+    try:
+        rows_of, columns, *count = (int(word) for word in (rows[0] if rows else ()))
+        numbers = np.array(rows[1:], dtype=float)
+    except ValueError:
+        raise ModelError(f"{path}: it is no Matrix Market file, or one that is cut off: not all are numbers") from None
+    wanted = rows_of * columns if dense else count[0] if count else 0
+    if len(numbers) != wanted or not data.endswith(b"\n"):
+        raise ModelError(f"{path}: it has {len(numbers)} of {wanted} numbers: the file is cut off; write it anew")
+    if dense:
+        return numbers.reshape((rows_of, columns), order="F")
+    found = np.zeros((rows_of, columns))
+    at = numbers.reshape(-1, 3)[:, :2].astype(int) - 1
+    if at.size and not ((at >= 0) & (at < found.shape)).all():
+        raise ModelError(f"{path}: an entry lies outside of its {rows_of} rows and {columns} columns; write it anew")
+    found[tuple(at.T)] = numbers.reshape(-1, 3)[:, 2]
     return found

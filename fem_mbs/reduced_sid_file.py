@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import ModelError
+from fem_mbs.files import write_atomic
 from fem_mbs.reduced_sid import FlexibleBodyData, FlexibleNode, Taylor
 
 __all__ = ["read_sid", "write_sid"]
@@ -64,7 +65,7 @@ def write_sid(path, data: FlexibleBodyData) -> Path:
             matrix = Taylor(matrix.M0[rows, columns][:, None], M1)
         out += [_line(11, name), *_matrix(matrix, n), _line(11, f"end {name}")]
     out += [_line(6, "end modal"), " end part ", ""]
-    path.write_text("\n".join(out), encoding="ascii", errors="replace")
+    write_atomic(path, "\n".join(out).encode("ascii", errors="replace").decode())
     return path
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from fem_mbs import results_store as store
 from fem_mbs.errors import ResultsError
+from fem_mbs.results_folder import take
 from fem_mbs.results_writer import ResultsWriter, finish
 from fem_mbs.results_xdmf import write_xdmf
 from fem_mbs.sensors import node_values
@@ -280,10 +281,13 @@ class Results:
         """Return the energy ledger [J]: "time" [s], the columns of the header, "total" and "closing error".
 
         "total" is the sum of the energies; columns with "work" in their name are work done on the model, those with
-        "dissipat" or "damp" energy lost. The closing error is total - work + dissipation, less its value in the first
-        row of the step. Columns of these two names written by the run itself are returned instead.
+        "dissipat" or "damp" energy lost. Works and losses are those since the start of the step; of several steps one
+        after another (no `step`) since the start of the first. The closing error is total - work + dissipation, less
+        its value in the first row of the step. Columns of these two names written by the run itself are returned
+        instead.
         """
         names = list(self.header["ledger"])
+        before = dict.fromkeys((n for n in names if _ledger_kind(n) in ("work", "dissipation")), 0.0)
         parts = []
         for item in self.steps_with("ledger", step):
             data = item.series["ledger"]
@@ -295,6 +299,9 @@ class Results:
                 balance += part[name] * {"energy": 1, "dissipation": 1, "work": -1, "derived": 0}[kind]
             part.setdefault("total", total)
             part.setdefault("closing error", balance - balance[:1])
+            for name, value in before.items():
+                part[name] = part[name] + value
+                before[name] = float(part[name][-1]) if len(data) else value
             parts.append(part)
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -312,6 +319,7 @@ class Results:
                 continue
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
             path = target / f"sensors-{step.number + 1}-{label}.csv"
+            take(self.directory, [path])
             store.write_atomic(path, _csv_lines(step, sensors))
             paths.append(path)
         return paths
@@ -346,6 +354,7 @@ class Results:
                     table.append(np.column_stack((np.abs(column), np.rad2deg(np.angle(column)))))
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
             path = target / f"response-{step.number + 1}-{label}.csv"
+            take(self.directory, [path])
             store.write_atomic(path, _csv_rows(head, np.hstack(table)))
             paths.append(path)
         return paths
@@ -382,6 +391,7 @@ class Results:
             path = self.directory / f"drives-{step.number + 1}-{label}.csv"
             head = ",".join(f'"{name}"' for name in ["time [s]", *names]) + "\n"
             rows = (",".join(repr(float(v)) for v in row) + "\n" for row in np.column_stack((time, values)))
+            take(self.directory, [path])
             store.write_atomic(path, itertools.chain([head], rows))
             paths.append(path)
         return paths
@@ -438,14 +448,17 @@ def _csv_lines(step: Step, sensors: list[dict[str, Any]]) -> Iterator[str]:
         for name, unit in zip(names, sensor_units(sensor, count), strict=True):
             full = sensor["name"] if names == [sensor["name"]] else f"{sensor['name']} {name}"
             head.append(f"{full} [{unit}]" if unit else full)
+    along = [name for name in ("load factor", "path length") if name in step.series]  # what rows of a path differ by
+    head[1:1] = [f"{name} [{unit}]" for name, unit in (("load factor", "-"), ("path length", "m")) if name in along]
     writer.writerow(head)
     yield line.text
     time = step.series["time"]
+    places = [step.series[name] for name in along]
     middle = step.mid_step and any(sensor.get("mid_step") for sensor in sensors)
     rows, mids = step.mid_times() if middle else (np.empty(0, int), np.empty(0))
     for start in range(0, len(time), _CSV_ROWS):
         stop = min(start + _CSV_ROWS, len(time))
-        table = [time[start:stop, None]]
+        table = [values[start:stop, None] for values in (time, *places)]
         for sensor, column in zip(sensors, columns, strict=True):
             if not (sensor.get("mid_step") and step.mid_step):
                 table.append(column[start:stop].reshape(stop - start, -1))
@@ -483,5 +496,6 @@ def export(directory: str | Path) -> list[Path]:
             store.release_lock(lock)
     results = Results.open(folder)
     path = folder / store.XDMF
+    take(folder, [path])
     write_xdmf(results._index, results.header, path)
     return [path, *results.write_sensors_csv(), *results.write_response_csv()]

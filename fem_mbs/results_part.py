@@ -8,7 +8,6 @@ whose numbers, texts, lists and mappings are JSON and whose arrays are datasets.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,9 @@ import h5py
 import numpy as np
 
 from fem_mbs.errors import ResultsError
+from fem_mbs.files import HDF5_FORM, check_hdf5, replacing
 from fem_mbs.reduced_part import Interface, LoadMoments, Moments, Recovery, ReducedPart
+from fem_mbs.results_store import get_text, put_text
 
 __all__ = ["FORMAT", "VERSION", "read_part", "write_part"]
 
@@ -36,14 +37,8 @@ def write_part(path: str | Path, part: ReducedPart) -> Path:
         ResultsError: the file cannot be written.
     """
     path = Path(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with h5py.File(beside, "w") as file:
-            _write(file, part)
-        os.replace(beside, path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise ResultsError(f"{path}: the reduced part cannot be written: {error}") from None
+    with replacing(path, "Reduced part") as beside, h5py.File(beside, "w", **HDF5_FORM) as file:
+        _write(file, part)
     return path
 
 
@@ -56,29 +51,30 @@ def read_part(path: str | Path) -> ReducedPart:
     path = Path(path)
     if not path.is_file():
         raise ResultsError(f"{path}: there is no such file; write a reduced part by fem-mbs reduce")
+    wrong = check_hdf5(path)
+    if wrong:
+        raise ResultsError(f"{path}: it is no HDF5 file, or a damaged one: {wrong}")
     try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise ResultsError(f"{path}: it is no HDF5 file, or a damaged one: {error}") from None
-    with file:
-        if file.attrs.get("format") != FORMAT:
-            raise ResultsError(f"{path}: it holds no reduced part; write one by fem-mbs reduce")
-        version = int(file.attrs.get("version", 0))
-        if version > VERSION:
-            raise ResultsError(
-                f"{path}: its version {version} is newer than {VERSION}, which this fem-mbs reads; update fem-mbs, or "
-                "reduce the part again"
-            )
-        try:
+        with h5py.File(path, "r") as file:
+            if get_text(file, "format") != FORMAT:
+                raise ResultsError(f"{path}: it holds no reduced part; write one by fem-mbs reduce")
+            version = int(file.attrs.get("version", 0))
+            if version > VERSION:
+                raise ResultsError(
+                    f"{path}: its version {version} is newer than {VERSION}, which this fem-mbs reads; update fem-mbs, "
+                    "or reduce the part again"
+                )
             return _read(file)
-        except (KeyError, ValueError, OSError) as error:
-            raise ResultsError(f"{path}: the reduced part is damaged: {error}") from None
+    except (LookupError, ValueError, OSError, RuntimeError, TypeError) as error:
+        raise ResultsError(f"{path}: the reduced part is damaged: {error}") from None
 
 
 # --- out -------------------------------------------------------------------------------------------------------------
 def _write(file: h5py.File, part: ReducedPart) -> None:
-    file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
-    file.attrs["name"], file.attrs["dimension"], file.attrs["method"] = part.name, part.dimension, part.method
+    put_text(file, "format", FORMAT)
+    file.attrs["version"], file.attrs["dimension"] = VERSION, part.dimension
+    put_text(file, "name", part.name)
+    put_text(file, "method", part.method)
     for key in _ARRAYS:
         _array(file, key, getattr(part, key))
     if part.damping is not None:
@@ -86,8 +82,9 @@ def _write(file: h5py.File, part: ReducedPart) -> None:
     group = file.create_group("interfaces", track_order=True)
     for k, interface in enumerate(part.interfaces):  # numbers for names: these may hold "/"
         own = group.create_group(str(k))
-        own.attrs["name"], own.attrs["kind"] = interface.name, interface.kind
-        own.attrs["components"] = json.dumps(list(interface.components))
+        put_text(own, "name", interface.name)
+        put_text(own, "kind", interface.kind)
+        put_text(own, "components", json.dumps(list(interface.components)))
         _array(own, "position", interface.position)
         _array(own, "nodes", interface.nodes)
     for key in ("loads", "stiffening"):
@@ -107,12 +104,13 @@ def _write(file: h5py.File, part: ReducedPart) -> None:
 def _array(group: h5py.Group, key: str, value: np.ndarray) -> None:
     value = np.asarray(value)
     packed = {"compression": "gzip", "compression_opts": 1, "shuffle": True} if value.size > _PACKED else {}
-    group.create_dataset(key, data=value, **packed)
+    checked = {"fletcher32": True} if value.ndim and value.size else {}
+    group.create_dataset(key, data=value, **packed, **checked)
 
 
 def _table(group: h5py.Group, table: Mapping[str, np.ndarray]) -> None:
     """Arrays by names, which may hold anything."""
-    group.attrs["names"] = json.dumps(list(table))
+    put_text(group, "names", json.dumps(list(table)))
     for k, value in enumerate(table.values()):
         _array(group, str(k), value)
 
@@ -124,8 +122,8 @@ def _write_recovery(group: h5py.Group, recovery: Recovery) -> None:
             _array(group, key, value)
     # one text of all names: a string per node would be slow
     text = json.dumps(list(recovery.names)).encode("utf-8")
-    group.create_dataset("names", data=np.frombuffer(text, np.uint8), compression="gzip")
-    group.attrs["cells"] = json.dumps([kind for kind, _ in recovery.cells])
+    group.create_dataset("names", data=np.frombuffer(text, np.uint8), compression="gzip", fletcher32=True)
+    put_text(group, "cells", json.dumps([kind for kind, _ in recovery.cells]))
     for k, (_, nodes) in enumerate(recovery.cells):
         _array(group, f"cells {k}", nodes)
 
@@ -138,10 +136,10 @@ def _write_info(group: h5py.Group, info: Mapping[str, Any]) -> None:
             arrays.append(key)
         else:
             plain[key] = value
-    group.attrs["arrays"] = json.dumps(arrays)
+    put_text(group, "arrays", json.dumps(arrays))
     text = json.dumps(plain, default=_plain).encode("utf-8")
-    group.create_dataset("values", data=np.frombuffer(text, np.uint8))
-    group.attrs["order"] = json.dumps(list(info))
+    _array(group, "values", np.frombuffer(text, np.uint8))
+    put_text(group, "order", json.dumps(list(info)))
 
 
 def _plain(value):
@@ -160,18 +158,18 @@ def _read(file: h5py.File) -> ReducedPart:
     interfaces = []
     for k in range(len(file["interfaces"])):
         own = file[f"interfaces/{k}"]
-        components = tuple(json.loads(own.attrs["components"]))
+        components = tuple(json.loads(get_text(own, "components")))
         interfaces.append(
-            Interface(str(own.attrs["name"]), own["position"][()], components, own["nodes"][()], str(own.attrs["kind"]))
+            Interface(get_text(own, "name"), own["position"][()], components, own["nodes"][()], get_text(own, "kind"))
         )
     moments = None
     if "moments" in file:
         group = file["moments"]
         moments = Moments(float(group.attrs["mass"]), *(group[key][()] for key in _MOMENTS))
     part = ReducedPart(
-        name=str(file.attrs["name"]),
+        name=get_text(file, "name"),
         dimension=int(file.attrs["dimension"]),
-        method=str(file.attrs["method"]),
+        method=get_text(file, "method"),
         interfaces=tuple(interfaces),
         **{key: file[key][()] for key in _ARRAYS},
         damping=file["damping"][()] if "damping" in file else None,
@@ -192,7 +190,7 @@ def _read(file: h5py.File) -> ReducedPart:
 
 
 def _read_table(group: h5py.Group) -> dict[str, np.ndarray]:
-    return {name: group[str(k)][()] for k, name in enumerate(json.loads(group.attrs["names"]))}
+    return {name: group[str(k)][()] for k, name in enumerate(json.loads(get_text(group, "names")))}
 
 
 def _read_load_moments(file: h5py.File) -> dict[str, LoadMoments]:
@@ -204,11 +202,11 @@ def _read_load_moments(file: h5py.File) -> dict[str, LoadMoments]:
 def _read_recovery(group: h5py.Group) -> Recovery:
     arrays = {key: group[key][()] if key in group else None for key in _RECOVERY}
     names = tuple(json.loads(group["names"][()].tobytes().decode("utf-8")))
-    cells = tuple((kind, group[f"cells {k}"][()]) for k, kind in enumerate(json.loads(group.attrs["cells"])))
+    cells = tuple((kind, group[f"cells {k}"][()]) for k, kind in enumerate(json.loads(get_text(group, "cells"))))
     return Recovery(names=names, cells=cells, **arrays)
 
 
 def _read_info(group: h5py.Group) -> dict[str, Any]:
     values = json.loads(group["values"][()].tobytes().decode("utf-8"))
-    values |= {key: group[str(k)][()] for k, key in enumerate(json.loads(group.attrs["arrays"]))}
-    return {key: values[key] for key in json.loads(group.attrs["order"])}
+    values |= {key: group[str(k)][()] for k, key in enumerate(json.loads(get_text(group, "arrays")))}
+    return {key: values[key] for key in json.loads(get_text(group, "order"))}

@@ -32,6 +32,8 @@ PART_FORMATS = {
     "DMIG of Nastran": _BULK,
     "flexible body data": (".SID_FEM", ".sid"),
 }
+#: Relative errors of a part's matrices that are round-off, also of files with few digits; of its weight.
+_ROUND, _WEIGHT = 1e-6, 1e-4
 _KNOWN = "; ".join(f"{', '.join(names)}: {title}" for title, names in PART_FORMATS.items())
 
 
@@ -58,7 +60,38 @@ def read_part(path: str | Path, grids: Iterable[str | Path] = ()) -> ReducedPart
     for key, values in arrays.items():
         if values is not None and not np.isfinite(values).all():
             raise ModelError(f"{path}: its {key} holds numbers that are not finite; write the part again")
+    _check_part(path, part)
     return part
+
+
+def _check_part(path: Path, part: ReducedPart) -> None:
+    """Raise ModelError if the matrices are those of no part, as if rows of a file were lost: a mass matrix has no
+    negative eigenvalue, and gravity does the work of the mass on rigid-body motions."""
+    for key in ("stiffness", "mass"):
+        A = getattr(part, key)
+        d = np.sqrt(np.abs(np.diag(A)))
+        if (np.abs(A - A.T) > _ROUND * np.maximum(np.outer(d, d), np.abs(A).max(initial=0.0) * _ROUND)).any():
+            raise ModelError(f"{path}: its {key} is not symmetric: the file is damaged; write the part again")
+    M = 0.5 * (part.mass + part.mass.T)
+    d = np.diag(M).copy()
+    coupled = np.abs(M).max(axis=0, initial=0.0) > 0.0
+    wrong = np.flatnonzero((d < 0.0) | (coupled & (d == 0.0)))
+    d = np.sqrt(np.where(d > 0.0, d, 1.0))
+    least = float(np.linalg.eigvalsh(M / np.outer(d, d))[0]) if M.size else 0.0
+    if wrong.size or least < -_ROUND:
+        where = f" (coordinate {wrong[0] + 1} of {part.size} has couplings and no mass)" if wrong.size else ""
+        raise ModelError(
+            f"{path}: its mass is not that of a part, for some motions have a negative kinetic energy{where}: entries "
+            "are missing; write the part again"
+        )
+    if part.rigid.shape[1] == 3 * part.dimension - 3:  # it is free
+        weight = part.rigid.T @ part.gravity
+        mass = part.rigid.T @ M @ part.rigid[:, : part.dimension]
+        if np.abs(weight - mass).max(initial=0.0) > _WEIGHT * np.abs(mass).max(initial=0.0):
+            raise ModelError(
+                f"{path}: gravity and mass do not belong together (mass {mass[0, 0]:.6g} kg, by gravity "
+                f"{weight[0, 0]:.6g} kg): entries are missing; write the part again"
+            )
 
 
 def _read(path: Path, suffix: str, grids: tuple[str | Path, ...]) -> ReducedPart:

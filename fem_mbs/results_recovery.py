@@ -27,6 +27,7 @@ from fem_mbs.reduced_part import ReducedPart
 from fem_mbs.reduced_recovery import HotSpot, displacements, hot_spots, peak_stresses, stress_regions, stresses, turned
 from fem_mbs.results import Results, Step
 from fem_mbs.results_fields import MODAL, field_key, is_continuum, part_file, split_key
+from fem_mbs.results_folder import take
 from fem_mbs.results_part import read_part, write_part
 from fem_mbs.results_shapes import SHAPE_STEPS
 
@@ -43,7 +44,9 @@ def write_parts(directory: str | Path, model: Any) -> list[Path]:
     found = []
     for number, placed in enumerate(model.reduced_parts.values()):
         if placed.part.recovery is not None:
-            found.append(write_part(Path(directory) / part_file(number), replace(placed.part, name=placed.name)))
+            path = Path(directory) / part_file(number)
+            take(Path(directory), [path])
+            found.append(write_part(path, replace(placed.part, name=placed.name)))
     return found
 
 
@@ -245,12 +248,13 @@ def _own_nodes(results: Results) -> int:
     return len(results.header["nodes"]) - int(results.header.get("recovered_nodes", 0))
 
 
-def recover(results: Results, directory: str | Path | None = None) -> Results:
+def recover(results: Results, directory: str | Path | None = None, overwrite: bool = False) -> Results:
     """Results with the whole mesh of every reduced part: a folder with the frames of all steps, read by everything that
     reads results.
 
     Args:
         directory: folder to write; None: that of the results with "-recovered" after it.
+        overwrite: take a folder of other results, or one with other files in it, too.
 
     Raises:
         ResultsError: no reduced part with fields of its mesh, no frames, or a folder that belongs to others.
@@ -262,7 +266,7 @@ def recover(results: Results, directory: str | Path | None = None) -> Results:
     steps = [step for step in results.steps if len(step.frame_times)]
     if not steps:
         raise ResultsError(f'Results folder "{results.directory}": no frames to recover; store some during the run')
-    writer = ResultsWriter(target, header)
+    writer = ResultsWriter(target, header, source=results.directory, overwrite=overwrite)
     try:
         for step in steps:
             writer.begin_step(step.name, step.type, step.info)

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs import files
 from fem_mbs.errors import ResultsError
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ SEGMENTS_NEW = "segments.new"  # a finished result being turned into segments ag
 HEADER_FILE = "run.h5"
 END_FILE = "end.json"
 LOCK_FILE = "lock"
-PART = ".part"  # suffix of files that are not whole yet
+PART = files.PART  # suffix of files that are not whole yet
+_FILE = "Results file"  # in messages
 
 SEGMENT_NAME = re.compile(r"\d{8}\.h5")
 _COPY_BYTES = 16 << 20  # largest block held in memory while copying
@@ -62,7 +64,7 @@ def folder_error(directory: Path | str, text: str) -> ResultsError:
 
 def file_error(path: Path | str, text: str) -> ResultsError:
     """Return the error that something is wrong with a file of a result."""
-    return ResultsError(f'Results file "{path}": {text}')
+    return ResultsError(f'{_FILE} "{path}": {text}')
 
 
 # ---------------------------------------------------------------------------------------------- plain files
@@ -92,41 +94,9 @@ def plain(value: Any) -> Any:
     raise ResultsError(f"Results: a {type(value).__name__} cannot be stored: give numbers, texts, lists or tables")
 
 
-def _sync_directory(directory: Path) -> None:
-    if os.name == "posix":  # elsewhere directories cannot be opened
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary path; when the block ends well, sync what it wrote and rename it to `path`.
-
-    Raises ResultsError where the system cannot write (disk full, no permission).
-    """
-    part = path.with_name(path.name + PART)
-    try:
-        yield part
-        with part.open("rb+") as stream:
-            os.fsync(stream.fileno())
-        os.replace(part, path)
-        _sync_directory(path.parent)
-    except (OSError, RuntimeError) as exc:  # HDF5 reports a full disk on closing as a RuntimeError
-        part.unlink(missing_ok=True)
-        reason = getattr(exc, "strerror", None) or str(exc)
-        raise file_error(path, f"cannot write it ({reason}): free space or give another folder") from exc
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-
-
 def write_atomic(path: Path, parts: Any) -> None:
     """Write texts (one, or any number one after another) so that `path` holds the old or the whole new content."""
-    with _replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
-        stream.writelines([parts] if isinstance(parts, str) else parts)
+    files.write_atomic(path, parts, _FILE)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -219,31 +189,64 @@ def create_file(path: Path, run: str) -> Iterator[h5py.File]:
     """Give a new HDF5 file that takes its name `path` only when it is whole and on the disk."""
     import h5py
 
-    with _replacing(path) as part, h5py.File(part, "w") as file:
-        file.attrs["format"] = FORMAT
+    with files.replacing(path, _FILE) as part, h5py.File(part, "w", **files.HDF5_FORM) as file:
+        put_text(file, "format", FORMAT)
         file.attrs["format_version"] = FORMAT_VERSION
-        file.attrs["run"] = run
+        put_text(file, "run", run)
         yield file
 
 
 @contextmanager
-def open_file(path: Path) -> Iterator[h5py.File]:
-    """Open one of our HDF5 files for reading. Raises ResultsError if it is none or of another version."""
+def open_file(path: Path, copying: bool = False) -> Iterator[h5py.File]:
+    """Open one of our HDF5 files for reading; while `copying`, errors of the block are those of the other file.
+
+    Raises ResultsError if it is none, of another version, or damaged, also where the damage is met by what is read of
+    it later; FileNotFoundError if there is none.
+    """
     import h5py
 
+    wrong = files.check_hdf5(path)
+    if wrong and not path.exists():
+        raise FileNotFoundError(path)
+    if wrong:
+        raise file_error(path, f"not a readable HDF5 file ({wrong}): run the model again")
     try:
-        file = h5py.File(path, "r")
-    except FileNotFoundError:
+        with h5py.File(path, "r") as file:
+            if get_text(file, "format") != FORMAT:
+                raise file_error(path, "not written by fem-mbs: give the folder of a fem-mbs run")
+            version = int(file.attrs["format_version"])
+            if version != FORMAT_VERSION:
+                raise file_error(path, f"format {version}, this fem-mbs reads {FORMAT_VERSION}: run the model again")
+            yield file
+    except (FileNotFoundError, ResultsError):
         raise
-    except OSError as exc:
+    except (OSError, RuntimeError, LookupError, ValueError, TypeError) as exc:  # h5py's words for damage
+        if copying:
+            raise
         raise file_error(path, f"not a readable HDF5 file ({exc}): run the model again") from exc
-    with file:
-        if file.attrs.get("format") != FORMAT:
-            raise file_error(path, "not written by fem-mbs: give the folder of a fem-mbs run")
-        version = int(file.attrs["format_version"])
-        if version != FORMAT_VERSION:
-            raise file_error(path, f"format {version}, this fem-mbs reads {FORMAT_VERSION}: run the model again")
-        yield file
+
+
+def put_text(item: h5py.HLObject, key: str, text: str) -> None:
+    """Store a text as an attribute within the checked header; HDF5 keeps its own texts where no checksum is."""
+    item.attrs[key] = np.bytes_(text.encode() or b"\0")  # (no empty ones)
+
+
+def get_text(item: h5py.HLObject, key: str) -> str:
+    """Return an attribute that is a text, "" if it is not there."""
+    value = item.attrs.get(key, "")
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def make_dataset(group: h5py.Group, name: str, data: np.ndarray) -> h5py.Dataset:
+    """Store an array with checksums."""
+    shape = np.shape(data)
+    chunks = _chunks(shape[0], shape[1:], data.dtype.itemsize) if shape else None
+    return group.create_dataset(name, data=data, chunks=chunks, **_checked(chunks))
+
+
+def _checked(chunks: tuple[int, ...] | None) -> dict[str, Any]:
+    """Options of a dataset: a checksum per chunk, where there are chunks."""
+    return {"fletcher32": True} if chunks else {}
 
 
 def _safe(name: str, used: h5py.Group) -> str:
@@ -257,15 +260,16 @@ def _safe(name: str, used: h5py.Group) -> str:
 
 def _by_name(group: h5py.Group) -> dict[str, str]:
     """Return true name -> HDF5 name of the members of a group."""
-    return {member.attrs["name"]: key for key, member in group.items()}
+    return {get_text(group[key], "name"): key for key in group}
 
 
 def _write_text(group: h5py.Group, name: str, value: Any) -> None:
-    group.create_dataset(name, data=json.dumps(value))  # a dataset: attributes end at 64 kB
+    make_dataset(group, name, np.frombuffer(json.dumps(value).encode(), np.uint8))  # attributes end at 64 kB
 
 
 def _read_text(group: h5py.Group, name: str) -> Any:
-    return json.loads(group[name][()])
+    value = group[name][()]
+    return json.loads(value.tobytes() if isinstance(value, np.ndarray) else value)  # older files hold a text
 
 
 def write_header(file: h5py.File, header: dict[str, Any]) -> None:
@@ -276,7 +280,7 @@ def write_header(file: h5py.File, header: dict[str, Any]) -> None:
         if isinstance(value, np.ndarray):
             while path in group:
                 path += "_"
-            group.create_dataset(path, data=value)
+            make_dataset(group, path, value)
             return {"__array__": path}
         if isinstance(value, dict):
             pairs = [(str(key), re.sub("[^A-Za-z0-9_]", "_", str(key)), item) for key, item in value.items()]
@@ -315,10 +319,10 @@ def write_columns(group: h5py.Group, columns: dict[str, list[np.ndarray]]) -> No
         if by_frame and parts[0].ndim > 1:
             frames = group.create_group(safe)
             for number, row in enumerate(row for part in parts for row in part):
-                frames.create_dataset(f"{number:08d}", data=row)
+                make_dataset(frames, f"{number:08d}", row)
         else:
-            group.create_dataset(safe, data=parts[0] if len(parts) == 1 else np.concatenate(parts))
-        group[safe].attrs["name"] = name
+            make_dataset(group, safe, parts[0] if len(parts) == 1 else np.concatenate(parts))
+        put_text(group[safe], "name", name)
 
 
 def read_rows(column: h5py.Dataset | h5py.Group, start: int, stop: int) -> np.ndarray:
@@ -336,9 +340,10 @@ def write_restart(group: h5py.Group, step: int, rows: int, frames: int, state: d
     group.attrs["time"] = float(state["time"])
     for name, value in state.items():
         kind = next(name for name, made in _KINDS.items() if isinstance(value, made))
-        dataset = group.create_dataset(_safe(name, group), data=value)
-        dataset.attrs["name"] = name
-        dataset.attrs["kind"] = kind
+        stored = np.frombuffer(value.encode(), np.uint8) if kind == "str" else np.asarray(value)
+        dataset = make_dataset(group, _safe(name, group), stored)
+        put_text(dataset, "name", name)
+        put_text(dataset, "kind", kind)
 
 
 # The kinds of value in a restart point; bool is an int in Python, so it comes first.
@@ -361,16 +366,17 @@ def read_restart(entry: RestartEntry) -> dict[str, Any]:
     """Return the state of a restart point, bit for bit as it was stored."""
     state: dict[str, Any] = {}
     with open_file(entry.path) as file:
-        for dataset in file[entry.group].values():
+        group = file[entry.group]
+        for dataset in (group[key] for key in group):
             value = dataset[()]
-            kind = dataset.attrs["kind"]
+            kind = get_text(dataset, "kind")
             if kind == "str":
-                value = value.decode()
+                value = (value.tobytes() if isinstance(value, np.ndarray) else value).decode()
             elif kind != "array":
                 value = value.item()
             elif np.ndim(value) == 0:  # an array of no dimension, not the number in it
                 value = np.asarray(value)
-            state[dataset.attrs["name"]] = value
+            state[get_text(dataset, "name")] = value
     return state
 
 
@@ -435,7 +441,7 @@ class StoreIndex:
 def _run_of(path: Path) -> str | None:
     try:
         with open_file(path) as file:
-            return str(file.attrs["run"])
+            return get_text(file, "run")
     except FileNotFoundError:
         return None
 
@@ -488,7 +494,7 @@ def _read_index(directory: Path) -> StoreIndex:
 def _add_piece(index: StoreIndex, path: Path, file: h5py.File, group: str, restarts: str) -> None:
     step = file[group]
     if "info" in step:
-        index.steps.append(StepEntry(step.attrs["name"], step.attrs["type"], _read_text(step, "info")))
+        index.steps.append(StepEntry(get_text(step, "name"), get_text(step, "type"), _read_text(step, "info")))
     entry = index.steps[int(step.attrs["index"])]
     entry.pieces.append(Piece(path, group, int(step.attrs["rows"]), int(step.attrs["frames"])))
     if "summary" in step:
@@ -511,8 +517,8 @@ def step_group(
     step.attrs["rows"] = rows
     step.attrs["frames"] = frames
     if entry is not None:
-        step.attrs["name"] = entry.name
-        step.attrs["type"] = entry.type
+        put_text(step, "name", entry.name)
+        put_text(step, "type", entry.type)
         _write_text(step, "info", entry.info)
     yield step
 
@@ -562,7 +568,8 @@ def _chunks(rows: int, tail: tuple[int, ...], itemsize: int) -> tuple[int, ...] 
     row = itemsize * math.prod(tail)
     if rows == 0 or row == 0:
         return None
-    return (max(1, min(rows, _CHUNK_BYTES // row)), *tail)
+    count = -(-rows * row // _CHUNK_BYTES)  # chunks of equal size, for the last one takes as much room as the others
+    return (-(-rows // count), *tail)
 
 
 def copy_step(entry: StepEntry, target: h5py.Group, rows: int, frames: int) -> None:
@@ -575,7 +582,7 @@ def copy_step(entry: StepEntry, target: h5py.Group, rows: int, frames: int) -> N
             count = min(piece.rows if kind == "series" else piece.frames, total - offset)
             if count <= 0:
                 continue
-            with open_file(piece.path) as file:
+            with open_file(piece.path, copying=True) as file:
                 source = file[f"{piece.group}/{kind}"]
                 for name, key in _by_name(source).items():
                     if name not in names:
@@ -589,10 +596,11 @@ def _create_like(column: h5py.Dataset | h5py.Group, group: h5py.Group, name: str
     safe = _safe(name, group)
     if hasattr(column, "shape"):
         tail, dtype = _row_shape(column)
-        group.create_dataset(safe, (total, *tail), dtype, chunks=_chunks(total, tail, dtype.itemsize))
+        chunks = _chunks(total, tail, dtype.itemsize)
+        group.create_dataset(safe, (total, *tail), dtype, chunks=chunks, **_checked(chunks))
     else:
         group.create_group(safe)
-    group[safe].attrs["name"] = name
+    put_text(group[safe], "name", name)
     return safe
 
 
@@ -610,5 +618,5 @@ def _copy_rows(column: h5py.Dataset | h5py.Group, target: h5py.Dataset | h5py.Gr
 
 def copy_restart(entry: RestartEntry, file: h5py.File, group: str) -> None:
     """Copy a restart point into `file` as `group`."""
-    with open_file(entry.path) as source:
+    with open_file(entry.path, copying=True) as source:
         source.copy(entry.group, file, name=group)

@@ -20,6 +20,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.meshes.vtu import write_vtu
 from fem_mbs.results import Results, Step
 from fem_mbs.results_fields import cell_kind, field_key, split_key
+from fem_mbs.results_folder import take
 from fem_mbs.results_shapes import SHAPE_STEPS
 
 __all__ = ["write_vtu_files"]
@@ -144,11 +145,13 @@ def write_vtu_files(results: Results, directory: str | Path | None = None) -> li
                         shapes[title if name == "displacement" else f"{title}, {text}"] = values
                     elif name == "state displacement" and frame == 0:
                         shapes[name] = values
+            take(results.directory, [folder / f"{label}.vtu"])
             paths.append(write_vtu(folder / f"{label}.vtu", grid.points, grid.cells, {**node, **shapes}, {}))
             continue
         entries = []
-        for frame, time in enumerate(step.frame_times):
-            path = folder / f"{label}-{frame:05d}.vtu"
+        files = [folder / f"{label}-{frame:05d}.vtu" for frame in range(count)]
+        take(results.directory, [*files, folder / f"{label}.pvd"])
+        for frame, (time, path) in enumerate(zip(step.frame_times, files, strict=True)):
             points = {**node, **dict(_point_fields(results, step, frame, grid))}
             write_vtu(path, grid.points, grid.cells, points, dict(_cell_fields(step, frame, grid)))
             entries.append(f'  <DataSet timestep="{float(time)!r}" file={quoteattr(path.name)}/>\n')

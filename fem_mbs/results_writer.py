@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from fnmatch import fnmatch
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,119 +15,64 @@ import numpy as np
 from fem_mbs import results_store as store
 from fem_mbs.errors import ResultsError
 from fem_mbs.results_fields import check_cell
+from fem_mbs.results_folder import Folder, adopt, claim
 from fem_mbs.results_xdmf import write_xdmf
 
 __all__ = ["ResultsWriter", "clear", "finish"]
 
-# What a run leaves in its folder, as patterns of names. Anything else in it belongs to somebody and is not touched.
-_OWN_FILES = (
-    store.RESULT,
-    store.XDMF,
-    store.SUMMARY,
-    "sensors-*.csv",
-    "response-*.csv",
-    "matrices_*.npz",
-    "state_space_*.npz",
-    "drives-*.csv",
-    "part-*.h5",
-    "stresses.csv",
-    "animation.gif",
-    "animation.mp4",
-)
-_OWN_FOLDERS = {
-    "figures": (
-        "ledger.png",
-        "momenta.png",
-        "deformed*.png",
-        "sensor-*.png",
-        "path-*.png",
-        "shapes-*.png",
-        "campbell-*.png",
-        "unbalance-*.png",
-        "response-*.png",
-        "roots-*.png",
-        "eigenvalues-*.png",
-        "stability-*.png",
-        "stresses-*.png",
-        "mac*.png",
-    ),
-    "vtu": ("[0-9]*-*.vtu", "[0-9]*-*.pvd"),
-    store.SEGMENTS: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]" * 8 + ".h5"),
-    store.SEGMENTS_NEW: (store.HEADER_FILE, store.END_FILE, store.LOCK_FILE, "[0-9]" * 8 + ".h5"),
-}
-# What a sweep puts beside the results of its variants; neither removed nor in the way.
-_COMPANIONS = ("variant.toml", "variant.json")
+# What a run writes in any case; these stand in the mark of its folder before the first of them is written.
+_FIXED = (store.RESULT, store.RESULT + store.PART, store.XDMF, store.SUMMARY)
+_SEGMENTS = (store.SEGMENTS, store.SEGMENTS_NEW)
 
 
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatch(name.removesuffix(store.PART), pattern) for pattern in patterns)
-
-
-def _sort_files(directory: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files that earlier runs left in `directory`, and all others."""
-    own, strange = [], []
-    for path in sorted(directory.iterdir()):
-        if path.is_dir() and path.name in _OWN_FOLDERS:
-            for inner in sorted(path.iterdir()):
-                (own if _matches(inner.name, _OWN_FOLDERS[path.name]) else strange).append(inner)
-        elif not (path.is_file() and _matches(path.name, _COMPANIONS)):
-            (own if path.is_file() and _matches(path.name, _OWN_FILES) else strange).append(path)
-    return own, strange
-
-
-def _refuse(directory: Path, strange: list[Path]) -> None:
+def _check_segments(directory: Path) -> None:
+    """Raise ResultsError if there is anything in the folders of segments that no run has left there."""
+    folders = [directory / name for name in _SEGMENTS if (directory / name).is_dir()]
+    strange = [path for folder in folders for path in sorted(folder.iterdir()) if not store.is_ours(path.name)]
     if strange:
         names = ", ".join(f'"{path.relative_to(directory)}"' for path in strange[:3])
-        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
-        raise store.folder_error(directory, f"holds {names}{more}, not written by fem-mbs: give an empty or new folder")
+        raise store.folder_error(directory, f"holds {names}, not written by fem-mbs: move it away")
 
 
-def _check_folder(directory: Path) -> None:
-    """Raise ResultsError if there is anything in `directory` that no run of ours has left there."""
-    import h5py
-
-    _, strange = _sort_files(directory)
-    result = directory / store.RESULT
-    if not strange and result.exists():
-        if h5py.is_hdf5(result):
-            with h5py.File(result, "r") as file:
-                ours = file.attrs.get("format") == store.FORMAT  # of whatever version
-        else:
-            ours = False
-        if not ours:
-            strange.append(result)
-    _refuse(directory, strange)
-
-
-def _remove_products(directory: Path) -> None:
+def _remove_products(folder: Folder) -> None:
     """Remove what was made from a result: summary, tables, figures."""
-    for path in _sort_files(directory)[0]:
-        if path.name != store.RESULT and path.parent.name not in (store.SEGMENTS, store.SEGMENTS_NEW):
+    for path in folder.removable():
+        if path.name != store.RESULT or path.parent != folder.directory:
             path.unlink()
 
 
-def _remove_old(directory: Path) -> None:
+def _remove_old(folder: Folder) -> None:
     """Remove what earlier runs left, in an order that at no moment leaves a mixture of two results."""
-    _check_folder(directory)
+    directory = folder.directory
     segments = directory / store.SEGMENTS
     lock = store.acquire_lock(segments) if segments.is_dir() else None
     try:
-        _remove_products(directory)
-        for name in (store.RESULT, store.RESULT + store.PART):
-            (directory / name).unlink(missing_ok=True)
+        _remove_products(folder)
+        (directory / store.RESULT).unlink(missing_ok=True)
         store.remove_segments(directory / store.SEGMENTS_NEW)
         store.remove_segments(segments)
     finally:
         store.release_lock(lock)
+    folder.files = set(_FIXED) | set(_SEGMENTS) | {name for name in folder.files if name.startswith("../")}
+    folder.save()
 
 
-def clear(directory: Path) -> None:
-    """Remove the results that an earlier run has left in a folder, if any.
+def clear(
+    directory: Path,
+    source: str | Path | None = None,
+    title: str = "",
+    *,
+    inputs: Iterable[Path] = (),
+    overwrite: bool = False,
+) -> None:
+    """Make a folder that of a model (`fem_mbs.results_folder.claim`), remove the results that an earlier run has left
+    in it, if any.
 
-    Raises ResultsError if it holds something else too, or another run is writing into it.
+    Raises ResultsError if it belongs to another model or to somebody else, or another run is writing into it.
     """
-    if directory.is_dir():
-        _remove_old(directory)
+    _check_segments(directory)
+    folder = claim(directory, source, title, fixed=(*_FIXED, *_SEGMENTS), inputs=inputs, overwrite=overwrite)
+    _remove_old(folder)
 
 
 def _check_header(header: dict[str, Any]) -> dict[str, Any]:
@@ -198,11 +143,23 @@ class ResultsWriter:
     """
 
     def __init__(
-        self, directory: str | Path, header: dict[str, Any], *, flush_seconds: float = 2.0, flush_bytes: int = 16 << 20
+        self,
+        directory: str | Path,
+        header: dict[str, Any],
+        *,
+        flush_seconds: float = 2.0,
+        flush_bytes: int = 16 << 20,
+        source: str | Path | None = None,
+        inputs: Iterable[Path] = (),
+        overwrite: bool = False,
     ) -> None:
-        """Begin a new result, replacing an old one in the folder.
+        """Begin a new result, replacing an old one of the same model in the folder.
 
-        Raises ResultsError if the folder holds files of others, if another run writes into it, or if the header is
+        The model is that of the file `source`, or else that of the header's title; `inputs` are files that it reads.
+        With `overwrite` a folder of another model, or one with files of others, is taken too; in any case nothing is
+        removed but what the mark of the folder lists (`fem_mbs.results_folder`).
+
+        Raises ResultsError if the folder is not that of the model, if another run writes into it, or if the header is
         contradictory.
         """
         full = _check_header(header)
@@ -211,7 +168,7 @@ class ResultsWriter:
             raise store.folder_error(directory, "this is a file: give another name")
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            _remove_old(self.directory)
+            clear(self.directory, source, str(full["title"]), inputs=inputs, overwrite=overwrite)
             self._segments.mkdir()
         except OSError as exc:
             raise store.folder_error(directory, f"cannot write there ({exc.strerror}): give another") from exc
@@ -257,8 +214,8 @@ class ResultsWriter:
         self = cls.__new__(cls)
         self._prepare(Path(directory), flush_seconds, flush_bytes)
         index = store.read_index(self.directory)
-        inner = [path for path in _sort_files(self.directory)[1] if path.parent != self.directory]
-        _refuse(self.directory, [path for path in inner if path.parent.name != "figures"])
+        _check_segments(self.directory)
+        folder = adopt(self.directory, (*_FIXED, *_SEGMENTS), (store.RESULT, *_SEGMENTS))
         try:
             if not index.consolidated:
                 self._lock = store.acquire_lock(self._segments)
@@ -268,7 +225,7 @@ class ResultsWriter:
                 remedy = f"give 0 .. {count - 1}" if count else "run the model from its start"
                 raise store.folder_error(directory, f"{count} restart points, no number {restart_index}: {remedy}")
             point = index.restarts[restart_index]
-            _remove_products(self.directory)
+            _remove_products(folder)
             self._run = index.run
             if index.consolidated:
                 self._reopen(index, point)
@@ -304,7 +261,7 @@ class ResultsWriter:
         self._lock = store.acquire_lock(new)
         with (
             store.create_file(new / store.HEADER_FILE, self._run) as file,
-            store.open_file(index.header_path) as source,
+            store.open_file(index.header_path, copying=True) as source,
         ):
             source.copy("header", file)
         for number in range(point.step + 1):
@@ -528,7 +485,7 @@ def finish(directory: Path) -> None:
     index = store.read_index(directory)
     if not index.consolidated:
         with store.create_file(directory / store.RESULT, index.run) as file:
-            with store.open_file(index.header_path) as source:
+            with store.open_file(index.header_path, copying=True) as source:
                 source.copy("header", file)
             store.write_end(file, index.end)
             file.create_group("steps")

@@ -11,13 +11,13 @@ Kinds and their options (places as in `fem_mbs.model`):
     element                            on, element, quantity   an output of one element of a group (0 is the first), or
                                        of a spring, motor, bushing or user's force
     strain, force                      on, element      axial strain [-], axial force [N] of one element
-    reaction                           on               force and moment of supports or prescribed motions of a place
-                                       on the model, of a joint on its end a, about the joint's point, of a coupling on
-                                       its reference, of an equation on the model in all
+    reaction                           on               force [N] and moment [N m], in global axes: of supports or
+                                       prescribed motions of a place on the model; see `_Reaction` for joints, gears,
+                                       couplings, ties and equations
     joint                              on, quantity     a coordinate of a joint since the start, unwrapped: "angle"
                                        [rad], "displacement" [m]; or what drives it: "drive moment", "drive force"
     drive                              on               [N m], [N] with which a motion or a driven joint drives its
-                                       coordinate
+                                       coordinate: positive where it does positive work as the coordinate grows
     modal                              on, mode         coordinates of a reduced part [m]: one shape (1 is the lowest),
                                        or all
     energy                             quantity         a column of the ledger, or "total"
@@ -92,6 +92,12 @@ class Sensor:
 
     def evaluate(self, values: np.ndarray, ledger: np.ndarray) -> np.ndarray:
         raise NotImplementedError
+
+    def vector(self, values: np.ndarray) -> np.ndarray | None:
+        """Where the value is the length of a vector, that vector (n, m) [m] or [rad]; else None.
+
+        Where it is zero the value has no derivative, but the vector has."""
+        return None
 
     @property
     def header(self) -> dict[str, Any]:
@@ -231,9 +237,12 @@ class _Distance(Sensor):
             at += p.size
         return out
 
-    def evaluate(self, values, ledger):
+    def vector(self, values):
         a, b = self.split(values)
-        return np.linalg.norm(b - a, axis=1)[:, None]
+        return b - a
+
+    def evaluate(self, values, ledger):
+        return np.linalg.norm(self.vector(values), axis=1)[:, None]
 
 
 class _Deflection(_Distance):
@@ -247,14 +256,19 @@ class _Deflection(_Distance):
         self.factor = 1.0 / chord if relative else 1.0
         self.unit = "-" if relative else "m"
 
-    def evaluate(self, values, ledger):
+    def vector(self, values):
+        if self.model.dimension == 2:
+            return None
         p, a, b = self.split(values)
         chord = b - a
-        length = np.linalg.norm(chord, axis=1)
-        if self.model.dimension == 2:
-            w = (chord[:, 0] * (p - a)[:, 1] - chord[:, 1] * (p - a)[:, 0]) / length
-        else:
-            w = np.linalg.norm(np.cross(chord, p - a), axis=1) / length
+        return self.factor * np.cross(chord, p - a) / np.linalg.norm(chord, axis=1)[:, None]
+
+    def evaluate(self, values, ledger):
+        if self.model.dimension == 3:
+            return np.linalg.norm(self.vector(values), axis=1)[:, None]
+        p, a, b = self.split(values)
+        chord = b - a
+        w = (chord[:, 0] * (p - a)[:, 1] - chord[:, 1] * (p - a)[:, 0]) / np.linalg.norm(chord, axis=1)
         return (self.factor * w)[:, None]
 
 
@@ -268,25 +282,29 @@ class _Angle(Sensor):
         return [r for n in self.nodes if n >= 0 for r in _rotation_records(compiled.system, n)]
 
     def evaluate(self, values, ledger):
-        model = self.model
-        if model.dimension == 2:
-            angles, at = [], 0
-            for n in self.nodes:
-                angles.append(values[:, at] - model._start_angle(n) if n >= 0 else 0.0)
-                at += n >= 0
-            return np.reshape(angles[1] - angles[0], (-1, 1))
+        if self.model.dimension == 3:
+            return np.linalg.norm(self.vector(values), axis=1)[:, None]
+        angles, at = [], 0
+        for n in self.nodes:
+            angles.append(values[:, at] - self.model._start_angle(n) if n >= 0 else 0.0)
+            at += n >= 0
+        return np.reshape(angles[1] - angles[0], (-1, 1))
+
+    def vector(self, values):
+        if self.model.dimension == 2:
+            return None
         from scipy.spatial.transform import Rotation
 
         turned, at = [], 0
         for n in self.nodes:
             if n >= 0:
                 R = values[:, at : at + 9].reshape(-1, 3, 3)
-                turned.append(R @ model._rotation_matrix(n).T)
+                turned.append(R @ self.model._rotation_matrix(n).T)
                 at += 9
             else:
                 turned.append(np.broadcast_to(np.eye(3), (len(values), 3, 3)))
         relative = np.einsum("nij,nik->njk", turned[0], turned[1])
-        return Rotation.from_matrix(relative).magnitude()[:, None]
+        return Rotation.from_matrix(relative).as_rotvec()
 
 
 class _Element(Sensor):
@@ -314,7 +332,7 @@ class _Element(Sensor):
         if self.quantity not in names:
             raise ModelError(f"{self.owner}: quantity = {self.quantity!r}; its elements have {', '.join(names)}")
         column = names.index(self.quantity)
-        self.unit = block.type.outputs[column].split("[")[1].rstrip("]")
+        self.unit = block.type.outputs[column].partition(" [")[2].rstrip("]") or "-"
         compiled.system.watch(block)
         return [(REC_OUT, block.first_output + (first + self.element) * len(names) + column)]
 
@@ -331,6 +349,21 @@ class _Force(_Element):
 
 
 class _Reaction(Sensor):
+    """Forces [N] and moments [N m] in global axes, always in the order "force x" ... "moment z" (plane: "force x",
+    "force y", "moment").
+
+    - A place: what its supports and motions exert on the model ("x" ... "mz"; moments about each node, summed up).
+    - A joint: what it exerts on its part a, about the joint's point in a (`along_beam`: about the point on the beam;
+      `slider`, `position`: on their only part).  It holds the joint's own driver, but no motors, springs and friction.
+      A distance joint has its "tension" too, a screw what its thread does on both coordinates, "thread force" and
+      "thread moment", with the signs of drives.
+    - A gear (also rack, rope): "force a" and "force b" [N] or [N m] act on the coordinates of its joints a and b, with
+      the signs of drives; "a force x" ... "a moment z" on part a of its joint a, about the point there, "b force x" ...
+      on part a of its joint b.
+    - A coupling: on its reference, about it.
+    - Equations and ties: over all their nodes, of ties over the tied ones; moments about the origin.
+    """
+
     kind, unit, mid_step, required = "reaction", "N", True, ("on",)
 
     def prepare(self, on):
@@ -363,32 +396,61 @@ class _Reaction(Sensor):
         return records
 
     def _joint_records(self, system):
-        """Force and moment of all elements of the joint together; forces along a direction one by one."""
+        """Force and moment of all elements of the joint together, from those of their outputs that say so."""
+        dim = self.model.dimension
+        wrench = {f"force {c}": "N" for c in "xyz"[:dim]}
+        wrench |= {"moment": "N m"} if dim == 2 else {f"moment {c}": "N m" for c in "xyz"}
+        joint = self.model.joints.get(self.on)
         parts: dict[str, tuple[str, list[int]]] = {}
+        if joint is None or joint.kind != "gear":
+            parts = {name: (unit, []) for name, unit in wrench.items()}
+        found = False
         for block in system.blocks:
             t = block.type
+            if not t.multipliers:
+                continue
+            names = [o.partition(" [")[0] for o in t.outputs]
             for first, last in ((first, last) for name, first, last in block.groups if name == self.on):
-                if not t.multipliers:
-                    continue
+                if t.ends == 2 and np.isin(block.nodes[first:last], self.model._ways).any():
+                    continue  # drives the place along a beam: its share of the wrench is that of the slide
+                found = True
                 system.watch(block)
-                elements = block.first_output + np.arange(first, last) * len(t.outputs)
-                for i, output in enumerate(t.outputs):
-                    quantity, _, unit = output.rstrip("]").partition(" [")
-                    if quantity == "force":
-                        quantity += f".{sum(name.startswith('force') for name in parts)}"
-                    if quantity.startswith(("force", "moment")):
-                        parts.setdefault(quantity, (unit, []))[1].extend((elements + i).tolist())
-        if not parts:
+                elements = block.first_output + np.arange(first, last) * len(names)
+                for name, (unit, sources) in self._sources(block, first, joint, wrench).items():
+                    column = parts.setdefault(name, (unit, []))[1]
+                    for source in sources:
+                        if source in names:
+                            column.extend((elements + names.index(source)).tolist())
+        if not found:
             raise ModelError(f'{self.owner}: "{self.on}" is no joint, and no place that is held')
-        if list(parts) == ["force.0"]:
-            parts = {"force": parts["force.0"]}
         self.columns = [f"{self.name}.{quantity}" for quantity in parts]
         self.unit = [unit for unit, _ in parts.values()]
         self.groups, records = [], []
-        for _, found in parts.values():
-            self.groups.append((len(records), len(records) + len(found)))
-            records += [(REC_OUT, k) for k in found]
+        for _, outputs in parts.values():
+            self.groups.append((len(records), len(records) + len(outputs)))
+            records += [(REC_OUT, k) for k in outputs]
         return records
+
+    def _sources(self, block, e: int, joint, wrench: dict[str, str]) -> dict[str, tuple[str, list[str]]]:
+        """Columns with their units, and the outputs of elements of a block that belong to them; e is one of these."""
+        kind = block.type.name
+        if kind.startswith(("coupling", "pulley")):
+            angular = [block.par[e, block.type.column(f"angular_{k}")] != 0.0 for k in "ab"]
+            units = ["N m" if a else "N" for a in angular]
+            if joint.kind == "gear":
+                own = {f"force {k}": (unit, [f"force {k}"]) for k, unit in zip("ab", units, strict=True)}
+                return own | {f"{k} {c}": (unit, [f"{c} {k}"]) for k in "ab" for c, unit in wrench.items()}
+            own = {c: (unit, [f"{c} a", f"{c} b"]) for c, unit in wrench.items()}
+            return own | {"thread moment": ("N m", ["force a"]), "thread force": ("N", ["force b"])}
+        if joint is not None:
+            own = {c: (unit, [c]) for c, unit in wrench.items()}
+            return own | ({"tension": ("N", ["tension"])} if kind.startswith("distance") else {})
+        # forces at points of a reference have their moments about it; terms of equations about the origin
+        coupled = any(c.name == self.on for c in self.model._couplings)
+        node = coupled and kind.startswith(("point", "offset"))
+        prefix = "node " if node else ("origin " if not coupled and kind.startswith("equation") else "")
+        about = {c: [prefix + c] + ([f"{c} z"] if c == "moment" else []) for c in wrench if "moment" in c}
+        return {c: (unit, about.get(c, [c])) for c, unit in wrench.items()}
 
     def evaluate(self, values, ledger):
         return np.column_stack([values[:, a:b].sum(axis=1) for a, b in self.groups])
@@ -464,10 +526,7 @@ class _Drive(Sensor):
                         continue
                     system.watch(block)
                     moment = "drive moment" in names
-                    column = names.index(
-                        "drive moment" if moment else "drive force" if "drive force" in names else "force"
-                    )
-                    at = block.first_output + e * len(names) + column
+                    at = block.first_output + e * len(names) + names.index("drive moment" if moment else "drive force")
                     parts.setdefault("moment" if moment else "force", []).append((REC_OUT, at))
         self.unit = ["N m" if key == "moment" else "N" for key in parts]
         self.columns = [self.name] if len(parts) == 1 else [f"{self.name}.{key}" for key in parts]

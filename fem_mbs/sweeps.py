@@ -24,15 +24,17 @@ from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_ta
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, ResultsError
 from fem_mbs.modelfile import check_model_data, load_model, locate_error, parse_model_file
 from fem_mbs.modelfile_writer import model_text
+from fem_mbs.results_folder import claim, examine
 from fem_mbs.results_writer import clear
 from fem_mbs.sweeps_files import digest_of, moved
 from fem_mbs.sweeps_parameters import Parameter, Variant, changed, make_parameters, make_variants
 from fem_mbs.sweeps_quantities import collect
-from fem_mbs.sweeps_table import JSON, SweepParameter, SweepRow, SweepTable
+from fem_mbs.sweeps_table import CSV, JSON, SweepParameter, SweepRow, SweepTable
 
 __all__ = ["Plan", "SweepTable", "plan_sweep", "run_plan", "run_variant", "sweep"]
 
 VARIANTS, RECORD, MODEL, TOKEN = "variants", "variant.json", "variant.toml", ".running"
+_OWN: dict[str, Any] = {"kind": "sweep", "fixed": (JSON, CSV, VARIANTS)}  # what a sweep writes into its folder
 _LOOK = 2.0  # seconds between two looks whether the sweep still goes on
 
 
@@ -46,6 +48,7 @@ def sweep(
     scheduler: str | None = None,
     attempts: int = 3,
     again: bool = False,
+    overwrite: bool = False,
     quantities: Sequence[str] | None = None,
     progress: Callable[[TaskProgress], None] | None = None,
 ) -> SweepTable:
@@ -60,6 +63,7 @@ def sweep(
         zip: pair the values instead of combining all with all.
         workers, scheduler, attempts, progress: as `fem_mbs.cluster.run_tasks`.
         again: run finished variants too.
+        overwrite: take a folder of another model's sweep, or one with other files in it, too.
         quantities: which quantities sweep.csv gets (names or patterns), by default all.
 
     Raises:
@@ -68,7 +72,7 @@ def sweep(
         AnalysisError: workers do not start, or have all gone.  Variants that fail are rows of the table instead.
     """
     refuse_in_workers()
-    plan = plan_sweep(model, values, output, zip=zip, again=again)
+    plan = plan_sweep(model, values, output, zip=zip, again=again, overwrite=overwrite)
     table = run_plan(plan, workers=workers, scheduler=scheduler, attempts=attempts, progress=progress)
     table.write(quantities)
     return table
@@ -89,6 +93,7 @@ class Plan:
     zipped: bool
     records: list[dict[str, Any] | None]
     notes: list[str]
+    overwrite: bool = False
 
     @property
     def waiting(self) -> list[int]:
@@ -104,6 +109,7 @@ def plan_sweep(
     *,
     zip: bool = False,
     again: bool = False,
+    overwrite: bool = False,
 ) -> Plan:
     """Read the model file, make the variants, and see which of them the folder holds already; nothing is written.
 
@@ -119,29 +125,19 @@ def plan_sweep(
     parameters = make_parameters(file, data, settings)
     variants = make_variants(parameters, zip)
     directory = Path(output) if output is not None else Path(f"{file.stem}-sweep")
-    _check_folder(directory)
+    if directory.exists() and not directory.is_dir():
+        raise ResultsError(f'Sweep "{directory}": this is a file; give a folder')
+    if directory.is_dir():
+        examine(directory, file, "", **_OWN, overwrite=overwrite)
     known: dict[Path, str] = {}
     digests = [digest_of(changed(data, parameters, v.values), file.parent, known) for v in variants]
     title = checked.top.given().get("title") or file.stem
-    plan = Plan(file, title, data, parameters, variants, digests, directory, zip, [None] * len(variants), [])
+    plan = Plan(file, title, data, parameters, variants, digests, directory, zip, [None] * len(variants), [], overwrite)
     if again:
         plan.notes.append(f"all {len(variants)} variants are run, also those that were finished")
     else:
         _keep_finished(plan)
     return plan
-
-
-def _check_folder(directory: Path) -> None:
-    """Refuse a folder with things of others in it."""
-    if directory.exists() and not directory.is_dir():
-        raise ResultsError(f'Sweep "{directory}": this is a file; give a folder')
-    if directory.is_dir() and not (directory / VARIANTS).is_dir() and not (directory / JSON).is_file():
-        strange = sorted(path.name for path in directory.iterdir())
-        if strange:
-            names = ", ".join(f'"{name}"' for name in strange[:3]) + (" ..." if len(strange) > 3 else "")
-            raise ResultsError(
-                f'Sweep "{directory}": it holds {names}, which is not of a sweep; give an empty or new folder'
-            )
 
 
 def _keep_finished(plan: Plan) -> None:
@@ -201,7 +197,9 @@ def run_plan(
     """
     root = plan.directory / VARIANTS
     try:
-        root.mkdir(parents=True, exist_ok=True)
+        plan.directory.mkdir(parents=True, exist_ok=True)
+        claim(plan.directory, plan.file, "", **_OWN, overwrite=plan.overwrite)
+        root.mkdir(exist_ok=True)
     except OSError as error:
         raise ResultsError(f'Sweep "{plan.directory}": the folder cannot be made ({error.strerror})') from None
     lock = store.acquire_lock(root)
@@ -303,6 +301,7 @@ def _table(plan: Plan) -> SweepTable:
 def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark: str) -> dict[str, Any]:
     """Run one variant into its folder and return its record, with the status "done" or "failed" and the reason."""
     from fem_mbs.analysis.run import run
+    from fem_mbs.analysis.solution import failed_steps
 
     target = Path(folder)
     here = metadata.version("fem-mbs")
@@ -312,9 +311,10 @@ def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark
         )
     try:
         target.mkdir(parents=True, exist_ok=True)
-        (target / RECORD).unlink(missing_ok=True)
-        clear(target)  # a variant that fails early must not stand beside results of another model
         file = target / MODEL
+        claim(target, file, "").take([file, target / RECORD], keep=True)
+        (target / RECORD).unlink(missing_ok=True)
+        clear(target, file)  # a variant that fails early must not stand beside results of another model
         store.write_atomic(file, text)
     except OSError as error:
         raise AnalysisError(
@@ -327,7 +327,9 @@ def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark
         try:
             model = load_model(file)
             skipped = [f'mesh "{name}": {text}' for name, (mesh, _) in model.meshes.items() for text in mesh.skipped]
-            quantities = collect(run(model, target, progress=_Watch(Path(token), mark), skipped=skipped))
+            results = run(model, target, progress=_Watch(Path(token), mark), skipped=skipped, source=file)
+            quantities = collect(results)
+            reason = "; ".join(failed_steps(results.summary))
         except InputError as error:
             raise locate_error(file, error) from None
     except FemMbsError as error:

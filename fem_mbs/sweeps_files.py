@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["digest_of", "files_of", "moved"]
+__all__ = ["digest_of", "files_of", "inputs_of", "moved"]
 
 _INCLUDE = re.compile(rb"^\s*\*INCLUDE\s*,\s*INPUT\s*=\s*([^\r\n,]+)", re.IGNORECASE | re.MULTILINE)
 
@@ -64,11 +64,35 @@ def _read(path: Path, known: dict[Path, str]) -> str:
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256")
-    names: list[str] = []
-    if path.suffix.lower() == ".toml":
-        names = list(files_of(tomllib.loads(path.read_text(encoding="utf-8-sig"))))
-    elif path.suffix.lower() == ".inp":
-        names = [found.decode(errors="replace").strip().strip('"') for found in _INCLUDE.findall(path.read_bytes())]
-    for name in sorted(set(names)):
+    for name in sorted(set(_named_in(path))):
         digest.update(_digest_of_path(path.parent / name, known).encode())
     return digest.hexdigest()
+
+
+def _named_in(path: Path) -> list[str]:
+    """Files that a model file or a deck names."""
+    if path.suffix.lower() == ".toml":
+        return list(files_of(tomllib.loads(path.read_text(encoding="utf-8-sig"))))
+    if path.suffix.lower() == ".inp":
+        return [found.decode(errors="replace").strip().strip('"') for found in _INCLUDE.findall(path.read_bytes())]
+    return []
+
+
+def inputs_of(path: str | Path) -> set[Path]:
+    """All files that a model file or a deck is made of: itself, those that it names, what they name and so on; of a
+    folder all that is in it.  Files that cannot be read are the business of who reads them."""
+    found: set[Path] = set()
+    waiting = [Path(path)]
+    while waiting:
+        here = waiting.pop()
+        if here in found:
+            continue
+        found.add(here)
+        try:
+            if here.is_dir():
+                waiting += [inside for inside in here.rglob("*") if inside.is_file()]
+            else:
+                waiting += [here.parent / name for name in _named_in(here)]
+        except (OSError, ValueError):
+            continue
+    return found

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.files import check_hdf5
 from fem_mbs.meshes.cells import DIMENSION, match_facets
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.meshes.reader import Found, quietly
@@ -52,6 +53,10 @@ def _open(where: str, data: bytes) -> Mapping[str, tuple[np.ndarray, str]]:
 
         need("h5py", where, "Exodus (netCDF-4)")
         import h5py
+
+        wrong = check_hdf5(where)
+        if wrong:
+            raise MeshError(f"{where}: cannot be read as HDF5: {wrong}; save it anew")
 
         def text(value):
             return value.decode("latin-1") if isinstance(value, bytes) else str(value)

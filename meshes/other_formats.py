@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.files import check_hdf5
 from fem_mbs.meshes.cells import DIMENSION, FACETS
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.meshes.reader import Found, add_arrays, from_meshio, quietly
@@ -43,6 +44,9 @@ def read_other(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
     module, form, package = _FORMATS[Path(where).suffix.lower()]
     if package:
         need(package, where, form)
+        wrong = check_hdf5(where)
+        if wrong:
+            raise MeshError(f"{where}: cannot be read as HDF5: {wrong}; save it anew")
     reader = import_module(f"meshio.{module}")
     raw, _ = quietly(where, lambda: reader.read(where))
     if len(np.unique([len(raw.points), len(np.asarray(raw.points))])) != 1 or not len(raw.points):

@@ -31,12 +31,14 @@ from fem_mbs.solvers.stepper import (
     PHASE,
     SINGULAR,
     STEP,
+    TURNED,
     WORST,
     WORST_VALUE,
     assemble,
     commit,
     configure,
     copy,
+    turned,
 )
 
 __all__ = ["advance"]
@@ -151,7 +153,9 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
             if not _move(system, state, ctl[C.H]):
                 counter[WORST] = -1
                 return NOT_CONVERGED
+            if turned(system, state.U, counter, real):
+                return TURNED
             configure(system, state, True)
             real[WORST_VALUE] = 0.0
-            commit(reports, system, state, output, ctl, fun, counter, real)
+            commit(kernels, reports, system, state, output, ctl, fun, counter, real)
     return DONE

@@ -9,6 +9,10 @@ whichever rows are called dependent.  Loops without common rows share one right 
 them for that, the multipliers of its dependent rows are kept at zero instead: their equations become those of -s_i
 (Lambda_i + dLambda_i), which the others make vanish.
 
+The regular matrix is as good as the choice of its dependent rows: where a null vector has the share z_i in the row i
+that stands for it, and unit length, the condition number grows with 1/z_i^2.  As a mechanism moves, z_i changes; where
+it has become small against its value when the row was chosen, another choice is asked for.
+
 Near an isolated singular configuration nothing is redundant; there all multipliers get -1e-8 s_i, and Newton-Raphson
 corrects what this changes.
 """
@@ -49,7 +53,7 @@ class Rank(NamedTuple):
     """What is known of dependent constraints; arrays with one entry per equation but for the first two."""
 
     flags: np.ndarray  # (4,) int64: mode; whether to watch pivots; whether they are known; a pivot has become small
-    limit: np.ndarray  # (1,) ratio of a pivot to its first value that counts as small
+    limit: np.ndarray  # (2,) ratios to their first values that count as small: of a pivot, of a share in a null vector
     weight: np.ndarray  # (n,) scale s of a constraint, 0 for momentum rows
     loop: np.ndarray  # (n,) int32: loop of dependent constraints, or -1
     dependent: np.ndarray  # (n,) int32: null vector that begins in this row, NONE, or -1
@@ -57,13 +61,14 @@ class Rank(NamedTuple):
     count: np.ndarray  # (number of loops,) int32: null vectors of each loop
     sums: np.ndarray  # (number of loops,) workspace
     pivots: np.ndarray  # (n,) pivots of the first tangent
+    share: np.ndarray  # (n,) first square of a dependent row's share in its null vector, 0: not known yet
 
     @staticmethod
     def plain(n: int) -> Rank:
         """Nothing known yet of n equations."""
         return Rank(
-            np.zeros(N_FLAGS, np.int64), np.zeros(1), np.zeros(n), np.full(n, -1, np.int32),
-            np.full(n, -1, np.int32), np.zeros((0, n)), np.zeros(0, np.int32), np.zeros(0), np.zeros(n),
+            np.zeros(N_FLAGS, np.int64), np.zeros(2), np.zeros(n), np.full(n, -1, np.int32),
+            np.full(n, -1, np.int32), np.zeros((0, n)), np.zeros(0, np.int32), np.zeros(0), np.zeros(n), np.zeros(n),
         )  # fmt: skip
 
 
@@ -90,8 +95,12 @@ def null_vector(rank, c):
         else:
             sums[rank.loop[i]] += rank.weight[i] * z[i] * z[i]
     for i in range(n):
-        if rank.dependent[i] == c and not sums[rank.loop[i]] * rank.limit[0] ** 2 < rank.weight[i]:
-            rank.flags[SMALL] = 1  # this row hardly depends on the others any more: choose another
+        if rank.dependent[i] == c:
+            share = rank.weight[i] / sums[rank.loop[i]]
+            if rank.share[i] == 0.0:
+                rank.share[i] = share
+            if not share > rank.limit[1] ** 2 * rank.share[i]:
+                rank.flags[SMALL] = 1  # this row hardly depends on the others any more: choose another
         if rank.loop[i] >= 0 and sums[rank.loop[i]] > 0.0:
             z[i] /= np.sqrt(sums[rank.loop[i]])
     for _ in range(2):  # twice is enough (Kahan)

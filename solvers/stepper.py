@@ -10,6 +10,8 @@ when
     NOT_CONVERGED    Newton-Raphson failed at step ``counter[STEP]``; the state is that of its start
     NEED_USER        forces of users' functions are to be found at the iterate: write them into ``hist``, call again
     SINGULAR         the banded matrix has no pivot in equation ``counter[WORST]``
+    TURNED           a node, that of dof ``counter[WORST]``, turns by more than a quarter of a turn in step
+                     ``counter[STEP]``; the state is that of its start
 
 (reverse communication, as ARPACK does it).  The solver knows blocks of elements by their arrays and the addresses of
 their two kernels only; see `fem_mbs.contract`.
@@ -33,16 +35,17 @@ from fem_mbs.solvers.banded import band_factor, band_solve
 from fem_mbs.solvers.predictor import turn_parts
 
 # --- answers of `advance` ------------------------------------------------------------------------------------------
-DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER = 0, 1, 2, 3, 4, 5
+DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER, TURNED = 0, 1, 2, 3, 4, 5, 6
 
 # --- kinds of dofs -------------------------------------------------------------------------------------------------
 POSITION, ROTATION, MULTIPLIER, SINK = 0, 1, 2, 3
 
 # --- columns of the block table ------------------------------------------------------------------------------------
-(N_EL, N_LOC, N_END, N_PAR, N_HIST, O_DOF, O_ROT, O_PAR, O_HIST, O_SLOT, N_OUT, O_OUT, O_EL, WATCHED, INERTIA) = range(
-    15
-)
-N_TABLE = 15
+(
+    N_EL, N_LOC, N_END, N_PAR, N_HIST, O_DOF, O_ROT, O_PAR, O_HIST, O_SLOT, N_OUT, O_OUT, O_EL, WATCHED, INERTIA,
+    O_ALONG,
+) = range(16)  # fmt: skip
+N_TABLE = 16
 
 # --- rules ---------------------------------------------------------------------------------------------------------
 # NEWMARK is the family of the generalised-alpha rule, of which Newmark's and HHT's are members by their weights
@@ -77,12 +80,13 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT = 0, 1, 2, 3
 N_COUNTER = 23
 
 # --- real settings and results -------------------------------------------------------------------------------------
-(RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH, ALPHA_M, ALPHA_F) = range(11)
-N_REAL = 11
+(RTOL, CTOL, FLOOR_X, FLOOR_T, NORM, WORST_VALUE, BETA, GAMMA, LENGTH, ALPHA_M, ALPHA_F, TURN) = range(12)
+N_REAL = 12
 
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
 _TILE = 64
+_QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
 
 
 class System(NamedTuple):
@@ -106,7 +110,9 @@ class System(NamedTuple):
     part: np.ndarray  # (p + 1,) int32: where the nodes of each connected continuum begin in ``part_dofs``
     part_dofs: np.ndarray  # first dofs of its nodes, int32
     shared: np.ndarray  # (n, 2) int32: dofs without an equation of their own, and those whose unknown they share
+    holding: np.ndarray  # (n, 3) int64: block, first and last element (exclusive) of what acts on prescribed dofs
     record: np.ndarray  # (n_record, 2) int32: source and index of the recorded values
+    links: np.ndarray  # (n, 6) int64: what acts along beams; see `along`
 
 
 class State(NamedTuple):
@@ -128,6 +134,7 @@ class State(NamedTuple):
     work: np.ndarray  # what elements, then driven dofs, have given to the model since the start of the analysis [J]
     fe: np.ndarray
     ke: np.ndarray
+    along: np.ndarray  # forces on the node dofs of beams of what acts along them, flat
     peak: np.ndarray  # largest element contribution per kind of dof
     Qw: np.ndarray  # both rows equal: what one-state rules hand to the kernels
     Dw: np.ndarray
@@ -204,11 +211,74 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
         r[a] = 0.0
 
 
+@kernel
+def prescribed_rows(kernels, system, ctl, fun, Q, D, V, DD, U, state):
+    """Residual of the prescribed dofs alone, from the elements that act on them."""
+    r = state.residual
+    for k in range(r.size):
+        if system.equation[k] < 0:
+            r[k] = 0.0
+    for j in range(system.holding.shape[0]):
+        b, first, last = system.holding[j, 0], system.holding[j, 1], system.holding[j, 2]
+        t = system.table[b]
+        n, m, ends = t[N_EL], t[N_LOC], t[N_END]
+        dof = system.dof[t[O_DOF] : t[O_DOF] + n * m].reshape((n, m))
+        rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
+        par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
+        hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
+        fe = state.fe[: _TILE * m].reshape((_TILE, m))
+        ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
+        for e0 in range(first, last, _TILE):
+            e1 = min(e0 + _TILE, last)
+            C.call(kernels[b], C.FORCE, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
+            for e in range(e0, e1):
+                for i in range(m):
+                    if system.equation[dof[e, i]] < 0:
+                        r[dof[e, i]] += fe[e - e0, i]
+
+
 @inline
 def share(system, U):
     """Dofs that share an unknown move alike."""
     for i in range(system.shared.shape[0]):
         U[system.shared[i, 0]] = U[system.shared[i, 1]]
+
+
+@kernel
+def along(kernels, system, ctl, fun, Q, D, V, DD, U, state, keep):
+    """Forces of what acts along beams (line loads, inertia, weight) on their node dofs, to ``state.along``.
+
+    A row of ``system.links`` is the block of the beams and their first element, the block of what acts, its first
+    element and the number of elements, and the beams' local dof where its own begin; ``O_ALONG`` says where the dofs of
+    a block begin, -1: nothing acts along it.  Only for blocks that are watched, or all to ``keep``.
+    """
+    total = state.along
+    end_dofs = 3 if system.rotations.shape[1] == 1 else 6
+    for b in range(system.table.shape[0]):
+        t = system.table[b]
+        if t[O_ALONG] >= 0 and (keep or t[WATCHED] == 1):
+            for k in range(t[O_ALONG], t[O_ALONG] + t[N_EL] * t[N_END] * end_dofs):
+                total[k] = 0.0
+    for link in range(system.links.shape[0]):
+        b, own, s, first, count, start = system.links[link]
+        if not (keep or system.table[b, WATCHED] == 1):
+            continue
+        t = system.table[s]
+        n, m, ends = t[N_EL], t[N_LOC], t[N_END]
+        width, each = system.table[b, N_END] * end_dofs, m // ends
+        dof = system.dof[t[O_DOF] : t[O_DOF] + n * m].reshape((n, m))
+        rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
+        par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
+        hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
+        fe = state.fe[: _TILE * m].reshape((_TILE, m))
+        ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
+        for e0 in range(first, first + count, _TILE):
+            e1 = min(e0 + _TILE, first + count)
+            C.call(kernels[s], C.FORCE, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
+            for e in range(e0, e1):
+                at = system.table[b, O_ALONG] + (own + e - first) * width + start
+                for i in range(m):  # (masses without rotation have fewer dofs per end)
+                    total[at + i // each * end_dofs + i % each] += fe[e - e0, i] / ctl[C.SF]
 
 
 @kernel
@@ -237,6 +307,11 @@ def report(job, reports, system, ctl, fun, state, ledger, keep):
         for e0 in range(0, n, _TILE):
             e1 = min(e0 + _TILE, n)
             fe[:] = 0.0
+            if job == C.OUTPUT and t[O_ALONG] >= 0:
+                nodal = t[N_END] * (3 if system.rotations.shape[1] == 1 else 6)
+                for e in range(e0, e1):
+                    for i in range(nodal):
+                        fe[e - e0, i] = state.along[t[O_ALONG] + e * nodal + i]
             C.call(
                 reports[b],
                 job,
@@ -511,7 +586,44 @@ def constraints_met(system, state, real):
 
 
 @inner
-def commit(reports, system, state, output, ctl, fun, counter, real):
+def turned(system, U, counter, real):
+    """Whether a node turns by more than a quarter of a turn in the step; it is the one to blame then.
+
+    Two nodes that turn by less turn by less than half a turn against each other, so that all angles between them are
+    known.  ``real[TURN]`` keeps the largest Cayley vector of a rotation in a step.
+    """
+    largest = real[TURN] ** 2
+    for i in range(system.rotations.shape[0]):
+        size = 0.0
+        for j in range(system.rotations.shape[1]):
+            size += U[system.rotations[i, j]] ** 2
+        if size > _QUARTER**2:
+            counter[WORST] = system.rotations[i, 0]
+            return True
+        largest = max(largest, size)
+    real[TURN] = np.sqrt(largest)
+    return False
+
+
+@inner
+def present(system, state, h, real, counter):
+    """Configuration of U, and what the kernels of one-state rules see of it."""
+    one_state = counter[RULE_KIND] != MIDPOINT
+    configure(system, state, one_state)
+    if not one_state:
+        return
+    if counter[RULE_KIND] == NEWMARK:
+        velocities(system, state, h, real, True)
+    for row in range(2):
+        copy(state.Q[1], state.Qw[row])
+        copy(state.D[1], state.Dw[row])
+    for k in range(state.U.size):
+        # no increment, but the multipliers
+        state.Uw[k] = state.U[k] if system.kind[k] == MULTIPLIER else 0.0
+
+
+@inner
+def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
     """Accept the step: velocities, ledger, outputs, frame, then end becomes start."""
     Q, D, V, DD, U = state.Q, state.D, state.V, state.DD, state.U
     rule = counter[RULE_KIND]
@@ -543,6 +655,16 @@ def commit(reports, system, state, output, ctl, fun, counter, real):
     frame = counter[FRAME_EVERY] > 0 and number % counter[FRAME_EVERY] == 0
     row = output.ledger[step]
     row[:] = 0.0
+    if system.links.shape[0] > 0:
+        if rule != MIDPOINT:
+            for k in range(2):
+                copy(Q[1], state.Qw[k])
+                copy(D[1], state.Dw[k])
+            for k in range(U.size):
+                state.Uw[k] = U[k] if system.kind[k] == MULTIPLIER else 0.0
+            along(kernels, system, ctl, fun, state.Qw, state.Dw, V, DD, state.Uw, state, frame)
+        else:
+            along(kernels, system, ctl, fun, Q, D, V, DD, U, state, frame)
     for job in (C.LEDGER, C.OUTPUT, C.COMMIT):
         report(job, reports, system, ctl, fun, state, row, frame)
     for i in range(system.driven.size):
@@ -627,9 +749,9 @@ def compose(system, state):
 
 
 @kernel
-def accept(reports, system, state, output, ctl, fun, counter, real):
+def accept(kernels, reports, system, state, output, ctl, fun, counter, real):
     """Make the end of a static step its start, and write ledger, outputs, records and frame of it."""
-    commit(reports, system, state, output, ctl, fun, counter, real)
+    commit(kernels, reports, system, state, output, ctl, fun, counter, real)
 
 
 @kernel
@@ -673,19 +795,9 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             predict(system, state, ctl, fun, counter)
             counter[PHASE] = _ASSEMBLE
         if counter[PHASE] == _ASSEMBLE:
-            configure(system, state, one_state)
             tangent = counter[REFACTOR] == 1 or counter[FULL] == 1
             job = C.TANGENT if tangent else C.FORCE
-            if one_state:
-                if counter[RULE_KIND] == NEWMARK:
-                    velocities(system, state, h, real, one_state)
-                copy(Q[1], state.Qw[0])
-                copy(Q[1], state.Qw[1])
-                copy(D[1], state.Dw[0])
-                copy(D[1], state.Dw[1])
-                for k in range(U.size):
-                    # kernels of one-state rules see no increment, but the multipliers
-                    state.Uw[k] = U[k] if system.kind[k] == MULTIPLIER else 0.0
+            present(system, state, h, real, counter)
             if counter[USER] == 1:
                 counter[USER] = 2
                 return NEED_USER
@@ -753,7 +865,10 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
             # (a tangent formed anew in every iteration is never two iterations old)
             met = rank.flags[G.MODE] == G.PLAIN or constraints_met(system, state, real)
             if met and (floor or (stalled and (counter[ITERATION] >= 3 or counter[ITERATION] - counter[FRESH] >= 2))):
-                configure(system, state, one_state)
+                # the last correction belongs to the step: what it leaves of the residual, and the forces of supports
+                real[WORST_VALUE] *= norm / last if last > 0.0 else 0.0
+                present(system, state, h, real, counter)
+                prescribed_rows(kernels, system, ctl, fun, Qk, Dk, state.V, state.DD, Uk, state)
                 counter[PHASE] = _COMMIT
             else:
                 if last > 0.0 and norm > 0.03 * last and counter[ITERATION] - counter[FRESH] >= 2:
@@ -762,6 +877,10 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                     # the tangent's error is of the order of the increment
                     counter[REFACTOR] = 1
         if counter[PHASE] == _COMMIT:
-            commit(reports, system, state, output, ctl, fun, counter, real)
+            if counter[RULE_KIND] != STATIC and turned(system, U, counter, real):
+                counter[PHASE] = _BEGIN
+                counter[REFACTOR] = 1
+                return TURNED
+            commit(kernels, reports, system, state, output, ctl, fun, counter, real)
             counter[PHASE] = _BEGIN
     return DONE

@@ -157,6 +157,11 @@ def _beam2(second_order, damping=0.0):
     return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, 0, damping, 1.7, 0.3, -0.2, 0.4)
 
 
+def _exact_beam2(second_order, damping=0.0):
+    """As `_beam2`, without a rule."""
+    return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, damping, 1.7, 0.3, -0.2, 0.4)
+
+
 def _strain_beam2(second_order, damping=0.0):
     """EA, S11, S12, length, chord direction, second order, damping, scale."""
     return lambda rng: (9.0, 2.1, 0.9, 1.3, np.cos(0.3), np.sin(0.3), second_order, damping, 1.7, 0.3, -0.2, 0.4)
@@ -172,8 +177,8 @@ _CHORD3 = np.array(((0.2, -0.1, 0.3), (1.1, 0.5, 0.9)))  # ends of the beam; the
 _OFFSETS = np.array(((0.1, -0.2, 0.05), (-0.15, 0.1, 0.2)))
 
 
-def _beam3(second_order, damping=0.0, fixed=(), offsets=False):
-    """See `fem_mbs.elements.beam3d.PAR`."""
+def _beam3(second_order, damping=0.0, fixed=(), offsets=False, shares=False):
+    """See `fem_mbs.elements.beam3d_common.PAR`; ``shares``: with those of bending."""
 
     def par(rng):
         chord = _CHORD3[1] - _CHORD3[0]
@@ -190,6 +195,7 @@ def _beam3(second_order, damping=0.0, fixed=(), offsets=False):
         return (
             1.7, length, second_order, damping, *S, *(0.1 * rng.normal(size=6)), *(0.1 * length * rng.normal(size=6)),
             *arms.ravel(), *A.ravel(), *A.ravel(), *fixed, *[-1] * (6 - len(fixed)),
+            *((0.7, 0.1, -0.2, 0.4) if shares else ()),
         )  # fmt: skip
 
     return Case(
@@ -205,14 +211,14 @@ def unit(rng):
 _HELD = {1: (0,), 2: (0, 1), 3: (0, 4, 5), 4: (2, 3, 4, 5), 5: (0, 2, 3, 4, 5), 6: (0, 1, 2, 3, 4, 5)}
 
 
-def _beams3(name):
+def _beams3(name, shares=False):
     cases = {
-        "": _beam3(0),
-        "second_order": _beam3(1),
-        "offsets": _beam3(1, offsets=True),
-        "damped": _beam3(1, 0.05, offsets=True),
+        "": _beam3(0, shares=shares),
+        "second_order": _beam3(1, shares=shares),
+        "offsets": _beam3(1, offsets=True, shares=shares),
+        "damped": _beam3(1, 0.05, offsets=True, shares=shares),
     }
-    fixed = {f"{name}_fixed{m}": _beam3(1, fixed=f, offsets=m % 2 == 1) for m, f in _HELD.items()}
+    fixed = {f"{name}_fixed{m}": _beam3(1, fixed=f, offsets=m % 2 == 1, shares=shares) for m, f in _HELD.items()}
     return {name: cases, **fixed}
 
 
@@ -341,6 +347,16 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "": Case(_beam2(1), reference=_CHORD),
         "damped": Case(_beam2(1, 0.05), reference=_CHORD, rate_tangent=False),
     },
+    "exact_beam2": {
+        "": Case(_exact_beam2(0.0), reference=_CHORD),
+        "second_order": Case(_exact_beam2(0.47), reference=_CHORD),
+        "damped": Case(_exact_beam2(0.47, 0.05), reference=_CHORD, rate_tangent=False),
+        "bent": Case(_exact_beam2(0.47), reference=_CHORD, deformation=1.9),
+    },
+    "exact_beam2_inextensible": {
+        "": Case(_exact_beam2(0.47), reference=_CHORD),
+        "damped": Case(_exact_beam2(0.47, 0.05), reference=_CHORD, rate_tangent=False),
+    },
     "strain_beam2": {
         "": Case(_strain_beam2(0), reference=_CHORD),
         "second_order": Case(_strain_beam2(1), reference=_CHORD),
@@ -351,7 +367,8 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "damped": Case(_strain_beam2(1, 0.05), reference=_CHORD, rate_tangent=False),
     },
     **_beams3("strain_beam3"),
-    **_beams3("corotational_beam3"),
+    **_beams3("corotational_beam3", shares=True),
+    **_beams3("exact_beam3", shares=True),
     "director_mass3": {"": _director_mass(), "damped": _director_mass(0.7)},
     "mass2": _damped_mass(2.3, 0.7),
     "mass3": _damped_mass(2.3),

@@ -23,6 +23,7 @@ LAYERS = {
     "fem_mbs.errors": 1,
     "fem_mbs.contract": 1,
     "fem_mbs.cluster": 1,
+    "fem_mbs.files": 1,
     "fem_mbs.elements": 2,
     "fem_mbs.solvers": 2,
     "fem_mbs.meshes": 2,

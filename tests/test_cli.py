@@ -156,6 +156,73 @@ def test_results_among_other_files(tmp_path, fem_mbs):
     assert path.exists()
 
 
+def test_two_models_of_one_stem(tmp_path, fem_mbs, monkeypatch):
+    """They share a default folder, so the second says so instead of destroying the first."""
+    monkeypatch.chdir(tmp_path)
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder, MINIMAL)
+    for _ in range(2):
+        assert fem_mbs("run", "a/model.toml", "-q")[0] == 0
+    before = Path("model-results/results.h5").read_bytes()
+    code, _, err = fem_mbs("run", "b/model.toml", "-q")
+    assert code == 2 and err.count("\n") == 1
+    assert 'holds results of the model "../a/model.toml", not results of "../b/model.toml"' in err
+    assert "-o, or --overwrite" in err
+    assert Path("model-results/results.h5").read_bytes() == before
+    Path("model-results/notes.txt").write_text("mine")
+    assert fem_mbs("run", "b/model.toml", "-q", "--overwrite")[0] == 0
+    assert fem_mbs("run", "b/model.toml", "-q", "--restart")[0] == 2  # there is no restart point
+    assert Path("model-results/notes.txt").read_text() == "mine"
+
+
+def test_inputs_and_files_of_others_in_the_folder(tmp_path, fem_mbs):
+    """A table that the model reads, called like one of ours; figures and films of others."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    table = folder / "drives-1-lift.csv"
+    table.write_text("t,f\n0,0\n1,1\n")
+    force = '[function.f]\nkind = "csv"\nfile = "out/drives-1-lift.csv"\n'
+    force += '[[force]]\nname = "pull"\non = "m:end"\nvector = [1, 0]\nfunction = "f"\n'
+    path = write(tmp_path, MINIMAL + force)
+    code, _, err = fem_mbs("run", path, "-o", folder, "-q")
+    assert code == 2 and "drives-1-lift.csv" in err and table.exists()
+    for _ in range(2):
+        assert fem_mbs("run", path, "-o", folder, "-q", "--overwrite")[0] == 0
+    assert table.read_text().startswith("t,f")
+    film = tmp_path / "film.gif"
+    film.write_text("mine")
+    code, _, err = fem_mbs("animate", folder, "-o", film)
+    assert code == 2 and "film.gif" in err and "move it away" in err and film.read_text() == "mine"
+    film.unlink()
+    for _ in range(2):
+        assert fem_mbs("plot", folder)[0] == 0
+        assert fem_mbs("animate", folder, "-o", film, "--fps", "2")[0] == 0
+    (folder / "figures" / "ledger.png").unlink()
+    (folder / "fem-mbs.json").unlink()
+    code, _, err = fem_mbs("plot", folder)  # of an older version: nobody knows whose figures these are
+    assert code == 2 and "was not written by fem-mbs" in err
+
+
+def test_names_with_brackets(tmp_path, fem_mbs):
+    """They are no marks for colours."""
+    text = PLANE.replace('name = "tip"', 'name = "[/] [red]x"').replace('sensor = "tip', 'sensor = "[/] [red]x')
+    path = write(tmp_path, text.replace('type = "transient"', 'type = "transient"\nname = "[/b]"'))
+    code, out, err = fem_mbs("run", path, "-o", tmp_path / "out")
+    assert (code, err) == (0, "")
+    assert "[/b]: 100 %" in out and "[/] [red]x.x" in out
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_endless_inputs(tmp_path, fem_mbs, command):
+    more = ["-o", tmp_path / "out"] if command == "run" else []
+    code, _, err = fem_mbs(command, write(tmp_path, MINIMAL.replace("h = 0.01", "h = 1e-99")), *more)
+    assert code == 2 and "at most 1e+09 can be made: take a larger h" in err
+    force = '[[force]]\nname = "f"\non = "m:end"\nvector = [1, 0]\nfunction = { kind = "csv", file = "/dev/zero" }\n'
+    code, _, err = fem_mbs(command, write(tmp_path, MINIMAL + force), *more)
+    assert code == 2 and 'file "/dev/zero" is no file' in err
+
+
 def test_no_convergence(tmp_path, fem_mbs):
     """Exit code 1, the reason, and results that say that they are not whole."""
     path = write(tmp_path, PLANE.replace("frames = 4", "frames = 4\nmax_iterations = 1\nhalvings = 0"))

@@ -85,7 +85,7 @@ def test_several_parts(fem_mbs, model_file, tmp_path):
     assert code == 0
     assert out.count("rigid-body motions") == 2
     for path in (model_file, other):
-        fem_mbs("reduce", path, *options, "-o", tmp_path / "alone.h5")
+        fem_mbs("reduce", path, *options, "-o", tmp_path / "alone.h5", "--overwrite")
         found, alone = read_part(tmp_path / "parts" / f"{path.stem}-part.h5"), read_part(tmp_path / "alone.h5")
         np.testing.assert_array_equal(found.stiffness, alone.stiffness)
         np.testing.assert_array_equal(found.mass, alone.mass)
@@ -159,3 +159,23 @@ def test_names_that_two_meshes_have():
     assert found["a:x0"]["kind"] == "rigid"
     assert found["b:x1"]["kind"] == "average"
     assert np.array_equal(found["a:x0"]["on"], model.nodes_of("a:x0"))
+
+
+def test_files_of_others_are_not_replaced(model_file, fem_mbs, tmp_path):
+    """A part of the same source is; anything else only where that is asked for."""
+    target, other = tmp_path / "p.h5", tmp_path / "sub" / model_file.name
+    other.parent.mkdir()
+    other.write_text(model_file.read_text())
+    command = ("-i", "start,end", "--modes", 1, "-q", "-o", target)
+    for _ in range(2):
+        assert fem_mbs("reduce", model_file, *command)[0] == 0
+    before = target.read_bytes()
+    code, _, err = fem_mbs("reduce", other, *command)
+    assert code == 2 and "is there already" in err and "sub/" in err and "--overwrite" in err
+    code, _, err = fem_mbs("convert", target, target)
+    assert code == 2 and "is there already" in err
+    assert target.read_bytes() == before
+    assert fem_mbs("reduce", other, *command, "--overwrite")[0] == 0
+    target.write_text("mine")
+    assert fem_mbs("reduce", other, *command)[0] == 2
+    assert target.read_text() == "mine"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import meshio
 import numpy as np
 import pytest
@@ -394,3 +396,11 @@ def test_cut_and_changed_files(tmp_path, capfd, suffix):
             refused += 1
     assert refused > 20
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("name", "said"), [("segfault.exo", "crashes"), ("hang.exo", "does not end")])
+def test_damaged_exodus_files(name, said, monkeypatch):
+    """The library that reads them crashes on one and never ends with the other, so it does so in another process."""
+    monkeypatch.setattr("fem_mbs.files._SECONDS", 6.0)
+    with pytest.raises(MeshError, match=f"{name}: cannot be read as HDF5: it is damaged: .*{said}"):
+        read_mesh(Path(__file__).parent / "data" / "damaged" / name)

@@ -37,7 +37,7 @@ def test_oscillation_and_damping_between_nodes():
     model.point_mass("ma", "a", 1.0)
     model.point_mass("mb", "b", 3.0)
     model.nodal_spring("k", "b", "y", 12.0, against="a")
-    model.nodal_spring("c", "b", (0.0, 1.0), damping=0.4, against="a")
+    model.nodal_spring("c", "b", (0.0, 2.5), damping=0.4, against="a")  # the length of a direction does not matter
     model.initial("b", velocity=(1.0, 0.5))
     model.sensor("force", "element", on="k", element=0, quantity="force")
     model.transient_step(duration=1.0, h=0.001)

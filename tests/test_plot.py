@@ -381,3 +381,94 @@ def test_what_a_result_does_not_hold(chain, tmp_path):
         plot.plot_momenta(chain, tmp_path / "a.png")
     with pytest.raises(ResultsError, match='no step holds "ledger"'):
         plot.plot_ledger(chain, tmp_path / "a.png")
+
+
+def rows(directory, step, series, dimension=3, nodes=((0, 0, 0), (1, 0, 0)), frames=None, **header):
+    """Results of one step."""
+    head = {"title": "t", "version": "0", "dimension": dimension, "nodes": np.array(nodes, float), **header}
+    writer = ResultsWriter(directory, head)
+    writer.begin_step("s", step)
+    writer.append(series, frames)
+    writer.end_step({})
+    writer.close({})
+    return Results.open(directory)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures that are saved, to look at."""
+    found = []
+    for module in ("plot", "plot_model"):
+        monkeypatch.setattr(f"fem_mbs.{module}.save_figure", lambda figure, path: found.append(figure) or Path(path))
+    return found
+
+
+SENSOR = {"name": "bolt", "kind": "displacement", "unit": "m", "columns": ["bolt.x", "bolt.y"], "mid_step": False}
+
+
+def test_values_of_linear_statics_are_bars(tmp_path, drawn):
+    results = rows(tmp_path, "linear_static", {"time": [0.0], "sensor/bolt": [[1.0, -2.0]]}, sensors=[SENSOR])
+    plot.plot_sensor(results, "bolt", "x.png")
+    (axes,) = drawn[0].axes
+    assert [bar.get_width() for bar in axes.patches] == [1.0, -2.0]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["bolt.x", "bolt.y"]
+    assert axes.get_xlabel() == "Displacement [m]"
+
+
+def test_a_sensor_along_a_path_is_drawn_and_written_over_the_load_factor(tmp_path, drawn):
+    series = {"time": np.zeros(4), "load factor": np.array([0.0, 1.0, 0.5, 2.0]), "path length": np.arange(4.0)}
+    results = rows(tmp_path, "static", series | {"sensor/bolt": np.ones((4, 2))}, sensors=[SENSOR])
+    plot.plot_sensor(results, "bolt", "x.png")
+    (axes,) = drawn[0].axes
+    assert axes.get_xlabel() == "Load factor [-]"
+    np.testing.assert_array_equal(axes.lines[0].get_xdata(), series["load factor"])
+    lines = results.write_sensors_csv()[0].read_text().splitlines()
+    assert lines[0].split(",")[:3] == ["time [s]", "load factor [-]", "path length [m]"]
+    assert lines[3].split(",")[:3] == ["0.0", "0.5", "2.0"]
+
+
+@pytest.mark.parametrize(
+    ("dimension", "end"), [(3, (0, 0, 3)), (3, (0, 3, 0)), (3, (3, 0, 0)), (2, (100, 120)), (2, (3, 120)), (2, (1, 0))]
+)
+def test_labels_stand_within_the_figure(tmp_path, drawn, dimension, end):
+    """Also of narrow models, and of flat ones as high as wide."""
+    nodes = [np.zeros(dimension), np.array(end, float)]
+    blocks = [{"name": "b", "type": "truss", "connectivity": [[0, 1]], "outputs": []}]
+    u = np.zeros((2, 2, 3))
+    frames = {"time": [0.0, 1.0], "displacement": u}
+    results = rows(tmp_path, "transient", {"time": [0.0, 1.0]}, dimension, nodes, frames, blocks=blocks)
+    plot.plot_deformed(results, "x.png")
+    (figure,) = drawn
+    figure.draw_without_rendering()
+    whole = figure.bbox.padded(1.0)
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis, getattr(axes, "zaxis", None)):
+            if axis is not None and axis.label.get_text():
+                box = axis.label.get_window_extent()
+                assert whole.x0 <= box.x0 and box.x1 <= whole.x1, axis.label.get_text()
+                assert whole.y0 <= box.y0 and box.y1 <= whole.y1, axis.label.get_text()
+
+
+def test_bending_of_beams_in_space_is_one_quantity_and_the_default(tmp_path):
+    outputs = ["N [N]", "My 1 [N m]", "My 2 [N m]", "Mz 1 [N m]", "Mz 2 [N m]"]
+    blocks = [{"name": "b", "type": "strain_beam3", "connectivity": [[0, 1]], "outputs": outputs}]
+    frames = {"time": [0.0], "displacement": np.zeros((1, 2, 3)), "b/energy [J]": [[9.0]]}
+    frames |= {f"b/{name}": [[value]] for name, value in zip(outputs, (7.0, 3.0, -6.0, 4.0, 8.0), strict=True)}
+    results = rows(tmp_path, "static", {"time": [0.0]}, frames=frames, blocks=blocks)
+    for name in (None, "bending moment", "Bending moment [N m]"):
+        quantity = find_quantity(results, results.steps[0], name)
+        assert quantity.label == "Bending moment [N m]"
+        np.testing.assert_allclose(quantity.ends("b", 0, 1), [[5.0, 10.0]])
+    assert find_quantity(results, results.steps[0], "My 1").label == "My 1 [N m]"
+
+
+def test_point_masses_are_drawn(tmp_path, drawn):
+    masses = [{"node": 1, "point": [0.0, 0.5, 0.0]}]
+    blocks = [{"name": "b", "type": "truss", "connectivity": [[0, 1]], "outputs": []}]
+    turned = np.zeros((1, 2, 3))
+    turned[0, 1] = (0.0, 0.0, np.pi / 2.0)
+    frames = {"time": [0.0], "displacement": np.zeros((1, 2, 3)), "rotation": turned}
+    results = rows(tmp_path, "transient", {"time": [0.0]}, frames=frames, blocks=blocks, masses=masses)
+    plot.plot_deformed(results, "x.png")
+    marks = [np.array(line.get_data_3d()).T for line in drawn[0].axes[0].lines]
+    assert any(m.shape == (1, 3) and np.allclose(m, [[0.5, 0.0, 0.0]]) for m in marks)

@@ -14,6 +14,7 @@ from fem_mbs.reduced_bulk import bulk_entries, bulk_number
 from fem_mbs.reduced_dmig import _real, read_dmig, write_dmig
 from fem_mbs.reduced_files import read_matrix_market, write_matrix_market
 from fem_mbs.reduced_part import Moments
+from fem_mbs.results_part_formats import read_part
 
 
 def damped():
@@ -76,10 +77,48 @@ def test_folders_that_are_none(tmp_path):
             read_matrix_market(folder)
     (folder / "part.json").write_text(json.dumps(head))
     (folder / "K.mtx").write_text("hello")
-    with pytest.raises(ModelError, match="no Matrix Market file"):
+    with pytest.raises(ModelError, match=r"K\.mtx: it is not the file of which part\.json tells"):
         read_matrix_market(folder)
     (folder / "K.mtx").unlink()
     with pytest.raises(ModelError, match=r"part\.json names it"):
+        read_matrix_market(folder)
+
+
+def as_version_1(folder):
+    """A folder as it was before part.json had digests."""
+    head = json.loads((folder / "part.json").read_text())
+    head["version"], head["files"] = 1, {name: entry["shape"] for name, entry in head["files"].items()}
+    (folder / "part.json").write_text(json.dumps(head))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_cut_matrices_are_refused(version, tmp_path):
+    """scipy takes numbers that are missing for zeros, or crashes where the last one is cut."""
+    folder = write_matrix_market(tmp_path / "part", free_part())
+    if version == 1:
+        as_version_1(folder)
+    read_matrix_market(folder)
+    path = folder / "M.mtx"
+    whole = path.read_text()
+    lines = whole.splitlines(keepends=True)
+    for text in ("".join(lines[:-1]), "".join(lines[:20]), whole[:-3], whole[:-1], "", lines[0], "hello"):
+        path.write_text(text)
+        with pytest.raises(ModelError, match=r"M\.mtx: it "):
+            read_matrix_market(folder)
+    path.write_text(whole)
+    read_matrix_market(folder)
+
+
+def test_a_sparse_matrix_of_another_program(tmp_path):
+    folder = write_matrix_market(tmp_path / "part", free_part())
+    as_version_1(folder)
+    whole = read_matrix_market(folder).mass
+    entries = [f"{i + 1} {j + 1} {float(whole[i, j])!r}" for i, j in np.argwhere(whole)]
+    text = f"%%MatrixMarket matrix coordinate real general\n{len(whole)} {len(whole)} {len(entries)}\n"
+    (folder / "M.mtx").write_text(text + "\n".join(entries) + "\n")
+    np.testing.assert_array_equal(read_matrix_market(folder).mass, whole)
+    (folder / "M.mtx").write_text(text + "\n".join(entries[:-1]) + "\n")
+    with pytest.raises(ModelError, match=f"{len(entries) - 1} of {len(entries)} numbers"):
         read_matrix_market(folder)
 
 
@@ -274,3 +313,51 @@ def test_entries_know_their_lines(tmp_path):
         ("GRID", 2), ("GRID", 3), ("SPOINT", 4), ("DMIG", 5), ("DMIG", 6),
     ]  # fmt: skip
     assert entries[4].field(12) == "" and entries[4].field(8) == "12"
+
+
+def test_cut_files_of_ours_are_refused(tmp_path):
+    """At whatever line; changed ones too, unless the mark of the end is taken out."""
+    path = write_dmig(tmp_path / "part.pch", elastic_part())
+    lines = path.read_text().splitlines(keepends=True)
+    read_dmig(path)
+    cut = tmp_path / "cut.pch"
+    for n in range(2, len(lines)):
+        cut.write_text("".join(lines[:n]))
+        with pytest.raises(ModelError):
+            read_dmig(cut)
+    lost = next(i for i, line in enumerate(lines) if line.startswith("*") and i > len(lines) // 2)
+    changed = lines[:lost] + lines[lost + 1 :]
+    cut.write_text("".join(changed))
+    with pytest.raises(ModelError, match="it is not as it was written"):
+        read_dmig(cut)
+    cut.write_text("".join(line for line in lines if not line.startswith("$ with its end marked")))
+    read_dmig(cut)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        # of the file's second half, the mass
+        (lambda t: t[: t.rindex("DMIG    MAAX    12")], "2 of 3 grids and scalar points of the stiffness have no"),
+        (lambda t: t[: t.rindex("+A      101")], "1 of 3 grids"),
+        (lambda t: t[: t.rindex("DMIG    MAAX    101")], "negative kinetic energy .coordinate 3 of 3"),
+        (lambda t: t.replace("0       6       2", "0       1       2"), "KAAX is not symmetric"),
+    ],
+    ids=["column", "coordinate", "diagonal", "triangle"],
+)
+def test_incomplete_files_of_others_are_refused(change, message, tmp_path):
+    path = tmp_path / "hand.bdf"
+    path.write_text(change(SMALL))
+    with pytest.raises(ModelError, match=message):
+        read_part(path)
+
+
+def test_a_grid_without_mass_says_so(tmp_path):
+    path = tmp_path / "hand.bdf"
+    lines = SMALL.splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith(("DMIG    MAAX    12", "+A ")))
+    path.write_text(text)
+    with pytest.raises(ModelError, match=r"an entry of 0\.0 says that there is none"):
+        read_part(path)
+    path.write_text(text + "DMIG    MAAX    12      1               12      1       0.\n")
+    assert read_part(path).mass[1, 1] == 0.0

@@ -89,6 +89,130 @@ def test_load_control_says_that_the_path_turns_back():
         assert arch_load(w) == pytest.approx(-1.5 * LIMIT.fun, rel=1e-9)
 
 
+def test_snap_through_under_load_control_is_told():
+    """The far branch is reached, and the load factors between which the equilibrium jumps enclose the limit load."""
+    model = arch()
+    model.fix("apex", ["x"])
+    model.static_step(until=-1.5 * LIMIT.fun, increments=3)
+    solution = solve(model)
+    step = solution.steps[0].summary
+    ((low, high),) = step["snap_through"]
+    assert low <= -LIMIT.fun <= high
+    assert high - low < 5e-3 * -LIMIT.fun
+    w = -solution.sensor("apex")[:, 1]
+    load = solution.steps[0].series["load factor"]
+    assert w[-1] > 0.6
+    assert [arch_load(x) for x in w] == pytest.approx(load, rel=1e-8, abs=1e-8)
+    assert step["negative_eigenvalues"] == 0
+    assert any("snap-through between load factor" in text for text in step["warnings"])
+
+
+def test_hard_increments_are_no_jump():
+    """One increment far into the nonlinear range of a cantilever: nothing is said."""
+    model = column(n=8)
+    model.force("side", "beam:end", (5.0, 0.0))
+    model.static_step(vary=["side"])
+    step = solve(model).steps[0].summary
+    assert (step["warnings"], step["snap_through"], step["negative_eigenvalues"]) == ([], [], 0)
+
+
+# --- what is loose at the start --------------------------------------------------------------------------------------
+def hanging(angle: float, dimension: int = 2, **options) -> Model:
+    """A steel rod of 1 m hung at its upper end, an angle beside the vertical."""
+    model = Model(dimension, gravity=(0.0, -9.81, 0.0)[:dimension])
+    model.material("steel", E=2.1e11, nu=0.3, density=7850.0)
+    model.section("rod", "circle", diameter=0.01)
+    z = (0.0,) * (dimension - 2)
+    model.line("arm", (0.0, 0.0, *z), (np.sin(angle), -np.cos(angle), *z), 8)
+    model.beams("arm", "arm", "rod", "steel")
+    if dimension == 2:
+        model.fix("arm:start", ["x", "y"])
+    else:
+        model.joint("hinge", "revolute", "ground", "arm:start", axis=(0, 0, 1))
+    model.sensor("tip", "position", on="arm:end")
+    model.static_step(**options)
+    return model
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize(
+    "options", [{}, {"increments": 4}, {"stability": True}, {"stability": True, "increments": 4}], ids=str
+)
+@pytest.mark.parametrize("angle", [10.0, 100.0, 170.0])
+def test_rod_beside_the_vertical_hangs_down(dimension, options, angle):
+    solution = solve(hanging(np.radians(angle), dimension, **options))
+    x, y = solution.sensor("tip")[-1, :2]
+    assert (x, y) == pytest.approx((0.0, -1.0), abs=1e-6)
+    step = solution.steps[0]
+    assert step.summary["warnings"] == []
+    found = step.series["negative eigenvalues"][-1] if "stability" in options else step.summary["negative_eigenvalues"]
+    assert found == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"stability": True}], ids=str)
+def test_rod_upright_is_told_to_be_unstable(options):
+    solution = solve(hanging(np.pi, **options))
+    assert solution.sensor("tip")[-1, 1] == pytest.approx(1.0, abs=1e-6)
+    (warning,) = solution.steps[0].summary["warnings"]
+    assert "unstable" in warning
+    assert "1 negative eigenvalues" in warning
+
+
+def test_buckled_column_under_load_control_is_told():
+    """Beyond Euler's load the straight column stays an equilibrium, and is said to be unstable from there on."""
+    model = column()
+    model.static_step(until=5.0, increments=8)
+    step = solve(model).steps[0].summary
+    assert step["negative_eigenvalues"] == 1
+    (warning,) = step["warnings"]
+    assert "equilibria are unstable from load factor 1.875 to the end" in warning  # the last increment before pi^2/4 = 2.467
+
+
+# --- goals -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"until": 30.0, "points": 4}, "short of until = 30; take more points"),
+        ({"until": 1.0, "branch": 2}, "branch = 2: the path has no bifurcations up to load factor 1;"),
+    ],
+)
+def test_goals_that_are_not_reached_are_failures(tmp_path, fem_mbs, options, words):
+    model = arch()
+    model.fix("apex", ["x"])
+    model.static_step(control="arc", **options)
+    (failure,) = solve(model).steps[0].summary["failures"]
+    assert words in failure
+    text = """
+dimension = 2
+[section.bar]
+shape = "stiffness"
+EA = 1000.0
+rhoA = 0.0
+[mesh.bar]
+line = { start = [-1, 0], end = [0, 0.3], n = 1 }
+[[truss]]
+on = "bar"
+section = "bar"
+[[support]]
+on = "bar:start"
+[[support]]
+on = "bar:end"
+components = ["x"]
+[[force]]
+on = "bar:end"
+vector = [0, -1]
+[[step]]
+type = "static"
+control = "arc"
+"""
+    path = tmp_path / "model.toml"
+    path.write_text(text + "\n".join(f"{k} = {v}" for k, v in options.items()), encoding="utf-8")
+    code, out, err = fem_mbs("run", path, "-o", tmp_path / "out")
+    assert code == 1
+    assert words.split(";")[0] in err
+    assert "FAILED" in out
+
+
 # --- bifurcations ----------------------------------------------------------------------------------------------------
 def column(dimension: int = 2, strains: str = "natural", n: int = 16) -> Model:
     """Clamped column along y, EI = L = 1, practically inextensible."""

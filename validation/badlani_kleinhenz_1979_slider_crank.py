@@ -46,7 +46,8 @@ def build(angles, along: bool = False, elements: int = 8, turns: int = 2, steps:
     model = Model(2, "slider-crank in motion")
     model.section("rod", "stiffness", EA=E * AREA, EI=E * INERTIA, rhoA=DENSITY * AREA, rhoI=DENSITY * INERTIA)
     model.line("rod", (CRANK, 0.0), (CRANK + ROD, 0.0), elements)
-    model.beams("rod", "rod", "rod", damping=DAMPING)
+    # the strains of the model by hand below
+    model.beams("rod", "rod", "rod", strains="natural", damping=DAMPING)
     model.body("crank", (0.5 * CRANK, 0.0), mass=0.1, inertia=1e-4)
     model.joint("axis", "pin", "crank", "ground", point=(0.0, 0.0))
     model.joint("crank pin", "pin", "crank", "rod:start")

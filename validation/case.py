@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,6 +30,7 @@ __all__ = [
     "constancy",
     "crossings",
     "energy_error",
+    "extrapolated",
     "good_pairs",
     "interpolated_extreme",
     "total_energy",
@@ -178,6 +180,17 @@ def interpolated_extreme(t: np.ndarray, u: np.ndarray, best: Callable = np.argmi
     curvature = a - 2.0 * b + c
     x = 0.5 * (a - c) / curvature if curvature else 0.0
     return float(t[i] + x * (t[i + 1] - t[i])), float(b - 0.25 * (a - c) * x)
+
+
+def extrapolated(values, ratio: float) -> np.ndarray:
+    """What values (m, ...) of m meshes tend to, each ``ratio`` times as fine as the one before: Romberg's scheme, which
+    takes out errors in h^2, h^4 ... up to h^(2 m - 2)."""
+    rows = list(np.asarray(values, float))
+    power = 1.0
+    while len(rows) > 1:
+        power *= ratio**2
+        rows = [b + (b - a) / (power - 1.0) for a, b in pairwise(rows)]
+    return rows[0]
 
 
 def good_pairs(f: Findings, case: str, label: str, *summaries: Mapping) -> None:

@@ -10,8 +10,9 @@ doi:10.1007/BF01934091):
 
 Steps land on the kinks of the time functions, on restart points and on the end.  Rows in between are sampled: places by
 cubic Hermite polynomials with the velocities of both ends, rotations by one on the Cayley vector of the step (in body
-axes u' = (I + u~/2 + u u^T/4) W), energies and works linearly, what belongs to the middle of steps linearly between
-these.
+axes u' = (I + u~/2 + u u^T/4) W), joint coordinates by parabolas, energies and works linearly.  What belongs to the
+middle of steps alternates from one to the next about the truth; the mean of two equal halves does not, whatever the
+steps before were.  It belongs to the middle of both, and rows lie linearly between these.
 """
 
 from __future__ import annotations
@@ -94,14 +95,18 @@ class AdaptiveStepping(Stepping):
         self.t, self.size, self.last = self.t0, self.h, tolerance
         self.accepted = self.rejected = self.computed = 0
         self.smallest, self.largest = np.inf, 0.0
-        self.middle: list[tuple[float, np.ndarray, np.ndarray]] = []
+        self.middle: list[tuple[float, np.ndarray, np.ndarray]] = []  # times, recorded values and outputs there
+        record = self.compiled.system.record
+        self.coordinates = (record[:, 0] == S.REC_OUT) & self.compiled.at_end
         self.counter[S.RESTART_EVERY] = 0
 
     def begin(self) -> None:
         super().begin()
         self.row = self.first_row.copy()
         self.energy = self.state.energy.copy()
-        self.taken = np.zeros(self.compiled.system.record.shape[0])
+        record = self.compiled.system.record
+        self.taken = np.zeros(len(record))
+        self.taken[self.coordinates] = self.state.out[record[self.coordinates, 1]]
 
     def span(self) -> tuple[float, float]:
         return self.t, self.size
@@ -180,29 +185,40 @@ class AdaptiveStepping(Stepping):
         return h, output, (before[0][0], before[2][0], before[1][0])
 
     # --- rows ------------------------------------------------------------------------------------------------------
-    def _at_middle(self, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """Recorded values and outputs that belong to the middle of steps, at the time t."""
-        times = [m[0] for m in self.middle]
-        j = int(np.searchsorted(times, t))
-        if j == 0 or j == len(times):
-            return self.middle[min(j, len(times) - 1)][1:]
-        del self.middle[: j - 1]
-        (ta, va, oa), (tb, vb, ob) = self.middle[:2]
-        x = (t - ta) / (tb - ta)
-        return va + x * (vb - va), oa + x * (ob - oa)
+    def _fill(self, landed: bool) -> None:
+        """Give rows what belongs to the middle of steps, as soon as the step behind them is made; or now, where no
+        later one is known."""
+        if len(self.middle) < 2 and not landed:
+            return
+        times = np.array([m[0] for m in self.middle])
+        while self.waiting and (landed or self.waiting[0][0] <= times[-1]):
+            t, values, out = self.waiting.pop(0)
+            j = max(min(int(np.searchsorted(times, t)), len(times) - 1), 1)
+            (ta, va, oa), (tb, vb, ob) = self.middle[j - 1], self.middle[min(j, len(times) - 1)]
+            x = (t - ta) / (tb - ta) if tb > ta else 0.0
+            own = self.middle_values
+            values[own] = va[own] + x * (vb - va)[own]
+            if out is not None:
+                out[:] = oa + x * (ob - oa)
+        del self.middle[:-2]
 
-    def _sample(self, t: float, ta: float, h: float, start: Any, end: Any, rows: Any, energy: Any, taken: Any) -> None:
-        """Add the row at the time t of the step of length h that starts at ta."""
+    def _sample(
+        self, t: float, ta: float, h: float, start: Any, end: Any, rows: Any, energy: Any, half: int, record: Any
+    ) -> None:
+        """Add the row at the time t of the step of length h that starts at ta, one of two halves; ``record`` holds the
+        recorded values at the start, the middle and the end of both."""
         x = min(max((t - ta) / h, 0.0), 1.0)
         system = self.compiled.system
         Q, V, D = sample(system, x, h, start, end)
-        values, out = self._at_middle(t - 0.5 * self.h)
-        values = values.copy()
+        values = np.zeros(len(system.record))
         for source, data in ((S.REC_Q, Q), (S.REC_V, V), (S.REC_D, D.ravel())):
             chosen = system.record[:, 0] == source
             values[chosen] = data[system.record[chosen, 1]]
         chosen = system.record[:, 0] == S.REC_WORK
-        values[chosen] = taken[0][chosen] + x * (taken[1] - taken[0])[chosen]
+        values[chosen] = (record[half] + x * (record[half + 1] - record[half]))[chosen]
+        chosen, y = self.coordinates, 0.5 * (half + x)
+        weights = ((1.0 - y) * (1.0 - 2.0 * y), 4.0 * y * (1.0 - y), y * (2.0 * y - 1.0))
+        values[chosen] = sum(w * r for w, r in zip(weights, record, strict=True))[chosen]
         self.rows["time"].append(t)
         self.rows["ledger"].append(rows[0] + x * (rows[1] - rows[0]))
         self.rows["iterations"].append(self.used)
@@ -210,15 +226,21 @@ class AdaptiveStepping(Stepping):
         self.rows["record"].append(values)
         self.used = 0
         self.step += 1
+        out = None
         if self.frame_every and self.step % self.frame_every == 0:
             self.frames["time"].append(t)
             for name, value in zip("QVD", (Q, V, D), strict=True):
                 self.frames[name].append(value)
+            out = np.empty_like(self.state.out)
             self.frames["out"].append(out)
             self.frames["energy"].append(energy[0] + x * (energy[1] - energy[0]))
+        self.waiting.append((t - 0.5 * self.h, values, out))
 
     def _chunk_of_rows(self) -> Chunk:
-        rows, frames = self.rows, self.frames
+        """The rows that wait for nothing any more."""
+        n = len(self.rows["time"]) - len(self.waiting)
+        m = len(self.frames["time"]) - sum(out is not None for _, _, out in self.waiting)
+        rows, frames = ({k: v[:i] for k, v in table.items()} for table, i in ((self.rows, n), (self.frames, m)))
         chunk = Chunk(
             time=np.array(rows["time"]),
             ledger=np.array(rows["ledger"]),
@@ -228,12 +250,16 @@ class AdaptiveStepping(Stepping):
             frame_time=np.array(frames["time"]),
             frames={k: np.array(v) for k, v in frames.items() if k != "time"},
         )
-        self._clear()
+        for table, i in ((self.rows, n), (self.frames, m)):
+            for values in table.values():
+                del values[:i]
         return chunk
 
     def _clear(self) -> None:
         self.rows: dict[str, list] = {k: [] for k in ("time", "ledger", "iterations", "residual", "record")}
         self.frames: dict[str, list] = {k: [] for k in ("time", "Q", "V", "D", "out", "energy")}
+        #: Times, recorded values and outputs (None: no frame) of rows that lack what belongs to the middle of steps.
+        self.waiting: list[tuple[float, np.ndarray, np.ndarray | None]] = []
 
     def run(self, n_steps: int, on_chunk: Callable[[Chunk], None]) -> None:
         """Make ``n_steps`` rows and hand over the results chunk by chunk.
@@ -255,25 +281,27 @@ class AdaptiveStepping(Stepping):
             h, output, start = self._step(limit)
             ta, energy = self.t, self.energy
             self.t = limit if h == limit - self.t else self.t + h
+            middle = 0.5 * (output.values[0] + output.values[1]), 0.5 * (output.frame_out[0] + output.frame_out[1])
+            self.middle.append((ta + 0.5 * h, *middle))
+            record = self.taken, output.values[0], output.values[1]
             for i in range(2):
                 final = (output.frame_Q[i], output.frame_V[i], output.frame_D[i])
                 works = self.works + output.ledger[i, _WORKS]
                 row = self.pack(output.ledger[i : i + 1], works[None, :])[0]
                 now = output.frame_energy[i]
-                self.middle.append((ta + 0.25 * h, output.values[i].copy(), output.frame_out[i].copy()))
                 tb = self.t if i == 1 else ta + 0.5 * h
                 while self.step < until and self.time(self.step + 1) <= tb + 1e-9 * self.h:
                     t = float(self.time(self.step + 1))
-                    taken = self.taken, output.values[i]
-                    self._sample(t, ta, tb - ta, start, final, (self.row, row), (energy, now), taken)
+                    self._sample(t, ta, tb - ta, start, final, (self.row, row), (energy, now), i, record)
                 self.works, self.row, start, energy, ta = works, row, final, now, tb
-                self.taken = output.values[i].copy()
+            self.taken = output.values[1].copy()
             self.energy = energy.copy()
             self.watcher.look(self.state.Q[0], self.state.D[0], self.t)
             landed = self.step == until
+            self._fill(landed)
             if landed:
                 self.middle.clear()  # what a restart point cannot know
-            if self.rows["time"] and (landed or perf_counter() - flushed > _FLUSH_SECONDS):
+            if len(self.rows["time"]) > len(self.waiting) and (landed or perf_counter() - flushed > _FLUSH_SECONDS):
                 on_chunk(self._chunk_of_rows())
                 flushed = perf_counter()
 

@@ -114,7 +114,15 @@ class Spectrum:
 
     def simple(self, i: int) -> bool:
         """Whether no other eigenvalue is as good as equal."""
-        return int((np.abs(self.values - self.values[i]) <= _SAME * abs(self.values[i])).sum()) == 1
+        return self.same(complex(self.values[i])).shape[1] == 1
+
+    def same(self, value: complex) -> np.ndarray:
+        """Right vectors (n, m) of all eigenvalues as good as equal to one."""
+        return self.right[:, np.abs(self.values - value) <= _SAME * abs(value)]
+
+    def whirl(self, pair: Pair) -> str:
+        """Sense of a mode of this spectrum, where its eigenvalue determines one."""
+        return whirl(self.lin, pair, self.same(pair.value))
 
 
 def spectrum(lin: Linearisation, speed: float, count: int, near: complex = 0.0) -> Spectrum:
@@ -302,35 +310,49 @@ def _normal(p: complex, right: np.ndarray, left: np.ndarray) -> Pair:
 
 
 # --- whirl -----------------------------------------------------------------------------------------------------------
-def whirl(lin: Linearisation, pair: Pair) -> str:
+def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> str:
     """Sense in which the nodes of a rotor run in a mode: "forward" (as it turns), "backward", "mixed" (some so, some
-    so), or "none": along lines, or not across the axis (torsion, axial modes).
+    so), or "none": along lines, not across the axis (torsion, axial modes), or not determined.
 
     Lateral motions u, v across the axis are r_f exp(i w t) + conj(r_b) exp(-i w t) as complex numbers, with
     2 r_f = u + i v, 2 conj(r_b) = conj(u - i v); their areas grow by w_f |r_f|^2 - w_b |r_b|^2, with w_f = w + Omega
     and w_b = w - Omega where w is seen from a rotating frame.
+
+    ``same`` (n, k): right vectors of all modes with this eigenvalue. Any sum of them is a mode, so the sense is
+    determined only where the form of the area over these sums is definite: a mass on equal springs runs either way, or
+    along a line.
     """
-    p, x = pair.value, pair.right
+    p, X = pair.value, pair.right[:, None]
+    if same is not None and same.shape[1] > 1:
+        X = np.column_stack((X, same / np.abs(same).max(axis=0)))
     if p.imag < 0.0:
-        p, x = p.conjugate(), x.conj()
+        p, X = p.conjugate(), X.conj()
     rotation, system = lin.rotation, lin.system
-    full = lin.expand(x)
+    full = np.column_stack([lin.expand(x) for x in X.T])
     dim, n = system.dimension, system.nodes.x.shape[0]
     some = np.flatnonzero(rotation.nodes)
     e, f = (a[:dim] for a in across(rotation.axis))
-    place = full[system.offset[:n][some][:, None] + np.arange(dim)]
-    u, v, along = place @ e, place @ f, place
+    place = np.moveaxis(full[system.offset[:n][some][:, None] + np.arange(dim)], 1, 2)  # (nodes, vectors, dim)
+    along = place
     turning = some[system.nodes.rotational[some]]
     if dim == 3 and turning.size:
-        turns = full[system.offset[turning][:, None] + 3 + np.arange(3)]
-        if np.abs(place).max(initial=0.0) < 1e-3 * system.length * np.abs(turns).max(initial=0.0):
-            u, v, along = turns @ e, turns @ f, turns
+        turns = np.moveaxis(full[system.offset[turning][:, None] + 3 + np.arange(3)], 1, 2)
+        if np.abs(place[:, 0]).max(initial=0.0) < 1e-3 * system.length * np.abs(turns[:, 0]).max(initial=0.0):
+            along = turns
+    u, v = along @ e, along @ f
     own = rotation.speed if lin.frame == "rotating" else 0.0
-    forward, backward = 0.25 * np.abs(u + 1j * v) ** 2, 0.25 * np.abs(u - 1j * v) ** 2
-    area = (p.imag + own) * forward - (p.imag - own) * backward
-    size = (np.abs(u) ** 2 + np.abs(v) ** 2) * (abs(p.imag) + abs(own))
-    whole = float((np.abs(along) ** 2).sum(axis=1).max(initial=0.0)) * (abs(p.imag) + abs(own))
+    r_f, r_b = 0.5 * (u + 1j * v), 0.5 * (u - 1j * v)
+    w_f, w_b = p.imag + own, p.imag - own
+    area = w_f * np.abs(r_f[:, 0]) ** 2 - w_b * np.abs(r_b[:, 0]) ** 2
+    size = (np.abs(u[:, 0]) ** 2 + np.abs(v[:, 0]) ** 2) * (abs(p.imag) + abs(own))
+    whole = float((np.abs(along[:, 0]) ** 2).sum(axis=1).max(initial=0.0)) * (abs(p.imag) + abs(own))
     notable = size > max(_NOTABLE**2 * size.max(initial=0.0), 1e-6 * whole)
+    if X.shape[1] > 1:
+        a, b = r_f[notable, 1:], r_b[notable, 1:]
+        form = w_f * a.conj()[:, :, None] * a[:, None] - w_b * b.conj()[:, :, None] * b[:, None]
+        least, most = np.linalg.eigvalsh(form)[:, [0, -1]].T
+        if (np.minimum(-least, most) > _LINE * np.maximum(-least, most)).any():
+            return "none"
     sense = np.sign(area[notable & (np.abs(area) > _LINE * size)]) * (np.sign(rotation.speed) or 1.0)
     if rotation.speed == 0.0 or sense.size == 0 or p.imag == 0.0:
         return "none"
@@ -402,7 +424,11 @@ def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: flo
         if speed not in seen:
             off(speed)
     lin, pair = seen[speed]
-    return Critical(float(speed), order, b, whirl(lin, pair), pair.value)
+    # modes that are equal before and behind it are so here
+    around = list(zip(branches.spectra[k : k + 2], ends, strict=True))
+    equal = all(s.same(end.value).shape[1] > 1 for s, end in around)
+    sense = around[1][0].whirl(around[1][1]) if equal else whirl(lin, pair)
+    return Critical(float(speed), order, b, sense, pair.value)
 
 
 def _from_spectrum(lin: Linearisation, speed: float, base: Pair, count: int) -> Pair:
@@ -510,7 +536,7 @@ def _compared(spinning: Spinning, found: list[Critical], direct: np.ndarray, ord
             continue  # damped: no crossing, or one of the branches that are not wanted
         speed = float(value.real)
         lin = spinning.at(speed)
-        s = spectrum(lin, speed, 1, near=1j * order * speed)
+        s = spectrum(lin, speed, 2, near=1j * order * speed)
         i = int(np.abs(s.values - 1j * order * speed).argmin())
-        found.append(Critical(speed, order, None, whirl(lin, s.pair(i)), complex(s.values[i]), complex(value)))
+        found.append(Critical(speed, order, None, s.whirl(s.pair(i)), complex(s.values[i]), complex(value)))
     return found

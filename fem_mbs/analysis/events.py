@@ -284,7 +284,8 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
         new.state.work[of] += (new.initial_energy - energy) / max(len(of), 1)
         events.happened[-1]["velocity_change"] = report["largest_change"]
     new.initial_energy = old.initial_energy
-    new.watcher, new.halved_steps = old.watcher, old.halved_steps
+    new.watcher, new.halved_steps, new.turned_steps = old.watcher, old.halved_steps, old.turned_steps
+    new.real[S.TURN] = old.real[S.TURN]
     new.redundancy.earlier = old.redundancy.warnings
     for k in (S.TOTAL_ITERATIONS, S.FACTORISATIONS):
         new.counter[k] = old.counter[k]

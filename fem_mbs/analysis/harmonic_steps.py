@@ -86,7 +86,7 @@ def run_harmonic(run, step: Step, options: dict[str, Any], linear: Linearised) -
     warnings = list(linear.redundancy)
     if np.any(run.state.V[0]):
         warnings.append("the state moves: small vibrations are about its place at rest")
-    shaking, silent = shakers(linear, options, owner)
+    shaking, silent = shakers(linear.compiled, linear.values, linear.t, options, owner)
     sensors = [s for s in run.compiled.sensors if s.kind not in _NONLINEAR]
     left_out = [f'"{s.name}"' for s in run.compiled.sensors if s.kind in _NONLINEAR]
     if left_out:

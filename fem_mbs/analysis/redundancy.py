@@ -3,15 +3,20 @@
 Mechanisms such as Bricard's, or a plane linkage built of revolutes in space, move although they have too many
 constraints: some rows of G depend on others.  The rank is found at the start of every step of a model, and again where
 pivots become small on the way; `fem_mbs.solvers.gauge` says how Newton-Raphson goes on.
+
+Which rows share a dependency changes as a mechanism moves: loops that are apart in a special configuration, such as the
+one in which a model is drawn, may be one loop in all others.  What is kept over many steps are therefore *groups*: the
+loops among parts that joints connect, and all rows of these joints, which no configuration can change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 from fem_mbs import contract as C
 from fem_mbs.assembly import Compiled
@@ -24,7 +29,10 @@ __all__ = ["Constraints", "Redundancy", "constraint_labels", "find_constraints",
 
 #: Ratio of a pivot to its first value at which the rank is found anew.
 _SMALL = 1e-6
-#: Surplus constraints of a loop up to which their multipliers are those of least norm; a null vector costs a solution.
+#: Ratio of a dependent row's share in its null vector to its first value at which rows are chosen anew: the error of a
+#: solution grows with the inverse square of the share.
+_SHARE = 0.1
+#: Surplus constraints of a group up to which their multipliers are those of least norm; a null vector costs a solution.
 MOST = 24
 _SHOWN = 8  # names in a message
 _GROUPS = 5  # messages
@@ -89,6 +97,37 @@ def _joint_rows(compiled: Compiled, ctl, fun, state: S.State) -> csr_matrix:
     return csr_matrix((np.concatenate(values), place), shape=(compiled.n_dof - 1 - first, compiled.n_dof))
 
 
+@dataclass(frozen=True)
+class _Group:
+    """Rows of multipliers of connected joints, and those of them that count as dependent (both from the first one)."""
+
+    rows: np.ndarray
+    dependent: np.ndarray
+
+    @property
+    def vectors(self) -> int:
+        """Null vectors that are kept: none where the dependent multipliers are taken as zero."""
+        return len(self.dependent) if len(self.dependent) <= MOST else 0
+
+
+def _connected(compiled: Compiled) -> np.ndarray:
+    """Number (m,) of the connected set of joints to which each multiplier belongs; what is held connects nothing."""
+    free = compiled.system.equation >= 0
+    followers, leaders = compiled.system.shared.T
+    free[leaders] = True
+    rows, cols = [followers], [leaders]
+    for block in compiled.blocks:
+        if block.type.multipliers:
+            one = np.broadcast_to(block.dof[:, block.type.node_dofs, None], block.dof.shape)
+            moves = free[block.dof]
+            rows.append(one[moves])
+            cols.append(block.dof[moves])
+    place = np.concatenate(rows), np.concatenate(cols)
+    n = compiled.n_dof
+    of = connected_components(csr_matrix((np.ones(place[0].size), place), shape=(n, n)), directed=False)[1]
+    return of[compiled.first_multiplier : -1]
+
+
 # --- words -----------------------------------------------------------------------------------------------------------
 def constraint_labels(compiled: Compiled) -> np.ndarray:
     """The user's name of the joint (or part) of every multiplier, (m,) of str."""
@@ -125,18 +164,21 @@ def _groups(loops: list[Loop], labels: np.ndarray) -> list[tuple[list[str], int]
     return [(list(names), k) for names, k in groups]
 
 
-def sentences(found: Constraints, labels: np.ndarray, when: str = "at the start") -> dict[tuple, str]:
+def sentences(
+    found: Constraints, labels: np.ndarray, when: str = "at the start", zero: Collection[str] = ()
+) -> dict[tuple, str]:
     """What is to be said of dependent constraints, one sentence per group of joints that share loops, by what it is
-    about."""
+    about; ``zero``: names of joints whose dependent multipliers are taken as zero in any case."""
     out: dict[tuple, str] = {}
     groups = _groups([loop for loop in found.loops if len(loop.dependent)], labels)
     total = f"in all {found.count} constraints of rank {found.rank} on {found.free} free dofs"
     for names, k in groups[:_GROUPS]:
         rows = int(np.isin(labels.astype(str), names).sum())
+        least = k <= MOST and not set(names) & set(zero)
         out[tuple(names), k] = (
             f"{_names(names)}: {rows} constraints of rank {rows - k} {when}, {k} {'repeats' if k == 1 else 'repeat'} "
             f"others ({total}); the motion is not affected, but how these joints share their reactions is not "
-            f"determined ({'the least ones are reported' if k <= MOST else 'some are taken as zero'})"
+            f"determined ({'the least ones are reported' if least else 'some are taken as zero'})"
         )
     if len(groups) > _GROUPS:
         out["more", len(groups)] = f"{len(groups) - _GROUPS} more groups of joints repeat each other {when} ({total})"
@@ -160,6 +202,7 @@ class Redundancy:
         self.first = compiled.first_multiplier
         self.rows = compiled.system.equation[self.first : -1]  # equation of every multiplier
         self.found: Constraints | None = None
+        self._component: np.ndarray | None = None
         self.diagonal: np.ndarray | None = None
         self.spoken: dict[tuple, str] = {}
         self.earlier: list[str] = []  # sentences from before a restart
@@ -178,7 +221,7 @@ class Redundancy:
         if diagonal is None:
             return
         self.diagonal = diagonal
-        self.rank.limit[0] = _SMALL
+        self.rank.limit[:] = _SMALL, _SHARE
         self.rank.flags[gauge.WATCHED] = self.compiled.banded
         for block in self.compiled.blocks:
             if block.type.multipliers:
@@ -198,12 +241,13 @@ class Redundancy:
         self.found = found
         self.rank.flags[gauge.SMALL] = 0
         if found.loops:
-            for about, sentence in sentences(found, constraint_labels(self.compiled), when).items():
+            labels = constraint_labels(self.compiled)
+            zero = {name for group in self._groups(found) if not group.vectors for name in labels[group.rows]}
+            for about, sentence in sentences(found, labels, when, zero).items():
                 self.spoken.setdefault(about, sentence)  # said once, when it was first seen
-        old = [] if before is None else [loop.dependent.tolist() for loop in before.loops if len(loop.dependent)]
-        new = [loop.dependent.tolist() for loop in found.loops if len(loop.dependent)]
+        old, new = (set() if f is None else {i for loop in f.loops for i in loop.dependent} for f in (before, found))
         if old == new:
-            self.rank.limit[0] *= 1e-2  # nothing new: do not ask again at once
+            self.rank.limit[:] *= 1e-2  # nothing new: do not ask again at once
             return False
         self.use(gauge.DEPENDENT if new else gauge.PLAIN)
         return True
@@ -212,20 +256,29 @@ class Redundancy:
         """Set how the matrix is treated; DEPENDENT takes the loops found last."""
         rank = self.rank
         rank.flags[gauge.MODE], rank.flags[gauge.KNOWN], rank.flags[gauge.SMALL] = mode, 0, 0
-        rank.loop[:], rank.dependent[:] = -1, -1
-        loops = [loop for loop in self.found.loops if len(loop.dependent)] if mode == gauge.DEPENDENT else []
-        for number, loop in enumerate(loops):
-            rank.loop[self.rows[loop.rows]] = number
-            k = len(loop.dependent)
-            rank.dependent[self.rows[loop.dependent]] = np.arange(k) if k <= MOST else gauge.NONE
-        self._take(rank, loops)
+        rank.loop[:], rank.dependent[:], rank.share[:] = -1, -1, 0.0
+        rank.limit[1] = _SHARE
+        groups = self._groups(self.found) if mode == gauge.DEPENDENT else []
+        for number, group in enumerate(groups):
+            rank.loop[self.rows[group.rows]] = number
+            rank.dependent[self.rows[group.dependent]] = np.arange(group.vectors) if group.vectors else gauge.NONE
+        self._take(rank, [group.vectors for group in groups])
 
-    def _take(self, rank: gauge.Rank, found: list[Loop]) -> None:
-        """Take arrays, with room for the null vectors of the loops."""
-        count = [len(loop.dependent) if len(loop.dependent) <= MOST else 0 for loop in found]
-        n, loops = rank.weight.size, max(len(count), 1)
+    def _groups(self, found: Constraints) -> list[_Group]:
+        """The loops among connected joints together."""
+        dependent = np.sort(np.concatenate([np.empty(0, int), *(loop.dependent for loop in found.loops)]))
+        if not dependent.size:
+            return []
+        if self._component is None:
+            self._component = _connected(self.compiled)
+        of = self._component
+        return [_Group(np.flatnonzero(of == i), dependent[of[dependent] == i]) for i in np.unique(of[dependent])]
+
+    def _take(self, rank: gauge.Rank, count: list[int]) -> None:
+        """Take arrays, with room for so many null vectors of each group."""
+        n, groups = rank.weight.size, max(len(count), 1)
         self.rank = rank._replace(
-            null=np.zeros((max(count, default=0), n)), count=np.array(count, np.int32), sums=np.zeros(loops)
+            null=np.zeros((max(count, default=0), n)), count=np.array(count, np.int32), sums=np.zeros(groups)
         )
 
     # --- for solvers outside of the compiled step ------------------------------------------------------------------
@@ -282,19 +335,20 @@ class Redundancy:
         return {
             "rank_flags": rank.flags.copy(), "rank_limit": rank.limit.copy(), "rank_weight": rank.weight.copy(),
             "rank_loop": rank.loop.copy(), "rank_dependent": rank.dependent.copy(), "rank_pivots": rank.pivots.copy(),
+            "rank_share": rank.share.copy(),
         }  # fmt: skip
 
     def restore(self, data: dict[str, np.ndarray]) -> None:
         """Continue from a snapshot."""
         plain = self.rank
-        for name in ("flags", "limit", "weight", "loop", "dependent", "pivots"):
+        for name in ("flags", "limit", "weight", "loop", "dependent", "pivots", "share"):
             getattr(plain, name)[:] = data[f"rank_{name}"]
         loop, dependent = plain.loop[self.rows], plain.dependent[self.rows]
-        loops = []
+        loops, count = [], []
         for number in range(int(loop.max(initial=-1)) + 1):
             rows = np.flatnonzero(loop == number)
             surplus = rows[dependent[rows] >= 0]
-            surplus = surplus[np.argsort(dependent[surplus])]
             loops.append(Loop(rows, np.ones(len(rows)), len(rows) - len(surplus), np.zeros((0, 0)), surplus, np.inf))
+            count.append(int((dependent[rows] < gauge.NONE).sum() - (dependent[rows] < 0).sum()))
         self.found = Constraints(0, len(self.rows), loops)
-        self._take(plain, loops)
+        self._take(plain, count)

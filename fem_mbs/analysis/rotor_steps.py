@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.campbell import Critical, Spinning, critical_speeds, follow, whirl
+from fem_mbs.analysis.campbell import Critical, Spinning, critical_speeds, follow
 from fem_mbs.analysis.rotating import FRAMES
 from fem_mbs.analysis.solution import Progress
 from fem_mbs.analysis.unbalance import steady_response
@@ -99,7 +99,7 @@ class RotorRuns:
             orders = [0.0] if frame == "rotating" else [1.0]
         critical = critical_speeds(spinning, found, list(orders))
         p = np.where(found.values.imag < 0.0, found.values.conj(), found.values)
-        senses = [[whirl(s.lin, pair) for s, pair in zip(found.spectra, row, strict=True)] for row in found.pairs]
+        senses = [[s.whirl(pair) for s, pair in zip(found.spectra, row, strict=True)] for row in found.pairs]
         self.run.recorder.append(
             {"time": speeds, "frequency": p.imag.T / (2.0 * np.pi), "growth rate": p.real.T.copy()}, None
         )

@@ -22,7 +22,7 @@ from fem_mbs.matrices import Matrices
 from fem_mbs.model import Step
 from fem_mbs.results_eigenvalues import growth_rates
 
-__all__ = ["STABILITY_MAP_OPTIONS", "Parameter", "check_map", "read_parameters", "run_stability_map"]
+__all__ = ["STABILITY_MAP_OPTIONS", "Parameter", "check_map", "check_map_loads", "read_parameters", "run_stability_map"]
 
 #: Options of a step that makes a stability map and their defaults.
 STABILITY_MAP_OPTIONS: dict[str, Any] = {
@@ -171,6 +171,13 @@ def check_map(owner: str, options: dict[str, Any], model) -> None:
     if options["what"] not in ("growth", "frequency"):
         raise ModelError(f'{owner}: what = {options["what"]!r} must be "growth" or "frequency"')
     check_stability(owner, {**options, "rotor": rotors[0].target} if rotors else options, model)
+
+
+def check_map_loads(compiled, options: dict[str, Any], owner: str) -> None:
+    """Raise ModelError if a load that a map varies is none of the model."""
+    for p in read_parameters(owner, options["parameters"], compiled.model):
+        if p.kind == "load":
+            chosen(compiled, p.target, owner, "load")
 
 
 class _Points:

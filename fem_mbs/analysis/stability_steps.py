@@ -22,8 +22,10 @@ from fem_mbs.analysis.rotation import Rotation
 from fem_mbs.analysis.state_space import descriptor, sparse_arrays, state_space
 from fem_mbs.analysis.turning_frame import check_turning_frame, turning_modes
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.files import replacing
 from fem_mbs.matrices import Matrices
 from fem_mbs.results_eigenvalues import growth_rates
+from fem_mbs.results_folder import take
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.complex_modes import CHECKS, ComplexModes, complex_modes
 
@@ -400,11 +402,10 @@ def run_linearise(run, step, options: dict[str, Any]) -> dict[str, Any]:
     run.linear.model = model
     directory = getattr(run.recorder, "directory", None)
     if directory is not None:
+        take(Path(directory), [Path(directory) / name for name in tables])
         for name, table in tables.items():
-            part = Path(directory) / f"{name}.part"
-            with part.open("wb") as stream:
+            with replacing(Path(directory) / name) as part, part.open("wb") as stream:
                 np.savez_compressed(stream, **table)
-            part.replace(Path(directory) / name)
     run.recorder.append({"time": np.array([run.t])})
     found = {} if model is None else {"states": len(model.states), "inputs": model.inputs, "outputs": model.outputs}
     return {

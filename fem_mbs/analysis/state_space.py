@@ -26,6 +26,7 @@ from scipy.sparse import bmat, csc_matrix, csr_matrix, identity, vstack
 from fem_mbs.analysis.linear_ports import Inputs, Outputs, inputs_of, outputs_of
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.errors import ModelError
+from fem_mbs.files import replacing
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.constraint_equations import Elimination, eliminate
 
@@ -62,8 +63,7 @@ class StateSpace:
 
     def save(self, path: str | Path) -> Path:
         """Write all arrays and names to a .npz file, which `numpy.load` reads."""
-        np.savez_compressed(path, **self.arrays())
-        return Path(path)
+        return _save(path, self.arrays())
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,16 @@ class Descriptor:
 
     def save(self, path: str | Path) -> Path:
         """Write all to a .npz file: of every matrix its ``_data``, ``_indices``, ``_indptr``, ``_shape`` (rows)."""
-        np.savez_compressed(path, **self.arrays())
-        return Path(path)
+        return _save(path, self.arrays())
+
+
+def _save(path: str | Path, table: dict[str, np.ndarray]) -> Path:
+    """Write arrays to a .npz file, which is replaced at once or not at all; the ending is added where it is missing."""
+    path = Path(path)
+    path = path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")
+    with replacing(path) as part, part.open("wb") as stream:
+        np.savez_compressed(stream, **table)
+    return path
 
 
 def _plain(model) -> dict[str, np.ndarray]:

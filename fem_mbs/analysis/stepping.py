@@ -37,6 +37,9 @@ _WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
 #: Relative residual of the sparse solvers.  Newton-Raphson corrects what is left, but slowly where soft motions of
 #: stiff parts, as the swing of a solid about a hinge, are small beside the rest: 1e-8 would be too much for them.
 _LINEAR_TOLERANCE = 1e-12
+#: Rotation of a node in a step [rad] from which on it is said that the steps are long.
+_LONG_TURN = 1.0
+_KEPT = 3  # rows that `_steadied` looks back
 _CHUNK_SECONDS = 0.2
 _CHUNK_BYTES = 32e6
 
@@ -136,10 +139,26 @@ class Stepping:
         self.ctl = self.control(h)
         self.works = np.zeros(3)
         self.initial_energy: float | None = None
-        self.halved_steps = 0
+        self.halved_steps = self.turned_steps = 0
         self.watcher = Watcher(compiled)
         self._lengths = compiled.driven_lengths()
         self.redundancy = Redundancy(compiled)
+        record = compiled.system.record
+        self.middle_values = np.isin(record[:, 0], (S.REC_REACTION, S.REC_OUT)) & ~compiled.at_end
+        w = self.weights
+        undamped = c[S.RULE_KIND] == S.NEWMARK and w.gamma == 0.5 and w.am == w.af
+        self.alternating = self._alternating() if undamped else np.zeros(len(record), bool)
+        self.recent = np.full((_KEPT, np.count_nonzero(self.alternating)), np.nan)
+
+    def _alternating(self) -> np.ndarray:
+        """Recorded values (n_record,) bool that hang on multipliers, or on accelerations of what is prescribed."""
+        source, index = self.compiled.system.record.T
+        found = source == S.REC_REACTION
+        for block in self.compiled.blocks:
+            if block.type.multipliers:
+                last = block.first_output + block.size * len(block.type.outputs)
+                found |= (source == S.REC_OUT) & (index >= block.first_output) & (index < last)
+        return found & self.middle_values
 
     # --- controls --------------------------------------------------------------------------------------------------
     def control(self, h: float) -> np.ndarray:
@@ -294,22 +313,80 @@ class Stepping:
     def partial(self, part: float) -> Chunk:
         """A part of the next step, 0 < part <= 1, from a first guess by the velocities; the count of steps stays.
 
+        Where a node turns too far in it, it is made in smaller ones; the results look like those of one.
+
         Raises:
             ConvergenceError, AnalysisError: it failed.
         """
-        t = self.time(self.step + np.array([0.0, 0.5 * part, part]))
-        output, c = self.buffers(1, 1), self.counter
-        c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, 0
-        c[S.FRAME_EVERY] = 1 if self.frame_every else 0
-        c[S.HISTORY], c[S.PREDICTOR], c[S.REFACTOR] = 0, PREDICTORS["velocity"], 1
-        answer = self._advance(output, self.control(self.h * part), self.evaluate(t[:1], t[1:2], t[2:]))
-        c[S.PREDICTOR] = PREDICTORS[self.settings.predictor]
+        before = self._copies()
+        first = self._halvings_of_turn(part)
+        answer = 0
+        for k in range(first, max(first, self.settings.halvings) + 1):
+            if answer:
+                self._back(before)
+            parts = 2**k
+            self.counter[S.REFACTOR] = 1
+            output, t, answer = self._parts(part, parts, "velocity", frame=bool(self.frame_every))
+            if answer != S.TURNED:
+                break
         if answer:
             self._fail(answer)
-        c[S.HISTORY] = 0
-        c[S.REFACTOR] = 1
-        chunk = self._take(output, 1, t[2:])
-        return replace(chunk, frame_time=t[2:] if self.frame_every else t[:0])
+        chunk = self._as_one(self._take(output, parts, t[1:]))
+        return replace(chunk, frame_time=t[-1:] if self.frame_every else t[:0])
+
+    def _copies(self) -> list[np.ndarray]:
+        """What a step changes, as it is."""
+        return [a.copy() for a in self._changed()]
+
+    def _back(self, copies: list[np.ndarray]) -> None:
+        """Return to `_copies`."""
+        for a, b in zip(self._changed(), copies, strict=True):
+            a[:] = b
+
+    def _changed(self) -> tuple[np.ndarray, ...]:
+        s = self.state
+        return s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.recent
+
+    def _halvings_of_turn(self, part: float = 1.0) -> int:
+        """How often the next step, or a part of it, must be halved for no node to turn by more than a quarter of a turn
+        at the present speeds."""
+        rotations = self.compiled.system.rotations
+        if not rotations.size:
+            return 0
+        speed = float(np.sqrt((self.state.V[0][rotations] ** 2).sum(axis=1).max()))
+        turns = speed * self.h * part / (0.5 * np.pi)
+        return min(int(np.ceil(np.log2(turns))), self.settings.halvings) if 1.0 < turns < np.inf else 0
+
+    def _parts(self, length: float, parts: int, predictor: str, frame: bool) -> tuple[S.Output, np.ndarray, int]:
+        """Make ``parts`` steps that together have ``length`` times h; rows, times (parts + 1,), 0 or what went wrong.
+
+        ``frame``: keep one of the end.
+        """
+        c = self.counter
+        t = self.time(self.step + length * np.arange(parts + 1) / parts)
+        middle = self.time(self.step + length * (np.arange(parts) + 0.5) / parts)
+        output = self.buffers(parts, 1)
+        c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, 0
+        c[S.FRAME_EVERY] = parts if frame else 0
+        c[S.HISTORY], c[S.PREDICTOR] = 0, PREDICTORS[predictor]
+        self._ends = t[1:]
+        funs = self.evaluate(t[:-1], middle, t[1:])
+        answer = self._advance(output, self.control(self.h * length / parts), funs)
+        c[S.PREDICTOR] = PREDICTORS[self.settings.predictor]
+        if answer == 0:
+            c[S.HISTORY] = 0
+            c[S.REFACTOR] = 1
+        return output, t, answer
+
+    def _as_one(self, chunk: Chunk) -> Chunk:
+        """The results of consecutive equal parts of a step as those of one."""
+        record = chunk.record[-1:].copy()
+        if self.two_state:  # what belongs to the middle of the parts: the mean is that of the whole
+            record[:, self.middle_values] = chunk.record[:, self.middle_values].mean(axis=0)
+        return replace(
+            chunk, time=chunk.time[-1:], ledger=chunk.ledger[-1:], iterations=chunk.iterations.sum(keepdims=True),
+            residual=chunk.residual[-1:], record=record,
+        )  # fmt: skip
 
     def _chunk(self, n: int, funs: np.ndarray | None = None):
         number = self.step + np.arange(n)
@@ -370,6 +447,27 @@ class Stepping:
         if self.redundancy.look(self.ctl, np.repeat(fun[:, [C.T1]], 3, axis=1), self.state, f"at t = {end:.6g} s"):
             self.counter[S.REFACTOR] = 1
 
+    def _steadied(self, record: np.ndarray) -> np.ndarray:
+        """Rows (n, n_record) without what alternates in them.
+
+        Constraints at the ends of steps leave the accelerations of Newmark's undamped rules an error (-1)^n (a + b n),
+        of the order of themselves at any h (Cardona & Geradin 1989, doi:10.1016/0045-7949(89)90050-9).  Of the values
+        y, y/2 + 3/4 y[-1] - y[-3]/4 takes it out and is of second order.  At the start a = 0, so that the third row
+        needs no fourth one; the first two are of first order as they are.
+        """
+        own = self.alternating
+        if not own.any():
+            return record
+        y = np.vstack((self.recent, record[:, own]))
+        self.recent[:] = y[-_KEPT:]
+        now, last, second, third = (y[_KEPT - k : len(y) - k] for k in range(4))
+        steady = 0.5 * now + 0.75 * last - 0.25 * third
+        for fewer in (0.625 * now + 0.75 * last - 0.375 * second, now):
+            steady = np.where(np.isnan(steady), fewer, steady)
+        record = record.copy()
+        record[:, own] = steady
+        return record
+
     def _take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
         rows = output.ledger[:n]
         self.watcher.look(self.state.Q[0], self.state.D[0], float(t1[n - 1]))
@@ -382,7 +480,7 @@ class Stepping:
             ledger=self.pack(rows, works),
             iterations=output.iterations[:n],
             residual=output.residuals[:n],
-            record=output.values[:n],
+            record=self._steadied(output.values[:n]),
             frame_time=self.time(output.frame_step[:f]),
             frames={
                 "Q": output.frame_Q[:f],
@@ -394,72 +492,70 @@ class Stepping:
         )
 
     def _halved_step(self, problem: int) -> Chunk:
-        """Try a step again with new tangents, then from other first guesses and in 2, 4, 8 ... parts.
+        """Try a step again with new tangents, from other first guesses and in 2, 4, 8 ... parts; where a node has turned
+        too far in it, from rest, which finds solutions near by, then at once in parts.
 
         The results look like those of one step.
         """
         c, state, redundancy = self.counter, self.state, self.redundancy
+        far = problem == S.TURNED
         # a tangent that is singular at once is the model's fault, not the iterate's, unless joints are in question
         at_once = problem == S.SINGULAR and c[S.ITERATION] == 0
         if at_once and redundancy.diagonal is None:
             self._fail(problem)
-        changed = (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction, state.work)
-        before = [a.copy() for a in changed]
-        hist = self.compiled.system.hist.copy()
+        before = self._copies()
         worst = int(c[S.WORST]), float(self.real[S.WORST_VALUE])
-        fighting = redundancy.contradiction(state.residual, self.compiled.system.row_scale)
+        fighting = None if far else redundancy.contradiction(state.residual, self.compiled.system.row_scale)
         modes = [redundancy.mode]
-        if redundancy.diagonal is not None:
+        if redundancy.diagonal is not None and not far:
             start = np.array([self.time(self.step)])
             fun = self.evaluate(start, start, start)[0]
             redundancy.look(self.ctl, fun, state, f"at t = {start[0]:.6g} s")
             modes = list(dict.fromkeys((redundancy.mode, *modes, gauge.NEAR, gauge.PLAIN)))
         first, others = modes[0], modes[1:]
-        predictors = [p for p in ("velocity", "none") if p != self.settings.predictor]
-        attempts = [(first, p, 1) for p in predictors]
+        guesses = ("none",) if far else ("velocity", "none")
+        attempts = [(first, p, 1) for p in guesses if p != self.settings.predictor]
         attempts += [(m, p, 1) for m in others for p in ("velocity", self.settings.predictor)]
         if not at_once:
-            attempts += [(first, "velocity", 2**k) for k in range(1, self.settings.halvings + 1)]
+            least = max(1, self._halvings_of_turn()) if far else 1
+            attempts += [(first, "velocity", 2**k) for k in range(least, self.settings.halvings + 1)]
         c[S.FULL] = 1
         for mode, predictor, parts in attempts:
             if mode != redundancy.mode:
                 redundancy.use(mode)
-            ctl = self.control(self.h / parts)
-            for a, b in zip(changed, before, strict=True):
-                a[:] = b
-            self.compiled.system.hist[:] = hist
-            t = self.time(self.step + np.arange(parts + 1) / parts)
-            funs = self.evaluate(t[:-1], 0.5 * (t[:-1] + t[1:]), t[1:])
-            due = self.frame_every and (self.step + 1) % self.frame_every == 0
-            output = self.buffers(parts, 1 if due else 0)
-            c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, 0
-            c[S.FRAME_EVERY] = parts if due else 0
-            c[S.HISTORY], c[S.PREDICTOR] = 0, PREDICTORS[predictor]
-            self._ends = t[1:]
-            answer = self._advance(output, ctl, funs)
-            c[S.PREDICTOR] = PREDICTORS[self.settings.predictor]
+            self._back(before)
+            due = bool(self.frame_every) and (self.step + 1) % self.frame_every == 0
+            output, t, answer = self._parts(1.0, parts, predictor, frame=due)
             if answer == 0:
                 c[S.FULL] = self.settings.newton == "full"
-                c[S.HISTORY] = 0
-                c[S.REFACTOR] = 1
-                chunk = self._take(output, parts, t[1:])
+                chunk = self._as_one(self._take(output, parts, t[1:]))
                 if mode != first:
-                    self._look_again(funs[-1])
+                    self._look_again(self.evaluate(*[t[-1:]] * 3)[0])
                     if redundancy.mode == first:
                         redundancy.use(mode)  # what has just failed is not tried again
                 self.step += 1
                 self.halved_steps += parts > 1
-                return Chunk(
-                    time=chunk.time[-1:],
-                    ledger=chunk.ledger[-1:],
-                    iterations=chunk.iterations.sum(keepdims=True),
-                    residual=chunk.residual[-1:],
-                    record=chunk.record[-1:],
-                    frame_time=chunk.time[-1:] if due else chunk.frame_time,
-                    frames=chunk.frames,
-                )
+                self.turned_steps += far and parts > 1
+                return replace(chunk, frame_time=chunk.time[-1:] if due else chunk.frame_time)
         c[S.WORST], self.real[S.WORST_VALUE] = worst
         self._fail(problem, fighting)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Plain sentences on steps, constraints and elements, for the summary."""
+        turn = 2.0 * np.arctan(0.5 * float(self.real[S.TURN]))
+        own = []
+        if self.turned_steps:
+            own.append(
+                f"{self.turned_steps} steps were made in parts, since a node would have turned by more than a quarter "
+                "of a turn in them; take a smaller h"
+            )
+        if turn > _LONG_TURN:
+            own.append(
+                f"nodes turn by up to {np.rad2deg(turn):.0f} degrees in a step (h = {self.h:.3g} s): motions of this "
+                "speed are coarse; compare with a smaller h"
+            )
+        return [*self.redundancy.warnings, *self.watcher.warnings, *own]
 
     def span(self) -> tuple[float, float]:
         """Start and length of the step to be made."""
@@ -488,6 +584,12 @@ class Stepping:
         worst = int(self.counter[S.WORST])
         where = self.compiled.name_of(worst) if worst >= 0 else "an unknown place"
         step = self.place()
+        if problem == S.TURNED:
+            cut = "" if self.explicit else f", also with the step cut into {2**self.settings.halvings} parts"
+            raise ConvergenceError(
+                f"{step}: {where} turns by more than a quarter of a turn{cut}: what lies between is not resolved; take "
+                "a smaller h, and check the speeds, and joints near configurations in which they cannot move"
+            )
         fighting = fighting or self.redundancy.contradiction(self.state.residual, self.compiled.system.row_scale)
         if fighting:
             raise ConvergenceError(
@@ -526,11 +628,15 @@ class Stepping:
             "work": s.work.copy(),
             "hist": self.compiled.system.hist.copy(),
             "par": self.compiled.system.par.copy(),
+            "out": s.out.copy(),
+            "energy": s.energy.copy(),
             "row_scale": self.compiled.system.row_scale.copy(),
             "works": self.works.copy(),
             "initial_energy": np.float64(self.initial_energy),
             "history": self.counter[[S.HISTORY, S.SLOW]].copy(),
             "halved_steps": np.int64(self.halved_steps),
+            "turned": np.array([self.turned_steps, self.real[S.TURN]]),
+            "recent": self.recent.copy(),
             **self.redundancy.snapshot(),
         }
 
@@ -541,11 +647,14 @@ class Stepping:
         s.Q[0], s.D[0], s.DD[0], s.reaction[0] = data["Q"], data["D"], data["DD"], data["reaction"]
         s.V[:], s.U[:], s.past[:], s.work[:] = data["V"], data["U"], data["past"], data["work"]
         self.compiled.system.hist[:] = data["hist"]
-        self.compiled.system.par[:] = data["par"]
+        s.out[:], s.energy[:] = data["out"], data["energy"]
+        self.compiled.set_parameters(data["par"])
         self.compiled.system.row_scale[:] = data["row_scale"]
         self.works = np.array(data["works"])
         self.initial_energy = float(data["initial_energy"])
         self.counter[[S.HISTORY, S.SLOW]] = data["history"]
         self.counter[S.REFACTOR] = 1
         self.halved_steps = int(data["halved_steps"])
+        self.turned_steps, self.real[S.TURN] = int(data["turned"][0]), float(data["turned"][1])
+        self.recent = np.array(data["recent"])
         self.redundancy.restore(data)

@@ -1,0 +1,107 @@
+"""Files that are whole or not there: written beside their place and renamed; HDF5 files of others tried in a child.
+
+A file that libraries of C read can end the process if it is damaged: HDF5 follows addresses that it finds.  Files that
+fem-mbs writes are in a form of HDF5 whose headers have checksums (`HDF5_FORM`), so that damage is an error; any other
+is first read whole in a process of its own (`check_hdf5`).
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fem_mbs.errors import ResultsError
+
+__all__ = ["HDF5_FORM", "PART", "check_hdf5", "replacing", "sync_directory", "write_atomic"]
+
+PART = ".part"  # suffix of files that are not whole yet
+#: Options of h5py.File for files of ours: version 3 of the format, in which every header has a checksum.
+HDF5_FORM: dict[str, Any] = {"libver": ("v110", "v110")}
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_SECONDS, _RATE = 15.0, 5e6  # that a file may take to be read in a child: at least, and bytes in a second
+
+
+def sync_directory(directory: Path) -> None:
+    """Bring the names in a folder to the disk."""
+    if os.name == "posix":  # elsewhere directories cannot be opened
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def replacing(path: Path, what: str = "File") -> Iterator[Path]:
+    """Give a temporary path; when the block ends well, sync what it wrote and rename it to ``path``.
+
+    Raises:
+        ResultsError: the system cannot write (disk full, no permission); ``path`` holds what it held before.
+    """
+    part = path.with_name(path.name + PART)
+    try:
+        yield part
+        with part.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        os.replace(part, path)
+        sync_directory(path.parent)
+    except (OSError, RuntimeError) as exc:  # HDF5 reports a full disk on closing as a RuntimeError
+        part.unlink(missing_ok=True)
+        reason = getattr(exc, "strerror", None) or str(exc)
+        raise ResultsError(
+            f'{what} "{path}": cannot be written ({reason}): free space or give another folder'
+        ) from exc
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def write_atomic(path: Path, parts: str | Iterable[str], what: str = "File", errors: str = "strict") -> None:
+    """Write texts (one, or any number one after another) in UTF-8 so that ``path`` holds the old or the whole new
+    content.  Errors as `replacing`."""
+    with replacing(path, what) as part, part.open("w", encoding="utf-8", errors=errors, newline="") as stream:
+        stream.writelines([parts] if isinstance(parts, str) else parts)
+
+
+def check_hdf5(path: str | Path) -> str:
+    """Return what keeps an HDF5 file from being read, "" if nothing does.
+
+    Files whose headers have no checksums are read whole in another process, since the library may crash or never end
+    on a damaged one; the answer holds as long as the file does not change.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(9)
+        state = path.stat()
+    except OSError as error:
+        return str(error.strerror)
+    if head[:8] != _HDF5:
+        return "it does not begin as one"
+    if head[8] >= 3:
+        return ""
+    return _tried(str(path.resolve()), state.st_size, state.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _tried(path: str, size: int, _: int) -> str:
+    script = Path(__file__).with_name("results_probe.py")
+    limit = max(_SECONDS, size / _RATE)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", str(script), path], capture_output=True, text=True, timeout=limit, errors="replace"
+        )
+    except subprocess.TimeoutExpired:
+        return f"it is damaged: reading it does not end within {limit:.0f} s"
+    if done.returncode < 0:
+        return "it is damaged: the library that reads it crashes"
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        return f"it is damaged: {said[-1] if said else 'it cannot be read'}"
+    return ""

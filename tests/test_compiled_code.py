@@ -1,0 +1,45 @@
+"""Compiled code on disk: its key changes with every source file that it is made of, and with no other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from fem_mbs import contract
+from fem_mbs.elements import beam3d, equation, truss
+from fem_mbs.solvers import stepper
+
+
+def names(dispatcher) -> set[str]:
+    return {path.name for path in contract.sources(dispatcher.py_func)}
+
+
+def test_sources_hold_direct_and_indirect_imports():
+    found = names(beam3d.force_natural)
+    assert {"beam3d.py", "beam3d_natural.py", "kinematics.py", "contract.py"} <= found
+    assert not {"truss.py", "stepper.py", "bushing.py"} & found
+    # a module that is imported under another name
+    assert {"stepper.py", "gauge.py", "banded.py"} <= names(stepper.advance)
+    assert "beam3d.py" not in names(truss.TYPES["truss3"].force) | names(stepper.advance)
+
+
+def test_sources_of_a_made_kernel_hold_those_of_what_it_was_made_with():
+    def make(inner):
+        def outer(x):
+            return inner(x)
+
+        return outer
+
+    made = make(equation.TYPES["equation3"].force.py_func)
+    assert {"test_compiled_code.py", "equation.py"} <= {path.name for path in contract.sources(made)}
+
+
+def test_settings_of_numba_stay_as_the_user_has_them():
+    code = """
+import numba
+given = numba.config.CACHE_DIR
+import fem_mbs.elements.truss
+assert numba.config.CACHE_DIR == given, numba.config.CACHE_DIR
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,174 @@
+"""Section forces of beams: in balance with line loads, weight and inertia of their element; plane and space."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fem_mbs import Model, solve
+
+LENGTH, Q, EI, RHO, G = 2.0, 10.0, 1e5, 3.0, 9.81
+PLANE, SPACE = ("N_p", "Q_p", "M_p", "N_q", "Q_q", "M_q"), ("N 1", "Vy 1", "Mz 1", "N 2", "Vy 2", "Mz 2")
+BEAMS = [(2, None), (2, "natural"), (2, "generalised"), (3, None), (3, "generalised"), (3, "corotational")]
+
+
+def build(dimension, n=1, strains=None, mass="hermite", gravity=False, **options):
+    model = Model(dimension, gravity=(0.0, -G, 0.0)[:dimension] if gravity else None)
+    more = {"GJ": 1e5} if dimension == 3 else {}
+    model.section("s", "stiffness", EA=1e7, EI=EI, GA=1e6, rhoA=RHO, rhoI=0.0, **more)
+    model.line("l", (0.0,) * dimension, (LENGTH, 0.0, 0.0)[:dimension], n)
+    model.beams("b", "l", "s", strains=strains, mass=mass, **options)
+    model.fix("l:start")
+    return model
+
+
+def load_statically(model, linear):
+    if linear:
+        model.linear_static_step()
+    else:
+        model.static_step()
+
+
+def vector(dimension, x, y):
+    return (x, y, 0.0)[:dimension]
+
+
+def watch(model, n=1):
+    names = PLANE if model.dimension == 2 else SPACE
+    for e in range(n):
+        for q in names:
+            model.sensor(f"{q} {e}", "element", on="b", element=e, quantity=q)
+    return names
+
+
+def read(found, names, e=0, row=-1):
+    return np.array([found.sensor(f"{q} {e}")[row, 0] for q in names])
+
+
+@pytest.mark.parametrize(("dimension", "strains"), BEAMS)
+@pytest.mark.parametrize("linear", [False, True], ids=["large", "linear"])
+def test_cantilevers_under_line_loads_with_one_element(dimension, strains, linear):
+    model = build(dimension, strains=strains)
+    # along the beam constant, across it growing from Q/2 to Q
+    model.line_load("q", "b", vector(dimension, 3.0, f"{-Q / 2} * (1 + x/{LENGTH})"))
+    names = watch(model)
+    load_statically(model, linear)
+    found = read(solve(model), names)
+    total, moment = 0.75 * Q * LENGTH, Q * LENGTH**2 * (0.25 + 1.0 / 6.0)
+    known = np.array([3.0 * LENGTH, -total, -moment, 0.0, 0.0, 0.0])
+    # large displacements: second order in the slope of the end, 2e-4
+    assert found == pytest.approx(known, abs=1e-8 if linear else 5e-3)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("axes", ["global", "local"])
+def test_moment_at_the_clamp_is_the_reaction(dimension, axes):
+    model = build(dimension, 3)
+    model.line_load("q", "b", vector(dimension, 0.0, -1e3 * Q), axes=axes)
+    names = watch(model, 3)
+    model.sensor("R", "reaction", on="l:start")
+    model.static_step(increments=5)
+    found = solve(model)
+    R = found.sensor("R")[-1]
+    clamp = read(found, names)
+    assert clamp[:3] == pytest.approx([-R[0], -R[1], -R[-1]], rel=1e-9, abs=1e-6)
+    # moments pass from element to element, and nothing is left at the free end
+    for e in (0, 1):
+        assert read(found, names, e)[5] == pytest.approx(read(found, names, e + 1)[2], rel=1e-9)
+    assert read(found, names, 2)[3:] == pytest.approx(np.zeros(3), abs=1e-6 * abs(R[-1]))
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("mass", ["hermite", "consistent"])
+@pytest.mark.parametrize("linear", [False, True], ids=["large", "linear"])
+def test_weight_counts_where_masses_are_distributed(dimension, mass, linear):
+    model = build(dimension, mass=mass, gravity=True)
+    names = watch(model)
+    load_statically(model, linear)
+    found = read(solve(model), names)
+    weight = RHO * G * LENGTH
+    assert found == pytest.approx([0.0, -weight, -0.5 * weight * LENGTH, 0.0, 0.0, 0.0], abs=1e-8 if linear else 5e-2)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_lumped_weight_leaves_the_moment_exact(dimension):
+    model = build(dimension, mass="lumped", gravity=True)
+    names = watch(model)
+    load_statically(model, True)
+    found = read(solve(model), names)
+    assert found[[2, 5]] == pytest.approx([-0.5 * RHO * G * LENGTH**2, 0.0], abs=1e-9)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_centrifugal_force_pulls_at_the_hub(dimension):
+    speed = 5.0
+    model = build(dimension)
+    axis = {} if dimension == 2 else {"axis": (0.0, 0.0, 1.0)}
+    model.centrifugal("spin", speed, point=(0.0,) * dimension, **axis)
+    names = watch(model)
+    load_statically(model, True)
+    found = read(solve(model), names)
+    assert found[0] == pytest.approx(0.5 * RHO * speed**2 * LENGTH**2, rel=1e-9)
+    assert found[3] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("linear", [False, True], ids=["large", "linear"])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_transient_agrees_with_a_refined_mesh(dimension, linear):
+    """Two elements that swing under a sudden line load: the moment at the clamp is that of sixteen."""
+    found = []
+    for n in (2, 16):
+        model = build(dimension, n)
+        law = {"kind": "expression", "expression": "1 - exp(-1e4*t)"}
+        model.line_load("q", "b", vector(dimension, 0.0, -Q), function=law)
+        names = watch(model)
+        model.sensor("R", "reaction", on="l:start")
+        (model.linear_transient_step if linear else model.transient_step)(0.05, 0.0005, frames=0)
+        done = solve(model)
+        found.append(done.sensor(f"{names[2]} 0")[4:, 0])
+        # every row is in balance with the support
+        assert found[-1] == pytest.approx(-done.sensor("R")[4:, -1], rel=1e-6, abs=1e-6 * Q * LENGTH**2)
+    size = np.abs(found[1]).max()
+    assert size > 1.5 * 0.5 * Q * LENGTH**2
+    assert np.abs(found[0] - found[1]).max() < 0.12 * size
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_free_fall_leaves_no_section_forces(dimension):
+    model = Model(dimension, gravity=vector(dimension, 0.0, -G))
+    more = {"GJ": 1e5} if dimension == 3 else {}
+    model.section("s", "stiffness", EA=1e7, EI=EI, GA=1e6, rhoA=RHO, rhoI=0.01, **more)
+    model.line("l", (0.0,) * dimension, (LENGTH, 0.0, 0.0)[:dimension], 2)
+    model.beams("b", "l", "s")
+    names = watch(model)
+    model.transient_step(0.1, 0.01)
+    found = solve(model)
+    for q in names:
+        assert np.abs(found.sensor(f"{q} 0")[2:]).max() < 1e-7 * RHO * G * LENGTH
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_harmonic_moment_of_a_shaken_clamp(dimension):
+    """Far below the first frequency the clamp bears the inertia of a rigid beam, rho L w^2 s L/2, with one element."""
+    model = build(dimension)
+    model.base_excitation("shake", vector(dimension, 0.0, 1.0), displacement="0*t")
+    model.sensor("M", "element", on="b", element=0, quantity="M_p" if dimension == 2 else "Mz 1")
+    model.sensor("end", "element", on="b", element=0, quantity="M_q" if dimension == 2 else "Mz 2")
+    model.harmonic_step([0.1], amplitudes={"shake": 0.01})
+    found = solve(model)
+    inertia = RHO * LENGTH * (2.0 * np.pi * 0.1) ** 2 * 0.01
+    # the base moves by s cos(w t): the beam is accelerated against it, and bends towards where the base goes
+    assert found.response("M")[0, 0] == pytest.approx(0.5 * inertia * LENGTH, rel=1e-4)
+    assert abs(found.response("end")[0, 0]) < 1e-6 * inertia * LENGTH
+
+
+def test_offsets_of_the_line_count():
+    """A line load on an eccentric line twists and bends its nodes; the section forces are those of the line."""
+    model = build(3, offset=(0.0, 0.1, 0.2))
+    model.line_load("q", "b", (0.0, -Q, 0.0))
+    names = watch(model)
+    model.sensor("T", "element", on="b", element=0, quantity="T 1")
+    load_statically(model, True)
+    found = solve(model)
+    assert read(found, names) == pytest.approx([0.0, -Q * LENGTH, -0.5 * Q * LENGTH**2, 0.0, 0.0, 0.0], abs=1e-8)
+    assert found.sensor("T")[-1, 0] == pytest.approx(0.0, abs=1e-8)

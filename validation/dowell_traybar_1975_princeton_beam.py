@@ -1,0 +1,105 @@
+"""Princeton beam.
+
+A thin cantilever under a dead load at its tip, its section turned against the load: bending about both axes twists it.
+
+           y                         load P at the angle beta from the stiff direction y:
+           |__ x                     P (-cos(beta) ey + sin(beta) ez)
+      clamp|=======================o
+             508 mm, section 12.3777 (along y) x 3.2024 mm, E = 71.7 GPa, nu = 0.31
+
+Source: E.H. Dowell, J.J. Traybar, "An experimental study of the nonlinear stiffness of a rotor blade undergoing flap,
+lag and twist deformations", AMS Reports 1194 and 1257, Princeton University, 1975: problem and loads.  Printed numbers
+are those of beam elements of ANSYS in L. Obrezkov, A. Mikkola, M.K. Matikainen et al., "Performance review of locking
+alleviation methods for continuum ANCF beam elements", Nonlinear Dynamics 109 (2022), as quoted in the test model
+ANCFBeamTest.py of EXUDYN (github.com/jgerstmayr/EXUDYN).  The torsion constant of their section is not told; here it is
+that of a rectangle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import Model, solve
+from fem_mbs.validation.case import Curve, Findings, extrapolated
+from fem_mbs.validation.exact_beam import cantilever
+
+CASES = {"B-PRINCETON": "thin cantilever, bent about both axes and twisted by one oblique load"}
+
+LENGTH, HEIGHT, WIDTH, E, NU = 0.508, 12.3777e-3, 3.2024e-3, 71.7e9, 0.31
+LOADS = (8.896, 13.345)
+ANGLES = (0, 15, 30, 45, 60, 75, 90)
+MESHES = (6, 18, 54)
+
+
+def stiffness() -> dict[str, float]:
+    """Products with the section's constants; J by the first terms of St. Venant's series (Timoshenko & Goodier)."""
+    G, A, q = E / (2.0 * (1.0 + NU)), HEIGHT * WIDTH, WIDTH / HEIGHT
+    return {
+        "EA": E * A,
+        "GAy": G * A * 5.0 / 6.0,
+        "GAz": G * A * 5.0 / 6.0,
+        "GJ": G * HEIGHT * WIDTH**3 * (1.0 / 3.0 - 0.21 * q * (1.0 - q**4 / 12.0)),
+        "EIy": E * HEIGHT * WIDTH**3 / 12.0,
+        "EIz": E * WIDTH * HEIGHT**3 / 12.0,
+    }
+
+
+def load(force: float, beta: float) -> np.ndarray:
+    angle = np.radians(beta)
+    return force * np.array([0.0, -np.cos(angle), np.sin(angle)])
+
+
+def build(force: float = 8.896, beta: float = 45.0, n: int = 20, strains: str | None = None) -> Model:
+    model = Model(3, "Princeton beam")
+    model.section("blade", "stiffness", **stiffness(), rhoA=0.0)
+    model.line("blade", (0.0, 0.0, 0.0), (LENGTH, 0.0, 0.0), n)
+    model.beams("blade", "blade", "blade", strains=strains, orientation=(0.0, 1.0, 0.0))
+    model.fix("blade:start")
+    model.force("P", "blade:end", load(force, beta))
+    model.sensor("tip", "displacement", on="blade:end")
+    model.static_step(increments=4)
+    return model
+
+
+def reference() -> dict:
+    return {
+        # -uy and uz of the tip at the angles
+        8.896: (
+            (1.071417630e-2, 1.061328706e-2, 1.011169630e-2, 8.837226265e-3, 6.604665004e-3, 3.538889001e-3, 0.0),
+            (0.0, 4.208232124e-2, 7.939482948e-2, 0.108987937, 0.129887616, 0.142194370, 0.146245978),
+        ),
+        13.345: (
+            (1.606423724e-2, 1.645825752e-2, 1.665873206e-2, 1.518618440e-2, 1.157837500e-2, 6.248967384e-3, 0.0),
+            (0.0, 6.435812858e-2, 0.117735994, 0.156467239, 0.181861627, 0.196097131, 0.200677707),
+        ),
+    }
+
+
+def exact(force: float, beta: float) -> np.ndarray:
+    """Displacement of the tip of the exact beam."""
+    flexibility = np.diag(1.0 / np.array([stiffness()[k] for k in ("EA", "GAy", "GAz", "GJ", "EIy", "EIz")]))
+    tip = cantilever(LENGTH, flexibility, load(force, beta), intervals=16)[-1].place(LENGTH)
+    return tip - (LENGTH, 0.0, 0.0)
+
+
+def check(f: Findings) -> None:
+    known = reference()
+    curves = []
+    for force in LOADS:
+        tips = np.array([solve(build(force, beta)).sensor("tip")[-1] for beta in ANGLES])
+        for k, (name, sign) in enumerate((("-uy", -1.0), ("uz", 1.0)), 1):
+            for beta, tip, printed in zip(ANGLES, tips, known[force][k - 1], strict=True):
+                if printed:
+                    f.row(
+                        "B-PRINCETON", f"{name} of the tip, {force} N at {beta} deg, 20 elements", sign * tip[k],
+                        printed, "printed (ANSYS); 1.5 %: 1 % of the torsion constant is 1 % of uy", relative=0.015,
+                    )  # fmt: skip
+            curves.append(Curve(np.array(ANGLES), sign * tips[:, k], f"{name}, {force} N"))
+            curves.append(Curve(np.array(ANGLES), np.array(known[force][k - 1]), "", "o"))
+        for beta in (30, 60):
+            found = extrapolated([solve(build(force, beta, n)).sensor("tip")[-1] for n in MESHES], 3.0)
+            f.zero(
+                "B-PRINCETON", f"limit of the tip against the exact beam over the length, {force} N at {beta} deg",
+                np.linalg.norm(found - exact(force, beta)) / LENGTH, 1e-6, "boundary-value solution in the file",
+            )  # fmt: skip
+    f.figure("Princeton beam", curves, "Angle of the load [deg]", "Displacement of the tip [m]", "Points: printed.")
