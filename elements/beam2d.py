@@ -41,6 +41,7 @@ from fem_mbs.contract import (
     COMMIT,
     DECAY,
     DISSIPATED,
+    FORCE,
     LEDGER,
     ONE_STATE,
     OUTPUT,
@@ -49,12 +50,14 @@ from fem_mbs.contract import (
     SK,
     START,
     STRAIN,
+    STRESSES,
     TANGENT,
     WV,
     H,
     inner,
     kernel,
 )
+from fem_mbs.elements.beam2d_common import OUTPUTS, section_forces
 from fem_mbs.elements.kinematics import relative_angle
 from fem_mbs.elements.registry import ElementType
 
@@ -76,7 +79,6 @@ PAR = (
     "M0_p [N m]",
     "M0_q [N m]",
 )
-OUTPUTS = ("N [N]", "M_p [N m]", "M_q [N m]", "Q [N]", "strain [-]")
 
 
 @inner
@@ -98,6 +100,7 @@ def axial_strain(n2, length, t1, t2, second):
 def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inextensible):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
+    first = 1 if one_state else 0
     # rows of derivatives with respect to (dx, dy) of the chord and the two rotations of the step
     dN, dF1, dF2, ds = np.empty(4), np.empty(4), np.empty(4), np.empty(4)
     dm = np.empty((2, 4))
@@ -107,8 +110,7 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
         length, s11, s12, second = par[e, LENGTH], par[e, S11], par[e, S12], par[e, CURVATURE]
         variant = int(par[e, VARIANT])
         k_axial = par[e, EA] / length
-        dx, dy = U[qx] - U[px], U[qy] - U[py]
-        ax, ay = Q[0, qx] - Q[0, px], Q[0, qy] - Q[0, py]
+        ax, ay = Q[first, qx] - Q[first, px], Q[first, qy] - Q[first, py]
         bx, by = Q[1, qx] - Q[1, px], Q[1, qy] - Q[1, py]
         a2, b2 = ax * ax + ay * ay, bx * bx + by * by
         n0, n1 = np.sqrt(a2), np.sqrt(b2)
@@ -116,7 +118,9 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
         f1x, f1y = -e1y, e1x
         G = n0 + n1
         wx, wy = (ax + bx) / G, (ay + by) / G
-        va, vb = U[pt], U[qt]
+        va, vb, dx, dy = 0.0, 0.0, 0.0, 0.0
+        if not one_state:
+            va, vb, dx, dy = U[pt], U[qt], U[qx] - U[px], U[qy] - U[py]
         # local rotations at the start
         if one_state:
             ex, ey = par[e, EX], par[e, EY]
@@ -290,9 +294,11 @@ def force_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, 
     beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, True)
 
 
-@kernel
-def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+@inner
+def report_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inextensible):
     one_state = ctl[RULE] == ONE_STATE
+    first = 1 if one_state else 0
+    row = np.empty((1, 7))
     for e in range(e0, e1):
         r = e - e0
         length, s11, s12, second = par[e, LENGTH], par[e, S11], par[e, S12], par[e, CURVATURE]
@@ -325,7 +331,6 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         ta0, tb0 = hist[e, 0], hist[e, 1]
         strain0 = axial_strain(ax * ax + ay * ay, length, ta0, tb0, second)
         strain = axial_strain(b2, length, ta, tb, second)
-        inextensible = dof.shape[1] == 7
         k_axial = 0.0 if inextensible else par[e, EA] / length
         if job == LEDGER:
             fe[r, STRAIN] = 0.5 * (k_axial * strain * strain + s11 * (ta * ta + tb * tb)) + s12 * ta * tb
@@ -336,31 +341,42 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 fe[r, DISSIPATED] = (
                     beta * (k_axial * de * de + s11 * (da * da + db * db) + 2.0 * s12 * da * db) / ctl[H]
                 )
-        elif job == OUTPUT:
+        elif job == OUTPUT or job == STRESSES:
             # mean of both ends of the step, or the end for one-state rules
             f = 0.0 if one_state else 0.5
-            am, bm = f * ta0 + (1.0 - f) * ta, f * tb0 + (1.0 - f) * tb
             strain = f * strain0 + (1.0 - f) * strain
-            N = k_axial * strain + par[e, N0]
-            if inextensible:
-                N = par[e, SCALE] * U[dof[e, 6]] / ctl[SF]
-            # bending moments with the sign of theta'' (both faces alike): -M_1 at p, M_2 at q
-            fe[r, 0] = N
-            fe[r, 1], fe[r, 2] = par[e, M0_P] - s11 * am - s12 * bm, par[e, M0_Q] + s12 * am + s11 * bm
-            fe[r, 3] = (fe[r, 1] - fe[r, 2]) / length
+            if job == STRESSES:
+                am, bm = f * ta0 + (1.0 - f) * ta, f * tb0 + (1.0 - f) * tb
+                fe[r, 0] = k_axial * strain + par[e, N0]
+                fe[r, 1], fe[r, 2] = par[e, M0_P] - s11 * am - s12 * bm, par[e, M0_Q] + s12 * am + s11 * bm
+                continue
+            beam_block(FORCE, e, e + 1, ctl, par, dof, rot, hist, Q, D, V, U, row, ke, inextensible)
+            section_forces(fe[r], row, 1.0 / ctl[SF], D, first, i, j, par[e, EX], par[e, EY])
             fe[r, 4] = strain / length
 
 
-def prestress(par, outputs, factor):
-    """Parameters with the section forces of ``outputs`` (n, 5) times ``factor`` added to the initial ones."""
+@kernel
+def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    report_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, False)
+
+
+@kernel
+def report_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    report_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, True)
+
+
+def prestress(par, stresses, factor):
+    """Parameters with ``factor`` times the stresses (n, 3) of the job STRESSES added to the initial ones."""
     par = par.copy()
-    par[:, N0 : M0_Q + 1] += factor * outputs[:, :3]
+    par[:, N0 : M0_Q + 1] += factor * stresses
     return par
 
 
+_COMMON = {"outputs": OUTPUTS, "prestress": prestress, "stresses": 3, "sections": True}
 TYPES = {
-    "beam2": ElementType("beam2", 2, 2, True, PAR, force, report, hist=2, outputs=OUTPUTS, prestress=prestress),
+    "beam2": ElementType("beam2", 2, 2, True, PAR, force, report, hist=2, **_COMMON),
     "beam2_inextensible": ElementType(
-        "beam2_inextensible", 2, 2, True, PAR, force_inextensible, report, 2, 1, OUTPUTS, SCALE, prestress=prestress
+        "beam2_inextensible", 2, 2, True, PAR, force_inextensible, report_inextensible, hist=2, multipliers=1,
+        scale=SCALE, **_COMMON,
     ),
-}
+}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Plane beam by the strains of Reissner's exact beam, exact in energy and both momenta.
+"""Plane beam by the strains of the geometrically exact beam (Reissner), exact in energy and both momenta.
 
 The two-node element has the strains of the configuration of constant strains through its end sections, an arc along
 which the section turns evenly (in space the helicoidal one of Sonneville, Cardona & Bruls 2014,
@@ -34,8 +34,7 @@ Dofs: (x_p, vartheta_p, x_q, vartheta_q).  The rotation of a node is counted fro
 straight and unstressed, over any number of turns; |psi| < 2 pi.  With ``inextensible`` the strain e is held at zero at
 the end of each step by a multiplier N.  Damping beta [s]: stiffness proportional, sigma += beta S d(strain)/dt.
 
-Section forces: the force F of the chord in the axes of the sections (N along the normal, Q across) and the moments at
-both ends, all with the sign of the face whose normal points from p to q.
+Section forces: `fem_mbs.elements.beam2d_common`.
 """
 
 from __future__ import annotations
@@ -53,12 +52,14 @@ from fem_mbs.contract import (
     SF,
     SK,
     STRAIN,
+    STRESSES,
     TANGENT,
     WV,
     H,
     inner,
     kernel,
 )
+from fem_mbs.elements.beam2d_common import OUTPUTS, section_forces
 from fem_mbs.elements.kinematics import relative_angle
 from fem_mbs.elements.registry import ElementType, Watch
 
@@ -80,7 +81,6 @@ PAR = (
     "M0_p [N m]",
     "M0_q [N m]",
 )
-OUTPUTS = ("N [N]", "M_p [N m]", "M_q [N m]", "Q [N]", "strain [-]", "shear strain [-]", "curvature [1/m]")
 
 #: x/sin x = sum c_k x^2k
 _SERIES = (
@@ -291,51 +291,49 @@ def force_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, 
 
 @inner
 def strains(par, dof, rot, Q, D, state, e):
-    """e [m], the antisymmetric angle and psi [rad] at a state, and the direction of the mean axis."""
+    """e [m], the antisymmetric angle and psi [rad] at a state."""
     p, q, length = dof[e, 2], dof[e, 5], par[e, LENGTH]
     psi = Q[state, q] - Q[state, p]
     x, y = mean_axis(D, state, rot[e, 0], rot[e, 1], par[e, EX], par[e, EY], psi, 0.5 * (Q[state, q] + Q[state, p]))
     lx, ly = Q[state, dof[e, 3]] - Q[state, dof[e, 0]], Q[state, dof[e, 4]] - Q[state, dof[e, 1]]
     f, _, _, _, _ = arc_factor(0.5 * psi, 0.5 * psi)
     a = f * (lx * y - ly * x) / length
-    return f * (lx * x + ly * y) - length + par[e, CURVATURE] * length * a * a, a, psi, x, y
+    return f * (lx * x + ly * y) - length + par[e, CURVATURE] * length * a * a, a, psi
 
 
 @inner
 def report_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
-    if job != LEDGER and job != OUTPUT:
+    if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
     one_state = ctl[RULE] == ONE_STATE
+    first = 1 if one_state else 0
     row = np.empty((1, 7))
     for e in range(e0, e1):
         r = e - e0
         length = par[e, LENGTH]
         ka, kb = 2.0 * (par[e, S11] + par[e, S12]), 0.5 * (par[e, S11] - par[e, S12])
         k_axial = 0.0 if inextensible else par[e, EA] / length
-        e_0, a_0, psi_0, x0, y0 = strains(par, dof, rot, Q, D, 0, e)
-        e_1, a_1, psi_1, x1, y1 = strains(par, dof, rot, Q, D, 1, e)
+        s0, a0, b0 = strains(par, dof, rot, Q, D, 0 if job == LEDGER else first, e)
+        s1, a1, b1 = strains(par, dof, rot, Q, D, 1, e)
         if job == LEDGER:
-            fe[r, STRAIN] = 0.5 * (k_axial * e_1 * e_1 + ka * a_1 * a_1 + kb * psi_1 * psi_1)
-            fe[r, STRAIN] += a_1 * (par[e, M0_Q] - par[e, M0_P]) + 0.5 * psi_1 * (par[e, M0_P] + par[e, M0_Q])
+            fe[r, STRAIN] = 0.5 * (k_axial * s1 * s1 + ka * a1 * a1 + kb * b1 * b1)
+            fe[r, STRAIN] += a1 * (par[e, M0_Q] - par[e, M0_P]) + 0.5 * b1 * (par[e, M0_P] + par[e, M0_Q])
             if not inextensible:
-                fe[r, STRAIN] += e_1 * par[e, N0]
+                fe[r, STRAIN] += s1 * par[e, N0]
             beta = par[e, DAMPING] + ctl[DECAY]
             if beta != 0.0 and ctl[H] > 0.0:
-                de, da, db = e_1 - e_0, a_1 - a_0, psi_1 - psi_0
-                fe[r, DISSIPATED] = beta * (k_axial * de * de + ka * da * da + kb * db * db) / ctl[H]
+                ds, da, db = s1 - s0, a1 - a0, b1 - b0
+                fe[r, DISSIPATED] = beta * (k_axial * ds * ds + ka * da * da + kb * db * db) / ctl[H]
+            continue
+        strain, angle, psi = 0.5 * (s0 + s1), 0.5 * (a0 + a1), 0.5 * (b0 + b1)
+        if job == STRESSES:
+            fe[r, 0] = par[e, N0] + k_axial * strain
+            fe[r, 1] = par[e, M0_P] + kb * psi - 0.5 * ka * angle
+            fe[r, 2] = par[e, M0_Q] + kb * psi + 0.5 * ka * angle
         else:
-            # forces of the step, in the axes of the middle of the element (of the step: the mean of both ends)
             beam_block(FORCE, e, e + 1, ctl, par, dof, rot, Q, D, V, U, row, ke, inextensible)
-            f = 1.0 / ctl[SF]
-            x, y = x1, y1
-            if not one_state:
-                x, y = 0.5 * (x0 + x1), 0.5 * (y0 + y1)
-                n = np.sqrt(x * x + y * y)
-                x, y = x / n, y / n
-                e_1, a_1, psi_1 = 0.5 * (e_0 + e_1), 0.5 * (a_0 + a_1), 0.5 * (psi_0 + psi_1)
-            fe[r, 0], fe[r, 3] = f * (row[0, 3] * x + row[0, 4] * y), f * (row[0, 4] * x - row[0, 3] * y)
-            fe[r, 1], fe[r, 2] = -f * row[0, 2], f * row[0, 5]
-            fe[r, 4], fe[r, 5], fe[r, 6] = e_1 / length, -a_1, psi_1 / length
+            section_forces(fe[r], row, 1.0 / ctl[SF], D, first, rot[e, 0], rot[e, 1], par[e, EX], par[e, EY])
+            fe[r, 4] = strain / length
 
 
 @kernel
@@ -348,14 +346,10 @@ def report_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD,
     report_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, True)
 
 
-def prestress(par, outputs, factor):
-    """Parameters with the stresses of the strains in ``outputs`` (n, 7) times ``factor`` added to the initial ones."""
+def prestress(par, stresses, factor):
+    """Parameters with ``factor`` times the stresses (n, 3) of the job STRESSES added to the initial ones."""
     par = par.copy()
-    strain, angle, psi = outputs[:, 4], -outputs[:, 5], outputs[:, 6] * par[:, LENGTH]
-    par[:, N0] += factor * par[:, EA] * strain
-    bending, across = 0.5 * (par[:, S11] - par[:, S12]) * psi, (par[:, S11] + par[:, S12]) * angle
-    par[:, M0_P] += factor * (bending - across)
-    par[:, M0_Q] += factor * (bending + across)
+    par[:, N0 : M0_Q + 1] += factor * stresses
     return par
 
 
@@ -366,7 +360,7 @@ def turn_within(par, dof, rot, Q, D):
 
 def _types():
     watch = Watch(turn_within, 3.5, 6.0, "the angle between its end sections", "use more elements")
-    common = {"outputs": OUTPUTS, "prestress": prestress, "watch": watch}
+    common = {"outputs": OUTPUTS, "prestress": prestress, "watch": watch, "stresses": 3, "sections": True}
     return {
         "exact_beam2": ElementType("exact_beam2", 2, 2, True, PAR, force, report, **common),
         "exact_beam2_inextensible": ElementType(

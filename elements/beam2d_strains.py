@@ -19,6 +19,7 @@ import numpy as np
 from fem_mbs.contract import (
     DECAY,
     DISSIPATED,
+    FORCE,
     LEDGER,
     ONE_STATE,
     OUTPUT,
@@ -26,13 +27,14 @@ from fem_mbs.contract import (
     SF,
     SK,
     STRAIN,
+    STRESSES,
     TANGENT,
     WV,
     H,
     inner,
     kernel,
 )
-from fem_mbs.elements.beam2d import OUTPUTS
+from fem_mbs.elements.beam2d_common import OUTPUTS, section_forces
 from fem_mbs.elements.registry import ElementType
 
 EA, S55, S56, LENGTH, EX, EY, CURVATURE, DAMPING, SCALE = 0, 1, 2, 3, 4, 5, 6, 7, 8
@@ -65,6 +67,7 @@ def axial(n2, length, e5, e6, second):
 def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
+    first = 1 if one_state else 0
     # derivatives with respect to the chord (2) and the two rotations of the step
     d5, d6, dN, ds5, ds6 = np.zeros(4), np.zeros(4), np.empty(4), np.empty(4), np.empty(4)
     dF, dm = np.empty((2, 4)), np.empty((2, 4))
@@ -75,7 +78,7 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
         k55, k56 = par[e, S55] / length**2, -par[e, S56] / length**2
         ex, ey = par[e, EX], par[e, EY]
         px, py, qx, qy = dof[e, 0], dof[e, 1], dof[e, 3], dof[e, 4]
-        ax, ay = Q[0, qx] - Q[0, px], Q[0, qy] - Q[0, py]
+        ax, ay = Q[first, qx] - Q[first, px], Q[first, qy] - Q[first, py]
         bx, by = Q[1, qx] - Q[1, px], Q[1, qy] - Q[1, py]
         a2, b2 = ax * ax + ay * ay, bx * bx + by * by
         n1 = np.sqrt(b2)
@@ -84,9 +87,9 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
         mx, my = 0.5 * (ax + bx), 0.5 * (ay + by)
         i, j = rot[e, 0], rot[e, 1]
         # section axes e_x of both ends, at start and end; e_y = R90 e_x
-        p0x, p0y = D[0, i, 0] * ex - D[0, i, 1] * ey, D[0, i, 1] * ex + D[0, i, 0] * ey
+        p0x, p0y = D[first, i, 0] * ex - D[first, i, 1] * ey, D[first, i, 1] * ex + D[first, i, 0] * ey
         p1x, p1y = D[1, i, 0] * ex - D[1, i, 1] * ey, D[1, i, 1] * ex + D[1, i, 0] * ey
-        q0x, q0y = D[0, j, 0] * ex - D[0, j, 1] * ey, D[0, j, 1] * ex + D[0, j, 0] * ey
+        q0x, q0y = D[first, j, 0] * ex - D[first, j, 1] * ey, D[first, j, 1] * ex + D[first, j, 0] * ey
         q1x, q1y = D[1, j, 0] * ex - D[1, j, 1] * ey, D[1, j, 1] * ex + D[1, j, 0] * ey
         pmx, pmy, qmx, qmy = 0.5 * (p0x + p1x), 0.5 * (p0y + p1y), 0.5 * (q0x + q1x), 0.5 * (q0y + q1y)
         e50, e51 = -ax * p0y + ay * p0x, -bx * p1y + by * p1x
@@ -184,13 +187,13 @@ def force_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, 
     block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, True)
 
 
-@kernel
-def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    if job != LEDGER and job != OUTPUT:
+@inner
+def report_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
+    if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
     one_state = ctl[RULE] == ONE_STATE
-    inextensible = dof.shape[1] == 7
-    s = np.empty((2, 3))
+    first = 1 if one_state else 0
+    s, row = np.empty((2, 3)), np.empty((1, 7))
     for e in range(e0, e1):
         r = e - e0
         length, second, ex, ey = par[e, LENGTH], par[e, CURVATURE], par[e, EX], par[e, EY]
@@ -218,26 +221,38 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             f = 0.0 if one_state else 0.5
             g = 1.0 - f
             e1_, e5, e6 = f * s[0, 0] + g * s[1, 0], f * s[0, 1] + g * s[1, 1], f * s[0, 2] + g * s[1, 2]
-            fe[r, 0] = par[e, SCALE] * U[dof[e, 6]] / ctl[SF] if inextensible else k_axial * e1_ + par[e, N0]
-            fe[r, 1] = (k55 * e5 + k56 * e6) * length + par[e, M0_P]
-            fe[r, 2] = (k56 * e5 + k55 * e6) * length + par[e, M0_Q]
-            fe[r, 3] = (fe[r, 1] - fe[r, 2]) / length
+            if job == STRESSES:
+                fe[r, 0] = k_axial * e1_ + par[e, N0]
+                fe[r, 1] = (k55 * e5 + k56 * e6) * length + par[e, M0_P]
+                fe[r, 2] = (k56 * e5 + k55 * e6) * length + par[e, M0_Q]
+                continue
+            block(FORCE, e, e + 1, ctl, par, dof, rot, Q, D, V, U, row, ke, inextensible)
+            section_forces(fe[r], row, 1.0 / ctl[SF], D, first, i, j, ex, ey)
             fe[r, 4] = e1_ / length
 
 
-def prestress(par, outputs, factor):
-    """Parameters with the section forces of ``outputs`` (n, 5) times ``factor`` added to the initial ones."""
+@kernel
+def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    report_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, False)
+
+
+@kernel
+def report_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    report_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, True)
+
+
+def prestress(par, stresses, factor):
+    """Parameters with ``factor`` times the stresses (n, 3) of the job STRESSES added to the initial ones."""
     par = par.copy()
-    par[:, N0 : M0_Q + 1] += factor * outputs[:, :3]
+    par[:, N0 : M0_Q + 1] += factor * stresses
     return par
 
 
+_COMMON = {"outputs": OUTPUTS, "prestress": prestress, "stresses": 3, "sections": True}
 TYPES = {
-    "strain_beam2": ElementType(
-        "strain_beam2", 2, 2, True, PAR, force, report, outputs=OUTPUTS, prestress=prestress
-    ),
+    "strain_beam2": ElementType("strain_beam2", 2, 2, True, PAR, force, report, **_COMMON),
     "strain_beam2_inextensible": ElementType(
-        "strain_beam2_inextensible", 2, 2, True, PAR, force_inextensible, report, 0, 1, OUTPUTS, SCALE,
-        prestress=prestress,
+        "strain_beam2_inextensible", 2, 2, True, PAR, force_inextensible, report_inextensible, multipliers=1,
+        scale=SCALE, **_COMMON,
     ),
 }  # fmt: skip

@@ -1,30 +1,33 @@
 """Spatial beams: generalised strains (Besseling, Meijaard) and natural strains (co-rotational).
 
-Ends P = x + R a with rigid offsets a, section triads [e_x e_y e_z] = R A, chord l = P_q - P_p.  Basic strains b:
+Ends P = x + R a with rigid offsets a, section triads [e_x e_y e_z] = R A, chord l = P_q - P_p.
 
 - ``strain_beam3``  generalised strains, Meijaard 1993 (doi:10.1007/BF00045886 gives the same) eq 2:
       b1 = |l| - L,  b2 = L (e_z^p.e_y^q - e_y^p.e_z^q)/2,
       b3 = -l.e_z^p,  b4 = l.e_z^q,  b5 = l.e_y^p,  b6 = -l.e_y^q
-- ``corotational_beam3``  natural strains against the element triad (`fem_mbs.elements.beam3d_natural`):
-      |l| - L,  L tau,  -L theta_y^p,  L theta_y^q,  -L theta_z^p,  L theta_z^q
-  which agree with the others to first order; they measure angles where the others measure sines.
+  with his second-order terms, eq 16:
+      e1 = b1 + (2 b3^2 + b3 b4 + 2 b4^2 + 2 b5^2 + b5 b6 + 2 b6^2)/(30 L)
+      e2 = b2 + (b4 b5 - b3 b6)/L
+      e3, e4 = b3, b4 +- b2 (b5 + b6)/(6 L),   e5, e6 = b5, b6 -+ b2 (b3 + b4)/(6 L)
+- ``corotational_beam3``  natural strains against the element triad (`fem_mbs.elements.beam3d_natural`), the elongation
+  |l| - L, the twist tau and the rotations theta_p, theta_q of both end sections across the chord.  As d1 = |l| - L,
+  (d3, -d2) = L (theta_p + theta_q)/2, d4 = L tau, (d5, d6) = L (theta_q - theta_p), with the shares (k2, k3) of
+  (d2, d3)/L that bending has (`fem_mbs.elements.beam3d_exact`) and w = (d2, d3)/L - k, u = k - (d2, d3)/(2 L):
+      e1 = d1 + (d5^2 + d6^2)/(24 L) - (d2^2 + d3^2)/(2 L) + k2 d2 + k3 d3 - 0.4 L (k2^2 + k3^2)
+      (e2, e3) = (d2, d3) + d1 w - d4 (d5, d6)/(6 L),   e4 = d4 + u2 d5 + u3 d6,   (e5, e6) = (d5, d6) + d4 w
+  which are the strains of the exact beam to second order.
 
-Strains with second-order terms (eq 16; the energy then is right to third order in the strains):
-    e1 = b1 + (2 b3^2 + b3 b4 + 2 b4^2 + 2 b5^2 + b5 b6 + 2 b6^2)/(30 L)
-    e2 = b2 + c (b4 b5 - b3 b6)/L,   c = 1; 1/2 for natural strains, whose twist holds the other half
-    e3, e4 = b3, b4 +- b2 (b5 + b6)/(6 L),   e5, e6 = b5, b6 -+ b2 (b3 + b4)/(6 L)
-Stresses sigma = S (e - e0) + s0, with the full symmetric matrix S, reference strains e0 (initial curvature and twist)
-and initial stresses s0; Kelvin-Voigt damping adds beta S de/dt.  sigma_1 is the axial force, L sigma_2 the torque, L
-sigma_3 ... L sigma_6 the section moments My at p and q, Mz at p and q.
+Which theories they tend to: docs/theory.md, section 4.  Stresses sigma = S (e - e0) + s0, with the full symmetric
+S, reference strains e0 (initial curvature and twist) and initial stresses s0; Kelvin-Voigt damping: beta S de/dt.
+The section forces that are reported are the forces of the ends in the section's axes.
 
-Over a step: b are bilinear, or made of bilinear scalars, with exact quotients; e is quadratic in b, so its gradient
-at the mean of b0 and b1 is exact; sigma is the mean stress (docs/theory.md, section 1).  Energy, momentum and angular
-momentum are exact at every step size.
+Over a step: the basic strains are bilinear, or made of bilinear scalars, with exact quotients; e is quadratic in them,
+so its gradient at their mean is exact; sigma is the mean stress (docs/theory.md, section 1).  Energy, momentum and
+angular momentum are exact at every step size.
 
 ``_fixed``: strains held at e0 at the end of the step, each by a multiplier that is its stress.
 
-Limits: the generalised twist L sin(phi) bears no more than a quarter turn per element (`TWIST_WARN`, `TWIST_LIMIT`);
-the second-order terms are derived for straight elements without shear deformation.
+Limits: the generalised twist L sin(phi) bears no more than a quarter turn per element (`TWIST_WARN`, `TWIST_LIMIT`).
 
 Dofs: (x_p, theta_p, x_q, theta_q), spatial axes.
 """
@@ -58,20 +61,26 @@ from fem_mbs.elements.beam3d_common import (
     FIXED,
     LENGTH,
     PAR,
+    PAR_SHARES,
     REFERENCE,
     SCALE,
     SECOND,
     STRESS,
     TRIAD,
+    acting_forces,
     add_cross,
     add_skew,
     add_turned,
     beam_types,
+    composed,
+    composition,
+    curvature,
     dot,
     end_rates,
     matrix,
     place,
     section_forces,
+    shares,
     store_force,
     store_tangent,
 )
@@ -98,6 +107,21 @@ def _generalised(E, l, length, stretch, b):
     b[0] = stretch
     b[1] = 0.5 * length * (dot(E[2], E[4]) - dot(E[1], E[5]))
     b[2], b[3], b[4], b[5] = -dot(l, E[2]), dot(l, E[5]), dot(l, E[1]), -dot(l, E[4])
+
+
+@inner
+def _along(b, d):
+    """d (6,): elongation, shear y and z, twist, bending y and z [m], from natural strains b (6,) of the ends."""
+    d[0], d[1], d[2], d[3] = b[0], 0.5 * (b[4] - b[5]), 0.5 * (b[3] - b[2]), b[1]
+    d[4], d[5] = b[2] + b[3], b[4] + b[5]
+
+
+@inner
+def _at_ends(s, t):
+    """t (6,): stresses on natural strains of the ends from stresses s (6,) on what `_along` makes of them."""
+    t[0], t[1] = s[0], s[3]
+    t[2], t[3] = s[4] - 0.5 * s[2], s[4] + 0.5 * s[2]
+    t[4], t[5] = s[5] + 0.5 * s[1], s[5] - 0.5 * s[1]
 
 
 @inner
@@ -204,9 +228,9 @@ def _geometric(p, w, u, G, E, E1, l, K):
 
 # --- second-order strains and stresses -------------------------------------------------------------------------------
 @inner
-def _second_order(b, length, second, c, e):
-    """e (6,) from basic strains b; ``second``: 1 or 0; c: factor of the twist's term."""
-    f, h, g = second / (30.0 * length), second / (6.0 * length), second * c / length
+def _second_order(b, length, second, e):
+    """e (6,) from generalised strains b; ``second``: 1 or 0."""
+    f, h, g = second / (30.0 * length), second / (6.0 * length), second / length
     e[0] = b[0] + f * (
         2.0 * (b[2] * b[2] + b[3] * b[3] + b[4] * b[4] + b[5] * b[5]) + b[2] * b[3] + b[4] * b[5]
     )  # fmt: skip
@@ -216,9 +240,9 @@ def _second_order(b, length, second, c, e):
 
 
 @inner
-def _composition(b, length, second, c, M):
+def _composition(b, length, second, M):
     """M (6, 6) = de/db."""
-    f, h, g = second / (30.0 * length), second / (6.0 * length), second * c / length
+    f, h, g = second / (30.0 * length), second / (6.0 * length), second / length
     M[:] = 0.0
     for i in range(6):
         M[i, i] = 1.0
@@ -233,9 +257,9 @@ def _composition(b, length, second, c, M):
 
 
 @inner
-def _curvature(sigma, length, second, c, C):
+def _curvature(sigma, length, second, C):
     """C (6, 6) += 1/2 sum_i sigma_i d2e_i/db2: how the composition changes with the mean of the basic strains."""
-    f, h, g = 0.5 * second / (30.0 * length), 0.5 * second / (6.0 * length), 0.5 * second * c / length
+    f, h, g = 0.5 * second / (30.0 * length), 0.5 * second / (6.0 * length), 0.5 * second / length
     n, t = f * sigma[0], g * sigma[1]
     for i in range(2, 6):
         C[i, i] += 4.0 * n
@@ -261,7 +285,7 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
     fixed = dof.shape[1] - 12
-    c2 = 0.5 if natural else 1.0
+    g, c, t = 0.0, np.zeros((2, 2)), np.empty(6)
     E, EM, l, lm = np.empty((2, 6, 3)), np.empty((6, 3)), np.empty((2, 3)), np.empty(3)
     a, am = np.empty((2, 2, 3)), np.empty((2, 3))
     w, u = np.empty(3), np.empty(3)
@@ -276,6 +300,9 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
         f = fe[e - e0]
         length, second = par[e, LENGTH], par[e, SECOND]
         matrix(par, e, S)
+        if natural:
+            shares(par, e, c)
+            g = second / length
         G = 0.0
         n1 = 1.0
         for state in range(2):
@@ -284,10 +311,12 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
             G += n1
             if natural:
                 natural_strains.scalars(E[state], l[state], n1, z[state], W[state])
-                natural_strains.strains(W[state], length, stretch, b[state])
+                natural_strains.strains(W[state], length, stretch, t)
+                _along(t, b[state])
+                composed(b[state], c, g, length, es[state])
             else:
                 _generalised(E[state], l[state], length, stretch, b[state])
-            _second_order(b[state], length, second, c2, es[state])
+                _second_order(b[state], length, second, es[state])
         for i in range(3):
             w[i], u[i], lm[i] = (l[0, i] + l[1, i]) / G, l[1, i] / n1, 0.5 * (l[0, i] + l[1, i])
             for j in range(6):
@@ -298,7 +327,8 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
             natural_strains.means(z[0], W[0], z[1], W[1], y, x)
             for i in range(6):
                 unit[i] = 1.0
-                natural_strains.adjoint(y, unit, length, p)
+                _at_ends(unit, t)
+                natural_strains.adjoint(y, t, length, p)
                 _resultant(p, w, EM, lm, B[i])
                 unit[i] = 0.0
         else:
@@ -316,12 +346,14 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
                 natural_strains.means(z[1], W[1], z[1], W[1], y1, x1)
                 for i in range(6):
                     unit[i] = 1.0
-                    natural_strains.adjoint(y1, unit, length, p)
+                    _at_ends(unit, t)
+                    natural_strains.adjoint(y1, t, length, p)
                     _resultant(p, u, E[1], l[1], B1[i])
                     unit[i] = 0.0
+                composition(b[1], c, g, length, M1)
             else:
                 _rows(E[1], l[1], u, length, B1)
-            _composition(b[1], length, second, c2, M1)
+                _composition(b[1], length, second, M1)
         if one_state and beta != 0.0:
             # rates from the velocities; their geometric derivative is left out of the tangent
             end_rates(V, D, dof, rot, e, a[1], f9)
@@ -340,7 +372,10 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
         for i in range(fixed):
             k = int(par[e, FIXED + i])
             sigma[k] += par[e, SCALE] * U[dof[e, 12 + i]] / sf
-        _composition(bm, length, second, c2, M)
+        if natural:
+            composition(bm, c, g, length, M)
+        else:
+            _composition(bm, length, second, M)
         for i in range(6):
             s[i] = 0.0
             for j in range(6):
@@ -366,7 +401,10 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
                         v[i] += M[k, i] * C[k, j]
                 for i in range(6):
                     C[i, j] = v[i]
-            _curvature(sigma, length, second, c2, C)
+            if natural:
+                curvature(sigma, c, g, length, C)
+            else:
+                _curvature(sigma, length, second, C)
         for i in range(6):
             for j in range(9):
                 CB[i, j] = 0.0
@@ -378,13 +416,14 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
                 for k in range(6):
                     K[i, j] += B[k, i] * CB[k, j]
         if natural:
-            natural_strains.adjoint(y, s, length, p)
+            _at_ends(s, t)
+            natural_strains.adjoint(y, t, length, p)
             _scalar_rows(E[1], l[1], u, BZ)
             for j in range(9):
                 for i in range(_NZ):
                     dp[i] = BZ[i, j]
                 natural_strains.variation(z[1], W[0], W[1], x, dp, dy)
-                natural_strains.adjoint_tangent(y, dy, s, length, dp)
+                natural_strains.adjoint_tangent(y, dy, t, length, dp)
                 _resultant(dp, w, EM, lm, f9)
                 for i in range(9):
                     K[i, j] += f9[i]
@@ -411,25 +450,33 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
         return
     start = 1.0 if ctl[RULE] == ONE_STATE else 0.5  # weight of the end: outputs are means over the step
     fixed = dof.shape[1] - 12
-    c2 = 0.5 if natural else 1.0
+    g, c, t = 0.0, np.zeros((2, 2)), np.empty(6)
     E, l, a, w = np.empty((6, 3)), np.empty(3), np.empty((2, 3)), np.empty(3)
     b, es, d, z, W = np.empty(6), np.empty((2, 6)), np.empty(6), np.empty(_NZ), np.empty(_NW)
     y, x, p, B = np.empty(_NY), np.empty(10), np.empty(_NZ), np.empty((6, 9))
     S, M, sigma, s, f9 = np.empty((6, 6)), np.empty((6, 6)), np.empty(6), np.empty(6), np.empty(9)
+    acting = np.empty(12)
     for e in range(e0, e1):
         f = fe[e - e0]
+        if job == OUTPUT:
+            acting_forces(f, acting)
         length, second = par[e, LENGTH], par[e, SECOND]
         matrix(par, e, S)
+        if natural:
+            shares(par, e, c)
+            g = second / length
         for state in range(2):
             weight = start if state == 1 else 1.0 - start
             place(par, e, dof, rot, Q, D, state, E, l, a)
             n, stretch = _stretch(l, length)
             if natural:
                 natural_strains.scalars(E, l, n, z, W)
-                natural_strains.strains(W, length, stretch, b)
+                natural_strains.strains(W, length, stretch, t)
+                _along(t, b)
+                composed(b, c, g, length, es[state])
             else:
                 _generalised(E, l, length, stretch, b)
-            _second_order(b, length, second, c2, es[state])
+                _second_order(b, length, second, es[state])
             if job == LEDGER or weight == 0.0:
                 continue
             for i in range(6):
@@ -442,7 +489,10 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
                 continue
             for i in range(fixed):
                 sigma[int(par[e, FIXED + i])] += par[e, SCALE] * U[dof[e, 12 + i]] / ctl[SF]
-            _composition(b, length, second, c2, M)
+            if natural:
+                composition(b, c, g, length, M)
+            else:
+                _composition(b, length, second, M)
             for i in range(6):
                 s[i] = 0.0
                 for j in range(6):
@@ -451,7 +501,8 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
                 w[i] = l[i] / n
             if natural:
                 natural_strains.means(z, W, z, W, y, x)
-                natural_strains.adjoint(y, s, length, p)
+                _at_ends(s, t)
+                natural_strains.adjoint(y, t, length, p)
                 _resultant(p, w, E, l, f9)
             else:
                 _rows(E, l, w, length, B)
@@ -459,9 +510,9 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
                     f9[j] = 0.0
                     for i in range(6):
                         f9[j] += s[i] * B[i, j]
-            section_forces(f9, E, weight, f)
+            section_forces(f9, acting, E, a, weight, f)
             f[8] += weight * es[state, 0] / length
-            f[9] += weight * b[1] / length
+            f[9] += weight * b[3 if natural else 1] / length
         if job != LEDGER:
             continue
         energy = loss = 0.0
@@ -515,6 +566,6 @@ _TWIST = Watch(
 TYPES = dict(
     [
         *beam_types("strain_beam3", PAR, force_generalised, report_generalised, _TWIST),
-        *beam_types("corotational_beam3", PAR, force_natural, report_natural),
+        *beam_types("corotational_beam3", PAR_SHARES, force_natural, report_natural),
     ]
 )

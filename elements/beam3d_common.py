@@ -13,9 +13,10 @@ from fem_mbs.elements.kinematics import cayley_tangent, rotate, spin
 from fem_mbs.elements.registry import ElementType
 
 __all__ = [
-    "DAMPING", "FIXED", "LENGTH", "OFFSET", "OUTPUTS", "PAR", "REFERENCE", "SCALE", "SECOND", "STIFFNESS", "STRESS",
-    "TRIAD", "add_cross", "add_skew", "add_turned", "beam_types", "dot", "end_rates", "matrix", "place", "prestress",
-    "section_forces", "store_force", "store_tangent",
+    "DAMPING", "FIXED", "LENGTH", "OFFSET", "OUTPUTS", "PAR", "PAR_SHARES", "REFERENCE", "SCALE", "SECOND", "SHARE",
+    "STIFFNESS", "STRESS", "TRIAD", "acting_forces", "add_cross", "add_skew", "add_turned", "beam_types", "composed",
+    "composition", "curvature", "dot", "end_rates", "matrix", "place", "prestress", "section_forces", "shares",
+    "store_force", "store_tangent",
 ]  # fmt: skip
 
 SCALE, LENGTH, SECOND, DAMPING = 0, 1, 2, 3
@@ -32,9 +33,11 @@ PAR = (
     *(f"A{i}{j}_{end}" for end in "pq" for i in "123" for j in "123"),
     *(f"fixed{i}" for i in range(1, 7)),
 )
+SHARE = len(PAR)  # shares (2, 2) of bending in the shear strains that a constant shear force makes
+PAR_SHARES = (*PAR, "share_yy", "share_yz", "share_zy", "share_zz")
 OUTPUTS = (
     "N [N]", "Vy [N]", "Vz [N]", "T [N m]", "My 1 [N m]", "My 2 [N m]", "Mz 1 [N m]", "Mz 2 [N m]", "strain",
-    "twist [rad]",
+    "twist [rad]", "N 1 [N]", "N 2 [N]", "Vy 1 [N]", "Vy 2 [N]", "Vz 1 [N]", "Vz 2 [N]", "T 1 [N m]", "T 2 [N m]",
 )  # fmt: skip
 
 
@@ -203,21 +206,121 @@ def store_tangent(par, e, dof, U, sf, sk, fixed, f, a1, am, K, G1, Gm, ke):
             ke[9 + i, 3 + j], ke[9 + i, 9 + j] = sk * K[6 + i, 3 + j], sk * K[6 + i, 6 + j]
 
 
+# --- strains of varying bending --------------------------------------------------------------------------------------
+# Over the strains d [m]: elongation, shear y and z, twist, bending y and z.
+@inner
+def shares(par, e, c):
+    """c (2, 2) = shares of bending by the shear strains d_2, d_3 [1/m] of an element; 0 without second-order terms."""
+    f = par[e, SECOND] / par[e, LENGTH]
+    c[0, 0], c[0, 1] = f * par[e, SHARE], f * par[e, SHARE + 1]
+    c[1, 0], c[1, 1] = f * par[e, SHARE + 2], f * par[e, SHARE + 3]
+
+
+@inner
+def composed(d, c, g, length, e):
+    """e (6,) = strains with second-order terms from the basic strains d (6,) and the shares c of bending.
+
+    g: 0 for the logarithm of the ends' relative motion; for rotations against the chord 1/length, or 0 to leave out
+    second-order terms, with c = 0.
+    """
+    y, z = c[0, 0] * d[1] + c[0, 1] * d[2], c[1, 0] * d[1] + c[1, 1] * d[2]
+    u, v, p, q = g * d[1] - y, g * d[2] - z, y - 0.5 * g * d[1], z - 0.5 * g * d[2]
+    e[0] = d[0] + y * d[1] + z * d[2] - 0.4 * length * (y * y + z * z)
+    e[0] += g * ((d[4] * d[4] + d[5] * d[5]) / 24.0 - 0.5 * (d[1] * d[1] + d[2] * d[2]))
+    e[1], e[2] = d[1] + u * d[0] - g / 6.0 * d[3] * d[4], d[2] + v * d[0] - g / 6.0 * d[3] * d[5]
+    e[3] = d[3] + p * d[4] + q * d[5]
+    e[4], e[5] = d[4] + u * d[3], d[5] + v * d[3]
+
+
+@inner
+def composition(d, c, g, length, M):
+    """M (6, 6) = de/dd of `composed`."""
+    y, z = c[0, 0] * d[1] + c[0, 1] * d[2], c[1, 0] * d[1] + c[1, 1] * d[2]
+    u, v, p, q = g * d[1] - y, g * d[2] - z, y - 0.5 * g * d[1], z - 0.5 * g * d[2]
+    M[:] = 0.0
+    for i in range(6):
+        M[i, i] = 1.0
+    M[0, 1], M[0, 2], M[0, 4], M[0, 5] = y - g * d[1], z - g * d[2], g * d[4] / 12.0, g * d[5] / 12.0
+    M[1, 0], M[2, 0] = u, v
+    M[1, 3], M[1, 4], M[2, 3], M[2, 5] = -g / 6.0 * d[4], -g / 6.0 * d[3], -g / 6.0 * d[5], -g / 6.0 * d[3]
+    M[3, 4], M[3, 5], M[4, 3], M[5, 3] = p, q, u, v
+    for j in range(2):  # what y and z change, and with them u, v, p, q
+        a, b = c[0, j], c[1, j]
+        ga, gb = (g, 0.0) if j == 0 else (0.0, g)
+        M[0, 1 + j] += a * d[1] + b * d[2] - 0.8 * length * (a * y + b * z)
+        M[1, 1 + j] += (ga - a) * d[0]
+        M[2, 1 + j] += (gb - b) * d[0]
+        M[3, 1 + j] += (a - 0.5 * ga) * d[4] + (b - 0.5 * gb) * d[5]
+        M[4, 1 + j] += (ga - a) * d[3]
+        M[5, 1 + j] += (gb - b) * d[3]
+
+
+@inner
+def curvature(s, c, g, length, C):
+    """C (6, 6) += 1/2 sum_i s_i d2e_i/dd2 of `composed`: its gradient changes with the mean of the basic strains."""
+    for j in range(2):
+        a, b = c[0, j], c[1, j]
+        ga, gb = (g, 0.0) if j == 0 else (0.0, g)
+        f = 0.5 * (s[1] * (ga - a) + s[2] * (gb - b))
+        C[0, 1 + j] += f
+        C[1 + j, 0] += f
+        f = 0.5 * (s[4] * (ga - a) + s[5] * (gb - b))
+        C[3, 1 + j] += f
+        C[1 + j, 3] += f
+        f = 0.5 * s[3] * (a - 0.5 * ga)
+        C[4, 1 + j] += f
+        C[1 + j, 4] += f
+        f = 0.5 * s[3] * (b - 0.5 * gb)
+        C[5, 1 + j] += f
+        C[1 + j, 5] += f
+        for k in range(2):
+            C[1 + j, 1 + k] += 0.5 * s[0] * (c[j, k] + c[k, j] - 0.8 * length * (a * c[0, k] + b * c[1, k]))
+        f = g / 12.0 * s[1 + j]
+        C[3, 4 + j] -= f
+        C[4 + j, 3] -= f
+        C[4 + j, 4 + j] += g / 24.0 * s[0]
+        C[1 + j, 1 + j] -= 0.5 * g * s[0]
+
+
 # --- section forces --------------------------------------------------------------------------------------------------
 @inner
-def section_forces(f9, E, weight, f):
-    """f[:8] += ``weight`` times N, Vy, Vz, T and the moments My, Mz of both ends, for outputs.
+def acting_forces(f, acting):
+    """Move what an OUTPUT row ``f`` holds on entry to ``acting`` (12,): nodal forces of what acts along the element."""
+    for i in range(12):
+        acting[i] = f[i]
+        f[i] = 0.0
 
-    They are the force on the chord and the moments of the ends f9 (9,), resolved in the section axes E (6, 3), so that
-    they balance at the nodes: moments in the axes of their end, forces and torque as the mean of both ends.
+
+@inner
+def section_forces(f9, acting, E, arms, weight, f):
+    """f += ``weight`` times the section forces of `OUTPUTS`.
+
+    They are what the rest of the model does to the ends of the element, so that they balance at the nodes: the force
+    on the chord and the moments of the ends f9 (9,), and the forces of what acts along the element ``acting`` (12,) on
+    the nodes, which are ``arms`` (2, 3) away from the line.  They are resolved in the section axes E (6, 3) of their
+    end; N, Vy, Vz and T are means of both ends.  The face with the normal from p to q counts as positive.
     """
-    for j in range(3):
-        f[j] += 0.5 * weight * (dot(f9, E[j]) + dot(f9, E[3 + j]))
-    f[3] += 0.5 * weight * (dot(f9[6:], E[3]) - dot(f9[3:], E[0]))
-    f[4] -= weight * dot(f9[3:], E[1])
-    f[5] += weight * dot(f9[6:], E[4])
-    f[6] -= weight * dot(f9[3:], E[2])
-    f[7] += weight * dot(f9[6:], E[5])
+    F, m, c = np.empty(3), np.empty(3), np.empty(3)
+    for end in range(2):
+        sign = weight if end == 1 else -weight
+        for i in range(3):
+            F[i] = acting[6 * end + i] + (f9[i] if end == 1 else -f9[i])
+            m[i] = acting[6 * end + 3 + i] + f9[3 + 3 * end + i]
+        # acting moments are those about the node
+        c[0] = arms[end, 1] * acting[6 * end + 2] - arms[end, 2] * acting[6 * end + 1]
+        c[1] = arms[end, 2] * acting[6 * end] - arms[end, 0] * acting[6 * end + 2]
+        c[2] = arms[end, 0] * acting[6 * end + 1] - arms[end, 1] * acting[6 * end]
+        for i in range(3):
+            m[i] -= c[i]
+        for j in range(3):
+            v = sign * dot(F, E[3 * end + j])
+            f[j] += 0.5 * v
+            f[10 + 2 * j + end] += v
+        v = sign * dot(m, E[3 * end])
+        f[3] += 0.5 * v
+        f[16 + end] += v
+        f[4 + end] += sign * dot(m, E[3 * end + 1])
+        f[6 + end] += sign * dot(m, E[3 * end + 2])
 
 
 # --- types -----------------------------------------------------------------------------------------------------------
@@ -249,5 +352,6 @@ def beam_types(name, par, force, report, watch=None):
                 prestress=prestress,
                 watch=watch,
                 stresses=6,
+                sections=True,
             ),
         )

@@ -57,20 +57,25 @@ from fem_mbs.elements.beam3d_common import (
     DAMPING,
     FIXED,
     LENGTH,
-    PAR,
+    PAR_SHARES,
     REFERENCE,
     SCALE,
     SECOND,
     STRESS,
     TRIAD,
+    acting_forces,
     add_cross,
     add_skew,
     beam_types,
+    composed,
+    composition,
+    curvature,
     dot,
     end_rates,
     matrix,
     place,
     section_forces,
+    shares,
     store_force,
     store_tangent,
 )
@@ -79,8 +84,6 @@ from fem_mbs.elements.registry import Watch
 
 __all__ = ["TYPES", "coefficients"]
 
-SHARE = len(PAR)  # shares of bending (2, 2) in the shear strains of an antisymmetric deflection
-PAR_EXACT = (*PAR, "share_yy", "share_yz", "share_zy", "share_zz")
 TURN_WARN, TURN_LIMIT = 1.5, 2.5
 
 # scalars of a state: lambda 0..2, r 3..5, chi 6; then a, b, r.lambda
@@ -338,65 +341,6 @@ def _geometric(p, E, E1, l, K):
             K[3 + turned + i, 3 + o + i] += f
 
 
-# --- strains of varying bending --------------------------------------------------------------------------------------
-@inner
-def _shares(par, e, length, c):
-    """c (2, 2): shares of bending by the shear strains d_2, d_3 [1/m]; 0 without second-order terms."""
-    f = par[e, SECOND] / length
-    c[0, 0], c[0, 1] = f * par[e, SHARE], f * par[e, SHARE + 1]
-    c[1, 0], c[1, 1] = f * par[e, SHARE + 2], f * par[e, SHARE + 3]
-
-
-@inner
-def _composed(d, c, length, e):
-    """e (6,) from the basic strains d."""
-    y, z = c[0, 0] * d[1] + c[0, 1] * d[2], c[1, 0] * d[1] + c[1, 1] * d[2]
-    e[0] = d[0] + y * d[1] + z * d[2] - 0.4 * length * (y * y + z * z)
-    e[1], e[2] = d[1] - y * d[0], d[2] - z * d[0]
-    e[3] = d[3] + y * d[4] + z * d[5]
-    e[4], e[5] = d[4] - y * d[3], d[5] - z * d[3]
-
-
-@inner
-def _composition(d, c, length, M):
-    """M (6, 6) = de/dd."""
-    y, z = c[0, 0] * d[1] + c[0, 1] * d[2], c[1, 0] * d[1] + c[1, 1] * d[2]
-    M[:] = 0.0
-    for i in range(6):
-        M[i, i] = 1.0
-    M[0, 1], M[0, 2], M[1, 0], M[2, 0] = y, z, -y, -z
-    M[3, 4], M[3, 5], M[4, 3], M[5, 3] = y, z, -y, -z
-    for j in range(2):  # what y and z change
-        u, v = c[0, j], c[1, j]
-        M[0, 1 + j] += u * d[1] + v * d[2] - 0.8 * length * (u * y + v * z)
-        M[1, 1 + j] -= u * d[0]
-        M[2, 1 + j] -= v * d[0]
-        M[3, 1 + j] += u * d[4] + v * d[5]
-        M[4, 1 + j] -= u * d[3]
-        M[5, 1 + j] -= v * d[3]
-
-
-@inner
-def _curvature(s, c, length, C):
-    """C (6, 6) += 1/2 sum_i s_i d2e_i/dd2: how the composition changes with the mean of the basic strains."""
-    for j in range(2):
-        u, v = c[0, j], c[1, j]
-        f = -0.5 * (s[1] * u + s[2] * v)
-        C[0, 1 + j] += f
-        C[1 + j, 0] += f
-        f = -0.5 * (s[4] * u + s[5] * v)
-        C[3, 1 + j] += f
-        C[1 + j, 3] += f
-        f = 0.5 * s[3] * u
-        C[4, 1 + j] += f
-        C[1 + j, 4] += f
-        f = 0.5 * s[3] * v
-        C[5, 1 + j] += f
-        C[1 + j, 5] += f
-        for k in range(2):
-            C[1 + j, 1 + k] += 0.5 * s[0] * (c[j, k] + c[k, j] - 0.8 * length * (u * c[0, k] + v * c[1, k]))
-
-
 # --- the element -----------------------------------------------------------------------------------------------------
 @kernel
 def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
@@ -415,7 +359,7 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         f = fe[e - e0]
         length, second = par[e, LENGTH], par[e, SECOND]
         matrix(par, e, S)
-        _shares(par, e, length, c)
+        shares(par, e, c)
         for state in range(2):
             place(par, e, dof, rot, Q, D, state, E[state], l[state], a[state])
             _scalars(E[state], l[state], y[state])
@@ -423,7 +367,7 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         _basic(y[0], a0, b0, length, d[0])
         _basic(y[1], a1, b1, length, d[1])
         for state in range(2):
-            _composed(d[state], c, length, es[state])
+            composed(d[state], c, 0.0, length, es[state])
         for i in range(3):
             lm[i] = 0.5 * (l[0, i] + l[1, i])
             for j in range(6):
@@ -443,7 +387,7 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         if job == TANGENT or (one_state and beta != 0.0):
             _own(y[1], own_a, own_b, length, J1)
             _scalar_rows(E[1], l[1], B1)
-            _composition(d[1], c, length, M1)
+            composition(d[1], c, 0.0, length, M1)
         if one_state and beta != 0.0:
             # rates from the velocities; their geometric derivative is left out of the tangent
             end_rates(V, D, dof, rot, e, a[1], f9)
@@ -465,7 +409,7 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 sigma[i] += S[i, j] * v[j]
         for i in range(fixed):
             sigma[int(par[e, FIXED + i])] += par[e, SCALE] * U[dof[e, 12 + i]] / sf
-        _composition(dm, c, length, M)
+        composition(dm, c, 0.0, length, M)
         for i in range(6):
             s[i] = 0.0
             for j in range(6):
@@ -489,7 +433,7 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                         v[i] += M[k, i] * C[k, j]
                 for i in range(6):
                     C[i, j] = v[i]
-            _curvature(sigma, c, length, C)
+            curvature(sigma, c, 0.0, length, C)
         _rows(ym, q, bq, da, db, length, J)
         for i in range(6):
             for j in range(7):
@@ -544,19 +488,21 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     E, l, arms = np.empty((6, 3)), np.empty(3), np.empty((2, 3))
     y, d, es, dif = np.empty(10), np.empty(6), np.empty((2, 6)), np.empty(6)
     c, S, M, sigma, s = np.empty((2, 2)), np.empty((6, 6)), np.empty((6, 6)), np.empty(6), np.empty(6)
-    p, f9 = np.empty(7), np.empty(9)
+    p, f9, acting = np.empty(7), np.empty(9), np.empty(12)
     for e in range(e0, e1):
         f = fe[e - e0]
+        if job == OUTPUT:
+            acting_forces(f, acting)
         length = par[e, LENGTH]
         matrix(par, e, S)
-        _shares(par, e, length, c)
+        shares(par, e, c)
         for state in range(2):
             weight = start if state == 1 else 1.0 - start
             place(par, e, dof, rot, Q, D, state, E, l, arms)
             _scalars(E, l, y)
             a, _, da, _, _, b, _, db, _, _ = coefficients(y[_CHI], y[_CHI])
             _basic(y, a, b, length, d)
-            _composed(d, c, length, es[state])
+            composed(d, c, 0.0, length, es[state])
             if job == LEDGER or weight == 0.0:
                 continue
             for i in range(6):
@@ -569,14 +515,14 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 continue
             for i in range(fixed):
                 sigma[int(par[e, FIXED + i])] += par[e, SCALE] * U[dof[e, 12 + i]] / ctl[SF]
-            _composition(d, c, length, M)
+            composition(d, c, 0.0, length, M)
             for i in range(6):
                 s[i] = 0.0
                 for j in range(6):
                     s[i] += M[j, i] * sigma[j]
             _pull(s, y, y[_Q], b * y[_Q], da, db, length, p)
             _resultant(p, E, l, f9)
-            section_forces(f9, E, weight, f)
+            section_forces(f9, acting, E, arms, weight, f)
             f[8] += weight * es[state, 0] / length
             f[9] += weight * d[3] / length
         if job != LEDGER:
@@ -609,4 +555,4 @@ _TURN = Watch(
     f"a beam element bends and twists by less than half a turn (pi = {math.pi:.3g} rad): take more elements",
 )  # fmt: skip
 
-TYPES = dict(beam_types("exact_beam3", PAR_EXACT, force, report, _TURN))
+TYPES = dict(beam_types("exact_beam3", PAR_SHARES, force, report, _TURN))

@@ -3,7 +3,9 @@
 ``distance``           (|P_b - P_a|^2 - l(t)^2)/(2 l0) = 0 with l = l0 + f(t): a rigid or a driven link between points.
                        Quadratic, so its gradient at the mean of both distances is an exact quotient; in metres
 ``constant_velocity3`` u_a.v_b - v_a.u_b = 0 for the directions u, v across either shaft: both turn by the same angle
-                       (both axes have the same angle to the plane that halves their bend)
+                       (both axes have the same angle to the plane that halves their bend).  At a bend of half a turn
+                       the condition says nothing, and beyond it another root begins: refused before.  `hist` holds
+                       the largest bend since the start, also within steps
 
 f is a time function (a negative index: 0).  A driver that moves g = c(q) - F(t) gives the model the work
 -lambda (F1 - F0).  Conventions as in `fem_mbs.elements.joints`.  Outputs: `distance`: the force on end a at its point,
@@ -18,9 +20,25 @@ import math
 
 import numpy as np
 
-from fem_mbs.contract import DRIVER_WORK, LEDGER, ONE_STATE, OUTPUT, RULE, SF, T0, T1, TANGENT, TWO, kernel
+from fem_mbs.contract import (
+    COMMIT,
+    DRIVER_WORK,
+    LEDGER,
+    ONE_STATE,
+    OUTPUT,
+    RULE,
+    SF,
+    START,
+    T0,
+    T1,
+    TANGENT,
+    TWO,
+    inner,
+    kernel,
+)
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear, step_multiplier, time_value
 from fem_mbs.elements.coordinates import constraint_rows, direction_rows
+from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.kinematics import P0, P1, cross, point, rotate
 from fem_mbs.elements.registry import ElementType
 
@@ -121,8 +139,37 @@ def _constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, 
         constraint_rows(job, ctl, par[e, 0], U[dof[e, 12]], error, row, row1, G, fe, ke, e - e0)
 
 
+@inner
+def _shaft(D, rot, par, e, state, T, N, n):
+    """n (3,) = the shaft of end b seen from the triad (u, v, shaft) of end a at a state; T (3, 3), N (3, 3) work."""
+    for k in range(2):
+        u, v = (1, 7) if k == 0 else (10, 4)
+        rotate(D, state, rot[e, k], par[e, u], par[e, u + 1], par[e, u + 2], N[0])
+        rotate(D, state, rot[e, k], par[e, v], par[e, v + 1], par[e, v + 2], N[1])
+        cross(N[0], N[1], N[2])
+        if k == 0:
+            T[:] = N
+    for i in range(3):
+        n[i] = T[i, 0] * N[2, 0] + T[i, 1] * N[2, 1] + T[i, 2] * N[2, 2]
+
+
+@inner
+def _bend(n):
+    return math.atan2(math.sqrt(n[0] * n[0] + n[1] * n[1]), n[2])
+
+
 @kernel
 def _report_constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    if job == START or job == COMMIT:
+        T, N, n, mean = np.empty((3, 3)), np.empty((3, 3)), np.empty(3), np.empty(3)
+        for e in range(e0, e1):
+            _shaft(D, rot, par, e, 0, T, N, mean)
+            _shaft(D, rot, par, e, 1, T, N, n)
+            for i in range(3):
+                mean[i] += n[i]
+            seen = max(_bend(n), _bend(mean))
+            hist[e, 0] = seen if job == START else max(seen, hist[e, 0])
+        return
     if job != OUTPUT:  # workless: nothing to book
         return
     A, B, C, M = np.empty((2, 3)), np.empty((2, 3)), np.empty(3), np.empty((2, 3))
@@ -140,6 +187,18 @@ def _report_constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, 
             for i in range(3):
                 part = par[e, 0] / ctl[SF] * U[dof[e, 12]] * C[i]
                 fe[e - e0, i] += part if pair == 0 else -part
+
+
+def _largest_bend(par, dof, rot, Q, D, hist):
+    """Largest bend (n,) [rad] of the shafts since the start."""
+    return hist[:, 0]
+
+
+_BEND = HistoryWatch(
+    _largest_bend, 2.6, 3.0, "the bend of the shafts",
+    "at half a turn the joint says nothing of their rotation; hold the bend by stops, or take a spherical joint",
+    kind="Joint",
+)  # fmt: skip
 
 
 def _distance_type(dimension):
@@ -172,6 +231,8 @@ TYPES = {
             multipliers=1,
             scale=0,
             angular=True,
+            hist=1,
+            watch=_BEND,
             outputs=tuple(f"moment {c} [N m]" for c in "xyz"),
             force=_constant_velocity,
             report=_report_constant_velocity,

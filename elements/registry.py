@@ -36,7 +36,8 @@ class ElementType:
     columns, else of the OUTPUT job; ``watch`` is what limits its use; ``tables``
     says that the parameters may go on with tables, longer than ``par`` names; ``inside(par)`` returns stiffness, mass
     (n, m, m) and masses that couple (n, m, node dofs) of m unknowns within elements, which only modes know; ``scalars``
-    counts coordinates that belong to no node (modal ones), local unknowns after those of the ends.
+    counts coordinates that belong to no node (modal ones), local unknowns after those of the ends.  ``sections`` says
+    that the OUTPUT job finds in its rows the forces on the node dofs of what acts along the element (loads, inertia).
     """
 
     name: str
@@ -59,6 +60,7 @@ class ElementType:
     inside: Any = None
     scalars: int = 0
     stresses: int = 0
+    sections: bool = False
 
     @property
     def end_dofs(self) -> int:

@@ -57,7 +57,9 @@ class Block:
     component of the dof that each multiplier's row should make dependent in an elimination, node -1: any; None: all of
     them any.  ``reads`` (n,): of types that read multipliers, the names of the joints whose they are ("": none);
     ``owners`` (n, type.reads, 2): where these stand, block and element, -1: nowhere.  ``scalars`` (n, type.scalars):
-    numbers of their coordinates that belong to no node.
+    numbers of their coordinates that belong to no node.  ``along``: runs of elements that act along those of a group of
+    beams, one by one: (first, past the last, the group, local dof of the beams at which their own dofs begin); section
+    forces contain them.
     """
 
     groups: list[tuple[str, int, int]]
@@ -70,6 +72,7 @@ class Block:
     reads: list[str] | None = None
     owners: np.ndarray | None = None
     scalars: np.ndarray | None = None
+    along: list[tuple[int, int, str, int]] = field(default_factory=list)
     dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     first_element: int = 0
@@ -83,6 +86,10 @@ class Block:
     def n_multipliers(self) -> int:
         joints = self.size if self.joint is None else int(self.joint.max(initial=-1)) + 1
         return joints * self.type.multipliers
+
+    def lies_along(self, group: str, first_dof: int = 0) -> None:
+        """All elements act along those of a group of beams; their dofs begin there at ``first_dof``."""
+        self.along = [(0, self.size, group, first_dof)]
 
     def label(self, element: int) -> str:
         """The user's name of the group that an element belongs to."""
@@ -275,6 +282,7 @@ class Compiled:
             work=np.zeros(elements + self.driven.dofs.size),
             fe=np.zeros(S._TILE * max([widest] + [len(b.type.outputs) for b in self.blocks])),
             ke=np.zeros(S._TILE * widest * widest),
+            along=np.zeros(sum(b.size * b.type.node_dofs for b in self.blocks if b.type.sections)),
             peak=np.zeros(4),
             Qw=np.zeros((2, N)),
             Dw=np.zeros_like(D),
@@ -313,6 +321,39 @@ class Compiled:
     def block_history(self, block: Block) -> np.ndarray:
         start = sum(b.size * b.type.hist for b in self.blocks[: self.blocks.index(block)])
         return self.system.hist[start : start + block.size * block.type.hist].reshape(block.size, block.type.hist)
+
+    def outputs(
+        self, number: int, ctl, fun, state: S.State, first: int = 0, last: int | None = None, acting: bool = True
+    ) -> np.ndarray:
+        """Table (n, n_out) of the OUTPUT job for elements ``first`` to ``last`` (all) of a block, by its number, at
+        ``state``; section forces with those of what is ``acting`` along the elements."""
+        block = self.blocks[number]
+        last = block.size if last is None else last
+        table = np.zeros((last - first, len(block.type.outputs)))
+        if acting:
+            for _, own, source, begin, count, dof in self.system.links[self.system.links[:, 0] == number].tolist():
+                self._act(table, self.blocks[source], max(first, own), min(last, own + count), begin - own, dof, first,
+                          ctl, fun, state)  # fmt: skip
+        block.type.report(
+            C.OUTPUT, first, last, ctl, block.par, block.dof, block.rot, self.block_history(block).copy(), fun,
+            state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
+        )  # fmt: skip
+        return table
+
+    def _act(self, table, source: Block, low: int, high: int, shift: int, dof: int, first: int, ctl, fun, state):
+        """Add the forces of a source on the beams ``low`` to ``high`` to their rows of a table that begins at
+        ``first``; the source's elements are those of the beams plus ``shift``."""
+        if low >= high:
+            return
+        m, each = source.type.local_dofs, source.type.end_dofs
+        fe = np.zeros((high - low, m))
+        source.type.force(
+            C.FORCE, low + shift, high + shift, ctl, source.par, source.dof, source.rot,
+            self.block_history(source), fun, state.Q, state.D, state.V, state.DD, state.U, fe, np.zeros((0, 0, 0)),
+        )  # fmt: skip
+        ends = 3 * (self.dimension - 1)
+        i = np.arange(m)
+        table[low - first : high - first, dof + i // each * ends + i % each] += fe / ctl[C.SF]
 
     def serve(self, ctl, fun, state: S.State, slopes: bool = True) -> None:
         """Ask the users' functions at the iterate of ``state``; see `fem_mbs.callbacks.serve`."""
@@ -375,6 +416,15 @@ class Compiled:
         # the compiled step reads the flat copy
         self.system.par[:] = np.concatenate([b.par.ravel() for b in self.blocks])
         return diagonal
+
+    def set_parameters(self, par: np.ndarray) -> None:
+        """Give all elements their parameters, block by block in one array: to the blocks, which linear analyses read,
+        and to the flat copy that the compiled step reads."""
+        at = 0
+        for block in self.blocks:
+            block.par[:] = par[at : at + block.par.size].reshape(block.par.shape)
+            at += block.par.size
+        self.system.par[:] = par
 
 
 def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
@@ -557,7 +607,7 @@ def compile_system(
         row[S.N_EL], row[S.N_LOC], row[S.N_END] = size, t.local_dofs, t.ends
         row[S.N_PAR], row[S.N_HIST], row[S.N_OUT] = block.par.shape[1], t.hist, len(t.outputs)
         row[S.O_OUT], row[S.O_EL], row[S.WATCHED] = block.first_output, block.first_element, block.watched
-        row[S.INERTIA] = t.inertia
+        row[S.INERTIA], row[S.O_ALONG] = t.inertia, -1
         for column, step in (
             (S.O_DOF, size * t.local_dofs),
             (S.O_ROT, size * t.ends),
@@ -567,6 +617,8 @@ def compile_system(
         ):
             row[column] = at[column]
             at[column] += step
+
+    links = _along(blocks, table)
 
     def flat(arrays, dtype):
         return np.concatenate([np.empty(0, dtype), *[np.ravel(a) for a in arrays]]).astype(dtype, copy=False)
@@ -600,6 +652,7 @@ def compile_system(
         row_scale=np.ones(N),
         **dict(zip(("part", "part_dofs"), _continua(blocks, offset, n), strict=True)),
         shared=followers.astype(np.int32),
+        links=links,
         holding=_holding(blocks, equation),
         record=np.zeros((0, 2), np.int32),
     )
@@ -619,6 +672,27 @@ def compile_system(
         driven=Driven(driven_dofs, system.driver, [d[3] for d in driven]),
         fixed=fixed_dofs,
     )
+
+
+def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
+    """What acts along beams (n, 6): block and first element of these, block, first element and number of the elements
+    that act, first local dof; ``table`` is told where the forces on the beams of a block begin."""
+    links = []
+    size = 0
+    for b, block in enumerate(blocks):
+        if not block.type.sections:
+            continue
+        places = {name: (first, last) for name, first, last in block.groups}
+        found = [
+            (b, places[name][0], s, first, last - first, dof)
+            for s, source in enumerate(blocks) for first, last, name, dof in source.along
+            if name in places and last - first == places[name][1] - places[name][0]
+        ]  # fmt: skip
+        if found:
+            links += found
+            table[b, S.O_ALONG] = size
+            size += block.size * block.type.node_dofs
+    return np.array(links, np.int64).reshape(-1, 6)
 
 
 def _holding(blocks: list[Block], equation: np.ndarray) -> np.ndarray:
@@ -690,9 +764,10 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         by_type.setdefault(block.type.name, []).append(block)
     merged = []
     for parts in by_type.values():
-        groups, at = [], 0
+        groups, along, at = [], [], 0
         for part in parts:
             groups += [(name, first + at, last + at) for name, first, last in part.groups]
+            along += [(first + at, last + at, name, dof) for first, last, name, dof in part.along]
             at += part.size
         nodes = np.concatenate([p.nodes for p in parts])
         width = max(p.par.shape[1] for p in parts)  # types with tables have rows of different lengths
@@ -709,6 +784,9 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         reads = [name for p in parts for name in p.reads or [""] * p.size] if parts[0].type.reads else None
         scalars = np.concatenate([p.scalars for p in parts]) if parts[0].type.scalars else None
         merged.append(
-            Block(groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads, scalars=scalars)
-        )
+            Block(
+                groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads, scalars=scalars,
+                along=along,
+            )
+        )  # fmt: skip
     return merged

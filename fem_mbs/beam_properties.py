@@ -22,13 +22,13 @@ __all__ = [
     "FIXABLE",
     "Reference",
     "SectionLine",
+    "along_axis",
     "arc_length",
     "bending_shares",
     "element_mass",
     "element_stiffness",
     "fold",
     "line_positions",
-    "log_strains",
     "reference_strains",
     "section_triads",
     "smooth_tangents",
@@ -605,11 +605,11 @@ def reference_strains(
 ) -> np.ndarray:
     """Strains e (n, 6) [m] of elements with chords (n, 3) and section axes A_p, A_q (n, 3, 3), columns ex, ey, ez.
 
-    strains "exact": the logarithm of the relative rigid motion of the ends with the terms of varying bending by
-    ``shares`` (n, 2, 2) (`fem_mbs.elements.beam3d_exact`), as rotations of the ends; `log_strains` takes them back.
-    "generalised": Meijaard 1993, eqs 2 and 16. "corotational": natural rotations against the chord with the
-    shortest rotation of the section onto it (docs/theory.md, section 4), with the second-order terms of eq. 16 in
-    e1, e3 to e6, and (e4 e5 - e3 e6)/(2 L) in e2. Complex places give derivatives (`Reference.gradients`).
+    strains "exact": the logarithm of the relative rigid motion of the ends. "corotational": natural rotations against
+    the chord with the shortest rotation of the section onto it. Both have second-order terms with the ``shares``
+    (n, 2, 2) of bending (see `bending_shares`; None: no shear strain), see `fem_mbs.elements.beam3d_exact` and
+    `fem_mbs.elements.beam3d`, where they are taken as `along_axis` gives them. "generalised": Meijaard 1993, eqs 2 and
+    16. Complex places give derivatives (`Reference.gradients`).
     """
     l, L = np.asarray(chords), np.asarray(length, float)
     n = np.sqrt((l * l).sum(axis=1))
@@ -617,19 +617,11 @@ def reference_strains(
     c = np.einsum("nij,nik->njk", A_p, A_q)
     if strains == "exact":
         d = _logarithm(0.5 * (lp + lq), c, L)
-        if second_order and shares is not None:
-            k = np.einsum("nij,nj->ni", shares, d[:, 1:3] / L[:, None])
-            along, turned = d[:, :1] * k, d[:, 3:4] * k
-            d[:, 0] = d[:, 0] + (k * d[:, 1:3]).sum(axis=1) - 0.4 * L * (k * k).sum(axis=1)
-            d[:, 3] = d[:, 3] + (k * d[:, 4:]).sum(axis=1)
-            d[:, 1:3] -= along
-            d[:, 4:] -= turned
-        return d @ np.linalg.inv(_TO_LOG).T
+        return (_composed(d, shares, 0.0, L) if second_order else d) @ _TO_ENDS.T
     if strains == "generalised":
-        e2, torsion = 0.5 * L * (c[:, 2, 1] - c[:, 1, 2]), 1.0
+        e2 = 0.5 * L * (c[:, 2, 1] - c[:, 1, 2])
         e3, e4, e5, e6 = -lp[:, 2], lq[:, 2], lp[:, 1], -lq[:, 1]
     else:
-        torsion = 0.5
         (b2p, b3p, yp, zp), (b2q, b3q, yq, zq) = (_natural(v, n) for v in (lp, lq))
         k = c[:, 0, 0] - 1.0
         C = c[:, 1, 1] + c[:, 2, 2] - b2q * c[:, 1, 0] - b2p * c[:, 0, 1] - b3q * c[:, 2, 0] - b3p * c[:, 0, 2]
@@ -639,27 +631,46 @@ def reference_strains(
         e2 = L * _angle(S, C)
         e3, e4, e5, e6 = -L * yp, L * yq, -L * zp, L * zq
     e1 = n - L
+    if strains == "corotational" and second_order:
+        d = np.stack([e1, e2, e3, e4, e5, e6], axis=1) @ _TO_AXIS.T
+        return _composed(d, shares, 1.0 / L, L) @ _TO_ENDS.T
     if second_order:
         e1 = e1 + (2.0 * (e3**2 + e4**2 + e5**2 + e6**2) + e3 * e4 + e5 * e6) / (30.0 * L)
         y, z = e2 * (e3 + e4) / (6.0 * L), e2 * (e5 + e6) / (6.0 * L)
-        e2 = e2 + torsion * (e4 * e5 - e3 * e6) / L
+        e2 = e2 + (e4 * e5 - e3 * e6) / L
         e3, e4, e5, e6 = e3 + z, e4 - z, e5 - y, e6 + y
     return np.stack([e1, e2, e3, e4, e5, e6], axis=1)
 
 
 #: Strains of the ends (elongation, twist, -y(p), y(q), -z(p), z(q)) -> (elongation, shear y, z, twist, bending y, z).
-_TO_LOG = np.array(
+_TO_AXIS = np.array(
     [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, -0.5], [0, 0, -0.5, 0.5, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0],
      [0, 0, 0, 0, 1, 1]]
 )  # fmt: skip
+_TO_ENDS = np.linalg.inv(_TO_AXIS)
 
 
-def log_strains(S: np.ndarray, e: np.ndarray, fixed: Sequence[int]) -> tuple[np.ndarray, np.ndarray, list[int]]:
+def along_axis(S: np.ndarray, e: np.ndarray, fixed: Sequence[int]) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Stiffness S (n, 6, 6), strains e (n, 6) and indices of fixed strains over (elongation, shear y, shear z, twist,
     bending y, bending z), from those over rotations of the ends."""
-    T = np.linalg.inv(_TO_LOG)
     places = {0: (0,), 1: (3,), 2: (2, 4), 3: (2, 4), 4: (1, 5), 5: (1, 5)}
-    return T.T @ S @ T, e @ _TO_LOG.T, sorted({k for i in fixed for k in places[i]})
+    return _TO_ENDS.T @ S @ _TO_ENDS, e @ _TO_AXIS.T, sorted({k for i in fixed for k in places[i]})
+
+
+def _composed(d: np.ndarray, shares: np.ndarray | None, g, L: np.ndarray) -> np.ndarray:
+    """Strains (n, 6) with second-order terms; see `fem_mbs.elements.beam3d_common.composed`."""
+    g = np.broadcast_to(g, L.shape)
+    bow = d[:, 1:3] / L[:, None]
+    k = bow if shares is None else np.einsum("nij,nj->ni", shares, bow)
+    shear, bend = d[:, 1:3], d[:, 4:]
+    w, u = g[:, None] * shear - k, k - 0.5 * g[:, None] * shear
+    e = d.copy()
+    e[:, 0] += (k * shear).sum(axis=1) - 0.4 * L * (k * k).sum(axis=1)
+    e[:, 0] += g * ((bend * bend).sum(axis=1) / 24.0 - 0.5 * (shear * shear).sum(axis=1))
+    e[:, 1:3] += w * d[:, :1] - g[:, None] / 6.0 * d[:, 3:4] * bend
+    e[:, 3] += (u * bend).sum(axis=1)
+    e[:, 4:] += w * d[:, 3:4]
+    return e
 
 
 def _logarithm(lam: np.ndarray, c: np.ndarray, L: np.ndarray) -> np.ndarray:

@@ -131,6 +131,7 @@ def run(
         run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, strict, overwrite)
         return
     from fem_mbs.analysis.run import run as run_model
+    from fem_mbs.analysis.solution import failed_steps
     from fem_mbs.cli_progress import interruptible, make_progress
     from fem_mbs.cli_report import print_report
     from fem_mbs.modelfile import load_model, locate_error
@@ -164,6 +165,10 @@ def run(
     failed = [check["case"] for check in results.summary.get("checks", []) if not check["pass"]]
     if failed:
         _complain(f"{model}: {len(failed)} of {len(results.summary['checks'])} checks failed: {', '.join(failed)}")
+    steps = failed_steps(results.summary)
+    for sentence in steps:
+        _complain(f"{model}: {sentence}")
+    if failed or steps:
         raise typer.Exit(1)
 
 
@@ -308,7 +313,7 @@ def animate(
         str | None,
         typer.Option(
             help='Output of elements or field of parts shown by colour, or "none".',
-            show_default="von Mises stress or bending moment",
+            show_default="von Mises stress, bending moment, or energy",
         ),
     ] = None,
     trail: Annotated[str | None, typer.Option(help="Node whose path is drawn.", show_default="none")] = None,

@@ -28,6 +28,7 @@ def run_file(
     Raises:
         ModelError: also for a restart, which decks do not have.
     """
+    from fem_mbs.analysis.solution import failed_steps
     from fem_mbs.cli_report import print_report
 
     if restart is not None:
@@ -54,9 +55,17 @@ def run_file(
     except AnalysisError as error:
         here = kept if (folder / "summary.json").exists() else ""
         raise type(error)(f"{path}: {error}{here}") from None
-    if quiet:
-        return
-    print_report(console, results)
+    failures = failed_steps(results.summary)
+    if not quiet:
+        print_report(console, results)
+        _count_prints(console, results, folder)
+    for sentence in failures:
+        print(f"fem-mbs: {path}: {sentence}", file=sys.stderr)
+    if failures:
+        raise typer.Exit(1)
+
+
+def _count_prints(console, results, folder: Path) -> None:
     tables = sum(len(step.get("prints", ())) for step in results.summary["steps"])
     if tables:
         console.print(f"{tables} printed table{'s' * (tables > 1)} in {folder / 'summary.json'}", soft_wrap=True)

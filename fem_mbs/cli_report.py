@@ -47,6 +47,8 @@ def print_report(console: Console, results: Results) -> None:
         for sentence in stability_sentences(step):
             console.print(f'step "{_plain(step.name)}": {sentence}', soft_wrap=True)
     for step in results.steps:
+        for sentence in step.summary.get("failures", []):
+            console.print(f'[bold red]step "{_plain(step.name)}":[/] {_plain(sentence)}', soft_wrap=True)
         for sentence in step.summary.get("warnings", []):
             console.print(f'[yellow]step "{_plain(step.name)}":[/] {_plain(sentence)}', soft_wrap=True)
     recorded = {key for step in results.steps for key in step.series}
@@ -99,16 +101,23 @@ def _steps(results: Results) -> Table:
         # a step under control is computed whole and in halves, some of them again; rows are something else
         per = s.get("adaptive", {}).get("computed", n)
         kind = "linear static" if s.get("linear") and s.get("type") == "static" else s.get("type", "")
-        energy = s.get("energy", {})
         table.add_row(
             _plain(step.name),
             s.get("rule", kind),
             (_count_of_steps(s, n) if n else ""),
             f"{s['iterations'] / per:.2f}" if per and "iterations" in s else "",
-            f"{energy['closing_error_relative']:.2e}" if energy.get("closing_error_relative") is not None else "",
+            _closing(s),
             f"{s['seconds']:.2f}" if "seconds" in s else "",
         )
     return table
+
+
+def _closing(summary: dict[str, Any]) -> str:
+    """Closing error of the energy over its range; red where the step has failed."""
+    error = summary.get("energy", {}).get("closing_error_relative")
+    if error is None:
+        return "[bold red]FAILED[/]" if summary.get("failures") else ""
+    return f"[bold red]{error:.2e} FAILED[/]" if summary.get("failures") else f"{error:.2e}"
 
 
 def _count_of_steps(summary: dict[str, Any], n: int) -> str:

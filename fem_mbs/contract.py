@@ -25,7 +25,8 @@ that state.  Hence ``ctl[SK]`` = ``sf`` or ``2 sf`` is the factor of every node-
 Momentum rows are multiplied by ``sf = h^2/2`` (1 in statics), so that the system does not degenerate as h -> 0
 (Bottasso, Bauchau & Cardona 2007).  `force` kernels write every entry of the ``fe`` and ``ke`` rows they are asked for;
 `report` kernels find their rows of ``fe`` zeroed and write what they have; they get the true rows 0 and 1 and the
-step's ``U`` in every rule.
+step's ``U`` in every rule.  OUTPUT rows of types with ``sections`` hold on entry the forces of other elements that act
+along the element (line loads, inertia, weight), on its node dofs, in the order of these and not multiplied by ``sf``.
 """
 
 from __future__ import annotations

@@ -184,9 +184,13 @@ class Printer:
         ctl = np.zeros(C.N_CTL)
         ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.TWO], ctl[C.RULE] = 1.0, 1.0, 2.0, 2.0, C.ONE_STATE
         if step.kind == "linear_static":
-            response = job.linear.responses[step.name]
-            values, on, state = response.values, response.mask & loads, job.linear.linear.state
-            reaction, matrices = response.forces, job.linear.linear.matrices
+            response, linear = job.linear.responses[step.name], job.linear.linear
+            state, matrices = linear.state, linear.matrices
+            if self.conv.deck.steps[step.index].perturbation:  # increments
+                values, on, reaction = response.values, response.mask & loads, response.forces
+            else:
+                values = linear.values_now() + np.where(response.mask, response.values, 0.0)
+                on, reaction = loads, response.totals["reaction"]
         else:
             values = function_jets(job.compiled, job.t)[:, 0] * job.loading.factors
             on, matrices = loads, job.linear.matrices or Matrices(system)
@@ -208,7 +212,10 @@ class Printer:
             blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
             fun[:] = 0.0
             if step.kind == "linear_static":
-                inner = matrices.tangent(ctl, fun, state, blocks)[1] @ job.linear.responses[step.name].u
+                r, tangent = matrices.tangent(ctl, fun, state, blocks)
+                inner = tangent @ job.linear.responses[step.name].u
+                if not self.conv.deck.steps[step.index].perturbation:
+                    inner += r
             else:
                 inner = matrices.force(ctl, fun, state, blocks)
             keys = {key for key in self.conv.dependent if key[1] < 3}

@@ -85,7 +85,9 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             )
         if step.procedure == "STATIC" and step.perturbation:
             _own_loads(conv, step, plan.own[i])
-            model.linear_static_step(name, loads=plan.own[i], preload=preload, duration=step.duration)
+            model.linear_static_step(
+                name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment"
+            )
             _ended(conv, step, i)
             kind = "linear_static"
         elif step.procedure == "STATIC" and not conv.is_nonlinear(step) and not _before_motion(conv, i):

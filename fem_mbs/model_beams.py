@@ -270,7 +270,7 @@ class Beams(ModelBase):
         if s.rhoA > 0.0 or s.rhoIz > 0.0:
             if beam.mass == "hermite":
                 columns = {"mass": s.rhoA * length, "length": length, "rotary inertia": s.rhoIz * length}
-                self._add(name, "hermite2", cells, **columns, ex=ex, ey=ey, damping=beam.mass_damping)
+                self._add(name, "hermite2", cells, **columns, ex=ex, ey=ey, damping=beam.mass_damping).lies_along(name)
             else:
                 self._line_mass(name, cells, s.rhoA * length, 0.5 * s.rhoIz * length, beam.mass, beam.mass_damping)
 
@@ -279,7 +279,7 @@ class Beams(ModelBase):
         nodes, inverse = np.unique(cells, return_inverse=True)
         inverse = inverse.reshape(cells.shape)
         if kind == "consistent":
-            self._add(name, f"linear_mass{self.dimension}", cells, mass=mass, damping=alpha)
+            self._add(name, f"linear_mass{self.dimension}", cells, mass=mass, damping=alpha).lies_along(name)
         lump, inertia = np.zeros(len(nodes)), np.zeros(len(nodes))
         for end in range(2):
             np.add.at(lump, inverse[:, end], 0.5 * mass)
@@ -346,7 +346,7 @@ class Beams(ModelBase):
             A = [B.twisted(A[k], angles[0] + (angles[1] - angles[0]) * s) for k, s in enumerate((start, end))]
 
         kind = "corotational" if beam.strains == "natural" else beam.strains
-        shares = B.bending_shares(line, length, start, end) if kind == "exact" else None
+        shares = B.bending_shares(line, length, start, end) if kind != "generalised" else None
         reference = B.reference_strains(kind, chord, A[0], A[1], length, beam.second_order, shares)
         # round-off of straight elements is no reference
         reference[np.abs(reference) < 1e-13 * length[:, None]] = 0.0
@@ -354,7 +354,7 @@ class Beams(ModelBase):
         S = B.element_stiffness(line, length, start, end, beam.fixed, owner, bent)
         fixed = beam.fixed
         if shares is not None:
-            S, reference, fixed = B.log_strains(S, reference, fixed)
+            S, reference, fixed = B.along_axis(S, reference, fixed)
         M = B.element_mass(beam.mass, line, length, start, end)
         if beam.released:
             i, j = np.flatnonzero(cells[:, 0] == first)[0], np.flatnonzero(cells[:, 1] == last)[0]
@@ -455,12 +455,13 @@ class Beams(ModelBase):
         if not simple:
             total = M[:, 0, 0] + 2.0 * M[:, 0, 4] + M[:, 4, 4]
             folded = B.fold(M, offsets, triads)
-            self._add(name, "director_mass3", cells, mass=total, damping=alpha, **director_columns(folded))
+            columns = director_columns(folded)
+            self._add(name, "director_mass3", cells, mass=total, damping=alpha, **columns).lies_along(name)
             return
         nodes, inverse = np.unique(cells, return_inverse=True)
         inverse = inverse.reshape(cells.shape)
         if beam.mass == "consistent":
-            self._add(name, "linear_mass3", cells, mass=3.0 * M[:, 0, 0], damping=alpha)
+            self._add(name, "linear_mass3", cells, mass=3.0 * M[:, 0, 0], damping=alpha).lies_along(name)
         else:
             lump = np.zeros(len(nodes))
             np.add.at(lump, inverse, M[:, [0, 4], [0, 4]])

@@ -154,6 +154,7 @@ class Frames(ModelBase):
             if dim == 2:
                 entries |= {"ex": axes[:, 0], "ey": axes[:, 1]}
             made.append(make_block(frame.name, f"centrifugal{dim}", nodes, **columns, **entries))
+            made[-1].along = block.along
         if not made:
             raise ModelError(
                 f'Centrifugal load "{frame.name}": the model has no mass for it to act on; give densities or masses'

@@ -45,6 +45,13 @@ class _Ends:
     offsets: tuple[np.ndarray, np.ndarray]
 
 
+def _least_rotation(b: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """The rotation (3, 3) about b x a that brings b to a, unit vectors less than a right angle apart or little more."""
+    w = np.cross(b, a)
+    S = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
+    return np.eye(3) + S + S @ S / (1.0 + float(a @ b))
+
+
 class Joints(SpecialJoints):
     """Supports, motions, joints."""
 
@@ -290,13 +297,16 @@ class Joints(SpecialJoints):
         a, b = self._axis(j.axis, j.owner), self._axis(j.axis_b, j.owner, "axis_b")
         if self.dimension == 2:
             return float(np.arctan2(b[0] * a[1] - b[1] * a[0], a @ b))
-        axis, cosine = np.cross(b, a), float(a @ b)
-        if np.linalg.norm(axis) < 1e-15:
-            if cosine < 0.0:
+        if np.linalg.norm(np.cross(b, a)) < 1e-12:
+            if float(a @ b) < 0.0:
                 raise ModelError(f"{j.owner}: axis_b is opposite to axis; turn one of them round")
             return None
-        S = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-        return np.eye(3) + S + S @ S / (1.0 + cosine)
+        if float(a @ b) > 0.0:
+            return _least_rotation(b, a)
+        # half a turn about b, then one about the bisector; what round-off leaves of that is a small rotation
+        half = (a + b) / np.linalg.norm(a + b)
+        turn = (2.0 * np.outer(half, half) - np.eye(3)) @ (2.0 * np.outer(b, b) - np.eye(3))
+        return _least_rotation(turn @ b, a) @ turn
 
     def _ends(self, j: _Request) -> _Ends:
         """Nodes of both places and where on them the joint is."""

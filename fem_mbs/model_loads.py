@@ -126,7 +126,7 @@ class Loads(ModelBase):
         if not beams:
             positions = (p / 3.0 + r / 6.0) * length, (p / 6.0 + r / 3.0) * length
         if axes == "local":
-            self._local_line(name, block, index, positions, slopes)
+            self._local_line(name, on, block, index, positions, slopes)
         elif not beams:
             for end in range(2):
                 columns = {f"F{c}": v for c, v in zip("xyz", positions[end].T, strict=False)}
@@ -137,7 +137,7 @@ class Loads(ModelBase):
                 for i, c in enumerate("xy"):
                     columns[f"F{c}_{letter}"], columns[f"Fe{c}_{letter}"] = positions[end][:, i], slopes[end][:, i]
             ex, ey = _column(block, "ex"), _column(block, "ey")
-            self._add(name, "line_load2", cells, function=index, ex=ex, ey=ey, **columns)
+            self._add(name, "line_load2", cells, function=index, ex=ex, ey=ey, **columns).lies_along(on)
         else:
             columns = {}
             for end, letter in enumerate("pq"):
@@ -148,7 +148,7 @@ class Loads(ModelBase):
                     columns[f"F{c}_{letter}"] = positions[end][:, i]
                     for k in range(3):
                         columns[f"F{k + 1}{c}_{letter}"] = on_axes[:, k, i]
-            self._add(name, "line_load3", cells, function=index, **columns)
+            self._add(name, "line_load3", cells, function=index, **columns).lies_along(on)
 
     def _line_values(self, vector, cells, owner: str) -> np.ndarray:
         """Load per length (n, 2, dimension) at both ends of the cells."""
@@ -166,8 +166,8 @@ class Loads(ModelBase):
             raise ModelError(f"{owner}: vector = {vector!r} is not finite everywhere on the line")
         return values
 
-    def _local_line(self, name: str, block: Block, index: float, positions, slopes) -> None:
-        """Forces and moments that turn with the section's axes at both ends of each element."""
+    def _local_line(self, name: str, on: str, block: Block, index: float, positions, slopes) -> None:
+        """Forces and moments that turn with the section's axes at both ends of each element of a group."""
         for end, letter in enumerate("pq"):
             nodes = block.nodes[:, end]
             if self.dimension == 2:
@@ -177,20 +177,19 @@ class Loads(ModelBase):
                 c, s = np.cos(start), np.sin(start)
                 back = np.stack((np.stack((c, s), 1), np.stack((-s, c), 1)), 1)
                 force = np.einsum("nij,njk,nk->ni", back, A, positions[end])
-                self._add(name, "follower2", nodes, function=index, Fx=force[:, 0], Fy=force[:, 1])
-                self._add(name, "moment2", nodes, function=index, M=slopes[end][:, 1])
-                continue
-            A, a = _frame(block, letter)
-            force = np.einsum("nij,nj->ni", A, positions[end])
-            # ex x (slope force) in section axes: (0, -z, y)
-            turn = np.column_stack((0.0 * slopes[end][:, 0], -slopes[end][:, 2], slopes[end][:, 1]))
-            moment = np.einsum("nij,nj->ni", A, turn) + np.cross(a, force)
-            self._add(
-                name, "follower3", nodes, function=index, **{f"F{c}": force[:, i] for i, c in enumerate("xyz")}
-            )  # fmt: skip
-            self._add(
-                name, "moment3", nodes, function=index, **{f"B{c}": moment[:, i] for i, c in enumerate("xyz")}
-            )  # fmt: skip
+                moment = {"M": slopes[end][:, 1]}
+            else:
+                A, a = _frame(block, letter)
+                force = np.einsum("nij,nj->ni", A, positions[end])
+                # ex x (slope force) in section axes: (0, -z, y)
+                turn = np.column_stack((0.0 * slopes[end][:, 0], -slopes[end][:, 2], slopes[end][:, 1]))
+                turned = np.einsum("nij,nj->ni", A, turn) + np.cross(a, force)
+                moment = {f"B{c}": turned[:, i] for i, c in enumerate("xyz")}
+            forces = {f"F{c}": v for c, v in zip("xyz", force.T, strict=False)}
+            first_dof = 3 * (self.dimension - 1) * end
+            for kind, columns in (("follower", forces), ("moment", moment)):
+                made = self._add(name, f"{kind}{self.dimension}", nodes, function=index, **columns)
+                made.lies_along(on, first_dof)
 
 
 def _columns(block: Block) -> list[str]:

@@ -206,6 +206,8 @@ _STEP_TEXTS = {
     "form": '"state space": dense, of minimal coordinates; "descriptor": sparse, with constraints',
     "preload": "name of a linear static step before, about whose displaced place the step is linear, with its stresses "
     "and loads, which stay constant",
+    "report": '"total" (sensors, frames and prints are those of the state and the step together) or "increment" (what '
+    "the step adds to the state alone)",
     "start": "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
     "transient velocities too; after a static step it is at rest but for given velocities and what is driven",
     "complex_modes.count": "of modes; a conjugate pair is one, rigid-body motions come in addition",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -129,25 +129,29 @@ def _limits(time: np.ndarray) -> tuple[float, float]:
 
 
 def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
-    """Draw all columns of a sensor over time, one panel per unit."""
+    """Draw all columns of a sensor over time, one panel per unit; those of a path over its load factor, and single
+    values, as linear statics give, as bars."""
     time, values, columns = results.sensor(name)
     item = results.steps_with(f"sensor/{name}")
+    sensor = next(sensor for sensor in results.header["sensors"] if sensor["name"] == name)
+    label = time_label(item[-1])
     if all("load factor" in found.series and not np.ptp(found.series["time"]) for found in item):
         # the last step, over its load factor
         _, values, columns = results.sensor(name, item[-1].number)
-        time = item[-1].series["load factor"]
-    sensor = next(sensor for sensor in results.header["sensors"] if sensor["name"] == name)
-    step = results.steps_with(f"sensor/{name}")[-1]
+        time, label = item[-1].series["load factor"], "Load factor [-]"
+    elif not np.ptp(time):
+        titles = [found.name for found in item for _ in range(len(found.series["time"]))]
+        return _plot_values(sensor, titles, values, columns, path)
     units = sensor_units(sensor, len(columns))
     panels = list(dict.fromkeys(units))
     with style():
         figure = make_figure(7.4, 2.6 + 1.6 * (len(panels) - 1) + 0.4)
         all_axes = np.atleast_1d(figure.subplots(len(panels), 1, sharex=True))
         for axes, unit in zip(all_axes, panels, strict=True):
-            for column, (label, own) in enumerate(zip(columns, units, strict=True)):
+            for column, (text, own) in enumerate(zip(columns, units, strict=True)):
                 if own == unit:
-                    axes.plot(*_thin(time, values[:, column]), label=label)
-            shown = [label for label, own in zip(columns, units, strict=True) if own == unit]
+                    axes.plot(*_thin(time, values[:, column]), label=text)
+            shown = [text for text, own in zip(columns, units, strict=True) if own == unit]
             kind = str(sensor.get("kind") or name)
             if len(shown) == 1 < len(columns):
                 kind = f"{kind}, {shown[0]}"
@@ -156,8 +160,36 @@ def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
                 _legend(axes)
             axes.set_xlim(*(_limits(time) if len(time) else (0.0, 1.0)))
         all_axes[0].set_title(name)
-        all_axes[-1].set_xlabel(time_label(step))
+        all_axes[-1].set_xlabel(label)
         figure.align_ylabels()
+        return save_figure(figure, path)
+
+
+def _plot_values(
+    sensor: dict[str, Any], titles: list[str], values: np.ndarray, columns: list[str], path: str | Path
+) -> Path:
+    """Draw single values (rows, columns) of a sensor as bars with their numbers, a panel per unit; `titles` of rows."""
+    units = sensor_units(sensor, len(columns))
+    panels = {unit: [k for k, own in enumerate(units) if own == unit] for unit in dict.fromkeys(units)}
+    with style():
+        height = sum(0.35 * len(rows) * len(titles) + 0.8 for rows in panels.values())
+        figure = make_figure(7.4, float(np.clip(height + 0.5, 1.8, 12.0)))
+        sizes = [len(rows) for rows in panels.values()]
+        all_axes = np.atleast_1d(figure.subplots(len(panels), 1, height_ratios=sizes))
+        for axes, (unit, chosen) in zip(all_axes, panels.items(), strict=True):
+            width = 0.8 / len(titles)
+            for row, title in enumerate(titles):
+                place = np.arange(len(chosen)) + (row - (len(titles) - 1) / 2) * width
+                bars = axes.barh(place, values[row, chosen], height=0.9 * width, label=title)
+                axes.bar_label(bars, fmt=" %.4g ", fontsize=8.5)
+            axes.set_yticks(range(len(chosen)), [columns[k] for k in chosen])
+            axes.set_ylim(len(chosen) - 0.4, -0.6)  # the first on top
+            axes.axvline(0.0, color="#555555", lw=0.8)
+            axes.margins(x=0.2)
+            axes.set_xlabel(_with_unit(str(sensor.get("kind") or sensor["name"]), unit))
+        if len(titles) > 1:
+            _legend(all_axes[0])
+        all_axes[0].set_title(sensor["name"] if len(titles) > 1 else f"{sensor['name']}: {titles[0]}")
         return save_figure(figure, path)
 
 

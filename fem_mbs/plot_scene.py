@@ -13,7 +13,7 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot_surface import Skin
-from fem_mbs.results import Results, Step
+from fem_mbs.results import Column, Results, Step
 from fem_mbs.results_fields import field_key, is_continuum, split_key
 from fem_mbs.results_shapes import SHAPE_STEPS, amplitudes, is_complex, state_of_shapes
 
@@ -46,7 +46,7 @@ def split_unit(name: str) -> tuple[str, str]:
 
 def time_label(step: Step) -> str:
     """Return what the "time" of a step means."""
-    names = {"transient": "Time [s]", "inverse": "Time [s]", "static": "Load factor [-]"}
+    names = {"transient": "Time [s]", "inverse": "Time [s]", "static": "Load factor [-]", "linear_static": "Time [s]"}
     if "path length" in step.series:
         return "Path length"
     if step.type == "static" and np.ptp(step.series.get("time", 0.0)) > 0.0:
@@ -55,7 +55,8 @@ def time_label(step: Step) -> str:
 
 
 # What the short names of section quantities mean.
-_LONG = {"N": "Normal force", "Q": "Shear force", "M": "Bending moment", "T": "Torque"}
+_BENDING = "Bending moment"
+_LONG = {"N": "Normal force", "Q": "Shear force", "M": _BENDING, "T": "Torque"}
 
 
 class NodalQuantity:
@@ -124,17 +125,21 @@ class NodalQuantity:
 class Quantity:
     """An element quantity: the blocks that have it, its range over all frames, and its values at a frame.
 
-    `keys` gives per block the names of one frames column, or of two for the two ends of the elements.
+    `keys` gives per block one frames column, or two for the two ends of the elements: each by its name, or by those of
+    components whose size (the root of the sum of squares) is shown.
     """
 
-    def __init__(self, step: Step, label: str, keys: dict[str, list[str]]) -> None:
+    def __init__(self, step: Step, label: str, keys: dict[str, list[str | tuple[str, ...]]]) -> None:
         text, unit = split_unit(label)
         self.label = f"{_LONG.get(text, text[:1].upper() + text[1:])}" + (f" [{unit}]" if unit else "")
         self.blocks = set(keys)
-        self._columns = {block: [step.frames[key] for key in names] for block, names in keys.items()}
+        self._columns = {
+            block: [[step.frames[key] for key in ((own,) if isinstance(own, str) else own)] for own in names]
+            for block, names in keys.items()
+        }
         low, high = np.inf, -np.inf
         for columns in self._columns.values():
-            for values in (values for column in columns for values in column):
+            for values in (_size(parts, frame) for parts in columns for frame in range(len(parts[0]))):
                 finite = values[np.isfinite(values)]
                 if finite.size:
                     low, high = min(low, float(finite.min())), max(high, float(finite.max()))
@@ -150,16 +155,23 @@ class Quantity:
         """Return the values at the two ends of each element of a block (n_el, 2); NaN where there are none."""
         if block not in self.blocks:
             return np.full((cells, 2), np.nan)
-        values = [np.asarray(column[frame], float).reshape(cells, -1) for column in self._columns[block]]
+        values = [_size(parts, frame).reshape(cells, -1) for parts in self._columns[block]]
         if len(values) == 1 and values[0].shape[1] == 2:
             return values[0]
         return np.column_stack([values[0][:, 0], values[-1][:, 0]])
 
 
-def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, list[str]]]:
-    """Return label -> block -> frames columns; "M_p" and "M_q" of the ends of an element become one "M"."""
+def _size(parts: list[Column], frame: int) -> np.ndarray:
+    """Return the values of a column at a frame, of several the root of the sum of their squares."""
+    values = [np.asarray(part[frame], float) for part in parts]
+    return values[0] if len(values) == 1 else np.sqrt(sum(value**2 for value in values))
+
+
+def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, list[str | tuple[str, ...]]]]:
+    """Return label -> block -> frames columns; "M_p" and "M_q" of the ends of an element become one "M", and the
+    moments about both axes of a beam in space one bending moment."""
     cells = {block["name"]: len(block["connectivity"]) for block in results.header["blocks"]}
-    found: dict[str, dict[str, list[str]]] = {}
+    found: dict[str, dict[str, list[str | tuple[str, ...]]]] = {}
     for key in step.frames:
         owner = max((block for block in cells if key.startswith(block + "/")), key=len, default=None)
         if owner is not None and step.frames[key].shape[1:2] == (cells[owner],):
@@ -171,6 +183,12 @@ def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, lis
             joined = f"{text[:-2]}" + (f" [{unit}]" if unit else "")
             found[joined] = {block: found[label][block] + found[other][block] for block in found[label]}
             del found[label], found[other]
+    ends = [[found.get(f"M{axis} {end} [N m]", {}) for axis in "yz"] for end in (1, 2)]
+    bent = [block for block in ends[0][0] if all(block in column for end in ends for column in end)]
+    if bent:
+        found[f"{_BENDING} [N m]"] = {
+            block: [tuple(column[block][0] for column in end) for end in ends] for block in bent
+        }
     return found
 
 
@@ -253,6 +271,7 @@ class Scene:
         self.points = [block for block in results.header["blocks"] if block["connectivity"].shape[1] == 1]
         self.bodies: list[dict[str, Any]] = results.header["bodies"]
         self.discs: list[dict[str, Any]] = results.header.get("discs", [])
+        self.masses: list[dict[str, Any]] = results.header.get("masses", [])
         count = sum(len(block["connectivity"]) for block in self.blocks)
         self._curved = count <= _CURVE_LIMIT and "rotation" in step.frames
         self.frames = len(self.times)
@@ -404,6 +423,7 @@ class Scene:
             clouds = [self.state(frame)[0], *(points for _, points in self.body_lines(frame))]
             clouds += [points.reshape(-1, 3) for _, points, _ in self.curves(frame)]
             clouds.append(self.rings(frame).reshape(-1, 3))
+            clouds.append(np.array([self.place(mass, frame) for mass in self.masses]).reshape(-1, 3))
             self.magnify(*kept)
             for cloud in clouds:
                 if len(cloud):

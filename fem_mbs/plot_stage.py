@@ -59,7 +59,7 @@ class Stage:
         middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.1 * size) + 0.07 * size
         if scene.flat:
             width, height = figure.get_size_inches() / np.array(place[1::-1])
-            room = 0.8 * width, height - 0.9  # what labels and bar leave
+            room = (width - 1.9 if alone else 0.8 * width), height - 0.9  # what labels and bar leave
             if fit:  # no empty paper beside a flat or a tall model
                 figure.set_size_inches(width, float(np.clip(room[0] * half[1] / half[0] + 0.9, 2.4, 1.1 * width)))
             else:  # fill the given size
@@ -73,7 +73,7 @@ class Stage:
             axes.computed_zorder = False  # symbols stay in front
             # matplotlib scales what it is given in place, and to the diagonal: a tall box would leave the axes
             tall = float(half[2] / np.linalg.norm(half))
-            axes.set_box_aspect(half.copy(), zoom=1.2 * min(1.0, 0.72 / tall))
+            axes.set_box_aspect(half.copy(), zoom=1.2 * min(1.0, 0.6 / tall))
             axes.set_zlim(middle[2] - half[2], middle[2] + half[2])
             axes.view_init(*_VIEW)
             if scene.skin is not None or not alone:
@@ -270,9 +270,12 @@ class Stage:
         if scene.discs:
             self._discs(frame, _BODY if colour is None else colour)
         position, _ = scene.state(frame)
+        tint = colour if colour is not None else _BODY
         for block in scene.points:
-            tint = colour if colour is not None else _BODY
             self._marks(position[block["connectivity"][:, 0]], "o", 7.0, color=tint, zorder=5)
+        if scene.masses:
+            places = np.array([scene.place(mass, frame) for mass in scene.masses])
+            self._marks(places, "o", 7.0, color=tint, zorder=5)
 
     def _discs(self, frame: int, tint: Any) -> None:
         """Draw discs as circles that one can look through, with a diameter, so that their turning is seen."""

@@ -448,14 +448,17 @@ def _csv_lines(step: Step, sensors: list[dict[str, Any]]) -> Iterator[str]:
         for name, unit in zip(names, sensor_units(sensor, count), strict=True):
             full = sensor["name"] if names == [sensor["name"]] else f"{sensor['name']} {name}"
             head.append(f"{full} [{unit}]" if unit else full)
+    along = [name for name in ("load factor", "path length") if name in step.series]  # what rows of a path differ by
+    head[1:1] = [f"{name} [{unit}]" for name, unit in (("load factor", "-"), ("path length", "m")) if name in along]
     writer.writerow(head)
     yield line.text
     time = step.series["time"]
+    places = [step.series[name] for name in along]
     middle = step.mid_step and any(sensor.get("mid_step") for sensor in sensors)
     rows, mids = step.mid_times() if middle else (np.empty(0, int), np.empty(0))
     for start in range(0, len(time), _CSV_ROWS):
         stop = min(start + _CSV_ROWS, len(time))
-        table = [time[start:stop, None]]
+        table = [values[start:stop, None] for values in (time, *places)]
         for sensor, column in zip(sensors, columns, strict=True):
             if not (sensor.get("mid_step") and step.mid_step):
                 table.append(column[start:stop].reshape(stop - start, -1))

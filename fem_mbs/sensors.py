@@ -93,6 +93,12 @@ class Sensor:
     def evaluate(self, values: np.ndarray, ledger: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
+    def vector(self, values: np.ndarray) -> np.ndarray | None:
+        """Where the value is the length of a vector, that vector (n, m) [m] or [rad]; else None.
+
+        Where it is zero the value has no derivative, but the vector has."""
+        return None
+
     @property
     def header(self) -> dict[str, Any]:
         return {
@@ -231,9 +237,12 @@ class _Distance(Sensor):
             at += p.size
         return out
 
-    def evaluate(self, values, ledger):
+    def vector(self, values):
         a, b = self.split(values)
-        return np.linalg.norm(b - a, axis=1)[:, None]
+        return b - a
+
+    def evaluate(self, values, ledger):
+        return np.linalg.norm(self.vector(values), axis=1)[:, None]
 
 
 class _Deflection(_Distance):
@@ -247,14 +256,19 @@ class _Deflection(_Distance):
         self.factor = 1.0 / chord if relative else 1.0
         self.unit = "-" if relative else "m"
 
-    def evaluate(self, values, ledger):
+    def vector(self, values):
+        if self.model.dimension == 2:
+            return None
         p, a, b = self.split(values)
         chord = b - a
-        length = np.linalg.norm(chord, axis=1)
-        if self.model.dimension == 2:
-            w = (chord[:, 0] * (p - a)[:, 1] - chord[:, 1] * (p - a)[:, 0]) / length
-        else:
-            w = np.linalg.norm(np.cross(chord, p - a), axis=1) / length
+        return self.factor * np.cross(chord, p - a) / np.linalg.norm(chord, axis=1)[:, None]
+
+    def evaluate(self, values, ledger):
+        if self.model.dimension == 3:
+            return np.linalg.norm(self.vector(values), axis=1)[:, None]
+        p, a, b = self.split(values)
+        chord = b - a
+        w = (chord[:, 0] * (p - a)[:, 1] - chord[:, 1] * (p - a)[:, 0]) / np.linalg.norm(chord, axis=1)
         return (self.factor * w)[:, None]
 
 
@@ -268,25 +282,29 @@ class _Angle(Sensor):
         return [r for n in self.nodes if n >= 0 for r in _rotation_records(compiled.system, n)]
 
     def evaluate(self, values, ledger):
-        model = self.model
-        if model.dimension == 2:
-            angles, at = [], 0
-            for n in self.nodes:
-                angles.append(values[:, at] - model._start_angle(n) if n >= 0 else 0.0)
-                at += n >= 0
-            return np.reshape(angles[1] - angles[0], (-1, 1))
+        if self.model.dimension == 3:
+            return np.linalg.norm(self.vector(values), axis=1)[:, None]
+        angles, at = [], 0
+        for n in self.nodes:
+            angles.append(values[:, at] - self.model._start_angle(n) if n >= 0 else 0.0)
+            at += n >= 0
+        return np.reshape(angles[1] - angles[0], (-1, 1))
+
+    def vector(self, values):
+        if self.model.dimension == 2:
+            return None
         from scipy.spatial.transform import Rotation
 
         turned, at = [], 0
         for n in self.nodes:
             if n >= 0:
                 R = values[:, at : at + 9].reshape(-1, 3, 3)
-                turned.append(R @ model._rotation_matrix(n).T)
+                turned.append(R @ self.model._rotation_matrix(n).T)
                 at += 9
             else:
                 turned.append(np.broadcast_to(np.eye(3), (len(values), 3, 3)))
         relative = np.einsum("nij,nik->njk", turned[0], turned[1])
-        return Rotation.from_matrix(relative).magnitude()[:, None]
+        return Rotation.from_matrix(relative).as_rotvec()
 
 
 class _Element(Sensor):

@@ -301,6 +301,7 @@ def _table(plan: Plan) -> SweepTable:
 def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark: str) -> dict[str, Any]:
     """Run one variant into its folder and return its record, with the status "done" or "failed" and the reason."""
     from fem_mbs.analysis.run import run
+    from fem_mbs.analysis.solution import failed_steps
 
     target = Path(folder)
     here = metadata.version("fem-mbs")
@@ -326,7 +327,9 @@ def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark
         try:
             model = load_model(file)
             skipped = [f'mesh "{name}": {text}' for name, (mesh, _) in model.meshes.items() for text in mesh.skipped]
-            quantities = collect(run(model, target, progress=_Watch(Path(token), mark), skipped=skipped, source=file))
+            results = run(model, target, progress=_Watch(Path(token), mark), skipped=skipped, source=file)
+            quantities = collect(results)
+            reason = "; ".join(failed_steps(results.summary))
         except InputError as error:
             raise locate_error(file, error) from None
     except FemMbsError as error:

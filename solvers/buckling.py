@@ -15,13 +15,13 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.divergence import SIGNS
 from fem_mbs.solvers.eigen import DENSE, buckling_factors
 from fem_mbs.solvers.factors import Effort, IndefiniteFactors, NotPositiveDefinite, Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError, one_blas_thread
 
 __all__ = ["SIGNS", "LinearBuckling", "linear_buckling"]
 
-SIGNS = ("both", "positive", "negative")
 _WHICH = {"both": "LM", "positive": "LA", "negative": "SA"}
 _SEED = 7
 

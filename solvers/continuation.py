@@ -16,6 +16,10 @@ by the sign of its smallest eigenvalue mu along the step, and told apart by its 
 not zero (the load factor turns), a bifurcation where it is (Wriggers & Simo 1990, doi:10.1002/nme.1620300110).  From a
 bifurcation the other branch starts in the direction of x, with x.W du given.
 
+Newton-Raphson may land elsewhere than on the path: a step that is much longer than asked for, or longer than the
+tangents at both of its ends say, that turns back, or within which the count changes although the path between does not
+hold together, is refused and made shorter.
+
 The module knows a `Problem` only, neither meshes nor elements.
 """
 
@@ -33,6 +37,8 @@ __all__ = ["Critical", "PathSettings", "Point", "Problem", "follow"]
 
 _DESIRED = 5  # iterations per point
 _LIMIT = 1e-4  # of the cosine between null vector and load: beyond, the load factor turns
+_LONG = 2.0  # times the length that was asked for, or that the tangents say, beyond which a step has left its path
+_TORN = 10.0  # times the length between the ends of a bracket, beyond which the path between them is none
 
 
 class Problem(Protocol):
@@ -136,17 +142,22 @@ class _Walk:
     length: float = 0.0
     direction: np.ndarray | None = None
     rise: float = 0.0  # df of the last step
+    reach: float = np.inf  # length of the tangent at its end, per load factor
     cuts: int = 0
     iterations: int = 0
+    left: int = 0  # steps refused since they had left the path
     criticals: list[Critical] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def follow(
     problem: Problem, factor: float, settings: PathSettings, on_point: Callable[[Point], None]
-) -> tuple[float, list[Critical], dict[str, int]]:
+) -> tuple[float, list[Critical], dict[str, Any]]:
     """Follow a path from the present configuration at a load factor.
 
-    Calls ``on_point`` for every accepted point.  Returns the last load factor, the critical points, and counts.
+    Calls ``on_point`` for every accepted point.  Returns the last load factor, the critical points, and an account:
+    "cuts" of steps, "iterations", "left", the steps that had left the path and were refused, "notes", sentences, and
+    "ended", whether the path came to its end.
 
     Raises:
         ConvergenceError: no step of the smallest size leads on.
@@ -156,6 +167,7 @@ def follow(
     size = s.size
     largest = s.largest if s.control == "arc" else min(s.largest, s.size)
     count = problem.negative(factor) if s.stability else -1
+    ended = False
     for _ in range(s.points):
         size, last = _clipped(walk, s, size)
         token = problem.save()
@@ -164,7 +176,18 @@ def follow(
         done, increment, new = step
         after = problem.negative(new) if s.stability else -1
         if s.stability and after != count:
-            found, state, vector = _critical(problem, walk, s, token, reach, count, after)
+            try:
+                found, state, vector = _critical(problem, walk, s, token, reach, count, after)
+            except _Torn:
+                problem.restore(token)
+                walk.cuts, walk.left = walk.cuts + 1, walk.left + 1
+                size = 0.5 * reach
+                if size < s.smallest:
+                    raise ConvergenceError(
+                        f"path at load factor {walk.factor:.6g}: it ends there, or goes on where no step finds it; "
+                        "take smaller steps, or look at what changes there"
+                    ) from None
+                continue
             walk.criticals.append(found)
             if found.kind == "bifurcation" and s.branch and _bifurcations(walk) == s.branch:
                 count = _switch(problem, walk, s, state, vector, found, on_point)
@@ -178,9 +201,17 @@ def follow(
         count = after
         on_point(Point(new, walk.length, done, after))
         if last:
+            ended = True
             break
         size = min(size * min(2.0, max(0.5, np.sqrt(_DESIRED / max(done, 1)))), largest)
-    return walk.factor, walk.criticals, {"cuts": walk.cuts, "iterations": walk.iterations}
+    account = {
+        "cuts": walk.cuts, "iterations": walk.iterations, "left": walk.left, "notes": walk.notes, "ended": ended,
+    }  # fmt: skip
+    return walk.factor, walk.criticals, account
+
+
+class _Torn(AnalysisError):
+    """A step whose ends lie on different branches."""
 
 
 def _advance(problem, walk: _Walk, increment: np.ndarray, new: float, place: float) -> None:
@@ -269,8 +300,11 @@ def _find(problem, walk: _Walk, s: PathSettings, size: float, token) -> tuple[tu
     trouble = ""
     while size >= s.smallest:
         try:
-            return _step(problem, walk, s, size, search), size
+            step = _step(problem, walk, s, size, search)
+            _judge(problem, walk, s, size, step)
+            return step, size
         except AnalysisError as error:
+            walk.left += isinstance(error, _Torn)
             trouble = str(error)
             problem.restore(token)
             walk.cuts += 1
@@ -282,11 +316,42 @@ def _find(problem, walk: _Walk, s: PathSettings, size: float, token) -> tuple[tu
     )
 
 
+def _length(problem, s: PathSettings, increment: np.ndarray, rise: float) -> float:
+    return float(np.sqrt(increment @ (problem.weight * increment) + s.spherical**2 * rise**2))
+
+
+def _judge(problem, walk: _Walk, s: PathSettings, size: float, step) -> None:
+    """Refuse a step that has left its path.
+
+    Raises:
+        _Torn: it is longer than asked for or than the tangents at its ends allow, or turns back.
+    """
+    _, increment, new = step
+    rise = new - walk.factor
+    length = _length(problem, s, increment, rise)
+    if s.control == "arc":
+        if length > _LONG * size:
+            raise _Torn(f"a step is {length:.3g} long where {size:.3g} was asked for")
+        if walk.direction is not None:
+            along = increment @ (problem.weight * walk.direction) + s.spherical**2 * rise * walk.rise
+            if along < -0.5 * length * _length(problem, s, walk.direction, walk.rise):
+                raise _Torn("a step turns back")
+        return
+    if s.control == "load":
+        # of a path in one piece, somewhere the tangent is as long as the step
+        problem.factorise(new)
+        v = problem.solve(-problem.load(new))
+        after = np.sqrt(v @ (problem.weight * v)) * abs(rise)
+        if length > 1.5 * _LONG * max(after, walk.reach * abs(rise)):
+            raise _Torn(f"the next equilibrium is {length:.3g} away; the path turns back or ends between")
+
+
 def _predict(problem, walk: _Walk, s: PathSettings, size: float) -> tuple[np.ndarray, float, float]:
     """First guess (du, df) of a step, along the tangent of the path, on from the last step; and the step's size."""
     W = problem.weight
     problem.factorise(walk.factor)
     v = problem.solve(-problem.load(walk.factor))
+    walk.reach = float(np.sqrt(v @ (W * v)))
     if s.control == "load":
         df = np.sign(s.end - walk.factor) * size if s.end is not None else size
         return df * v, df, size
@@ -411,16 +476,19 @@ def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before:
     def at(part: float):
         problem.restore(token)
         if part == 0.0:
-            return walk.factor, before, _smallest(problem, walk.factor), problem.save(), 0.0
+            none = np.zeros_like(problem.weight)
+            return walk.factor, before, _smallest(problem, walk.factor), problem.save(), 0.0, none
         _, u, factor = _step(problem, walk, s, part * size, s.line_search)
+        if _length(problem, s, u, factor - walk.factor) > _LONG * max(part * size, 1e-9) and s.control == "arc":
+            raise _Torn("a step within a bracket is longer than asked for")
         return (
             factor, problem.negative(factor), _smallest(problem, factor), problem.save(),
-            float(np.sqrt(u @ (problem.weight * u))),
+            float(np.sqrt(u @ (problem.weight * u))), u,
         )  # fmt: skip
 
     low, high = 0.0, 1.0
     a, b = at(0.0), at(1.0)
-    best = b
+    first = best = b
     failures = 0
     for k in range(60):
         tight = abs(a[0] - b[0]) <= s.tolerance * max(abs(a[0]), abs(b[0])) and high - low < 0.01
@@ -447,8 +515,12 @@ def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before:
             low, a = part, middle
         else:
             high, b = part, middle
+    whole = _length(problem, s, first[5], 0.0)
+    gap = _length(problem, s, b[5] - a[5], 0.0)
+    if gap > _TORN * (high - low) * whole + 1e-6 * whole and gap > 1e-3 * whole:
+        raise _Torn("the path does not hold together where the count changes")
     best = min((a, b, best), key=lambda entry: abs(entry[2][0]))
-    factor, _, (_, vector), state, length = best
+    factor, _, (_, vector), state, length, _ = best
     problem.restore(state)
     load = problem.load(factor)
     W = problem.weight
@@ -458,6 +530,22 @@ def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before:
     found = Critical(kind, float(factor), walk.length + length, before, after, 0.5 * abs(a[0] - b[0]))
     problem.restore(token)
     return found, state, vector
+
+
+def _on_branch(problem, s: PathSettings, found: Critical, increment, new: float, amount: float) -> int:
+    """Negative eigenvalues at the first point of another branch.
+
+    Raises:
+        _Torn: the point lies on none that begins at the bifurcation: it is too far away, or its count is not between
+            those before and after the bifurcation.
+    """
+    length = _length(problem, s, increment, 0.0)
+    if length > _LONG * abs(amount):
+        raise _Torn(f"the step is {length:.3g} long where {abs(amount):.3g} was asked for")
+    after = problem.negative(new)
+    if not min(found.before, found.after) <= after <= max(found.before, found.after):
+        raise _Torn(f"{after} negative eigenvalues are not those of a branch")
+    return after
 
 
 def _switch(problem, walk: _Walk, s: PathSettings, state, vector, found: Critical, on_point) -> int:
@@ -472,19 +560,30 @@ def _switch(problem, walk: _Walk, s: PathSettings, state, vector, found: Critica
         largest = vector[s.component] * (s.end_displacement - s.start_displacement)
     vector = np.sign(largest) * vector
     amount = s.branch_size
+    elsewhere = 0
     for _ in range(12):
         try:
             done, increment, new = _step(problem, walk, s, 0.0, False, (vector, amount))
+            after = _on_branch(problem, s, found, increment, new, amount)
             break
-        except AnalysisError:
+        except AnalysisError as error:
+            elsewhere += isinstance(error, _Torn)
             problem.restore(token)
             walk.cuts += 1
             amount *= 0.5
     else:
+        lost = f" ({elsewhere} steps led to other equilibria)" if elsewhere else ""
         raise ConvergenceError(
-            f"branch at load factor {found.factor:.6g}: no point of it was found; take another branch_size"
+            f"branch at load factor {found.factor:.6g}: no point of it was found{lost}; take another branch_size, or a "
+            "smaller tolerance of critical points"
         )
-    after = problem.negative(new)
+    if elsewhere:
+        walk.left += elsewhere
+        walk.notes.append(
+            f"branch at load factor {found.factor:.6g}: {elsewhere} first steps led to other equilibria and were "
+            f"refused; the branch begins with a step of {abs(amount):.3g} of the model's size instead of "
+            f"{abs(s.branch_size):.3g}"
+        )
     place = walk.displacement + (increment[s.component] if s.component >= 0 else 0.0)
     _advance(problem, walk, increment, new, place)
     on_point(Point(new, walk.length, done, after))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 from scipy.sparse import bmat, csr_matrix, diags, identity
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, eigsh, splu
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear import LinearSolveError, make_solver, one_blas_thread
@@ -105,8 +105,9 @@ def null_space(G) -> np.ndarray:
 
 
 # --- inertia ---------------------------------------------------------------------------------------------------------
-def negative_count(K, G) -> int:
-    """Number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n).
+def negative_count(K, G, dense: int = DENSE) -> int:
+    """Number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n); by all eigenvalues up to
+    n = ``dense``, which knows zeros best.
 
     Large problems by the inertia of an L D L^T factorisation of the quasi-definite [[K + rho G^T G, G^T], [G, -delta]]
     (Vanderbei 1995, doi:10.1137/0805005; Sylvester's law): its negative pivots are those of the constraints and the
@@ -124,7 +125,7 @@ def negative_count(K, G) -> int:
     d[d == 0.0] = 1.0
     D = diags(1.0 / d)
     Ks, Gs = D @ K @ D, G @ D
-    if n <= DENSE:
+    if n <= dense:
         Z = null_space(Gs)
         if Z.shape[1] == 0:
             return 0
@@ -273,8 +274,8 @@ def _normalised(values, vectors, K, M):
 def buckling_factors(K, Kg, G, count: int) -> Buckling:
     """Load factors f of smallest magnitude, of both signs, with (K + f Kg) x + G^T y = 0, G x = 0.
 
-    K must be positive on the null space of G.  A Kg that is not symmetric (loads without a potential) is taken as it
-    is: the real factors are then loads of divergence.
+    K is symmetric and must be positive on the null space of G.  A Kg that is not symmetric (loads without a potential)
+    is taken as it is: the real factors are then loads of divergence (`fem_mbs.solvers.divergence`).
 
     Raises:
         AnalysisError: K is not positive (unstable or loose at the start), or the iteration fails.
@@ -283,15 +284,17 @@ def buckling_factors(K, Kg, G, count: int) -> Buckling:
     n, m = K.shape[0], G.shape[0]
     if negative_count(K, G) > 0:
         raise AnalysisError("Buckling: the state is unstable already; its stiffness has negative eigenvalues")
-    asymmetry = abs(Kg - Kg.T).max() if Kg.nnz else 0.0
-    symmetric = asymmetry <= 1e-9 * (abs(Kg).max() if Kg.nnz else 1.0)
-    if symmetric:
-        Kg = csr_matrix(0.5 * (Kg + Kg.T))
+    if abs(Kg - Kg.T).max() > 1e-9 * abs(Kg).max():
+        from fem_mbs.solvers.divergence import unsymmetric_buckling  # which needs this module
+
+        found = unsymmetric_buckling(K, Kg, G, count)
+        return Buckling(found.factors, found.vectors, found.residuals)
+    Kg = csr_matrix(0.5 * (Kg + Kg.T))
     with one_blas_thread():
         if n <= DENSE or count >= n - m - 2:
-            inverse, vectors = _dense_buckling(K, Kg, G, symmetric)
+            inverse, vectors = _dense_buckling(K, Kg, G)
         else:
-            inverse, vectors = _sparse_buckling(K, Kg, G, count, symmetric)
+            inverse, vectors = _sparse_buckling(K, Kg, G, count)
     # factors beyond all reason are round-off of Kg
     keep = np.flatnonzero(np.abs(inverse) > 1e-12 * np.abs(inverse).max(initial=0.0))
     keep = keep[np.argsort(-np.abs(inverse[keep]), kind="stable")][:count]
@@ -306,22 +309,17 @@ def buckling_factors(K, Kg, G, count: int) -> Buckling:
     return Buckling(factors, vectors, np.linalg.norm(R, axis=0) / np.where(size > 0.0, size, 1.0))
 
 
-def _dense_buckling(K, Kg, G, symmetric):
+def _dense_buckling(K, Kg, G):
     Z = null_space(G)
     Kz, Gz = Z.T @ (K @ Z), Z.T @ (Kg @ Z)
-    Kz = 0.5 * (Kz + Kz.T)
     try:
-        if symmetric:
-            inverse, z = scipy.linalg.eigh(-0.5 * (Gz + Gz.T), Kz)
-            return inverse, Z @ z
-        chol = scipy.linalg.cho_factor(Kz)
+        inverse, z = scipy.linalg.eigh(-0.5 * (Gz + Gz.T), 0.5 * (Kz + Kz.T))
     except np.linalg.LinAlgError:
         raise AnalysisError("Buckling: the model is loose; hold it, so that every motion strains something") from None
-    inverse, z = scipy.linalg.eig(-scipy.linalg.cho_solve(chol, Gz))
-    return _real(inverse, Z @ z)
+    return inverse, Z @ z
 
 
-def _sparse_buckling(K, Kg, G, count, symmetric):
+def _sparse_buckling(K, Kg, G, count):
     n = K.shape[0]
     try:
         saddle = Saddle(K, G)
@@ -332,15 +330,6 @@ def _sparse_buckling(K, Kg, G, count, symmetric):
     wanted = min(n - 3, count + 4)
     lanczos = {"which": "LM", "v0": start, "ncv": min(n - 1, max(3 * wanted, 30)), "tol": 1e-13}
     try:
-        if symmetric:
-            return eigsh(-Kg, wanted, K, Minv=inverse, **lanczos)
-        operator = LinearOperator((n, n), matvec=lambda x: -saddle.solve(Kg @ x)[0], dtype=float)
-        return _real(*eigs(operator, wanted, **lanczos))
+        return eigsh(-Kg, wanted, K, Minv=inverse, **lanczos)
     except ArpackError as error:
         raise AnalysisError(f"Buckling: Lanczos iteration failed: {error}") from None
-
-
-def _real(values, vectors):
-    """The real ones among complex pairs."""
-    keep = np.abs(values.imag) <= 1e-8 * np.abs(values).max(initial=1.0)
-    return values[keep].real, vectors[:, keep].real

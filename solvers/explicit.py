@@ -157,5 +157,5 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
                 return TURNED
             configure(system, state, True)
             real[WORST_VALUE] = 0.0
-            commit(reports, system, state, output, ctl, fun, counter, real)
+            commit(kernels, reports, system, state, output, ctl, fun, counter, real)
     return DONE

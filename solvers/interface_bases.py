@@ -12,8 +12,10 @@ to Phi in K and M, Psi^T K Psi = Psi_b) K and M of (eta, alpha) are diag(Lambda,
 - "rubin" (Rubin 1975, doi:10.2514/3.60497): residual attachment modes with their mass.
 - "macneal" (MacNeal 1971, doi:10.1016/0045-7949(71)90031-9): without it; the boundary has no mass of its own, and
   frequencies are no upper bounds.
-- "craig_chang" (Craig & Chang 1976, doi:10.2514/3.7148): the whole attachment modes G_e F of inertia relief.  They span
-  the same as Rubin's, so that every answer is the same; the amplitudes of the modes are others.
+- "craig_chang" (Craig & Chang 1976, doi:10.2514/3.7148): the boundary moves by the whole attachment modes of inertia
+  relief, A = G_e F = Psi + Phi_e Lambda^-1 Phi_eb^T.  They span the same as Rubin's, so that every answer is the same.
+  The modes that vanish at the boundary are Rubin's, Phi - Psi Psi_b^-1 Phi_b: made with A they would span the same too,
+  but depend on each other the more, the less flexibility the modes leave.
 - "herting" (Herting 1985, doi:10.1016/0168-874X(85)90003-4): constraint modes for x, the free part's modes without the
   motion of their boundary, and what inertia does to the part while rigid-body motions of its boundary accelerate.  All
   modes that vanish at the boundary are made orthonormal to each other.
@@ -63,27 +65,26 @@ def free_basis(method: str, M, boundary: np.ndarray, modes: FreeModes) -> Interf
     m = Phi.shape[1]
     values = np.concatenate((np.zeros(r), modes.values))
     Phi_b = Phi[boundary]
-    if method == "craig_chang":
-        A = modes.relief(modes.forces)
-        flexibility = A[boundary]
-        cross = Phi_b.T.copy()  # Phi^T K A = Phi^T F but for rigid-body modes
-        cross[:r] = 0.0
-        # Phi^T M A, Lambda^-1 Phi^T F but for errors of the modes, which the difference below would magnify
-        moved = (M @ Phi).T @ A
-    else:
-        A, flexibility = modes.attachments, modes.flexibility
-        cross = moved = np.zeros((m, b))
+    A, flexibility = modes.attachments, modes.flexibility
     flexibility = 0.5 * (flexibility + flexibility.T)
     G = _inverse(flexibility)
     weight = A.T @ (M @ A) if method != "macneal" else np.zeros((b, b))
-    K = np.block([[flexibility, cross.T], [cross, np.diag(values)]])
-    W = np.block([[weight, moved.T], [moved, np.eye(m)]])
+    K = scipy.linalg.block_diag(flexibility, np.diag(values))
+    W = scipy.linalg.block_diag(weight, np.eye(m))
     # (alpha, eta) of (x, eta)
     S = np.block([[G, -G @ Phi_b], [np.zeros((m, b)), np.eye(m)]])
     AG = A @ G
     T = np.column_stack((AG, Phi - AG @ Phi_b))
-    T[boundary, :b], T[boundary, b:] = np.eye(b), 0.0  # to the last digit
     rigid = np.vstack((Phi_b[:, :r], np.eye(m, r)))
+    if method == "craig_chang":
+        # A A_b^-1 x + X eta = Psi Psi_b^-1 x + X (eta + N A_b^-1 x) with N = Lambda^-1 Phi_b^T of elastic modes
+        N = np.vstack((np.zeros((r, b)), Phi_b[:, r:].T / modes.values[:, None]))
+        whole = flexibility + Phi_b @ N
+        change = np.eye(b + m)
+        change[b:, :b] = N @ _inverse(0.5 * (whole + whole.T))
+        S, T = S @ change, T @ change
+        rigid[b:] -= change[b:, :b] @ rigid[:b]
+    T[boundary, :b], T[boundary, b:] = np.eye(b), 0.0  # to the last digit
     K = S.T @ K @ S
     K = without_strain(K, rigid) if r else 0.5 * (K + K.T)
     W = S.T @ W @ S

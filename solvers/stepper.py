@@ -41,10 +41,11 @@ DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER, TURNED = 0, 1
 POSITION, ROTATION, MULTIPLIER, SINK = 0, 1, 2, 3
 
 # --- columns of the block table ------------------------------------------------------------------------------------
-(N_EL, N_LOC, N_END, N_PAR, N_HIST, O_DOF, O_ROT, O_PAR, O_HIST, O_SLOT, N_OUT, O_OUT, O_EL, WATCHED, INERTIA) = range(
-    15
-)
-N_TABLE = 15
+(
+    N_EL, N_LOC, N_END, N_PAR, N_HIST, O_DOF, O_ROT, O_PAR, O_HIST, O_SLOT, N_OUT, O_OUT, O_EL, WATCHED, INERTIA,
+    O_ALONG,
+) = range(16)  # fmt: skip
+N_TABLE = 16
 
 # --- rules ---------------------------------------------------------------------------------------------------------
 # NEWMARK is the family of the generalised-alpha rule, of which Newmark's and HHT's are members by their weights
@@ -111,6 +112,7 @@ class System(NamedTuple):
     shared: np.ndarray  # (n, 2) int32: dofs without an equation of their own, and those whose unknown they share
     holding: np.ndarray  # (n, 3) int64: block, first and last element (exclusive) of what acts on prescribed dofs
     record: np.ndarray  # (n_record, 2) int32: source and index of the recorded values
+    links: np.ndarray  # (n, 6) int64: what acts along beams; see `along`
 
 
 class State(NamedTuple):
@@ -132,6 +134,7 @@ class State(NamedTuple):
     work: np.ndarray  # what elements, then driven dofs, have given to the model since the start of the analysis [J]
     fe: np.ndarray
     ke: np.ndarray
+    along: np.ndarray  # forces on the node dofs of beams of what acts along them, flat
     peak: np.ndarray  # largest element contribution per kind of dof
     Qw: np.ndarray  # both rows equal: what one-state rules hand to the kernels
     Dw: np.ndarray
@@ -242,6 +245,43 @@ def share(system, U):
 
 
 @kernel
+def along(kernels, system, ctl, fun, Q, D, V, DD, U, state, keep):
+    """Forces of what acts along beams (line loads, inertia, weight) on their node dofs, to ``state.along``.
+
+    A row of ``system.links`` is the block of the beams and their first element, the block of what acts, its first
+    element and the number of elements, and the beams' local dof where its own begin; ``O_ALONG`` says where the dofs of
+    a block begin, -1: nothing acts along it.  Only for blocks that are watched, or all to ``keep``.
+    """
+    total = state.along
+    end_dofs = 3 if system.rotations.shape[1] == 1 else 6
+    for b in range(system.table.shape[0]):
+        t = system.table[b]
+        if t[O_ALONG] >= 0 and (keep or t[WATCHED] == 1):
+            for k in range(t[O_ALONG], t[O_ALONG] + t[N_EL] * t[N_END] * end_dofs):
+                total[k] = 0.0
+    for link in range(system.links.shape[0]):
+        b, own, s, first, count, start = system.links[link]
+        if not (keep or system.table[b, WATCHED] == 1):
+            continue
+        t = system.table[s]
+        n, m, ends = t[N_EL], t[N_LOC], t[N_END]
+        width, each = system.table[b, N_END] * end_dofs, m // ends
+        dof = system.dof[t[O_DOF] : t[O_DOF] + n * m].reshape((n, m))
+        rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
+        par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
+        hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
+        fe = state.fe[: _TILE * m].reshape((_TILE, m))
+        ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
+        for e0 in range(first, first + count, _TILE):
+            e1 = min(e0 + _TILE, first + count)
+            C.call(kernels[s], C.FORCE, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
+            for e in range(e0, e1):
+                at = system.table[b, O_ALONG] + (own + e - first) * width + start
+                for i in range(m):  # (masses without rotation have fewer dofs per end)
+                    total[at + i // each * end_dofs + i % each] += fe[e - e0, i] / ctl[C.SF]
+
+
+@kernel
 def report(job, reports, system, ctl, fun, state, ledger, keep):
     """Run the report kernels: LEDGER (sums into ``ledger``, element energies if ``keep``), OUTPUT, COMMIT or START."""
     width = 0
@@ -267,6 +307,11 @@ def report(job, reports, system, ctl, fun, state, ledger, keep):
         for e0 in range(0, n, _TILE):
             e1 = min(e0 + _TILE, n)
             fe[:] = 0.0
+            if job == C.OUTPUT and t[O_ALONG] >= 0:
+                nodal = t[N_END] * (3 if system.rotations.shape[1] == 1 else 6)
+                for e in range(e0, e1):
+                    for i in range(nodal):
+                        fe[e - e0, i] = state.along[t[O_ALONG] + e * nodal + i]
             C.call(
                 reports[b],
                 job,
@@ -541,23 +586,6 @@ def constraints_met(system, state, real):
 
 
 @inner
-def present(system, state, h, real, counter):
-    """Configuration of U, and what the kernels of one-state rules see of it."""
-    one_state = counter[RULE_KIND] != MIDPOINT
-    configure(system, state, one_state)
-    if not one_state:
-        return
-    if counter[RULE_KIND] == NEWMARK:
-        velocities(system, state, h, real, True)
-    for row in range(2):
-        copy(state.Q[1], state.Qw[row])
-        copy(state.D[1], state.Dw[row])
-    for k in range(state.U.size):
-        # no increment, but the multipliers
-        state.Uw[k] = state.U[k] if system.kind[k] == MULTIPLIER else 0.0
-
-
-@inner
 def turned(system, U, counter, real):
     """Whether a node turns by more than a quarter of a turn in the step; it is the one to blame then.
 
@@ -578,7 +606,24 @@ def turned(system, U, counter, real):
 
 
 @inner
-def commit(reports, system, state, output, ctl, fun, counter, real):
+def present(system, state, h, real, counter):
+    """Configuration of U, and what the kernels of one-state rules see of it."""
+    one_state = counter[RULE_KIND] != MIDPOINT
+    configure(system, state, one_state)
+    if not one_state:
+        return
+    if counter[RULE_KIND] == NEWMARK:
+        velocities(system, state, h, real, True)
+    for row in range(2):
+        copy(state.Q[1], state.Qw[row])
+        copy(state.D[1], state.Dw[row])
+    for k in range(state.U.size):
+        # no increment, but the multipliers
+        state.Uw[k] = state.U[k] if system.kind[k] == MULTIPLIER else 0.0
+
+
+@inner
+def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
     """Accept the step: velocities, ledger, outputs, frame, then end becomes start."""
     Q, D, V, DD, U = state.Q, state.D, state.V, state.DD, state.U
     rule = counter[RULE_KIND]
@@ -610,6 +655,16 @@ def commit(reports, system, state, output, ctl, fun, counter, real):
     frame = counter[FRAME_EVERY] > 0 and number % counter[FRAME_EVERY] == 0
     row = output.ledger[step]
     row[:] = 0.0
+    if system.links.shape[0] > 0:
+        if rule != MIDPOINT:
+            for k in range(2):
+                copy(Q[1], state.Qw[k])
+                copy(D[1], state.Dw[k])
+            for k in range(U.size):
+                state.Uw[k] = U[k] if system.kind[k] == MULTIPLIER else 0.0
+            along(kernels, system, ctl, fun, state.Qw, state.Dw, V, DD, state.Uw, state, frame)
+        else:
+            along(kernels, system, ctl, fun, Q, D, V, DD, U, state, frame)
     for job in (C.LEDGER, C.OUTPUT, C.COMMIT):
         report(job, reports, system, ctl, fun, state, row, frame)
     for i in range(system.driven.size):
@@ -694,9 +749,9 @@ def compose(system, state):
 
 
 @kernel
-def accept(reports, system, state, output, ctl, fun, counter, real):
+def accept(kernels, reports, system, state, output, ctl, fun, counter, real):
     """Make the end of a static step its start, and write ledger, outputs, records and frame of it."""
-    commit(reports, system, state, output, ctl, fun, counter, real)
+    commit(kernels, reports, system, state, output, ctl, fun, counter, real)
 
 
 @kernel
@@ -826,6 +881,6 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 counter[PHASE] = _BEGIN
                 counter[REFACTOR] = 1
                 return TURNED
-            commit(reports, system, state, output, ctl, fun, counter, real)
+            commit(kernels, reports, system, state, output, ctl, fun, counter, real)
             counter[PHASE] = _BEGIN
     return DONE

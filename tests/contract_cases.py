@@ -178,7 +178,7 @@ _OFFSETS = np.array(((0.1, -0.2, 0.05), (-0.15, 0.1, 0.2)))
 
 
 def _beam3(second_order, damping=0.0, fixed=(), offsets=False, shares=False):
-    """See `fem_mbs.elements.beam3d_common.PAR`; ``shares``: those of `fem_mbs.elements.beam3d_exact`."""
+    """See `fem_mbs.elements.beam3d_common.PAR`; ``shares``: with those of bending."""
 
     def par(rng):
         chord = _CHORD3[1] - _CHORD3[0]
@@ -367,7 +367,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "damped": Case(_strain_beam2(1, 0.05), reference=_CHORD, rate_tangent=False),
     },
     **_beams3("strain_beam3"),
-    **_beams3("corotational_beam3"),
+    **_beams3("corotational_beam3", shares=True),
     **_beams3("exact_beam3", shares=True),
     "director_mass3": {"": _director_mass(), "damped": _director_mass(0.7)},
     "mass2": _damped_mass(2.3, 0.7),

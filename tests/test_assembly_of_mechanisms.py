@@ -336,3 +336,55 @@ def test_a_nearly_straight_chain_that_must_fold():
     assert report["strain_energy"] < 1e-12
     assert report["iterations"] < 250
     assert max(entry["rotation"] for entry in report["moved"]) < 0.3
+
+
+@pytest.mark.parametrize("kind", ["revolute", "cylindrical", "prismatic", "planar"])
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_no_joint_comes_to_stand_backwards(kind, seed):
+    """A chain of two bodies that stands anyhow: the axes of both ends of each joint point the same way, though the
+    equations hold for opposite ones too, and a prismatic joint for parts turned by half or a third of a turn."""
+    rng = np.random.default_rng(seed)
+
+    def direction():
+        a = rng.normal(size=3)
+        return a / np.linalg.norm(a)
+
+    m = Model(3)
+    m.assembly()
+    axes, ends = [direction() for _ in range(2)], [direction() for _ in range(2)]
+    if seed == 0:
+        ends = [-axes[0] + 1e-9 * direction(), -axes[1] + 1e-3 * direction()]
+        ends = [end / np.linalg.norm(end) for end in ends]
+    places = [rng.normal(size=3) for _ in range(2)]
+    for name, place in zip("ab", places, strict=True):
+        m.body(name, position=tuple(place), mass=1.0, inertia=(0.1, 0.2, 0.25))
+    near = places[0] + rng.normal(size=3)
+    for name, a, b, axis, axis_b in (("A", "ground", "a", axes[0], ends[0]), ("B", "a", "b", axes[1], ends[1])):
+        m.joint(name, kind, a, b, point=tuple(near), point_b=tuple(rng.normal(size=3)), axis=axis, axis_b=axis_b)
+        near = places[0] + rng.normal(size=3)
+    m.static_step()
+    _, state, _ = closed(m)
+    R = [np.eye(3), *state.D[0][:2].reshape(2, 3, 3)]
+    for k in range(2):
+        assert (R[k] @ axes[k]) @ (R[k + 1] @ ends[k]) == pytest.approx(1.0, abs=1e-9)
+    if kind == "prismatic":
+        turn = Rotation.from_matrix(R[1])
+        shortest = Rotation.from_rotvec(
+            np.arccos(np.clip(axes[0] @ ends[0], -1, 1)) * np.cross(ends[0], axes[0])
+            / np.linalg.norm(np.cross(ends[0], axes[0]))
+        )  # fmt: skip
+        assert (turn * shortest.inv()).magnitude() < (1e-6 if seed else 1e-3)
+
+
+def test_a_joint_that_closes_backwards_only_is_refused():
+    """A body whose revolute against the ground stands backwards and whose other joints let it stand so only."""
+    m = Model(3)
+    m.assembly()
+    m.body("b", position=(0, 0, 0), mass=1.0, inertia=(0.1, 0.2, 0.25))
+    for name, x in (("P", (0.0, 0.0)), ("Q", (1.0, 0.0)), ("R", (0.0, 1.0))):
+        m.joint(name, "spherical", "ground", "b", point=(*x, 0.0), point_b=(*x, 0.1))
+    backwards = {"axis": (0, 0, 1), "axis_b": (0, 1e-9, -1)}
+    m.joint("hinge", "revolute", "ground", "b", point=(0, 0, 0), point_b=(0, 0, 0.1), **backwards)
+    m.static_step()
+    with pytest.raises(ModelError, match=r'Assembly: "hinge" can be closed .* turned'):
+        closed(m)

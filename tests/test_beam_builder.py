@@ -8,7 +8,7 @@ import pytest
 from fem_mbs import Model, ModelError, load_model, solve
 from fem_mbs.meshes.generate import arc, polyline
 
-STRAINS = ("generalised", "corotational")
+STRAINS = ("exact", "generalised", "corotational")
 EA, GA, EIY, EIZ, GJ = 1e6, 1e5, 30.0, 80.0, 20.0
 SECTION = {"EA": EA, "GA": GA, "EIy": EIY, "EIz": EIZ, "GJ": GJ, "rhoA": 1.0, "rhoIy": 2e-3, "rhoIz": 3e-3}
 SMALL = 1e-4  # force whose deflections are linear to 1e-8
@@ -193,7 +193,7 @@ def test_twisted_cantilever(strains, n):
 
 
 # --- ends and fixed strains ------------------------------------------------------------------------------------------
-def propped(releases, n=2, strains="generalised"):
+def propped(releases, n=2, strains="exact"):
     """Clamped at both ends but for the releases, loaded in the middle."""
     m = Model(3)
     m.section("s", "stiffness", **{**SECTION, "GA": np.inf})
@@ -363,7 +363,7 @@ def test_point_masses_in_space():
 
 # --- wrong input -----------------------------------------------------------------------------------------------------
 WRONG = [
-    ({"strains": "green"}, "strains = 'green' must be one of generalised, corotational, natural"),
+    ({"strains": "green"}, "strains = 'green' must be one of exact, generalised, corotational, natural"),
     ({"rule": "secant"}, 'beams in space have "exact" only'),
     ({"orientation": (1, 0, 0)}, "orientation .1, 0, 0. is parallel to element 1"),
     ({"orientation": (1, 0)}, "orientation = .1, 0. must be 3 numbers or expressions"),
@@ -486,7 +486,7 @@ def test_model_file(tmp_path):
     path = tmp_path / "model.toml"
     path.write_text(FILE)
     model = load_model(path)
-    assert {b.type.name for b in model._blocks} >= {"strain_beam3_fixed1", "corotational_beam3", "director_mass3"}
+    assert {b.type.name for b in model._blocks} >= {"exact_beam3_fixed1", "corotational_beam3", "director_mass3"}
     assert len(model.groups["bow"]) == 4
     assert solve(model).steps[0].time[-1] == pytest.approx(0.02)
     path.write_text(FILE.replace('releases = {end = ["rotation y"]}', "releases = {top = 1}"))

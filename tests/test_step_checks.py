@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fem_mbs.analysis.mobility import mobility
 from fem_mbs.analysis.run import inspect, run
 from fem_mbs.errors import ModelError
 from fem_mbs.modelfile import load_model
@@ -120,4 +121,28 @@ def test_what_acts_later_is_left_to_its_step(tmp_path):
         "[[step]]\ntype = 'buckling'\nloads = ['later']\n"
         "[[step]]\ntype = 'harmonic'\nloads = ['later']\nfrequencies = [1]\n"
     )
+    inspect(load_model(path))
+
+
+FREE = BASE[: BASE.index("[[support]]")] + "[[step]]\ntype = 'modes'\ncount = 3\n"
+
+
+@pytest.mark.parametrize("more", ["", "gravity = [0, 0, -9.81]\n", "follower"])
+def test_weight_and_loads_do_not_hold_a_free_beam(tmp_path, more):
+    """Six rigid motions, also where weight or a follower force has a tangent that turns with the nodes."""
+    path = tmp_path / "m.toml"
+    load = "[[force]]\nname = 'f'\non = 'a:end'\nvector = [1, 2, 3]\nfollower = true\n"
+    mass = "[[point_mass]]\nname = 'm'\nat = 'a:end'\nmass = 2\noffset = [0.1, 0.2, 0.3]\n"
+    path.write_text((more if more != "follower" else "") + FREE + mass + (load if more == "follower" else ""))
+    compiled, state, _ = inspect(load_model(path))
+    assert mobility(compiled, state).strain_free == 6
+
+
+@pytest.mark.parametrize("kind", ["static", "linear_static"])
+def test_a_free_model_does_not_bear_its_weight(tmp_path, kind):
+    path = tmp_path / "m.toml"
+    path.write_text("gravity = [0, 0, -9.81]\n" + FREE.replace("'modes'\ncount = 3", f"'{kind}'"))
+    with pytest.raises(ModelError, match="nothing holds the model along z"):
+        inspect(load_model(path))
+    path.write_text(path.read_text() + "[[support]]\non = 'a:start'\n")
     inspect(load_model(path))

@@ -135,8 +135,8 @@ def test_a_wrong_speed_of_the_driver():
         solve(m)
 
 
-def test_steps_beyond_half_a_turn_are_refused():
-    with pytest.raises(ModelError, match=r"h = 0\.2 s is more than half a turn"):
+def test_steps_beyond_a_quarter_of_a_turn_are_refused():
+    with pytest.raises(ModelError, match=r"h = 0\.2 s is more than a quarter of a turn"):
         solve(rotor(2, "joint", h=0.2, steps=5))
 
 

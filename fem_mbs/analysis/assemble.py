@@ -24,6 +24,7 @@ from scipy.spatial.transform import Rotation
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import _constraints, _control, _functions_at, _node_part, _rows, _Saddle, function_jets
+from fem_mbs.analysis.roots import Roots
 from fem_mbs.errors import ModelError
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
@@ -36,6 +37,7 @@ _CLOSED = 1e-8  # gap over the size of the model, or in radians, that counts as 
 _SMALL = 1e-9  # increments that end the search; constraints are then closed to round-off
 _WEIGHT = 1e-8  # of changes against strains
 _ITERATIONS = 400
+_OTHERS = 6  # first guesses with joints turned round, after one that leads to wrong roots
 _STRAINED = 1e-9  # strain energy that is reported, over (stiffness x size^2)
 
 
@@ -255,6 +257,36 @@ class _Assembler:
                 self.move(-d)
                 return
 
+    def close(self) -> int:
+        """Search and polish; where joints come to stand turned on wrong roots of their equations, again from there with
+        a part of one turned round.  Iterations made."""
+        roots = Roots(self.system)
+        closed = None
+        count = 0
+        for _ in range(_OTHERS + 1):
+            count += self.search()
+            self.polish()
+            turned = roots.turned(self.state.D[0], self.values)
+            if self.open_joints(_CLOSED):
+                break
+            if not turned:
+                return count
+            closed = closed or (self.state.Q.copy(), self.state.D.copy())
+            joint = turned[0]  # one at a time: it changes what the others need
+            row, R = (joint.a, joint.rotation.T) if self._held(joint.b) else (joint.b, joint.rotation)
+            if self._held(row):
+                break
+            self.state.D[:, row] = (R @ self.state.D[0, row].reshape(3, 3)).ravel()
+            self._follow_angles()
+        if closed is not None:
+            self.state.Q[:], self.state.D[:] = closed
+        return count
+
+    def _held(self, row: int) -> bool:
+        """Whether the directors of a row stay as they are."""
+        rows = self.system.system.rotations
+        return row >= len(rows) or bool(np.isin(rows[row], self.held).any())
+
     # --- reports ---------------------------------------------------------------------------------------------------
     def open_joints(self, tolerance: float) -> list[_Gap]:
         """Joints open by more than a tolerance, the widest first."""
@@ -320,7 +352,7 @@ def assemble(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarr
 
     Raises:
         ModelError: joints or motions contradict each other, or no position near the given one closes them; it names
-            those that stay open, and by how much.
+            those that stay open, and by how much, or that are found turned, on wrong roots of their equations.
     """
     job = _Assembler(compiled, state, t, varied)
     before = job.open_joints(_CLOSED)
@@ -328,8 +360,7 @@ def assemble(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarr
     off = np.abs(job.target - state.Q[0, : job.first])[job.driven]
     iterations = 0
     if before or np.any(off > _CLOSED * max(1.0, compiled.system.length)):
-        iterations = job.search()
-        job.polish()
+        iterations = job.close()
         left = job.open_joints(_CLOSED)
         if left or not np.isfinite(state.Q).all():
             names = ", ".join(str(gap) for gap in left[:3]) or "positions that are not finite"
@@ -339,6 +370,14 @@ def assemble(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarr
                 f"Assembly: {len(left)} joint{plural} cannot be closed near the given positions: {names}{more} "
                 "stay open; their parts are too short or held, motions contradict each other, or the mechanism must be "
                 "given nearer to its place"
+            )
+        found = Roots(compiled.system).turned(state.D[0], job.values)
+        if found:
+            turned = list(dict.fromkeys(f'"{joint.name}"' for joint in found))
+            names = ", ".join(turned[:3]) + (f" and {len(turned) - 3} more" if len(turned) > 3 else "")
+            raise ModelError(
+                f"Assembly: {names} can be closed from the given positions only turned by half a turn or so, where the "
+                "equations hold too; give the parts nearer to their places, within a quarter of a turn"
             )
     energy, part = job.strain_energy()
     out: dict[str, Any] = {

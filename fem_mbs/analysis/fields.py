@@ -27,6 +27,7 @@ from fem_mbs.results_fields import field_key, regions
 __all__ = ["COMPONENTS", "MISES", "STRAIN", "STRESS", "Fields", "SolidPart", "fields_of", "solid_parts"]
 
 COMPONENTS = solid.COMPONENTS
+_STEP = 1e-3  # of differences, over the size of the model
 STRESS, MISES, STRAIN = "stress [Pa]", "von Mises stress [Pa]", "strain [-]"
 
 
@@ -64,6 +65,21 @@ class SolidPart:
             return stress
         X, x = X[self.nodes], x[self.nodes]
         return cauchy_stresses(self.cell, X, x, stress, self.integration, self.axisymmetric)
+
+    def small_stresses(
+        self, base: np.ndarray, change: np.ndarray, X: np.ndarray, x: np.ndarray, u: np.ndarray, increments: bool
+    ) -> np.ndarray:  # fmt: skip
+        """Cauchy stresses (e, q, k) linear in small displacements u (n, dim) from x, that change the second
+        Piola-Kirchhoff stresses ``base`` by ``change``; ``increments``: what they add alone."""
+        if not self.nonlinear:
+            return change if increments else base + change
+        found = self.true_stresses(change, X, x)
+        size = float(np.abs(u).max()) / float(np.ptp(X, axis=0).max())
+        if np.any(base) and size > 0.0:  # stresses at the state turn and stretch with the material
+            e = _STEP / size
+            p1, m1, p2, m2 = (self.true_stresses(base, X, x + k * e * u) for k in (1.0, -1.0, 2.0, -2.0))
+            found = found + (8.0 * (p1 - m1) - (p2 - m2)) / (12.0 * e)
+        return found if increments else found + self.true_stresses(base, X, x)
 
     def add_at_nodes(self, values: np.ndarray, total: np.ndarray, count: np.ndarray) -> None:
         """Add values (e, q, k) of the integration points, extrapolated, to ``total`` (n, k), and the cells to ``count``
@@ -145,12 +161,13 @@ class Fields:
             for p in self.parts
         ]
 
-    def columns(self, x: np.ndarray, out: np.ndarray) -> dict[str, np.ndarray]:
+    def columns(self, x: np.ndarray, out: np.ndarray, moved: Mapping | None = None) -> dict[str, np.ndarray]:
         """Columns of m frames.
 
         Args:
             x: (m, n, dim) [m] positions of the nodes with which stresses turn, or one for all (1, n, dim).
             out: (m, n_out) all outputs.
+            moved: of one frame that is linear about ``x``: see `frames`.
         """
         columns: dict[str, np.ndarray] = {}
         m, n = len(out), x.shape[1]
@@ -167,7 +184,11 @@ class Fields:
                 count = np.zeros(n)
                 for part in own:
                     stress, strain = part.table(out[frame])
-                    if not at_rest:
+                    if moved is not None:
+                        base, change = (part.table(moved[key])[0] for key in ("out", "change"))
+                        u = moved["u"][moved["dofs"]]
+                        stress = part.small_stresses(base, change, self.X, x[0], u, moved["increments"])
+                    elif not at_rest:
                         stress = part.true_stresses(stress, self.X, x[frame if len(x) > 1 else 0])
                     strain = np.concatenate((strain[..., :3], 0.5 * strain[..., 3:]), axis=2)
                     if "points" in self.wanted:
@@ -193,12 +214,21 @@ class Fields:
                 columns[field_key(STRAIN, region)] = tensors["strain"]
         return columns
 
-    def frames(self, Q: np.ndarray, chunk: Mapping[str, np.ndarray], offset: np.ndarray) -> dict[str, np.ndarray]:
-        """Columns of m frames of a run: coordinates ``Q`` (m or 1, n_dof), "out" and "energy" (m, ...) in ``chunk``."""
+    def frames(
+        self, Q: np.ndarray, chunk: Mapping[str, np.ndarray], offset: np.ndarray, moved: Mapping | None = None
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Columns of m frames of a run: coordinates ``Q`` (m or 1, n_dof), "out" and "energy" (m, ...) in ``chunk``.
+
+        ``moved``: of one frame of a linear step, the ``place`` (n_dof,) that it is about with the outputs ``out``,
+        small displacements ``u`` (n_dof,), the ``change`` of outputs that they bring, and whether ``increments`` are
+        wanted alone."""
         n, dim = self.X.shape
         if not self.parts:
             return {}
-        columns = self.columns(Q[:, offset[:n, None] + np.arange(dim)], chunk["out"])
+        dofs = offset[:n, None] + np.arange(dim)
+        if moved is not None:
+            moved, Q = {**moved, "dofs": dofs}, moved["place"][None]
+        columns = self.columns(Q[:, dofs], chunk["out"], moved)
         for part in self.parts:
             energy = chunk["energy"][:, part.first_element : part.first_element + len(part.nodes)]
             columns[f"{part.name}/energy [J]"] = np.array(energy)

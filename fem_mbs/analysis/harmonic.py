@@ -29,7 +29,6 @@ __all__ = ["Harmonic", "Shaker", "shakers"]
 
 #: Unknowns beyond which undamped models are solved by modes.
 _LARGE = 3000
-_ASYMMETRIC = 1e-6
 
 
 @dataclass(frozen=True)
@@ -167,15 +166,17 @@ class Harmonic:
         seen = _Seen(linear)
         with linear._under_stress():
             self.inputs = inputs_of_groups(seen, [(s.name, s.values, s.weight) for s in shaking])
-            self.outputs = outputs_of(seen, sensors, self.inputs, owner)
+            self.outputs = outputs_of(seen, sensors, self.inputs, owner, vectors=True)
             self.structural_outputs: Outputs | None = None
             if self.structural:
-                self.structural_outputs = outputs_of(_Seen(linear, stiff=False), sensors, self.inputs, owner)
+                rest = _Seen(linear, stiff=False)
+                self.structural_outputs = outputs_of(rest, sensors, self.inputs, owner, vectors=True)
         self.columns = self.outputs.names
         size = {s.name: s.amplitude for s in shaking}
         self.amplitudes = np.array([size[n.removesuffix("'") if o else n] for n, o in self._named()], complex)
         self.K, self.C, self.M = (
-            csr_matrix(A[:first][:, :first]) for A in (linear.tangent, linear.damping_matrix, linear.mass_matrix)
+            csr_matrix(A[:first][:, :first])
+            for A in (linear.balanced_tangent, linear.damping_matrix, linear.mass_matrix)
         )
         value = np.flatnonzero(self.inputs.order == 0)
         self.ways = np.zeros((first, len(self.inputs.names)))
@@ -190,12 +191,10 @@ class Harmonic:
 
     def _choose(self, options: dict[str, Any]) -> None:
         linear, method, w = self.linear, options["method"], 2.0 * np.pi * float(max(options["frequencies"]))
-        K, C1, M = (linear.reduce(A) for A in (linear.tangent, linear.damping_matrix, linear.mass_matrix))
-        size = abs(K).max() if K.nnz else 0.0
-        skew = float(abs(K - K.T).max() / size) if size > 0.0 else 0.0
+        K, C1, M = (linear.reduce(A) for A in (linear.balanced_tangent, linear.damping_matrix, linear.mass_matrix))
         by_modes = options["damping"] is not None or options["modes"] is not None or options["cutoff"] is not None
         if method == "auto":
-            large = K.shape[0] > _LARGE and not C1.count_nonzero() and skew <= _ASYMMETRIC
+            large = K.shape[0] > _LARGE and not C1.count_nonzero() and not linear.unsymmetric
             method = "modal" if by_modes or (large and M.count_nonzero()) else "direct"
         self.method, self.warnings = method, []
         self.modal: ModalResponse | None = None
@@ -204,10 +203,10 @@ class Harmonic:
         if method == "direct":
             self.direct = DirectResponse(K, C1, M, self.structural, w)
             return
-        if skew > _ASYMMETRIC:
+        if linear.unsymmetric:
             self.warnings.append(
-                f'the stiffness is unsymmetric by {skew:.2g}; modes are of its symmetric part, method = "direct" takes '
-                "it whole"
+                f"the stiffness is unsymmetric by {linear.asymmetry:.2g} of its largest entry; modes are of its "
+                'symmetric part, method = "direct" takes it whole'
             )
         if C1.count_nonzero():
             self.warnings.append(
@@ -276,4 +275,20 @@ class Harmonic:
         values = out.q @ u + 1j * w * (out.v @ u) - w * w * (out.a @ u) + out.y @ y + out.u @ c
         if self.structural_outputs is not None:  # forces of supports, the only ones that see matrices
             values += 1j * self.structural * (out.q @ u - self.structural_outputs.q @ u)
-        return values
+        return _with_sizes(values, out.sizes)
+
+
+def _with_sizes(values: np.ndarray, sizes: list[slice]) -> np.ndarray:
+    """Amplitudes with one instead of each slice of them that is a vibrating vector w: its largest length over a period.
+
+    Re(w e^ia) is longest, by w.w = |w.w| e^-2ia without conjugation, at the phase a that makes that real: the amplitude
+    gets the phase -a, as that of a vector which vibrates along a line has.
+    """
+    parts, at = [], 0
+    for some in sizes:
+        w = values[some]
+        square = np.sum(w * w)
+        largest = np.sqrt(0.5 * (float(np.vdot(w, w).real) + abs(square)))
+        parts += [values[at : some.start], [largest * np.exp(0.5j * np.angle(square))]]
+        at = some.stop
+    return np.concatenate([*parts, values[at:]])

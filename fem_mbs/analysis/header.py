@@ -16,6 +16,8 @@ from fem_mbs.analysis.solution import ENERGY_COLUMNS
 from fem_mbs.model import CompiledModel
 from fem_mbs.results_fields import part_file
 
+_MASSES = ("mass2", "mass3", "rigid3", "director_mass3")  # types of elements that point masses are
+_MOST_MASSES = 200  # in figures
 _MOST_DISCS = 200  # told of a kind
 
 __all__ = ["count_model", "find_group", "fingerprint", "make_header"]
@@ -114,6 +116,7 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "supports": [{"node": n, "components": c} for n, c in supports.items()] + held,
         "joints": joints,
         "discs": _discs(compiled),
+        "masses": _masses(compiled),
         "reduced_parts": _reduced_parts(model),
         "model": count_model(compiled),
     }
@@ -164,6 +167,29 @@ def _discs(compiled: CompiledModel) -> list[dict[str, Any]]:
                 normal = model._rotation_matrix(node) @ vectors[k, :, 2]
                 radius = min(float(np.sqrt(2.0 * values[k, 2] / mass[k])), 0.5 * compiled.system.length)
                 found.append({"node": node, "normal": normal.tolist(), "radius": radius})
+    return found
+
+
+def _masses(compiled: CompiledModel) -> list[dict[str, Any]]:
+    """Point masses, for figures: node, and the place of the mass from it in the axes of the node's body [m]."""
+    model = compiled.model
+    drawn = {body.node for body in model.bodies.values()} | {disc["node"] for disc in _discs(compiled)}
+    found: list[dict[str, Any]] = []
+    for block in compiled.system.blocks:
+        if block.type.name not in _MASSES:
+            continue
+        mass = block.par[:, block.type.column("mass")]
+        for name, first, last in block.groups:
+            if name in model.groups:  # the mass of elements
+                continue
+            for k in range(first, last):
+                node = int(block.nodes[k, 0])
+                if mass[k] <= 0.0 or node in drawn or len(found) == _MOST_MASSES:
+                    continue
+                point = [0.0, 0.0, 0.0]
+                if block.type.name == "director_mass3":
+                    point = [float(block.par[k, block.type.column(f"M1{i + 1}")]) / float(mass[k]) for i in (1, 2, 3)]
+                found.append({"node": node, "point": point})
     return found
 
 

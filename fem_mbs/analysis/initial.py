@@ -186,9 +186,12 @@ def _constraints(compiled: CompiledModel, state: S.State, values: np.ndarray | N
     return vstack((G, system.sharing())).tocsr()
 
 
-def _node_part(compiled: CompiledModel, state: S.State, ctl) -> csr_matrix:
-    """Symmetrised tangent over all dofs with the constraint rows left out."""
-    _r, A = compiled.system.full_matrix(ctl, _functions_at(compiled, function_jets(compiled, 0.0)[:, 0]), state)
+def _node_part(compiled: CompiledModel, state: S.State, ctl, values: np.ndarray | None = None) -> csr_matrix:
+    """Symmetrised tangent over all dofs with the constraint rows left out; ``values`` (n_fun,) of the functions, None:
+    those at the start."""
+    if values is None:
+        values = function_jets(compiled, 0.0)[:, 0]
+    _r, A = compiled.system.full_matrix(ctl, _functions_at(compiled, values), state)
     first = compiled.system.first_multiplier
     A = A[:first, :first]
     return 0.5 * (A + A.T)

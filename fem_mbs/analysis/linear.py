@@ -2,23 +2,26 @@
 
 The tangent at the state comes from the same kernels as every step: stiffness with its geometric part, the share of the
 multipliers, and that of loads which turn with the model.  Joints and equations are rows of constraints in it, which are
-eliminated exactly (`fem_mbs.solvers.constraint_equations`), so that the problems left are symmetric and sparse, of the
-size of what can move on its own.  Of large mechanisms, in which everything hangs together by joints, that would be a
-dense matrix; they keep their constraints (`fem_mbs.solvers.eigen`).
+eliminated exactly (`fem_mbs.solvers.constraint_equations`), so that the problems left are sparse, of the size of what
+can move on its own, and symmetric unless loads follow the model.  Of large mechanisms, in which everything hangs
+together by joints, that would be a dense matrix; they keep their constraints (`fem_mbs.solvers.eigen`).
+
+What such an analysis reports is linear in what it finds: values at the state plus their derivatives times the small
+displacements, velocities and multipliers (`fem_mbs.analysis.linear_sensors` for sensors).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags, vstack
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.initial import function_jets
+from fem_mbs.analysis.initial import director_velocities, function_jets
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.assembly import Block
@@ -30,22 +33,34 @@ from fem_mbs.solvers.constraint_equations import ConstraintConflict, Elimination
 from fem_mbs.solvers.eigen import Saddle
 from fem_mbs.solvers.factors import NotPositiveDefinite, Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError
+from fem_mbs.solvers.redundancy import independent_rows
+from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors, SingularShift
 
-__all__ = ["Linearised", "Response"]
+__all__ = ["UNSYMMETRIC", "Linearised", "Response", "rotation_rates"]
 
 #: Of shapes in figures: largest displacement over the size of the model.
 _SHAPE = 0.1
 #: Constraints over unknowns of a large mechanism, and its size.
 _MECHANISM, _LARGE = 0.25, 1500
 _REFINEMENTS = 2
+#: Difference of opposite entries of a stiffness, over the root of their diagonal entries, that rounding leaves.
+_SYMMETRIC = 1e-10
+#: Relative steps of differences: of displacements (radians, over the model's length), of velocities [1/s].
+_STEP, _RATE = 1e-3, 1e-2
+#: What steps about a state with an unsymmetric stiffness say.
+UNSYMMETRIC = (
+    "the stiffness is unsymmetric (loads follow the model, or have no potential) and was taken so; such a state may "
+    "lose its stability by growing vibrations (flutter), which a step of complex_modes tells"
+)
 _LOOSE = "the model is loose; hold it, so that every motion strains something"
 
 
 @dataclass(frozen=True)
 class Response:
     """Small displacements under loads: increments ``u`` (N,) of positions and rotations, ``y`` (m,) of the multipliers'
-    unknowns, the loads' functions ``mask`` (n_fun,) at their ``values`` (n_fun,), whether the weight is among them, and
-    ``forces`` (N,) of supports and motions on the model."""
+    unknowns, the loads' functions ``mask`` (n_fun,) at their ``values`` (n_fun,), whether the weight is among them,
+    ``forces`` (N,) that supports and motions exert on the model in addition, and ``totals``, what is reported at their
+    end: arrays as of `Linearised.base`, with ``readings`` (k,) of all sensors."""
 
     u: np.ndarray
     y: np.ndarray
@@ -53,6 +68,7 @@ class Response:
     values: np.ndarray
     weight: bool
     forces: np.ndarray
+    totals: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 class Linearised:
@@ -93,7 +109,9 @@ class Linearised:
         m = self.constraints.shape[0]
         self.eliminated = not (m > _MECHANISM * self.owned.size and self.owned.size > _LARGE)
         self.asymmetry = 0.0
+        self._unsymmetric = False
         self._positive: PositiveFactors | None = None
+        self._lu: SaddleFactors | None = None
 
     def _preload(self, response: Response) -> None:
         """Go to the displaced place of a response, with the stresses and loads that it has there.
@@ -193,6 +211,21 @@ class Linearised:
             self._tangent = self.assemble(self.ctl, self._fun())[1]
         return self._tangent
 
+    @property
+    def balanced_tangent(self) -> csr_matrix:
+        """Tangent (N, N) as it were if no moments were out of balance at free nodes.
+
+        Where they are, as about a preload or in motion, the tangent on the rotation group is unsymmetric by them alone.
+        """
+        out, rotations = self.residual.copy(), self.system.system.rotations
+        free = np.zeros(out.size, bool)
+        free[self.owned] = True
+        out[~free] = 0.0
+        K = self.tangent
+        if not rotations.size or np.abs(out[rotations]).max() <= _SYMMETRIC * abs(K.diagonal()[rotations]).max():
+            return K
+        return csr_matrix(K + self._half_turn(out))
+
     def release(self) -> None:
         """Give the memory of the matrices over all dofs back, which large parts need for their factors."""
         self._tangent = None
@@ -278,14 +311,28 @@ class Linearised:
         return A[: self.first][:, : self.first]
 
     @cached_property
+    def whole_stiffness(self) -> csr_matrix:
+        """Stiffness over the unknowns of problems, at the place and stresses of the preload; unsymmetric where loads
+        follow the model."""
+        return self.reduce(self.balanced_tangent)
+
+    @cached_property
     def stiffness(self) -> csr_matrix:
-        """Symmetric part of the stiffness over the unknowns of problems, at the place and stresses of the preload."""
-        K = self.reduce(self.tangent)
-        if self._skewed and K.nnz:
-            skew = abs(K - K.T)
-            self.asymmetry = float(skew.max() / max(abs(K).max(), 1e-300))
-            K = csr_matrix(0.5 * (K + K.T))
-        return K
+        """Symmetric part of `whole_stiffness`; the whole of it unless it is ``unsymmetric``."""
+        K = self.whole_stiffness
+        if not self._skewed or not K.nnz:
+            return K
+        skew = csr_matrix(K - K.T)
+        self.asymmetry = float(abs(skew).max() / max(abs(K).max(), 1e-300))
+        d = np.abs(K.diagonal())
+        d = 1.0 / np.sqrt(np.maximum(d, 1e-14 * max(d.max(), 1e-300)))
+        self._unsymmetric = bool(abs(diags(d) @ skew @ diags(d)).max() > _SYMMETRIC)
+        return csr_matrix(0.5 * (K + K.T))
+
+    @property
+    def unsymmetric(self) -> bool:
+        """Whether the stiffness is unsymmetric beyond rounding."""
+        return self.stiffness is not None and self._unsymmetric
 
     @cached_property
     def mass(self) -> csr_matrix:
@@ -329,20 +376,31 @@ class Linearised:
                 right = np.zeros(self.constraints.shape[0])
                 right[: self.multipliers.size] = -r[self.multipliers]
                 found = self.eliminate(right, self._prescribed(mask))
-            K = self._node_part(self.tangent)
+            K = self._node_part(self.balanced_tangent)
             q = self._solve(found.T.T @ (f - K @ found.u0), owner)
             u[: self.first] = found.T @ q + found.u0
             left = f - K @ u[: self.first]
             y = found.multipliers(left)
             forces[: self.first] = found.reactions(left)
+            if whole and self.preload is None:  # f holds what supports exert at the state
+                forces -= self._held(self.residual)
         elif whole:
             raise AnalysisError(f"{owner}: the mechanism is too large for linear statics; take a static step")
+        elif self.unsymmetric:
+            u[self.owned], y = self._solve_whole(f[self.owned], owner)
         else:
             try:
                 u[self.owned], y = Saddle(self.stiffness, self.rows).solve(f[self.owned])
             except LinearSolveError:
                 raise AnalysisError(f"{owner}: {_LOOSE}") from None
         return Response(u, y[: self.multipliers.size], mask, self.values.copy(), weight, forces)
+
+    def _held(self, values: np.ndarray) -> np.ndarray:
+        """Values (N,) at the dofs of nodes that supports and motions hold, zero elsewhere."""
+        out = np.zeros(self.system.n_dof)
+        held = np.setdiff1d(np.arange(self.first), self.owned)
+        out[held] = values[held]
+        return out
 
     def _prescribed(self, mask: np.ndarray) -> np.ndarray:
         """Ways (first,) that supports and motions of ``mask`` have to go from the state."""
@@ -355,14 +413,30 @@ class Linearised:
         return moved
 
     def _solve(self, f: np.ndarray, owner: str) -> np.ndarray:
-        """K q = f by L L^T, refined."""
+        """K q = f by L L^T, refined; of unsymmetric matrices by L U."""
         if not f.size:  # everything is prescribed
             return f
-        K = self.stiffness
+        if self.unsymmetric:
+            return self._solve_whole(f, owner)[0]
+        K = self.whole_stiffness
         q = self._factors(owner).solve(f)
         for _ in range(_REFINEMENTS):
             q = q + self._factors(owner).solve(f - K @ q)
         return q
+
+    def _solve_whole(self, f: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
+        """q and y (m,) of K q + G^T y = f, G q = 0, with the unsymmetric K; rows of G that repeat others get none."""
+        K, G = self.whole_stiffness, self.rows
+        keep = independent_rows(G, np.ones(K.shape[0])) if G.shape[0] else np.zeros(0, bool)
+        if self._lu is None:
+            try:
+                self._lu = SaddleFactors(K, G[np.flatnonzero(keep)], Effort())
+            except SingularShift:
+                raise AnalysisError(f"{owner}: {_LOOSE}") from None
+        q, some = self._lu.solve(f)
+        y = np.zeros(keep.size)
+        y[keep] = some
+        return q, y
 
     def _factors(self, owner: str) -> PositiveFactors:
         if self._positive is None:
@@ -434,38 +508,99 @@ class Linearised:
         mask: np.ndarray | None = None,
         fun: np.ndarray | None = None,
         stresses: bool = False,
+        weight: bool = False,
     ) -> dict[int, np.ndarray]:
-        """OUTPUT tables of blocks at a state, by their numbers; or the ``stresses`` that their `prestress` takes."""
+        """OUTPUT tables of blocks at a state, by their numbers, with the ``weight`` of the model in addition; or the
+        ``stresses`` that their `prestress` takes."""
         tables = {}
         fun = self._fun(mask) if fun is None else fun
+        ctl = self._weighed(weight)
         with self._under_stress():
             for i in blocks:
                 block = self.system.blocks[i]
-                own = stresses and block.type.stresses > 0
-                job = C.STRESSES if own else C.OUTPUT
-                table = np.zeros((block.size, block.type.stresses if own else len(block.type.outputs)))
-                hist = self.system.block_history(block).copy()
+                if not stresses or block.type.stresses == 0:
+                    tables[i] = self.system.outputs(i, ctl, fun, state, acting=not stresses)
+                    continue
+                tables[i] = np.zeros((block.size, block.type.stresses))
                 block.type.report(
-                    job, 0, block.size, self.ctl, block.par, block.dof, block.rot, hist, fun,
-                    state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
+                    C.STRESSES, 0, block.size, ctl, block.par, block.dof, block.rot,
+                    self.system.block_history(block).copy(), fun, state.Q, state.D, state.V, state.DD, state.U,
+                    tables[i], np.zeros((0, 0, 0)),
                 )  # fmt: skip
-                tables[i] = table
         return tables
 
-    def output_changes(self, u: np.ndarray, stresses: bool = False) -> dict[int, np.ndarray]:
-        """Change of all outputs along linear displacements u, by central differences of order 4; or of the ``stresses``
-        of those blocks that these stiffen."""
-        blocks = self._blocks(stresses)
+    def output_changes(
+        self, u: np.ndarray, stresses: bool = False, v: np.ndarray | None = None, y: np.ndarray | None = None,
+        blocks: Sequence[int] | None = None, a: np.ndarray | None = None,
+    ) -> dict[int, np.ndarray]:  # fmt: skip
+        """Change of all outputs along linear displacements u (N,), velocities v and accelerations a (N,) with spins in
+        spatial axes and multipliers' unknowns y (m,), by central differences of order 4; or of the ``stresses`` of
+        those blocks that these stiffen; or of these ``blocks``."""
+        blocks = self._blocks(stresses) if blocks is None else list(blocks)
         kind = self.system.system.kind
-        turns = np.abs(u[kind == S.ROTATION]).max(initial=0.0)
-        size = max(np.abs(u[kind == S.POSITION]).max(initial=0.0) / self.system.length, turns)
-        if size == 0.0:
-            return {i: np.zeros_like(v) for i, v in self._outputs(self.state, blocks, stresses=stresses).items()}
-        e = 1e-3 / size
-        p1, m1, p2, m2 = (
-            self._outputs(self.moved(k * e * u), blocks, stresses=stresses) for k in (1.0, -1.0, 2.0, -2.0)
-        )
-        return {i: (8.0 * (p1[i] - m1[i]) - (p2[i] - m2[i])) / (12.0 * e) for i in p1}
+        own = [self.system.blocks[i] for i in blocks]
+        widths = [(b.type.stresses if stresses else 0) or len(b.type.outputs) for b in own]
+        found = {i: np.zeros((b.size, width)) for i, b, width in zip(blocks, own, widths, strict=True)}
+
+        def size(x: np.ndarray) -> float:
+            turns = np.abs(x[kind == S.ROTATION]).max(initial=0.0)
+            return max(np.abs(x[kind == S.POSITION]).max(initial=0.0) / self.system.length, turns)
+
+        def add(at, step: float) -> None:
+            p1, m1, p2, m2 = (
+                self._outputs(at(k * step), blocks, stresses=stresses) for k in (1.0, -1.0, 2.0, -2.0)
+            )
+            for i in found:
+                found[i] += (8.0 * (p1[i] - m1[i]) - (p2[i] - m2[i])) / (12.0 * step)
+
+        if size(u) > 0.0:
+            add(lambda e: self.moved(e * u), _STEP / size(u))
+        if v is not None and size(v) > 0.0:
+            add(lambda e: self._swung(e * v), _RATE / size(v))
+        if a is not None and size(a) > 0.0:
+            add(lambda e: self._accelerated(e * a), 1.0 / size(a))
+        if y is not None and np.any(y):
+            here = np.abs(self.state.U[self.multipliers]).max()
+            add(lambda e: self._pressed(e * y), max(1.0, here / np.abs(y).max()))
+        return found
+
+    def _swung(self, v: np.ndarray) -> S.State:
+        """The state with velocities v (N,), spins in spatial axes."""
+        state = self._copied()
+        state.V[0] = self.body(v)
+        director_velocities(self.system, state)
+        return state
+
+    def _accelerated(self, a: np.ndarray) -> S.State:
+        """The state with accelerations a (N,), of spins in spatial axes."""
+        state = self._copied()
+        state.V[2] = self.body(a)
+        return state
+
+    def _pressed(self, y: np.ndarray) -> S.State:
+        """The state with y (m,) more in the unknowns of the multipliers."""
+        state = self._copied()
+        state.U[self.multipliers] += y
+        return state
+
+    def _copied(self) -> S.State:
+        state = self.system.initial_state()
+        state.Q[:], state.D[:], state.U[:] = self.state.Q[0], self.state.D[0], self.state.U
+        return state
+
+    def body(self, v: np.ndarray) -> np.ndarray:
+        """Velocities (N,) as states keep them, spins in body axes, from those with spins in spatial axes."""
+        return self._turned(v, "nji,nj->ni")
+
+    def spatial(self, v: np.ndarray) -> np.ndarray:
+        """Velocities (N,) with spins in spatial axes from those of states."""
+        return self._turned(v, "nij,nj->ni")
+
+    def _turned(self, v: np.ndarray, how: str) -> np.ndarray:
+        rows, v = self.system.system.rotations, v.copy()
+        if self.system.dimension == 3 and len(rows):
+            v[rows] = np.einsum(how, self.state.D[0, : len(rows)].reshape(-1, 3, 3), v[rows])
+        return v
 
     def geometric_stiffness(self, response: Response) -> csr_matrix:
         """Change of the tangent (N, N) that a response brings: by stresses, multipliers and the loads themselves, at
@@ -558,48 +693,136 @@ class Linearised:
             "energy": np.zeros((k, self.state.energy.size)),
         }
 
-    def displaced(self, u: np.ndarray, mask: np.ndarray | None = None, outputs: bool = True) -> dict[str, np.ndarray]:
-        """The state (1, ...) with small displacements u (N,), outputs and strain energies of elements linear about it,
-        under loads of ``mask`` (n_fun,).
+    @cached_property
+    def base(self) -> dict[str, np.ndarray]:
+        """What is reported at the state: ``Q`` (N,), ``D`` (nr, ...), rotation vectors ``rotation`` (nr, 3) of nodes
+        since the start, outputs ``out`` and energies ``energy`` of elements, forces ``reaction`` (N,) of supports, and
+        the ``place`` (N,) with which stresses have turned.
 
-        About the start outputs are whole ones, about other states the changes that the displacements bring.
+        About a preload these are linear values as well: what the step of the preload has reported at its end."""
+        if self.preload is not None:
+            return self.preload.totals
+        system = self.system
+        out, energy = np.zeros(self.state.out.size), np.zeros(self.state.energy.size)
+        for i, table in self._outputs(self.state, self.reporting).items():
+            first = system.blocks[i].first_output
+            out[first : first + table.size] = table.ravel()
+        fun = self._fun()
+        for block in self.elastic:
+            energy[block.first_element : block.first_element + block.size] = self._stored(block, 0, block.size, fun)
+        turning = np.flatnonzero(system.nodes.rotational)
+        rotation = np.zeros((turning.size, 3))
+        if system.dimension == 2:
+            rotation[:, 2] = self.state.Q[0, system.offset[turning] + 2] - system.nodes.rotation[turning]
+        elif turning.size:
+            from scipy.spatial.transform import Rotation
+
+            R = self.state.D[0, : turning.size].reshape(-1, 3, 3) @ np.swapaxes(system.nodes.rotation[turning], 1, 2)
+            rotation = Rotation.from_matrix(R).as_rotvec()
+        return {
+            "Q": self.state.Q[0], "D": self.state.D[0], "rotation": rotation, "out": out, "energy": energy,
+            "reaction": self._held(self.residual), "place": self.state.Q[0],
+        }  # fmt: skip
+
+    @cached_property
+    def reporting(self) -> list[int]:
+        """Numbers of the blocks that have outputs."""
+        return [i for i, block in enumerate(self.system.blocks) if block.type.outputs]
+
+    @cached_property
+    def watched(self) -> list[int]:
+        """Numbers of the blocks that sensors look at."""
+        return [i for i in self.reporting if self.system.blocks[i].watched]
+
+    @cached_property
+    def elastic(self) -> list[Block]:
+        """Blocks that store energy."""
+        return [
+            b for b in self.system.blocks
+            if not b.type.multipliers and not b.type.inertia
+            and (b.type.prestress is not None or "function" not in b.type.par)
+        ]  # fmt: skip
+
+    def change(
+        self, u: np.ndarray, forces: np.ndarray, mask: np.ndarray | None = None, values: np.ndarray | None = None,
+        v: np.ndarray | None = None, y: np.ndarray | None = None, outputs: Sequence[int] = (), energy: bool = False,
+        weight: bool = False, a: np.ndarray | None = None,
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """What small displacements u (N,), velocities v and accelerations a (N,) with spins in spatial axes,
+        multipliers' unknowns y (m,), ``forces`` (N,) of supports, loads of ``mask`` at their ``values`` (n_fun,) and
+        the ``weight`` of the model add to `base`, linear in all.
+
+        Args:
+            outputs: numbers of the blocks whose outputs are wanted; others stay zero.
+            energy: strain energies of elements are wanted; they are quadratic in u.
         """
-        state = self.moved(u)
-        out, energy = self.state.out.copy(), self.state.energy.copy()
-        found = {"Q": state.Q[:1], "V": np.zeros((1, u.size)), "D": state.D[:1]}
-        found |= {"out": out[None], "energy": energy[None]}
-        if not outputs:
-            return found
-        blocks = self._blocks(stresses=False)
-        with_loads, without = self._outputs(self.state, blocks, mask), {}
-        if self.incremental:
-            without = self._outputs(self.state, blocks)
-        for i, change in self.output_changes(u).items():
-            first = self.system.blocks[i].first_output
-            out[first : first + change.size] = (with_loads[i] + change - without.get(i, 0.0)).ravel()
-        elastic = [b for b in self.system.blocks if b.type.prestress is not None or "function" not in b.type.par]
-        internal = [b for b in elastic if not b.type.multipliers and not b.type.inertia]
-        fun = self._fun(mask)
-        with self._under_stress():
-            for block, first, last, fe, ke in self.matrices.tiles(C.TANGENT, self.ctl, fun, self.state, internal):
-                x = u[block.dof[first:last]]
-                stored = self._stored(block, first, last, fun)
-                at = block.first_element + first
-                energy[at : at + last - first] = (
-                    stored + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
-                )
+        system, base = self.system, self.base
+        found = {"Q": u, "V": self.body(np.zeros_like(u) if v is None else v), "reaction": forces}
+        D, rows = np.zeros_like(base["D"]), system.system.rotations
+        found["rotation"] = np.zeros_like(base["rotation"])
+        if rows.size and system.dimension == 2:
+            here = self.state.D[0, : len(rows)]
+            D[: len(rows)] = u[rows] * np.column_stack((-here[:, 1], here[:, 0]))
+            found["rotation"][:, 2] = u[rows[:, 0]]
+        elif rows.size:
+            R = self.state.D[0, : len(rows)].reshape(-1, 3, 3)
+            D[: len(rows)] = np.cross(u[rows][:, :, None], R, axis=1).reshape(-1, 9)
+            found["rotation"] = rotation_rates(base["rotation"], u[rows])
+        found["D"], out = D, np.zeros(base["out"].size)
+        fun, now = self._fun(mask, values), self._fun()
+        if len(outputs):
+            changes = self.output_changes(u, v=v, y=y, blocks=outputs, a=a)
+            with_loads = self._outputs(self.state, outputs, fun=fun, weight=weight)
+            without = self._outputs(self.state, outputs, fun=now)
+            for i, table in changes.items():
+                first = system.blocks[i].first_output
+                out[first : first + table.size] = (table + with_loads[i] - without[i]).ravel()
+        found["out"], stored = out, np.zeros(base["energy"].size)
+        if energy:
+            with self._under_stress():
+                tiles = self.matrices.tiles(C.TANGENT, self.ctl, fun, self.state, self.elastic)
+                for block, first, last, fe, ke in tiles:
+                    x, at = u[block.dof[first:last]], block.first_element + first
+                    stored[at : at + last - first] = (
+                        self._stored(block, first, last, fun) - self._stored(block, first, last, now)
+                        + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
+                    )  # fmt: skip
+        found["energy"] = stored
         return found
+
+    def potential(self, weight: bool) -> tuple[float, np.ndarray, csr_matrix]:
+        """Energy [J] of the masses under the weight of the state, and with ``weight`` that of the model in addition: at
+        the state, its gradient (N,) and second derivatives (N, N)."""
+        blocks = [block for block in self.system.blocks if block.type.inertia]
+        ctl = self._weighed(weight)
+        fun = self._fun()
+        energy = sum(float(self._ledger(b, 0, b.size, fun, ctl)[:, C.POTENTIAL].sum()) for b in blocks)
+        return energy, *self.assemble(ctl, fun, blocks)
 
     def _stored(self, block: Block, first: int, last: int, fun: np.ndarray) -> np.ndarray:
         """Strain energies of elements at the state."""
+        return self._ledger(block, first, last, fun, self.ctl)[:, C.STRAIN]
+
+    def _ledger(self, block: Block, first: int, last: int, fun: np.ndarray, ctl: np.ndarray) -> np.ndarray:
+        """Rows of the ledger (k, 12) of elements at the state."""
         table = np.zeros((last - first, C.N_LEDGER))
         hist = self.system.block_history(block).copy()
         state = self.state
-        block.type.report(
-            C.LEDGER, first, last, self.ctl, block.par, block.dof, block.rot, hist, fun,
-            state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
-        )  # fmt: skip
-        return table[:, C.STRAIN]
+        with self._under_stress():
+            block.type.report(
+                C.LEDGER, first, last, ctl, block.par, block.dof, block.rot, hist, fun,
+                state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
+            )  # fmt: skip
+        return table
+
+    @property
+    def displacements(self) -> np.ndarray:
+        """Displacements and rotation vectors (nodes, 6) since the start, at the state."""
+        system, dim = self.system, self.system.dimension
+        out = np.zeros((len(system.nodes.x), 6))
+        out[:, :dim] = self.base["Q"][system.offset[: len(out), None] + np.arange(dim)] - system.nodes.x
+        out[np.flatnonzero(system.nodes.rotational), 3:] = self.base["rotation"]
+        return out
 
     def nodal(self, values: np.ndarray) -> np.ndarray:
         """Forces and moments (nodes, 6) of nodes from values (N,) of dofs."""
@@ -612,3 +835,14 @@ class Linearised:
         for i in range(system.rotation_dofs):
             out[turning, 5 if dim == 2 else 3 + i] = values[system.offset[turning] + dim + i]
         return out
+
+
+def rotation_rates(turned: np.ndarray, phi: np.ndarray) -> np.ndarray:
+    """Changes (n, 3) of rotation vectors ``turned`` (n, 3) by small rotations phi (n, 3) in spatial axes."""
+    angle = np.linalg.norm(turned, axis=1)[:, None]
+    small = angle < 1e-3
+    safe = np.where(small, 1.0, angle)
+    # the inverse of the left Jacobian of the exponential map
+    k = np.where(small, 1.0 / 12.0 + angle**2 / 720.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
+    once = np.cross(turned, phi)
+    return phi - 0.5 * once + k * np.cross(turned, once)

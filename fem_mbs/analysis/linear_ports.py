@@ -12,6 +12,7 @@ from scipy.sparse import block_diag, csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import director_velocities
+from fem_mbs.analysis.linear_sensors import slope, vanishes
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import ModelError
@@ -143,7 +144,9 @@ def _difference(f, step: float) -> np.ndarray:
 @dataclass
 class Outputs:
     """Derivatives of outputs (k,) by displacements q, velocities v, accelerations a (k, N), multipliers y (k, rows) and
-    inputs (k, m), sparse; ``start`` (k,) values; ``derivatives`` (k,): how often they are to be derived by time."""
+    inputs (k, m), sparse; ``start`` (k,) values; ``derivatives`` (k,): how often they are to be derived by time;
+    ``sizes``: slices of rows that are a vector of which the sensor is the length (one of ``names`` each, in the place
+    of its rows)."""
 
     names: list[str]
     start: np.ndarray
@@ -153,6 +156,7 @@ class Outputs:
     a: csr_matrix
     y: csr_matrix
     u: csr_matrix
+    sizes: list[slice]
 
 
 def check_outputs(compiled: CompiledModel, names, owner: str) -> list[tuple]:
@@ -178,9 +182,15 @@ def check_outputs(compiled: CompiledModel, names, owner: str) -> list[tuple]:
     return found
 
 
-def outputs_of(lin: Linearisation, names, given: Inputs, owner: str) -> Outputs:
+def outputs_of(lin: Linearisation, names, given: Inputs, owner: str, vectors: bool = False) -> Outputs:
+    """Derivatives of sensors.  A sensor that is the length of a vector which is zero in the state has none; with
+    ``vectors`` it gets those of the vector, and else is refused.
+
+    Raises:
+        ModelError: an unknown sensor, or one without derivatives.
+    """
     names = [names] if isinstance(names, str) else list(names)
-    wanted, labels, derivatives, slopes, start = [], [], [], [], []
+    wanted, labels, derivatives, slopes, start, sizes = [], [], [], [], [], []
     record = lin.system.system.record
     for sensor, primes in check_outputs(lin.compiled, names, owner):
         last = min((s.first for s in lin.compiled.sensors if s.first > sensor.first), default=len(record))
@@ -190,31 +200,32 @@ def outputs_of(lin: Linearisation, names, given: Inputs, owner: str) -> Outputs:
         derivatives += [primes] * len(sensor.columns)
     rows = np.concatenate([r for _, r in wanted]) if wanted else np.zeros(0, int)
     values, by = _records(lin, record[rows], given)
-    at = 0
+    at = row = 0
+    length = lin.system.length
     for sensor, own in wanted:
         here = values[at : at + own.size]
-        slope, value = _slope(lin, sensor, here, record[own])
-        slopes.append(csr_matrix(slope))
+        function = lambda rows, sensor=sensor: np.asarray(  # noqa: E731
+            sensor.evaluate(rows, np.zeros((len(rows), C.N_LEDGER + 1))), float
+        )
+        if vanishes(sensor, here, length):
+            if not vectors:
+                raise ModelError(
+                    f'{owner}: sensors: "{sensor.name}" ({sensor.kind}) is the length of a vector that is zero in this '
+                    "state, where it has no derivative; take sensors of components (displacement, rotation), or "
+                    "harmonic response"
+                )
+            function = sensor.vector
+        derivative, value = slope(function, here, record[own], length)
+        if function == sensor.vector:
+            sizes.append(slice(row, row + len(derivative)))
+        slopes.append(csr_matrix(derivative))
         start.append(value)
-        at += own.size
+        at, row = at + own.size, row + len(derivative)
     if not wanted:
         by = [a[:0] for a in by]
-        return Outputs([], np.zeros(0), np.zeros(0, int), *by)
+        return Outputs([], np.zeros(0), np.zeros(0, int), *by, [])
     J = csr_matrix(block_diag(slopes))
-    return Outputs(labels, np.concatenate(start), np.array(derivatives), *(csr_matrix(J @ a) for a in by))
-
-
-def _slope(lin: Linearisation, sensor, values: np.ndarray, record: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives (k, r) of a sensor by its records (r,), and its value (k,)."""
-    size = np.where(record[:, 0] == S.REC_Q, lin.system.length, 1.0) * _STEP
-    linear = (record[:, 0] != S.REC_Q) & (record[:, 0] != S.REC_D)
-    size = np.where(linear, np.maximum(np.abs(values), 1.0), size)
-    steps = np.diag(size)
-    rows = np.vstack((values[None], *(values + c * steps for c in (1.0, -1.0, 2.0, -2.0))))
-    found = np.asarray(sensor.evaluate(rows, np.zeros((len(rows), C.N_LEDGER + 1))), float)
-    r = values.size
-    p1, m1, p2, m2 = (found[1 + i * r : 1 + (i + 1) * r] for i in range(4))
-    return ((8.0 * (p1 - m1) - (p2 - m2)) / (12.0 * size[:, None])).T, found[0]
+    return Outputs(labels, np.concatenate(start), np.array(derivatives), *(csr_matrix(J @ a) for a in by), sizes)
 
 
 def _records(lin: Linearisation, record: np.ndarray, given: Inputs) -> tuple[np.ndarray, list[csr_matrix]]:
@@ -264,7 +275,9 @@ def _records(lin: Linearisation, record: np.ndarray, given: Inputs) -> tuple[np.
     if lin.frame == "rotating":
         P = lin.transport(np.ones_like(lin.rotation.nodes))
         free = kind != S.REC_REACTION  # whose matrices are those of the frame
-        by[0][free] += by[1][free] @ P
+        # x' = q' + P q, x'' = q'' + 2 P q' + P P q
+        by[0][free] += by[1][free] @ P + by[2][free] @ P @ P
+        by[1][free] += 2.0 * (by[2][free] @ P)
     return values, [csr_matrix(a) for a in by]
 
 
@@ -280,8 +293,8 @@ def _element_records(lin: Linearisation, kind, index, given: Inputs, values: np.
         )
         e, k = divmod(int(index[i] - block.first_output), len(block.type.outputs))
 
-        def value(u=None, v=None, y=None, shift=None, block=block, e=e, k=k) -> float:
-            return float(_report(lin, block, e, u, v, y, shift)[k])
+        def value(u=None, v=None, a=None, y=None, shift=None, block=block, e=e, k=k) -> float:
+            return float(_report(lin, block, e, u, v, a, y, shift)[k])
 
         values[i] = value()
         for dof in np.unique(block.dof[e]):
@@ -296,12 +309,13 @@ def _element_records(lin: Linearisation, kind, index, given: Inputs, values: np.
 
                 by[3][i, dof - lin.first] = _difference(moved, 1.0)
                 continue
-            for slot, step in ((0, _STEP * (length if positions[dof] else 1.0)), (1, max(lin.speed, 1.0))):
+            steps = (_STEP * (length if positions[dof] else 1.0), max(lin.speed, 1.0), 1.0)
+            for slot, step in enumerate(steps if block.type.sections else steps[:2]):
 
                 def moved(c, slot=slot, step=step, dof=dof, value=value):
                     d = np.zeros(N)
                     d[dof] = c * step
-                    return value(**{"uv"[slot]: d})
+                    return value(**{"uva"[slot]: d})
 
                 by[slot][i, dof] = _difference(moved, step)
         for j, shifted in enumerate(given.shifts):
@@ -310,29 +324,31 @@ def _element_records(lin: Linearisation, kind, index, given: Inputs, values: np.
                 by[4][i, j] = _difference(lambda c, f=shifted, value=value: value(shift=f(c)), scale)
 
 
-def _report(lin: Linearisation, block, e: int, u, v, y, shift) -> np.ndarray:
-    """Outputs of one element where the state is moved by u, its velocities by v, its multipliers by y, (N,) each."""
+def _report(lin: Linearisation, block, e: int, u, v, a, y, shift) -> np.ndarray:
+    """Outputs of one element where the state is moved by u, its velocities by v, its accelerations by a and its
+    multipliers by y, (N,) each."""
     system = lin.system
     state = lin.state
-    if u is not None or v is not None or y is not None:
+    if u is not None or v is not None or a is not None or y is not None:
         state = lin.moved(np.zeros(system.n_dof) if u is None else u)
         state.U[lin.first : -1] = lin.state.U[lin.first : -1]
         if y is not None:
             state.U[:] += y
         state.V[:] = lin.state.V
         if v is not None:
-            dv = v.copy()
-            rotations = system.system.rotations
-            if system.dimension == 3 and len(rotations):
-                R = lin.state.D[0, : len(rotations)].reshape(-1, 3, 3)
-                dv[rotations] = np.einsum("nji,nj->ni", R, v[rotations])
-            state.V[:2] += dv
+            state.V[:2] += _in_body_axes(lin, v)
+        if a is not None:
+            state.V[2] += _in_body_axes(lin, a)
         director_velocities(system, state)
     ctl, fun = _control(lin, shift)
-    table = np.zeros((1, len(block.type.outputs)))
-    hist = system.block_history(block).copy()
-    block.type.report(
-        C.OUTPUT, e, e + 1, ctl, block.par, block.dof, block.rot, hist, fun,
-        state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
-    )  # fmt: skip
-    return table[0]
+    return system.outputs(system.blocks.index(block), ctl, fun, state, e, e + 1)[0]
+
+
+def _in_body_axes(lin: Linearisation, rates: np.ndarray) -> np.ndarray:
+    """Velocities or accelerations (N,) with those of rotations in body axes, as states keep them."""
+    found = rates.copy()
+    rotations = lin.system.system.rotations
+    if lin.system.dimension == 3 and len(rotations):
+        R = lin.state.D[0, : len(rotations)].reshape(-1, 3, 3)
+        found[rotations] = np.einsum("nji,nj->ni", R, rates[rotations])
+    return found

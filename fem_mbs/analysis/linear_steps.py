@@ -8,19 +8,20 @@ import numpy as np
 
 from fem_mbs.analysis.harmonic_steps import check_harmonic
 from fem_mbs.analysis.inside import Inside, unknowns_inside
-from fem_mbs.analysis.linear import Linearised, Response
+from fem_mbs.analysis.linear import UNSYMMETRIC, Linearised, Response
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.stability_map import check_map
 from fem_mbs.analysis.stability_steps import check_stability
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.buckling import SIGNS, linear_buckling
+from fem_mbs.solvers.divergence import unsymmetric_buckling
 from fem_mbs.solvers.eigen import buckling_factors, symmetric_modes
 from fem_mbs.solvers.modal_quantities import participation, rigid_body_motions
 from fem_mbs.solvers.modes import CHECKS, real_modes, translates
 
 __all__ = [
-    "BUCKLING_OPTIONS", "LINEAR_STATIC_OPTIONS", "MODES_OPTIONS", "check_linear", "respond", "run_buckling",
-    "run_linear_static", "run_modes",
+    "BUCKLING_OPTIONS", "INCREMENT", "LINEAR_STATIC_OPTIONS", "MODES_OPTIONS", "check_linear", "respond",
+    "run_buckling", "run_linear_static", "run_modes",
 ]  # fmt: skip
 
 #: Options of a modal step and their defaults.
@@ -47,8 +48,12 @@ LINEAR_STATIC_OPTIONS: dict[str, Any] = {
     "time": None,  # [s] at which functions are taken; else the present time
     "duration": 0.0,  # [s] that passes, 0: none: functions are taken at its end, and the next step begins there
     "preload": "",
+    "report": "total",  # of sensors, frames and prints; or "increment": what the step adds to the state
 }
 
+INCREMENT = "increment"
+#: What linear steps report.
+REPORTS = ("total", INCREMENT)
 #: Rules of linear transients.
 LINEAR_RULES = ("midpoint", "newmark", "hht", "generalised-alpha")
 
@@ -74,17 +79,35 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
     for key in ("preload", "start"):
         if not options.get(key):
             continue
-        earlier = []
+        earlier, moved = {}, ""
         for step in model.steps:
             if f'Step "{step.name}"' == owner:
                 break
             if step.kind == "linear_static" or (key == "start" and step.kind == "linear_transient"):
-                earlier.append(step.name)
+                earlier[step.name] = step.options.get("preload", "")
+            elif step.kind in ("static", "transient", "inverse") and options[key] in earlier:
+                moved = step.name
         if options[key] not in earlier:
             what = "linear static step" + " or linear transient" * (key == "start")
             raise ModelError(
                 f'{owner}: {key} = "{options[key]}" must be the name of a {what} before it; there '
                 f"are {', '.join(earlier) or 'none'}"
+            )
+        about = earlier[options[key]]
+        if key == "preload" and about:
+            raise ModelError(
+                f'{owner}: preload = "{options[key]}" is itself about the preload "{about}"; bring all loads on in one '
+                "linear static step"
+            )
+        if key == "start" and about != options["preload"]:
+            raise ModelError(
+                f'{owner}: start = "{options[key]}" is about preload = "{about}", and so must this step be, not about '
+                f'"{options["preload"]}"'
+            )
+        if moved:
+            raise ModelError(
+                f'{owner}: {key} = "{options[key]}": step "{moved}" has moved the model since; put the linear static '
+                "step behind it"
             )
     if model.reduced_parts and (kind == "buckling" or options.get("preload")):
         what = "buckling" if kind == "buckling" else f'preload = "{options["preload"]}"'
@@ -125,6 +148,8 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
             raise ModelError(f"{owner}: check = {options['check']!r} must be one of {', '.join(CHECKS)}")
     if kind == "buckling" and options["sign"] not in SIGNS:
         raise ModelError(f"{owner}: sign = {options['sign']!r} must be one of {', '.join(SIGNS)}")
+    if options.get("report", "total") not in REPORTS:
+        raise ModelError(f"{owner}: report = {options['report']!r} must be one of {', '.join(REPORTS)}")
     if kind == "linear_transient" and options["rule"] not in LINEAR_RULES:
         raise ModelError(f"{owner}: rule = {options['rule']!r} must be one of {', '.join(LINEAR_RULES)}")
     if "time" in options:
@@ -166,25 +191,28 @@ def respond(linear: Linearised, options: dict[str, Any], name: str) -> Response:
     return linear.respond(mask, weight, whole=True, owner=f'Step "{name}"')
 
 
-def run_linear_static(linear: Linearised, response: Response) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Summary and frame (1, ...) of a linear static step."""
+def run_linear_static(linear: Linearised, response: Response, increments: bool, energy: float) -> dict[str, Any]:
+    """Summary of a linear static step with a strain ``energy`` [J]; totals, or ``increments`` alone."""
     system = linear.system
-    frame = linear.displaced(response.u, response.mask)
     displacement = linear.nodal(response.u)
+    turned = float(np.abs(displacement[:, 3:]).max(initial=0.0))
+    forces = response.forces
+    if not increments:
+        displacement += linear.displacements
+        forces = forces + linear.base["reaction"]
     size = np.linalg.norm(displacement[:, :3], axis=1)
     most = int(size.argmax())
-    forces = linear.nodal(response.forces)
+    forces = linear.nodal(forces)
     x = np.zeros((len(size), 3))
     x[:, : system.dimension] = system.nodes.x
-    turned = float(np.abs(displacement[:, 3:]).max(initial=0.0))
     warnings = [*linear.redundancy, *repeated(linear)]
     if turned > _TURNED:
         warnings.append(
             f"rotations reach {turned:.2g} rad: small ones are assumed, take a static step (large displacements)"
         )
-    if linear.asymmetry > _ASYMMETRIC:
-        warnings.append(f"the stiffness is unsymmetric by {linear.asymmetry:.2g}; its symmetric part was taken")
-    summary = {
+    if linear.unsymmetric:
+        warnings.append(UNSYMMETRIC)
+    return {
         "linear": True,
         "largest_displacement": float(size[most]),
         "largest_displacement_at": system.nodes.names[most],
@@ -192,10 +220,9 @@ def run_linear_static(linear: Linearised, response: Response) -> tuple[dict[str,
             "force": forces[:, :3].sum(axis=0).tolist(),
             "moment": (np.cross(x, forces[:, :3]) + forces[:, 3:]).sum(axis=0).tolist(),
         },
-        "strain_energy": float(frame["energy"].sum()),
+        "strain_energy": energy,
         "warnings": warnings,
     }
-    return summary, frame
 
 
 def repeated(linear: Linearised) -> list[str]:
@@ -339,21 +366,24 @@ def run_buckling(linear: Linearised, options: dict[str, Any], name: str) -> tupl
     if not weight and not np.any(linear.values[mask]):
         raise ModelError(f'Step "{name}": no load acts at its time; add a force, moment or gravity')
     K = linear.stiffness
+    unsymmetric = linear.unsymmetric
     Kg = linear.reduce(linear.geometric_stiffness(linear.respond(mask, weight, owner=f'Step "{name}"')))
     skew = abs(Kg - Kg.T)
     asymmetry = float(skew.max() / max(abs(Kg).max(), 1e-300)) if Kg.nnz else 0.0
     warnings = linear.redundancy
-    if asymmetry > _ASYMMETRIC:
+    if asymmetry > _ASYMMETRIC or unsymmetric:
+        what = "stiffness at the state" if unsymmetric else f"geometric stiffness by {asymmetry:.2g}"
         warnings.append(
-            f"the geometric stiffness is unsymmetric by {asymmetry:.2g}: loads without a potential; the factors are "
-            "loads of divergence, flutter may come first"
-        )
-    if linear.asymmetry > _ASYMMETRIC:
-        warnings.append(
-            f"the stiffness at the state is unsymmetric by {linear.asymmetry:.2g}; its symmetric part counts"
+            f"the {what} is unsymmetric: loads without a potential; the factors are loads of divergence, flutter may "
+            "come first, which complex_modes about loaded states tells"
         )
     extra: dict[str, Any] = {}
-    if linear.rows.shape[0] or asymmetry > _ASYMMETRIC:
+    if asymmetry > _ASYMMETRIC or unsymmetric:
+        K = linear.whole_stiffness
+        found = unsymmetric_buckling(K, Kg, linear.rows, options["count"], options["sign"])
+        if found.complex:
+            extra["complex_factors"] = found.complex
+    elif linear.rows.shape[0]:
         found = buckling_factors(K, Kg, linear.rows, options["count"])
     else:
         found = linear_buckling(K, 0.5 * (Kg + Kg.T), options["count"], sign=options["sign"], check=options["check"])

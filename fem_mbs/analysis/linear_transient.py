@@ -21,13 +21,13 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import function_jets
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear import UNSYMMETRIC, Linearised
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.rules import Weights
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError
+from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors, SingularShift
 
 __all__ = ["LINEAR_TRANSIENT_OPTIONS", "LinearTransient"]
 
@@ -40,6 +40,7 @@ LINEAR_TRANSIENT_OPTIONS: dict[str, Any] = {
     "time": None,  # [s] at the start; else the present time
     "start": "",  # linear static step (then at rest, or with given velocities) or transient that it goes on from
     "preload": "",  # linear static step about whose displaced place, with its stresses, the motion is
+    "report": "total",  # of sensors and frames; or "increment": what the step adds to the state
     "frames": 100,
     "beta": 0.25,
     "gamma": 0.5,
@@ -47,7 +48,8 @@ LINEAR_TRANSIENT_OPTIONS: dict[str, Any] = {
     "rho_inf": 0.8,
 }
 
-Take = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
+_SYMMETRIC = 1e-12  # difference of opposite entries, over the largest, that rounding leaves
+Take = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 
 
 class LinearTransient:
@@ -71,8 +73,10 @@ class LinearTransient:
         first = self.first = linear.first
         self.T = linear.elimination.T.tocsr()
         self.K, self.M, self.D = (
-            _symmetric(A[:first][:, :first]) for A in (linear.tangent, linear.mass_matrix, linear.damping_matrix)
+            csr_matrix(A[:first][:, :first])
+            for A in (linear.balanced_tangent, linear.mass_matrix, linear.damping_matrix)
         )
+        self.warnings = [UNSYMMETRIC] if linear.unsymmetric else []
         mask, self.weight = chosen(linear.compiled, options["loads"], self.owner, "loads", motions=True)
         self.mask = mask | ~linear.loads if isinstance(options["loads"], str) else mask
         system = linear.system
@@ -86,14 +90,15 @@ class LinearTransient:
         self._ways()
         b, g, am, af = weights.beta, weights.gamma, weights.am, weights.af
         effective = (1.0 - am) * self.M + (1.0 - af) * (g * h * self.D + b * h * h * self.K)
-        self._factors: PositiveFactors | None = None  # where everything is prescribed
+        self._solve: Callable[[np.ndarray], np.ndarray] | None = None  # where everything is prescribed
         try:
             if linear.elimination.free.size:
-                self._factors = PositiveFactors(Pencil(linear.elimination.reduce(effective)))
-        except LinearSolveError as error:
+                self._solve = _solver(linear.elimination.reduce(effective), linear)
+        except (LinearSolveError, SingularShift) as error:
             raise AnalysisError(
                 f"{self.owner}: something can move that has neither mass nor stiffness: {error}"
             ) from None
+        self._store()
         self.u = np.zeros(first) if start is None else start[:first].copy()
         self.v = velocity[:first].copy()
 
@@ -161,8 +166,9 @@ class LinearTransient:
 
     # --- the steps -------------------------------------------------------------------------------------------------
     def run(self, t0: float, n_steps: int, take: Take) -> None:
-        """March; ``take(step, t, u, v, ledger, reaction)`` gets displacements (first,) since the state, velocities, the
-        ledger (13,) and forces (first,) that supports, motions, joints and equations exert on the model.
+        """March; ``take(step, t, u, v, a, ledger, reaction)`` gets displacements (first,) since the state, velocities,
+        accelerations, the ledger (13,) and forces (first,) that supports, motions, joints and equations exert on the
+        model.
 
         Raises:
             ModelError: a time function is not finite.
@@ -178,11 +184,13 @@ class LinearTransient:
         r = self.D @ self.v + self.K @ self.u - f
         a = self._first_acceleration(r, at)
         ledger = np.zeros(C.N_LEDGER + 1)
-        ledger[C.KINETIC], ledger[C.STRAIN] = self._energies()
+        self._book(ledger)
         moves = bool(self.functions.size or self.rest.any())
-        start = ledger[C.KINETIC] + ledger[C.STRAIN]
+        start = ledger[C.KINETIC] + ledger[C.STRAIN] + ledger[C.POTENTIAL]
+        pushed = yielded = 0.0  # works of the loads that change and of the stiffness
         forces = self.M @ a + r
-        take(0, t0, self.u, self.v, ledger, forces)
+        stored = ledger[C.STRAIN] + ledger[C.POTENTIAL]
+        take(0, t0, self.u, self.v, a, ledger, forces)
         for k in range(1, n_steps + 1):
             t = t0 + k * h
             u0, v0, a0, r0, f0, forces0, wanted0 = self.u, self.v, a, r, f, forces, wanted
@@ -197,23 +205,26 @@ class LinearTransient:
                 left = left + (1.0 - w.am) * (self.M @ c) + (1.0 - w.af) * (
                     w.gamma * h * (self.D @ c) + w.beta * h * h * (self.K @ c)
                 )  # fmt: skip
-            a = c - self.T @ self._factors.solve(self.T.T @ left) if self._factors is not None else c
+            a = c - self.T @ self._solve(self.T.T @ left) if self._solve is not None else c
             self.u, self.v = u + w.beta * h * h * a, v + w.gamma * h * a
             r = self.D @ self.v + self.K @ self.u - f
             forces = self.M @ a + r
             du = self.u - u0
             ledger = ledger.copy()
-            ledger[C.KINETIC], ledger[C.STRAIN] = self._energies()
+            self._book(ledger)
             ledger[C.DISSIPATED] += 0.5 * float((self.D @ (self.v + v0)) @ du)
-            ledger[C.LOAD_WORK] += 0.5 * float((f + f0) @ du)
+            pushed += 0.5 * float((f + f0) @ du)
+            yielded += 0.5 * float((self.K @ (self.u + u0)) @ du)
             ledger[C.DRIVER_WORK] += 0.5 * float((forces + forces0) @ (wanted - wanted0))
-            total = ledger[C.KINETIC] + ledger[C.STRAIN]
+            total = ledger[C.KINETIC] + ledger[C.STRAIN] + ledger[C.POTENTIAL]
+            # what the stiffness takes and no element stores is the work of loads that act in the state
+            ledger[C.LOAD_WORK] = pushed + ledger[C.STRAIN] + ledger[C.POTENTIAL] - stored - yielded
             ledger[-1] = total - start + ledger[C.DISSIPATED] - ledger[C.LOAD_WORK] - ledger[C.DRIVER_WORK]
             if not np.isfinite(total):
                 raise AnalysisError(
                     f"{self.owner}: the displacements are not finite at t = {t:g} s; take a smaller step"
                 )
-            take(k, t, self.u, self.v, ledger, forces)
+            take(k, t, self.u, self.v, a, ledger, forces)
 
     def _follow(self, wanted: np.ndarray, u: np.ndarray) -> np.ndarray:
         """An acceleration (first,) by which everything prescribed arrives: a1 - c then is compatible."""
@@ -235,32 +246,52 @@ class LinearTransient:
                 raise ModelError(f"{self.owner}: the masses are not positive: {error}") from None
         return self.T @ q + at
 
-    def _energies(self) -> tuple[float, float]:
-        """Kinetic energy, and strain energy since the state (its share linear in u counts with the loads)."""
-        return 0.5 * float(self.v @ (self.M @ self.v)), 0.5 * float(self.u @ (self.K @ self.u))
+    def _store(self) -> None:
+        """Energies at the state of what stores them, gradients and second derivatives there."""
+        linear, first = self.linear, self.first
+        with_weight = linear.potential(self.weight)
+        elastic = float(linear.base["energy"].sum()), *linear.assemble(linear.ctl, linear._fun(), linear.elastic)
+        self._stores = [(at, g[:first], csr_matrix(H[:first][:, :first])) for at, g, H in (elastic, with_weight)]
+        #: Strain energy and potential of the weight at the state [J].
+        self.at_state = np.array([elastic[0], with_weight[0]])
+
+    def _book(self, ledger: np.ndarray) -> None:
+        """Put the kinetic energy, the strain energy and the potential of the weight (to second order) into a ledger."""
+        ledger[C.KINETIC] = 0.5 * float(self.v @ (self.M @ self.v))
+        for column, (at, g, H) in zip((C.STRAIN, C.POTENTIAL), self._stores, strict=True):
+            ledger[column] = at + float(g @ self.u) + 0.5 * float(self.u @ (H @ self.u))
 
     @property
     def n_equations(self) -> int:
         return self.linear.elimination.free.size
 
-    @property
-    def needs_outputs(self) -> bool:
-        """Whether a sensor looks at outputs of elements."""
-        return bool(np.any(self.linear.system.system.record[:, 0] == S.REC_OUT))
+    def change(
+        self, t: float, u: np.ndarray, v: np.ndarray, a: np.ndarray, forces: np.ndarray, framed: bool
+    ) -> dict[str, np.ndarray]:
+        """What displacements u, velocities v, accelerations a and ``forces`` (first,) at a time add to the state, as of
+        `Linearised.change`; outputs of all elements for frames, else of those that sensors look at."""
+        linear, found = self.linear, self.linear.elimination
+        whole, rates, second, held = (np.zeros(linear.system.n_dof) for _ in range(4))
+        whole[: self.first], rates[: self.first], second[: self.first] = u, v, a
+        held[: self.first] = found.reactions(-forces)
+        if linear.preload is None:  # the forces hold what supports exert at the state
+            held -= linear.base["reaction"]
+        outputs = linear.reporting if framed else linear.watched
+        y = found.multipliers(-forces)[: linear.multipliers.size] if len(outputs) else None
+        values = function_jets(linear.compiled, t)[:, 0]
+        return linear.change(
+            whole, held, self.mask, values, rates, y, outputs, energy=framed, weight=self.weight, a=second
+        )
 
-    def record(self, u: np.ndarray, v: np.ndarray, forces: np.ndarray, outputs: bool) -> dict[str, np.ndarray]:
-        """State arrays (1, ...) of a time, for sensors and frames; ``outputs``: those of elements too."""
-        linear = self.linear
-        whole = np.zeros(linear.system.n_dof)
-        whole[: self.first] = u
-        frame = linear.displaced(whole, self.mask, outputs)
-        frame["V"][0, : self.first] = v
-        frame["reaction"] = np.zeros((1, whole.size))
-        held = np.setdiff1d(np.arange(self.first), linear.owned)
-        frame["reaction"][0, held] = forces[held]
-        return frame
 
+def _solver(A: csr_matrix, linear: Linearised) -> Callable[[np.ndarray], np.ndarray]:
+    """What solves with the matrix of a step: factors L L^T, or L U where it is unsymmetric beyond rounding.
 
-def _symmetric(A: csr_matrix) -> csr_matrix:
-    """The symmetric part, of matrices that may have another one by round-off or loads without a potential."""
-    return csr_matrix(0.5 * (A + A.T))
+    Raises:
+        LinearSolveError, SingularShift: it is singular, or symmetric and not positive definite.
+    """
+    skew, size = abs(A - A.T).max() if A.nnz else 0.0, abs(A).max() if A.nnz else 0.0
+    if not linear.unsymmetric and skew <= _SYMMETRIC * size:
+        return PositiveFactors(Pencil(csr_matrix(0.5 * (A + A.T)))).solve
+    factors = SaddleFactors(A, csr_matrix((0, A.shape[0])), Effort())
+    return lambda b: factors.solve(b)[0]

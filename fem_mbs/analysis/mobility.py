@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
-from fem_mbs.analysis.initial import _constraints, _control, _node_part
+from fem_mbs.analysis.initial import _constraints, _control, _node_part, function_jets
 from fem_mbs.analysis.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["Mobility", "mobility"]
+__all__ = ["Mobility", "mobility", "unheld"]
 
 _LARGEST = 600  # dofs; beyond, dense ranks take too long and the softest bending drowns in round-off
+_ROUND = 1e-9  # of the sum of magnitudes: what is a sum of zero
 _ZERO = 1e-12  # of the largest singular value, in scaled variables
 
 
@@ -29,13 +31,39 @@ class Mobility:
     strain_free: int | None
 
 
+def _unloaded(compiled: CompiledModel, state: S.State, **part: float) -> csr_matrix:
+    """Tangent over all dofs of nodes at rest, without weight and loads."""
+    values = np.where(np.asarray(compiled.loads, bool), 0.0, function_jets(compiled, 0.0)[:, 0])
+    return _node_part(compiled, state._replace(V=np.zeros_like(state.V)), _control((), **part), values)
+
+
+def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
+    """Axes (dim,) bool along which the whole model can move without straining anything and without a joint."""
+    system, dim = compiled.system, compiled.model.dimension
+    first = system.first_multiplier
+    places = system.offset[: len(system.nodes.x)][:, None] + np.arange(dim)
+    found = (system.system.equation[places] >= 0).all(axis=0)
+    if not found.any():
+        return found  # as of nearly every model
+    for A in (_unloaded(compiled, state, stiffness=2.0), _constraints(compiled, state)[:, :first]):
+        for axis in np.flatnonzero(found):
+            way = np.zeros(first)
+            way[places[:, axis]] = 1.0
+            found[axis] = np.abs(A @ way).max(initial=0.0) <= _ROUND * (abs(A) @ way).max(initial=0.0)
+    return found
+
+
 def mobility(compiled: CompiledModel, state: S.State) -> Mobility:
-    """Count the motions of a model at a state."""
+    """Count the motions of a model at a state.
+
+    What strains is what deforms: weight, loads and velocities have tangents of their own, which turn with the model and
+    strain nothing, so they are left out.
+    """
     system = compiled.system
     first = system.first_multiplier
     free = np.flatnonzero(system.system.equation[:first] >= 0)
-    K = _node_part(compiled, state, _control(compiled.model.gravity, stiffness=2.0))
-    mass = _node_part(compiled, state, _control(compiled.model.gravity, mass=1.0)).diagonal()
+    K, mass = (_unloaded(compiled, state, **part) for part in ({"stiffness": 2.0}, {"mass": 1.0}))
+    mass = mass.diagonal()
     rows = _constraints(compiled, state)
     # weighed by masses where there are any, as a step is
     found = find_constraints(system, rows, mass if np.any(mass) else K.diagonal())

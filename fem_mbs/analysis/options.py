@@ -32,6 +32,9 @@ LINEAR = (
 #: Options that have no default where a step takes them.
 REQUIRED = ("duration", "h", "speeds", "unbalances", "frequencies")
 
+#: Tolerances beyond which what Newton-Raphson leaves would be seen in the results.
+_COARSEST = {"rtol": 1e-3, "ctol": 1e-6}
+
 _SETTINGS = {f.name: f.default for f in fields(Settings)}
 
 
@@ -108,10 +111,10 @@ def read_options(step: Step, known: dict[str, Any]) -> tuple[dict[str, Any], Set
                 raise ModelError(f"{owner}: halvings = {v!r} would cut a step into {2**20} parts and more; at most 20")
     if "rule" in options:
         check_rule(owner, options, step.options)
-    for key in ("rtol", "ctol"):
-        v = options.get(key, 1.0)
-        if isinstance(v, bool) or not isinstance(v, (int, float)) or not 0.0 < v < np.inf:
-            raise ModelError(f"{owner}: {key} = {v!r} must be a positive number")
+    for key, most in _COARSEST.items():
+        v = options.get(key, most)
+        if isinstance(v, bool) or not isinstance(v, (int, float)) or not 0.0 < v <= most:
+            raise ModelError(f"{owner}: {key} = {v!r} must be a number above 0 and at most {most:g}")
     return options, Settings(**{k: options[k] for k in _SETTINGS if k in options})
 
 

@@ -11,6 +11,8 @@ Taylor (1977, doi:10.1002/eqe.4290050306) am = 0 and af = -alpha, the generalise
 doi:10.1115/1.2900803, eqs 17, 18 and 25) follows from its spectral radius at infinite frequency, rho_inf.
 
 The explicit rule (`fem_mbs.solvers.explicit`) takes forces at the start of the step.
+
+A rule also says what its energy ledger does (`Promise`), and `verdict` holds a run against it.
 """
 
 from __future__ import annotations
@@ -24,8 +26,37 @@ import numpy as np
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["OPTIONS", "RULES", "Rule", "Weights", "check_explicit", "check_rule", "weights"]
+__all__ = [
+    "OPTIONS", "RULES", "Promise", "Rule", "Weights", "check_explicit", "check_rule", "promise", "verdict", "weights",
+]  # fmt: skip
 
+
+@dataclass(frozen=True)
+class Promise:
+    """What the energy ledger of a rule does, in shares of the energy that parts and loads exchange.
+
+    A closing error beyond ``told`` is worth a warning; energy beyond ``gain`` that comes from nowhere, or beyond
+    ``loss`` that is lost, is no result.
+    """
+
+    text: str
+    told: float
+    gain: float
+    loss: float
+
+
+#: Solutions of Newton-Raphson are exact to round-off and to ``rtol``.
+EXACT = Promise("closes the energy to round-off", 1e-6, 1e-3, 1e-3)
+#: The error is that of the step: small where the step resolves the motion.
+BOUNDED = Promise("keeps the energy as far as its steps resolve the motion", 0.05, 0.5, 0.5)
+#: Losses are what these rules are for.
+DAMPING = Promise("loses energy of what its steps do not resolve, and gains none", 0.05, 0.5, np.inf)
+#: Works between equilibria are sums over increments, however long these are.
+QUASI_STATIC = Promise("books works as sums over its increments", 0.05, np.inf, np.inf)
+#: Gain of energy, as a share, beyond which no rule goes on.
+HOPELESS = 10.0
+#: Round-off of the ledger over the energies in it.
+_ROUND_OFF = 1e-9
 
 @dataclass(frozen=True)
 class Rule:
@@ -35,6 +66,7 @@ class Rule:
     kind: int
     options: tuple[str, ...]
     text: str
+    promise: Promise
 
     @property
     def two_state(self) -> bool:
@@ -55,28 +87,33 @@ class Weights(NamedTuple):
 RULES: dict[str, Rule] = {
     r.name: r
     for r in (
-        Rule("midpoint", S.MIDPOINT, (), "energy and momenta exact (default)"),
-        Rule("decaying", S.MIDPOINT, ("decay",), "momenta exact, elastic energy decays; first order"),
-        Rule("generalised-alpha", S.NEWMARK, ("rho_inf",), "second order, damps what steps do not resolve"),
-        Rule("hht", S.NEWMARK, ("alpha",), "Hilber, Hughes & Taylor: likewise"),
-        Rule("newmark", S.NEWMARK, ("beta", "gamma"), "average acceleration, to compare with"),
+        Rule("midpoint", S.MIDPOINT, (), "energy and momenta exact (default)", EXACT),
+        Rule("decaying", S.MIDPOINT, ("decay",), "momenta exact, elastic energy decays; first order", EXACT),
+        Rule("generalised-alpha", S.NEWMARK, ("rho_inf",), "second order, damps what steps do not resolve", DAMPING),
+        Rule("hht", S.NEWMARK, ("alpha",), "Hilber, Hughes & Taylor: likewise", DAMPING),
+        Rule("newmark", S.NEWMARK, ("beta", "gamma"), "average acceleration, to compare with", BOUNDED),
         Rule(
             "explicit",
             S.EXPLICIT,
             (),
             "Newton-Euler with incremental rotations, first order, free bodies without joints",
+            BOUNDED,
         ),
     )
 }
 
-#: Options of rules: (lowest, highest) allowed value, default.
+#: Options of rules: (lowest, highest) allowed value, default.  Newmark's rule gains energy for gamma below 1/2; beta =
+#: 1/12 is that of Fox & Goodwin, and below it steps are nearly explicit; from gamma = beta = 1 on nothing is left that
+#: steps do not resolve.  The decaying rule is as dissipative as backward differences at 1/2.
 OPTIONS: dict[str, tuple[float, float, float]] = {
-    "beta": (0.0, float("inf"), 0.25),
-    "gamma": (0.0, float("inf"), 0.5),
+    "beta": (1.0 / 12.0, 1.0, 0.25),
+    "gamma": (0.5, 1.0, 0.5),
     "alpha": (-1.0 / 3.0, 0.0, -0.1),
     "rho_inf": (0.0, 1.0, 0.8),
-    "decay": (0.0, float("inf"), 0.1),
+    "decay": (0.0, 1.0, 0.1),
 }
+#: Largest local error that adaptive steps may have.
+_COARSEST = 0.1
 
 
 def weights(rule: str, settings: Any) -> Weights:
@@ -93,6 +130,42 @@ def weights(rule: str, settings: Any) -> Weights:
     return Weights(decay=settings.decay if rule == "decaying" else 0.0)
 
 
+def promise(rule: str, settings: Any) -> Promise:
+    """What the ledger of a rule (a name of RULES, or "static") does with settings that have the attributes of
+    OPTIONS."""
+    if rule == "static":
+        return QUASI_STATIC
+    if rule == "newmark" and settings.gamma > 0.5:
+        return DAMPING
+    return RULES[rule].promise
+
+
+def verdict(rule: str, settings: Any, totals: Mapping[str, float]) -> tuple[list[str], list[str]]:
+    """Warnings and failures: whether the energy of a run closes to what its rule promises.
+
+    Args:
+        totals: "gain" and "loss", the largest positive and negative closing errors [J], "scale", the energy that was
+            exchanged, and "magnitude", the largest energy.
+    """
+    known = promise(rule, settings)
+    if not np.isfinite([totals["gain"], totals["loss"], totals["scale"]]).all():
+        return [], ["its energies are not finite"]
+    floor = _ROUND_OFF * totals["magnitude"]
+    scale = max(totals["scale"], floor)
+    remedy = "take a smaller h or rtol" if known is EXACT else 'take a smaller h, or rule = "midpoint"'
+    told: list[str] = []
+    failures: list[str] = []
+    for value, word, most in (
+        (totals["gain"], "came from nowhere", known.gain), (totals["loss"], "was lost", known.loss),
+    ):  # fmt: skip
+        if value > max(known.told * scale, floor):
+            (told if value <= most * scale else failures).append(
+                f"{100.0 * value / scale:.3g} % of the energy that parts and loads exchange {word}; "
+                f'rule = "{rule}" {known.text}; {remedy}'
+            )
+    return told, failures
+
+
 def check_rule(owner: str, options: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Judge the rule of a transient step and its options: all of them, and those that the user has given.
 
@@ -101,9 +174,10 @@ def check_rule(owner: str, options: Mapping[str, Any], given: Mapping[str, Any])
     """
     rule = RULES[options["rule"]]
     v = options.get("adaptive", 0.0)
-    if isinstance(v, bool) or not isinstance(v, (int, float)) or not (v == 0.0 or 1e-12 <= v < 1.0):
+    if isinstance(v, bool) or not isinstance(v, (int, float)) or not (v == 0.0 or 1e-12 <= v <= _COARSEST):
         raise ModelError(
-            f"{owner}: adaptive = {v!r} must be the largest local error of a step, 1e-12 to 1 (0: equal steps)"
+            f"{owner}: adaptive = {v!r} must be the largest local error of a step, 1e-12 to {_COARSEST:g} (0: equal "
+            "steps)"
         )
     if v and not rule.two_state:
         raise ModelError(
@@ -120,11 +194,9 @@ def check_rule(owner: str, options: Mapping[str, Any], given: Mapping[str, Any])
             )
         v = given[key]
         number = isinstance(v, (int, float)) and not isinstance(v, bool)
-        if not number or not low <= v <= high or v == float("inf") or (key in ("beta", "gamma") and v == 0.0):
-            words = f"{low:.6g} to {high:.6g}" if high < float("inf") else "a positive number"
-            if key == "decay":
-                words = "a number of at least 0 (0 is the mid-point rule)"
-            raise ModelError(f"{owner}: {key} = {v!r} must be {words}")
+        if not number or not low <= v <= high:
+            more = " (0 is the mid-point rule)" if key == "decay" else ""
+            raise ModelError(f"{owner}: {key} = {v!r} must be {low:.6g} to {high:.6g}{more}")
 
 
 def check_explicit(owner: str, system: Any) -> None:

@@ -22,12 +22,13 @@ from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_h
 from fem_mbs.analysis.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.inverse import check_drivers
 from fem_mbs.analysis.linear_runs import LinearRuns
+from fem_mbs.analysis.linear_sensors import LinearSensors
 from fem_mbs.analysis.linear_steps import check_linear
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
 from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
-from fem_mbs.analysis.rules import RULES, check_explicit, check_rule
+from fem_mbs.analysis.rules import HOPELESS, RULES, check_explicit, check_rule, verdict
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution, energy_range, relative_error
 from fem_mbs.analysis.statics import check_options, run_static, varied
 from fem_mbs.analysis.step_checks import check_steps
@@ -228,7 +229,8 @@ class _Run:
         spin = self._spin(step, options, sum(o.get("duration", 0.0) for _, o, _ in self.plan[:number]))
         if not abs(spin.speed * spin.h) < 0.5 * np.pi:
             raise ModelError(
-                f'Step "{step.name}": h = {spin.h:g} s is more than a quarter of a turn of "{frame.name}"; take a smaller one'
+                f'Step "{step.name}": h = {spin.h:g} s is more than a quarter of a turn of "{frame.name}"; take a '
+                "smaller one"
             )
         self.compiled.functions[frame.function] = lambda t: spin.of_step(frame.law(t)) ** 2
 
@@ -326,7 +328,10 @@ class _Run:
         }
 
     # --- rows ------------------------------------------------------------------------------------------------------
-    def series(self, time, ledger, iterations, residual, record, mid_step_valid=True) -> dict[str, np.ndarray]:
+    def series(
+        self, time, ledger, iterations, residual, record, mid_step_valid=True, sensors: LinearSensors | None = None
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Columns of rows; of linear steps ``record`` has changes, of which ``sensors`` make readings."""
         dim = self.model.dimension
         rows = {
             "time": time,
@@ -338,7 +343,8 @@ class _Run:
         }
         for i, sensor in enumerate(self.compiled.sensors):
             last = self.compiled.sensors[i + 1].first if i + 1 < len(self.compiled.sensors) else record.shape[1]
-            values = sensor.evaluate(record[:, sensor.first : last], ledger)
+            own = record[:, sensor.first : last]
+            values = sensor.evaluate(own, ledger) if sensors is None else sensors.of(i, own, ledger)
             if sensor.mid_step and not mid_step_valid:
                 values = np.full_like(values, np.nan)
             rows[f"sensor/{sensor.name}"] = np.asarray(values, float)
@@ -346,10 +352,10 @@ class _Run:
 
     def frames(
         self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: S.State | None = None,
-        shapes: bool = False,
+        shapes: bool = False, moved: dict[str, np.ndarray] | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Columns of the frames. ``about``: the state that a linear analysis is about, for its stresses do
-        not turn with the small displacements; ``shapes``: displacements of any size, which have no stresses."""
+        """Columns of the frames. ``about``: the state that a linear analysis is about, ``moved`` how its stresses
+        change (`Fields.frames`); ``shapes``: displacements of any size, which have no stresses."""
         system, dim = self.system, self.model.dimension
         nf, n = len(time), system.nodes.x.shape[0]
         Q, V, D = chunk_frames["Q"], chunk_frames["V"], chunk_frames["D"]
@@ -371,7 +377,7 @@ class _Run:
             out["velocity"] = velocity
         solids = {part.name for part in self.fields.parts}
         if not shapes:
-            out |= self.fields.frames(Q if about is None else about.Q[:1], chunk_frames, system.offset)
+            out |= self.fields.frames(Q, chunk_frames, system.offset, moved)
         if len(self.recovered.x):
             more = self.recovered.columns(Q, V, D)
             fields = (
@@ -461,6 +467,7 @@ class _Run:
             along = EigenvaluePath(self, f'Step "{step.name}"', wanted, self.events if with_events else None)
         if resumed:
             stepping.restore(resumed)
+            self.linear.restore(resumed)
             story = json.loads(resumed["story"])
             self.start_report, totals = story["start"], story["totals"]
             stepping.redundancy.earlier = story.get("redundancy", [])
@@ -493,6 +500,7 @@ class _Run:
         last = None if with_events else n_steps  # with events rows may be more than steps
 
         def on_chunk(chunk: Chunk) -> None:
+            _check_growth(stepping, totals, chunk)
             _update_totals(totals, chunk)
             frames = self.frames(chunk.frames, chunk.frame_time) if len(chunk.frame_time) else None
             series = self.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
@@ -517,6 +525,7 @@ class _Run:
                     "story": json.dumps(story),
                     **stepping.snapshot(),
                     **(along.shapes if along is not None else {}),
+                    **self.linear.snapshot([o for _, o, _ in self.plan[number + 1 :]]),
                 }
             self.recorder.append(series, frames, restart)
             if self.progress:
@@ -545,13 +554,14 @@ class _Run:
             self.t = float(stepping.time(n_steps))
         elapsed = perf_counter() - started
         scale = energy_range(totals)
+        told, failures = verdict(rule, settings, {**totals, "scale": scale})
         return {
             "type": step.kind, "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
             **({"adaptive": stepping.report()} if adaptive else {}),
             "t_start": t0, "t_end": self.t, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
             "seconds": round(elapsed, 4), "start": self.start_report, **events,
-            "warnings": stepping.warnings,
+            "warnings": [*stepping.warnings, *told], **({"failures": failures} if failures else {}),
             "constraint_error": constraint_error(self.compiled, self.state, self.t),
             "energy": {
                 "range": scale, "closing_error": totals["error"],
@@ -618,17 +628,48 @@ def _compile(model: Model) -> CompiledModel:
 def _new_totals(stepping: Stepping) -> dict[str, Any]:
     totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
     totals["kinetic"] = float(stepping.first_row[0])
-    totals["rows"] = 0
+    totals["magnitude"] = float(np.abs(stepping.first_row[:3]).max())
+    totals["rows"] = totals["gain"] = totals["loss"] = 0
     return totals
 
 
+def _check_growth(stepping: Stepping, totals: dict[str, Any], chunk: Chunk) -> None:
+    """Stop a run that has become unstable, before its rows are kept.
+
+    Raises:
+        ConvergenceError: a value is not finite, or energy comes from nowhere beyond all measure.
+    """
+    finite = np.isfinite(chunk.ledger).all(axis=1)
+    row = int(np.argmin(finite)) if not finite.all() else -1
+    if row < 0:
+        known = {**totals}
+        _update_totals(known, chunk)
+        gain = np.maximum.accumulate(chunk.ledger[:, 6])
+        scale = max(energy_range(known), 1e-9 * known["magnitude"])
+        grown = gain > HOPELESS * scale
+        row = int(np.argmax(grown)) if grown.any() and known["gain"] > 1e-9 * known["magnitude"] else -1
+    if row >= 0:
+        bound = ""
+        if stepping.explicit:
+            bound = "; the explicit rule is stable only for h below 2/w of the highest frequency"
+        raise ConvergenceError(
+            f"{stepping.rule} steps at t = {chunk.time[row]:.6g} s (h = {stepping.h:.3g} s): the motion grows without "
+            f'bound, by energy that comes from nowhere{bound}; take a smaller h, or rule = "midpoint"'
+        )
+
+
 def _update_totals(totals: dict[str, Any], chunk: Chunk) -> None:
-    energy = chunk.ledger[:, :3].sum(axis=1)
+    closing = chunk.ledger[:, 6]
+    gain = np.maximum(closing, 0.0)
+    energy = chunk.ledger[:, :3].sum(axis=1) - closing  # what works and losses account for
     totals["low"] = min(totals["low"], float(energy.min()))
     totals["high"] = max(totals["high"], float(energy.max()))
-    totals["kinetic"] = max(totals["kinetic"], float(chunk.ledger[:, 0].max()))
-    totals["error"] = max(totals["error"], float(np.abs(chunk.ledger[:, 6]).max()))
+    totals["kinetic"] = max(totals["kinetic"], float((chunk.ledger[:, 0] - gain).max()))
+    totals["error"] = max(totals["error"], float(np.abs(closing).max()))
+    totals["gain"] = max(totals["gain"], float(gain.max()))
+    totals["loss"] = max(totals["loss"], -float(closing.min()))
     totals["rows"] += len(chunk.time)
-    totals["magnitude"] = max(totals.get("magnitude", 0.0), float(np.abs(chunk.ledger[:, :3]).max()))
+    largest = np.abs(chunk.ledger[:, :3]).max(axis=1) - gain
+    totals["magnitude"] = max(totals["magnitude"], float(largest.max()))
     totals["iterations"] += int(chunk.iterations.sum())
     totals["last"] = chunk.ledger[-1].tolist()

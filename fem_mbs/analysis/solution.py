@@ -11,7 +11,7 @@ from fem_mbs.analysis.stepping import LEDGER_COLUMNS
 from fem_mbs.model import CompiledModel
 from fem_mbs.sensors import node_values
 
-__all__ = ["ENERGY_COLUMNS", "Progress", "Solution", "StepResult", "energy_range", "relative_error"]
+__all__ = ["ENERGY_COLUMNS", "Progress", "Solution", "StepResult", "energy_range", "failed_steps", "relative_error"]
 
 #: Energies, works and closing error among the columns of the ledger.
 ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
@@ -112,6 +112,11 @@ class Solution:
         return self.steps[step].series[f"sensor/{name}"]
 
 
+def failed_steps(summary: dict[str, Any]) -> list[str]:
+    """Which steps of a run's summary have not reached their goal, or have results that do not hold, and why."""
+    return [f'step "{step["name"]}": {why}' for step in summary["steps"] for why in step.get("failures", [])]
+
+
 def relative_error(totals: dict[str, Any]) -> float:
     """The closing error over what `energy_range` says; where next to nothing moves, over the energies themselves."""
     scale, magnitude = energy_range(totals), totals.get("magnitude", 0.0)
@@ -120,5 +125,6 @@ def relative_error(totals: dict[str, Any]) -> float:
 
 
 def energy_range(totals: dict[str, Any]) -> float:
-    """What energy errors are measured against: the range of the total energy, at least the largest kinetic energy."""
+    """What energy errors are measured against: the range of the total energy, at least the largest kinetic energy, both
+    without the energy that came from nowhere, which would hide itself."""
     return max(totals["high"] - totals["low"], totals["kinetic"])

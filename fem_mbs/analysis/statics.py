@@ -8,11 +8,13 @@ stability follow the path with `fem_mbs.solvers.continuation`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dgbtrf, dgbtrs
-from scipy.sparse import csc_matrix, csr_matrix
+from scipy.sparse import csc_matrix, csr_matrix, diags
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath
@@ -21,7 +23,8 @@ from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
-from fem_mbs.solvers.continuation import PathSettings, Point, follow
+from fem_mbs.solvers.continuation import Critical, PathSettings, Point, follow
+from fem_mbs.solvers.descent import descend
 from fem_mbs.solvers.eigen import negative_count
 from fem_mbs.solvers.linear import SingularMatrixError
 
@@ -53,7 +56,16 @@ _SMALLEST = 2.0**-12  # of an increment's size
 _DIFFERENCE = 1e-5  # of the load factor, where motions follow it
 _PATH_RTOL = 1e-10
 _ROUND_OFF = 8.0 * 2.0**-52
-_SETTLING = 60  # iterations of a stiffened increment
+_SNAP = 2.0**-9  # of an increment's size, below which a jump is one
+_HARD = 2.0**-3  # of an increment's size, above which what Newton-Raphson does not find is cut
+_STRETCH = 3.0  # times the reach of the tangents, beyond which equilibria do not join
+_TINY = 1e-9  # displacements over the model's size, and rotations, that are no jump
+_FALL = 0.2  # the same, beyond which a step to an unstable equilibrium is taken again
+_LOOSE = 1e-13  # stiffness against the load, over that of the parts, that counts as none
+_COUNTED = 5000  # equations up to which negative eigenvalues are counted unasked
+_DENSE = 40  # equations up to which all eigenvalues are found for that
+_UNSYMMETRIC = 1e-6  # share of the stiffness that is skew, from which on it is told
+_ZERO = 1e-12  # eigenvalue of the scaled stiffness that counts as zero
 
 
 def check_options(owner: str, options: dict[str, Any], model: Model) -> None:
@@ -170,12 +182,17 @@ class _Static:
     def __init__(self, run, step, options, stepping, loading, mask, weight, start, motions):
         self.run, self.step, self.options, self.stepping, self.loading = run, step, options, stepping, loading
         self.mask, self.weight, self.factor, self.motions = mask, weight, start, motions
+        self.applied = start  # load factor that is set
         self.chunk: Chunk | None = None
-        self.points = 0
+        self.points = self.iterations = 0
+        self.fell = False  # whether a way down has led away, from the last equilibrium
+        self.snaps: list[tuple[float, float]] = []  # places between which an equilibrium does not join the last one
+        self.unstable: list[tuple[float, float | None]] = []  # first and last places of unstable equilibria
         wanted = options["eigenvalues"]
         self.eigenvalues = EigenvaluePath(run, f'Step "{step.name}"', wanted) if wanted is not None else None
 
     def set(self, factor: float) -> None:
+        self.applied = factor
         self.loading.set(self.mask, self.weight, factor)
         self.loading.gravity(self.stepping.ctl)
 
@@ -209,6 +226,7 @@ class _Static:
 
     # --- load increments in compiled code --------------------------------------------------------------------------
     def increments(self) -> dict[str, Any]:
+        """Equilibria at rising levels, each joined to the last one, and known to be stable or not."""
         run, stepping, options = self.run, self.stepping, self.options
         t0, duration = run.t, options["duration"]
         run._first_rows(
@@ -216,74 +234,170 @@ class _Static:
             **{"load factor": np.array([self.factor])}, **self.along(0, load_factor=self.factor),
         )  # fmt: skip
         start, span = self.factor, options["until"] - self.factor
-        chunks: list[Chunk] = []
-        reached, size, cuts = 0.0, 1.0 / options["increments"], 0
-        if span == 0.0 and not duration:
-            size = 1.0
-        before = self.functions()[:, :, C.T1]
+        whole = 1.0 if span == 0.0 and not duration else 1.0 / options["increments"]
+        reached, size, cuts, easy = 0.0, whole, 0, 0
+        self.problem = problem = _Problem(run.compiled, stepping, self.set, self.motions)
+        count = self.count()
         while reached < 1.0 - 1e-12:
             part = min(1.0, reached + size)
             if 1.0 - part < 1e-9 * size:
                 part = 1.0
             target = options["until"] if part == 1.0 else start + part * span
-            self.set(target)
-            stepping.t0 = t0 + part * duration
-            multipliers = run.state.U.copy()
+            level = target, t0 + part * duration
+            token = self.token()
             try:
-                try:
-                    funs = self.functions()
-                    funs[:, :, C.T0] = before  # works go from the last equilibrium to this one
-                    stepping.single(chunks.append, funs)
-                except AnalysisError:
-                    run.state.U[:] = multipliers
-                    chunks.append(self.settled(target))
+                chunk, after, trouble = self.increment(level, count, size / whole)
             except AnalysisError as error:
-                run.state.U[:] = multipliers
-                cuts += 1
+                chunk, trouble = None, str(error)
+            if chunk is None:
+                self.back(token)
+                cuts, easy = cuts + 1, 0
                 if size < _SMALLEST:
                     where = f"t = {run.t:g} s" if duration else f"load factor {self.factor:g}"
                     turns = "" if duration else '; a path that turns back needs control = "arc"'
-                    raise ConvergenceError(f'Step "{self.step.name}" at {where}: {error}{turns}') from None
+                    raise ConvergenceError(f'Step "{self.step.name}" at {where}: {trouble}{turns}')
                 size *= 0.5
                 continue
-            reached, self.factor, run.t, before = part, target, stepping.t0, funs[:, :, C.T1]
-            self.record(chunks.pop(), load_factor=target)
+            if after and not count:
+                self.unstable.append((self.place(), None))
+            elif count and not after:
+                self.unstable[-1] = self.unstable[-1][0], self.place(level)
+            if trouble:
+                self.snaps.append((self.place(), self.place(level)))
+            reached, (self.factor, run.t), count = part, level, after
+            problem.restart()
+            self.fell = False
+            self.record(chunk, load_factor=target)
             self.progress(reached)
+            easy += 1
+            if easy >= 2:  # what made increments short may be over
+                size = min(2.0 * size, whole)
         return {
-            "increments": int(stepping.step), "cut_increments": cuts,
-            "iterations": int(stepping.counter[S.TOTAL_ITERATIONS]),
+            "increments": self.points, "cut_increments": cuts,
+            "iterations": int(stepping.counter[S.TOTAL_ITERATIONS]) + self.iterations,
             "strain_energy": float(self.chunk.ledger[-1, 1]),
+            "negative_eigenvalues": count, "snap_through": [list(pair) for pair in self.snaps],
+            "warnings": self.said(count),
         }  # fmt: skip
 
-    def settled(self, factor: float) -> Chunk:
-        """An increment with a tangent that is stiffened at first.
+    def increment(self, level: tuple[float, float], count: int | None, cut: float):
+        """The equilibrium at a level (load factor, time): rows, negative eigenvalues, and what is wrong with it.
 
-        A mechanism under loads, such as a hanging pendulum, has no stiffness before the multipliers bear the loads: the
-        first tangents are singular, later ones are not (Levenberg 1944: K + mu W, mu shrinking with the residual).
+        Newton-Raphson finds it from the last one.  An equilibrium joins that one where it is no farther from it than
+        the tangents at both say; what does not is refused until increments are ``cut`` to a small part.  Where the
+        model is loose, or jumps however short the increment, it goes down to the next equilibrium that is stable.
 
         Raises:
-            AnalysisError: no equilibrium was found.
+            AnalysisError: none was found, or none that joins.
         """
-        problem = _Problem(self.run.compiled, self.stepping, self.set, self.motions)
-        token = problem.save()
-        stiffen = 1.0
-        for _ in range(_SETTLING):
-            _, small = problem.residual(factor)
-            if small:
-                problem.accept(factor)
-                return problem.chunk
+        stepping, problem = self.stepping, self.problem
+        here = self.factor, self.run.t
+        token = self.token()
+        self.go(here)
+        before = self.functions()[:, :, C.T1]
+        reach = problem.reach(self.factor, lambda part: self.go(here, level, part), self.sampled)
+        self.go(level)
+        if np.isfinite(reach):
+            chunks: list[Chunk] = []
+            funs = self.functions()
+            funs[:, :, C.T0] = before  # works go from the last equilibrium to this one
             try:
-                problem.factorise(factor, stiffen)
-                x = problem.solve(-problem.residual(factor)[0])
+                stepping.single(chunks.append, funs)
             except AnalysisError:
-                break
-            if not np.isfinite(x).all():
-                break
-            problem.move(x)
-            stiffen *= 0.1 if stiffen > 1e-9 else 0.0
-        where = problem.blame()
-        problem.restore(token)
-        raise ConvergenceError(f"no equilibrium was found, worst residual at {where}")
+                if cut > (_SNAP if self.fell else _HARD):
+                    raise
+            else:
+                after, trouble = self.judged(here, level, reach, problem.size(), count)
+                if not trouble:
+                    return chunks[0], after, ""
+                if cut > _SNAP:
+                    raise ConvergenceError(trouble)
+        self.back(token)
+        self.go(level)
+        problem.take_force(level[0])
+        problem.before = before
+        iterations, moved = descend(problem, level[0])
+        self.iterations += iterations
+        if not np.isfinite(reach):
+            return problem.chunk, self.count(), ""
+        after, trouble = self.judged(here, level, reach, moved, count)
+        self.fell = bool(trouble)
+        if trouble and cut > _SNAP:
+            raise ConvergenceError(trouble)
+        return problem.chunk, after, trouble
+
+    def judged(self, here, level, reach: float, moved: float, count: int | None) -> tuple[int | None, str]:
+        """Negative eigenvalues at a new equilibrium, and a sentence if it does not join the last one, from which it has
+        ``moved``, and which had the given ``reach`` and ``count``."""
+        problem = self.problem
+        problem.restart()
+        after = self.count()
+        back = problem.reach(level[0], lambda part: self.go(level, here, part), self.sampled)
+        self.go(level)
+        joined = moved <= _STRETCH * max(reach, back) + _TINY
+        fallen = after and not count and moved > _FALL
+        if joined and not fallen:
+            return after, ""
+        return after, f"no equilibrium near by; the next one is {moved:.3g} of the model's size away"
+
+    def go(self, level: tuple[float, float], other: tuple[float, float] | None = None, part: float = 0.0) -> float:
+        """Set loads and time to a level (load factor, time), or to a part of the way to another; its load factor."""
+        factor, time = level
+        if other is not None:
+            factor, time = factor + part * (other[0] - factor), time + part * (other[1] - time)
+        self.stepping.t0 = time
+        self.set(factor)
+        return factor
+
+    @property
+    def sampled(self) -> float:
+        """Part of an increment over which the change of the loads is taken: all of it, but where parts are driven."""
+        driven = self.motions or (self.options["duration"] and not np.asarray(self.run.compiled.loads, bool).all())
+        return 1e-4 if driven else 1.0
+
+    def place(self, level: tuple[float, float] | None = None) -> float:
+        """The load factor, or the time where this passes."""
+        factor, time = level or (self.factor, self.run.t)
+        return float(time if self.options["duration"] else factor)
+
+    def token(self) -> Any:
+        s = self.stepping
+        return self.problem.save(), s.works.copy(), s.step, s.t0, dict(s.watcher.worst)
+
+    def back(self, token: Any) -> None:
+        s = self.stepping
+        state, s.works, s.step, s.t0, worst = token
+        s.works, s.watcher.worst = s.works.copy(), dict(worst)
+        self.problem.restore(state)
+        self.set(self.factor)
+
+    def count(self) -> int | None:
+        """Negative eigenvalues of the stiffness at the last equilibrium; None where this is not cheap."""
+        if self.run.system.n_equations > _COUNTED:
+            return None
+        try:
+            return self.problem.falling(self.applied)
+        except AnalysisError:
+            return None
+
+    def said(self, count: int | None) -> list[str]:
+        """Sentences on jumps and unstable equilibria."""
+        what = "t =" if self.options["duration"] else "load factor"
+        unit = " s" if self.options["duration"] else ""
+        found = [
+            f"snap-through between {what} {a:.6g} and {b:.6g}{unit}: the equilibrium does not go on there, and a far "
+            "one was found, to which the motion may not lead"
+            + ("" if self.options["duration"] else '; control = "arc" follows the path')
+            for a, b in self.snaps
+        ]
+        part = "symmetric part of the unsymmetric " if self.problem.asymmetry > _UNSYMMETRIC else ""
+        for a, b in self.unstable:
+            end = "the end" if b is None else f"{b:.6g}{unit}"
+            found.append(
+                f"equilibria are unstable from {what} {a:.6g}{unit} to {end}: the least push makes the model leave them"
+                + (f" ({count} negative eigenvalues of the {part}stiffness at the end)" if b is None else "")
+            )
+        return found
 
     def progress(self, part: float) -> None:
         from fem_mbs.analysis.solution import Progress
@@ -323,6 +437,7 @@ class _Static:
             branch=o["branch"], branch_size=o["branch_size"], line_search=o["line_search"],
             iterations=self.stepping.settings.max_iterations,
         )  # fmt: skip
+        problem.before = self.functions()[:, :, C.T1]
         count = problem.negative(self.factor) if settings.stability else -1
         start = {"load factor": self.factor, "path length": 0.0, "negative eigenvalues": float(count)}
         run._first_rows(
@@ -330,7 +445,11 @@ class _Static:
             **self.along(0, load_factor=self.factor, path_length=0.0),
         )  # fmt: skip
 
+        last = Point(self.factor, 0.0, 0, count)
+
         def on_point(point: Point) -> None:
+            nonlocal last
+            last = point
             self.factor = point.factor
             problem.chunk.iterations[:] = point.iterations
             self.record(
@@ -339,19 +458,51 @@ class _Static:
             )  # fmt: skip
             self.progress(self.points / settings.points)
 
+        if o["control"] == "load" and settings.end is not None:
+            settings = self.loose_start(problem, settings, on_point)
+        criticals: list[Critical] = []
+        account: dict[str, Any] = {"cuts": 0, "iterations": self.iterations, "left": 0, "notes": [], "ended": True}
         try:
-            self.factor, criticals, counts = follow(problem, self.factor, settings, on_point)
+            if settings.end is None or self.factor != settings.end:
+                self.factor, criticals, account = follow(problem, self.factor, settings, on_point)
         except ConvergenceError as error:
             raise ConvergenceError(f'Step "{self.step.name}": {error}') from None
         self.set(self.factor)
-        warnings = []
-        if problem.asymmetry > 1e-6:
+        failures = []
+        bifurcations = sum(c.kind == "bifurcation" for c in criticals)
+        if bifurcations < o["branch"]:
+            failures.append(
+                f"branch = {o['branch']}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} "
+                f"up to load factor {self.factor:.6g}; give the number of one that is there, or follow the path farther"
+            )
+        if not account["ended"]:
+            wanted = []
+            if settings.end is not None:
+                wanted.append(f"until = {settings.end:g}")
+            if settings.end_displacement is not None:
+                wanted.append(f"displacement = {settings.end_displacement:g}")
+            failures.append(
+                f"the path ends at load factor {self.factor:.6g} after points = {settings.points}, short of "
+                f"{' and '.join(wanted)}; take more points, or larger steps"
+            )
+        warnings = [*account["notes"]]
+        if account["left"]:
+            warnings.append(
+                f"{account['left']} steps led away from the path and were refused; what was found is in one piece"
+            )
+        if settings.stability and last.negative > 0:
+            warnings.append(
+                f"the equilibrium at the end, load factor {self.factor:.6g}, is unstable ({last.negative} negative "
+                "eigenvalues of the stiffness)"
+            )
+        if problem.asymmetry > _UNSYMMETRIC:
             warnings.append(
                 f"the stiffness is unsymmetric by {problem.asymmetry:.2g}: loads without a potential; counts of "
                 "negative eigenvalues are those of its symmetric part"
             )
         return {
-            "increments": self.points, "cut_increments": counts["cuts"], "iterations": counts["iterations"],
+            "increments": self.points, "cut_increments": account["cuts"], "iterations": account["iterations"],
+            **({"failures": failures} if failures else {}),
             "strain_energy": float(self.chunk.ledger[-1, 1]),
             "critical_points": [
                 {
@@ -362,6 +513,24 @@ class _Static:
             ],
             "warnings": warnings,
         }  # fmt: skip
+
+
+    def loose_start(self, problem: _Problem, settings: PathSettings, on_point: Callable[[Point], None]) -> PathSettings:
+        """Where the model is loose at the start of load control, make the first step down the potential."""
+        here = self.factor, self.run.t
+        rise = settings.end - self.factor
+        first = self.factor + np.sign(rise) * min(settings.size, abs(rise)), self.run.t
+        if np.isfinite(problem.reach(self.factor, lambda part: self.go(here, first, part), self.sampled)):
+            return settings
+        problem.take_force(first[0])
+        try:
+            self.iterations, way = descend(problem, first[0])
+        except AnalysisError as error:
+            raise ConvergenceError(f'Step "{self.step.name}" at load factor {self.factor:g}: {error}') from None
+        self.go(first)
+        count = problem.negative(first[0]) if settings.stability else -1
+        on_point(Point(first[0], way, self.iterations, count))
+        return replace(settings, points=max(settings.points - 1, 1))
 
 
 class _Problem:
@@ -376,14 +545,19 @@ class _Problem:
         self.node = kind != S.MULTIPLIER
         self.weight = np.select([kind == S.POSITION, kind == S.ROTATION], [self.system.length**-2, 1.0], 0.0)
         self.asymmetry = 0.0
+        self.force = 1.0
+        self.before: np.ndarray | None = None  # time functions (1, n_fun) at the last equilibrium
         self.chunk: Chunk | None = None
-        state = self.state
-        state.U[arrays.kind != S.MULTIPLIER] = 0.0
-        mult = arrays.kind == S.MULTIPLIER
-        state.U[mult] = state.Q[0, mult]
+        self.restart()
         self._lu: Any = None
         self._noise = np.zeros(self.unknown.size)
         self._none = np.zeros(self.system.n_dof)
+
+    def restart(self) -> None:
+        """Increments from the present start of the step, none as yet."""
+        state, mult = self.state, self.system.system.kind == S.MULTIPLIER
+        state.U[~mult] = 0.0
+        state.U[mult] = state.Q[0, mult]
 
     def _assemble(self, job: int, factor: float) -> bool:
         self.set(factor)
@@ -405,19 +579,18 @@ class _Problem:
         return r, bool(small or (np.abs(r) <= self._noise).all())
 
     def factorise(self, factor: float, stiffen: float = 0.0) -> None:
-        """Factor the tangent, with ``stiffen`` times the largest load per size of the model added to its diagonal."""
+        """Factor the tangent with the springs of ``held``."""
         self._assemble(C.TANGENT, factor)
         system = self.system
         if stiffen > 0.0:
-            force = float(self.state.peak[S.POSITION]) or 1.0
-            values = stiffen * force * system.length * self.weight
-            self.state.values[system.diagonal] += values
+            self.state.values[system.diagonal] += self.held(stiffen)
         band, n = system.bandwidth, system.n_equations
         if system.banded:
             table = self.state.values[: n * (3 * band + 1)].reshape(n, 3 * band + 1)
             size = np.abs(table).max(axis=1)
         else:
             size = np.maximum.reduceat(np.abs(self.state.values[:-1]), system.pattern[0][:-1])
+        self._diagonal = np.where(self.node, size, 0.0)
         # what round-off of the coordinates leaves: beyond it a residual has nothing to say
         self._noise = _ROUND_OFF * system.length * size
         redundancy = self.stepping.redundancy
@@ -470,26 +643,89 @@ class _Problem:
             a[:] = b
 
     def accept(self, factor: float) -> None:
-        """Commit the configuration; the rows of it stay in ``chunk``."""
+        """Commit the configuration; the rows of it stay in ``chunk``.  Works go from the last equilibrium to it."""
         self._assemble(C.FORCE, factor)
         s = self.stepping
+        now = self._funs[:, :, C.T1].copy()
+        self._funs[:, :, C.T0] = now if self.before is None else self.before
+        self.before = now
         output = s.buffers(1, 1)
         c = s.counter
         c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET], c[S.FRAME_EVERY] = 0, 0, 0, 1
-        S.accept(s.reports, self.system.system, self.state, output, s.ctl, self._funs[0], c, s.real)
+        S.accept(s.kernels, s.reports, self.system.system, self.state, output, s.ctl, self._funs[0], c, s.real)
         self.chunk = s._take(output, 1, np.array([s.t0]))
         s.step += 1
         self.state.U[self.unknown[self.node]] = 0.0
         self.state.U[self.system.system.driven] = 0.0
 
+    # --- how far loads move, and whether an equilibrium stays ------------------------------------------------------
+    def take_force(self, factor: float) -> None:
+        """Remember the largest force of an element at the present configuration, by which `held` is measured."""
+        self.residual(factor)
+        self.force = float(self.state.peak[S.POSITION]) or 1.0
+
+    def held(self, stiffen: float) -> np.ndarray:
+        """Stiffness (n,) of springs that hold the nodes: ``stiffen`` times the largest force over the model's size."""
+        return stiffen * self.force * self.system.length * self.weight
+
+    def size(self) -> float:
+        """Largest displacement over the model's size, or rotation, since the last equilibrium."""
+        return float((np.abs(self.increment()) * np.sqrt(self.weight)).max(initial=0.0))
+
+    def reach(self, factor: float, level: Callable[[float], float], sampled: float) -> float:
+        """How far the tangent at the present configuration says that an increment of the loads moves the model (as
+        `size`); infinite where it says nothing, since the model is loose.
+
+        ``level(part)`` sets the loads to a part of the increment and returns their factor.
+        """
+        if not self.node.any():
+            return 0.0
+        try:
+            here = self.residual(level(0.0))[0]
+            change = (self.residual(level(sampled))[0] - here) / sampled
+            level(0.0)
+            self.factorise(factor)
+            forces = np.where(self.node, change, 0.0)
+            x = self.solve(-forces)
+            soft, stiff = abs(float(x @ forces)), float((self._diagonal * x * x).sum())
+            if not np.isfinite(stiff) or soft < _LOOSE * stiff:
+                return np.inf
+            if not self.node.all():  # what constraints move, they move however loose the model is
+                x += self.solve(forces - change)
+        except AnalysisError:
+            return np.inf
+        finally:
+            level(0.0)
+        x[~self.node] = 0.0
+        return float((np.abs(x) * np.sqrt(self.weight)).max(initial=0.0))
+
+    def definite(self, factor: float, stiffen: float) -> bool:
+        """Whether the tangent with the springs of ``held`` has positive eigenvalues only; taken for granted of large
+        models."""
+        return self.system.n_equations > _COUNTED or self.falling(factor, stiffen) == 0
+
+    def falling(self, factor: float, stiffen: float = 0.0) -> int:
+        """Negative eigenvalues of the tangent with the springs of ``held``, on the null space of the constraints;
+        zeros, of directions in which a model is free, do not count."""
+        if not self.node.any():
+            return 0
+        self._assemble(C.TANGENT, factor)
+        self.state.values[self.system.diagonal] += self.held(stiffen)
+        K, G = self._parts()
+        return negative_count(K + diags(_ZERO * abs(K).max(axis=1).toarray().ravel()), G, _DENSE)
+
     def negative(self, factor: float) -> int:
         self._assemble(C.TANGENT, factor)
+        return negative_count(*self._parts())
+
+    def _parts(self) -> tuple[csr_matrix, csr_matrix]:
+        """Symmetric part of the stiffness, and the constraints' gradient."""
         A = self._matrix()
         K, G = A[self.node][:, self.node], A[~self.node][:, self.node]
         skew = abs(K - K.T)
         if K.nnz:
             self.asymmetry = max(self.asymmetry, float(skew.max() / abs(K).max()))
-        return negative_count(0.5 * (K + K.T), G)
+        return 0.5 * (K + K.T), G
 
     def _matrix(self) -> csr_matrix:
         system, n = self.system, self.system.n_equations

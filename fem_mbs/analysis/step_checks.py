@@ -15,6 +15,7 @@ from fem_mbs.analysis.initial import function_jets
 from fem_mbs.analysis.inverse import check_drivers
 from fem_mbs.analysis.linear_ports import check_outputs
 from fem_mbs.analysis.loading import Loading, chosen
+from fem_mbs.analysis.mobility import unheld
 from fem_mbs.analysis.options import LINEAR, TIMED
 from fem_mbs.analysis.stability_map import check_map_loads
 from fem_mbs.analysis.statics import check_levels, controlled, varied
@@ -73,6 +74,8 @@ def _check_static(run: Any, step: Any, options: dict[str, Any], loading: Loading
         loading.all_on(mask, weight)
     check_levels(loading, mask, weight, owner)
     loading.set(mask, weight, options["until"] if options["control"] == "load" else np.nan)
+    if weight:
+        _check_weight(run, owner)
     if options["on"]:
         controlled(run.model, run.system, options, owner)
 
@@ -82,7 +85,9 @@ def _check_linear(run: Any, step: Any, options: dict[str, Any], t: float | None)
     compiled, owner = run.compiled, f'Step "{step.name}"'
     values = None if t is None else function_jets(compiled, t)[:, 0]
     if step.kind in ("linear_static", "linear_transient"):
-        chosen(compiled, options["loads"], owner, "loads", motions=True)
+        _, weight = chosen(compiled, options["loads"], owner, "loads", motions=True)
+        if weight and step.kind == "linear_static":
+            _check_weight(run, owner)
     elif step.kind == "buckling":
         mask, weight = chosen(compiled, options["loads"], owner, "loads")
         if not weight and not (mask if values is None else values[mask] != 0.0).any():
@@ -96,6 +101,18 @@ def _check_linear(run: Any, step: Any, options: dict[str, Any], t: float | None)
         check_outputs(compiled, _listed(options["sensors"]), owner)
     elif step.kind == "stability_map":
         check_map_loads(compiled, options, owner)
+
+
+def _check_weight(run: Any, owner: str) -> None:
+    """Refuse equilibria of a model that falls: that is known without looking for them."""
+    g = np.asarray(run.model.gravity, float)
+    falls = unheld(run.compiled, run.state)[: g.size] & (g != 0.0)
+    if falls.any():
+        axes = ", ".join("xyz"[i] for i in np.flatnonzero(falls))
+        raise ModelError(
+            f"{owner}: nothing holds the model along {axes}, so nothing can bear its weight; add a support or a joint "
+            "to the ground, or take gravity away"
+        )
 
 
 def _listed(names: Any) -> list[str]:

@@ -37,9 +37,9 @@ _WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
 #: Relative residual of the sparse solvers.  Newton-Raphson corrects what is left, but slowly where soft motions of
 #: stiff parts, as the swing of a solid about a hinge, are small beside the rest: 1e-8 would be too much for them.
 _LINEAR_TOLERANCE = 1e-12
-_KEPT = 3  # rows that `_steadied` looks back
 #: Rotation of a node in a step [rad] from which on it is said that the steps are long.
 _LONG_TURN = 1.0
+_KEPT = 3  # rows that `_steadied` looks back
 _CHUNK_SECONDS = 0.2
 _CHUNK_BYTES = 32e6
 
@@ -151,11 +151,12 @@ class Stepping:
         self.recent = np.full((_KEPT, np.count_nonzero(self.alternating)), np.nan)
 
     def _alternating(self) -> np.ndarray:
-        """Recorded values (n_record,) bool that hang on multipliers, or on accelerations of what is prescribed."""
+        """Recorded values (n_record,) bool that hang on multipliers or accelerations: of joints, of what is prescribed,
+        and section forces of what has inertia along it."""
         source, index = self.compiled.system.record.T
         found = source == S.REC_REACTION
-        for block in self.compiled.blocks:
-            if block.type.multipliers:
+        for block, row in zip(self.compiled.blocks, self.compiled.system.table, strict=True):
+            if block.type.multipliers or row[S.O_ALONG] >= 0:
                 last = block.first_output + block.size * len(block.type.outputs)
                 found |= (source == S.REC_OUT) & (index >= block.first_output) & (index < last)
         return found & self.middle_values
@@ -379,7 +380,7 @@ class Stepping:
         return output, t, answer
 
     def _as_one(self, chunk: Chunk) -> Chunk:
-        """The results of consecutive parts of a step, of equal length, as those of one."""
+        """The results of consecutive equal parts of a step as those of one."""
         record = chunk.record[-1:].copy()
         if self.two_state:  # what belongs to the middle of the parts: the mean is that of the whole
             record[:, self.middle_values] = chunk.record[:, self.middle_values].mean(axis=0)
@@ -628,13 +629,15 @@ class Stepping:
             "work": s.work.copy(),
             "hist": self.compiled.system.hist.copy(),
             "par": self.compiled.system.par.copy(),
+            "out": s.out.copy(),
+            "energy": s.energy.copy(),
             "row_scale": self.compiled.system.row_scale.copy(),
             "works": self.works.copy(),
             "initial_energy": np.float64(self.initial_energy),
             "history": self.counter[[S.HISTORY, S.SLOW]].copy(),
             "halved_steps": np.int64(self.halved_steps),
-            "recent": self.recent.copy(),
             "turned": np.array([self.turned_steps, self.real[S.TURN]]),
+            "recent": self.recent.copy(),
             **self.redundancy.snapshot(),
         }
 
@@ -645,13 +648,14 @@ class Stepping:
         s.Q[0], s.D[0], s.DD[0], s.reaction[0] = data["Q"], data["D"], data["DD"], data["reaction"]
         s.V[:], s.U[:], s.past[:], s.work[:] = data["V"], data["U"], data["past"], data["work"]
         self.compiled.system.hist[:] = data["hist"]
-        self.compiled.system.par[:] = data["par"]
+        s.out[:], s.energy[:] = data["out"], data["energy"]
+        self.compiled.set_parameters(data["par"])
         self.compiled.system.row_scale[:] = data["row_scale"]
         self.works = np.array(data["works"])
         self.initial_energy = float(data["initial_energy"])
         self.counter[[S.HISTORY, S.SLOW]] = data["history"]
         self.counter[S.REFACTOR] = 1
         self.halved_steps = int(data["halved_steps"])
-        self.recent = np.array(data["recent"])
         self.turned_steps, self.real[S.TURN] = int(data["turned"][0]), float(data["turned"][1])
+        self.recent = np.array(data["recent"])
         self.redundancy.restore(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.analysis.roots import Roots
 from fem_mbs.assembly import Compiled
 from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.registry import Watch
@@ -20,14 +21,21 @@ class Watcher:
         self.histories = [
             (compiled.block_history(b),) if isinstance(b.type.watch, HistoryWatch) else () for b in self.blocks
         ]
+        self.roots = Roots(compiled)
         self.worst: dict[tuple[str, str], tuple[float, int, float, Watch]] = {}
 
     def look(self, Q: np.ndarray, D: np.ndarray, time: float) -> None:
         """Judge the coordinates Q (N,) and directors D (nr, ..) at a time.
 
         Raises:
-            AnalysisError: an element is beyond its limit, naming the group and the element.
+            AnalysisError: an element is beyond its limit, naming the group and the element; or a joint has come to
+                stand turned, on another root of its equations.
         """
+        for joint in self.roots.turned(D):
+            raise AnalysisError(
+                f'Joint "{joint.name}": at t = {time:.6g} s it stands turned by half a turn or so, where its equations '
+                "hold too but no motion leads; take smaller steps"
+            )
         for block, history in zip(self.blocks, self.histories, strict=True):
             watch = block.type.watch
             values = watch.values(block.par, block.dof, block.rot, Q, D, *history)

@@ -1,0 +1,44 @@
+"""What the plane beams have in common: section forces from the forces of their nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.contract import inner
+
+__all__ = ["OUTPUTS", "section_forces"]
+
+OUTPUTS = (
+    "N [N]", "M_p [N m]", "M_q [N m]", "Q [N]", "strain [-]", "N_p [N]", "N_q [N]", "Q_p [N]", "Q_q [N]",
+)  # fmt: skip
+
+
+@inner
+def section_forces(f, row, factor, D, first, i, j, ex, ey):
+    """Write the section forces of `OUTPUTS` to ``f`` (9,), all but the strain.
+
+    They are what the rest of the model does to the ends of the element: the element's own forces and those of what
+    acts along it, so that they balance at the nodes.  The forces are resolved in the section axes of their end; N and Q
+    are the means of both ends.  The face with the normal from p to q counts as positive: N pulls, Q points to the left
+    of the beam, M = EI theta'.
+
+    Args:
+        f: in its first 6 entries the nodal forces of what acts along the element [N, N m].
+        row: (1, 6 or more) the element's rows of a step, ``factor`` times the forces on (x_p, vartheta_p, x_q, ...).
+        first: row of D at the start of the step; section axes are in its middle.
+        i, j: rows of the directors of p and q; (ex, ey) is the direction of the beam in the reference state.
+    """
+    for end in range(2):
+        k, n = 3 * end, i if end == 0 else j
+        c, s = D[first, n, 0] + D[1, n, 0], D[first, n, 1] + D[1, n, 1]
+        x, y = c * ex - s * ey, s * ex + c * ey
+        sign = (1.0 if end == 1 else -1.0) / np.sqrt(x * x + y * y)
+        x, y = sign * x, sign * y
+        Fx, Fy = factor * row[0, k] + f[k], factor * row[0, k + 1] + f[k + 1]
+        moment = factor * row[0, k + 2] + f[k + 2]
+        if end == 0:
+            N, Q, M = Fx * x + Fy * y, Fy * x - Fx * y, -moment
+        else:
+            f[6], f[8], f[2] = Fx * x + Fy * y, Fy * x - Fx * y, moment
+    f[5], f[7], f[1] = N, Q, M
+    f[0], f[3] = 0.5 * (f[5] + f[6]), 0.5 * (f[7] + f[8])

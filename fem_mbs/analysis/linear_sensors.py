@@ -1,0 +1,90 @@
+"""Sensors in small motions: their values at the state plus their derivatives there times the change of what they see.
+
+So every reading is linear in the loads, however large the displacements of a linear analysis are.  Where a sensor is
+the length of a vector that is zero at the state (the deflection of a straight beam in space, the angle between parallel
+nodes) it has no derivative; its reading is the length of the vector, which is linear in the loads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import contract as C
+from fem_mbs.solvers import stepper as S
+
+__all__ = ["LinearSensors", "slope", "vanishes"]
+
+_STEP = 1e-3  # of differences: radians, and over the model's length
+#: Length of a vector, in radians or over the model's length, that is none.
+_ZERO = 1e-9
+
+
+def slope(evaluate, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives (k, r) of a function of rows of records (n, r) at ``values`` (r,), by differences of order 4, and its
+    value (k,); ``record`` (r, 2): what the records are, ``length`` [m] of the model."""
+    where = (record[:, 0] == S.REC_Q) | (record[:, 0] == S.REC_D)
+    # what is no place enters linearly
+    size = np.where(where, _STEP, np.maximum(np.abs(values), 1.0))
+    size = np.where(record[:, 0] == S.REC_Q, length * size, size)
+    steps = np.diag(size)
+    found = evaluate(np.vstack((values[None], *(values + c * steps for c in (1.0, -1.0, 2.0, -2.0)))))
+    r = values.size
+    p1, m1, p2, m2 = (found[1 + i * r : 1 + (i + 1) * r] for i in range(4))
+    return ((8.0 * (p1 - m1) - (p2 - m2)) / (12.0 * size[:, None])).T, found[0]
+
+
+def vanishes(sensor, values: np.ndarray, length: float) -> bool:
+    """Whether a sensor is the length of a vector that is zero where the records have ``values`` (r,)."""
+    vector = sensor.vector(values[None])
+    return vector is not None and bool(np.linalg.norm(vector) <= _ZERO * (1.0 if sensor.unit == "rad" else length))
+
+
+class LinearSensors:
+    """Readings of all sensors of a compiled model in small motions about a state.
+
+    Args:
+        state: values (r,) of the records there.
+        base: readings (k,) of all sensors to which changes are added; None: those at the state.
+        increments: readings are the changes alone.
+    """
+
+    def __init__(self, compiled, state: np.ndarray, base: np.ndarray | None = None, increments: bool = False):
+        record, length = compiled.system.system.record, compiled.system.length
+        self.sensors, self._slopes, self._vectors = compiled.sensors, [], []
+        found, at = [], 0
+        for i, sensor in enumerate(self.sensors):
+            last = self.sensors[i + 1].first if i + 1 < len(self.sensors) else len(record)
+            own, here = record[sensor.first : last], state[sensor.first : last]
+            k = len(sensor.columns)
+            self._slopes.append(None)
+            self._vectors.append(False)
+            if sensor.kind in ("work", "energy"):
+                found.append(np.zeros(k))
+            elif np.isin(own[:, 0], (S.REC_OUT, S.REC_REACTION)).all():  # sums
+                found.append(_evaluated(sensor)(here[None])[0])
+            else:
+                self._vectors[i] = vanishes(sensor, here, length)
+                function = sensor.vector if self._vectors[i] else _evaluated(sensor)
+                self._slopes[i], value = slope(function, here, own, length)
+                found.append(np.zeros(k) if self._vectors[i] else value)
+            if base is not None:
+                found[-1] = base[at : at + k]
+            at += k
+        self.base = np.concatenate(found) if found else np.zeros(0)
+        self._first = np.cumsum([0] + [len(s.columns) for s in self.sensors])
+        self.increments = increments
+
+    def of(self, i: int, change: np.ndarray, ledger: np.ndarray) -> np.ndarray:
+        """Readings (n, k) of sensor number i from changes (n, r) of its records; energies from the ``ledger``."""
+        sensor, J = self.sensors[i], self._slopes[i]
+        if sensor.kind in ("work", "energy"):
+            return sensor.evaluate(change, ledger)
+        values = _evaluated(sensor)(change) if J is None else change @ J.T
+        if self._vectors[i]:
+            values = np.linalg.norm(values, axis=1)[:, None]
+        return values if self.increments else values + self.base[self._first[i] : self._first[i + 1]]
+
+
+def _evaluated(sensor):
+    """The sensor as a function of rows of its records."""
+    return lambda rows: np.asarray(sensor.evaluate(rows, np.zeros((len(rows), C.N_LEDGER + 1))), float)

@@ -1,0 +1,149 @@
+"""Equilibria of what is loose or jumps: down the potential, by steps that are held back.
+
+Newton-Raphson from afar finds any equilibrium, also one at which nothing stays: a rod that hangs beside the vertical
+ends upside down.  What the parts do is to go down their potential V.  The proximal point method (Martinet 1970;
+Rockafellar 1976, doi:10.1137/0314056) does this by minimising
+
+    V(u) + mu/2 |u - u_k|_W^2
+
+again and again from u_k = the last minimum: each is an equilibrium with springs of stiffness mu W to where the model
+stood, which Newton-Raphson finds; a minimum, and no saddle, where the tangent with mu W is positive definite, which is
+asked for, else mu grows.  V falls in every one.  As mu shrinks the steps become those of Newton-Raphson at the end.
+
+The module knows a `Problem` only, neither meshes nor elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from fem_mbs.errors import AnalysisError, ConvergenceError
+
+__all__ = ["Problem", "descend"]
+
+_STEPS = 200  # minima on the way
+_INNER = 15  # iterations for one of them
+_CLOSE = 1e-3  # residual of a minimum on the way, over the first one
+_LARGEST = 1e8  # mu
+_NEAR = 1e-3  # step from which on the end is tried without springs
+_HOME = 0.1  # how far this may lead
+
+
+class Problem(Protocol):
+    """An equilibrium problem with a present configuration, as in `fem_mbs.solvers.continuation`."""
+
+    weight: np.ndarray
+
+    def residual(self, factor: float) -> tuple[np.ndarray, bool]: ...
+
+    def factorise(self, factor: float, stiffen: float = 0.0) -> None: ...
+
+    def solve(self, b: np.ndarray) -> np.ndarray: ...
+
+    def move(self, x: np.ndarray) -> bool: ...
+
+    def increment(self) -> np.ndarray: ...
+
+    def accept(self, factor: float) -> None: ...
+
+    def save(self) -> Any: ...
+
+    def restore(self, token: Any) -> None: ...
+
+    def held(self, stiffen: float) -> np.ndarray:
+        """Stiffness (n,) of the springs of a factor."""
+
+    def definite(self, factor: float, stiffen: float) -> bool:
+        """Whether the tangent with these springs is positive definite on the null space of the constraints."""
+
+    def blame(self) -> str: ...
+
+
+def descend(problem: Problem, factor: float) -> tuple[int, float]:
+    """Find the equilibrium that lies down from an accepted configuration, and accept it; the number of iterations, and
+    how far it is, along the way, as the largest displacement over the model's size, or rotation.
+
+    Configurations on the way are accepted too, so that rotations add up and loads do their work.
+
+    Raises:
+        ConvergenceError: there is none within reach; the configuration is where it was.
+    """
+    start = problem.save()
+    done, mu, way = 0, 1.0, 0.0
+    for _ in range(_STEPS):
+        token = problem.save()
+        try:
+            count = _minimum(problem, factor, mu)
+        except AnalysisError:
+            problem.restore(token)
+            mu *= 10.0
+            if mu > _LARGEST:
+                break
+            continue
+        done += count
+        step = _size(problem, problem.increment())
+        problem.accept(factor)
+        way += step
+        if step < _NEAR:
+            found = _end(problem, factor)
+            if found is not None:
+                way += _size(problem, problem.increment())
+                problem.accept(factor)
+                return done + found, way
+        mu *= 0.25 if count <= 6 else 1.0
+    where = problem.blame()
+    problem.restore(start)
+    raise ConvergenceError(f"no equilibrium was found, worst residual at {where}")
+
+
+def _size(problem: Problem, x: np.ndarray) -> float:
+    """Largest displacement over the model's size, or rotation, of an increment."""
+    return float((np.abs(x) * np.sqrt(problem.weight)).max(initial=0.0))
+
+
+def _minimum(problem: Problem, factor: float, mu: float) -> int:
+    """Newton-Raphson on the equilibrium with springs to the accepted configuration; the number of iterations.
+
+    Raises:
+        AnalysisError: none was found, or no minimum.
+    """
+    springs = problem.held(mu)
+    first = 0.0
+    for k in range(1, _INNER + 1):
+        r, small = problem.residual(factor)
+        r += springs * problem.increment()
+        # residuals in one unit: over the springs they are displacements
+        size = _size(problem, r / np.where(springs > 0.0, springs, np.inf))
+        if not np.isfinite(size):
+            raise AnalysisError("the residual is not finite")
+        if k == 1:
+            first = size
+        if small if k == 1 else size <= _CLOSE * first:
+            if not problem.definite(factor, mu):
+                raise AnalysisError("this is no minimum")
+            return k
+        problem.factorise(factor, mu)
+        problem.move(problem.solve(-r))
+    raise ConvergenceError("no convergence")
+
+
+def _end(problem: Problem, factor: float) -> int | None:
+    """Newton-Raphson without springs; the number of iterations, or None, and the configuration as it was, where this
+    leads elsewhere or to what is no minimum, but for a configuration that is an equilibrium already."""
+    token = problem.save()
+    try:
+        for k in range(_INNER):
+            r, small = problem.residual(factor)
+            if small:
+                step = _size(problem, problem.increment())
+                if step <= 1e-9 or (step <= _HOME and problem.definite(factor, 0.0)):
+                    return k
+                break
+            problem.factorise(factor)
+            problem.move(problem.solve(-r))
+    except AnalysisError:
+        pass
+    problem.restore(token)
+    return None

@@ -1,0 +1,401 @@
+"""Results that must not depend on how one says it: every kind of step on the same machine, told in other ways.
+
+The machine is turned and moved, in other units, made in another order, with the sides of joints and springs exchanged,
+with a beam split by a weld; its results must be the first ones, turned, moved and converted.  Further relations:
+time reversed, plane against space, TOML against Python.  The kinds of steps come from the registry: a new one without
+a case fails.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from scipy.linalg import null_space
+from scipy.spatial.transform import Rotation
+
+from fem_mbs import Model, linearise, load_model, solve
+from fem_mbs.analysis.options import STEP_OPTIONS
+
+LENGTH, MASS, TIME = (1, 0, 0), (0, 1, 0), (0, 0, 1)
+NONE, SPEED, FORCE, MOMENT, RATE = (0, 0, 0), (1, 0, -1), (1, 1, -2), (2, 1, -2), (0, 0, -1)
+
+
+# --- the ways to say it ----------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class View:
+    """How a machine is told: where it stands, in which units, in which order, from which side."""
+
+    turn: tuple = (0.0, 0.0, 0.0)
+    shift: tuple = (0.0, 0.0, 0.0)
+    units: tuple = (1.0, 1.0, 1.0)  # numbers for a metre, a kilogram, a second
+    reverse: bool = False
+    sides: bool = False
+    split: bool = False
+
+    @property
+    def R(self) -> np.ndarray:
+        return Rotation.from_rotvec(self.turn).as_matrix()
+
+    def s(self, value, unit):
+        """A number in these units."""
+        factor = float(np.prod([u**k for u, k in zip(self.units, unit, strict=True)]))
+        return value * factor
+
+    def v(self, vector, unit=NONE) -> np.ndarray:
+        return self.s(self.R @ np.asarray(vector, float), unit)
+
+    def x(self, point) -> np.ndarray:
+        return self.s(self.R @ (np.asarray(point, float) + self.shift), LENGTH)
+
+    def ends(self, a, b):
+        return (b, a) if self.sides else (a, b)
+
+    def order(self, parts) -> list:
+        return list(parts)[::-1] if self.reverse else list(parts)
+
+
+PLAIN = View()
+VIEWS = {
+    "turned and moved": View(turn=(0.7, -1.1, 1.9), shift=(0.3, -0.2, 0.9)),
+    "in other units": View(units=(1e3, 1e-3, 1.0)),
+    "in other time": View(units=(0.1, 4.0, 20.0)),
+    "in another order": View(reverse=True),
+    "from the other side": View(sides=True),
+    "with a beam split": View(split=True),
+}
+
+
+# --- machines --------------------------------------------------------------------------------------------------------
+def parts(m: Model, w: View) -> None:
+    """A cantilever with a hinged body in a bushing and a spring at its end."""
+    m.material("steel", E=w.s(2e9, (-1, 1, -2)), nu=0.3, density=w.s(7800.0, (-3, 1, 0)))
+    m.section("bar", "rectangle", width=w.s(0.03, LENGTH), height=w.s(0.05, LENGTH))
+    lines = (("arm", 0.0, 0.6, 4),) if not w.split else (("arm", 0.0, 0.3, 2), ("rest", 0.3, 0.6, 2))
+
+    def beam(name, start, end, n):
+        a, b = (w.x((0.1 + k, 0.3 * k, 0.1 * k)) for k in (start, end))
+        m.line(name, a, b, n)
+        m.beams(name, name, "bar", "steel", orientation=tuple(w.v((0.0, 0.2, 1.0))), damping=w.s(1e-4, TIME))
+
+    def body():
+        J = w.R @ np.array([[0.02, 0.002, 0.001], [0.002, 0.03, -0.004], [0.001, -0.004, 0.025]]) @ w.R.T
+        m.body("tip", w.x((0.8, 0.25, 0.0)), w.s(1.5, MASS), w.s(J, (2, 1, 0)))
+
+    end = "rest:end" if w.split else "arm:end"
+    for make in w.order([*(functools.partial(beam, *line) for line in lines), body]):
+        make()
+
+    def hinge():
+        m.joint("hinge", "revolute", *w.ends(end, "tip"), point=w.x((0.7, 0.18, 0.06)), axis=w.v((0.2, 1.0, -0.3)))
+        m.joint_spring("coil", "hinge", w.s(30.0, MOMENT), w.s(0.2, (2, 1, -1)), -0.1 if w.sides else 0.1)
+
+    def pad():
+        S = np.diag((400.0, 500.0, 300.0, 20.0, 30.0, 10.0))
+        S[:3, 3:] = [[3.0, 1.0, -2.0], [0.0, 4.0, 1.0], [2.0, -1.0, 5.0]]
+        S[3:, :3] = S[:3, 3:].T
+        units = np.array([w.s(1.0, (0, 1, -2))] * 3 + [w.s(1.0, FORCE)] * 3)
+        scale = np.where(np.arange(6) < 3, 1.0, w.units[0])
+        S = S * units[:, None] * scale[None, :]
+        axes = Rotation.from_rotvec(w.turn) * Rotation.from_rotvec((0.3, 0.1, -0.2))
+        m.bushing(
+            "pad", *w.ends("tip", "ground"), S, 0.01 * w.units[2] * S, point=w.x((0.9, 0.3, 0.1)),
+            rotation=axes.as_rotvec(), frame="mean",
+        )  # fmt: skip
+
+    def tie():
+        m.spring(
+            "tie", *w.ends("tip", "ground"), w.s(200.0, (0, 1, -2)), w.s(1.0, (0, 1, -1)), w.s(0.5, LENGTH),
+            **dict(zip(w.ends("point_a", "point_b"), (w.x((0.9, 0.2, -0.1)), w.x((1.0, -0.2, -0.4))))),
+        )  # fmt: skip
+
+    def weld():
+        m.joint("weld", "weld", *w.ends("arm:end", "rest:start"))
+
+    for make in w.order([hinge, pad, tie, *([weld] if w.split else [])]):
+        make()
+    m.fix("arm:start")
+
+
+def machine(w: View) -> Model:
+    m = Model(3, gravity=w.v((1.0, -4.0, -8.0), (1, 0, -2)))
+    parts(m, w)
+    m.force("push", "tip", w.v((5.0, -3.0, 8.0), FORCE), function=f"cos({20.0 / w.units[2]}*t + 0.3)")
+    m.moment("twist", "tip", w.v((0.5, 0.8, -0.4), MOMENT))
+    end = "rest:end" if w.split else "arm:end"
+    m.sensor("place", "position", on="tip", point=w.x((0.9, 0.3, 0.1)))
+    m.sensor("way", "displacement", on=end)
+    m.sensor("speed", "velocity", on="tip")
+    m.sensor("turn", "rotation", on="tip")
+    m.sensor("gap", "distance", a=end, b="tip")
+    m.sensor("angle", "joint", on="hinge")
+    m.sensor("support", "reaction", on="arm:start")
+    m.sensor("pin", "reaction", on="hinge")
+    m.sensor("pull", "element", on="tie", quantity="force")
+    for c in "xyz":
+        m.sensor(f"pad force {c}", "element", on="pad", quantity=f"force {c}")
+        m.sensor(f"pad moment {c}", "element", on="pad", quantity=f"moment {c}")
+    m.sensor("N", "element", on="arm", element=0, quantity="N")
+    return m
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the numbers of a result are: of which unit, vectors or a place, turned round by the other side or not."""
+
+    unit: tuple
+    sort: str = "scalar"  # or "vector", "place", "wrench"
+    sided: bool = False
+
+    def least(self, w: View) -> float:
+        """A small number of these units, below which a difference is of no account."""
+        return w.s(1e-3, FORCE if self.sort == "wrench" else self.unit)
+
+    def seen(self, values: np.ndarray, w: View) -> np.ndarray:
+        """Values (..., k) of the plain view as another one has them."""
+        R = w.R
+        out = np.array(values)
+        if self.sort == "place":
+            out = (out + w.shift) @ R.T
+        elif self.sort == "vector":
+            out = out @ R.T
+        elif self.sort == "wrench":
+            out = np.concatenate((w.s(out[..., :3] @ R.T, FORCE), w.s(out[..., 3:] @ R.T, MOMENT)), axis=-1)
+            return -out if self.sided and w.sides else out
+        out = w.s(out, self.unit)
+        return -out if self.sided and w.sides else out
+
+
+SHAPES = {
+    "place": Shape(LENGTH, "place"), "way": Shape(LENGTH, "vector"), "speed": Shape(SPEED, "vector"),
+    "turn": Shape(NONE, "vector"), "gap": Shape(LENGTH), "angle": Shape(NONE, sided=True),
+    "support": Shape(NONE, "wrench"), "pin": Shape(NONE, "wrench", sided=True), "pull": Shape(FORCE), "N": Shape(FORCE),
+    **{f"pad force {c}": Shape(FORCE, sided=True) for c in "xyz"},
+    **{f"pad moment {c}": Shape(MOMENT, sided=True) for c in "xyz"},
+}  # fmt: skip
+
+
+def rotor(w: View) -> Model:
+    """A round shaft with two discs in springs that are alike in all directions across."""
+    m = Model(3)
+    axis, across = (1.0, 0.0, 0.0), ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    m.material("steel", E=w.s(2e11, (-1, 1, -2)), nu=0.3, density=w.s(7800.0, (-3, 1, 0)))
+    m.section("shaft", "circle", diameter=w.s(0.05, LENGTH))
+    lines = (("arm", 0.0, 1.2, 4),) if not w.split else (("arm", 0.0, 0.6, 2), ("rest", 0.6, 1.2, 2))
+
+    def line(name, start, end, n):
+        m.line(name, w.x((start, 0.0, 0.0)), w.x((end, 0.0, 0.0)), n)
+        m.beams(name, name, "shaft", "steel", orientation=tuple(w.v(across[0])))
+
+    for part in w.order(lines):
+        line(*part)
+    ends = "arm:start", "rest:end" if w.split else "arm:end"
+    if w.split:
+        m.joint("weld", "weld", *w.ends("arm:end", "rest:start"))
+    for name, at in w.order((("left", ends[0]), ("right", ends[1]))):
+        m.disc(name, at, w.s(20.0, MASS), w.s(0.3, (2, 1, 0)), w.s(0.17, (2, 1, 0)), axis=tuple(w.v(axis)))
+        for k, e in enumerate(across):
+            m.nodal_spring(f"{name} {k}", at, w.v(e), w.s(1e6, (0, 1, -2)), w.s(100.0, (0, 1, -1)))
+    m.nodal_spring("axial", ends[0], w.v(axis), w.s(1e6, (0, 1, -2)), w.s(50.0, (0, 1, -1)))
+    m.rotor("rotor", axis=w.v(axis), point=w.x((0.0, 0.0, 0.0)))
+    return m
+
+
+def driven(w: View) -> Model:
+    """Two links whose joints are driven."""
+    m = Model(3, gravity=w.v((0.0, -9.81, 2.0), (1, 0, -2)))
+    bodies = [("a", (0.3, 0.1, 0.0), 2.0), ("b", (0.9, 0.2, 0.1), 1.0)]
+    for name, place, mass in w.order(bodies):
+        J = w.R @ np.diag((0.05, 0.07, 0.08)) @ w.R.T
+        m.body(name, w.x(place), w.s(mass, MASS), w.s(J, (2, 1, 0)))
+    sign = -1.0 if w.sides else 1.0
+    joints = [
+        ("first", "ground", "a", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 0.8, 3.0),
+        ("second", "a", "b", (0.6, 0.1, 0.0), (0.3, 1.0, 0.0), -1.2, 2.0),
+    ]
+    for name, a, b, point, axis, size, rate in w.order(joints):
+        turn = f"{sign * size}*(1 - cos({rate / w.units[2]}*t))"
+        m.joint(name, "revolute", *w.ends(a, b), point=w.x(point), axis=w.v(axis), function=turn)
+    for name, *_ in joints:
+        m.sensor(f"drive {name}", "drive", on=name)
+        m.sensor(f"pin {name}", "reaction", on=name)
+        m.sensor(f"angle {name}", "joint", on=name)
+    m.sensor("place", "position", on="b")
+    return m
+
+
+DRIVEN = {
+    "place": Shape(LENGTH, "place"),
+    **{f"drive {k}": Shape(MOMENT, sided=True) for k in ("first", "second")},
+    **{f"pin {k}": Shape(NONE, "wrench", sided=True) for k in ("first", "second")},
+    **{f"angle {k}": Shape(NONE, sided=True) for k in ("first", "second")},
+}
+
+
+# --- a case per kind of step -----------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Case:
+    """A machine, the steps that are added to it, and what is looked at: name -> (shape, values); None: `poles`."""
+
+    build: Callable[[View], Model]
+    add: Callable[[Model, View], None]
+    look: Callable
+    tolerance: float = 1e-7
+    own: dict = field(default_factory=dict)  # tolerances of single views
+
+
+def series(shapes):
+    """All rows of sensors in the last step."""
+
+    def look(solution):
+        step = solution.steps[-1]
+        return {k: (shape, step.series[f"sensor/{k}"]) for k, shape in shapes.items()}
+
+    return look
+
+
+def responses(solution):
+    """Complex amplitudes of sensors: of a place and a distance those of their changes."""
+    change = {k: Shape(LENGTH, "vector") if s.sort == "place" else s for k, s in SHAPES.items()}
+    out = {}
+    for k, shape in change.items():
+        response = solution.response(k)
+        out[k], out[f"{k} imaginary"] = (shape, response.real), (shape, response.imag)
+    return out
+
+
+def table(key, unit=NONE):
+    """Numbers of the summary."""
+    return lambda solution: {key: (Shape(unit), np.array(solution.steps[-1].summary[key], float))}
+
+
+def branches(solution):
+    found = [b["eigenvalues"] for b in solution.steps[-1].summary["branches"]]
+    return {"eigenvalues": (Shape(RATE), np.sort(np.array(found, float), axis=0))}
+
+
+def whirl(solution):
+    return {"major": (Shape(LENGTH), solution.steps[-1].series["major"])}
+
+
+def last_rows(shapes):
+    """The ends of paths, whose points depend on the measure of an arc."""
+
+    def look(solution):
+        step = solution.steps[-1]
+        return {k: (shape, step.series[f"sensor/{k}"][-1]) for k, shape in shapes.items()}
+
+    return look
+
+
+def path(m, w):
+    m.static_step()
+    m.static_step(control="arc", until=1.5, increments=4)
+
+
+def hz(w: View, *values):
+    return [v / w.units[2] for v in values]
+
+
+def transient(rule):
+    def add(m, w):
+        m.transient_step(w.s(0.2, TIME), w.s(0.01, TIME), rule=rule, frames=0)
+
+    return add
+
+
+def unbalance(m, w):
+    end = "rest:end" if w.split else "arm:end"
+    m.unbalance_step("rotor", hz(w, 10.0, 100.0, 190.0), [{"at": end, "amount": w.s(1e-3, (1, 1, 0)), "phase": 0.3}])
+
+
+def stability(m, w):
+    m.static_step()
+    values = [w.s(10.0, MOMENT), w.s(20.0, MOMENT)]
+    m.stability_map_step([{"element": "coil", "number": "stiffness", "values": values}], count=3)
+
+
+def after_static(add):
+    def both(m, w):
+        m.static_step()
+        add(m, w)
+
+    return both
+
+
+CASES = {
+    # the directions across a hinge's axis come from global axes: moments of multipliers differ by terms of order h^2
+    "transient": [
+        Case(machine, transient(rule), series(SHAPES), own={"turned and moved": 1e-5, "from the other side": 1e-5})
+        for rule in ("midpoint", "decaying", "hht")
+    ],
+    "inverse": [Case(driven, lambda m, w: m.inverse_step(w.s(0.5, TIME), w.s(0.05, TIME)), series(DRIVEN))],
+    "static": [
+        Case(machine, lambda m, w: m.static_step(increments=2), series(SHAPES)),
+        Case(machine, path, last_rows(SHAPES)),
+    ],
+    "linear_static": [Case(machine, after_static(lambda m, w: m.linear_static_step()), series(SHAPES))],
+    "linear_transient": [
+        Case(machine, lambda m, w: m.linear_transient_step(w.s(0.2, TIME), w.s(0.01, TIME)), series(SHAPES))
+    ],
+    "modes": [Case(machine, after_static(lambda m, w: m.modes_step(6)), table("frequencies_hz", RATE))],
+    "buckling": [Case(machine, lambda m, w: m.buckling_step(3, loads=["twist", "push"]), table("load_factors"))],
+    "complex_modes": [Case(machine, after_static(lambda m, w: m.complex_modes_step(6)), table("eigenvalues", RATE))],
+    "linearise": [Case(machine, after_static(lambda m, w: m.linearise_step()), None)],
+    "stability_map": [Case(machine, stability, table("growth", RATE))],
+    "harmonic": [Case(machine, after_static(lambda m, w: m.harmonic_step(hz(w, 1.0, 5.0, 20.0))), responses, 2e-6)],
+    "campbell": [
+        Case(rotor, lambda m, w: m.campbell_step("rotor", hz(w, 0.0, 100.0, 200.0), count=4), branches)
+    ],
+    "unbalance": [Case(rotor, unbalance, whirl)],
+}  # fmt: skip
+
+
+def test_every_kind_of_step_has_a_case():
+    assert set(CASES) == set(STEP_OPTIONS)
+
+
+def poles(m: Model):
+    """Eigenvalues of the matrices about the end of a model's steps, the lowest six pairs that oscillate."""
+    lin = linearise(m)
+    M, C, K, G = (A.toarray() for A in (lin.M, lin.C, lin.K, lin.G))
+    free = null_space(G)  # the same for velocities, which a joint at rest lets move as it does displacements
+    M, C, K = (free.T @ A @ free for A in (M, C, K))
+    n = len(M)
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, C)]])
+    p = np.linalg.eigvals(A)
+    p = p[p.imag > 0.0]
+    p = p[np.argsort(p.imag)[:6]]
+    return {"poles": (Shape(RATE), np.column_stack((p.real, p.imag)))}
+
+
+def results(case: Case, w: View):
+    m = case.build(w)
+    case.add(m, w)
+    return poles(m) if case.look is None else case.look(solve(m))
+
+
+@functools.cache
+def plain(kind: str, number: int):
+    return results(CASES[kind][number], PLAIN)
+
+
+@pytest.mark.parametrize("view", list(VIEWS))
+@pytest.mark.parametrize(("kind", "number"), [(k, i) for k, cases in CASES.items() for i in range(len(cases))])
+def test_results_do_not_depend_on_how_one_says_it(kind, number, view):
+    case, w = CASES[kind][number], VIEWS[view]
+    tolerance = case.own.get(view, case.tolerance)
+    found = results(case, w)
+    wrong = []
+    for name, (shape, values) in plain(kind, number).items():
+        expected, given = shape.seen(values, w), found[name][1]
+        assert given.shape == expected.shape, f"{name}: {given.shape}, not {expected.shape}"
+        assert (np.isnan(given) == np.isnan(expected)).all(), name
+        size = np.nanmax(np.abs(expected), initial=0.0)
+        worst = np.nanmax(np.abs(given - expected), initial=0.0)
+        if not worst <= tolerance * max(size, shape.least(w)):
+            wrong.append(f"{name}: off by {worst:.3g} of {size:.3g}")
+    assert not wrong, "; ".join(wrong)
