@@ -452,8 +452,8 @@ class Stepping:
         )
 
     def _halved_step(self, problem: int) -> Chunk:
-        """Try a step again with new tangents, from other first guesses and in 2, 4, 8 ... parts; where a node has turned
-        too far in it, from rest, which finds solutions near by, then at once in parts.
+        """Try a step again with new tangents, from other first guesses and in 2, 4, 8 ... parts; where a node has
+        turned too far in it, from rest, which finds solutions near by, then at once in parts.
 
         The results look like those of one step.
         """
