@@ -226,7 +226,9 @@ def check(f: Findings) -> None:
     curves.append(Curve(np.array([5.0, 7.5, 10.0]), np.array(known["v(5, 7.5, 10 s)"]), "converged reference", "o"))
     curves.append(
         Curve(
-            *tip(solve(build("Simo & Vu-Quoc", 2, False, second_order=False, strains="natural")), "Simo & Vu-Quoc")[::2],
+            *tip(
+                solve(build("Simo & Vu-Quoc", 2, False, second_order=False, strains="natural")), "Simo & Vu-Quoc"
+            )[::2],
             "2 elements without second-order terms",
             ":",
         )
