@@ -118,7 +118,7 @@ def test_pure_bending_knows_no_axial_force(EA):
     """Bent to a full turn by an end moment: the tip returns to the root whatever EA is, with no axial force."""
     x, f = cantilever(5, moment=(0, 0, 20 * math.pi), length=10.0, increments=8, EA=EA, GA=1e4, GJ=100.0, EI=100.0)
     assert np.abs(x).max() < 1e-8
-    assert np.abs(f - np.r_[np.zeros(5), 20 * math.pi]).max() < 1e-8
+    assert np.abs(f - np.r_[np.zeros(5), 20 * math.pi]).max() < 1e-8 + 1e-15 * EA  # strains have round-off
 
 
 def test_states_of_constant_strains_are_exact():
@@ -179,7 +179,7 @@ def test_large_steps_conserve():
     model.section("s", "stiffness", rhoA=1.0, rhoI=1e-3, **SOFT)
     model.line("b", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 3)
     model.beams("b", "b", "s")
-    model.initial("b", velocity=("0", "12*x^2 - 6*x", "4*x"), spin=(6.0, 1.0, -2.0), centre=(0.5, 0.0, 0.0))
+    model.initial("b", velocity=("0", "6*x**2 - 3*x", "4*x"), spin=(6.0, 1.0, -2.0), centre=(0.5, 0.0, 0.0))
     model.transient_step(5.0, 0.04, frames=0)
     step = solve(model).steps[0]
     assert step.summary["halved_steps"] == 0
@@ -194,7 +194,8 @@ def test_bend_warns_and_stops():
 
     def bent(angle):
         model = Model(3)
-        model.section("s", "stiffness", rhoA=0.0, rhoI=0.0, **SOFT)
+        # stiff in torsion and the other bending, so that it does not leave its plane
+        model.section("s", "stiffness", rhoA=0.0, rhoI=0.0, **{**SOFT, "GJ": 1e3, "EIy": 1e3})
         model.line("b", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 2)
         model.beams("b", "b", "s")
         model.fix("b:start")
@@ -203,9 +204,12 @@ def test_bend_warns_and_stops():
         model.static_step(increments=8)
         return solve(model)
 
-    assert not bent(1.4).steps[0].summary["warnings"]
+    def said(solution):
+        return [w for w in solution.steps[0].summary["warnings"] if "rotation between the ends" in w]
+
+    assert not said(bent(1.4))
     solution = bent(2.4)
-    assert "rotation between the ends reached 2.4 rad" in solution.steps[0].summary["warnings"][0]
+    assert "rotation between the ends reached 2.4 rad" in said(solution)[0]
     expected = [math.sin(4.8) / 4.8, (1.0 - math.cos(4.8)) / 4.8, 0.0]
     np.testing.assert_allclose(solution.sensor("x")[-1], expected, atol=1e-10)
     with pytest.raises(AnalysisError, match="take more elements"):
