@@ -83,7 +83,8 @@ def test_beams_in_a_plane_are_plane_beams(strains):
         m.static_step(4)
         results.append(solve(m).sensor("u")[-1])
     assert results[1][2] == 0.0
-    near(results[1][:2], results[0], 1e-8)
+    # the second-order terms of plane co-rotational beams are those without shear
+    near(results[1][:2], results[0], 1e-6 if strains == "corotational" else 1e-8)
 
 
 def test_coupled_section():
