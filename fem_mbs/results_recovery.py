@@ -89,7 +89,7 @@ class PlacedResult:
         u[:, :, : self.part.dimension] = displacements(self.part, q)
         origin = self.place[0] - self.axes @ self.arm[0] + moved
         if linear:
-            if step.type != "linear_static":  # stored are rotations of Cayley vectors: these are linear
+            if step.type in _SHAPES:  # stored are rotations of Cayley vectors: these are linear
                 half = 0.5 * np.linalg.norm(turns, axis=1, keepdims=True)
                 turns = turns * np.where(half > 0.0, np.tan(half) / np.where(half > 0.0, half, 1.0), 1.0)
             arm = self.arm @ self.axes.T
