@@ -162,7 +162,8 @@ def test_a_variant_that_now_fails_keeps_no_results(pool, model, tmp_path):
     model.write_text(BEAM.replace('"m:end"\nvector', '"m:middle"\nvector'), encoding="utf-8")
     table = sweep(model, ["section.rod.diameter=0.01"], out, scheduler=pool.address)
     assert 'no set "middle"' in table.rows[0].reason or "middle" in table.rows[0].reason
-    assert sorted(p.name for p in (out / table.rows[0].folder).iterdir()) == ["variant.json", "variant.toml"]
+    names = sorted(p.name for p in (out / table.rows[0].folder).iterdir())
+    assert names == ["fem-mbs.json", "variant.json", "variant.toml"]
 
 
 def killed_once(folder: str, *rest) -> dict:
