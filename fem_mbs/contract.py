@@ -43,7 +43,6 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
-
 _HERE = Path(__file__).resolve().parent
 _IMPORT = re.compile(rb"^(?:from (fem_mbs[\w.]*) import (\([^)]*\)|[^\n]*)|import (fem_mbs[\w.]*))", re.MULTILINE)
 

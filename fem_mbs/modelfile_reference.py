@@ -259,18 +259,18 @@ _STEP_TEXTS = {
     "harmonic.damping": "ratio of all modes, or a list of ratios, its last one for all further modes",
     "structural": "loss factor eta of the stiffness, K (1 + i eta)",
     "harmonic.frames": "shapes kept, evenly spread over the frequencies, in the size that they have; 0: none",
-    "rtol": "largest residual over the largest element contribution of its kind",
-    "ctol": "constraint error over the length of the model",
+    "rtol": "largest residual over the largest element contribution of its kind, at most 1e-3",
+    "ctol": "constraint error over the length of the model, at most 1e-6",
     "max_iterations": "of Newton-Raphson in a step",
     "newton": '"chord" (one tangent per step while it contracts well) or "full"',
     "predictor": '"none", "velocity", "increment" or "extrapolation"',
     "halvings": "how often a step that does not converge is halved",
     "solver": '"auto", "banded", "cholmod" or "superlu"',
-    "beta": "of Newmark's rule",
-    "gamma": "of Newmark's rule",
+    "beta": "of Newmark's rule, 1/12 to 1",
+    "gamma": "of Newmark's rule, 1/2 to 1",
     "alpha": 'of `rule = "hht"`: -1/3 (most damping) to 0 (none: Newmark\'s average acceleration)',
     "rho_inf": 'of `rule = "generalised-alpha"`: spectral radius at infinite frequency, 0 (most damping) to 1',
-    "decay": 'of `rule = "decaying"`: a in sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0]; 0: the mid-point rule',
+    "decay": 'of `rule = "decaying"`: a in sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0], 0 (the mid-point rule) to 1',
 }
 
 
@@ -280,7 +280,26 @@ It starts where the step before has left the model: from the static equilibrium,
 velocities made consistent at the first transient; with a centrifugal load of `spin = true`, in steady rotation. All
 rules but "decaying" and "explicit" are of second order: a step that is half as long has a fourth of the error, whatever
 the size of the rotations; of the mid-point rule it is about (angle per step)^2/12 of a motion, 1 % at 0.3 rad.
-`fem-mbs check` notes what turns by more than 30 degrees in a step: stable, with exact energy, but coarse.""",
+`fem-mbs check` notes what turns by more than 30 degrees in a step: stable, with exact energy, but coarse. A step in
+which a node turns by more than 90 degrees is made in parts; the summary counts them, and where parts do not help, or
+the rule is "explicit", the run ends with an error.
+
+The energy ledger tells whether a run holds. "midpoint" and "decaying" close it to round-off: beyond 1e-6 of the energy
+that is exchanged there is a warning, beyond 1e-3 the step has failed. The other rules keep the energy as far as their
+steps resolve the motion: a warning beyond 5 %; beyond 50 % the step has failed, but for what "generalised-alpha", "hht"
+and "newmark" with `gamma` above 1/2 lose, which is what they are for. The results of a failed step are complete, the
+table marks it, `failures` of the summary says why, and the exit code is 1. A run that gains energy without bound, or
+whose energies are not finite, stops with an error.""",
+    "static": """\
+Under load control every equilibrium must join the last one: where it is farther from that than the tangents at both
+say, the increment is cut, and where the jump stays, the summary tells between which load factors the model snaps
+through (`snap_through`). What hangs loose as it is drawn, and what jumps, goes down the potential to the next
+equilibrium. `negative_eigenvalues` of the summary counts those of the stiffness at the end, up to 5000 equations; where
+there are some, equilibria are unstable, and a warning says from which load factor on.
+
+Paths (`control = "arc"` or `"displacement"`, `stability`, `line_search`) refuse steps that leave them. A path that ends
+after `points` without having reached `until` or `displacement`, and a `branch` whose bifurcation is not there, have
+failed: the results are complete, the summary has `failures`, and the exit code is 1.""",
     "campbell": """\
 At every speed the model is linearised about its steady rotation. Branches are followed by bi-orthogonal products of
 left and right vectors; `critical_speeds` lists where they meet the lines of the orders, with what the direct search, an

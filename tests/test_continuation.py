@@ -172,7 +172,7 @@ def test_branch_switching(side):
 
 
 def torn():
-    """u1 = f but for a jump of the stiffness: u2 (k + u1 u2^2) = 0, k = 1/2 below u1 = 1/2 and -1/2 above, where the
+    """u1 = f but for a jump of the stiffness: u2 (k + u1 u2^2) = 0 with k = 1/2 below u1 = 1/2, -1/2 above, where the
     count changes though no eigenvalue vanishes; the solutions u2^2 = 1/(2 u1) begin nowhere near."""
 
     def k(u):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import metadata
@@ -29,7 +30,14 @@ from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, r
 from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
 from fem_mbs.analysis.rules import HOPELESS, RULES, check_explicit, check_rule, verdict
-from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, Solution, energy_range, relative_error
+from fem_mbs.analysis.solution import (
+    ENERGY_COLUMNS,
+    Progress,
+    Solution,
+    energy_range,
+    failed_steps,
+    relative_error,
+)
 from fem_mbs.analysis.statics import check_options, run_static, varied
 from fem_mbs.analysis.step_checks import check_steps
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
@@ -41,9 +49,14 @@ from fem_mbs.solvers import stepper as S
 
 __all__ = ["inspect", "run", "solve"]
 
+log = logging.getLogger("fem_mbs")
+
 
 def solve(model: Model, progress: Callable[[Progress], None] | None = None, watch: Callable | None = None) -> Solution:
     """Run all steps of a model and keep the results in memory; ``watch`` as in `run`.
+
+    Steps that have not reached their goal, or whose results do not hold, have "failures" in their summary; they are
+    logged too.
 
     Raises:
         ModelError: the model cannot be computed.
@@ -56,6 +69,8 @@ def solve(model: Model, progress: Callable[[Progress], None] | None = None, watc
         job.recorder = watch(job, solution)
     job.look_ahead()
     job.run()
+    for sentence in failed_steps(solution.summary):
+        log.warning(sentence)
     return solution
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dgbtrf, dgbtrs
+from scipy.linalg.lapack import dgbtrf, dgbtrs, dpbtrf
 from scipy.sparse import csc_matrix, csr_matrix, diags
 
 from fem_mbs import contract as C
@@ -62,6 +62,7 @@ _STRETCH = 3.0  # times the reach of the tangents, beyond which equilibria do no
 _TINY = 1e-9  # displacements over the model's size, and rotations, that are no jump
 _FALL = 0.2  # the same, beyond which a step to an unstable equilibrium is taken again
 _LOOSE = 1e-13  # stiffness against the load, over that of the parts, that counts as none
+_MANY = 50  # increments, within which eigenvalues are counted where this is quick, and at the end
 _COUNTED = 5000  # equations up to which negative eigenvalues are counted unasked
 _DENSE = 40  # equations up to which all eigenvalues are found for that
 _FAR = 10.0  # displacement over the model's size, or rotation, beyond which a tangent has nothing to say
@@ -186,6 +187,8 @@ class _Static:
         self.applied = start  # load factor that is set
         self.chunk: Chunk | None = None
         self.points = self.iterations = 0
+        self.slope: float | None = None  # reach of the tangent at the last equilibrium per load factor, if it is known
+        self.tried = np.inf  # reach of the tangent at the last one that was found
         self.fell = False  # whether a way down has led away, from the last equilibrium
         self.snaps: list[tuple[float, float]] = []  # places between which an equilibrium does not join the last one
         self.unstable: list[tuple[float, float | None]] = []  # first and last places of unstable equilibria
@@ -265,9 +268,11 @@ class _Static:
                 self.unstable[-1] = self.unstable[-1][0], self.place(level)
             if trouble:
                 self.snaps.append((self.place(), self.place(level)))
+            rise = abs(target - self.factor)
+            self.slope = self.tried / rise if rise > 0.0 and not duration and np.isfinite(self.tried) else None
+            self.fell = False
             reached, (self.factor, run.t), count = part, level, after
             problem.restart()
-            self.fell = False
             self.record(chunk, load_factor=target)
             self.progress(reached)
             easy += 1
@@ -296,7 +301,11 @@ class _Static:
         token = self.token()
         self.go(here)
         before = self.functions()[:, :, C.T1]
-        reach = problem.reach(self.factor, lambda part: self.go(here, level, part), self.sampled)
+        if self.slope is None:
+            reach = problem.reach(self.factor, lambda part: self.go(here, level, part), self.sampled)
+        else:  # the tangent is that of the end of the last increment
+            reach = self.slope * abs(level[0] - here[0])
+        self.tried = np.inf
         self.go(level)
         if np.isfinite(reach):
             chunks: list[Chunk] = []
@@ -333,8 +342,9 @@ class _Static:
         ``moved``, and which had the given ``reach`` and ``count``."""
         problem = self.problem
         problem.restart()
-        after = self.count()
+        after = self.count(count)
         back = problem.reach(level[0], lambda part: self.go(level, here, part), self.sampled)
+        self.tried = back
         self.go(level)
         joined = moved <= _STRETCH * max(reach, back) + _TINY
         fallen = after and not count and moved > _FALL
@@ -373,10 +383,14 @@ class _Static:
         self.problem.restore(state)
         self.set(self.factor)
 
-    def count(self) -> int | None:
-        """Negative eigenvalues of the stiffness at the last equilibrium; None where this is not cheap."""
+    def count(self, last: int | None = None) -> int | None:
+        """Negative eigenvalues of the stiffness at the last equilibrium; None where this is not cheap, and the ``last``
+        number within many increments where it costs as much as they do."""
         if self.run.system.n_equations > _COUNTED:
             return None
+        many = self.options["increments"] > _MANY and not self.problem.quick
+        if last is not None and many and self.applied != self.options["until"]:
+            return last
         try:
             return self.problem.falling(self.applied)
         except AnalysisError:
@@ -718,8 +732,25 @@ class _Problem:
             return 0
         self._assemble(C.TANGENT, factor)
         self.state.values[self.system.diagonal] += self.held(stiffen)
+        if self.quick and self._positive():
+            return 0
         K, G = self._parts()
         return negative_count(K + diags(_ZERO * abs(K).max(axis=1).toarray().ravel()), G, _DENSE)
+
+    @property
+    def quick(self) -> bool:
+        """Whether a Cholesky factorisation of the band tells that no eigenvalue is negative."""
+        return bool(self.system.banded and self.node.all())
+
+    def _positive(self) -> bool:
+        """Whether the symmetric part of the assembled band, with zeros moved up a little, is positive definite."""
+        band, n = self.system.bandwidth, self.system.n_equations
+        table = self.state.values[: n * (3 * band + 1)].reshape(n, 3 * band + 1)
+        lower = np.zeros((band + 1, n))
+        for d in range(band + 1):  # entry (j + d, j) stands in column j, (j, j + d) in column j + d
+            lower[d, : n - d] = 0.5 * (table[: n - d, 2 * band + d] + table[d:, 2 * band - d])
+        lower[0] += _ZERO * np.abs(table).max(axis=1)
+        return dpbtrf(lower, lower=1)[1] == 0
 
     def negative(self, factor: float) -> int:
         self._assemble(C.TANGENT, factor)
