@@ -27,11 +27,17 @@ CASES = {"B-SPAG3": "energy and both momenta of the free flight in space, throug
 
 ELEMENTS, LOADED = 10, 5.0
 PULSE = {"kind": "table", "times": [0.0, 2.5, 5.0, 1e4], "values": [0.0, 200.0, 0.0, 0.0]}
-VARIANTS = (("generalised", "hermite"), ("corotational", "hermite"), ("generalised", "consistent"))
+VARIANTS = (
+    ("exact", "hermite"),
+    ("exact", "consistent"),
+    ("generalised", "hermite"),
+    ("corotational", "hermite"),
+    ("generalised", "consistent"),
+)
 
 
 def build(
-    strains: str = "generalised",
+    strains: str = "exact",
     mass: str = "hermite",
     h: float = 0.1,
     duration: float = 30.0,
