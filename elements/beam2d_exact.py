@@ -14,21 +14,22 @@ exact beam x' = (1 + Gamma_1) t + Gamma_2 n, theta' = K with N = EA Gamma_1, Q =
 
 Moments that vary linearly bend the element within.  With Phi = 12 EI/(GA L^2) and the antisymmetric angle
 theta_a = -Gamma_2 the rotation deviates from that of constant strains by -1.5 theta_b (1 - 4 s^2), s = -1/2 .. 1/2,
-theta_b = theta_a/(1 + Phi).  This makes the antisymmetric mode more compliant (MacNeal's residual bending flexibility)
-and the fibre longer than its chord, by a term of second order:
+theta_b = c theta_a, c = 1/(1 + Phi).  This makes the antisymmetric mode more compliant (MacNeal's residual bending
+flexibility); it adds terms of second order, by which the fibre is longer than its chord, and the share of bending in
+Gamma_2 grows with the fibre:
 
-    e = L Gamma_1 + k L theta_a^2,  k = (0.6 + Phi)/(1 + Phi)^2.
+    e = L Gamma_1 + c (1 - 0.4 c) L theta_a^2,  theta_s = theta_a (1 - c Gamma_1).
 
-With theta_1,2 = theta_a -/+ psi/2 the energy is  EA/L e^2/2 + S_11 (theta_1^2 + theta_2^2)/2 + S_12 theta_1 theta_2,
+With theta_1,2 = theta_s -/+ psi/2 the energy is  EA/L e^2/2 + S_11 (theta_1^2 + theta_2^2)/2 + S_12 theta_1 theta_2,
 
     S = EI/((1 + Phi) L) [[4 + Phi, 2 - Phi], [2 - Phi, 4 + Phi]].
 
 Over a step (docs/theory.md, section 1) the axes t, n turn by the parameter v = 2 tan(d(theta_p + theta_q)/4), which is
-a weighted mean of those of the ends, v = a v_p + (1 - a) v_q, a = cos_p/(cos_p + cos_q) with the cosines of
+a weighted mean of those of the ends, v = w v_p + (1 - w) v_q, w = cos_p/(cos_p + cos_q) with the cosines of
 d(theta)/2, so that lambda is bilinear; f has the divided difference f[psi_0, psi_1]; products take arithmetic means of
-their factors.  The force on the chord is F = f_m (N t_m + V n_m), V conjugate to L Gamma_2.  The moments are
-a c - kappa m on v_p and (1 - a) c + kappa m on v_q with c = -l_m x F, kappa = d(psi)/(v_q - v_p) and m the moment
-conjugate to psi.
+their factors.  The force on the chord is F = f_m (N t_m + V n_m), N and V conjugate to L Gamma_1 and L Gamma_2.  The
+moments are w T - kappa m on v_p and (1 - w) T + kappa m on v_q with T = -l_m x F, kappa = d(psi)/(v_q - v_p) and m the
+moment conjugate to psi.
 
 Dofs: (x_p, vartheta_p, x_q, vartheta_q).  The rotation of a node is counted from the reference state, where the beam is
 straight and unstressed, over any number of turns; |psi| < 2 pi.  With ``inextensible`` the strain e is held at zero at
@@ -74,7 +75,7 @@ PAR = (
     "length [m]",
     "ex [-]",  # direction of the chord in the reference state
     "ey [-]",
-    "second_order",  # k of the second-order term, 0 without it
+    "second_order",  # c, the share of bending in the antisymmetric angle; 0 without second-order terms
     "damping [s]",
     "scale",  # of the multiplier (inextensible beams)
     "N0 [N]",  # section forces of the unstrained element
@@ -158,7 +159,8 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible
         r = e - e0
         px, py, pt, qx, qy, qt = dof[e, 0], dof[e, 1], dof[e, 2], dof[e, 3], dof[e, 4], dof[e, 5]
         i, j = rot[e, 0], rot[e, 1]
-        length, second, ex, ey = par[e, LENGTH], par[e, CURVATURE], par[e, EX], par[e, EY]
+        length, share, ex, ey = par[e, LENGTH], par[e, CURVATURE], par[e, EX], par[e, EY]
+        second, part = share * (1.0 - 0.4 * share), share / length
         # stiffness of the antisymmetric angle and of psi
         ka, kb = 2.0 * (par[e, S11] + par[e, S12]), 0.5 * (par[e, S11] - par[e, S12])
         k_axial = par[e, EA] / length
@@ -185,8 +187,9 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible
         fm = 0.5 * (f0 + f1)
         a0, a1 = -f0 * l20 / length, -f1 * l21 / length
         am = 0.5 * (a0 + a1)
-        strain0 = f0 * l10 - length + second * length * a0 * a0
-        strain1 = f1 * l11 - length + second * length * a1 * a1
+        x0, x1 = f0 * l10 - length, f1 * l11 - length
+        xm = 0.5 * (x0 + x1)
+        strain0, strain1 = x0 + second * length * a0 * a0, x1 + second * length * a1 * a1
         beta = par[e, DAMPING] + ctl[DECAY]
         rate = 0.0 if one_state else beta / h
         b1, b0 = 0.5 + rate, 0.5 - rate
@@ -196,7 +199,7 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible
         else:
             N, kN = k_axial * (b1 * strain1 + b0 * strain0) + par[e, N0], k_axial * b1
         # conjugate to the antisymmetric angle and to psi
-        A = ka * (b1 * a1 + b0 * a0) + par[e, M0_Q] - par[e, M0_P]
+        A = ka * (b1 * a1 * (1.0 - part * x1) + b0 * a0 * (1.0 - part * x0)) + par[e, M0_Q] - par[e, M0_P]
         B = kb * (b1 * psi1 + b0 * psi0) + 0.5 * (par[e, M0_P] + par[e, M0_Q])
         if one_state and beta != 0.0:
             # strain rates from the velocities; their geometric derivative is left out of the tangent
@@ -204,16 +207,17 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible
             spin, bend = 0.5 * (V[1, pt] + V[1, qt]), V[1, qt] - V[1, pt]
             r1 = f1 * (vx * t1x + vy * t1y + l21 * spin) + 0.5 * l11 * slope * bend
             r2 = f1 * (vy * t1x - vx * t1y - l11 * spin) + 0.5 * l21 * slope * bend
-            A -= beta * ka * r2 / length
+            A -= beta * ka * (r2 / length * (1.0 - part * x1) + part * a1 * r1)
             B += beta * kb * bend
             b1 += 0.5 * beta * ctl[WV]
             if not inextensible:
                 N += beta * k_axial * (r1 - 2.0 * second * a1 * r2)
                 kN += 0.5 * beta * ctl[WV] * k_axial
-        shear = -A / length - 2.0 * second * am * N
-        across = N * l1 + shear * l2
+        normal = N - part * am * A
+        shear = -A * (1.0 - part * xm) / length - 2.0 * second * am * N
+        across = normal * l1 + shear * l2
         bending = B + 0.5 * f2 * across
-        Gx, Gy = N * tx - shear * ty, N * ty + shear * tx
+        Gx, Gy = normal * tx - shear * ty, normal * ty + shear * tx
         Fx, Fy = fm * Gx, fm * Gy
         couple = my * Fx - mx * Fy
         mp, mq = weight * couple - kappa * bending, (1.0 - weight) * couple + kappa * bending
@@ -231,19 +235,22 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible
         for k in range(4):
             dx = dangle[k]
             d2 = f1 * dl2[k] + l21 * slope * dx
-            de = f1 * dl1[k] + l11 * slope * dx - 2.0 * second * a1 * d2
+            d1 = f1 * dl1[k] + l11 * slope * dx
+            de = d1 - 2.0 * second * a1 * d2
             da = -d2 / length
+            dA = ka * b1 * (da * (1.0 - part * x1) - part * a1 * d1)
             dN = kN * de
-            dV = -ka * b1 * da / length - 2.0 * second * (am * dN + 0.5 * N * da)
+            dV = (0.5 * part * A * d1 - (1.0 - part * xm) * dA) / length - 2.0 * second * (am * dN + 0.5 * N * da)
+            dN -= part * (am * dA + 0.5 * A * da)
             dstrain[k] = de
             turn = 0.0 if k < 2 else (hp if k == 2 else hq)
             df = 0.5 * slope * dx
             # t_m turns with half of t1
             ux, uy = -0.5 * turn * t1y, 0.5 * turn * t1x
-            dF1[k] = df * Gx + fm * (dN * tx - dV * ty + N * ux - shear * uy)
-            dF2[k] = df * Gy + fm * (dN * ty + dV * tx + N * uy + shear * ux)
+            dF1[k] = df * Gx + fm * (dN * tx - dV * ty + normal * ux - shear * uy)
+            dF2[k] = df * Gy + fm * (dN * ty + dV * tx + normal * uy + shear * ux)
             dB = 2.0 * kb * b1 * dx + 0.5 * df2 * dx * across
-            dB += 0.5 * f2 * (dN * l1 + dV * l2 + 0.5 * (N * dl1[k] + shear * dl2[k]))
+            dB += 0.5 * f2 * (dN * l1 + dV * l2 + 0.5 * (normal * dl1[k] + shear * dl2[k]))
             dc = my * dF1[k] - mx * dF2[k]
             if k == 0:
                 dc -= 0.5 * Fy
@@ -291,14 +298,15 @@ def force_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, 
 
 @inner
 def strains(par, dof, rot, Q, D, state, e):
-    """e [m], the antisymmetric angle and psi [rad] at a state."""
+    """e [m], the antisymmetric angle theta_s and psi [rad] at a state."""
     p, q, length = dof[e, 2], dof[e, 5], par[e, LENGTH]
     psi = Q[state, q] - Q[state, p]
     x, y = mean_axis(D, state, rot[e, 0], rot[e, 1], par[e, EX], par[e, EY], psi, 0.5 * (Q[state, q] + Q[state, p]))
     lx, ly = Q[state, dof[e, 3]] - Q[state, dof[e, 0]], Q[state, dof[e, 4]] - Q[state, dof[e, 1]]
     f, _, _, _, _ = arc_factor(0.5 * psi, 0.5 * psi)
     a = f * (lx * y - ly * x) / length
-    return f * (lx * x + ly * y) - length + par[e, CURVATURE] * length * a * a, a, psi
+    stretch, share = f * (lx * x + ly * y) - length, par[e, CURVATURE]
+    return stretch + share * (1.0 - 0.4 * share) * length * a * a, a * (1.0 - share * stretch / length), psi
 
 
 @inner

@@ -243,6 +243,14 @@ class Beams(ModelBase):
             what = "inextensible beams" if beam.fixed else f"beams with {beam.strains} strains"
             raise ModelError(f'{owner}: {what} have the rule "exact" only, not {beam.rule!r}')
         s = self._stiffness(owner, material, section, "plane beam")
+        for node in np.unique(beam.cells).tolist():
+            angle = self._start_angle(node)
+            if angle != 0.0:  # the rotation of beams counts from where they are straight
+                place = self.node_name(node)
+                raise ModelError(
+                    f'{owner}: body "{place}" has an angle of {angle:g} rad, but a beam in the plane ends at nodes '
+                    "without; add a node at its place and hold it to the body by a weld joint"
+                )
         if beam.released:
             _, _, first, last = B.line_positions(beam.cells, length, owner, "a release")
             self._release(beam, first, last)
@@ -252,7 +260,7 @@ class Beams(ModelBase):
         unit = s.EIz / ((1.0 + phi) * length)
         second_order = float(beam.second_order)
         if beam.strains == "exact":
-            second_order *= (0.6 + phi) / (1.0 + phi) ** 2
+            second_order /= 1.0 + phi
         self._add(
             name,
             strains + ("_inextensible" if beam.fixed else ""),

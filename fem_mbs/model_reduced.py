@@ -25,6 +25,7 @@ from fem_mbs.reduced_part import COMPONENTS, Interface, LoadMoments, Moments, Re
 __all__ = ["PlacedPart", "ReducedParts"]
 
 _AGREE = 1e-6  # of the mass matrix and that of the moments
+_RIGID_LOSS = 1e-7  # power lost by rigid motions, over the absolute values that it cancels from, which rounding leaves
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class ReducedParts(ModelBase):
             reference: "mean" (mean axes, at the mass centre) or the name of an interface with rotations, which then
                 moves with the frame as a rigid whole, as cantilevers are reduced.
             damping: ratio of critical damping of all shapes, or one for each; None: the damping matrix of the part.
+                It acts on the deformation alone; a warning says so where that matrix resists rigid motions.
             stiffening: what stresses of the motion stiffen: "none" (linear bodies: right while they turn slowly beside
                 their frequencies, and carry little), "interfaces" (forces at interfaces, by displacements of second
                 order there; energy stays exact), "centrifugal" (products of the frame's angular velocities), "inertia"
@@ -110,6 +112,8 @@ class ReducedParts(ModelBase):
         n = body.size
         frequencies = np.sqrt(squares) / (2.0 * np.pi)
         D = self._damping(owner, body, damping)
+        if damping is None:
+            self._tell_of_rigid_damping(owner, part)
         if reference == "mean":
             arm = part.moments.first / part.moments.mass
         else:
@@ -282,6 +286,19 @@ class ReducedParts(ModelBase):
                 f"{owner}: no shape is left (the lowest has {lowest:g} Hz); raise the cutoff, or make it a rigid body"
             )
         return shapes[:, kept], squares[kept]
+
+    def _tell_of_rigid_damping(self, owner: str, part: ReducedPart) -> None:
+        """Warn where the damping matrix of a part resists its rigid-body motions, which only its shapes inherit."""
+        if part.damping is None or not part.rigid.shape[1]:
+            return
+        loss = np.einsum("ni,nm,mi->i", part.rigid, part.damping, part.rigid)
+        bound = np.einsum("ni,nm,mi->i", np.abs(part.rigid), np.abs(part.damping), np.abs(part.rigid))
+        if (loss > _RIGID_LOSS * bound).any():
+            self.warnings.append(
+                f"{owner}: the damping of the part resists its motion as a rigid body too (damping proportional to the "
+                "mass, or dampers to the ground), but in motion it acts on the deformation alone; put dampers or "
+                "bushings to the ground at its interfaces for the rest, or reduce the part without that damping"
+            )
 
     def _damping(self, owner: str, body: ReducedPart, damping) -> np.ndarray:
         n = body.size

@@ -10,6 +10,7 @@ So a sweep can be cut off anywhere; what has a record with the right digest is n
 
 from __future__ import annotations
 
+import contextlib
 import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -269,7 +270,9 @@ def _record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:
     record = {**start, "status": "failed", "reason": result.reason, "seconds": None, "quantities": []}
     folder = plan.directory / VARIANTS / plan.variants[k].name
     folder.mkdir(exist_ok=True)
-    store.write_json(folder / RECORD, record)
+    with contextlib.suppress(ResultsError):  # a folder of others stays as it is
+        claim(folder, folder / MODEL, "").take([folder / RECORD], keep=True)
+        store.write_json(folder / RECORD, record)
     return record
 
 

@@ -171,6 +171,39 @@ def test_branch_switching(side):
     assert criticals[0].kind == "bifurcation"
 
 
+def torn():
+    """u1 = f but for a jump of the stiffness: u2 (k + u1 u2^2) = 0, k = 1/2 below u1 = 1/2 and -1/2 above, where the
+    count changes though no eigenvalue vanishes; the solutions u2^2 = 1/(2 u1) begin nowhere near."""
+
+    def k(u):
+        return 0.5 if u[0] < 0.5 else -0.5
+
+    return Numeric(
+        lambda u: np.array([u[0], u[1] * (k(u) + u[0] * u[1] ** 2)]),
+        lambda u: np.array([[1.0, 0.0], [u[1] ** 3, k(u) + 3.0 * u[0] * u[1] ** 2]]),
+        [1.0, 0.0],
+        2,
+    )
+
+
+@pytest.mark.parametrize("branch_size", [0.5, 1.0, 1.4])
+def test_no_branch_is_made_up_where_none_begins(branch_size):
+    """A solution that is not joined to the point where the count changes is refused."""
+    with pytest.raises(ConvergenceError, match=r"branch at load factor 0\.5: no point of it was found"):
+        walk(torn(), end=2.0, size=0.1, branch=1, branch_size=branch_size, points=20)
+
+
+def test_load_control_does_not_jump_over_a_limit():
+    """Newton-Raphson would find the far branch of the snap-through beyond the limit load; the path does not."""
+    with pytest.raises(ConvergenceError, match=r"path at load factor 0\.19"):
+        walk(snap(), control="load", end=0.4, size=0.2, smallest=1e-4, stability=False)
+
+
+def test_paths_tell_whether_they_came_to_their_end():
+    for points, ended in ((3, False), (200, True)):
+        assert walk(snap(), end=0.15, size=0.01, largest=0.02, points=points)[2][2]["ended"] is ended
+
+
 def test_effort():
     problem = snap()
     points, _, (_, _, counts) = walk(problem, size=0.05, points=40, largest=0.1, stability=False)

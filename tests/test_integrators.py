@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
-from fem_mbs import ConvergenceError, Model, ModelError, solve
+from fem_mbs import ConvergenceError, Model, ModelError, run, solve
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import consistent_velocities, initial_accelerations
-from fem_mbs.analysis.rules import RULES, weights
+from fem_mbs.analysis.rules import RULES, verdict, weights
 from fem_mbs.analysis.stepping import Settings
 from fem_mbs.analysis.tangent import tangent_check
 from fem_mbs.modelfile import load_model
+from fem_mbs.results import Results
 
 FAMILY = [
     ("newmark", {}),
@@ -355,10 +358,16 @@ def test_decrement_of_the_decaying_rule(decay):
         ({"rule": "hht", "alpha": -0.5}, "alpha = -0.5 must be -0.333333 to 0"),
         ({"rule": "generalised-alpha", "rho_inf": 1.2}, "rho_inf = 1.2 must be 0 to 1"),
         ({"rule": "generalised-alpha", "rho_inf": True}, "rho_inf = True must be 0 to 1"),
-        ({"rule": "decaying", "decay": -0.1}, "decay = -0.1 must be a number of at least 0"),
+        ({"rule": "decaying", "decay": -0.1}, "decay = -0.1 must be 0 to 1"),
+        ({"rule": "decaying", "decay": 100.0}, "decay = 100.0 must be 0 to 1"),
         ({"rule": "decaying", "decay": float("nan")}, "decay = nan must be"),
         ({"rule": "midpoint", "rho_inf": 0.5}, 'rho_inf belongs to rule = "generalised-alpha", not to "midpoint"'),
-        ({"rule": "newmark", "beta": 0.0}, "beta = 0.0 must be a positive number"),
+        ({"rule": "newmark", "beta": 0.0}, "beta = 0.0 must be 0.0833333 to 1"),
+        ({"rule": "newmark", "beta": 5.0}, "beta = 5.0 must be 0.0833333 to 1"),
+        ({"rule": "newmark", "gamma": 0.4}, "gamma = 0.4 must be 0.5 to 1"),
+        ({"rule": "midpoint", "rtol": 1.0}, "rtol = 1.0 must be a number above 0 and at most 0.001"),
+        ({"rule": "midpoint", "ctol": 1e-3}, "ctol = 0.001 must be a number above 0 and at most 1e-06"),
+        ({"rule": "midpoint", "adaptive": 0.5}, "adaptive = 0.5 must be the largest local error .*, 1e-12 to 0.1"),
     ],
 )
 def test_wrong_rules(options, words):
@@ -654,3 +663,159 @@ def test_iterations_per_step_of_adaptive_runs(tmp_path):
     assert 1.0 < per < 8.0
     assert f"{per:.2f}" in text
     assert f"{summary['adaptive']['accepted']} adaptive ({summary['n_steps']} rows" in text
+
+
+# --- what rules promise ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("rule", "gain", "loss", "told", "failed"),
+    [
+        ("midpoint", 1e-8, 0.0, "", ""),
+        ("midpoint", 1e-4, 0.0, "0.01 % .* came from nowhere", ""),
+        ("decaying", 0.0, 1e-2, "", "1 % .* was lost; rule = .decaying. closes the energy to round-off"),
+        ("newmark", 0.04, 0.04, "", ""),
+        ("newmark", 0.0, 0.3, "30 % .* was lost", ""),
+        ("newmark", 0.7, 0.0, "", "70 % .* came from nowhere"),
+        ("explicit", np.inf, 0.0, "", "its energies are not finite"),
+        ("hht", 0.0, 4.0, "400 % .* was lost", ""),
+        ("generalised-alpha", 0.6, 0.0, "", "60 % .* came from nowhere"),
+    ],
+)
+def test_verdicts(rule, gain, loss, told, failed):
+    found = verdict(rule, Settings(), {"gain": gain, "loss": loss, "scale": 1.0, "magnitude": 1.0})
+    for sentences, wanted in zip(found, (told, failed), strict=True):
+        assert len(sentences) == bool(wanted)
+        assert not wanted or re.search(wanted, sentences[0])
+
+
+def test_round_off_of_large_energies_breaks_no_promise():
+    totals = {"gain": 1e-5, "loss": 0.0, "scale": 1e-3, "magnitude": 1e5}
+    assert verdict("midpoint", Settings(), totals) == ([], [])
+
+
+def bodies_on_a_spring(h: float, n: int, rule: str = "explicit") -> Model:
+    """Two free bodies on a spring, one of them pushed: w = 141/s."""
+    m = Model(3)
+    for name, x in (("a", 0.0), ("b", 1.0)):
+        m.body(name, (x, 0, 0), 1.0, (0.1, 0.2, 0.25))
+    m.spring("s", "a", "b", 1e4)
+    m.initial("a", (1.0, 0.0, 0.0))
+    m.sensor("x", "position", on="a")
+    m.transient_step(n * h, h, rule=rule, frames=0)
+    return m
+
+
+def test_runs_that_grow_without_bound_stop(tmp_path):
+    """Beyond h = 2/w explicit steps grow; what is kept is from before, and finite."""
+    model = bodies_on_a_spring(0.1, 100)
+    with pytest.raises(ConvergenceError, match="grows without bound, by energy that comes from nowhere"):
+        run(model, tmp_path / "r")
+    kept = Results.open(tmp_path / "r").sensor("x")[1]
+    assert np.isfinite(kept).all()
+    assert np.abs(kept).max() < 1e3
+
+
+def test_runs_that_break_the_promise_of_their_rule_are_failures(tmp_path, fem_mbs):
+    """h = 0.01 is stable, but the energy swings by as much as there is."""
+    solution = solve(bodies_on_a_spring(0.01, 100))
+    step = solution.summary["steps"][0]
+    assert step["energy"]["closing_error_relative"] > 0.5
+    assert "came from nowhere" in step["failures"][0]
+    assert "failures" not in solve(bodies_on_a_spring(0.01, 100, "midpoint")).summary["steps"][0]
+    path = tmp_path / "model.toml"
+    path.write_text(
+        """
+[[body]]
+name = "a"
+position = [0, 0, 0]
+mass = 1
+inertia = [0.1, 0.2, 0.25]
+[[body]]
+name = "b"
+position = [1, 0, 0]
+mass = 1
+inertia = [0.1, 0.2, 0.25]
+[[spring]]
+a = "a"
+b = "b"
+stiffness = 1e4
+[[initial]]
+on = "a"
+velocity = [1, 0, 0]
+[[step]]
+type = "transient"
+duration = 1
+h = 0.01
+rule = "explicit"
+""",
+        encoding="utf-8",
+    )
+    code, out, err = fem_mbs("run", path, "-o", tmp_path / "out")
+    assert code == 1
+    assert "FAILED" in out
+    assert "came from nowhere" in err
+
+
+# --- steps that turn too far -----------------------------------------------------------------------------------------
+def spinning(h: float, n: int, rate: float, dimension: int, **options) -> Model:
+    m = Model(dimension)
+    if dimension == 2:
+        m.body("a", (0, 0), 1.0, 0.1)
+        m.initial("a", spin=rate)
+        m.joint("p", "pin", "a", "ground", point=(0, 0))
+    else:
+        m.body("a", (0, 0, 0), 1.0, (0.1, 0.1, 0.1))
+        m.initial("a", spin=(0.0, 0.0, rate))
+        m.joint("p", "revolute", "ground", "a", point=(0, 0, 0), axis=(0, 0, 1))
+    kind, on = ("joint", "p") if dimension == 3 else ("rotation", "a")
+    m.sensor("q", kind, on=on)
+    m.transient_step(n * h, h, frames=0, **options)
+    return m
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_steps_that_turn_too_far_are_cut(dimension, adaptive):
+    """A wheel at 30 rad/s in steps of 0.2 s, 6 rad each: uncut, the mid-point rule would turn it by 2.5."""
+    solution = solve(spinning(0.2, 10, 30.0, dimension, **({"adaptive": 0.01} if adaptive else {})))
+    step = solution.steps[0]
+    exact = 30.0 * step.time
+    # in parts of h/4 = 0.05 s the rule turns by 2 atan(w h/8) each
+    lag = 1.0 - 2.0 * np.arctan(0.75) / 1.5
+    assert np.abs(solution.sensor("q")[:, 0] - exact).max() < 1.01 * lag * exact[-1]
+    assert step.summary["energy"]["closing_error_relative"] < 1e-12
+    if not adaptive:
+        assert step.summary["halved_steps"] == 10
+        assert step.summary["warnings"][0].startswith("10 steps were made in parts")
+        assert "nodes turn by up to 74 degrees in a step" in step.summary["warnings"][1]
+
+
+@pytest.mark.parametrize("options", [{"halvings": 0}, {"rule": "explicit"}], ids=str)
+def test_steps_that_turn_too_far_and_cannot_be_cut_are_errors(options):
+    model = spinning(0.2, 10, 30.0, 3, **options)
+    if "rule" in options:
+        model = bodies_on_a_spring(1e-3, 10)
+        model.initial("b", spin=(0.0, 0.0, 2000.0))
+    with pytest.raises(ConvergenceError, match="turns by more than a quarter of a turn"):
+        solve(model)
+
+
+def test_a_universal_joint_near_its_singular_position_keeps_to_its_law():
+    """Shafts at 89.4 degrees, driven in steps in which the output turns by up to 90 degrees: tan q = tan(w t)/cos b."""
+    b, w = 0.5 * np.pi - 0.01, 2.0
+    c, s = np.cos(b), np.sin(b)
+    m = Model(3)
+    m.body("a", (-0.5, 0, 0), 1.0, (0.1, 0.1, 0.1))
+    m.body("b", (0.5 * c, 0.5 * s, 0), 1.0, (0.1, 0.1, 0.1))
+    speed = {"kind": "constant_speed", "rate": w}
+    m.joint("in", "revolute", "ground", "a", point=(-1, 0, 0), axis=(1, 0, 0), function=speed)
+    m.joint("cross", "universal", "a", "b", point=(0, 0, 0), axis=(0, 0, 1), axis_b=(-s, c, 0))
+    m.joint("out", "revolute", "ground", "b", point=(c, s, 0), axis=(c, s, 0))
+    m.sensor("q", "joint", on="out")
+    m.transient_step(3.0, 0.01, frames=0)
+    solution = solve(m)
+    turn = w * solution.steps[0].time
+    exact = min(
+        (np.unwrap(np.arctan2(np.sin(turn) * x, np.cos(turn) * y), period=2.0 * np.pi) for x, y in ((1, c), (c, 1))),
+        key=lambda q: np.abs(q - solution.sensor("q")[:, 0]).max(),
+    )
+    assert np.abs(solution.sensor("q")[:, 0] - exact).max() < 1e-10

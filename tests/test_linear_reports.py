@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 from scipy.spatial.transform import Rotation
 from solid_meshes import grid
 
@@ -508,3 +509,52 @@ def test_a_column_under_a_following_load_does_not_buckle():
     summary = solve(m).steps[-1].summary
     assert not [f for f in summary["load_factors"] if f < 1e4]
     assert "flutter" in " ".join(summary["warnings"])
+
+
+def test_transients_about_a_state_with_a_following_load():
+    """A small push on a column that a following load presses: rows are those of the nonlinear transient, forces too."""
+    size, found = 1e-4, {}
+    for last in ("linear", "nonlinear"):
+        m = column(150.0, True, n=6)
+        m.sensor("shear", "element", on="a", element=0, quantity="Q")
+        if last == "linear":
+            m.linear_transient_step(0.3, 1e-3, loads=["X"], rule="newmark", report="increment")
+        else:
+            m.force("small", "a:end", (0, size))
+            m.reserved_loads = ["X"]
+            m.transient_step(0.3, 1e-3, rule="newmark")
+        found[last] = solve(m)
+    linear, nonlinear = found["linear"], found["nonlinear"]
+    for name in ("u", "turn", "clamp", "shear"):
+        exact = (nonlinear.sensor(name, 1)[1:] - nonlinear.sensor(name, 0)[-1]) / size
+        error = np.abs(linear.sensor(name, 1)[1:] - exact).max(axis=0)
+        assert (error < 2e-4 * np.abs(exact).max(axis=0).max()).all(), name
+    assert linear.steps[1].summary["warnings"]
+
+
+def test_bearings_with_unsymmetric_matrices():
+    """Statics and a transient of a mass on a bearing against its 2 x 2 matrices."""
+    S, D, load = np.array([[50.0, 20.0], [-10.0, 40.0]]), np.array([[1.0, 0.6], [-0.2, 0.8]]), np.array((1.0, 2.0))
+    m = Model(2)
+    m.body("b", (0.3, 0.1), mass=1.0, inertia=1.0)
+    m.bearing("x", "b", stiffness=S, damping=D)
+    m.fix("b", ["rotation"])
+    m.force("f", "b", load)
+    m.sensor("way", "displacement", on="b")
+    for axis in "uv":
+        m.sensor(axis, "element", on="x", element=0, quantity=f"force {axis}")
+    m.linear_static_step()
+    m.linear_transient_step(1.0, 5e-4)
+    m.harmonic_step([1.0])
+    s = solve(m)
+    assert s.sensor("way", 0)[-1] == pytest.approx(np.linalg.solve(S, load), rel=1e-9)
+    assert [s.sensor(axis, 0)[-1].item() for axis in "uv"] == pytest.approx(load, rel=1e-9)
+    A = np.block([[np.zeros((2, 2)), np.eye(2)], [-S, -D]])
+    rest = np.concatenate((np.linalg.solve(S, load), np.zeros(2)))
+    z = rest - scipy.linalg.expm(A) @ rest
+    assert s.sensor("way", 1)[-1] == pytest.approx(z[:2], rel=1e-4)
+    force = S @ z[:2] + D @ z[2:]
+    assert [s.sensor(axis, 1)[-1].item() for axis in "uv"] == pytest.approx(force, rel=2e-4)
+    w = 2.0 * np.pi
+    u = np.linalg.solve(S + 1j * w * D - w * w * np.eye(2), load)
+    assert s.response("way")[0] == pytest.approx(u, rel=1e-9)

@@ -416,3 +416,16 @@ def test_messages_name_modes():
     system = m.compile().system
     assert system.name_of(system.first_scalar + 2) == 'mode 3 of "rod"'
     assert system.first_multiplier - system.first_scalar == m.reduced_parts["rod"].part.size
+
+
+@pytest.mark.parametrize(("damping", "told"), [({"alpha": 2.0}, True), ({"beta": 1e-4}, False), (None, False)])
+def test_damping_of_rigid_motions_is_told_of(damping, told):
+    """A moving part is damped in its deformation alone: what damps its rigid motion too is lost, and said."""
+    part = reduce_part(beam(4), {"left": "rod:start", "right": "rod:end"}, modes=4, damping=damping)
+    m = Model(3)
+    m.reduced_part("rod", part)
+    assert any('Reduced part "rod"' in w and "rigid body" in w for w in m.warnings) == told
+    # ratios in the place of the matrix leave nothing out
+    m = Model(3)
+    m.reduced_part("rod", part, damping=0.01)
+    assert not m.warnings

@@ -18,6 +18,7 @@ from fem_mbs import Results, SweepTable, load_model, run, sweep
 from fem_mbs.cluster import TaskFailure, TaskPool, TaskProgress
 from fem_mbs.errors import AnalysisError, InputError, ModelError, ResultsError
 from fem_mbs.plot_sweep import plot_sweep
+from fem_mbs.results_folder import claim
 from fem_mbs.sweeps import plan_sweep, run_variant
 from fem_mbs.sweeps_quantities import collect
 
@@ -273,13 +274,23 @@ def test_tables_on_disk(pool, model, tmp_path):
     ("change", "message"),
     [
         (lambda out: out.write_text("x", encoding="utf-8"), "this is a file; give a folder"),
-        (lambda out: (out.mkdir(), (out / "thesis.txt").write_text("x", encoding="utf-8")), 'it holds "thesis.txt"'),
+        (lambda out: (out.mkdir(), (out / "thesis.txt").write_text("x", encoding="utf-8")), 'holds "thesis.txt"'),
     ],
 )
 def test_a_folder_of_others_is_left_alone(model, tmp_path, change, message):
     change(tmp_path / "out")
     with pytest.raises(ResultsError, match=message):
         sweep(model, ["section.rod.diameter=0.01"], tmp_path / "out")
+
+
+def test_the_sweep_of_another_model_is_left_alone(model, tmp_path):
+    """Two model files of one name share a default folder; a variant's folder with files of others is a failure."""
+    plan = plan_sweep(model, ["section.rod.diameter=0.01"], tmp_path / "out")
+    plan.directory.mkdir()
+    claim(plan.directory, tmp_path / "other.toml", "", kind="sweep")
+    with pytest.raises(ResultsError, match=r'holds sweep of the model "\.\./other\.toml", .* --overwrite'):
+        plan_sweep(model, ["section.rod.diameter=0.01"], tmp_path / "out")
+    plan_sweep(model, ["section.rod.diameter=0.01"], tmp_path / "out", overwrite=True)
 
 
 def test_one_sweep_at_a_time_in_a_folder(pool, model, tmp_path):

@@ -40,7 +40,10 @@ def build(h: float, rule: str = "exact", duration: float = 10.0, **options) -> M
         model.node(f"node {i}", (i * LENGTH / N, 0.0))
         model.sensor(f"x {i}", "position", on=f"node {i}")
     for i in range(N):
-        model.beams(f"beam {i}", [f"node {i}", f"node {i + 1}"], "beam", mass="lumped", rule=rule, second_order=False)
+        model.beams(
+            f"beam {i}", [f"node {i}", f"node {i + 1}"], "beam", mass="lumped", strains="natural", rule=rule,
+            second_order=False,
+        )  # fmt: skip
         for end in "pq":
             model.sensor(f"M_{end} {i}", "element", on=f"beam {i}", quantity=f"M_{end}")
     for i in range(N + 1):

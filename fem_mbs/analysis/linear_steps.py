@@ -272,10 +272,10 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
             f"{unstable} squares of frequencies are negative: the state is unstable; such a frequency is given as a "
             "negative number, its size is the rate of growth over 2 pi"
         )
-    if linear.asymmetry > _ASYMMETRIC:
+    if linear.unsymmetric:
         warnings.append(
-            f"the stiffness is unsymmetric by {linear.asymmetry:.2g} (loads without a potential, or a state out of "
-            "balance); its symmetric part was taken"
+            f"the stiffness is unsymmetric by {linear.asymmetry:.2g} of its largest entry (loads that follow the model "
+            "or have no potential); its symmetric part was taken, complex_modes take it whole"
         )
     if any("centrifugal" in b.type.name for b in linear.system.blocks):
         warnings.append(

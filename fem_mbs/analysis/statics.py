@@ -64,6 +64,7 @@ _FALL = 0.2  # the same, beyond which a step to an unstable equilibrium is taken
 _LOOSE = 1e-13  # stiffness against the load, over that of the parts, that counts as none
 _COUNTED = 5000  # equations up to which negative eigenvalues are counted unasked
 _DENSE = 40  # equations up to which all eigenvalues are found for that
+_FAR = 10.0  # displacement over the model's size, or rotation, beyond which a tangent has nothing to say
 _UNSYMMETRIC = 1e-6  # share of the stiffness that is skew, from which on it is told
 _ZERO = 1e-12  # eigenvalue of the scaled stiffness that counts as zero
 
@@ -517,7 +518,9 @@ class _Static:
         }  # fmt: skip
 
 
-    def loose_start(self, problem: _Problem, settings: PathSettings, on_point: Callable[[Point], None]) -> PathSettings:
+    def loose_start(
+        self, problem: _Problem, settings: PathSettings, on_point: Callable[[Point], None]
+    ) -> PathSettings:
         """Where the model is loose at the start of load control, make the first step down the potential."""
         here = self.factor, self.run.t
         rise = settings.end - self.factor
@@ -676,7 +679,7 @@ class _Problem:
 
     def reach(self, factor: float, level: Callable[[float], float], sampled: float) -> float:
         """How far the tangent at the present configuration says that an increment of the loads moves the model (as
-        `size`); infinite where it says nothing, since the model is loose.
+        `size`); infinite where it says nothing, since the model is loose or at a critical point.
 
         ``level(part)`` sets the loads to a part of the increment and returns their factor.
         """
@@ -700,7 +703,8 @@ class _Problem:
         finally:
             level(0.0)
         x[~self.node] = 0.0
-        return float((np.abs(x) * np.sqrt(self.weight)).max(initial=0.0))
+        far = float((np.abs(x) * np.sqrt(self.weight)).max(initial=0.0))
+        return far if far <= _FAR else np.inf
 
     def definite(self, factor: float, stiffen: float) -> bool:
         """Whether the tangent with the springs of ``held`` has positive eigenvalues only; taken for granted of large

@@ -151,11 +151,12 @@ class Stepping:
         self.recent = np.full((_KEPT, np.count_nonzero(self.alternating)), np.nan)
 
     def _alternating(self) -> np.ndarray:
-        """Recorded values (n_record,) bool that hang on multipliers, or on accelerations of what is prescribed."""
+        """Recorded values (n_record,) bool that hang on multipliers or accelerations: of joints, of what is prescribed,
+        and section forces of what has inertia along it."""
         source, index = self.compiled.system.record.T
         found = source == S.REC_REACTION
-        for block in self.compiled.blocks:
-            if block.type.multipliers:
+        for block, row in zip(self.compiled.blocks, self.compiled.system.table, strict=True):
+            if block.type.multipliers or row[S.O_ALONG] >= 0:
                 last = block.first_output + block.size * len(block.type.outputs)
                 found |= (source == S.REC_OUT) & (index >= block.first_output) & (index < last)
         return found & self.middle_values
