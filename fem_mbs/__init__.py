@@ -35,6 +35,7 @@ __all__ = [
     "linearise",
     "load_model",
     "mac",
+    "newton_residuals",
     "read_mesh",
     "read_part",
     "reduce_part",
@@ -90,6 +91,7 @@ _PUBLIC = {
     "run_tasks": "fem_mbs.cluster",
     "solve": "fem_mbs.analysis.run",
     "sweep": "fem_mbs.sweeps",
+    "newton_residuals": "fem_mbs.analysis.tangent",
     "tangent_check": "fem_mbs.analysis.tangent",
     "write_part": "fem_mbs.results_part_formats",
 }

@@ -18,9 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs import Model, solve, tangent_check
-from fem_mbs.analysis.initial import consistent_velocities
-from fem_mbs.analysis.stepping import Settings, Stepping
+from fem_mbs import Model, newton_residuals, solve, tangent_check
 from fem_mbs.validation import (
     crisfield_shi_1993_escape,
     meijaard_1993_slider_crank,
@@ -54,41 +52,6 @@ def reference() -> dict:
     return {"order": 2.0}
 
 
-def residuals(name: str, newton: str = "full") -> np.ndarray:
-    """Scaled residuals r_0, r_1 ... of the iterations of the first step; NaN where one is not below all before it.
-
-    The residual of a step is given in units of the tolerance; with a tolerance of r_k/2 the run stops at the next
-    iteration below that.
-    """
-    found, tolerance = [], 1e3
-    while tolerance > 1e-13:
-        k, r = first_step(build(name), newton, tolerance)
-        r *= tolerance
-        if k < len(found) or r > tolerance:  # round-off: the run stopped because increments no longer shrink
-            break
-        found += [np.nan] * (k - len(found)) + [r]
-        tolerance = 0.5 * r
-    return np.array(found)
-
-
-def first_step(model: Model, newton: str, tolerance: float) -> tuple[int, float]:
-    """Iterations and last residual, in units of the tolerance, of the first step; tolerances beyond those that a model
-    may ask for are given to the stepping itself."""
-    compiled = model.compile()
-    state = compiled.system.initial_state()
-    consistent_velocities(compiled, state, 0.0, None)
-    options = model.steps[0].options
-    settings = Settings(newton=newton, predictor="none", max_iterations=30, rtol=tolerance, ctol=tolerance)
-    stepping = Stepping(
-        compiled.system, compiled.functions, state, model.gravity, rule="midpoint", t0=0.0, h=options["h"],
-        settings=settings,
-    )  # fmt: skip
-    stepping.begin()
-    rows: list = []
-    stepping.single(rows.append)
-    return int(rows[0].iterations[0]), float(rows[0].residual[0])
-
-
 def order(r: np.ndarray) -> float:
     """Order p of r_k+1 = C r_k^p from the last three consecutive residuals that are above round-off."""
     for a, b, c in zip(r[-3::-1], r[-2:0:-1], r[:1:-1], strict=True):
@@ -108,7 +71,7 @@ def check(f: Findings) -> None:
             1e-8,
             "central differences of order 4",
         )
-        r = residuals(name)
+        r = newton_residuals(build(name))
         f.between(
             "B-NEWTON",
             f"order of convergence, {name}, {len(r) - 1} iterations",
@@ -118,7 +81,7 @@ def check(f: Findings) -> None:
             "quadratic; C varies, so that more than 2 happens before the limit",
         )
         curves.append(Curve(np.arange(len(r)), r, name, "o-"))
-    chord = residuals("flying beam", "chord")
+    chord = newton_residuals(build("flying beam"), "chord")
     curves.append(Curve(np.arange(len(chord)), chord, "flying beam, tangents kept", "--"))
     f.figure(
         "Newton-Raphson in the first step",

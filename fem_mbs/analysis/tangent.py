@@ -1,4 +1,5 @@
-"""The tangent of a mid-point step against differences: a check for new elements, and for doubts about convergence."""
+"""The tangent of a mid-point step against differences, and the residuals that it leads to: checks for new elements, and
+for doubts about convergence."""
 
 from __future__ import annotations
 
@@ -6,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem_mbs.analysis.stepping import Settings, Stepping
+from fem_mbs.analysis.initial import consistent_velocities
+from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import ModelError
 from fem_mbs.model import Model
 from fem_mbs.solvers import stepper as S
 
-__all__ = ["TangentCheck", "tangent_check"]
+__all__ = ["TangentCheck", "newton_residuals", "tangent_check"]
 
 _LARGEST = 300  # unknowns; the differences are dense
 
@@ -68,3 +70,45 @@ def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1, deca
     K, differences = K[np.ix_(inner, inner)], differences[np.ix_(inner, inner)]
     largest = float(np.abs(K).max())
     return TangentCheck(float(np.abs(K - differences).max()) / largest, float(np.abs(K - K.T).max()) / largest)
+
+
+def newton_residuals(model: Model, newton: str = "full") -> np.ndarray:
+    """Scaled residuals r_0, r_1 ... of the iterations of the first mid-point step of a model that begins with a
+    transient, from rest as the first guess; NaN where one is not below all before it.
+
+    The residual of a step is known in units of its tolerance; with a tolerance of r_k/2 the step ends at the next
+    iteration below that.
+
+    Args:
+        newton: "full" or "chord".
+
+    Raises:
+        ModelError: the model is wrong.
+        AnalysisError: the step does not converge.
+    """
+    found: list[float] = []
+    tolerance = 1e3
+    while tolerance > 1e-13:
+        settings = Settings(newton=newton, predictor="none", max_iterations=30, rtol=tolerance, ctol=tolerance)
+        k, r = _first_step(model, settings)
+        r *= tolerance
+        if k < len(found) or r > tolerance:  # round-off: the step ended because increments no longer shrink
+            break
+        found += [np.nan] * (k - len(found)) + [r]
+        tolerance = 0.5 * r
+    return np.array(found)
+
+
+def _first_step(model: Model, settings: Settings) -> tuple[int, float]:
+    """Iterations of the first step, and its residual in units of the tolerance."""
+    compiled = model.compile()
+    state = compiled.system.initial_state()
+    consistent_velocities(compiled, state, 0.0, None)
+    stepping = Stepping(
+        compiled.system, compiled.functions, state, model.gravity, rule="midpoint", t0=0.0,
+        h=model.steps[0].options["h"], settings=settings,
+    )  # fmt: skip
+    stepping.begin()
+    rows: list[Chunk] = []
+    stepping.single(rows.append)
+    return int(rows[0].iterations[0]), float(rows[0].residual[0])
