@@ -184,7 +184,9 @@ def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, lis
         unit = f" [{unit}]" if unit else ""
         mean, second = text[:-2] + unit, {"_p": "_q", " 1": " 2"}.get(text[-2:])
         other = f"{text[:-2]}{second}{unit}"
-        if found.get(other, {}).keys() != found[label].keys() or (second == " 2" and mean not in found):
+        if second is None or label not in found or (second == " 2" and mean not in found):
+            continue
+        if found.get(other, {}).keys() != found[label].keys():
             continue
         ends = {block: found[label][block] + found[other][block] for block in found[label]}
         found.setdefault(mean, {}).update(ends)
