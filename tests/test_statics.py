@@ -336,3 +336,35 @@ def test_wrong_input(options, text):
     model.static_step(**options)
     with pytest.raises(ModelError, match=text.replace("(", r"\(")):
         solve(model)
+
+
+# --- after other steps -----------------------------------------------------------------------------------------------
+def rods(ball: bool, h: float = 0.0) -> Model:
+    """A rod on a hinge with a spring, perhaps a second one on a ball joint and a bushing; two steps of h, then rest."""
+    model = Model(3, gravity=(0.0, 0.0, -1.0))
+    model.body("rod", (0.3, 0.0, -0.2), 2.0, (0.02, 0.05, 0.06))
+    model.joint("hinge", "revolute", "rod", point=(0, 0, 0), axis=(0, 1, 0))
+    model.joint_spring("coil", "hinge", 600.0, damping=5.0)
+    if ball:
+        model.body("rod 2", (0.6, 0.1, -0.9), 1.0, (0.02, 0.05, 0.06))
+        model.joint("ball", "spherical", "rod", "rod 2", point=(0.6, 0, -0.4))
+        model.bushing("pad", "rod 2", "ground", [3e3] * 3 + [80.0] * 3, point=(0.6, 0.1, -0.9))
+    model.sensor("p", "position", on="rod")
+    if h:
+        model.transient_step(2 * h, h, frames=0)
+    model.static_step()
+    return model
+
+
+@pytest.mark.parametrize("ball", [False, True])
+@pytest.mark.parametrize("h", [1e-3, 0.1])
+def test_statics_of_joints_after_a_transient(ball, h):
+    """Multipliers go on as forces, whatever scales the constraints have; round-off of stiffness gives none."""
+    solution = solve(rods(ball, h))
+    assert solution.steps[-1].summary["warnings"] == []
+    assert solution.steps[-1].summary["increments"] == 1
+    assert solution.sensor("p")[-1] == pytest.approx(solve(rods(ball)).sensor("p")[-1], abs=1e-9)
+    if not ball:  # 600 turn = 2 g (lever arm)
+        turn = brentq(lambda a: 600.0 * a - 2.0 * (0.3 * np.cos(a) - 0.2 * np.sin(a)), 0.0, 0.1)
+        c, s = np.cos(turn), np.sin(turn)
+        assert solution.sensor("p")[-1] == pytest.approx((0.3 * c - 0.2 * s, 0.0, -0.2 * c - 0.3 * s), rel=1e-9)
