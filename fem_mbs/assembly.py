@@ -30,6 +30,7 @@ GROUND = -1
 
 #: Half-bandwidth up to which the compiled banded solver serves; beyond it the sparse solvers are faster.
 BAND_LIMIT = 60
+_ROUND_OFF = 1e-14  # of a diagonal, over the largest
 
 
 @dataclass
@@ -381,12 +382,13 @@ class Compiled:
         """Scale every constraint with its effective mass, so that the saddle point's condition does not depend on h.
 
         With s = 1/(G diag(K)^-1 G^T) the blocks s G and K of the step's matrix are of one size (Bottasso, Bauchau &
-        Cardona 2007); the scale goes into the parameter column of the joint.  Returns the diagonal of K (N,), None
-        without joints.
+        Cardona 2007); the scale goes into the parameter column of the joint.  Multipliers in the state are scaled anew,
+        so that their forces stay.  Returns the diagonal of K (N,), None without joints.
         """
         joints = [b for b in self.blocks if b.type.multipliers]
         if not joints:
             return None
+        before = [block.par[:, block.type.scale].copy() for block in joints]
         for block in joints:
             block.par[:, block.type.scale] = 1.0
         diagonal = np.zeros(self.n_dof)
@@ -394,16 +396,25 @@ class Compiled:
             nd = block.type.node_dofs
             np.add.at(diagonal, block.dof[:, :nd], np.einsum("eii->ei", ke)[:, :nd])
         flexibility = np.zeros(self.n_dof)
-        free = (self.system.equation >= 0) & (diagonal > 1e-150)  # next to nothing has no reciprocal
+        # round-off of stiffness that is none, as of a body that reactions load, has no reciprocal
+        size = diagonal * np.where(self.system.kind == S.POSITION, self.length**2, 1.0)
+        least = max(_ROUND_OFF * size.max(initial=0.0), 1e-150)
+        free = (self.system.equation >= 0) & (size > least) & (diagonal > 1e-150)
         flexibility[free] = 1.0 / diagonal[free]
-        for block, _fe, ke in self.element_arrays(C.TANGENT, ctl, fun, state, joints):
+        arrays = self.element_arrays(C.TANGENT, ctl, fun, state, joints)
+        for (block, _fe, ke), last in zip(arrays, before, strict=True):
             nd = block.type.node_dofs
             G = ke[:, nd:, :nd]
-            c = np.einsum("emj,ej->em", G * G, flexibility[block.dof[:, :nd]]).max(axis=1)
+            soft = flexibility[block.dof[:, :nd]]
+            c = np.einsum("emj,ej->em", G * G, soft).max(axis=1)
+            # of what has flexibility only where the gradient is round-off
+            c[c <= _ROUND_OFF**2 * (G * G).max(axis=(1, 2), initial=0.0) * soft.max(axis=1, initial=0.0)] = 0.0
             if block.joint is not None:  # one scale for what has its multipliers in common
                 c = np.bincount(block.joint, c)[block.joint]
             scale = np.where(c > 0.0, 1.0 / np.where(c > 0.0, c, 1.0), 1.0)
             block.par[:, block.type.scale] = scale
+            # forces scale G^T lambda go on from an earlier step
+            state.Q[:, block.dof[:, nd:]] *= (last / scale)[:, None]
             unit = 1.0 if block.type.angular else self.length
             self.system.row_scale[block.dof[:, nd:]] = (scale * unit)[:, None]
         for block in self.blocks:

@@ -16,13 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 from scipy.sparse import bmat, csr_matrix, diags, identity
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear import LinearSolveError, make_solver, one_blas_thread
 from fem_mbs.solvers.redundancy import independent_rows
 
-__all__ = ["Buckling", "Modes", "Saddle", "buckling_factors", "negative_count", "symmetric_modes"]
+__all__ = [
+    "Buckling", "Modes", "Saddle", "buckling_factors", "negative_count", "negative_determinant", "symmetric_modes",
+]  # fmt: skip
 
 #: Unknowns up to which problems are solved dense.
 DENSE = 300
@@ -105,6 +108,38 @@ def null_space(G) -> np.ndarray:
 
 
 # --- inertia ---------------------------------------------------------------------------------------------------------
+def negative_determinant(K, G) -> bool:
+    """Whether the determinant of K (n, n), which may be unsymmetric, on the null space of G (m, n) is negative.
+
+    det(K + s^2 M) is positive for large s and any mass M, so that it has a real positive root s then.
+
+    Raises:
+        AnalysisError: the matrix is singular.
+    """
+    K, G = csr_matrix(K), csr_matrix(G)
+    d = np.sqrt(abs(K).max(axis=1).toarray().ravel())
+    d[d == 0.0] = 1.0
+    D = diags(1.0 / d)
+    Ks, Gs = D @ K @ D, G @ D
+    m = G.shape[0]
+    if m:
+        norm = np.sqrt(np.asarray(Gs.multiply(Gs).sum(axis=1)).ravel())
+        norm[norm == 0.0] = 1.0
+        Gs = diags(1.0 / norm) @ Gs
+        # the penalty makes redundant rows of G regular
+        Ks = bmat([[Ks, Gs.T], [Gs, -1e-7 * identity(m)]])
+    try:
+        lu = splu(Ks.tocsc())
+    except RuntimeError as error:
+        raise AnalysisError("the stiffness is singular") from error
+    odd = m + int((lu.U.diagonal() < 0.0).sum())
+    for order in (lu.perm_r, lu.perm_c):
+        n = order.size
+        cycles = connected_components(csr_matrix((np.ones(n), (np.arange(n), order)), shape=(n, n)), directed=False)[0]
+        odd += n - cycles
+    return bool(odd % 2)
+
+
 def negative_count(K, G, dense: int = DENSE) -> int:
     """Number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n); by all eigenvalues up to
     n = ``dense``, which knows zeros best.

@@ -489,7 +489,11 @@ def test_model_file(tmp_path):
     model = load_model(path)
     assert {b.type.name for b in model._blocks} >= {"exact_beam3_fixed1", "corotational_beam3", "director_mass3"}
     assert len(model.groups["bow"]) == 4
-    assert solve(model).steps[0].time[-1] == pytest.approx(0.02)
+    step = solve(model).steps[0]
+    assert step.time[-1] == pytest.approx(0.02)
+    # nothing moves it: its energies are round-off, and measured so
+    assert step.summary["energy"]["closing_error_relative"] < 0.1
+    assert "failures" not in step.summary
     path.write_text(FILE.replace('releases = {end = ["rotation y"]}', "releases = {top = 1}"))
     with pytest.raises(ModelError, match=r"releases = \{top = 1\} must be a table"):
         load_model(path)

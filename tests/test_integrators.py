@@ -687,6 +687,31 @@ def test_verdicts(rule, gain, loss, told, failed):
         assert not wanted or re.search(wanted, sentences[0])
 
 
+@pytest.mark.parametrize("rule", ["newmark", "hht", "generalised-alpha"])
+def test_gains_of_one_state_rules_are_failures_where_they_last(rule):
+    totals = {"gain": 4.0, "loss": 0.0, "scale": 1.0, "magnitude": 1.0}
+    told, failures = verdict(rule, Settings(), {**totals, "lasting": 0.0})
+    assert "400 % of the energy that parts and loads exchange came from nowhere for a time" in told[0]
+    assert failures == []
+    told, failures = verdict(rule, Settings(), {**totals, "lasting": 2.0})
+    assert told == []
+    assert "came from nowhere; rule" in failures[0]
+
+
+@pytest.mark.parametrize(("rule", "options"), FAMILY)
+@pytest.mark.parametrize("wh", [1e3])
+def test_overshoot_in_the_first_steps_ends_no_run(rule, options, wh):
+    """Speeds overshoot by w h and decay by rho_inf per step: the run goes on, and what is gone at its end is told."""
+    w, n = 3.0, 150
+    solution = solve(oscillator(wh / w, n, rule, w, **options))
+    step = solution.summary["steps"][0]
+    expected = chung_hulbert(wh / w, n, w, *weights(rule, Settings(**options))[:4])
+    assert np.allclose(solution.sensor("u")[:, 0] + 0.1, expected[:, 0], rtol=0.0, atol=1e-9)
+    assert "failures" not in step
+    overshoots = np.abs(expected[:, 1]).max() > 2.0 * 0.1 * w
+    assert any("came from nowhere for a time" in text for text in step["warnings"]) == overshoots
+
+
 def test_round_off_of_large_energies_breaks_no_promise():
     totals = {"gain": 1e-5, "loss": 0.0, "scale": 1e-3, "magnitude": 1e5}
     assert verdict("midpoint", Settings(), totals) == ([], [])

@@ -6,10 +6,12 @@ import json
 
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ellipk
 
 from fem_mbs import ConvergenceError, Model, ModelError, run, solve
+from fem_mbs.solvers.eigen import negative_determinant
 
 
 def arch(dimension: int = 2) -> Model:
@@ -336,3 +338,86 @@ def test_wrong_input(options, text):
     model.static_step(**options)
     with pytest.raises(ModelError, match=text.replace("(", r"\(")):
         solve(model)
+
+
+# --- after other steps -----------------------------------------------------------------------------------------------
+def rods(ball: bool, h: float = 0.0) -> Model:
+    """A rod on a hinge with a spring, perhaps a second one on a ball joint and a bushing; two steps of h, then rest."""
+    model = Model(3, gravity=(0.0, 0.0, -1.0))
+    model.body("rod", (0.3, 0.0, -0.2), 2.0, (0.02, 0.05, 0.06))
+    model.joint("hinge", "revolute", "rod", point=(0, 0, 0), axis=(0, 1, 0))
+    model.joint_spring("coil", "hinge", 600.0, damping=5.0)
+    if ball:
+        model.body("rod 2", (0.6, 0.1, -0.9), 1.0, (0.02, 0.05, 0.06))
+        model.joint("ball", "spherical", "rod", "rod 2", point=(0.6, 0, -0.4))
+        model.bushing("pad", "rod 2", "ground", [3e3] * 3 + [80.0] * 3, point=(0.6, 0.1, -0.9))
+    model.sensor("p", "position", on="rod")
+    if h:
+        model.transient_step(2 * h, h, frames=0)
+    model.static_step()
+    return model
+
+
+@pytest.mark.parametrize("ball", [False, True])
+@pytest.mark.parametrize("h", [1e-3, 0.1])
+def test_statics_of_joints_after_a_transient(ball, h):
+    """Multipliers go on as forces, whatever scales the constraints have; round-off of stiffness gives none."""
+    solution = solve(rods(ball, h))
+    assert solution.steps[-1].summary["warnings"] == []
+    assert solution.steps[-1].summary["increments"] == 1
+    assert solution.sensor("p")[-1] == pytest.approx(solve(rods(ball)).sensor("p")[-1], abs=1e-9)
+    if not ball:  # 600 turn = 2 g (lever arm)
+        turn = brentq(lambda a: 600.0 * a - 2.0 * (0.3 * np.cos(a) - 0.2 * np.sin(a)), 0.0, 0.1)
+        c, s = np.cos(turn), np.sin(turn)
+        assert solution.sensor("p")[-1] == pytest.approx((0.3 * c - 0.2 * s, 0.0, -0.2 * c - 0.3 * s), rel=1e-9)
+
+
+# --- loads without a potential ---------------------------------------------------------------------------------------
+def clamped(**loads: tuple[float, float, float]) -> Model:
+    """A clamped rod of 1 m along x with EI = GJ = 100."""
+    model = Model(3)
+    model.section("s", "stiffness", EA=1e6, GA=1e6, GJ=100.0, EI=100.0, rhoA=1.0, rhoI=1e-3)
+    model.line("rod", (0, 0, 0), (1, 0, 0), 16)
+    model.beams("rod", "rod", "s")
+    model.fix("rod:start")
+    for name, vector in loads.items():
+        if name == "moment":
+            model.moment(name, "rod:end", vector)
+        else:
+            model.force(name, "rod:end", vector, follower=name == "follower")
+    model.sensor("tip", "position", on="rod:end")
+    model.static_step(increments=10)
+    return model
+
+
+@pytest.mark.parametrize("loads", [{"moment": (0, 0, 200 * np.pi)}, {"follower": (-1500.0, 0, 0)}])
+def test_symmetric_parts_prove_nothing_of_loads_without_a_potential(loads):
+    """Rolled up to a circle; Beck's column below its load of flutter, 20.05 EI/l^2, where it is stable."""
+    solution = solve(clamped(**loads))
+    step = solution.steps[0].summary
+    assert step["negative_eigenvalues"] is None
+    assert not any("are unstable" in text for text in step["warnings"])
+    assert any("does not tell whether equilibria are stable" in text for text in step["warnings"])
+    assert step["cut_increments"] == 0
+    if "moment" in loads:
+        assert np.abs(solution.sensor("tip")[-1]).max() < 1e-3
+
+
+def test_negative_determinants_prove_divergence():
+    """In one plane, of P a quarter follows: divergence from cos kl = -1/3 on, 365 N."""
+    model = clamped(dead=(-300.0, 0, 0), follower=(-100.0, 0, 0))
+    model.fix("rod", ["y"])
+    step = solve(model).steps[0].summary
+    assert "equilibria are unstable from load factor 0.9 to the end" in step["warnings"][-1]
+    assert any("are unstable" in t and "determinant of the unsymmetric stiffness" in t for t in step["warnings"])
+
+
+def test_signs_of_determinants_on_a_null_space():
+    rng = np.random.default_rng(4)
+    found = []
+    for _ in range(20):
+        K, G = rng.standard_normal((7, 7)), rng.standard_normal((3, 7))
+        Z = null_space(G)
+        found.append(negative_determinant(K, G))
+        assert found[-1] == (np.linalg.det(Z.T @ K @ Z) < 0.0)
+    assert len(set(found)) == 2

@@ -29,7 +29,7 @@ from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
 from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
-from fem_mbs.analysis.rules import HOPELESS, RULES, check_explicit, check_rule, verdict
+from fem_mbs.analysis.rules import HOPELESS, LATE, RULES, SETTLING, check_explicit, check_rule, verdict
 from fem_mbs.analysis.solution import (
     ENERGY_COLUMNS,
     Progress,
@@ -480,6 +480,7 @@ class _Run:
         along = None
         if wanted is not None:
             along = EigenvaluePath(self, f'Step "{step.name}"', wanted, self.events if with_events else None)
+        late = self.t + LATE * options["duration"]
         if resumed:
             stepping.restore(resumed)
             self.linear.restore(resumed)
@@ -496,7 +497,7 @@ class _Run:
             self._first_rows(
                 stepping, mid_step_valid=True, **({"eigenvalues": along.here(time=self.t)} if along else {})
             )
-            totals = _new_totals(stepping)
+            totals = _new_totals(stepping, late)
         else:
             if not self.started:
                 spin = self._spin(step, options, self.t)
@@ -509,7 +510,7 @@ class _Run:
                 start_rule(
                     self._without_reserved(), self.state, float(np.nextafter(self.t, np.inf)), h, stepping.weights
                 )
-            totals = _new_totals(stepping)
+            totals = _new_totals(stepping, late)
         self.started = rule != "static"
         t0 = self.t
         last = None if with_events else n_steps  # with events rows may be more than steps
@@ -569,6 +570,8 @@ class _Run:
             self.t = float(stepping.time(n_steps))
         elapsed = perf_counter() - started
         scale = energy_range(totals)
+        if not np.isfinite(totals["lasting"]):  # an event has ended the run before
+            totals["lasting"] = max(totals["last"][6], 0.0)
         told, failures = verdict(rule, settings, {**totals, "scale": scale})
         return {
             "type": step.kind, "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
@@ -640,16 +643,21 @@ def _compile(model: Model) -> CompiledModel:
     return model.compile(stepping=any(step.kind not in LINEAR for step in model.steps))
 
 
-def _new_totals(stepping: Stepping) -> dict[str, Any]:
+def _new_totals(stepping: Stepping, late: float) -> dict[str, Any]:
+    """Account of energies at the start; a gain that is there at all times from ``late`` [s] on lasts."""
     totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
     totals["kinetic"] = float(stepping.first_row[0])
     totals["magnitude"] = float(np.abs(stepping.first_row[:3]).max())
-    totals["rows"] = totals["gain"] = totals["loss"] = 0
+    totals["round_off"] = stepping.round_off()
+    totals["late"], totals["lasting"] = late, np.inf
+    totals["rows"] = totals["gain"] = totals["loss"] = totals["settling"] = 0
     return totals
 
 
 def _check_growth(stepping: Stepping, totals: dict[str, Any], chunk: Chunk) -> None:
     """Stop a run that has become unstable, before its rows are kept.
+
+    Every row is judged by those before it, however the steps are cut into chunks.
 
     Raises:
         ConvergenceError: a value is not finite, or energy comes from nowhere beyond all measure.
@@ -657,12 +665,22 @@ def _check_growth(stepping: Stepping, totals: dict[str, Any], chunk: Chunk) -> N
     finite = np.isfinite(chunk.ledger).all(axis=1)
     row = int(np.argmin(finite)) if not finite.all() else -1
     if row < 0:
-        known = {**totals}
-        _update_totals(known, chunk)
-        gain = np.maximum.accumulate(chunk.ledger[:, 6])
-        scale = max(energy_range(known), 1e-9 * known["magnitude"])
+        closing = chunk.ledger[:, 6]
+        gain = np.maximum(closing, 0.0)
+        energy = chunk.ledger[:, :3].sum(axis=1) - closing
+
+        def largest(key: str, values: np.ndarray) -> np.ndarray:
+            return np.maximum(np.maximum.accumulate(values), totals[key])
+
+        scale = largest("high", energy) - np.minimum(np.minimum.accumulate(energy), totals["low"])
+        scale = np.maximum(scale, largest("kinetic", chunk.ledger[:, 0] - gain))
+        magnitude = largest("magnitude", np.abs(chunk.ledger[:, :3]).max(axis=1) - gain)
+        scale = np.maximum(scale, np.maximum(1e-9 * magnitude, totals["round_off"]))
+        if stepping.overshoots:
+            settling = np.arange(len(gain)) + totals["rows"] < SETTLING
+            scale += largest("settling", np.where(settling, gain, 0.0))
         grown = gain > HOPELESS * scale
-        row = int(np.argmax(grown)) if grown.any() and known["gain"] > 1e-9 * known["magnitude"] else -1
+        row = int(np.argmax(grown)) if grown.any() else -1
     if row >= 0:
         bound = ""
         if stepping.explicit:
@@ -683,6 +701,8 @@ def _update_totals(totals: dict[str, Any], chunk: Chunk) -> None:
     totals["error"] = max(totals["error"], float(np.abs(closing).max()))
     totals["gain"] = max(totals["gain"], float(gain.max()))
     totals["loss"] = max(totals["loss"], -float(closing.min()))
+    totals["settling"] = max(totals["settling"], float(gain[: max(SETTLING - totals["rows"], 0)].max(initial=0.0)))
+    totals["lasting"] = min(totals["lasting"], float(gain[chunk.time >= totals["late"]].min(initial=np.inf)))
     totals["rows"] += len(chunk.time)
     largest = np.abs(chunk.ledger[:, :3]).max(axis=1) - gain
     totals["magnitude"] = max(totals["magnitude"], float(largest.max()))

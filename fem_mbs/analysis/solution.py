@@ -121,6 +121,7 @@ def relative_error(totals: dict[str, Any]) -> float:
     """The closing error over what `energy_range` says; where next to nothing moves, over the energies themselves."""
     scale, magnitude = energy_range(totals), totals.get("magnitude", 0.0)
     scale = scale if scale > _REST * magnitude else magnitude
+    scale = max(scale, totals.get("round_off", 0.0))
     return totals["error"] / scale if scale else 0.0
 
 

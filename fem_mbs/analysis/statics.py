@@ -25,7 +25,7 @@ from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.continuation import Critical, PathSettings, Point, follow
 from fem_mbs.solvers.descent import descend
-from fem_mbs.solvers.eigen import negative_count
+from fem_mbs.solvers.eigen import negative_count, negative_determinant
 from fem_mbs.solvers.linear import SingularMatrixError
 
 __all__ = ["STATIC_OPTIONS", "check_levels", "check_options", "controlled", "run_static", "varied"]
@@ -193,6 +193,8 @@ class _Static:
         self.snaps: list[tuple[float, float]] = []  # places between which an equilibrium does not join the last one
         self.unstable: list[tuple[float, float | None]] = []  # first and last places of unstable equilibria
         wanted = options["eigenvalues"]
+        self.undecided = False  # whether the last count is none, but 1 where the determinant is negative
+        self.loads_without_potential = False
         self.eigenvalues = EigenvaluePath(run, f'Step "{step.name}"', wanted) if wanted is not None else None
 
     def set(self, factor: float) -> None:
@@ -282,7 +284,8 @@ class _Static:
             "increments": self.points, "cut_increments": cuts,
             "iterations": int(stepping.counter[S.TOTAL_ITERATIONS]) + self.iterations,
             "strain_energy": float(self.chunk.ledger[-1, 1]),
-            "negative_eigenvalues": count, "snap_through": [list(pair) for pair in self.snaps],
+            "negative_eigenvalues": None if self.undecided else count,
+            "snap_through": [list(pair) for pair in self.snaps],
             "warnings": self.said(count),
         }  # fmt: skip
 
@@ -391,8 +394,15 @@ class _Static:
         many = self.options["increments"] > _MANY and not self.problem.quick
         if last is not None and many and self.applied != self.options["until"]:
             return last
+        problem = self.problem
         try:
-            return self.problem.falling(self.applied)
+            found = problem.falling(self.applied)
+            self.undecided = bool(found) and problem.skew > _UNSYMMETRIC
+            if not self.undecided:
+                return found
+            # of loads without a potential the symmetric part proves nothing, a negative determinant does
+            self.loads_without_potential = True
+            return int(problem.diverging())
         except AnalysisError:
             return None
 
@@ -406,12 +416,21 @@ class _Static:
             + ("" if self.options["duration"] else '; control = "arc" follows the path')
             for a, b in self.snaps
         ]
-        part = "symmetric part of the unsymmetric " if self.problem.asymmetry > _UNSYMMETRIC else ""
+        if self.loads_without_potential:
+            found.append(
+                "loads have no potential (the stiffness is unsymmetric): unless said here, a static step does not tell "
+                "whether equilibria are stable; a complex_modes step about the state does"
+            )
+        proof = (
+            "the determinant of the unsymmetric stiffness is negative"
+            if self.undecided
+            else f"{count} negative eigenvalues of the stiffness"
+        )
         for a, b in self.unstable:
             end = "the end" if b is None else f"{b:.6g}{unit}"
             found.append(
                 f"equilibria are unstable from {what} {a:.6g}{unit} to {end}: the least push makes the model leave them"
-                + (f" ({count} negative eigenvalues of the {part}stiffness at the end)" if b is None else "")
+                + (f" ({proof} at the end)" if b is None else "")
             )
         return found
 
@@ -563,7 +582,7 @@ class _Problem:
         kind = arrays.kind[self.unknown]
         self.node = kind != S.MULTIPLIER
         self.weight = np.select([kind == S.POSITION, kind == S.ROTATION], [self.system.length**-2, 1.0], 0.0)
-        self.asymmetry = 0.0
+        self.asymmetry = self.skew = 0.0  # largest so far, and of the last count
         self.force = 1.0
         self.before: np.ndarray | None = None  # time functions (1, n_fun) at the last equilibrium
         self.chunk: Chunk | None = None
@@ -742,6 +761,12 @@ class _Problem:
         """Whether a Cholesky factorisation of the band tells that no eigenvalue is negative."""
         return bool(self.system.banded and self.node.all())
 
+    def diverging(self) -> bool:
+        """Whether the determinant of the tangent that `falling` has assembled is negative on the null space of the
+        constraints: the equilibrium is unstable with any mass."""
+        K, G = self._parts(whole=True)
+        return negative_determinant(K + diags(_ZERO * abs(K).max(axis=1).toarray().ravel()), G)
+
     def _positive(self) -> bool:
         """Whether the symmetric part of the assembled band, with zeros moved up a little, is positive definite."""
         band, n = self.system.bandwidth, self.system.n_equations
@@ -756,14 +781,15 @@ class _Problem:
         self._assemble(C.TANGENT, factor)
         return negative_count(*self._parts())
 
-    def _parts(self) -> tuple[csr_matrix, csr_matrix]:
-        """Symmetric part of the stiffness, and the constraints' gradient."""
+    def _parts(self, whole: bool = False) -> tuple[csr_matrix, csr_matrix]:
+        """Symmetric part of the stiffness, or all of it, and the constraints' gradient."""
         A = self._matrix()
         K, G = A[self.node][:, self.node], A[~self.node][:, self.node]
         skew = abs(K - K.T)
         if K.nnz:
-            self.asymmetry = max(self.asymmetry, float(skew.max() / abs(K).max()))
-        return 0.5 * (K + K.T), G
+            self.skew = float(skew.max() / abs(K).max())
+            self.asymmetry = max(self.asymmetry, self.skew)
+        return (K if whole else 0.5 * (K + K.T)), G
 
     def _matrix(self) -> csr_matrix:
         system, n = self.system, self.system.n_equations

@@ -39,6 +39,7 @@ _WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
 _LINEAR_TOLERANCE = 1e-12
 #: Rotation of a node in a step [rad] from which on it is said that the steps are long.
 _LONG_TURN = 1.0
+_ROUND_OFF = 8.0 * 2.0**-52  # of coordinates, over the model's size
 _KEPT = 3  # rows that `_steadied` looks back
 _CHUNK_SECONDS = 0.2
 _CHUNK_BYTES = 32e6
@@ -119,6 +120,7 @@ class Stepping:
         c[S.MAX_ITERATIONS] = settings.max_iterations
         static = rule == "static"
         self.two_state = not static and RULES[rule].two_state
+        self.overshoots = not static and RULES[rule].overshoots
         self.weights = Weights() if static else weights(rule, settings)
         c[S.RULE_KIND] = S.STATIC if static else RULES[rule].kind
         self.explicit = c[S.RULE_KIND] == S.EXPLICIT
@@ -225,6 +227,20 @@ class Stepping:
         row = self.energies(self.evaluate(now, now, now)[0])  # energies that follow time count at the start
         self.initial_energy = float(row[_ENERGIES].sum())
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
+
+    def round_off(self) -> float:
+        """Energy [J] that round-off of the coordinates amounts to, in strains and, over a step, in speeds."""
+        system, now = self.compiled.system, np.array([self.t0])
+        fun = self.evaluate(now, now, now)[0]
+        # of a tangent h^2/2 K + M ..; that of the explicit rule is M alone
+        over = 0.5 * self.h**2 if self.explicit else self.ctl[C.SF]
+        size = np.where(system.kind == S.POSITION, self.compiled.length, 1.0) * _ROUND_OFF
+        total = 0.0
+        for block, _fe, ke in self.compiled.element_arrays(C.TANGENT, self.ctl, fun, self.state):
+            nd = block.type.node_dofs
+            diagonal = np.abs(np.einsum("eii->ei", ke)[:, :nd])
+            total += float((diagonal * size[block.dof[:, :nd]] ** 2).sum())
+        return total / over
 
     def energies(self, fun) -> np.ndarray:
         """Ledger row of the present state (row 0)."""
