@@ -12,6 +12,7 @@ from fem_mbs.cli_report_stability import STABILITY, make_table, stability_senten
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from fem_mbs.results import Results
     from fem_mbs.results_mac import Mac
@@ -114,12 +115,14 @@ def _steps(results: Results) -> Table:
     return table
 
 
-def _closing(summary: dict[str, Any]) -> str:
+def _closing(summary: dict[str, Any]) -> Text:
     """Closing error of the energy over its range; red where the step has failed."""
+    from rich.text import Text
+
     error = summary.get("energy", {}).get("closing_error_relative")
-    if error is None:
-        return "[bold red]FAILED[/]" if summary.get("failures") else ""
-    return f"[bold red]{error:.2e} FAILED[/]" if summary.get("failures") else f"{error:.2e}"
+    failed = bool(summary.get("failures"))
+    words = ([] if error is None else [f"{error:.2e}"]) + ["FAILED"] * failed
+    return Text(" ".join(words), style="bold red" if failed else "")
 
 
 def _count_of_steps(summary: dict[str, Any], n: int) -> str:

@@ -69,12 +69,14 @@ def stability_tables(name: str, step: Any) -> Iterator[Table]:
 
 
 def stability_sentences(step: Any) -> Iterator[str]:
-    """What a step says of stability, in words."""
+    """What a step says of stability, in words with marks of `rich`; names in them stand as they are."""
+    from rich.markup import escape
+
     s = step.summary
     kind = s.get("type")
     if kind == "complex_modes":
         grows = unstable(as_complex(s["eigenvalues"])) if s.get("eigenvalues") else np.zeros(0, bool)
-        where = f', rotor "{s["rotor"]}" at {s["speed"]:.6g} rad/s' if s.get("rotor") else ""
+        where = f', rotor "{escape(s["rotor"])}" at {s["speed"]:.6g} rad/s' if s.get("rotor") else ""
         seen = f", seen from the {s['frame']} frame" if s.get("rotor") and s.get("frame") else ""
         if s.get("stable", not grows.any()):
             yield f"no mode grows{where}{seen}"
@@ -86,8 +88,8 @@ def stability_sentences(step: Any) -> Iterator[str]:
     else:
         branches = eigenvalue_path(step)
         if branches is not None:
-            what, _, unit = branches.label.rstrip("]").partition(" [")
-            yield from _onset_sentences(branches, what[:1].lower() + what[1:], unit.strip("-"))
+            what, _, unit = branches.label.removesuffix("]").rpartition(" [")
+            yield from _onset_sentences(branches, escape(what[:1].lower() + what[1:]), unit.strip("-"))
 
 
 def _onset_sentences(branches: Branches, name: str, unit: str) -> Iterator[str]:
@@ -195,7 +197,7 @@ def _map(name: str, s: dict[str, Any]) -> Table:
 
 def _path(name: str, branches: Branches) -> Table:
     """Frequencies and growth rates at the first and the last point of each branch."""
-    what, _, unit = branches.label.rstrip("]").partition(" [")
+    what, _, unit = branches.label.removesuffix("]").rpartition(" [")
     unit = "" if unit == "-" else f" {unit}"
     table = make_table(f"{name}: eigenvalue", f"from {what.lower()}", "Hz", "Re p [1/s]", "to", "Hz", "Re p [1/s]")
     for k, column in enumerate(branches.values.T[:_MAX_ROWS], 1):

@@ -165,5 +165,8 @@ def test_report_of_buckling_linear_statics_and_counts(tmp_path):
     (table,) = _findings(results.steps[0])
     assert "displacement [m]" in text(table) and "0.00123" in text(table) and "-12.5" in text(table)
     assert "linear static" in text(_steps(results))
+    for energy, said in (({}, "FAILED"), ({"closing_error_relative": 0.25}, "2.50e-01 FAILED")):
+        failed = write(tmp_path, summary=summary | {"failures": ["it ends short"], "energy": energy}, kind="static")
+        assert said in text(_steps(failed)) and "[" not in text(_steps(failed)).splitlines()[-2]
     assert "no mode is missing (4)" in _counted("m", {"expected": 4, "found": 4})
     assert "5 modes lie up to the highest one, 4 were found" in _counted("m", {"expected": 5, "found": 4})

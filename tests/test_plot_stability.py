@@ -338,8 +338,9 @@ def test_maps_with_holes_and_of_one_kind(tmp_path):
         plot.plot_stability_map(map_of(tmp_path, [[1.0, 2.0]] * 3), 0, tmp_path / "a.png")
 
 
-def test_a_map_over_one_parameter(tmp_path):
-    """A pendulum on a spring and a damper, upside down: J p^2 + d p + k - 9.81 = 0."""
+@pytest.mark.parametrize("name", ["s", "[/] [red]s"])
+def test_a_map_over_one_parameter(tmp_path, name):
+    """A pendulum on a spring and a damper, upside down: J p^2 + d p + k - 9.81 = 0; names keep their brackets."""
     stiffness = np.linspace(5.0, 20.0, 16)
     roots = [np.roots([0.6, 0.3, k - 9.81]) for k in stiffness]
     writer = ResultsWriter(tmp_path, {"title": "", "version": "0", "dimension": 2, "nodes": np.zeros((1, 2))})
@@ -348,7 +349,7 @@ def test_a_map_over_one_parameter(tmp_path):
     for row, p in zip(flat, roots, strict=True):
         row[: 2 * (p.imag >= 0.0).sum()] = np.column_stack((p.real, p.imag))[p.imag >= 0.0].ravel()
     writer.append({"time": np.arange(16.0), "eigenvalues": flat})
-    parameter = {"name": "stiffness of s", "unit": "N m/rad", "values": stiffness.tolist()}
+    parameter = {"name": f"stiffness of {name}", "unit": "N m/rad", "values": stiffness.tolist()}
     writer.end_step({
         "type": "stability_map", "parameters": [parameter],
         "growth": [[max(p.real)] for p in roots], "frequency": [[abs(p[0].imag) / 2 / np.pi] for p in roots],
@@ -356,10 +357,10 @@ def test_a_map_over_one_parameter(tmp_path):
     writer.close()
     results = Results.open(tmp_path)
     branches = eigenvalue_path(results.steps[0])
-    assert branches.label == "Stiffness of s [N m/rad]"
+    assert branches.label == f"Stiffness of {name} [N m/rad]"
     (end,) = onsets(branches)
     assert end.ends and end.at == pytest.approx(9.81, abs=1e-6)
-    assert "divergence up to stiffness of s 9.81 N m/rad" in report(results)
+    assert f"divergence up to stiffness of {name} 9.81 N m/rad" in report(results)
     assert [path.name for path in plot.plot_all(results)] == ["stability-1-map.png"]
 
 
