@@ -332,16 +332,28 @@ def report_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inex
         strain0 = axial_strain(ax * ax + ay * ay, length, ta0, tb0, second)
         strain = axial_strain(b2, length, ta, tb, second)
         k_axial = 0.0 if inextensible else par[e, EA] / length
+        beta = par[e, DAMPING] + ctl[DECAY]
         if job == LEDGER:
             fe[r, STRAIN] = 0.5 * (k_axial * strain * strain + s11 * (ta * ta + tb * tb)) + s12 * ta * tb
             fe[r, STRAIN] += tb * par[e, M0_Q] - ta * par[e, M0_P] + (0.0 if inextensible else strain * par[e, N0])
-            beta = par[e, DAMPING] + ctl[DECAY]
             if beta != 0.0 and ctl[H] > 0.0:
                 da, db, de = ta - ta0, tb - tb0, strain - strain0
                 fe[r, DISSIPATED] = (
                     beta * (k_axial * de * de + s11 * (da * da + db * db) + 2.0 * s12 * da * db) / ctl[H]
                 )
         elif job == OUTPUT or job == STRESSES:
+            # rates of the strains times beta; stresses that stiffen are elastic
+            ra, rb, stretch = 0.0, 0.0, 0.0
+            if job == OUTPUT and beta != 0.0:
+                if one_state:
+                    vx, vy = V[1, qx] - V[1, px], V[1, qy] - V[1, py]
+                    spin = (ux * vy - uy * vx) / n1
+                    ra, rb = beta * (V[1, dof[e, 2]] - spin), beta * (V[1, dof[e, 5]] - spin)
+                    stretch = beta * (ux * vx + uy * vy)
+                    stretch += second * length * ((4.0 * ta - tb) * ra + (4.0 * tb - ta) * rb) / 30.0
+                elif ctl[H] > 0.0:
+                    rate = beta / ctl[H]
+                    ra, rb, stretch = rate * (ta - ta0), rate * (tb - tb0), rate * (strain - strain0)
             # mean of both ends of the step, or the end for one-state rules
             f = 0.0 if one_state else 0.5
             strain = f * strain0 + (1.0 - f) * strain
@@ -352,7 +364,12 @@ def report_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inex
                 continue
             beam_block(FORCE, e, e + 1, ctl, par, dof, rot, hist, Q, D, V, U, row, ke, inextensible)
             # moments conjugate to the mean local rotations, which are those that a rule keeps
-            N = par[e, SCALE] * U[dof[e, 6]] / ctl[SF] if inextensible else k_axial * strain + par[e, N0]
+            if inextensible:
+                N = par[e, SCALE] * U[dof[e, 6]] / ctl[SF]
+            else:
+                N = k_axial * (strain + stretch) + par[e, N0]
+            M_p -= s11 * ra + s12 * rb
+            M_q += s12 * ra + s11 * rb
             k = N * second * length / 30.0
             row[0, 2], row[0, 5] = ctl[SF] * (k * (4.0 * am - bm) - M_p), ctl[SF] * (k * (4.0 * bm - am) + M_q)
             section_forces(fe[r], row, 1.0 / ctl[SF], D, first, i, j, par[e, EX], par[e, EY])

@@ -175,6 +175,33 @@ def _resultant(p, w, E, l, out):
 
 
 @inner
+def _natural_rows(y, w, E, l, length, unit, t, p, B):
+    """Gradient B (6, 9) of what `_along` makes of natural strains, by chord and spins; y: means of the strains' parts,
+    w: gradient of |l|; unit: zeros (6,), t (6,), p (16,): room."""
+    for i in range(6):
+        unit[i] = 1.0
+        _at_ends(unit, t)
+        natural_strains.adjoint(y, t, length, p)
+        _resultant(p, w, E, l, B[i])
+        unit[i] = 0.0
+
+
+@inner
+def _strain_rates(V, D, dof, rot, e, a, M, B, out):
+    """out (6,) = rates of the strains at state 1 from the velocities, M B their gradient there, a (2, 3) the arms."""
+    x, b = np.empty(9), np.empty(6)
+    end_rates(V, D, dof, rot, e, a, x)
+    for i in range(6):
+        b[i] = 0.0
+        for j in range(9):
+            b[i] += B[i, j] * x[j]
+    for i in range(6):
+        out[i] = 0.0
+        for j in range(6):
+            out[i] += M[i, j] * b[j]
+
+
+@inner
 def _scalar_rows(E, l, u, B):
     """Gradient (16, 9) of the scalars z by chord and spins at one state; u: unit chord."""
     B[:] = 0.0
@@ -324,12 +351,7 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
                 am[k, i] = 0.5 * (a[0, k, i] + a[1, k, i])
         if natural:
             natural_strains.means(z[0], W[0], z[1], W[1], y, x)
-            for i in range(6):
-                unit[i] = 1.0
-                _at_ends(unit, t)
-                natural_strains.adjoint(y, t, length, p)
-                _resultant(p, w, EM, lm, B[i])
-                unit[i] = 0.0
+            _natural_rows(y, w, EM, lm, length, unit, t, p, B)
         else:
             _rows(EM, lm, w, length, B)
         # mean stresses
@@ -343,26 +365,16 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
         if need_end:
             if natural:
                 natural_strains.means(z[1], W[1], z[1], W[1], y1, x1)
-                for i in range(6):
-                    unit[i] = 1.0
-                    _at_ends(unit, t)
-                    natural_strains.adjoint(y1, t, length, p)
-                    _resultant(p, u, E[1], l[1], B1[i])
-                    unit[i] = 0.0
+                _natural_rows(y1, u, E[1], l[1], length, unit, t, p, B1)
                 composition(b[1], c, g, length, M1)
             else:
                 _rows(E[1], l[1], u, length, B1)
                 _composition(b[1], length, second, M1)
         if one_state and beta != 0.0:
             # rates from the velocities; their geometric derivative is left out of the tangent
-            end_rates(V, D, dof, rot, e, a[1], f9)
+            _strain_rates(V, D, dof, rot, e, a[1], M1, B1, s)
             for i in range(6):
-                s[i] = 0.0
-                for j in range(9):
-                    s[i] += B1[i, j] * f9[j]
-            for i in range(6):
-                for j in range(6):
-                    v[i] += beta * M1[i, j] * s[j]
+                v[i] += beta * s[i]
             f1 += 0.5 * beta * ctl[WV]
         for i in range(6):
             sigma[i] = par[e, STRESS + i]
@@ -444,17 +456,18 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
 
 
 @inner
-def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
+def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, natural):
     if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
-    start = 1.0 if ctl[RULE] == ONE_STATE else 0.5  # weight of the end: outputs are means over the step
+    one_state = ctl[RULE] == ONE_STATE
+    start = 1.0 if one_state else 0.5  # weight of the end: outputs are means over the step
     fixed = dof.shape[1] - 12
     g, c, t = 0.0, np.zeros((2, 2)), np.empty(6)
-    E, l, a, w = np.empty((6, 3)), np.empty(3), np.empty((2, 3)), np.empty(3)
-    b, es, z, W = np.empty(6), np.empty((2, 6)), np.empty(_NZ), np.empty(_NW)
+    E, l, a, w = np.empty((2, 6, 3)), np.empty((2, 3)), np.empty((2, 2, 3)), np.empty((2, 3))
+    b, es, z, W = np.empty((2, 6)), np.empty((2, 6)), np.empty((2, _NZ)), np.empty((2, _NW))
     y, x, p, B = np.empty(_NY), np.empty(10), np.empty(_NZ), np.empty((6, 9))
     S, M, sigma, s, f9 = np.empty((6, 6)), np.empty((6, 6)), np.empty(6), np.empty(6), np.empty(9)
-    acting = np.empty(12)
+    rates, unit, acting = np.empty(6), np.zeros(6), np.empty(12)
     for e in range(e0, e1):
         f = fe[e - e0]
         if job == OUTPUT:
@@ -467,25 +480,44 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
         beta = par[e, DAMPING] + ctl[DECAY]
         loss = beta != 0.0 and ctl[H] > 0.0
         for state in range(2):
-            weight = start if state == 1 else 1.0 - start
-            if state == 0 and (not loss if job == LEDGER else weight == 0.0):
+            if state == 0 and (not loss if job == LEDGER else one_state):
                 continue
-            place(par, e, dof, rot, Q, D, state, E, l, a)
-            n, stretch = _stretch(l, length)
+            place(par, e, dof, rot, Q, D, state, E[state], l[state], a[state])
+            n, stretch = _stretch(l[state], length)
+            for i in range(3):
+                w[state, i] = l[state, i] / n
             if natural:
-                natural_strains.scalars(E, l, n, z, W)
-                natural_strains.strains(W, length, stretch, t)
-                _along(t, b)
-                composed(b, c, g, length, es[state])
+                natural_strains.scalars(E[state], l[state], n, z[state], W[state])
+                natural_strains.strains(W[state], length, stretch, t)
+                _along(t, b[state])
+                composed(b[state], c, g, length, es[state])
             else:
-                _generalised(E, l, length, stretch, b)
-                _second_order(b, length, second, es[state])
-            if job == LEDGER:
-                continue
+                _generalised(E[state], l[state], length, stretch, b[state])
+                _second_order(b[state], length, second, es[state])
+        if job == LEDGER:
+            store_energy(par, e, S, loss, es, beta / ctl[H] if loss else 0.0, f)
+            continue
+        for i in range(6):
+            rates[i] = 0.0
+        if job == OUTPUT and beta != 0.0:
+            if one_state:
+                if natural:
+                    natural_strains.means(z[1], W[1], z[1], W[1], y, x)
+                    _natural_rows(y, w[1], E[1], l[1], length, unit, t, p, B)
+                    composition(b[1], c, g, length, M)
+                else:
+                    _rows(E[1], l[1], w[1], length, B)
+                    _composition(b[1], length, second, M)
+                _strain_rates(V, D, dof, rot, e, a[1], M, B, rates)
+            elif loss:
+                for i in range(6):
+                    rates[i] = (es[1, i] - es[0, i]) / ctl[H]
+        for state in range(1 if one_state else 0, 2):
+            weight = start if state == 1 else 1.0 - start
             for i in range(6):
                 sigma[i] = par[e, STRESS + i]
                 for j in range(6):
-                    sigma[i] += S[i, j] * (es[state, j] - par[e, REFERENCE + j])
+                    sigma[i] += S[i, j] * (es[state, j] - par[e, REFERENCE + j] + beta * rates[j])
             if job == STRESSES:
                 for i in range(6):
                     f[i] += weight * sigma[i]
@@ -493,31 +525,27 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, natural):
             for i in range(fixed):
                 sigma[int(par[e, FIXED + i])] += par[e, SCALE] * U[dof[e, 12 + i]] / ctl[SF]
             if natural:
-                composition(b, c, g, length, M)
+                composition(b[state], c, g, length, M)
             else:
-                _composition(b, length, second, M)
+                _composition(b[state], length, second, M)
             for i in range(6):
                 s[i] = 0.0
                 for j in range(6):
                     s[i] += M[j, i] * sigma[j]
-            for i in range(3):
-                w[i] = l[i] / n
             if natural:
-                natural_strains.means(z, W, z, W, y, x)
+                natural_strains.means(z[state], W[state], z[state], W[state], y, x)
                 _at_ends(s, t)
                 natural_strains.adjoint(y, t, length, p)
-                _resultant(p, w, E, l, f9)
+                _resultant(p, w[state], E[state], l[state], f9)
             else:
-                _rows(E, l, w, length, B)
+                _rows(E[state], l[state], w[state], length, B)
                 for j in range(9):
                     f9[j] = 0.0
                     for i in range(6):
                         f9[j] += s[i] * B[i, j]
-            section_forces(f9, acting, E, a, weight, f)
+            section_forces(f9, acting, E[state], a[state], weight, f)
             f[8] += weight * es[state, 0] / length
-            f[9] += weight * b[3 if natural else 1] / length
-        if job == LEDGER:
-            store_energy(par, e, S, loss, es, beta / ctl[H] if loss else 0.0, f)
+            f[9] += weight * b[state, 3 if natural else 1] / length
 
 
 @kernel
@@ -532,12 +560,12 @@ def force_natural(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
 
 @kernel
 def report_generalised(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, False)
+    block_report(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, False)
 
 
 @kernel
 def report_natural(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    block_report(job, e0, e1, ctl, par, dof, rot, Q, D, U, fe, True)
+    block_report(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, True)
 
 
 def twist(par, dof, rot, Q, D):

@@ -375,6 +375,25 @@ def _joined(S, f, M, M1, W, C):
 
 
 # --- the element -----------------------------------------------------------------------------------------------------
+@inner
+def _strain_rates(V, D, dof, rot, e, a, M, J, B, out):
+    """out (6,) = rates of the strains at state 1 from the velocities, M J B their gradient there, a (2, 3) the arms."""
+    x, y, d = np.empty(9), np.empty(7), np.empty(6)
+    end_rates(V, D, dof, rot, e, a, x)
+    for i in range(7):
+        y[i] = 0.0
+        for j in range(9):
+            y[i] += B[i, j] * x[j]
+    for i in range(6):
+        d[i] = 0.0
+        for j in range(7):
+            d[i] += J[i, j] * y[j]
+    for i in range(6):
+        out[i] = 0.0
+        for j in range(6):
+            out[i] += M[i, j] * d[j]
+
+
 @kernel
 def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
@@ -424,18 +443,9 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             composition(d[1], c, 0.0, length, M1)
         if one_state and beta != 0.0:
             # rates from the velocities; their geometric derivative is left out of the tangent
-            end_rates(V, D, dof, rot, e, a[1], f9)
-            for i in range(7):
-                p[i] = 0.0
-                for j in range(9):
-                    p[i] += B1[i, j] * f9[j]
+            _strain_rates(V, D, dof, rot, e, a[1], M1, J1, B1, s)
             for i in range(6):
-                s[i] = 0.0
-                for j in range(7):
-                    s[i] += J1[i, j] * p[j]
-            for i in range(6):
-                for j in range(6):
-                    v[i] += beta * M1[i, j] * s[j]
+                v[i] += beta * s[i]
             f1 += 0.5 * beta * ctl[WV]
         for i in range(6):
             sigma[i] = par[e, STRESS + i]
@@ -502,12 +512,14 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
-    start = 1.0 if ctl[RULE] == ONE_STATE else 0.5  # weight of the end: outputs are means over the step
+    one_state = ctl[RULE] == ONE_STATE
+    start = 1.0 if one_state else 0.5  # weight of the end: outputs are means over the step
     fixed = dof.shape[1] - 12
-    E, l, arms = np.empty((6, 3)), np.empty(3), np.empty((2, 3))
-    y, d, es = np.empty(10), np.empty(6), np.empty((2, 6))
-    c, S, sigma, s = np.empty((2, 2)), np.empty((6, 6)), np.empty(6), np.empty(6)
+    E, l, arms = np.empty((2, 6, 3)), np.empty((2, 3)), np.empty((2, 2, 3))
+    y, d, es, slopes = np.empty((2, 10)), np.empty((2, 6)), np.empty((2, 6)), np.empty((2, 2))
+    c, S, sigma, s, rates = np.empty((2, 2)), np.empty((6, 6)), np.empty(6), np.empty(6), np.empty(6)
     p, f9, acting = np.empty(7), np.empty(9), np.empty(12)
+    M, J, B = np.empty((6, 6)), np.empty((6, 7)), np.empty((7, 9))
     for e in range(e0, e1):
         f = fe[e - e0]
         if job == OUTPUT:
@@ -518,34 +530,47 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         beta = par[e, DAMPING] + ctl[DECAY]
         loss = beta != 0.0 and ctl[H] > 0.0
         for state in range(2):
+            if state == 0 and (not loss if job == LEDGER else one_state):
+                continue
+            place(par, e, dof, rot, Q, D, state, E[state], l[state], arms[state])
+            _scalars(E[state], l[state], y[state])
+            a, _, da, _, _, b, _, db, _, _ = coefficients(y[state, _CHI], y[state, _CHI])
+            slopes[state, 0], slopes[state, 1] = da, db
+            _basic(y[state], a, b, length, d[state])
+            composed(d[state], c, 0.0, length, es[state])
+        if job == LEDGER:
+            store_energy(par, e, S, loss, es, beta / ctl[H] if loss else 0.0, f)
+            continue
+        for i in range(6):
+            rates[i] = 0.0
+        if job == OUTPUT and beta != 0.0:
+            if one_state:
+                _own(y[1], slopes[1, 0], slopes[1, 1], length, J)
+                _scalar_rows(E[1], l[1], B)
+                composition(d[1], c, 0.0, length, M)
+                _strain_rates(V, D, dof, rot, e, arms[1], M, J, B, rates)
+            elif loss:
+                for i in range(6):
+                    rates[i] = (es[1, i] - es[0, i]) / ctl[H]
+        for state in range(1 if one_state else 0, 2):
             weight = start if state == 1 else 1.0 - start
-            if state == 0 and (not loss if job == LEDGER else weight == 0.0):
-                continue
-            place(par, e, dof, rot, Q, D, state, E, l, arms)
-            _scalars(E, l, y)
-            a, _, da, _, _, b, _, db, _, _ = coefficients(y[_CHI], y[_CHI])
-            _basic(y, a, b, length, d)
-            composed(d, c, 0.0, length, es[state])
-            if job == LEDGER:
-                continue
             for i in range(6):
                 sigma[i] = par[e, STRESS + i]
                 for j in range(6):
-                    sigma[i] += S[i, j] * (es[state, j] - par[e, REFERENCE + j])
+                    sigma[i] += S[i, j] * (es[state, j] - par[e, REFERENCE + j] + beta * rates[j])
             if job == STRESSES:
                 for i in range(6):
                     f[i] += weight * sigma[i]
                 continue
             for i in range(fixed):
                 sigma[int(par[e, FIXED + i])] += par[e, SCALE] * U[dof[e, 12 + i]] / ctl[SF]
-            decomposed(sigma, d, c, 0.0, length, s)
-            _pull(s, y, y[_Q], b * y[_Q], da, db, length, p)
-            _resultant(p, E, l, f9)
-            section_forces(f9, acting, E, arms, weight, f)
+            decomposed(sigma, d[state], c, 0.0, length, s)
+            q = y[state, _Q]
+            _pull(s, y[state], q, y[state, _B] * q, slopes[state, 0], slopes[state, 1], length, p)
+            _resultant(p, E[state], l[state], f9)
+            section_forces(f9, acting, E[state], arms[state], weight, f)
             f[8] += weight * es[state, 0] / length
-            f[9] += weight * d[3] / length
-        if job == LEDGER:
-            store_energy(par, e, S, loss, es, beta / ctl[H] if loss else 0.0, f)
+            f[9] += weight * d[state, 3] / length
 
 
 def turn(par, dof, rot, Q, D):

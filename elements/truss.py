@@ -14,7 +14,7 @@ and N_av is the discrete derivative of the energy V(n) between n0 and n1: the wo
 ``tension_only`` = 1 makes a cable: no force where n < L, with V = EA <n - L>^2 / (2 L).
 
 Outputs: the axial force with which the bar pulls at its ends (of Green's strain: n/L times that per reference length),
-without damping, and the strain.
+with the damper's share, and the strain.
 
 Dofs: (x_p, x_q), 2 x 2 or 2 x 3.  Damping c [N s/m] acts on the rate of length.  Limit: a chord of length zero has no
 direction; the mid-step form needs n0 + n1 > 0 only, so a step through 180 degrees is harmless.
@@ -242,7 +242,18 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 fe[r, DISSIPATED] = (par[e, DAMPING] * dn + ctl[DECAY] * change) * path / ctl[H]
         else:
             one_state = ctl[RULE] == ONE_STATE
-            fe[r, 0] = axial_force(s1 if one_state else s0, s1, k, pre, tension_only)[0]
+            N = axial_force(s1 if one_state else s0, s1, k, pre, tension_only)[0]
+            if one_state:
+                if par[e, DAMPING] != 0.0:
+                    rate = 0.0
+                    for i in range(dim):
+                        p, q = dof[e, i], dof[e, dim + i]
+                        rate += (Q[1, q] - Q[1, p]) * (V[1, q] - V[1, p]) / n1
+                    N += par[e, DAMPING] * rate
+            elif ctl[H] > 0.0:
+                change = force_change(s0, s1, k, pre, tension_only)[0]
+                N += (par[e, DAMPING] * dn + ctl[DECAY] * change) / ctl[H]
+            fe[r, 0] = N
             if green:  # the force of the present length, not that of the reference one
                 fe[r, 0] *= (2.0 * n1 if one_state else n0 + n1) / (2.0 * length)
             fe[r, 1] = s1 / length

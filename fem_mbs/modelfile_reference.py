@@ -111,7 +111,7 @@ _OUTPUTS = (
         "the same about y and z of the section by the right hand; 1 at the first, 2 at the last node of the element",
     ),
     ("beams, trusses", "`strain`, `twist`", "the line is longer; the last section is turned about the axis"),
-    ("trusses", "`N`", "it pulls at its ends; damping is not in it"),
+    ("trusses", "`N`", "it pulls at its ends; a damper's share is in it, as in the section forces of beams"),
     (
         "springs, on joints too", "`force`, `moment`; `length`, `displacement`, `angle`",
         "it pulls its ends together, or against the growth of its coordinate",

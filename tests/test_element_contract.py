@@ -7,6 +7,7 @@ there and nothing else.  Rotations of the harness are made with numpy, independe
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -47,6 +48,8 @@ from fem_mbs.contract import (
     H,
 )
 from fem_mbs.elements.registry import ElementType, element_type, element_types
+from fem_mbs.sensors import make_sensor
+from fem_mbs.solvers.stepper import REC_OUT
 
 GRAVITY = (0.7, -9.81, 2.1)
 
@@ -767,3 +770,23 @@ def test_contract_kernels_have_the_signature(subject):
         kernel.compile(SIGNATURE.args)
         assert SIGNATURE.args in kernel.overloads
     assert t.scale == -1 or t.par[t.scale] == "scale"
+
+
+@pytest.mark.parametrize("name", element_types())
+def test_every_output_can_be_a_sensor(name):
+    """By its name without the unit; the sensor's unit is the one in brackets, or "-" where there is none."""
+    t = element_type(name)
+    if not t.outputs:
+        pytest.skip("it has no outputs")
+    bare = [entry.split("[")[0].strip() for entry in t.outputs]
+    assert len(set(bare)) == len(bare)
+    model = SimpleNamespace(groups={"some": [0, 1]}, single_elements={})
+    block = SimpleNamespace(type=t, groups=[("some", 3, 5)], first_output=100)
+    watched = []
+    compiled = SimpleNamespace(system=SimpleNamespace(blocks=[block], watch=watched.append))
+    for column, (entry, quantity) in enumerate(zip(t.outputs, bare, strict=True)):
+        sensor = make_sensor(model, "s", "element", {"on": "some", "element": 1, "quantity": quantity})
+        assert sensor.bind(compiled) == [(REC_OUT, 100 + 4 * len(bare) + column)]
+        assert sensor.unit == (entry[entry.index("[") + 1 : -1] if entry.endswith("]") else "-")
+        assert sensor.evaluate(np.ones((2, 1)), np.zeros((2, 0))).shape == (2, 1)
+    assert watched == [block] * len(bare)

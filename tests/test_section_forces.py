@@ -172,3 +172,72 @@ def test_offsets_of_the_line_count():
     found = solve(model)
     assert read(found, names) == pytest.approx([0.0, -Q * LENGTH, -0.5 * Q * LENGTH**2, 0.0, 0.0, 0.0], abs=1e-8)
     assert found.sensor("T")[-1, 0] == pytest.approx(0.0, abs=1e-8)
+
+
+def damped(dimension: int, damping: float, load: tuple[float, ...], **strains) -> Model:
+    """Massless cantilever with a body at its end, suddenly loaded there: nothing but the beam is between the two."""
+    m = Model(dimension)
+    m.node("wall", (0.0,) * dimension)
+    m.fix("wall")
+    m.body("tip", (0.5, 0.0, 0.0)[:dimension], 2.0, 0.3 if dimension == 2 else (0.2, 0.3, 0.3))
+    stiffness = {"EI": 40.0} if dimension == 2 else {"EIy": 40.0, "EIz": 60.0, "GJ": 30.0}
+    if strains.get("strains") == "truss":
+        m.section("s", "stiffness", EA=300.0, rhoA=0.0)
+        m.trusses("b", ("wall", "tip"), "s", damping=damping * 300.0 / 0.5, strain=strains["strain"])
+        m.fix("tip", ["y", "rotation"] if dimension == 2 else ["y", "z", "rotation"])
+    else:
+        m.section("s", "stiffness", EA=300.0, rhoA=0.0, **stiffness)
+        m.beams("b", ("wall", "tip"), "s", shear=False, damping=damping, **strains)
+    m.force("F", "tip", load[:dimension])
+    m.sensor("wall", "reaction", on="wall")
+    m.sensor("x", "displacement", on="tip")
+    m.sensor("v", "velocity", on="tip")
+    return m
+
+
+STEPS = {
+    "midpoint": lambda m: m.transient_step(0.2, 2e-3),
+    "newmark": lambda m: m.transient_step(0.2, 2e-3, rule="newmark"),
+    "linear": lambda m: m.linear_transient_step(0.2, 2e-3),
+    "harmonic": lambda m: m.harmonic_step([0.5, 2.0]),
+}
+FORMULATIONS = [
+    *((2, {"strains": s}) for s in ("exact", "natural", "generalised")),
+    *((2, {"strains": "natural", "rule": r}) for r in ("accumulated", "secant")),
+    *((3, {"strains": s}) for s in ("exact", "corotational", "generalised")),
+    *((d, {"strains": "truss", "strain": s}) for d in (2, 3) for s in ("corotational", "green")),
+]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(("dimension", "strains"), FORMULATIONS)
+def test_damped_sections_carry_what_the_wall_bears(dimension, strains, step):
+    """Section forces at the clamp hold the damper's share: they are the reaction, and axially k x + beta k x'."""
+    beta, k = 0.1, 300.0 / 0.5
+    truss = strains["strains"] == "truss"
+    load = np.array([1e-3, 0.0 if truss else 2e-3, 0.0 if truss else -1e-3])
+    m = damped(dimension, beta, load, **strains)
+    if truss:
+        at = {"N": 0}
+    elif dimension == 2:
+        at = {"N_p": 0, "Q_p": 1, "M_p": 2}
+    else:
+        at = {"N 1": 0, "Vy 1": 1, "Vz 1": 2, "T 1": 3, "My 1": 4, "Mz 1": 5}
+    for name in at:
+        m.sensor(name, "element", on="b", quantity=name)
+    STEPS[step](m)
+    found = solve(m)
+    read = found.response if step == "harmonic" else found.sensor
+    wall, x, v = read("wall"), read("x")[:, 0], read("v")[:, 0]
+    axial = k * x + beta * k * v
+    assert beta * k * np.abs(v).max() > 0.3 * np.abs(axial).max()
+    if step == "midpoint":  # forces of the middle of steps
+        axial[1:] = 0.5 * (axial[1:] + axial[:-1])
+    inside = slice(None) if step == "harmonic" else slice(1, -1)
+    wall, axial = wall[inside], axial[inside]
+    assert read(next(iter(at)))[inside, 0] == pytest.approx(axial, abs=1e-5 * np.abs(axial).max())
+    # reactions of Newmark's rule are combinations of four steps: near the others where the sudden load's have died down
+    late, tolerance = (slice(10, None), 2e-3) if step == "newmark" else (slice(None), 1e-5)
+    for name, column in at.items():
+        bound = tolerance * np.abs(wall).max()
+        assert read(name)[inside, 0][late] == pytest.approx(-wall[late, column], abs=bound), name
