@@ -296,12 +296,13 @@ say, the increment is cut, and where the jump stays, the summary tells between w
 through (`snap_through`). What hangs loose as it is drawn, and what jumps, goes down the potential to the next
 equilibrium. `negative_eigenvalues` of the summary counts those of the stiffness at the end, up to 5000 equations; where
 there are some, equilibria are unstable, and a warning says from which load factor on. Of loads without a potential
-(follower forces, moments about fixed axes in space) the count proves nothing: it is `null` where it would not be 0, only a
-negative determinant is told as unstable, and a warning refers to a `complex_modes` step about the state.
+(follower forces, moments about fixed axes in space) the count proves nothing: it is `null` where it would not be 0,
+only a negative determinant is told as unstable, and a warning refers to a `complex_modes` step about the state.
 
-Paths (`control = "arc"` or `"displacement"`, `stability`, `line_search`) refuse steps that leave them. A path that ends
-after `points` without having reached `until` or `displacement`, and a `branch` whose bifurcation is not there, have
-failed: the results are complete, the summary has `failures`, and the exit code is 1.""",
+Paths (`control = "arc"` or `"displacement"`, `stability`, `line_search`) refuse steps that leave them. Of a model that
+is out of balance at their start, as by a preload, they begin at the next equilibrium, and a warning says so. A path
+that ends after `points` without having reached `until` or `displacement`, and a `branch` whose bifurcation is not
+there, have failed: the results are complete, the summary has `failures`, and the exit code is 1.""",
     "campbell": """\
 At every speed the model is linearised about its steady rotation. Branches are followed by bi-orthogonal products of
 left and right vectors; `critical_speeds` lists where they meet the lines of the orders, with what the direct search, an

@@ -372,6 +372,27 @@ def test_statics_of_joints_after_a_transient(ball, h):
         assert solution.sensor("p")[-1] == pytest.approx((0.3 * c - 0.2 * s, 0.0, -0.2 * c - 0.3 * s), rel=1e-9)
 
 
+@pytest.mark.parametrize("options", [{"control": "arc"}, {"control": "displacement", "displacement": -0.1}])
+def test_paths_of_preloaded_models_begin_at_their_equilibrium(options):
+    """A bar on a pin with a coil of 10 Nm/rad that is wound by 0.1 rad; the coil bears the load times its lever arm."""
+    model = Model(2)
+    model.body("bar", (1.0, 0.0), 1.0, 0.1)
+    model.joint("pin", "pin", "bar", point=(0.0, 0.0))
+    model.joint_spring("coil", "pin", 10.0, preload=1.0)
+    model.force("P", "bar", (0.0, -1.0))
+    model.sensor("x", "position", on="bar")
+    place = {"on": "bar", "component": "y"} if "displacement" in options else {}
+    model.static_step(until=2.0, points=30, **options, **place)
+    solution = solve(model)
+    step = solution.steps[0]
+    assert "out of balance at the start, load factor 0" in step.summary["warnings"][0]
+    x, y = solution.sensor("x").T
+    turn = np.arctan2(y, x)
+    assert abs(turn[0]) == pytest.approx(0.1, rel=1e-9)
+    assert 10.0 * (turn - turn[0]) == pytest.approx(-step.series["load factor"] * x, abs=1e-8)
+    assert len(x) >= 2
+
+
 # --- loads without a potential ---------------------------------------------------------------------------------------
 def clamped(**loads: tuple[float, float, float]) -> Model:
     """A clamped rod of 1 m along x with EI = GJ = 100."""

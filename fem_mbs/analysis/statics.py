@@ -67,6 +67,7 @@ _COUNTED = 5000  # equations up to which negative eigenvalues are counted unaske
 _DENSE = 40  # equations up to which all eigenvalues are found for that
 _FAR = 10.0  # displacement over the model's size, or rotation, beyond which a tangent has nothing to say
 _UNSYMMETRIC = 1e-6  # share of the stiffness that is skew, from which on it is told
+_OUT_OF_BALANCE = 1e-6  # displacement over the model's size, or rotation, by which a start is beside its equilibrium
 _ZERO = 1e-12  # eigenvalue of the scaled stiffness that counts as zero
 
 
@@ -448,6 +449,7 @@ class _Static:
     def path(self) -> dict[str, Any]:
         run, o = self.run, self.options
         problem = _Problem(run.compiled, self.stepping, self.set, self.motions)
+        begun = self.balanced_start(problem) if o["control"] != "load" else []
         component, place = -1, 0.0
         if o["on"]:
             node, dof, component = controlled(run.model, run.system, o, f'Step "{self.step.name}"')
@@ -520,7 +522,7 @@ class _Static:
                 f"the path ends at load factor {self.factor:.6g} after points = {settings.points}, short of "
                 f"{' and '.join(wanted)}; take more points, or larger steps"
             )
-        warnings = [*account["notes"]]
+        warnings = [*begun, *account["notes"]]
         if account["left"]:
             warnings.append(
                 f"{account['left']} steps led away from the path and were refused; what was found is in one piece"
@@ -550,6 +552,33 @@ class _Static:
             "warnings": warnings,
         }  # fmt: skip
 
+    def balanced_start(self, problem: _Problem) -> list[str]:
+        """Where the model is out of balance at the start of a path, go down to the next equilibrium; what is to be said
+        of that."""
+        try:
+            problem.factorise(self.factor)
+            r, small = problem.residual(self.factor)
+            if small:
+                return []
+            x = problem.solve(-r)
+        except AnalysisError:  # loose at the start: the loads of the first step decide
+            return []
+        far = float((np.abs(x) * np.sqrt(problem.weight)).max(initial=0.0))
+        if not far > _OUT_OF_BALANCE:
+            return []
+        problem.take_force(self.factor)
+        try:
+            self.iterations, way = descend(problem, self.factor)
+        except AnalysisError as error:
+            raise ConvergenceError(
+                f'Step "{self.step.name}": the model is out of balance at the start, load factor {self.factor:g}, and '
+                f"{error}; put a static step before it, which brings it to rest"
+            ) from None
+        problem.restart()
+        return [
+            f"the model is out of balance at the start, load factor {self.factor:g}: the path begins at the next "
+            f"equilibrium, {way:.3g} of the model's size away"
+        ]
 
     def loose_start(
         self, problem: _Problem, settings: PathSettings, on_point: Callable[[Point], None]
