@@ -518,15 +518,15 @@ def test_plot_all_and_a_new_run(tmp_path):
 
 
 def test_tables(tmp_path):
-    text = report(made.write_modes(tmp_path, made.Overhung(60.0, 90.0), 400.0))
+    text = report(made.write_modes(tmp_path / "damped", made.Overhung(60.0, 90.0), 400.0))
     assert "damping ratio" in text and "26.9057" in text and "1 mode grows" in text and "400 rad/s" in text
-    assert "no mode grows" in report(made.write_modes(tmp_path, made.Overhung(), 400.0))
-    text = report(made.write_campbell(tmp_path, made.Overhung(60.0, 90.0)))
+    assert "no mode grows" in report(made.write_modes(tmp_path / "plain", made.Overhung(), 400.0))
+    text = report(made.write_campbell(tmp_path / "campbell", made.Overhung(60.0, 90.0)))
     assert "131.55" in text and "backward" in text and "flutter at" in text and "disc y" in text and "[rad/s]" in text
-    assert "stable over all speeds" in report(made.write_campbell(tmp_path, made.Overhung()))
-    text = report(made.write_path(tmp_path, 0.2, 0.03))
+    assert "stable over all speeds" in report(made.write_campbell(tmp_path / "stable", made.Overhung()))
+    text = report(made.write_path(tmp_path / "path", 0.2, 0.03))
     assert "divergence from load factor" in text and "0.0614787" in text
-    text = report(made.write_map(tmp_path, n=(9, 7)))
+    text = report(made.write_map(tmp_path / "map", n=(9, 7)))
     assert "63" in text and "largest growth rate" in text
 
 

@@ -148,8 +148,10 @@ class Stepping:
         record = compiled.system.record
         self.middle_values = np.isin(record[:, 0], (S.REC_REACTION, S.REC_OUT)) & ~compiled.at_end
         w = self.weights
+        # without constraints accelerations are those of an ordinary differential equation, and nothing alternates
+        constrained = (compiled.system.kind[compiled.system.unknown] == S.MULTIPLIER).any()
         undamped = c[S.RULE_KIND] == S.NEWMARK and w.gamma == 0.5 and w.am == w.af
-        self.alternating = self._alternating() if undamped else np.zeros(len(record), bool)
+        self.alternating = self._alternating() if undamped and constrained else np.zeros(len(record), bool)
         self.recent = np.full((_KEPT, np.count_nonzero(self.alternating)), np.nan)
 
     def _alternating(self) -> np.ndarray:
