@@ -47,7 +47,8 @@ def stress_of(frames, model, name):
     ("cell", "element", "counts"),
     [
         ("hexahedron", "incompatible", (40, 1, 1)),
-        ("hexahedron20", "reduced", (12, 1, 1)),
+        # a single row of reduced elements has motions without stiffness, which only the load would hold
+        ("hexahedron20", "reduced", (12, 2, 2)),
         ("tetra10", "standard", (20, 1, 1)),
     ],
 )

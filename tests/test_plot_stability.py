@@ -511,9 +511,9 @@ def test_plot_all_and_a_new_run(tmp_path):
     ]
     results = made.write_modes(tmp_path, made.Overhung(), 400.0)  # makes room in the folder
     assert [p.name for p in plot.plot_all(results)] == ["shapes-1-modes.png", "roots-1-modes.png"]
-    results = made.write_path(tmp_path, 1.0)
+    results = made.write_path(tmp_path / "path", 1.0)
     assert [p.name for p in plot.plot_all(results)] == ["eigenvalues-1-loading.png", "roots-1-loading.png"]
-    results = made.write_map(tmp_path, n=(9, 7))
+    results = made.write_map(tmp_path / "map", n=(9, 7))
     assert [p.name for p in plot.plot_all(results)] == ["stability-1-map.png"]
 
 

@@ -392,7 +392,7 @@ def test_the_command(pool, model, tmp_path, fem_mbs):
     assert "A cantilever: 3 variants of section.rod.diameter = 0.01, 0.02, 0.03" in text
     assert "3 of 3 done" in text
     assert "frequency_1 [Hz]" in text
-    assert {p.name for p in out.iterdir()} == {"sweep.csv", "sweep.json", "sweep.png", "variants"}
+    assert {p.name for p in out.iterdir()} == {"fem-mbs.json", "sweep.csv", "sweep.json", "sweep.png", "variants"}
     table = SweepTable.open(out)
     assert f"{table.column('modes.frequency_1')[1]:.6g}" in text
     # chosen quantities, from what is there

@@ -133,7 +133,8 @@ def check(f: Findings) -> None:
 
 def _plane(f: Findings) -> None:
     turns = 1000
-    for h, steps in ((0.01, 8000), (0.1, 2500)):
+    # (steps of more than a quarter of a turn would be made in parts)
+    for h, steps in ((0.01, 8000), (0.1, 5000)):
         solution = solve(build_plane(h, turns, steps))
         step = solution.steps[0]
         many = f"plane body, {turns} turns in {steps} steps"

@@ -557,7 +557,7 @@ class Linearised:
             add(lambda e: self.moved(e * u), _STEP / size(u))
         if v is not None and size(v) > 0.0:
             add(lambda e: self._swung(e * v), _RATE / size(v))
-        if a is not None and size(a) > 0.0:
+        if a is not None and size(a) > 1e-200:  # its inverse is a number
             add(lambda e: self._accelerated(e * a), 1.0 / size(a))
         if y is not None and np.any(y):
             here = np.abs(self.state.U[self.multipliers]).max()

@@ -330,7 +330,20 @@ class _Static:
         self.go(level)
         problem.take_force(level[0])
         problem.before = before
-        iterations, moved = descend(problem, level[0])
+        try:
+            iterations, moved = descend(problem, level[0])
+        except AnalysisError:
+            # loads without a potential lead down nowhere: what Newton-Raphson finds from here is judged as it is
+            self.back(token)
+            self.go(level)
+            found: list[Chunk] = []
+            funs = self.functions()
+            funs[:, :, C.T0] = before
+            stepping.single(found.append, funs)
+            after, trouble = self.judged(here, level, reach if np.isfinite(reach) else 0.0, problem.size(), count)
+            if trouble and cut > _SNAP:
+                raise ConvergenceError(trouble) from None
+            return found[0], after, trouble
         self.iterations += iterations
         if self.points == 0 and not np.isfinite(reach):  # parts that hang loose as they are drawn
             return problem.chunk, self.count(), ""
