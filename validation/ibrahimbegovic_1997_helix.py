@@ -27,7 +27,7 @@ LENGTH, EA, EI, MOMENT, FORCE = 10.0, 1.0e4, 100.0, 200.0 * np.pi, 50.0
 MESHES = (10, 30, 90)
 
 
-def build(n: int = 100, share: float = 1.0, increments: int = 200, strains: str | None = None) -> Model:
+def build(n: int = 100, share: float = 1.0, increments: int = 400, strains: str | None = None) -> Model:
     """The beam along x up to ``share`` of the loads."""
     model = Model(3, "beam bent to a helix")
     model.section("beam", "stiffness", EA=EA, GA=EA, GJ=EI, EI=EI, rhoA=0.0)
@@ -74,7 +74,7 @@ def check(f: Findings) -> None:
         "B-HELIX", "limit of the tip over the length, one turn",
         np.abs(extrapolated(found, 3.0) - known[0.1]).max() / LENGTH, 1e-6, "boundary-value solution in the file",
     )  # fmt: skip
-    increments = 200
+    increments = 400
     path = solve(build(100, 1.0, increments)).sensor("tip")
     for share, tip in known.items():
         f.zero(
