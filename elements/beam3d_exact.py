@@ -352,7 +352,10 @@ def _geometric(p, E, E1, l, K):
 
 @inline
 def _joined(S, f, M, M1, W, C):
-    """C (6, 6) = f M^T S M1 of two matrices of `composition` with g = 0, of which most entries are zero; W: room."""
+    """C (6, 6) = f M^T S M1 for matrices M, M1 of `composition` with g = 0, whose zero entries are skipped.
+
+    W (6, 6) is working space.
+    """
     for i in range(6):
         x0, x1, x2, x3, x4, x5 = f * S[i, 0], f * S[i, 1], f * S[i, 2], f * S[i, 3], f * S[i, 4], f * S[i, 5]
         for j in range(1, 3):

@@ -258,7 +258,7 @@ def _quaternion_rows(tangent, P, J, q0, q1, row, row1, G):
     for end in range(2):
         sign = 1.0 if end == 1 else -1.0
         for c in range(3, 6):
-            # spin of b against a in the axes of a, of which the end has the moved axes only: by those of its own
+            # relative spin of b in the axes of a; at the end of the step only the moved axes of each body are known
             for i in range(3):
                 j, k = (i + 1) % 3, (i + 2) % 3
                 at = 2 + 3 * end

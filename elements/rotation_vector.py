@@ -16,7 +16,7 @@ from fem_mbs.contract import inner
 
 __all__ = ["rotation_factor"]
 
-_SMALL = 0.15  # bound of z for the series, of which 26 terms then are exact to round-off
+_SMALL = 0.15  # below this z the series of _TERMS terms is exact to round-off
 _TERMS = 26
 _NEAR = 0.2  # difference of two x, over their distance from the pole, below which a quadrature replaces quotients
 # Gauss-Legendre on [0, 1], six points

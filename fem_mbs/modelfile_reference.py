@@ -144,8 +144,9 @@ _REACTION_COLUMNS = """\
 _REACTION_NOTES = """\
 A `distance` joint also has its `tension`, positive where it pulls; a screw `thread moment` and `thread force`, on its
 angle and its displacement. A gear, rack or rope has `force a` and `force b`, [N] or [N m] on the coordinates of its two
-joints, positive where they work towards their growth, and `a force x` ... `a moment z`, on part a of its joint a about
-the point of this joint in it, `b force x` ... likewise of its joint b.
+joints. They are positive where they do work as the coordinate grows. The columns `a force x` ... `a moment z` are the
+force and the moment on part a of its joint a, about the point of that joint; `b force x` ... `b moment z` are those on
+part a of its joint b.
 
 **Joint coordinates** are zero at the start and count what part b does against part a: angles about the axis by the
 right hand, any number of turns, displacements along it, with the axis as part a carries it. `angle_b` of a universal
@@ -291,18 +292,19 @@ and "newmark" with `gamma` above 1/2 lose, which is what they are for. The resul
 table marks it, `failures` of the summary says why, and the exit code is 1. A run that gains energy without bound, or
 whose energies are not finite, stops with an error.""",
     "static": """\
-Under load control every equilibrium must join the last one: where it is farther from that than the tangents at both
-say, the increment is cut, and where the jump stays, the summary tells between which load factors the model snaps
-through (`snap_through`). What hangs loose as it is drawn, and what jumps, goes down the potential to the next
-equilibrium. `negative_eigenvalues` of the summary counts those of the stiffness at the end, up to 5000 equations; where
-there are some, equilibria are unstable, and a warning says from which load factor on. Of loads without a potential
-(follower forces, moments about fixed axes in space) the count proves nothing: it is `null` where it would not be 0,
-only a negative determinant is told as unstable, and a warning refers to a `complex_modes` step about the state.
+Under load control every equilibrium must join the last one. The step compares their distance with the distance that
+the tangents at both predict, and cuts the increment where it is larger. Where the jump remains, `snap_through` in the
+summary gives the load factors before and after it. A model that is loose at the start, or that jumps, is moved down its
+potential energy to the next stable equilibrium. `negative_eigenvalues` in the summary counts the negative eigenvalues
+of the stiffness at the end of the step, for models of up to 5000 equations. If there are any, the equilibrium is
+unstable, and a warning gives the load factor from which on. For loads without a potential (follower forces, moments
+about fixed axes in space) this count decides nothing and is `null` unless it is 0. Such a model is called unstable only
+where the determinant of its stiffness is negative; else a warning recommends a `complex_modes` step about the state.
 
-Paths (`control = "arc"` or `"displacement"`, `stability`, `line_search`) refuse steps that leave them. Of a model that
-is out of balance at their start, as by a preload, they begin at the next equilibrium, and a warning says so. A path
-that ends after `points` without having reached `until` or `displacement`, and a `branch` whose bifurcation is not
-there, have failed: the results are complete, the summary has `failures`, and the exit code is 1.""",
+Paths (`control = "arc"` or `"displacement"`, `stability`, `line_search`) refuse steps that leave the path. If a preload
+or another load puts the model out of balance at the start, the path begins at the next equilibrium, and a warning says
+so. A path that ends after `points` before it reaches `until` or `displacement` has failed, and so has a `branch` whose
+bifurcation does not exist: the results are complete, the summary has `failures`, and the exit code is 1.""",
     "campbell": """\
 At every speed the model is linearised about its steady rotation. Branches are followed by bi-orthogonal products of
 left and right vectors; `critical_speeds` lists where they meet the lines of the orders, with what the direct search, an

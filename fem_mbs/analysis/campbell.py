@@ -318,9 +318,9 @@ def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> str
     2 r_f = u + i v, 2 conj(r_b) = conj(u - i v); their areas grow by w_f |r_f|^2 - w_b |r_b|^2, with w_f = w + Omega
     and w_b = w - Omega where w is seen from a rotating frame.
 
-    ``same`` (n, k): right vectors of all modes with this eigenvalue. Any sum of them is a mode, so the sense is
-    determined only where the form of the area over these sums is definite: a mass on equal springs runs either way, or
-    along a line.
+    ``same`` (n, k): right vectors of all modes with this eigenvalue. Every linear combination of them is a mode too.
+    The sense is determined only if all combinations have the same one, that is, if the quadratic form of the area is
+    definite. A mass on equal springs, for example, may run forward, backward or along a line.
     """
     p, X = pair.value, pair.right[:, None]
     if same is not None and same.shape[1] > 1:

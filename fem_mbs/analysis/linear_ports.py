@@ -145,8 +145,8 @@ def _difference(f, step: float) -> np.ndarray:
 class Outputs:
     """Derivatives of outputs (k,) by displacements q, velocities v, accelerations a (k, N), multipliers y (k, rows) and
     inputs (k, m), sparse; ``start`` (k,) values; ``derivatives`` (k,): how often they are to be derived by time;
-    ``sizes``: slices of rows that are a vector of which the sensor is the length (one of ``names`` each, in the place
-    of its rows)."""
+    ``sizes``: one slice of rows per sensor that is the length of a vector; the rows are the components of the vector,
+    and ``names`` has one name for all of them."""
 
     names: list[str]
     start: np.ndarray

@@ -15,13 +15,15 @@ from fem_mbs.solvers import stepper as S
 __all__ = ["LinearSensors", "slope"]
 
 _STEP = 1e-3  # of differences: radians, and over the model's length
-#: Length of a vector, in radians or over the model's length, that is none.
+#: Length below which a vector counts as zero, in radians or relative to the length of the model.
 _ZERO = 1e-9
 
 
 def slope(sensor, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Derivatives (k, r) of a sensor by its records at their ``values`` (r,), its value (k,), and whether both are
-    those of a vector that is zero there, of which the sensor is the length.
+    """Return the derivatives (k, r) of a sensor by its records at their ``values`` (r,), its value (k,), and a flag.
+
+    The flag is True for a sensor that is the length of a vector which is zero there.  Such a length has no derivative;
+    derivatives and value are then those of the vector.
 
     ``record`` (r, 2): what the records are; ``length`` [m] of the model.
     """
