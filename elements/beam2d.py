@@ -58,6 +58,7 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.beam2d_common import OUTPUTS, section_forces
+from fem_mbs.elements.beam_stretch import plane_stretch
 from fem_mbs.elements.kinematics import relative_angle
 from fem_mbs.elements.registry import ElementType
 
@@ -393,7 +394,9 @@ def prestress(par, stresses, factor):
     return par
 
 
-_COMMON = {"outputs": OUTPUTS, "prestress": prestress, "stresses": 3, "sections": True}
+_COMMON = {
+    "outputs": OUTPUTS, "prestress": prestress, "stresses": 3, "sections": True, "watches": (plane_stretch(LENGTH),),
+}  # fmt: skip
 TYPES = {
     "beam2": ElementType("beam2", 2, 2, True, PAR, force, report, hist=2, **_COMMON),
     "beam2_inextensible": ElementType(

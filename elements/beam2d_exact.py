@@ -61,6 +61,7 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.beam2d_common import OUTPUTS, section_forces
+from fem_mbs.elements.beam_stretch import plane_stretch
 from fem_mbs.elements.kinematics import relative_angle
 from fem_mbs.elements.registry import ElementType, Watch
 
@@ -367,8 +368,9 @@ def turn_within(par, dof, rot, Q, D):
 
 
 def _types():
-    watch = Watch(turn_within, 3.5, 6.0, "the angle between its end sections", "use more elements")
-    common = {"outputs": OUTPUTS, "prestress": prestress, "watch": watch, "stresses": 3, "sections": True}
+    bend = Watch(turn_within, 3.5, 6.0, "the angle between its end sections", "use more elements")
+    watches = (bend, plane_stretch(LENGTH))
+    common = {"outputs": OUTPUTS, "prestress": prestress, "watches": watches, "stresses": 3, "sections": True}
     return {
         "exact_beam2": ElementType("exact_beam2", 2, 2, True, PAR, force, report, **common),
         "exact_beam2_inextensible": ElementType(

@@ -35,6 +35,7 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.beam2d_common import OUTPUTS, section_forces
+from fem_mbs.elements.beam_stretch import plane_stretch
 from fem_mbs.elements.registry import ElementType
 
 EA, S55, S56, LENGTH, EX, EY, CURVATURE, DAMPING, SCALE = 0, 1, 2, 3, 4, 5, 6, 7, 8
@@ -248,7 +249,9 @@ def prestress(par, stresses, factor):
     return par
 
 
-_COMMON = {"outputs": OUTPUTS, "prestress": prestress, "stresses": 3, "sections": True}
+_COMMON = {
+    "outputs": OUTPUTS, "prestress": prestress, "stresses": 3, "sections": True, "watches": (plane_stretch(LENGTH),),
+}  # fmt: skip
 TYPES = {
     "strain_beam2": ElementType("strain_beam2", 2, 2, True, PAR, force, report, **_COMMON),
     "strain_beam2_inextensible": ElementType(

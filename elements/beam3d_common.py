@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.contract import DISSIPATED, STRAIN, inline, inner
+from fem_mbs.elements.beam_stretch import space_stretch
 from fem_mbs.elements.kinematics import cayley_tangent, rotate, spin
 from fem_mbs.elements.registry import ElementType
 
@@ -16,7 +17,7 @@ __all__ = [
     "DAMPING", "FIXED", "LENGTH", "OFFSET", "OUTPUTS", "PAR", "PAR_SHARES", "REFERENCE", "SCALE", "SECOND", "SHARE",
     "STIFFNESS", "STRESS", "TRIAD", "acting_forces", "add_cross", "add_skew", "add_turned", "beam_types", "composed",
     "composition", "curvature", "decomposed", "dot", "end_rates", "matrix", "place", "prestress", "section_forces",
-    "shares", "store_energy", "store_force", "store_tangent",
+    "shares", "store_energy", "store_force", "store_tangent", "turn",
 ]  # fmt: skip
 
 SCALE, LENGTH, SECOND, DAMPING = 0, 1, 2, 3
@@ -368,7 +369,19 @@ def prestress(par, stresses, factor):
     return par
 
 
-def beam_types(name, par, force, report, watch=None):
+def turn(par, dof, rot, Q, D):
+    """Relative rotation [rad] of the end sections of each element (n,) for directors D (nr, 9)."""
+    R = D.reshape(-1, 3, 3)
+    A_p, A_q = (par[:, TRIAD + 9 * k : TRIAD + 9 * k + 9].reshape(-1, 3, 3) for k in range(2))
+    c = np.einsum("eij,eik->ejk", R[rot[:, 0]] @ A_p, R[rot[:, 1]] @ A_q)
+    sine = np.sqrt((c[:, 2, 1] - c[:, 1, 2]) ** 2 + (c[:, 0, 2] - c[:, 2, 0]) ** 2 + (c[:, 1, 0] - c[:, 0, 1]) ** 2)
+    return np.arctan2(sine, np.trace(c, axis1=1, axis2=2) - 1.0)
+
+
+_STRETCH = space_stretch(LENGTH, OFFSET, turn)
+
+
+def beam_types(name, par, force, report, *watches):
     """A type without fixed strains and one for each number of them, 1 to 6: pairs of a name and an `ElementType`."""
     for m in range(7):
         full = name + (f"_fixed{m}" if m else "")
@@ -387,7 +400,7 @@ def beam_types(name, par, force, report, watch=None):
                 OUTPUTS,
                 SCALE if m else -1,
                 prestress=prestress,
-                watch=watch,
+                watches=(*watches, _STRETCH),
                 stresses=6,
                 sections=True,
             ),

@@ -60,7 +60,6 @@ from fem_mbs.elements.beam3d_common import (
     REFERENCE,
     SCALE,
     STRESS,
-    TRIAD,
     acting_forces,
     add_cross,
     add_skew,
@@ -78,6 +77,7 @@ from fem_mbs.elements.beam3d_common import (
     store_energy,
     store_force,
     store_tangent,
+    turn,
 )
 from fem_mbs.elements.beam3d_natural import atan_difference
 from fem_mbs.elements.registry import Watch
@@ -574,15 +574,6 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             section_forces(f9, acting, E[state], arms[state], weight, f)
             f[8] += weight * es[state, 0] / length
             f[9] += weight * d[state, 3] / length
-
-
-def turn(par, dof, rot, Q, D):
-    """Relative rotation [rad] of the end sections of each element (n,) for directors D (nr, 9)."""
-    R = D.reshape(-1, 3, 3)
-    A_p, A_q = (par[:, TRIAD + 9 * k : TRIAD + 9 * k + 9].reshape(-1, 3, 3) for k in range(2))
-    c = np.einsum("eij,eik->ejk", R[rot[:, 0]] @ A_p, R[rot[:, 1]] @ A_q)
-    sine = np.sqrt((c[:, 2, 1] - c[:, 1, 2]) ** 2 + (c[:, 0, 2] - c[:, 2, 0]) ** 2 + (c[:, 1, 0] - c[:, 0, 1]) ** 2)
-    return np.arctan2(sine, np.trace(c, axis1=1, axis2=2) - 1.0)
 
 
 _TURN = Watch(

@@ -211,7 +211,7 @@ def _type(dimension):
         outputs=tuple(f"force {c} [N]" for c in axes),
         force=_force,
         report=_report,
-        watch=_OFF,
+        watches=(_OFF,),
     )
 
 

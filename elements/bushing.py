@@ -690,6 +690,17 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 _acting(par, e, y0, y1, s0, s1, force, X, f[3:6])
 
 
+def _largest_angle(par, dof, rot, Q, D, hist):
+    """Largest relative rotation [rad] of both frames since the start, (n,)."""
+    return hist[:, 4]
+
+
+_ANGLE = HistoryWatch(
+    _largest_angle, 4.0, LIMIT, "the relative rotation of the bushing",
+    "its rotation vector ends at a full turn; use a joint with springs for parts that turn", kind="Bushing",
+)  # fmt: skip
+
+
 def _type(dimension):
     axes = "xyz"[:dimension]
     moments = ("moment [N m]",) if dimension == 2 else tuple(f"moment {c} [N m]" for c in axes)
@@ -705,10 +716,6 @@ def _type(dimension):
         par = par.copy()
         par[:, at : at + n] += factor * outputs[:, forces]
         return par
-
-    def angle(par, dof, rot, Q, D, hist):
-        """Largest relative rotation [rad] of both frames since the start, (n,)."""
-        return hist[:, 4]
 
     return ElementType(
         name=f"bushing{dimension}",
@@ -731,12 +738,7 @@ def _type(dimension):
         force=_force,
         report=_report,
         prestress=prestress,
-        watch=None
-        if dimension == 2
-        else HistoryWatch(
-            angle, 4.0, LIMIT, "the relative rotation of the bushing",
-            "its rotation vector ends at a full turn; use a joint with springs for parts that turn", kind="Bushing",
-        ),
+        watches=() if dimension == 2 else (_ANGLE,),
     )  # fmt: skip
 
 

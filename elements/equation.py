@@ -224,7 +224,7 @@ _LIMIT = Watch(
 )  # fmt: skip
 
 
-def _type(dimension, columns, outputs, force, report, watch=None):
+def _type(dimension, columns, outputs, force, report, *watches):
     return ElementType(
         name=f"equation{dimension}",
         dimension=dimension,
@@ -236,7 +236,7 @@ def _type(dimension, columns, outputs, force, report, watch=None):
         outputs=outputs,
         force=force,
         report=report,
-        watch=watch,
+        watches=watches,
     )
 
 

@@ -33,7 +33,7 @@ class ElementType:
     lengths; ``reads`` counts multipliers of another joint that its forces depend on, the last local unknowns, with
     their scales in the last columns of ``par``.  ``prestress(par, outputs, factor)`` returns parameters with the
     stresses of a table times a factor added, for linear buckling: of the STRESSES job where ``stresses`` counts its
-    columns, else of the OUTPUT job; ``watch`` is what limits its use; ``tables``
+    columns, else of the OUTPUT job; ``watches`` are what limits its use; ``tables``
     says that the parameters may go on with tables, longer than ``par`` names; ``inside(par)`` returns stiffness, mass
     (n, m, m) and masses that couple (n, m, node dofs) of m unknowns within elements, which only modes know; ``scalars``
     counts coordinates that belong to no node (modal ones), local unknowns after those of the ends.  ``sections`` says
@@ -54,7 +54,7 @@ class ElementType:
     inertia: bool = False
     angular: bool = False
     prestress: Any = None
-    watch: Watch | None = None
+    watches: tuple[Watch, ...] = ()
     tables: bool = False
     reads: int = 0
     inside: Any = None

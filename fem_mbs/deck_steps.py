@@ -30,7 +30,7 @@ __all__ = ["StepPlan", "make_steps"]
 
 #: Time steps of a DYNAMIC step without DIRECT: at least so many, if its first increment is longer.
 _LEAST = 10
-#: Time steps beyond which automatic increments become adaptive ones, and their tolerance.
+#: Time steps beyond which automatic increments become adaptive ones, and their tolerance over the model's length.
 _MANY, _TOLERANCE = 20000, 1e-3
 
 
@@ -260,9 +260,7 @@ def _dynamic(
                 changes=False,
             )
             h = step.duration / 1000
-            conv.model.transient_step(
-                step.duration, h, name, rule="midpoint", adaptive=_TOLERANCE * float(np.ptp(conv.deck.x, axis=0).max())
-            )
+            conv.model.transient_step(step.duration, h, name, rule="midpoint", adaptive=_TOLERANCE)
         else:
             conv.model.transient_step(step.duration, step.duration / n, name, **options)
         return "transient"

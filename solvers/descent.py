@@ -24,7 +24,7 @@ from fem_mbs.errors import AnalysisError, ConvergenceError
 __all__ = ["Problem", "descend"]
 
 _STEPS = 200  # minima on the way
-_INNER = 15  # iterations for one of them
+_INNER = 15  # residuals for one of them
 _CLOSE = 1e-3  # residual of a minimum on the way, over the first one
 _TINY = 1e-7  # increment that ends them in any case
 _LARGEST = 1e8  # mu
@@ -62,21 +62,23 @@ class Problem(Protocol):
     def blame(self) -> str: ...
 
 
-def descend(problem: Problem, factor: float) -> tuple[int, float]:
+def descend(problem: Problem, factor: float, iterations: int) -> tuple[int, float]:
     """Find the equilibrium that lies down from an accepted configuration, and accept it; the number of iterations, and
     how far it is, along the way, as the largest displacement over the model's size, or rotation.
 
-    Configurations on the way are accepted too, so that rotations add up and loads do their work.
+    Configurations on the way are accepted too, so that rotations add up and loads do their work.  ``iterations`` of
+    Newton-Raphson at most lead to each of them.
 
     Raises:
         ConvergenceError: there is none within reach; the configuration is where it was.
     """
     start = problem.save()
     done, mu, way = 0, 1.0, 0.0
+    most = min(iterations + 1, _INNER)
     for _ in range(_STEPS):
         token = problem.save()
         try:
-            count = _minimum(problem, factor, mu)
+            count = _minimum(problem, factor, mu, most)
         except AnalysisError:
             problem.restore(token)
             mu *= 10.0
@@ -88,7 +90,7 @@ def descend(problem: Problem, factor: float) -> tuple[int, float]:
         problem.accept(factor)
         way += step
         if step < _NEAR:
-            found = _end(problem, factor)
+            found = _end(problem, factor, most)
             if found is not None:
                 way += _size(problem, problem.increment())
                 problem.accept(factor)
@@ -104,15 +106,16 @@ def _size(problem: Problem, x: np.ndarray) -> float:
     return float((np.abs(x) * np.sqrt(problem.weight)).max(initial=0.0))
 
 
-def _minimum(problem: Problem, factor: float, mu: float) -> int:
-    """Newton-Raphson on the equilibrium with springs to the accepted configuration; the number of iterations.
+def _minimum(problem: Problem, factor: float, mu: float, most: int) -> int:
+    """Newton-Raphson on the equilibrium with springs to the accepted configuration, within ``most`` residuals; the
+    number of them.
 
     Raises:
         AnalysisError: none was found, or no minimum.
     """
     springs = problem.held(mu)
     first, step = 0.0, np.inf
-    for k in range(1, _INNER + 1):
+    for k in range(1, most + 1):
         r, small = problem.residual(factor)
         r += springs * problem.increment()
         # residuals in one unit: over the springs they are displacements
@@ -132,12 +135,15 @@ def _minimum(problem: Problem, factor: float, mu: float) -> int:
     raise ConvergenceError("no convergence")
 
 
-def _end(problem: Problem, factor: float) -> int | None:
-    """Newton-Raphson without springs; the number of iterations, or None, and the configuration as it was, where this
-    leads elsewhere or to what is no minimum, but for a configuration that is an equilibrium already."""
+def _end(problem: Problem, factor: float, most: int) -> int | None:
+    """Newton-Raphson without springs, ``most`` residuals; the number of iterations.
+
+    Where this leads elsewhere or to what is no minimum, None, and the configuration is as it was; but one that is an
+    equilibrium already stays.
+    """
     token = problem.save()
     try:
-        for k in range(_INNER):
+        for k in range(most):
             r, small = problem.residual(factor)
             if small:
                 step = _size(problem, problem.increment())

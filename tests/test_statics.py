@@ -442,3 +442,53 @@ def test_signs_of_determinants_on_a_null_space():
         found.append(negative_determinant(K, G))
         assert found[-1] == (np.linalg.det(Z.T @ K @ Z) < 0.0)
     assert len(set(found)) == 2
+
+
+@pytest.mark.parametrize(
+    ("dimension", "strains"),
+    [(2, "exact"), (2, "natural"), (2, "generalised"), (3, "exact"), (3, "generalised"), (3, "corotational")],
+)
+def test_loads_beyond_the_law_of_a_beam_are_told(dimension, strains):
+    """A tenfold length by a load in newtons that were meant as kilonewtons: the result says that it has no meaning."""
+    m = Model(dimension)
+    more = {} if dimension == 2 else {"GJ": 100.0}
+    m.section("s", "stiffness", EA=1e6, GA=1e6, EI=100.0, rhoA=1.0, rhoI=1e-3, **more)
+    m.line("l", (0.0,) * dimension, (1.0, *(0.0,) * (dimension - 1)), 4)
+    m.beams("b", "l", "s", strains=strains)
+    m.fix("l:start")
+    m.force("F", "l:end", (9.0 * 1e6, *(0.0,) * (dimension - 1)))
+    m.sensor("tip", "displacement", on="l:end")
+    m.static_step(10)
+    s = solve(m)
+    assert s.sensor("tip")[-1, 0] == pytest.approx(9.0, rel=1e-9)
+    (warning,) = s.summary["steps"][0]["warnings"]
+    assert 'Beam "b": the change of length over the unstrained length reached 9 m/m in element' in warning
+
+
+@pytest.mark.parametrize("force", [1e20, 1e30])
+def test_loads_beyond_all_equilibria_end_in_an_error(force):
+    """Round-off of a diverged iterate does not pass for balance."""
+    with pytest.raises(ConvergenceError, match="did not converge"):
+        solve(bent(force))
+
+
+def test_iterations_are_bounded():
+    """One iteration finds no equilibrium of a load that bends a cantilever by a quarter turn, eight do."""
+    with pytest.raises(ConvergenceError, match="did not converge in 1 iterations"):
+        solve(bent(1e4, max_iterations=1))
+    found = [solve(bent(1e4, max_iterations=n)).sensor("tip")[-1] for n in (8, 25)]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+def bent(force: float, **options) -> Model:
+    """A steel cantilever of 1 m, 10 mm thick, with a force across at its tip."""
+    m = Model(2)
+    m.material("steel", E=2e11, nu=0.3, density=7800)
+    m.section("rod", "circle", diameter=0.01)
+    m.line("l", (0.0, 0.0), (1.0, 0.0), 4)
+    m.beams("b", "l", "rod", "steel")
+    m.fix("l:start")
+    m.force("F", "l:end", (0.0, force))
+    m.sensor("tip", "displacement", on="l:end")
+    m.static_step(1, **options)
+    return m

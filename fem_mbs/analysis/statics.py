@@ -68,6 +68,7 @@ _DENSE = 40  # equations up to which all eigenvalues are found for that
 _FAR = 10.0  # displacement over the model's size, or rotation, beyond which a tangent has nothing to say
 _UNSYMMETRIC = 1e-6  # share of the stiffness that is skew, from which on it is told
 _OUT_OF_BALANCE = 1e-6  # displacement over the model's size, or rotation, by which a start is beside its equilibrium
+_NEAR = 1e-3  # displacement over the model's size, or rotation, beyond which a tangent does not tell the round-off
 _ZERO = 1e-12  # eigenvalue of the scaled stiffness that counts as zero
 
 
@@ -331,7 +332,7 @@ class _Static:
         problem.take_force(level[0])
         problem.before = before
         try:
-            iterations, moved = descend(problem, level[0])
+            iterations, moved = descend(problem, level[0], self.stepping.settings.max_iterations)
         except AnalysisError:
             # loads without a potential lead down nowhere: what Newton-Raphson finds from here is judged as it is
             self.back(token)
@@ -581,7 +582,7 @@ class _Static:
             return []
         problem.take_force(self.factor)
         try:
-            self.iterations, way = descend(problem, self.factor)
+            self.iterations, way = descend(problem, self.factor, self.stepping.settings.max_iterations)
         except AnalysisError as error:
             raise ConvergenceError(
                 f'Step "{self.step.name}": the model is out of balance at the start, load factor {self.factor:g}, and '
@@ -604,7 +605,7 @@ class _Static:
             return settings
         problem.take_force(first[0])
         try:
-            self.iterations, way = descend(problem, first[0])
+            self.iterations, way = descend(problem, first[0], self.stepping.settings.max_iterations)
         except AnalysisError as error:
             raise ConvergenceError(f'Step "{self.step.name}" at load factor {self.factor:g}: {error}') from None
         self.go(first)
@@ -671,7 +672,7 @@ class _Problem:
         else:
             size = np.maximum.reduceat(np.abs(self.state.values[:-1]), system.pattern[0][:-1])
         self._diagonal = np.where(self.node, size, 0.0)
-        # what round-off of the coordinates leaves: beyond it a residual has nothing to say
+        # what round-off of the coordinates leaves near by: beyond it a residual has nothing to say
         self._noise = _ROUND_OFF * system.length * size
         redundancy = self.stepping.redundancy
         if not system.banded:
@@ -708,6 +709,8 @@ class _Problem:
     def move(self, x: np.ndarray) -> bool:
         self.state.rhs[:] = x
         size_x, size_t = S.compose(self.system.system, self.state)
+        if not max(size_x / self.system.length, size_t) <= _NEAR:
+            self._noise[:] = 0.0
         return size_x <= 1e-13 * self.system.length and size_t <= 1e-13
 
     def increment(self) -> np.ndarray:
@@ -721,6 +724,7 @@ class _Problem:
         s = self.state
         for a, b in zip((s.Q, s.D, s.U, s.past, s.reaction, s.work, self.system.system.hist), token, strict=True):
             a[:] = b
+        self._noise[:] = 0.0
 
     def accept(self, factor: float) -> None:
         """Commit the configuration; the rows of it stay in ``chunk``.  Works go from the last equilibrium to it."""
@@ -740,9 +744,11 @@ class _Problem:
 
     # --- how far loads move, and whether an equilibrium stays ------------------------------------------------------
     def take_force(self, factor: float) -> None:
-        """Remember the largest force of an element at the present configuration, by which `held` is measured."""
+        """Remember the largest force of an element at the present configuration, by which `held` is measured; moments
+        count over the model's size."""
         self.residual(factor)
-        self.force = float(self.state.peak[S.POSITION]) or 1.0
+        peak = self.state.peak
+        self.force = float(max(peak[S.POSITION], peak[S.ROTATION] / self.system.length)) or 1.0
 
     def held(self, stiffen: float) -> np.ndarray:
         """Stiffness (n,) of springs that hold the nodes: ``stiffen`` times the largest force over the model's size."""

@@ -17,9 +17,10 @@ class Watcher:
     """Looks at the states of a run; see `fem_mbs.elements.registry.Watch`."""
 
     def __init__(self, compiled: Compiled):
-        self.blocks = [b for b in compiled.blocks if b.type.watch is not None]
-        self.histories = [
-            (compiled.block_history(b),) if isinstance(b.type.watch, HistoryWatch) else () for b in self.blocks
+        self.watched = [
+            (block, watch, (compiled.block_history(block),) if isinstance(watch, HistoryWatch) else ())
+            for block in compiled.blocks
+            for watch in block.type.watches
         ]
         self.roots = Roots(compiled)
         self.worst: dict[tuple[str, str], tuple[float, int, float, Watch]] = {}
@@ -36,8 +37,7 @@ class Watcher:
                 f'Joint "{joint.name}": at t = {time:.6g} s it stands turned by half a turn or so, where its equations '
                 "hold too but no motion leads; take smaller steps"
             )
-        for block, history in zip(self.blocks, self.histories, strict=True):
-            watch = block.type.watch
+        for block, watch, history in self.watched:
             values = watch.values(block.par, block.dof, block.rot, Q, D, *history)
             i = int(values.argmax())
             value = float(values[i])
