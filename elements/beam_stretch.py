@@ -44,6 +44,7 @@ def plane_stretch(column: int) -> Watch:
 def space_stretch(column: int, offset: int, turn) -> Watch:
     """The watch of beams in space.
 
-    ``column`` as in `plane_stretch`; the parameters hold the offsets (6,) [m] of the ends from ``offset`` on; ``turn(par, dof, rot, Q, D)`` is the relative rotation (n,) [rad] of the ends.
+    ``column`` as in `plane_stretch`; the parameters hold the offsets (6,) [m] of the ends from ``offset`` on;
+    ``turn(par, dof, rot, Q, D)`` is the relative rotation (n,) [rad] of the ends.
     """
     return _watch(partial(_space, column, offset, turn))
