@@ -465,11 +465,10 @@ def test_loads_beyond_the_law_of_a_beam_are_told(dimension, strains):
     assert 'Beam "b": the change of length over the unstrained length reached 9 m/m in element' in warning
 
 
-@pytest.mark.parametrize("force", [1e20, 1e30])
-def test_loads_beyond_all_equilibria_end_in_an_error(force):
+def test_loads_beyond_all_equilibria_end_in_an_error():
     """Round-off of a diverged iterate does not pass for balance."""
     with pytest.raises(ConvergenceError, match="did not converge"):
-        solve(bent(force))
+        solve(bent(1e30))
 
 
 def test_iterations_are_bounded():
