@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError
+from fem_mbs.files import no_room
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,8 +67,13 @@ def main() -> NoReturn:
         if debug:
             raise
         what = "out of memory" if isinstance(error, MemoryError) else f"{type(error).__name__}: {error}"
-        _complain(f"unexpected error: {what} (run again with --debug to see where, and report it)")
-        code = 3
+        if isinstance(error, OSError) and no_room(error):
+            file = f'"{error.filename}": ' if error.filename else ""
+            _complain(f"error: {file}cannot be written ({error.strerror}): free space or give another folder")
+            code = 1
+        else:
+            _complain(f"unexpected error: {what} (run again with --debug to see where, and report it)")
+            code = 3
     sys.exit(code or 0)
 
 
@@ -133,7 +139,7 @@ def run(
         return
     from fem_mbs.analysis.run import run as run_model
     from fem_mbs.analysis.solution import failed_steps
-    from fem_mbs.cli_progress import interruptible, make_progress
+    from fem_mbs.cli_progress import interruptible, kept, make_progress
     from fem_mbs.cli_report import print_report
     from fem_mbs.modelfile import load_model, locate_error
     from fem_mbs.sweeps_files import inputs_of
@@ -153,12 +159,10 @@ def run(
             )  # fmt: skip
     except KeyboardInterrupt:
         at = f" at t = {progress.last.time:.5g} s" if progress.last else ""
-        kept = f"; the results so far are in {folder}" if (folder / "summary.json").exists() else ""
-        _complain(f"interrupted{at}{kept}")
+        _complain(f"interrupted{at}{kept(folder)}")
         raise typer.Exit(130) from None
     except AnalysisError as error:
-        kept = f"; the results so far are in {folder}" if (folder / "summary.json").exists() else ""
-        raise type(error)(f"{model}: {error}{kept}") from None
+        raise type(error)(f"{model}: {error}{kept(folder)}") from None
     except InputError as error:
         raise locate_error(model, error) from None
     if not quiet:
@@ -294,10 +298,11 @@ def plot(
         take(folder, [target])
         print(plot_sweep(table, target, quantity))
         return
-    from fem_mbs.plot import plot_all
+    from fem_mbs.plot import nothing_drawn, plot_all
     from fem_mbs.results import Results
 
-    for path in plot_all(Results.open(folder), output):
+    results = Results.open(folder)
+    for path in plot_all(results, output) or [nothing_drawn(results)]:
         print(path)
 
 

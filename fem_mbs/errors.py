@@ -5,7 +5,16 @@ The command line turns an ``InputError`` into exit code 2 and an ``AnalysisError
 
 from __future__ import annotations
 
-__all__ = ["AnalysisError", "ConvergenceError", "FemMbsError", "InputError", "MeshError", "ModelError", "ResultsError"]
+__all__ = [
+    "AnalysisError",
+    "ConvergenceError",
+    "DiskFullError",
+    "FemMbsError",
+    "InputError",
+    "MeshError",
+    "ModelError",
+    "ResultsError",
+]
 
 
 class FemMbsError(Exception):
@@ -34,3 +43,7 @@ class AnalysisError(FemMbsError):
 
 class ConvergenceError(AnalysisError):
     """Newton-Raphson did not converge, also after the step was halved."""
+
+
+class DiskFullError(ResultsError, AnalysisError):
+    """There is no room for what is written: the disk, a quota or a limit of the process (exit code 1)."""

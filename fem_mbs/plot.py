@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "animate",
+    "nothing_drawn",
     "plot_all",
     "plot_campbell",
     "plot_deformed",
@@ -376,3 +377,17 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
     elif drawn:
         paths.append(plot_deformed(results, place("deformed.png")))
     return paths
+
+
+def nothing_drawn(results: Results) -> str:
+    """Return why `plot_all` draws no figure of results, and what to do.
+
+    Raises:
+        ResultsError: the results hold no states.
+    """
+    if any(len(step.series) or len(step.frames) for step in results.steps):
+        return f'Results folder "{results.directory}": nothing that it holds has a figure; add sensors to the model'
+    remedy = "wait for the run" if results.status == "running" else "run the model again"
+    raise ResultsError(
+        f'Results folder "{results.directory}": it holds no states (status of the run: {results.status}); {remedy}'
+    )
