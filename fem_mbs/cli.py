@@ -1,8 +1,9 @@
 """The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`,
 `reduce`, `stresses`, `recover`, `convert`, `modify`, `validate`, `list`.
 
-Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
-of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
+Exit codes: 0 done; 1 an analysis without a valid result, a check or validation that failed, or a full disk; 2 bad
+input; 3 an error of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help
+appears at once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from fem_mbs.errors import AnalysisError, FemMbsError, InputError
+from fem_mbs.errors import AnalysisError, DiskFullError, FemMbsError, InputError
 from fem_mbs.files import no_room
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def main() -> NoReturn:
         if debug:
             raise
         _complain(f"error: {error}")
-        code = 1 if isinstance(error, AnalysisError) else 2
+        code = 1 if isinstance(error, (AnalysisError, DiskFullError)) else 2
     except BrokenPipeError:
         # the reader of our output has gone; nothing more can be said there
         sys.stdout = None  # type: ignore[assignment]
@@ -161,7 +162,7 @@ def run(
         at = f" at t = {progress.last.time:.5g} s" if progress.last else ""
         _complain(f"interrupted{at}{kept(folder)}")
         raise typer.Exit(130) from None
-    except AnalysisError as error:
+    except (AnalysisError, DiskFullError) as error:
         raise type(error)(f"{model}: {error}{kept(folder)}") from None
     except InputError as error:
         raise locate_error(model, error) from None

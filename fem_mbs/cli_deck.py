@@ -10,7 +10,7 @@ import typer
 
 from fem_mbs.cli_progress import interruptible, kept, make_progress
 from fem_mbs.deck_run import Converted, convert, run_deck, strictly
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import AnalysisError, DiskFullError, ModelError
 from fem_mbs.meshes.abaqus import read_deck
 
 __all__ = ["compare", "explain_file", "run_file"]
@@ -50,7 +50,7 @@ def run_file(
     except KeyboardInterrupt:
         print(f"fem-mbs: interrupted{kept(folder)}", file=sys.stderr)
         raise typer.Exit(130) from None
-    except AnalysisError as error:
+    except (AnalysisError, DiskFullError) as error:
         raise type(error)(f"{path}: {error}{kept(folder)}") from None
     failures = failed_steps(results.summary)
     if not quiet:

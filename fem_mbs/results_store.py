@@ -483,9 +483,12 @@ def _read_index(directory: Path) -> StoreIndex:
     names = sorted(path.name for path in segments.iterdir() if SEGMENT_NAME.fullmatch(path.name))
     for position, name in enumerate(names):
         if name != f"{position:08d}.h5":
-            break  # a lost file: what follows it does not continue what is before it
+            index.status = "incomplete"  # a lost file: what follows it does not continue what is before it
+            break
         with open_file(segments / name) as file:
             _add_piece(index, segments / name, file, "step", "restart")
+    if status == "done" and not all(entry.ended for entry in index.steps):
+        index.status = "incomplete"  # the last files are lost
     return index
 
 
