@@ -1,8 +1,9 @@
 """The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`,
 `reduce`, `stresses`, `recover`, `convert`, `modify`, `validate`, `list`.
 
-Exit codes: 0 done; 1 an analysis without a valid result, or a check or validation that failed; 2 bad input; 3 an error
-of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help appears at once.
+Exit codes: 0 done; 1 an analysis without a valid result, a check or validation that failed, or a full disk; 2 bad
+input; 3 an error of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help
+appears at once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from fem_mbs.errors import AnalysisError, FemMbsError, InputError
+from fem_mbs.errors import AnalysisError, DiskFullError, FemMbsError, InputError
+from fem_mbs.files import no_room
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +59,7 @@ def main() -> NoReturn:
         if debug:
             raise
         _complain(f"error: {error}")
-        code = 1 if isinstance(error, AnalysisError) else 2
+        code = 1 if isinstance(error, (AnalysisError, DiskFullError)) else 2
     except BrokenPipeError:
         # the reader of our output has gone; nothing more can be said there
         sys.stdout = None  # type: ignore[assignment]
@@ -66,8 +68,13 @@ def main() -> NoReturn:
         if debug:
             raise
         what = "out of memory" if isinstance(error, MemoryError) else f"{type(error).__name__}: {error}"
-        _complain(f"unexpected error: {what} (run again with --debug to see where, and report it)")
-        code = 3
+        if isinstance(error, OSError) and no_room(error):
+            file = f'"{error.filename}": ' if error.filename else ""
+            _complain(f"error: {file}cannot be written ({error.strerror}): free space or give another folder")
+            code = 1
+        else:
+            _complain(f"unexpected error: {what} (run again with --debug to see where, and report it)")
+            code = 3
     sys.exit(code or 0)
 
 
@@ -133,7 +140,7 @@ def run(
         return
     from fem_mbs.analysis.run import run as run_model
     from fem_mbs.analysis.solution import failed_steps
-    from fem_mbs.cli_progress import interruptible, make_progress
+    from fem_mbs.cli_progress import interruptible, kept, make_progress
     from fem_mbs.cli_report import print_report
     from fem_mbs.modelfile import load_model, locate_error
     from fem_mbs.sweeps_files import inputs_of
@@ -153,12 +160,10 @@ def run(
             )  # fmt: skip
     except KeyboardInterrupt:
         at = f" at t = {progress.last.time:.5g} s" if progress.last else ""
-        kept = f"; the results so far are in {folder}" if (folder / "summary.json").exists() else ""
-        _complain(f"interrupted{at}{kept}")
+        _complain(f"interrupted{at}{kept(folder)}")
         raise typer.Exit(130) from None
-    except AnalysisError as error:
-        kept = f"; the results so far are in {folder}" if (folder / "summary.json").exists() else ""
-        raise type(error)(f"{model}: {error}{kept}") from None
+    except (AnalysisError, DiskFullError) as error:
+        raise type(error)(f"{model}: {error}{kept(folder)}") from None
     except InputError as error:
         raise locate_error(model, error) from None
     if not quiet:
@@ -294,10 +299,11 @@ def plot(
         take(folder, [target])
         print(plot_sweep(table, target, quantity))
         return
-    from fem_mbs.plot import plot_all
+    from fem_mbs.plot import nothing_drawn, plot_all
     from fem_mbs.results import Results
 
-    for path in plot_all(Results.open(folder), output):
+    results = Results.open(folder)
+    for path in plot_all(results, output) or [nothing_drawn(results)]:
         print(path)
 
 

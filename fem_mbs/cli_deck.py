@@ -8,9 +8,9 @@ from pathlib import Path
 
 import typer
 
-from fem_mbs.cli_progress import interruptible, make_progress
+from fem_mbs.cli_progress import interruptible, kept, make_progress
 from fem_mbs.deck_run import Converted, convert, run_deck, strictly
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import AnalysisError, DiskFullError, ModelError
 from fem_mbs.meshes.abaqus import read_deck
 
 __all__ = ["compare", "explain_file", "run_file"]
@@ -44,17 +44,14 @@ def run_file(
                 console.print(f"warning: {note}", markup=False, soft_wrap=True)
 
     progress = make_progress(console, quiet)
-    kept = f"; the results so far are in {folder}"
     try:
         with interruptible(progress) as report:
             results = run_deck(path, folder, progress=report, strict=strict, told=told, overwrite=overwrite)
     except KeyboardInterrupt:
-        here = kept if (folder / "summary.json").exists() else ""
-        print(f"fem-mbs: interrupted{here}", file=sys.stderr)
+        print(f"fem-mbs: interrupted{kept(folder)}", file=sys.stderr)
         raise typer.Exit(130) from None
-    except AnalysisError as error:
-        here = kept if (folder / "summary.json").exists() else ""
-        raise type(error)(f"{path}: {error}{here}") from None
+    except (AnalysisError, DiskFullError) as error:
+        raise type(error)(f"{path}: {error}{kept(folder)}") from None
     failures = failed_steps(results.summary)
     if not quiet:
         print_report(console, results)

@@ -9,12 +9,16 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from fem_mbs.errors import ResultsError
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from fem_mbs.analysis.solution import Progress
 
-__all__ = ["LiveProgress", "PlainProgress", "interruptible", "make_progress"]
+__all__ = ["LiveProgress", "PlainProgress", "interruptible", "kept", "make_progress"]
 
 _PLAIN_SECONDS = 10.0  # between two plain lines, at most
 
@@ -112,6 +116,17 @@ def make_progress(console: Console, quiet: bool) -> LiveProgress | PlainProgress
     if quiet:
         return PlainProgress(None)
     return LiveProgress(console) if console.is_terminal else PlainProgress(console)
+
+
+def kept(folder: Path) -> str:
+    """What to add to the reason for which a run ended early: where its results are, "" if there are none."""
+    from fem_mbs.results import Results
+
+    try:
+        any_rows = any(len(step.series) for step in Results.open(folder).steps)
+    except ResultsError:
+        return ""
+    return f"; the results so far are in {folder}" if any_rows else ""
 
 
 class interruptible:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fem_mbs.cli_report_stability import make_table
 from fem_mbs.cluster import TaskFailure, TaskProgress, default_workers
-from fem_mbs.errors import ResultsError
+from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.modelfile_kinds import shown
 from fem_mbs.results_folder import take
 from fem_mbs.sweeps import Plan, plan_sweep, run_plan
@@ -86,8 +86,8 @@ def draw(table: SweepTable, quantities: Sequence[str], path: Path | None = None)
     take(table.directory, [target])
     try:
         return plot_sweep(table, target, quantities)
-    except ResultsError:
-        if quantities:
+    except ResultsError as error:
+        if quantities or isinstance(error, DiskFullError):
             raise
         return None
 

@@ -1,11 +1,20 @@
 """What can go wrong, as types: each message names the thing, the value and the remedy.
 
-The command line turns an ``InputError`` into exit code 2 and an ``AnalysisError`` into exit code 1.
+The command line turns an ``InputError`` into exit code 2, an ``AnalysisError`` or a ``DiskFullError`` into 1.
 """
 
 from __future__ import annotations
 
-__all__ = ["AnalysisError", "ConvergenceError", "FemMbsError", "InputError", "MeshError", "ModelError", "ResultsError"]
+__all__ = [
+    "AnalysisError",
+    "ConvergenceError",
+    "DiskFullError",
+    "FemMbsError",
+    "InputError",
+    "MeshError",
+    "ModelError",
+    "ResultsError",
+]
 
 
 class FemMbsError(Exception):
@@ -34,3 +43,10 @@ class AnalysisError(FemMbsError):
 
 class ConvergenceError(AnalysisError):
     """Newton-Raphson did not converge, also after the step was halved."""
+
+
+class DiskFullError(ResultsError):
+    """There is no room for what is written: the disk, a quota or a limit of the process (exit code 1).
+
+    It is no ``AnalysisError``, after which an analysis may try smaller steps.
+    """

@@ -7,6 +7,7 @@ is first read whole in a process of its own (`check_hdf5`).
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import subprocess
@@ -16,15 +17,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fem_mbs.errors import ResultsError
+from fem_mbs.errors import DiskFullError, ResultsError
 
-__all__ = ["HDF5_FORM", "PART", "check_hdf5", "replacing", "sync_directory", "write_atomic"]
+__all__ = ["HDF5_FORM", "PART", "check_hdf5", "no_room", "replacing", "sync_directory", "write_atomic"]
 
 PART = ".part"  # suffix of files that are not whole yet
 #: Options of h5py.File for files of ours: version 3 of the format, in which every header has a checksum.
 HDF5_FORM: dict[str, Any] = {"libver": ("v110", "v110")}
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk, quota, limit of the process or of the file system
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _SECONDS, _RATE = 15.0, 5e6  # that a file may take to be read in a child: at least, and bytes in a second
+
+
+def no_room(error: OSError) -> bool:
+    """Return whether an error of the system says that there is no room for what is written."""
+    return error.errno in _FULL
 
 
 def sync_directory(directory: Path) -> None:
@@ -42,7 +49,8 @@ def replacing(path: Path, what: str = "File") -> Iterator[Path]:
     """Give a temporary path; when the block ends well, sync what it wrote and rename it to ``path``.
 
     Raises:
-        ResultsError: the system cannot write (disk full, no permission); ``path`` holds what it held before.
+        ResultsError: the system cannot write; ``path`` holds what it held before.  It is a DiskFullError where there is
+            no room.
     """
     part = path.with_name(path.name + PART)
     try:
@@ -51,11 +59,12 @@ def replacing(path: Path, what: str = "File") -> Iterator[Path]:
             os.fsync(stream.fileno())
         os.replace(part, path)
         sync_directory(path.parent)
-    except (OSError, RuntimeError) as exc:  # HDF5 reports a full disk on closing as a RuntimeError
+    except OSError as exc:
         part.unlink(missing_ok=True)
-        reason = getattr(exc, "strerror", None) or str(exc)
-        raise ResultsError(
-            f'{what} "{path}": cannot be written ({reason}): free space or give another folder'
+        full = no_room(exc)
+        remedy = "free space or give another folder" if full else "give another folder"
+        raise (DiskFullError if full else ResultsError)(
+            f'{what} "{path}": cannot be written ({exc.strerror or exc}): {remedy}'
         ) from exc
     except BaseException:
         part.unlink(missing_ok=True)

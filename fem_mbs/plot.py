@@ -7,14 +7,14 @@ figure is drawn, without a display.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.errors import ResultsError
+from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.plot_campbell import plot_campbell, plot_unbalance
 from fem_mbs.plot_harmonic import plot_response
 from fem_mbs.plot_model import animate, plot_deformed, plot_shapes
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "animate",
+    "nothing_drawn",
     "plot_all",
     "plot_campbell",
     "plot_deformed",
@@ -308,6 +309,17 @@ def plot_momenta(results: Results, path: str | Path) -> Path:
         return save_figure(figure, path)
 
 
+@contextmanager
+def _if_possible() -> Iterator[None]:
+    """Leave out a figure that the results do not allow; a full disk is no reason of theirs."""
+    try:
+        yield
+    except DiskFullError:
+        raise
+    except ResultsError:
+        pass
+
+
 def _plot_stability(results: Results, step: Step, place: Callable[[str], Path], label: str) -> list[Path]:
     """Draw what a step says of eigenvalues, rotors and stability; nothing for one that found nothing or has failed."""
     jobs: list[tuple[Callable[..., Path], str]] = []
@@ -329,7 +341,7 @@ def _plot_stability(results: Results, step: Step, place: Callable[[str], Path], 
                 jobs.append((plot_roots, "roots"))
     paths = []
     for draw, name in jobs:
-        with suppress(ResultsError):
+        with _if_possible():
             paths.append(draw(results, step.number, place(f"{name}-{label}.png")))
     return paths
 
@@ -352,7 +364,7 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
     for step in results.steps:
         label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
         if step.type == "static" and len(step.series.get("load factor", ())) > 3 and not np.ptp(step.series["time"]):
-            with suppress(ResultsError):  # no displacement was watched
+            with _if_possible():  # no displacement was watched
                 paths.append(plot_path(results, step.number, place(f"path-{label}.png")))
         elif step.type in SHAPE_STEPS and len(step.frame_times):
             paths.append(plot_shapes(results, step.number, place(f"shapes-{label}.png")))
@@ -366,7 +378,7 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
             if f"response/{sensor['name']}" in step.series:
                 words = (f"{step.number + 1}", step.name, sensor["name"])
                 label = "-".join(re.sub(r"[^A-Za-z0-9_+-]+", "_", word).strip("_") for word in words)
-                with suppress(ResultsError):  # it does not respond
+                with _if_possible():  # it does not respond
                     paths.append(plot_response(results, sensor["name"], step.number, place(f"response-{label}.png")))
     drawn = [s for s in results.steps if "displacement" in s.frames and s.type not in SHAPE_STEPS]
     if len(drawn) > 1 and any(is_continuum(block) for block in results.header["blocks"]):
@@ -376,3 +388,17 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
     elif drawn:
         paths.append(plot_deformed(results, place("deformed.png")))
     return paths
+
+
+def nothing_drawn(results: Results) -> str:
+    """Return why `plot_all` draws no figure of results, and what to do.
+
+    Raises:
+        ResultsError: the results hold no states.
+    """
+    if any(len(step.series) or len(step.frames) for step in results.steps):
+        return f'Results folder "{results.directory}": nothing that it holds has a figure; add sensors to the model'
+    remedy = "wait for the run" if results.status == "running" else "run the model again"
+    raise ResultsError(
+        f'Results folder "{results.directory}": it holds no states (status of the run: {results.status}); {remedy}'
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.errors import ResultsError
+from fem_mbs.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,15 +55,12 @@ def write_movie(figure: Figure, draw: Draw, count: int, path: Path, fps: int) ->
         raise ResultsError(
             f'Animation "{path}": MP4 needs the program ffmpeg: install it, or give a path ending in .gif'
         )
-    part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        (_write_gif if ending == ".gif" else _write_mp4)(_Camera(figure, draw, count), part, fps)
-        os.replace(part, path)
     except OSError as exc:
         raise ResultsError(f'Animation "{path}": cannot be written ({exc}): give another path') from exc
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path, "Animation") as part:
+        (_write_gif if ending == ".gif" else _write_mp4)(_Camera(figure, draw, count), part, fps)
 
 
 def _choose_colours(pixels: np.ndarray) -> np.ndarray:

@@ -16,8 +16,9 @@ import h5py
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.files import HDF5_FORM, check_hdf5, replacing
+from fem_mbs.files import check_hdf5
 from fem_mbs.reduced_part import Interface, LoadMoments, Moments, Recovery, ReducedPart
+from fem_mbs.results_hdf5 import create_hdf5
 from fem_mbs.results_store import get_text, put_text
 
 __all__ = ["FORMAT", "VERSION", "read_part", "write_part"]
@@ -37,7 +38,7 @@ def write_part(path: str | Path, part: ReducedPart) -> Path:
         ResultsError: the file cannot be written.
     """
     path = Path(path)
-    with replacing(path, "Reduced part") as beside, h5py.File(beside, "w", **HDF5_FORM) as file:
+    with create_hdf5(path, "Reduced part") as file:
         _write(file, part)
     return path
 

@@ -187,9 +187,9 @@ def _is_locked(directory: Path) -> bool:
 @contextmanager
 def create_file(path: Path, run: str) -> Iterator[h5py.File]:
     """Give a new HDF5 file that takes its name `path` only when it is whole and on the disk."""
-    import h5py
+    from fem_mbs.results_hdf5 import create_hdf5
 
-    with files.replacing(path, _FILE) as part, h5py.File(part, "w", **files.HDF5_FORM) as file:
+    with create_hdf5(path, _FILE) as file:
         put_text(file, "format", FORMAT)
         file.attrs["format_version"] = FORMAT_VERSION
         put_text(file, "run", run)
@@ -197,8 +197,8 @@ def create_file(path: Path, run: str) -> Iterator[h5py.File]:
 
 
 @contextmanager
-def open_file(path: Path, copying: bool = False) -> Iterator[h5py.File]:
-    """Open one of our HDF5 files for reading; while `copying`, errors of the block are those of the other file.
+def open_file(path: Path) -> Iterator[h5py.File]:
+    """Open one of our HDF5 files for reading.
 
     Raises ResultsError if it is none, of another version, or damaged, also where the damage is met by what is read of
     it later; FileNotFoundError if there is none.
@@ -221,8 +221,6 @@ def open_file(path: Path, copying: bool = False) -> Iterator[h5py.File]:
     except (FileNotFoundError, ResultsError):
         raise
     except (OSError, RuntimeError, LookupError, ValueError, TypeError) as exc:  # h5py's words for damage
-        if copying:
-            raise
         raise file_error(path, f"not a readable HDF5 file ({exc}): run the model again") from exc
 
 
@@ -485,9 +483,12 @@ def _read_index(directory: Path) -> StoreIndex:
     names = sorted(path.name for path in segments.iterdir() if SEGMENT_NAME.fullmatch(path.name))
     for position, name in enumerate(names):
         if name != f"{position:08d}.h5":
-            break  # a lost file: what follows it does not continue what is before it
+            index.status = "incomplete"  # a lost file: what follows it does not continue what is before it
+            break
         with open_file(segments / name) as file:
             _add_piece(index, segments / name, file, "step", "restart")
+    if status == "done" and not all(entry.ended for entry in index.steps):
+        index.status = "incomplete"  # the last files are lost
     return index
 
 
@@ -582,7 +583,7 @@ def copy_step(entry: StepEntry, target: h5py.Group, rows: int, frames: int) -> N
             count = min(piece.rows if kind == "series" else piece.frames, total - offset)
             if count <= 0:
                 continue
-            with open_file(piece.path, copying=True) as file:
+            with open_file(piece.path) as file:
                 source = file[f"{piece.group}/{kind}"]
                 for name, key in _by_name(source).items():
                     if name not in names:
@@ -618,5 +619,5 @@ def _copy_rows(column: h5py.Dataset | h5py.Group, target: h5py.Dataset | h5py.Gr
 
 def copy_restart(entry: RestartEntry, file: h5py.File, group: str) -> None:
     """Copy a restart point into `file` as `group`."""
-    with open_file(entry.path, copying=True) as source:
+    with open_file(entry.path) as source:
         source.copy(entry.group, file, name=group)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import results_store as store
-from fem_mbs.errors import ResultsError
+from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.results_fields import check_cell
 from fem_mbs.results_folder import Folder, adopt, claim
 from fem_mbs.results_xdmf import write_xdmf
@@ -261,7 +261,7 @@ class ResultsWriter:
         self._lock = store.acquire_lock(new)
         with (
             store.create_file(new / store.HEADER_FILE, self._run) as file,
-            store.open_file(index.header_path, copying=True) as source,
+            store.open_file(index.header_path) as source,
         ):
             source.copy("header", file)
         for number in range(point.step + 1):
@@ -433,7 +433,7 @@ class ResultsWriter:
         """End the run: one file results.h5, results.xdmf for ParaView, and `summary` as summary.json.
 
         The summary gets the entry "status", "done". Raises ResultsError if a step is open, or if the system cannot
-        write; the rows are then still in the segments.
+        write; the rows are then still in the segments, of which `fem_mbs.results.export` makes one file.
         """
         self._need(step=False)
         end = {"status": "done", "summary": {**store.plain(summary or {}), "status": "done"}}
@@ -441,17 +441,29 @@ class ResultsWriter:
         self._open = False
         try:
             finish(self.directory)
+        except DiskFullError as full:
+            raise DiskFullError(
+                f'{full}; nothing is lost: fem-mbs export "{self.directory}" joins its files once there is room'
+            ) from full
         finally:
             self._unlock()
 
     def fail(self, message: str) -> None:
-        """End the run as failed. All rows stay readable and restart points usable; summary.json says what happened."""
+        """End the run as failed. All rows stay readable and restart points usable; summary.json says what happened.
+
+        Raises ResultsError if the system cannot write; what fits is written all the same.
+        """
         if not self._open:
             return
         self._open = False
         try:
             if self._entry is not None and (self._bytes or self._points):
                 self._flush()
+        finally:
+            self._end_as_failed(message)
+
+    def _end_as_failed(self, message: str) -> None:
+        try:
             status = f"failed: {message}"
             index = store.read_index(self.directory)
             with store.open_file(index.header_path) as file:
@@ -460,8 +472,8 @@ class ResultsWriter:
             ended = [{"type": entry.type, **entry.summary} for entry in index.steps if entry.ended]
             summary |= {"status": status, "steps": ended}
             store.write_json(self._segments / store.END_FILE, {"status": status, "summary": summary})
-            write_xdmf(index, header, self.directory / store.XDMF)
             store.write_json(self.directory / store.SUMMARY, summary)
+            write_xdmf(index, header, self.directory / store.XDMF)
         finally:
             self._unlock()
 
@@ -485,7 +497,7 @@ def finish(directory: Path) -> None:
     index = store.read_index(directory)
     if not index.consolidated:
         with store.create_file(directory / store.RESULT, index.run) as file:
-            with store.open_file(index.header_path, copying=True) as source:
+            with store.open_file(index.header_path) as source:
                 source.copy("header", file)
             store.write_end(file, index.end)
             file.create_group("steps")

@@ -57,6 +57,9 @@ def write_vtu(
         with part.open("wb") as stream:
             stream.writelines(_content(points, cells, point_data, cell_data))
         os.replace(part, target)
+    except OSError as error:
+        error.filename = error.filename or str(target)  # that of a full disk names no file
+        raise
     finally:
         part.unlink(missing_ok=True)
     return target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -22,7 +23,7 @@ from fem_mbs.cli_progress import LiveProgress, PlainProgress, make_progress
 from fem_mbs.errors import MeshError
 from fem_mbs.modelfile import load_model
 from fem_mbs.modelfile_starter import starter_text, write_starter
-from fem_mbs.results import Results
+from fem_mbs.results import Results, ResultsWriter
 
 
 def call(*arguments: str | Path, cwd: Path | None = None, timeout: float = 300.0) -> subprocess.CompletedProcess[str]:
@@ -235,6 +236,29 @@ def test_no_convergence(tmp_path, fem_mbs):
     assert not results.complete
     assert results.status.startswith("failed: ")
     assert json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["status"].startswith("failed")
+
+
+def test_plot_of_results_without_figures_says_so(tmp_path, fem_mbs):
+    writer = ResultsWriter(tmp_path, {"title": "", "version": "", "dimension": 2, "nodes": np.zeros((1, 2))})
+    writer.begin_step("s", "transient")
+    code, _, err = fem_mbs("plot", tmp_path)
+    assert code == 2 and "it holds no states (status of the run: running); wait for the run" in err
+    writer.append({"time": [0.0, 1.0]})
+    writer.end_step()
+    writer.close()
+    code, out, _ = fem_mbs("plot", tmp_path)
+    assert code == 0 and "nothing that it holds has a figure; add sensors to the model" in out
+
+
+def test_errors_of_a_full_disk_are_none_of_the_program(tmp_path, fem_mbs, monkeypatch):
+    """Whatever file it is that finds no room."""
+
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "a.png")
+
+    monkeypatch.setattr("fem_mbs.results.Results.open", full)
+    said = 'fem-mbs: error: "a.png": cannot be written (No space left on device): free space or give another folder\n'
+    assert fem_mbs("plot", tmp_path) == (1, "", said)
 
 
 def test_a_check_that_fails(tmp_path, fem_mbs):

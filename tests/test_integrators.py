@@ -11,10 +11,12 @@ from fem_mbs import ConvergenceError, Model, ModelError, run, solve
 from fem_mbs import contract as C
 from fem_mbs.analysis.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.rules import RULES, verdict, weights
+from fem_mbs.analysis.run import inspect
 from fem_mbs.analysis.stepping import Settings
 from fem_mbs.analysis.tangent import tangent_check
+from fem_mbs.errors import DiskFullError
 from fem_mbs.modelfile import load_model
-from fem_mbs.results import Results
+from fem_mbs.results import Results, ResultsWriter
 
 FAMILY = [
     ("newmark", {}),
@@ -737,6 +739,35 @@ def test_runs_that_grow_without_bound_stop(tmp_path):
     kept = Results.open(tmp_path / "r").sensor("x")[1]
     assert np.isfinite(kept).all()
     assert np.abs(kept).max() < 1e3
+
+
+def test_a_full_disk_does_not_hide_why_a_run_has_failed(tmp_path, monkeypatch):
+    def full(writer: ResultsWriter, message: str) -> None:
+        raise DiskFullError("no room")
+
+    monkeypatch.setattr(ResultsWriter, "fail", full)
+    with pytest.raises(ConvergenceError, match=r"grows without bound.*the last rows are lost \(no room\)"):
+        run(bodies_on_a_spring(0.1, 100), tmp_path / "r")
+
+
+@pytest.mark.parametrize("n", [2, 120])
+def test_check_knows_the_limit_of_explicit_steps(n):
+    """Of n bodies of 1 kg in a row, on springs of k = 1e4 N/m: w = 2 sqrt(k/m) cos(pi/2n) of the highest mode."""
+    limit = 2.0 / (200.0 * np.cos(np.pi / (2 * n)))
+
+    def chain(h: float) -> Model:
+        m = Model(2)
+        for i in range(n):
+            m.body(f"b{i}", (float(i), 0.0), 1.0, 10.0)
+        for i in range(n - 1):
+            m.spring(f"s{i}", f"b{i}", f"b{i + 1}", 1e4)
+        m.modes_step(3)
+        m.transient_step(10 * h, h, rule="explicit")
+        return m
+
+    inspect(chain(limit * 0.998))
+    with pytest.raises(ModelError, match=f"stable only for h below 2/w = {limit:.2g}"):
+        inspect(chain(limit * 1.002))
 
 
 def test_runs_that_break_the_promise_of_their_rule_are_failures(tmp_path, fem_mbs):

@@ -39,10 +39,10 @@ from fem_mbs.analysis.solution import (
     relative_error,
 )
 from fem_mbs.analysis.statics import check_options, run_static, varied
-from fem_mbs.analysis.step_checks import check_steps
+from fem_mbs.analysis.step_checks import check_stability, check_steps
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.checks import Outcome
-from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, ResultsError
+from fem_mbs.errors import AnalysisError, ConvergenceError, DiskFullError, FemMbsError, ModelError, ResultsError
 from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.results_fields import MODAL
 from fem_mbs.solvers import stepper as S
@@ -140,7 +140,7 @@ def run(
     try:
         job.run()
     except BaseException as error:
-        job.recorder.fail(str(error) or type(error).__name__)
+        _fail(job.recorder, error)
         raise
     results = Results.open(directory)
     results.write_sensors_csv()
@@ -149,16 +149,33 @@ def run(
     return results
 
 
+def _fail(recorder: Any, error: BaseException) -> None:
+    """Have the results say what ended the run; that this cannot be written must not hide what it was.
+
+    Raises:
+        FemMbsError: as ``error``, also saying that the last rows are lost; ResultsError where ``error`` is another.
+    """
+    try:
+        recorder.fail(str(error) or type(error).__name__)
+    except ResultsError as lost:
+        if isinstance(error, DiskFullError):
+            return
+        if isinstance(error, FemMbsError):
+            raise type(error)(f"{error}; the last rows are lost ({lost})") from error
+        raise
+
+
 def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
     """Everything that `run` would look at before its first step: the compiled model, the state at the start with
     velocities that fit joints and motions, and what was done to them (empty if the first step is static), with what an
-    assembly has moved.
+    assembly has moved; and the stability of explicit steps, which `run` finds out by going.
 
     Raises:
         ModelError: the model cannot be computed.
     """
     job = _Run(model, None)
     job.look_ahead()
+    check_stability(job)
     step, options, settings = job.plan[0]
     if step.kind in TIMED and options.get("dynamic", True):
         job.start_report = consistent_velocities(job.compiled, job.state, 0.0, job._spin(step, options, 0.0))

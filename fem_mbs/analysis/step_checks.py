@@ -13,15 +13,21 @@ import numpy as np
 from fem_mbs.analysis.harmonic import shakers
 from fem_mbs.analysis.initial import function_jets
 from fem_mbs.analysis.inverse import check_drivers
+from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.linear_ports import check_outputs
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.mobility import unheld
-from fem_mbs.analysis.options import LINEAR, TIMED
+from fem_mbs.analysis.options import LINEAR, TIMED, count_steps
+from fem_mbs.analysis.rules import RULES
 from fem_mbs.analysis.stability_map import check_map_loads
 from fem_mbs.analysis.statics import check_levels, controlled, varied
 from fem_mbs.errors import ModelError
+from fem_mbs.solvers.stepper import EXPLICIT
 
-__all__ = ["check_steps"]
+__all__ = ["check_stability", "check_steps"]
+
+_DENSE = 200  # unknowns up to which all frequencies are computed
+_CLOSE = 1e-3  # relative error of the highest frequency of more unknowns; the estimate is from below
 
 
 def check_steps(run: Any) -> None:
@@ -64,6 +70,52 @@ def check_steps(run: Any) -> None:
             raise ModelError(
                 f'Check "{check.name}": at = {check.at:g} s is no time of the steps, which go from {began:g} to {t:g} s'
             )
+
+
+def check_stability(run: Any) -> None:
+    """Look whether explicit steps that begin at the start are stable there: h < 2/w of the highest frequency w.
+
+    A run of such steps ends with an error as soon as the motion grows.  Later the frequencies may be other ones, so
+    this says nothing of what `run` may try.
+
+    Raises:
+        ModelError: h is too large, naming the largest one.
+    """
+    for step, options, _ in run.plan:
+        if step.kind in LINEAR:
+            continue
+        if step.kind != "transient" or RULES[options["rule"]].kind != EXPLICIT:
+            return  # later steps begin at another state
+        linear = Linearised(run.compiled, run.state, 0.0, Loading(run.compiled))
+        highest = _highest_frequency(linear) if linear.eliminated else 0.0
+        h = options["duration"] / count_steps(step.name, options)
+        if h * highest > 2.0:
+            raise ModelError(
+                f'Step "{step.name}": h = {h:g} s: rule = "{options["rule"]}" is stable only for h below 2/w = '
+                f"{2.0 / highest:.4g} s, with the highest frequency w of the model at its start; take a smaller h, or "
+                'rule = "midpoint"'
+            )
+        return
+
+
+def _highest_frequency(linear: Linearised) -> float:
+    """The highest frequency [rad/s] of K u = w^2 M u; 0 where there is none, or none was found."""
+    from scipy.linalg import LinAlgError, eigh
+    from scipy.sparse.linalg import eigsh
+
+    K, M = linear.stiffness, linear.mass
+    n = K.shape[0]
+    if n == 0 or not K.nnz:
+        return 0.0
+    try:
+        if n <= _DENSE:
+            largest = eigh(K.toarray(), M.toarray(), eigvals_only=True, subset_by_index=(n - 1, n - 1))
+        else:
+            start = np.cos(np.arange(n) ** 2)  # some vector, always the same
+            largest = eigsh(K, 1, M.tocsc(), which="LA", tol=_CLOSE, v0=start, return_eigenvectors=False)
+    except (LinAlgError, RuntimeError):  # the mass is singular, which the first step tells, or ARPACK gave up
+        return 0.0
+    return float(np.sqrt(max(largest[0], 0.0)))
 
 
 def _check_static(run: Any, step: Any, options: dict[str, Any], loading: Loading) -> None:
