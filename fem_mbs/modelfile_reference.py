@@ -307,10 +307,10 @@ so. A path that ends after `points` before it reaches `until` or `displacement` 
 bifurcation does not exist: the results are complete, the summary has `failures`, and the exit code is 1. Load control
 that meets a limit point before `until` ends below it in the same way; its `critical_points` hold the limit point.
 
-`critical_points` in the summary tells three kinds apart. The load factor turns at a "limit". Eigenvalues of the stiffness
-pass zero at a "bifurcation". They change their sign without passing zero at a "jump", where the stiffness jumps: a contact
-opens, a cable slackens, a law has a corner. A limit point may also lie where the stiffness jumps. A warning tells each
-jump of the stiffness. A branch may begin at a jump, though it need not.""",
+`critical_points` in the summary tells three kinds apart. The load factor turns at a "limit". Eigenvalues of the
+stiffness pass zero at a "bifurcation". They change their sign without passing zero at a "jump", where the stiffness
+jumps: a contact opens, a cable slackens, a law has a corner. A limit point may also lie where the stiffness jumps. A
+warning tells each jump of the stiffness. A branch may begin at a jump, though it need not.""",
     "campbell": """\
 At every speed the model is linearised about its steady rotation. Branches are followed by bi-orthogonal products of
 left and right vectors; `critical_speeds` lists where they meet the lines of the orders, with what the direct search, an

@@ -46,7 +46,8 @@ _LONG = 2.0  # times the length that was asked for, or that the tangents say, be
 _TORN = 10.0  # times the length between the ends of a bracket, beyond which the path between them is none
 _TURN = 0.5  # cosine between a step and the tangent at its end, below which the step is too long for its bend
 _BEND = 2.0**-6  # of the first size, up to which a bend is taken for a corner of the path
-_JUMP = 0.05  # of the eigenvalues at the ends of a step, what is left of those at the ends of a narrow bracket at a jump
+_JUMP = 0.05  # of the eigenvalues at the ends of a step, what a jump leaves of them at those of a narrow bracket
+_SMOOTH = 12  # evaluations of a bracket, after which the eigenvalues at its ends say nothing on a place where they jump
 _NARROW = 1e-6  # of a step, a bracket by which jumps are told
 _STRAIGHT = 0.1  # of an increment, by which half a step onto a branch may miss its middle where the branch is steep
 _STEEP = 50.0  # times the length that was asked for, beyond which no branch goes
@@ -642,7 +643,7 @@ def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before:
             break
         ma, mb = a[2][0], b[2][0]
         part = 0.5 * (low + high)
-        if ma * mb < 0.0 and k % 3 < 2:
+        if ma * mb < 0.0 and k % 3 < 2 and not (k > _SMOOTH and jumping()):
             part = low + (high - low) * ma / (ma - mb)
             # not onto an end: the bracket must shrink from both sides
             part = min(max(part, low + 0.02 * (high - low)), high - 0.02 * (high - low))
