@@ -300,7 +300,7 @@ def test_branch_where_guys_slacken(side):
     model.force("P", "top", (0.0, -1.0))
     model.sensor("top", "displacement", on="top")
     model.static_step(
-        control="arc", until=60.0, increments=20, branch=1, branch_size=0.01 * side, tolerance=1e-9, largest=0.02
+        control="arc", until=60.0, increments=60, branch=1, branch_size=0.001 * side, tolerance=1e-9, largest=0.02
     )
     solution = solve(model)
     step = solution.steps[0]
