@@ -167,6 +167,7 @@ class _Walk:
     ahead: np.ndarray | None = None  # the same at the end of a step of arc length under way
     sense: float = 0.0  # sign of df along the path, at the start of that step
     odd: bool = False  # whether the determinant is negative at its end
+    around: np.ndarray | None = None  # du/df behind a corner, for a step around it
     cuts: int = 0
     iterations: int = 0
     left: int = 0  # steps refused since they had left the path
@@ -209,11 +210,21 @@ def follow(
         after = problem.negative(new) if counted else -1
         odd = counted and problem.reverses(after)
         turns = _turns(problem, walk, s, step)
-        found = None
+        found, corner = None, False
         try:
             # unasked too, where a bifurcation must be told from a limit point behind which the path goes on backwards
             if after != count and (s.stability or (odd != walk.odd and not turns)):
-                found, state, vector = _critical(problem, walk, s, token, reach, count, after)
+                corner, end = walk.around is not None, problem.save()
+                if not corner:
+                    try:
+                        found, state, vector = _critical(problem, walk, s, token, reach, count, after)
+                    except ConvergenceError:
+                        # in the corner of a path that turns sharply no step ends
+                        corner = bool(turns) and odd != walk.odd and reach <= _BEND * s.size
+                        if not corner:
+                            raise
+                if corner:
+                    found = _corner(problem, walk, s, token, end, reach, count, after)
             _oriented(walk, s, new, reach, odd != walk.odd, turns, found)
         except AnalysisError as error:
             if not isinstance(error, _Torn | ConvergenceError):
@@ -238,9 +249,10 @@ def follow(
                 count = _switch(problem, walk, s, state, vector, found, increment, on_point)
                 walk.odd = bool(count % 2)
                 continue
-            step, _ = _find(problem, walk, s, size, token)
-            step, _ = _landed(problem, walk, s, token, step, size)
-            done, increment, new = step
+            if not corner:
+                step, _ = _find(problem, walk, s, size, token)
+                step, _ = _landed(problem, walk, s, token, step, size)
+                done, increment, new = step
         place = walk.displacement + (increment[s.component] if s.component >= 0 else 0.0)
         last = last or _ended(walk, s, new, place)
         _advance(problem, walk, increment, new, place)
@@ -266,7 +278,7 @@ def _advance(problem, walk: _Walk, increment: np.ndarray, new: float, place: flo
     walk.length += float(np.sqrt(increment @ (problem.weight * increment)))
     walk.direction, walk.rise = increment, new - walk.factor
     walk.factor, walk.displacement = new, place
-    walk.tangent, walk.ahead = walk.ahead, None
+    walk.tangent, walk.ahead, walk.around = walk.ahead, None, None
     problem.accept(new)
 
 
@@ -385,6 +397,7 @@ def _landed(problem, walk: _Walk, s: PathSettings, token, step, size: float):
 def _find(problem, walk: _Walk, s: PathSettings, size: float, token) -> tuple[tuple[int, np.ndarray, float], float]:
     """A step of the given size, or of a smaller one; (iterations, increment, load factor) and the size."""
     search = s.line_search
+    walk.around = None
     trouble = ""
     while size >= s.smallest:
         try:
@@ -398,10 +411,54 @@ def _find(problem, walk: _Walk, s: PathSettings, size: float, token) -> tuple[tu
             walk.cuts += 1
             size *= 0.5
             search = True
+    if (corner := _around(problem, walk, s, token)) is not None:
+        return corner
     raise ConvergenceError(
         f"path at load factor {walk.factor:.6g}: no step of size {s.smallest:.3g} and more converged ({trouble}); "
         "take smaller steps, or look at the supports and loads there"
     )
+
+
+def _around(problem, walk: _Walk, s: PathSettings, token):
+    """A step of arc length around a corner, where the stiffness jumps, and its size; None if there is none.
+
+    The path may turn by more than a right angle there, so that no step forward finds it.  Where the determinant changes
+    its sign, the load factor turns: the step goes along the tangent behind the corner, with df the other way.
+    """
+    if s.control != "arc" or walk.direction is None:
+        return None
+    size = _BEND * s.size
+    while size >= s.smallest:
+        walk.around = None
+        problem.restore(token)
+        try:
+            x, df, _ = _predict(problem, walk, s, size)
+            problem.move(x)
+            if problem.reverses(problem.negative(walk.factor + df)) != walk.odd:
+                problem.factorise(walk.factor + df)
+                v = problem.solve(-problem.load(walk.factor + df))
+                # behind a corner the tangent stays, behind a smooth bend it goes on to turn
+                problem.restore(token)
+                problem.move(2.0 * x)
+                problem.factorise(walk.factor + 2.0 * df)
+                apart = problem.solve(-problem.load(walk.factor + 2.0 * df)) - v
+                if not _length(problem, s, apart, 0.0) < _STRAIGHT * _length(problem, s, v, 0.0):
+                    raise AnalysisError("a bend is no corner")
+                walk.around = v
+                problem.restore(token)
+                step = _step(problem, walk, s, size, False)
+                _, increment, new = step
+                near = _length(problem, s, increment, new - walk.factor) <= _LONG * size
+                if near and problem.reverses(problem.negative(new)) != walk.odd:
+                    problem.factorise(new)
+                    walk.ahead = problem.solve(-problem.load(new))
+                    return step, size
+        except AnalysisError:
+            pass
+        size *= 0.5
+    walk.around = None
+    problem.restore(token)
+    return None
 
 
 def _length(problem, s: PathSettings, increment: np.ndarray, rise: float) -> float:
@@ -485,9 +542,13 @@ def _predict(problem, walk: _Walk, s: PathSettings, size: float) -> tuple[np.nda
         sign = np.sign(s.end_displacement - s.start_displacement)
         df = sign * size / v[s.component]
         return df * v, df, size
+    if walk.around is not None:
+        v = walk.around
     length = np.sqrt(v @ (W * v) + s.spherical**2)
     size = min(size, s.rise * length)
     df = size / length
+    if walk.around is not None:
+        return -walk.sense * df * v, -walk.sense * df, size
     if walk.direction is not None:
         along = v @ (W * walk.direction) + s.spherical**2 * walk.rise
         df *= -1.0 if along < 0.0 else 1.0
@@ -603,6 +664,26 @@ def _most_negative(problem, factor: float, mu: float, x: np.ndarray) -> np.ndarr
         x = x / np.sqrt(x @ (W * x))
         x = np.where(inside, x / mu - problem.solve(W * x), 0.0)
     return x / np.sqrt(x @ (W * x))
+
+
+def _corner(problem, walk: _Walk, s: PathSettings, token, end, size: float, before: int, after: int) -> Critical:
+    """The limit point in a corner that a short step goes around (`_around`): where the count changes along the tangent.
+    Leaves the problem at the ``end`` of the step."""
+    walk.around = None
+    problem.restore(token)
+    x, df, _ = _predict(problem, walk, s, size)
+    low, high = 0.0, 1.0
+    while high - low > _NARROW:
+        part = 0.5 * (low + high)
+        problem.restore(token)
+        problem.move(part * x)
+        low, high = (part, high) if problem.negative(walk.factor + part * df) == before else (low, part)
+    problem.restore(end)
+    part = 0.5 * (low + high)
+    return Critical(
+        "limit", float(walk.factor + part * df), walk.length + part * _length(problem, s, x, 0.0), before, after,
+        0.5 * (high - low) * abs(df), True,
+    )  # fmt: skip
 
 
 def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before: int, after: int):

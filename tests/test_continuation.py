@@ -237,6 +237,39 @@ def test_a_limit_point_where_the_stiffness_jumps(soft):
     assert any("the load factor turns there" in text for text in account["notes"])
 
 
+@pytest.mark.parametrize("stability", [False, True])
+@pytest.mark.parametrize(("soft", "weight"), [(-3.0, 1.0), (-1.5, 0.01), (-10.0, 3.0)])
+def test_paths_go_around_a_corner(soft, weight, stability):
+    """The same behind a spring of stiffness 1: the load point turns back where the stiffness jumps, and the path with
+    it by more than a right angle."""
+
+    def law(u):
+        return u[1] if u[1] < 1.0 else 1.0 + soft * (u[1] - 1.0)
+
+    def slope(u):
+        return 1.0 if u[1] < 1.0 else soft
+
+    problem = Numeric(
+        lambda u: np.array([u[0] - u[1], law(u) - u[0] + u[1]]),
+        lambda u: np.array([[1.0, -1.0], [-1.0, 1.0 + slope(u)]]),
+        [1.0, 0.0],
+        2,
+    )
+    problem.weight = np.array([1.0, weight])
+    points, u, (_, criticals, account) = walk(
+        problem, size=0.1, largest=0.1, points=200, stability=stability, tolerance=1e-7, component=1,
+        end_displacement=1.0 - 1.5 / soft,
+    )
+    assert account["ended"]
+    f = np.array([p.factor for p in points])
+    assert u[:, 1] == pytest.approx(np.where(u[:, 1] < 1.0, f, 1.0 + (f - 1.0) / soft), abs=1e-9)
+    assert u[:, 0] == pytest.approx(u[:, 1] + f, abs=1e-9)
+    assert (np.diff(u[:, 1]) > 0.0).all()
+    assert f[-1] == pytest.approx(-0.5, rel=1e-9)
+    assert [(c.kind, c.jumps) for c in criticals] == [("limit", True)] * stability
+    assert all(c.factor == pytest.approx(1.0, rel=1e-5) for c in criticals)
+
+
 M, K = 1.0, 4.0
 
 
