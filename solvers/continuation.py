@@ -419,6 +419,25 @@ def _find(problem, walk: _Walk, s: PathSettings, size: float, token) -> tuple[tu
     )
 
 
+def _behind(problem, walk: _Walk, s: PathSettings, token, x: np.ndarray, df: float) -> np.ndarray:
+    """du/df behind a corner, at a first guess (x, df) of a step; leaves the problem at the start of the step.
+
+    Raises:
+        AnalysisError: there is none; behind a corner the tangent stays, behind a smooth bend it goes on to turn.
+    """
+    tangents = []
+    for far in (1.0, 2.0):
+        problem.restore(token)
+        problem.move(far * x)
+        problem.factorise(walk.factor + far * df)
+        tangents.append(problem.solve(-problem.load(walk.factor + far * df)))
+    problem.restore(token)
+    near, beyond = tangents
+    if not _length(problem, s, beyond - near, 0.0) < _STRAIGHT * _length(problem, s, near, 0.0):
+        raise AnalysisError("the path bends")
+    return near
+
+
 def _around(problem, walk: _Walk, s: PathSettings, token):
     """A step of arc length around a corner, where the stiffness jumps, and its size; None if there is none.
 
@@ -435,17 +454,7 @@ def _around(problem, walk: _Walk, s: PathSettings, token):
             x, df, _ = _predict(problem, walk, s, size)
             problem.move(x)
             if problem.reverses(problem.negative(walk.factor + df)) != walk.odd:
-                problem.factorise(walk.factor + df)
-                v = problem.solve(-problem.load(walk.factor + df))
-                # behind a corner the tangent stays, behind a smooth bend it goes on to turn
-                problem.restore(token)
-                problem.move(2.0 * x)
-                problem.factorise(walk.factor + 2.0 * df)
-                apart = problem.solve(-problem.load(walk.factor + 2.0 * df)) - v
-                if not _length(problem, s, apart, 0.0) < _STRAIGHT * _length(problem, s, v, 0.0):
-                    raise AnalysisError("a bend is no corner")
-                walk.around = v
-                problem.restore(token)
+                walk.around = _behind(problem, walk, s, token, x, df)
                 step = _step(problem, walk, s, size, False)
                 _, increment, new = step
                 near = _length(problem, s, increment, new - walk.factor) <= _LONG * size
@@ -672,6 +681,10 @@ def _corner(problem, walk: _Walk, s: PathSettings, token, end, size: float, befo
     walk.around = None
     problem.restore(token)
     x, df, _ = _predict(problem, walk, s, size)
+    try:
+        _behind(problem, walk, s, token, x, df)
+    except AnalysisError:
+        raise _Torn("the path bends sharply") from None
     low, high = 0.0, 1.0
     while high - low > _NARROW:
         part = 0.5 * (low + high)
