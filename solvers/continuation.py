@@ -46,6 +46,7 @@ _LONG = 2.0  # times the length that was asked for, or that the tangents say, be
 _TORN = 10.0  # times the length between the ends of a bracket, beyond which the path between them is none
 _TURN = 0.5  # cosine between a step and the tangent at its end, below which the step is too long for its bend
 _BEND = 2.0**-6  # of the first size, up to which a bend is taken for a corner of the path
+_FINE = 2.0**-12  # arc length up to which steps go around corners: the other limb of a smooth bend is farther
 _JUMP = 0.05  # of the eigenvalues at the ends of a step, what a jump leaves of them at those of a narrow bracket
 _SMOOTH = 12  # evaluations of a bracket, after which the eigenvalues at its ends say nothing on a place where they jump
 _NARROW = 1e-6  # of a step, a bracket by which jumps are told
@@ -220,7 +221,7 @@ def follow(
                         found, state, vector = _critical(problem, walk, s, token, reach, count, after)
                     except ConvergenceError:
                         # in the corner of a path that turns sharply no step ends
-                        corner = bool(turns) and odd != walk.odd and reach <= _BEND * s.size
+                        corner = bool(turns) and odd != walk.odd and reach <= min(_BEND * s.size, _FINE)
                         if not corner:
                             raise
                 if corner:
@@ -438,6 +439,12 @@ def _behind(problem, walk: _Walk, s: PathSettings, token, x: np.ndarray, df: flo
     return near
 
 
+def _same(problem, a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two tangents agree in all displacements, those that the metric hardly sees too."""
+    inside = problem.weight > 0.0
+    return bool(np.abs(a - b)[inside].max() < _STRAIGHT * np.abs(b)[inside].max())
+
+
 def _around(problem, walk: _Walk, s: PathSettings, token):
     """A step of arc length around a corner, where the stiffness jumps, and its size; None if there is none.
 
@@ -446,7 +453,7 @@ def _around(problem, walk: _Walk, s: PathSettings, token):
     """
     if s.control != "arc" or walk.direction is None:
         return None
-    size = _BEND * s.size
+    size = min(_BEND * s.size, _FINE)
     while size >= s.smallest:
         walk.around = None
         problem.restore(token)
@@ -461,7 +468,8 @@ def _around(problem, walk: _Walk, s: PathSettings, token):
                 if near and problem.reverses(problem.negative(new)) != walk.odd:
                     problem.factorise(new)
                     walk.ahead = problem.solve(-problem.load(new))
-                    return step, size
+                    if _same(problem, walk.ahead, walk.around):
+                        return step, size
         except AnalysisError:
             pass
         size *= 0.5
@@ -682,9 +690,11 @@ def _corner(problem, walk: _Walk, s: PathSettings, token, end, size: float, befo
     problem.restore(token)
     x, df, _ = _predict(problem, walk, s, size)
     try:
-        _behind(problem, walk, s, token, x, df)
+        behind = _behind(problem, walk, s, token, x, df)
     except AnalysisError:
         raise _Torn("the path bends sharply") from None
+    if walk.ahead is None or not _same(problem, walk.ahead, behind):
+        raise _Torn("the end of a step does not join the corner")
     low, high = 0.0, 1.0
     while high - low > _NARROW:
         part = 0.5 * (low + high)
