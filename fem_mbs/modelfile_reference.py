@@ -187,9 +187,9 @@ _STEP_TEXTS = {
     "largest": "arc length; 0: ten times the first",
     "spherical": "weight of the load factor in the arc length; 0: cylindrical",
     "points": "of a path, at most",
-    "stability": "count negative eigenvalues in every point, find limit points and bifurcations",
+    "stability": "count negative eigenvalues in every point, find limit points, bifurcations and jumps",
     "tolerance": "of the load factor of critical points, relative",
-    "branch": "number of the bifurcation from which the path follows the other branch; 0: none",
+    "branch": "number of the bifurcation or jump from which the path follows the other branch; 0: none",
     "branch_size": "first step onto the branch, as `size`; negative: to the other side",
     "line_search": "in every iteration; else only after a failure",
     "count": "of modes, or of load factors",
@@ -305,7 +305,13 @@ where the determinant of its stiffness is negative; else a warning recommends a 
 Paths (`control = "arc"` or `"displacement"`, `stability`, `line_search`) refuse steps that leave the path. If a preload
 or another load puts the model out of balance at the start, the path begins at the next equilibrium, and a warning says
 so. A path that ends after `points` before it reaches `until` or `displacement` has failed, and so has a `branch` whose
-bifurcation does not exist: the results are complete, the summary has `failures`, and the exit code is 1.""",
+bifurcation does not exist: the results are complete, the summary has `failures`, and the exit code is 1. Load control
+that meets a limit point before `until` ends below it in the same way; its `critical_points` hold the limit point.
+
+`critical_points` in the summary tells three kinds apart. The load factor turns at a "limit". Eigenvalues of the
+stiffness pass zero at a "bifurcation". They change their sign without passing zero at a "jump", where the stiffness
+jumps: a contact opens, a cable slackens, a law has a corner. A limit point may also lie where the stiffness jumps. A
+warning tells each jump of the stiffness. A branch may begin at a jump, though it need not.""",
     "campbell": """\
 At every speed the model is linearised about its steady rotation. Branches are followed by bi-orthogonal products of
 left and right vectors; `critical_speeds` lists where they meet the lines of the orders, with what the direct search, an

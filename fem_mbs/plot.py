@@ -51,6 +51,7 @@ __all__ = [
     "plot_unbalance",
 ]
 
+_CRITICAL = {"limit": "o", "bifurcation": "s", "jump": "D"}  # markers of critical points
 _MAX_POINTS = 3000  # of a curve in a figure
 
 
@@ -226,12 +227,13 @@ def plot_path(results: Results, step: int, path: str | Path) -> Path:
             for point in item.summary.get("critical_points", []):
                 length = item.series["path length"]
                 x = np.interp(point["path_length"], length, values)
-                marker = "o" if point["kind"] == "limit" else "s"
+                marker = _CRITICAL[point["kind"]]
                 axes.plot(x, point["load_factor"], marker, color=line.get_color(), ms=5.0, mfc="white")
         kinds = {point["kind"] for point in item.summary.get("critical_points", [])}
-        for kind, marker in (("limit", "o"), ("bifurcation", "s")):
+        for kind, marker in _CRITICAL.items():
             if kind in kinds:
-                axes.plot([], [], marker, color="#555555", mfc="white", ms=5.0, label=f"{kind} point")
+                label = "jump of the stiffness" if kind == "jump" else f"{kind} point"
+                axes.plot([], [], marker, color="#555555", mfc="white", ms=5.0, label=label)
         if (count > 0).any():
             axes.plot([], [], color="#555555", ls=(0, (2, 1)), label="unstable")
         axes.set_title(f"{results.header['title']}: {item.name}" if results.header["title"] else item.name)

@@ -13,12 +13,17 @@ to the effort.
 
 Where the number of negative eigenvalues of the tangent changes between two points, the point of the change is bracketed
 by the sign of its smallest eigenvalue mu along the step, and told apart by its vector x: a limit point where x.dR/df is
-not zero (the load factor turns), a bifurcation where it is (Wriggers & Simo 1990, doi:10.1002/nme.1620300110).  From a
-bifurcation the other branch starts in the direction of x, with x.W du given.
+not zero (the load factor turns), a bifurcation where it is (Wriggers & Simo 1990, doi:10.1002/nme.1620300110).  Where
+mu does not become small however narrow the bracket is, the stiffness jumps (a contact opens, a rope slackens): a limit
+point if the tangents before and behind it turn the load factor, else a jump.  The count of negative eigenvalues is the
+Morse index of the path, so that a branch may begin at a jump as at a bifurcation.  The other branch starts in the
+direction of x, less its part along the path, with x.W du given.
 
 Newton-Raphson may land elsewhere than on the path: a step that is much longer than asked for, or longer than the
 tangents at both of its ends say, that turns back, or within which the count changes although the path between does not
-hold together, is refused and made shorter.
+hold together, is refused and made shorter.  A step of arc length may also end behind a narrow bend and go on backwards
+from there.  The sign of df times that of the determinant stays along a path, but for bifurcations: a step that
+disagrees, and one at whose end the tangent has turned far, is refused too.
 
 The module knows a `Problem` only, neither meshes nor elements.
 """
@@ -26,19 +31,27 @@ The module knows a `Problem` only, neither meshes nor elements.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from fem_mbs.errors import AnalysisError, ConvergenceError
 
-__all__ = ["Critical", "PathSettings", "Point", "Problem", "follow"]
+__all__ = ["Critical", "PathSettings", "Point", "Problem", "branching", "follow"]
 
 _DESIRED = 5  # iterations per point
 _LIMIT = 1e-4  # of the cosine between null vector and load: beyond, the load factor turns
 _LONG = 2.0  # times the length that was asked for, or that the tangents say, beyond which a step has left its path
 _TORN = 10.0  # times the length between the ends of a bracket, beyond which the path between them is none
+_TURN = 0.5  # cosine between a step and the tangent at its end, below which the step is too long for its bend
+_BEND = 2.0**-6  # of the first size, up to which a bend is taken for a corner of the path
+_FINE = 2.0**-12  # arc length up to which steps go around corners: the other limb of a smooth bend is farther
+_JUMP = 0.05  # of the eigenvalues at the ends of a step, what a jump leaves of them at those of a narrow bracket
+_SMOOTH = 12  # evaluations of a bracket, after which the eigenvalues at its ends say nothing on a place where they jump
+_NARROW = 1e-6  # of a step, a bracket by which jumps are told
+_STRAIGHT = 0.1  # of an increment, by which half a step onto a branch may miss its middle where the branch is steep
+_STEEP = 50.0  # times the length that was asked for, beyond which no branch goes
 
 
 class Problem(Protocol):
@@ -73,6 +86,9 @@ class Problem(Protocol):
 
     def negative(self, factor: float) -> int:
         """Negative eigenvalues of the tangent, on the null space of the constraints."""
+
+    def reverses(self, count: int) -> bool:
+        """Whether the determinant is negative where `negative` has just found that count."""
 
     def blame(self) -> str:
         """Where the residual is worst."""
@@ -122,8 +138,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Critical:
-    """A critical point: "limit" or "bifurcation", its load factor, the path's length there, negative eigenvalues
-    before and after, and half of the bracket of the load factor."""
+    """A critical point: its kind, load factor, the path's length there, negative eigenvalues before and after, half of
+    the bracket of the load factor, and whether the stiffness jumps there.
+
+    At a "limit" the load factor turns; at a "bifurcation" eigenvalues pass zero on a path that goes on; at a "jump"
+    they change their sign there without passing zero.
+    """
 
     kind: str
     factor: float
@@ -131,6 +151,7 @@ class Critical:
     before: int
     after: int
     error: float
+    jumps: bool = False
 
 
 @dataclass
@@ -143,6 +164,11 @@ class _Walk:
     direction: np.ndarray | None = None
     rise: float = 0.0  # df of the last step
     reach: float = np.inf  # length of the tangent at its end, per load factor
+    tangent: np.ndarray | None = None  # du/df at its end, if it is known
+    ahead: np.ndarray | None = None  # the same at the end of a step of arc length under way
+    sense: float = 0.0  # sign of df along the path, at the start of that step
+    odd: bool = False  # whether the determinant is negative at its end
+    around: np.ndarray | None = None  # du/df behind a corner, for a step around it
     cuts: int = 0
     iterations: int = 0
     left: int = 0  # steps refused since they had left the path
@@ -156,8 +182,9 @@ def follow(
     """Follow a path from the present configuration at a load factor.
 
     Calls ``on_point`` for every accepted point.  Returns the last load factor, the critical points, and an account:
-    "cuts" of steps, "iterations", "left", the steps that had left the path and were refused, "notes", sentences, and
-    "ended", whether the path came to its end.
+    "cuts" of steps, "iterations", "left", the steps that had left the path and were refused, "notes", sentences,
+    "ended", whether the path came to its end, and "limit", whether load control stopped below a limit point, which is
+    the last of the critical points then.
 
     Raises:
         ConvergenceError: no step of the smallest size leads on.
@@ -166,46 +193,79 @@ def follow(
     walk = _Walk(factor, s.start_displacement)
     size = s.size
     largest = s.largest if s.control == "arc" else min(s.largest, s.size)
-    count = problem.negative(factor) if s.stability else -1
-    ended = False
+    counted = s.stability or s.control == "arc"
+    count = problem.negative(factor) if counted else -1
+    walk.odd = counted and problem.reverses(count)
+    ended = limit = False
     for _ in range(s.points):
         size, last = _clipped(walk, s, size)
         token = problem.save()
-        step, size = _find(problem, walk, s, size, token)
+        try:
+            step, size = _find(problem, walk, s, size, token)
+        except ConvergenceError:
+            if limit := _stopped(problem, walk, s, token):
+                break
+            raise
         step, reach = _landed(problem, walk, s, token, step, size)
         done, increment, new = step
-        after = problem.negative(new) if s.stability else -1
-        if s.stability and after != count:
-            try:
-                found, state, vector = _critical(problem, walk, s, token, reach, count, after)
-            except _Torn:
-                problem.restore(token)
-                walk.cuts, walk.left = walk.cuts + 1, walk.left + 1
-                size = 0.5 * reach
-                if size < s.smallest:
-                    raise ConvergenceError(
-                        f"path at load factor {walk.factor:.6g}: it ends there, or goes on where no step finds it; "
-                        "take smaller steps, or look at what changes there"
-                    ) from None
+        after = problem.negative(new) if counted else -1
+        odd = counted and problem.reverses(after)
+        turns = _turns(problem, walk, s, step)
+        found, corner = None, False
+        try:
+            # unasked too, where a bifurcation must be told from a limit point behind which the path goes on backwards
+            if after != count and (s.stability or (odd != walk.odd and not turns)):
+                corner, end = walk.around is not None, problem.save()
+                if not corner:
+                    try:
+                        found, state, vector = _critical(problem, walk, s, token, reach, count, after)
+                    except ConvergenceError:
+                        # in the corner of a path that turns sharply no step ends
+                        corner = bool(turns) and odd != walk.odd and reach <= min(_BEND * s.size, _FINE)
+                        if not corner:
+                            raise
+                if corner:
+                    found = _corner(problem, walk, s, token, end, reach, count, after)
+            _oriented(walk, s, new, reach, odd != walk.odd, turns, found)
+        except AnalysisError as error:
+            if not isinstance(error, _Torn | ConvergenceError):
+                raise
+            problem.restore(token)
+            walk.cuts, walk.left = walk.cuts + 1, walk.left + 1
+            size = 0.5 * reach
+            if size < s.smallest:
+                if limit := _stopped(problem, walk, s, token):
+                    break
+                raise ConvergenceError(
+                    f"path at load factor {walk.factor:.6g}: it ends there, or goes on where no step finds it; "
+                    "take smaller steps, or look at what changes there"
+                ) from None
+            continue
+        if found is not None:
+            if s.stability:
+                walk.criticals.append(found)
+            if s.stability and found.jumps:
+                walk.notes.append(_told(found))
+            if found.kind != "limit" and s.branch and branching(walk.criticals) == s.branch:
+                count = _switch(problem, walk, s, state, vector, found, increment, on_point)
+                walk.odd = bool(count % 2)
                 continue
-            walk.criticals.append(found)
-            if found.kind == "bifurcation" and s.branch and _bifurcations(walk) == s.branch:
-                count = _switch(problem, walk, s, state, vector, found, on_point)
-                continue
-            step, _ = _find(problem, walk, s, size, token)
-            step, _ = _landed(problem, walk, s, token, step, size)
-            done, increment, new = step
+            if not corner:
+                step, _ = _find(problem, walk, s, size, token)
+                step, _ = _landed(problem, walk, s, token, step, size)
+                done, increment, new = step
         place = walk.displacement + (increment[s.component] if s.component >= 0 else 0.0)
         last = last or _ended(walk, s, new, place)
         _advance(problem, walk, increment, new, place)
-        count = after
-        on_point(Point(new, walk.length, done, after))
+        count, walk.odd = after, odd
+        on_point(Point(new, walk.length, done, after if s.stability else -1))
         if last:
             ended = True
             break
-        size = min(size * min(2.0, max(0.5, np.sqrt(_DESIRED / max(done, 1)))), largest)
+        size = min(max(size * min(2.0, max(0.5, np.sqrt(_DESIRED / max(done, 1)))), s.smallest), largest)
     account = {
         "cuts": walk.cuts, "iterations": walk.iterations, "left": walk.left, "notes": walk.notes, "ended": ended,
+        "limit": limit,
     }  # fmt: skip
     return walk.factor, walk.criticals, account
 
@@ -219,11 +279,51 @@ def _advance(problem, walk: _Walk, increment: np.ndarray, new: float, place: flo
     walk.length += float(np.sqrt(increment @ (problem.weight * increment)))
     walk.direction, walk.rise = increment, new - walk.factor
     walk.factor, walk.displacement = new, place
+    walk.tangent, walk.ahead, walk.around = walk.ahead, None, None
     problem.accept(new)
 
 
-def _bifurcations(walk: _Walk) -> int:
-    return sum(c.kind == "bifurcation" for c in walk.criticals)
+def branching(criticals: list[Critical]) -> int:
+    """Number of critical points from which a branch may be followed."""
+    return sum(c.kind != "limit" for c in criticals)
+
+
+def _told(found: Critical) -> str:
+    """A sentence on a jump of the stiffness."""
+    turns = ", and the load factor turns there" if found.kind == "limit" else ""
+    return (
+        f"the stiffness jumps at load factor {found.factor:.6g} (a contact, a slack member, a corner of a law): its "
+        f"negative eigenvalues change from {found.before} to {found.after} without passing zero{turns}"
+    )
+
+
+def _stopped(problem, walk: _Walk, s: PathSettings, token) -> bool:
+    """Whether load control stops since the load factor turns next, at a limit point; adds that to the critical points.
+
+    Steps of arc length from the last point, each twice as long as the one before, look for the turn.
+    """
+    if s.control != "load" or walk.direction is None:
+        return False
+    arc = replace(s, control="arc", spherical=0.0, rise=np.inf, end=None, end_displacement=None)
+    size = _length(problem, s, walk.direction, 0.0)
+    problem.restore(token)
+    before = problem.negative(walk.factor)
+    walk.tangent = None
+    for _ in range(12):
+        try:
+            _, increment, new = _step(problem, walk, arc, size, False)
+            after = problem.negative(new)
+            if after != before and _length(problem, arc, increment, 0.0) <= _LONG * size:
+                found, _, _ = _critical(problem, walk, arc, token, size, before, after)
+                if found.kind == "limit":
+                    walk.criticals.append(found)
+                return found.kind == "limit"
+        except AnalysisError:
+            pass
+        finally:
+            problem.restore(token)
+        size *= 2.0
+    return False
 
 
 def _clipped(walk: _Walk, s: PathSettings, size: float) -> tuple[float, bool]:
@@ -267,6 +367,7 @@ def _landed(problem, walk: _Walk, s: PathSettings, token, step, size: float):
     if not 0.0 < part < 1.0:
         return step, size
     problem.restore(token)
+    walk.ahead = None
     target = part * way
     factor = s.end if by_load else walk.factor + part * (new - walk.factor)
     try:
@@ -297,6 +398,7 @@ def _landed(problem, walk: _Walk, s: PathSettings, token, step, size: float):
 def _find(problem, walk: _Walk, s: PathSettings, size: float, token) -> tuple[tuple[int, np.ndarray, float], float]:
     """A step of the given size, or of a smaller one; (iterations, increment, load factor) and the size."""
     search = s.line_search
+    walk.around = None
     trouble = ""
     while size >= s.smallest:
         try:
@@ -310,10 +412,70 @@ def _find(problem, walk: _Walk, s: PathSettings, size: float, token) -> tuple[tu
             walk.cuts += 1
             size *= 0.5
             search = True
+    if (corner := _around(problem, walk, s, token)) is not None:
+        return corner
     raise ConvergenceError(
         f"path at load factor {walk.factor:.6g}: no step of size {s.smallest:.3g} and more converged ({trouble}); "
         "take smaller steps, or look at the supports and loads there"
     )
+
+
+def _behind(problem, walk: _Walk, s: PathSettings, token, x: np.ndarray, df: float) -> np.ndarray:
+    """du/df behind a corner, at a first guess (x, df) of a step; leaves the problem at the start of the step.
+
+    Raises:
+        AnalysisError: there is none; behind a corner the tangent stays, behind a smooth bend it goes on to turn.
+    """
+    tangents = []
+    for far in (1.0, 2.0):
+        problem.restore(token)
+        problem.move(far * x)
+        problem.factorise(walk.factor + far * df)
+        tangents.append(problem.solve(-problem.load(walk.factor + far * df)))
+    problem.restore(token)
+    near, beyond = tangents
+    if not _length(problem, s, beyond - near, 0.0) < _STRAIGHT * _length(problem, s, near, 0.0):
+        raise AnalysisError("the path bends")
+    return near
+
+
+def _same(problem, a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two tangents agree in all displacements, those that the metric hardly sees too."""
+    inside = problem.weight > 0.0
+    return bool(np.abs(a - b)[inside].max() < _STRAIGHT * np.abs(b)[inside].max())
+
+
+def _around(problem, walk: _Walk, s: PathSettings, token):
+    """A step of arc length around a corner, where the stiffness jumps, and its size; None if there is none.
+
+    The path may turn by more than a right angle there, so that no step forward finds it.  Where the determinant changes
+    its sign, the load factor turns: the step goes along the tangent behind the corner, with df the other way.
+    """
+    if s.control != "arc" or walk.direction is None:
+        return None
+    size = min(_BEND * s.size, _FINE)
+    while size >= s.smallest:
+        walk.around = None
+        problem.restore(token)
+        try:
+            x, df, _ = _predict(problem, walk, s, size)
+            problem.move(x)
+            if problem.reverses(problem.negative(walk.factor + df)) != walk.odd:
+                walk.around = _behind(problem, walk, s, token, x, df)
+                step = _step(problem, walk, s, size, False)
+                _, increment, new = step
+                near = _length(problem, s, increment, new - walk.factor) <= _LONG * size
+                if near and problem.reverses(problem.negative(new)) != walk.odd:
+                    problem.factorise(new)
+                    walk.ahead = problem.solve(-problem.load(new))
+                    if _same(problem, walk.ahead, walk.around):
+                        return step, size
+        except AnalysisError:
+            pass
+        size *= 0.5
+    walk.around = None
+    problem.restore(token)
+    return None
 
 
 def _length(problem, s: PathSettings, increment: np.ndarray, rise: float) -> float:
@@ -324,18 +486,27 @@ def _judge(problem, walk: _Walk, s: PathSettings, size: float, step) -> None:
     """Refuse a step that has left its path.
 
     Raises:
-        _Torn: it is longer than asked for or than the tangents at its ends allow, or turns back.
+        _Torn: it is longer than asked for or than the tangents at its ends allow, turns back, or ends behind a bend.
     """
     _, increment, new = step
     rise = new - walk.factor
     length = _length(problem, s, increment, rise)
+    walk.ahead = None
     if s.control == "arc":
         if length > _LONG * size:
             raise _Torn(f"a step is {length:.3g} long where {size:.3g} was asked for")
         if walk.direction is not None:
             along = increment @ (problem.weight * walk.direction) + s.spherical**2 * rise * walk.rise
-            if along < -0.5 * length * _length(problem, s, walk.direction, walk.rise):
+            far = 0.0 if size > _BEND * s.size else -0.5
+            if along < far * length * _length(problem, s, walk.direction, walk.rise):
                 raise _Torn("a step turns back")
+        problem.factorise(new)
+        v = problem.solve(-problem.load(new))
+        if np.isfinite(v).all():
+            walk.ahead = v
+            along = increment @ (problem.weight * v) + s.spherical**2 * rise
+            if size > _BEND * s.size and abs(along) < _TURN * length * _length(problem, s, v, 1.0):
+                raise _Torn("the path bends within a step")
         return
     if s.control == "load":
         # of a path in one piece, somewhere the tangent is as long as the step
@@ -346,11 +517,38 @@ def _judge(problem, walk: _Walk, s: PathSettings, size: float, step) -> None:
             raise _Torn(f"the next equilibrium is {length:.3g} away; the path turns back or ends between")
 
 
+def _turns(problem, walk: _Walk, s: PathSettings, step) -> bool | None:
+    """Whether the load factor goes the other way at the end of a step of arc length; None where that is not known."""
+    if s.control != "arc" or walk.ahead is None:
+        return None
+    _, increment, new = step
+    return (increment @ (problem.weight * walk.ahead) + s.spherical**2 * (new - walk.factor)) * walk.sense < 0.0
+
+
+def _oriented(walk: _Walk, s: PathSettings, new: float, size: float, reverses: bool, turns, found) -> None:
+    """Refuse a step of arc length from whose end the path would go on backwards.
+
+    Raises:
+        _Torn: the load factor turns within it though the determinant keeps its sign, or does not at a limit point.
+    """
+    if turns is None or turns == reverses or (found is not None and found.jumps):
+        return
+    if reverses and (found is None or found.kind != "limit"):
+        return
+    if size > _BEND * s.size:
+        raise _Torn("a step ends behind a bend")
+    note = "steps end behind a bend that is too narrow for them, and the path may turn back there; take smaller steps"
+    if not any(note in text for text in walk.notes):
+        walk.notes.append(f"at load factor {new:.6g} {note}")
+
+
 def _predict(problem, walk: _Walk, s: PathSettings, size: float) -> tuple[np.ndarray, float, float]:
     """First guess (du, df) of a step, along the tangent of the path, on from the last step; and the step's size."""
     W = problem.weight
-    problem.factorise(walk.factor)
-    v = problem.solve(-problem.load(walk.factor))
+    if walk.tangent is None:
+        problem.factorise(walk.factor)
+        walk.tangent = problem.solve(-problem.load(walk.factor))
+    v = walk.tangent
     walk.reach = float(np.sqrt(v @ (W * v)))
     if s.control == "load":
         df = np.sign(s.end - walk.factor) * size if s.end is not None else size
@@ -361,14 +559,19 @@ def _predict(problem, walk: _Walk, s: PathSettings, size: float) -> tuple[np.nda
         sign = np.sign(s.end_displacement - s.start_displacement)
         df = sign * size / v[s.component]
         return df * v, df, size
+    if walk.around is not None:
+        v = walk.around
     length = np.sqrt(v @ (W * v) + s.spherical**2)
     size = min(size, s.rise * length)
     df = size / length
+    if walk.around is not None:
+        return -walk.sense * df * v, -walk.sense * df, size
     if walk.direction is not None:
         along = v @ (W * walk.direction) + s.spherical**2 * walk.rise
         df *= -1.0 if along < 0.0 else 1.0
     elif s.end is not None and s.end < walk.factor:
         df = -df
+    walk.sense = np.sign(df)
     return df * v, df, size
 
 
@@ -463,7 +666,47 @@ def _smallest(problem, factor: float, start=None) -> tuple[float, np.ndarray]:
             mu = new
             break
         mu = new
-    return mu, x / np.sqrt(x @ (W * x))
+    # of two of opposite signs, between which the iteration does not decide, the magnitude is right
+    return float(np.copysign(1.0 / y_size, mu)), x / np.sqrt(x @ (W * x))
+
+
+def _most_negative(problem, factor: float, mu: float, x: np.ndarray) -> np.ndarray:
+    """Vector x with x.W x = 1 of the negative eigenvalue of smallest magnitude, where ``mu`` > 0 is the smallest of
+    all: power iteration on 1/mu - K^-1 W, of whose eigenvalues it has the largest."""
+    W = problem.weight
+    problem.factorise(factor)
+    inside = W > 0.0  # multipliers follow from the rest
+    x = np.where(inside, x + np.random.default_rng(3).standard_normal(W.size) / np.sqrt(np.where(inside, W, 1.0)), 0.0)
+    for _ in range(200):
+        x = x / np.sqrt(x @ (W * x))
+        x = np.where(inside, x / mu - problem.solve(W * x), 0.0)
+    return x / np.sqrt(x @ (W * x))
+
+
+def _corner(problem, walk: _Walk, s: PathSettings, token, end, size: float, before: int, after: int) -> Critical:
+    """The limit point in a corner that a short step goes around (`_around`): where the count changes along the tangent.
+    Leaves the problem at the ``end`` of the step."""
+    walk.around = None
+    problem.restore(token)
+    x, df, _ = _predict(problem, walk, s, size)
+    try:
+        behind = _behind(problem, walk, s, token, x, df)
+    except AnalysisError:
+        raise _Torn("the path bends sharply") from None
+    if walk.ahead is None or not _same(problem, walk.ahead, behind):
+        raise _Torn("the end of a step does not join the corner")
+    low, high = 0.0, 1.0
+    while high - low > _NARROW:
+        part = 0.5 * (low + high)
+        problem.restore(token)
+        problem.move(part * x)
+        low, high = (part, high) if problem.negative(walk.factor + part * df) == before else (low, part)
+    problem.restore(end)
+    part = 0.5 * (low + high)
+    return Critical(
+        "limit", float(walk.factor + part * df), walk.length + part * _length(problem, s, x, 0.0), before, after,
+        0.5 * (high - low) * abs(df), True,
+    )  # fmt: skip
 
 
 def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before: int, after: int):
@@ -471,6 +714,9 @@ def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before:
 
     Regula falsi (Illinois) on the smallest eigenvalue, safeguarded by the counts; leaves the problem restored to the
     start of the step, and returns the point, its state and its null vector.
+
+    Where the eigenvalues at the ends of the bracket do not fall with its width, it is made narrow: what is left of them
+    then is a jump.
     """
 
     def at(part: float):
@@ -490,13 +736,18 @@ def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before:
     a, b = at(0.0), at(1.0)
     first = best = b
     failures = 0
+    left = _JUMP * max(abs(a[2][0]), abs(b[2][0]))  # what a jump leaves of the eigenvalues at the ends of the step
+
+    def jumping() -> bool:
+        return max(abs(a[2][0]), abs(b[2][0])) > left
+
     for k in range(60):
         tight = abs(a[0] - b[0]) <= s.tolerance * max(abs(a[0]), abs(b[0])) and high - low < 0.01
-        if tight or high - low < 1e-12:
+        if (tight and (high - low < _NARROW or not jumping())) or high - low < 1e-12:
             break
         ma, mb = a[2][0], b[2][0]
         part = 0.5 * (low + high)
-        if ma * mb < 0.0 and k % 3 < 2:
+        if ma * mb < 0.0 and k % 3 < 2 and not (k > _SMOOTH and jumping()):
             part = low + (high - low) * ma / (ma - mb)
             # not onto an end: the bracket must shrink from both sides
             part = min(max(part, low + 0.02 * (high - low)), high - 0.02 * (high - low))
@@ -505,6 +756,8 @@ def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before:
         except ConvergenceError:
             failures += 1
             if failures > 8:
+                if tight:  # Newton-Raphson does not converge at a corner
+                    break
                 raise
             # from elsewhere between the ends it may succeed
             part = low + (0.1 + 0.09 * failures) * (high - low)
@@ -519,79 +772,121 @@ def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before:
     gap = _length(problem, s, b[5] - a[5], 0.0)
     if gap > _TORN * (high - low) * whole + 1e-6 * whole and gap > 1e-3 * whole:
         raise _Torn("the path does not hold together where the count changes")
-    best = min((a, b, best), key=lambda entry: abs(entry[2][0]))
-    factor, _, (_, vector), state, length, _ = best
-    problem.restore(state)
-    load = problem.load(factor)
     W = problem.weight
-    scaled = np.where(W > 0.0, load / np.sqrt(np.where(W > 0.0, W, 1.0)), 0.0)
-    cosine = abs(vector @ load) / max(float(np.linalg.norm(scaled)), 1e-300)
-    kind = "limit" if cosine > _LIMIT else "bifurcation"
-    found = Critical(kind, float(factor), walk.length + length, before, after, 0.5 * abs(a[0] - b[0]))
+    jumps = jumping()
+    if jumps:
+        # the side on which more eigenvalues are negative knows the directions that have become so
+        best = b if after > before else a
+        factor, _, (mu, vector), state, length, _ = best
+        along = []
+        for end in (a, b):
+            problem.restore(end[3])
+            problem.factorise(end[0])
+            v = problem.solve(-problem.load(end[0]))
+            along.append(first[5] @ (W * v))
+        kind = "limit" if along[0] * along[1] < 0.0 else "jump"
+        problem.restore(state)
+        if mu > 0.0:
+            vector = _most_negative(problem, factor, mu, vector)
+    else:
+        best = min((a, b, best), key=lambda entry: abs(entry[2][0]))
+        factor, _, (_, vector), state, length, _ = best
+        problem.restore(state)
+        load = problem.load(factor)
+        scaled = np.where(W > 0.0, load / np.sqrt(np.where(W > 0.0, W, 1.0)), 0.0)
+        cosine = abs(vector @ load) / max(float(np.linalg.norm(scaled)), 1e-300)
+        kind = "limit" if cosine > _LIMIT else "bifurcation"
+    found = Critical(kind, float(factor), walk.length + length, before, after, 0.5 * abs(a[0] - b[0]), jumps)
     problem.restore(token)
     return found, state, vector
 
 
-def _on_branch(problem, s: PathSettings, found: Critical, increment, new: float, amount: float) -> int:
-    """Negative eigenvalues at the first point of another branch.
+def _branch_step(problem, walk: _Walk, s: PathSettings, found: Critical, token, vector, amount: float):
+    """A step onto a branch with its point, and the count of negative eigenvalues there.
 
     Raises:
-        _Torn: the point lies on none that begins at the bifurcation: it is too far away, or its count is not between
-            those before and after the bifurcation.
+        _Torn: the point lies on no branch that begins at the bifurcation: half way out its point is not half as far, or
+            nearer; it is too far away; or its count is not between those before and after the bifurcation.
     """
-    length = _length(problem, s, increment, 0.0)
-    if length > _LONG * abs(amount):
-        raise _Torn(f"the step is {length:.3g} long where {abs(amount):.3g} was asked for")
+    step = _step(problem, walk, s, 0.0, False, (vector, amount))
+    _, increment, new = step
+    way, rise = _length(problem, s, increment, 0.0), abs(new - found.factor)
+    if way > _STEEP * abs(amount):
+        raise _Torn("too far away")
     after = problem.negative(new)
     if not min(found.before, found.after) <= after <= max(found.before, found.after):
-        raise _Torn(f"{after} negative eigenvalues are not those of a branch")
-    return after
+        raise _Torn("with other counts of negative eigenvalues than those of a branch")
+    point = problem.save()
+    problem.restore(token)
+    _, half, between = _step(problem, walk, s, 0.0, False, (vector, 0.5 * amount))
+    apart = _length(problem, s, half - 0.5 * increment, 0.0)
+    # where the path moves on along the branch this is longer than asked for, and straight if the step is short enough
+    allowed = 0.4 if way <= _LONG * abs(amount) else _STRAIGHT
+    if apart > allowed * way or abs(between - found.factor) > 0.8 * rise + 1e-3 * abs(found.factor):
+        raise _Torn("not joined to the critical point")
+    problem.restore(point)
+    return step, after
 
 
-def _switch(problem, walk: _Walk, s: PathSettings, state, vector, found: Critical, on_point) -> int:
-    """First point of the other branch; returns the count of negative eigenvalues there."""
+def _switch(problem, walk: _Walk, s: PathSettings, state, vector, found: Critical, way, on_point) -> int:
+    """First point of the other branch; returns the count of negative eigenvalues there.
+
+    ``way`` is the increment of the path's step over the critical point: on the path itself, x.W du stays zero if x has
+    no part along it.
+
+    Raises:
+        ConvergenceError: no point of a branch was found, with what was found instead.
+    """
     problem.restore(state)
     problem.accept(found.factor)
-    walk.length, walk.factor = found.length, found.factor
+    walk.length, walk.factor, walk.tangent, walk.ahead = found.length, found.factor, None, None
     token = problem.save()
+    W = problem.weight
+    vector = vector - (vector @ (W * way)) / (way @ (W * way)) * way
+    vector = vector / np.sqrt(vector @ (W * vector))
     # of both sides the one towards the displacement that ends the path, else that of the largest entry
-    largest = vector[np.abs(vector * problem.weight).argmax()]
+    largest = vector[np.abs(vector * W).argmax()]
     if s.component >= 0 and s.end_displacement is not None and vector[s.component] != 0.0:
         largest = vector[s.component] * (s.end_displacement - s.start_displacement)
     vector = np.sign(largest) * vector
     amount = s.branch_size
-    elsewhere = 0
+    elsewhere: dict[str, int] = {}
+    lost = 0
     for _ in range(12):
         try:
-            done, increment, new = _step(problem, walk, s, 0.0, False, (vector, amount))
-            after = _on_branch(problem, s, found, increment, new, amount)
-            point = problem.save()
-            problem.restore(token)
-            _, half, between = _step(problem, walk, s, 0.0, False, (vector, 0.5 * amount))
-            # a branch comes out of the bifurcation: half way out its point is half as far, or nearer
-            apart = _length(problem, s, half - 0.5 * increment, 0.0)
-            rise, way = abs(new - found.factor), _length(problem, s, increment, 0.0)
-            if apart > 0.4 * way or abs(between - found.factor) > 0.8 * rise + 1e-3 * abs(found.factor):
-                raise _Torn("the point is not joined to the bifurcation")
-            problem.restore(point)
+            (done, increment, new), after = _branch_step(problem, walk, s, found, token, vector, amount)
             break
         except AnalysisError as error:
-            elsewhere += isinstance(error, _Torn)
+            if isinstance(error, _Torn):
+                elsewhere[str(error)] = elsewhere.get(str(error), 0) + 1
+            else:
+                lost += 1
             problem.restore(token)
             walk.cuts += 1
             amount *= 0.5
     else:
-        lost = f" ({elsewhere} steps led to other equilibria)" if elsewhere else ""
+        why = [f"{n} led to equilibria {what}" for what, n in elsewhere.items()]
+        why += [f"{lost} did not converge"] if lost else []
+        remedy = "take another branch_size, or a smaller tolerance of critical points"
+        if found.jumps:
+            remedy = "the stiffness jumps there, and no branch need begin"
         raise ConvergenceError(
-            f"branch at load factor {found.factor:.6g}: no point of it was found{lost}; take another branch_size, or a "
-            "smaller tolerance of critical points"
+            f"branch at load factor {found.factor:.6g}: no point of it was found; of 12 steps of "
+            f"{abs(s.branch_size):.3g} to {2.0 * abs(amount):.2g} of the model's size, {' and '.join(why)}; {remedy}"
         )
-    if elsewhere:
-        walk.left += elsewhere
+    refused = sum(elsewhere.values())
+    if refused:
+        walk.left += refused
         walk.notes.append(
-            f"branch at load factor {found.factor:.6g}: {elsewhere} first steps led to other equilibria and were "
+            f"branch at load factor {found.factor:.6g}: {refused} first steps led to other equilibria and were "
             f"refused; the branch begins with a step of {abs(amount):.3g} of the model's size instead of "
             f"{abs(s.branch_size):.3g}"
+        )
+    several = abs(found.after - found.before)
+    if several > 1:
+        walk.notes.append(
+            f"branch at load factor {found.factor:.6g}: {several} eigenvalues change their sign there; more than one "
+            "branch begins, and the path follows one of them"
         )
     place = walk.displacement + (increment[s.component] if s.component >= 0 else 0.0)
     _advance(problem, walk, increment, new, place)

@@ -59,6 +59,9 @@ class Numeric:
     def negative(self, factor):
         return int((np.linalg.eigvalsh(self.stiffness(self.u)) < 0.0).sum())
 
+    def reverses(self, count):
+        return bool(np.linalg.det(self.stiffness(self.u)) < 0.0)
+
     def blame(self):
         return "the unknown"
 
@@ -142,10 +145,24 @@ def test_load_control_ends_on_its_load_and_not_beyond_a_limit():
     assert factor == 0.15
     assert not criticals
     assert len(points) == 3
-    problem = snap()
-    # beyond the limit load the only equilibrium is far away: a walk arrives there, or says that it cannot
-    with pytest.raises(ConvergenceError, match="no step of size"):
-        walk(problem, control="load", size=0.05, end=0.25, smallest=1e-3, iterations=4)
+    # beyond the limit load the only equilibrium is far away: the walk ends below, and tells the limit point
+    points, u, (factor, criticals, account) = walk(
+        snap(), control="load", size=0.05, end=0.25, smallest=1e-3, iterations=4, tolerance=1e-8
+    )
+    assert [c.kind for c in criticals] == ["limit"]
+    assert criticals[0].factor == pytest.approx(LIMIT, rel=1e-7)
+    assert LIMIT - 2e-3 < factor == points[-1].factor < LIMIT
+    assert u[-1, 0] < 1.0 - 1.0 / np.sqrt(3.0)
+    assert (account["limit"], account["ended"]) == (True, False)
+
+
+def test_load_control_that_ends_for_another_reason_says_so():
+    """u = 1/2 - sqrt(1/4 - f) ends at f = 1/4, and the load factor does not turn there: R is not a number beyond."""
+    problem = Numeric(
+        lambda u: np.where(u < 0.5, u * (1.0 - u), np.nan), lambda u: np.array([[1.0 - 2.0 * u[0]]]), [1.0], 1
+    )
+    with pytest.raises(ConvergenceError, match=r"path at load factor 0\.2.*: no step of size"):
+        walk(problem, control="load", size=0.05, end=0.4, smallest=1e-3)
 
 
 def test_bifurcation_is_told_and_the_path_goes_on():
@@ -189,14 +206,178 @@ def torn():
 @pytest.mark.parametrize("branch_size", [0.5, 1.0, 1.4])
 def test_no_branch_is_made_up_where_none_begins(branch_size):
     """A solution that is not joined to the point where the count changes is refused."""
-    with pytest.raises(ConvergenceError, match=r"branch at load factor 0\.5: no point of it was found"):
+    with pytest.raises(
+        ConvergenceError,
+        match=r"branch at load factor 0\.5: no point of it was found; of 12 steps .* the stiffness jumps there",
+    ):
         walk(torn(), end=2.0, size=0.1, branch=1, branch_size=branch_size, points=20)
+
+
+def test_a_jump_of_the_stiffness_is_no_bifurcation():
+    _, u, (_, criticals, account) = walk(torn(), end=1.0, size=0.1, points=30, tolerance=1e-9)
+    assert [(c.kind, c.jumps, c.before, c.after) for c in criticals] == [("jump", True, 0, 1)]
+    assert criticals[0].factor == pytest.approx(0.5, rel=1e-8)
+    assert np.abs(u[:, 1]).max() == 0.0
+    assert any("the stiffness jumps at load factor 0.5" in text for text in account["notes"])
+
+
+@pytest.mark.parametrize("soft", [-0.01, -0.5, -20.0])
+def test_a_limit_point_where_the_stiffness_jumps(soft):
+    """f = u up to u = 1, then 1 + soft (u - 1): the load factor turns in a corner."""
+    problem = Numeric(
+        lambda u: np.where(u < 1.0, u, 1.0 + soft * (u - 1.0)),
+        lambda u: np.array([[1.0 if u[0] < 1.0 else soft]]),
+        [1.0],
+        1,
+    )
+    _, u, (_, criticals, account) = walk(problem, size=0.07, largest=0.07, points=30, tolerance=1e-8)
+    assert [(c.kind, c.jumps) for c in criticals] == [("limit", True)]
+    assert criticals[0].factor == pytest.approx(1.0, rel=1e-5)
+    assert u[-1, 0] > 1.5
+    assert any("the load factor turns there" in text for text in account["notes"])
+
+
+@pytest.mark.parametrize("stability", [False, True])
+@pytest.mark.parametrize(("soft", "weight"), [(-3.0, 1.0), (-1.5, 0.01), (-10.0, 3.0)])
+def test_paths_go_around_a_corner(soft, weight, stability):
+    """The same behind a spring of stiffness 1: the load point turns back where the stiffness jumps, and the path with
+    it by more than a right angle."""
+
+    def law(u):
+        return u[1] if u[1] < 1.0 else 1.0 + soft * (u[1] - 1.0)
+
+    def slope(u):
+        return 1.0 if u[1] < 1.0 else soft
+
+    problem = Numeric(
+        lambda u: np.array([u[0] - u[1], law(u) - u[0] + u[1]]),
+        lambda u: np.array([[1.0, -1.0], [-1.0, 1.0 + slope(u)]]),
+        [1.0, 0.0],
+        2,
+    )
+    problem.weight = np.array([1.0, weight])
+    points, u, (_, criticals, account) = walk(
+        problem, size=0.1, largest=0.1, points=200, stability=stability, tolerance=1e-7, component=1,
+        end_displacement=1.0 - 1.5 / soft,
+    )
+    assert account["ended"]
+    f = np.array([p.factor for p in points])
+    assert u[:, 1] == pytest.approx(np.where(u[:, 1] < 1.0, f, 1.0 + (f - 1.0) / soft), abs=1e-9)
+    assert u[:, 0] == pytest.approx(u[:, 1] + f, abs=1e-9)
+    assert (np.diff(u[:, 1]) > 0.0).all()
+    assert f[-1] == pytest.approx(-0.5, rel=1e-9)
+    assert [(c.kind, c.jumps) for c in criticals] == [("limit", True)] * stability
+    assert all(c.factor == pytest.approx(1.0, rel=1e-5) for c in criticals)
+
+
+M, K = 1.0, 4.0
+
+
+def guyed(c):
+    """A strut u1 with ropes at its top, u2 aside: energy u1^2/2 - f u1 - M u2^2/2 + K/2 sum <+-u2 - c (u1 - 1)>^2.
+
+    Both ropes slacken at u1 = f = 1, where the stiffness of u2 falls from 2 K - M to -M.  On the branch one is taut:
+    M u2 = K (u2 - c (u1 - 1)) and u1 - f = c M u2.
+    """
+
+    def taut(u):
+        pull = np.array([u[1], -u[1]]) - c * (u[0] - 1.0)
+        return np.where(pull > 0.0, pull, 0.0), pull > 0.0
+
+    def force(u):
+        pull, _ = taut(u)
+        return np.array([u[0] - c * K * pull.sum(), -M * u[1] + K * (pull[0] - pull[1])])
+
+    def stiffness(u):
+        _, on = taut(u)
+        rows = np.array([[-c, 1.0], [-c, -1.0]])[on]
+        return np.diag([1.0, -M]) + K * rows.T @ rows
+
+    return Numeric(force, stiffness, [1.0, 0.0], 2)
+
+
+@pytest.mark.parametrize("c", [0.5, 0.1])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_the_branch_that_begins_where_ropes_slacken(c, side):
+    """At c = 0.1 the branch goes 7.5 times as far along the path as aside."""
+    problem = guyed(c)
+    problem.start[:] = 1.0 - 1.0 / (1.0 + 2.0 * K * c * c), 0.0  # f = 0: u1 = 2 K c^2 (1 - u1)
+    points, u, (_, criticals, account) = walk(
+        problem, end=3.0, size=0.1, largest=0.2, points=60, branch=1, branch_size=0.05 * side
+    )
+    assert [(x.kind, x.before, x.after) for x in criticals] == [("jump", 0, 1)]
+    assert criticals[0].factor == pytest.approx(1.0, rel=1e-5)
+    on = np.abs(u[:, 1]) > 1e-3
+    assert on.sum() > 5
+    f, aside = np.array([p.factor for p in points])[on], K * c / (K - M) * (u[on, 0] - 1.0)
+    assert u[on, 1] == pytest.approx(side * aside, rel=1e-9)
+    assert f == pytest.approx(u[on, 0] - c * M * aside, rel=1e-9)
+    assert f[-1] == 3.0
+    assert all(p.negative == 0 for p in np.array(points, object)[on])
+    assert account["ended"]
+
+
+@pytest.mark.parametrize("skew", [0.0, 1.0, -2.0])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_transcritical_branch(skew, side):
+    """Energy w^2/2 - f w + v^2 (1 - w)/2 + v^3/3: v = 0, w = f, and from f = 1 on v = w - 1, w = f + v^2/2, with the
+    unknowns u = (w, v + skew w), in which the null vector is not normal to the path."""
+    T = np.array([[1.0, 0.0], [-skew, 1.0]])  # (w, v) of u
+
+    def force(u):
+        w, v = T @ u
+        return T.T @ np.array([w - 0.5 * v * v, v * (1.0 - w) + v * v])
+
+    def stiffness(u):
+        w, v = T @ u
+        return T.T @ np.array([[1.0, -v], [-v, 1.0 - w + 2.0 * v]]) @ T
+
+    problem = Numeric(force, stiffness, T.T @ [1.0, 0.0], 2)
+    points, u, (_, criticals, _) = walk(problem, size=0.1, largest=0.1, points=40, branch=1, branch_size=0.05 * side)
+    assert criticals[0].kind == "bifurcation"
+    assert criticals[0].factor == pytest.approx(1.0, rel=1e-5)
+    w, v = T @ u.T
+    on = np.abs(v) > 1e-3
+    assert on.sum() > 5
+    assert v[on] == pytest.approx(w[on] - 1.0, rel=1e-9)
+    assert np.array([p.factor for p in points])[on] == pytest.approx(w[on] - 0.5 * v[on] ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("stability", [False, True])
+@pytest.mark.parametrize(
+    ("k", "weight", "size"),
+    [(0.33297, 0.0547, 0.034139), (0.0930599, 0.879971, 0.269519), (0.22121, 0.656575, 0.181249)],
+)
+def test_paths_do_not_turn_back_at_a_narrow_bend(k, weight, size, stability):
+    """Snap-through behind a soft spring k: both unknowns turn back at the limit points, in a bend that a long step
+    passes to land on the far limb, from where the path would go on backwards."""
+    top = 1.0 / LIMIT
+    problem = Numeric(
+        lambda u: np.array([k * (u[0] - u[1]), top * u[1] * (1.0 - u[1]) * (1.0 - 0.5 * u[1]) - k * (u[0] - u[1])]),
+        lambda u: np.array([[k, -k], [-k, k + top * (1.0 - 3.0 * u[1] + 1.5 * u[1] ** 2)]]),
+        [1.0, 0.0],
+        2,
+    )
+    problem.weight = np.array([1.0, weight])
+    points, u, (_, criticals, account) = walk(
+        problem, size=size, smallest=size * 2.0**-12, stability=stability, component=1, end_displacement=2.2
+    )
+    assert account["ended"]
+    assert u[-1, 1] == pytest.approx(2.2, rel=1e-9)
+    assert (np.diff(u[:, 1]) > 0.0).all()
+    assert [c.kind for c in criticals] == ["limit", "limit"] * stability
+    assert {p.negative for p in points} == ({0, 1} if stability else {-1})
 
 
 def test_load_control_does_not_jump_over_a_limit():
     """Newton-Raphson would find the far branch of the snap-through beyond the limit load; the path does not."""
-    with pytest.raises(ConvergenceError, match=r"path at load factor 0\.19"):
-        walk(snap(), control="load", end=0.4, size=0.2, smallest=1e-4, stability=False)
+    _, u, (factor, criticals, account) = walk(
+        snap(), control="load", end=0.4, size=0.2, smallest=1e-4, stability=False
+    )
+    assert u.max() < 1.0 - 1.0 / np.sqrt(3.0)
+    assert LIMIT - 2e-4 < factor < LIMIT
+    assert account["limit"]
+    assert criticals[0].factor == pytest.approx(LIMIT, rel=1e-6)
 
 
 def test_paths_tell_whether_they_came_to_their_end():

@@ -91,6 +91,23 @@ def test_load_control_says_that_the_path_turns_back():
         assert arch_load(w) == pytest.approx(-1.5 * LIMIT.fun, rel=1e-9)
 
 
+def test_load_control_that_looks_at_stability_ends_at_the_limit_point():
+    model = arch()
+    model.fix("apex", ["x"])
+    model.static_step(until=-1.5 * LIMIT.fun, increments=4, stability=True, tolerance=1e-9)
+    solution = solve(model)
+    step = solution.steps[0].summary
+    (found,) = step["critical_points"]
+    assert (found["kind"], found["negative_before"], found["negative_after"]) == ("limit", 0, 1)
+    assert found["load_factor"] == pytest.approx(-LIMIT.fun, rel=1e-8)
+    assert -0.999 * LIMIT.fun < step["load_factor"] < -LIMIT.fun
+    (text,) = step["failures"]
+    assert f"the path has a limit point at {-LIMIT.fun:.6g}; control = \"arc\" follows it beyond" in text
+    w, load = -solution.sensor("apex")[:, 1], solution.steps[0].series["load factor"]
+    assert load == pytest.approx([arch_load(x) for x in w], rel=1e-8, abs=1e-8)
+    assert w.max() < LIMIT.x
+
+
 def test_snap_through_under_load_control_is_told():
     """The far branch is reached, and the load factors between which the equilibrium jumps enclose the limit load."""
     model = arch()
@@ -264,6 +281,55 @@ def test_unstable_path_goes_on_without_a_branch():
     assert loads == pytest.approx([0.25 * np.pi**2, 2.25 * np.pi**2], rel=1e-3)
     assert step.series["negative eigenvalues"][-1] == 2
     assert step.summary["load_factor"] == 30.0
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_branch_where_guys_slacken(side):
+    """A hinged strut with two guys: both slacken at a load where the stiffness aside jumps from that of the guys to
+    that of the strut's force, which is negative.  The strut leans over then, against one guy."""
+    EA, pull, length = 1000.0, 20.0, np.sqrt(2.0)
+    model = Model(2)
+    model.section("bar", "stiffness", EA=EA, rhoA=0.0)
+    for name, x, y in (("left", -1.0, 0.0), ("foot", 0.0, 0.0), ("right", 1.0, 0.0), ("top", 0.0, 1.0)):
+        model.node(name, (x, y))
+    model.trusses("strut", ["foot", "top"], "bar")
+    model.trusses("guy 1", ["left", "top"], "bar", tension_only=True, prestress=pull)
+    model.trusses("guy 2", ["right", "top"], "bar", tension_only=True, prestress=pull)
+    for name in ("left", "foot", "right"):
+        model.fix(name)
+    model.force("P", "top", (0.0, -1.0))
+    model.sensor("top", "displacement", on="top")
+    model.static_step(
+        control="arc", until=60.0, increments=60, branch=1, branch_size=0.001 * side, tolerance=1e-9, largest=0.02
+    )
+    solution = solve(model)
+    step = solution.steps[0]
+    (found,) = step.summary["critical_points"]
+    height = np.sqrt((length * (1.0 - pull / EA)) ** 2 - 1.0)  # of the top with slack guys
+    assert (found["kind"], found["negative_before"], found["negative_after"]) == ("jump", 0, 1)
+    assert found["load_factor"] == pytest.approx(EA * (1.0 - height), rel=1e-7)
+    assert any("the stiffness jumps at load factor" in text for text in step.summary["warnings"])
+
+    def force(x, y):
+        """Of all bars on the top."""
+        total = np.zeros(2)
+        for foot, whole, tension in ((0.0, 1.0, 0.0), (-1.0, length, pull), (1.0, length, pull)):
+            along = np.array([x - foot, y])
+            now = np.linalg.norm(along)
+            n = EA * (now / whole - 1.0) + tension
+            total -= (max(n, 0.0) if tension else n) * along / now
+        return total
+
+    x, y = solution.sensor("top")[:, 0], 1.0 + solution.sensor("top")[:, 1]
+    load = step.series["load factor"]
+    assert np.array([force(*at) for at in zip(x, y, strict=True)]) == pytest.approx(
+        np.column_stack([0.0 * load, load]), abs=1e-6
+    )
+    aside = np.abs(x) > 1e-6
+    assert aside.sum() > 5
+    assert set(np.sign(x[aside])) == {side}
+    assert load[-1] == step.summary["load_factor"] == 60.0
+    assert (step.series["negative eigenvalues"] == 0).all()
 
 
 # --- levels of loads -------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
-from fem_mbs.solvers.continuation import Critical, PathSettings, Point, follow
+from fem_mbs.solvers.continuation import Critical, PathSettings, Point, branching, follow
 from fem_mbs.solvers.descent import descend
 from fem_mbs.solvers.eigen import negative_count, negative_determinant
 from fem_mbs.solvers.linear import SingularMatrixError
@@ -47,7 +47,7 @@ STATIC_OPTIONS: dict[str, Any] = {
     "points": 200,  # of a path, at most
     "stability": False,  # count negative eigenvalues in every point, find critical points
     "tolerance": 1e-6,  # of the load factor of critical points
-    "branch": 0,  # number of the bifurcation from which the path follows the other branch
+    "branch": 0,  # number of the bifurcation or jump from which the path follows the other branch
     "branch_size": 0.01,  # first step onto it, over the model's size; negative: to the other side
     "line_search": False,
     "eigenvalues": None,  # along it: a table of fem_mbs.analysis.eigenvalue_paths.EIGENVALUES_OPTIONS
@@ -512,7 +512,9 @@ class _Static:
         if o["control"] == "load" and settings.end is not None:
             settings = self.loose_start(problem, settings, on_point)
         criticals: list[Critical] = []
-        account: dict[str, Any] = {"cuts": 0, "iterations": 0, "left": 0, "notes": [], "ended": True}
+        account: dict[str, Any] = {
+            "cuts": 0, "iterations": 0, "left": 0, "notes": [], "ended": True, "limit": False,
+        }  # fmt: skip
         try:
             if settings.end is None or self.factor != settings.end:
                 self.factor, criticals, account = follow(problem, self.factor, settings, on_point)
@@ -520,13 +522,18 @@ class _Static:
             raise ConvergenceError(f'Step "{self.step.name}": {error}') from None
         self.set(self.factor)
         failures = []
-        bifurcations = sum(c.kind == "bifurcation" for c in criticals)
+        bifurcations = branching(criticals)
         if bifurcations < o["branch"]:
             failures.append(
                 f"branch = {o['branch']}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} "
                 f"up to load factor {self.factor:.6g}; give the number of one that is there, or follow the path farther"
             )
-        if not account["ended"]:
+        if account["limit"]:
+            failures.append(
+                f"load control ends at load factor {self.factor:.6g}, short of until = {settings.end:g}: the path has "
+                f'a limit point at {criticals[-1].factor:.6g}; control = "arc" follows it beyond'
+            )
+        elif not account["ended"]:
             wanted = []
             if settings.end is not None:
                 wanted.append(f"until = {settings.end:g}")
@@ -546,7 +553,7 @@ class _Static:
                 f"the equilibrium at the end, load factor {self.factor:.6g}, is unstable ({last.negative} negative "
                 "eigenvalues of the stiffness)"
             )
-        if problem.asymmetry > _UNSYMMETRIC:
+        if settings.stability and problem.asymmetry > _UNSYMMETRIC:
             warnings.append(
                 f"the stiffness is unsymmetric by {problem.asymmetry:.2g}: loads without a potential; counts of "
                 "negative eigenvalues are those of its symmetric part"
@@ -828,6 +835,9 @@ class _Problem:
     def negative(self, factor: float) -> int:
         self._assemble(C.TANGENT, factor)
         return negative_count(*self._parts())
+
+    def reverses(self, count: int) -> bool:
+        return self.diverging() if self.skew > _UNSYMMETRIC else bool(count % 2)
 
     def _parts(self, whole: bool = False) -> tuple[csr_matrix, csr_matrix]:
         """Symmetric part of the stiffness, or all of it, and the constraints' gradient."""
