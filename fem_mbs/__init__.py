@@ -68,7 +68,7 @@ _PUBLIC = {
     "InputError": "fem_mbs.errors",
     "Mesh": "fem_mbs.meshes.mesh",
     "MeshError": "fem_mbs.errors",
-    "Model": "fem_mbs.model",
+    "Model": "fem_mbs.model.model",
     "ModelError": "fem_mbs.errors",
     "Modification": "fem_mbs.analysis.modification",
     "Results": "fem_mbs.results",

@@ -442,10 +442,10 @@ def inventory() -> Iterator[str]:
     from fem_mbs.analysis.rules import RULES
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions import FUNCTION_KINDS
-    from fem_mbs.model_fields import FIELDS
+    from fem_mbs.model.fields import FIELDS
+    from fem_mbs.model.sensors import sensor_kinds
     from fem_mbs.results_part_formats import PART_FORMATS
     from fem_mbs.sections import SECTION_SHAPES
-    from fem_mbs.sensors import sensor_kinds
     from fem_mbs.solvers.linear import cholmod_status, solver_names
 
     yield "elements (block kernels):"

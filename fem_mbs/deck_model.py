@@ -28,7 +28,7 @@ from fem_mbs.meshes.abaqus_deck import (
     Step,
 )
 from fem_mbs.meshes.mesh import CellBlock, Mesh
-from fem_mbs.model import Model
+from fem_mbs.model.model import Model
 
 __all__ = [
     "Conversion", "Group", "Note", "axes_at", "constants", "density_of", "expansion_of", "find_groups", "make_mesh",

@@ -25,7 +25,7 @@ from fem_mbs.errors import InputError, MeshError, ModelError
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.meshes.generate import arc, line, polyline
 from fem_mbs.meshes.reader import read_mesh
-from fem_mbs.model import Model
+from fem_mbs.model.model import Model
 from fem_mbs.modelfile_kinds import shown
 from fem_mbs.modelfile_parts import part_of
 from fem_mbs.modelfile_schema import TABLES, Document, Table, TableType

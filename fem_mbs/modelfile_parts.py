@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import FemMbsError, MeshError, ModelError
-from fem_mbs.model import Model
+from fem_mbs.model.model import Model
 from fem_mbs.reduced_part import ReducedPart
 
 __all__ = ["find_interfaces", "load_part", "part_of"]

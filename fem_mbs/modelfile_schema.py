@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, create_model
 
+from fem_mbs.model.sensors import sensor_kinds
 from fem_mbs.modelfile_kinds import (
     ANY_TEXT,
     CELL_COUNT,
@@ -56,7 +57,6 @@ from fem_mbs.modelfile_kinds import (
     shown,
 )  # fmt: skip
 from fem_mbs.sections import SECTION_SHAPES
-from fem_mbs.sensors import sensor_kinds
 
 __all__ = ["TABLES", "Document", "Table", "TableType"]
 

@@ -21,10 +21,10 @@ import numpy as np
 
 from fem_mbs import results_store as store
 from fem_mbs.errors import ResultsError
+from fem_mbs.model.sensors import node_values
 from fem_mbs.results_folder import take
 from fem_mbs.results_writer import ResultsWriter, finish
 from fem_mbs.results_xdmf import write_xdmf
-from fem_mbs.sensors import node_values
 
 __all__ = ["Column", "Columns", "Results", "ResultsWriter", "Step", "export"]
 
@@ -362,8 +362,8 @@ class Results:
     def drives(self, step: int) -> tuple[np.ndarray, list[str], np.ndarray]:
         """Return times (n,) [s] of a step, names of k columns and values (n, k): what motions and driven joints do.
 
-        Forces [N] and moments [N m] at the ends of time steps, of second order (`fem_mbs.sensors.node_values`), which
-        loads can take as tables of time.
+        Forces [N] and moments [N m] at the ends of time steps, of second order (`fem_mbs.model.sensors.node_values`),
+        which loads can take as tables of time.
 
         Raises ResultsError for an unknown step.
         """

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fem_mbs import Model, ModelError, run, solve
+from fem_mbs.model.sensors import node_values
 from fem_mbs.modelfile import load_model
-from fem_mbs.sensors import node_values
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
 G = 9.81

@@ -15,7 +15,7 @@ from fem_mbs.analysis.tangent import tangent_check
 from fem_mbs.elements.laws import hinge_mean, piecewise, piecewise_at, piecewise_energy, piecewise_mean
 from fem_mbs.errors import AnalysisError, ModelError, ResultsError
 from fem_mbs.meshes.generate import grid2d
-from fem_mbs.model import Model
+from fem_mbs.model.model import Model
 from fem_mbs.modelfile import load_model
 from fem_mbs.results import Results
 

@@ -18,7 +18,7 @@ from fem_mbs.analysis.rules import RULES
 from fem_mbs.analysis.run import run
 from fem_mbs.errors import ModelError, ResultsError
 from fem_mbs.meshes.generate import grid2d
-from fem_mbs.model import Model
+from fem_mbs.model.model import Model
 from fem_mbs.modelfile import load_model
 from fem_mbs.results import Results
 

@@ -23,8 +23,8 @@ from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Picked
-from fem_mbs.model import Model
-from fem_mbs.model_components import part_name
+from fem_mbs.model.components import part_name
+from fem_mbs.model.model import Model
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.constraint_equations import ConstraintConflict, eliminate
 from fem_mbs.solvers.linear import one_blas_thread

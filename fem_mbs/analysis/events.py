@@ -20,11 +20,11 @@ from fem_mbs.analysis.initial import consistent_velocities, start_rule
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.rules import RULES
 from fem_mbs.analysis.stepping import Chunk, Stepping
-from fem_mbs.checks import Check
 from fem_mbs.errors import ModelError
 from fem_mbs.functions import make_function
-from fem_mbs.model import CompiledModel
-from fem_mbs.model_base import Event
+from fem_mbs.model.base import Event
+from fem_mbs.model.checks import Check
+from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 
 __all__ = ["Events", "run_events"]

@@ -137,7 +137,7 @@ class Fields:
     Args:
         parts: of `solid_parts`.
         X: (n, dim) [m] positions of the nodes in the reference.
-        wanted: names among `fem_mbs.model_fields.FIELDS`.
+        wanted: names among `fem_mbs.model.fields.FIELDS`.
         system: compiled; only for `of_shapes`.
     """
 

@@ -22,7 +22,7 @@ from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.linear_ports import Outputs, inputs_of_groups, outputs_of
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.model import CompiledModel
+from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.frequency_response import DirectResponse, ModalResponse, SingularShift
 
 __all__ = ["Harmonic", "Shaker", "shakers"]

@@ -12,7 +12,7 @@ from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.solution import Progress
 from fem_mbs.analysis.stability_steps import complex_frames
 from fem_mbs.errors import ModelError
-from fem_mbs.model import Step
+from fem_mbs.model.model import Step
 
 __all__ = ["HARMONIC_OPTIONS", "METHODS", "check_harmonic", "run_harmonic"]
 

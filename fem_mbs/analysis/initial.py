@@ -16,7 +16,7 @@ from scipy.sparse.linalg import splu
 from fem_mbs import contract as C
 from fem_mbs.analysis.redundancy import constraint_labels
 from fem_mbs.errors import ModelError
-from fem_mbs.model import CompiledModel
+from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.redundancy import dependencies, independent_rows
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from fem_mbs.analysis.mobility import mobility
 from fem_mbs.errors import ModelError
-from fem_mbs.model import CompiledModel
+from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 
 __all__ = ["check_drivers"]

@@ -27,7 +27,7 @@ from fem_mbs.analysis.redundancy import constraint_labels, find_constraints, sen
 from fem_mbs.assembly import Block
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.matrices import Matrices, Picked
-from fem_mbs.model import CompiledModel
+from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.constraint_equations import ConstraintConflict, Elimination, eliminate
 from fem_mbs.solvers.eigen import Saddle

@@ -16,7 +16,7 @@ from fem_mbs.analysis.linear_sensors import slope
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import ModelError
-from fem_mbs.model import CompiledModel
+from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 
 __all__ = ["Inputs", "Outputs", "check_outputs", "inputs_of", "inputs_of_groups", "outputs_of"]

@@ -38,7 +38,7 @@ from fem_mbs.analysis.rotation import Rotation, crosses, transport, turn_steadil
 from fem_mbs.assembly import Block
 from fem_mbs.errors import ModelError
 from fem_mbs.matrices import Matrices
-from fem_mbs.model import CompiledModel
+from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.redundancy import independent_rows

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.errors import ModelError
-from fem_mbs.model import CompiledModel
+from fem_mbs.model.model import CompiledModel
 
 __all__ = ["Loading", "chosen"]
 

@@ -19,7 +19,7 @@ from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS, LINEARISE_OP
 from fem_mbs.analysis.statics import STATIC_OPTIONS
 from fem_mbs.analysis.stepping import Settings
 from fem_mbs.errors import ModelError
-from fem_mbs.model import Step
+from fem_mbs.model.model import Step
 
 __all__ = ["LINEAR", "REQUIRED", "STEP_OPTIONS", "TIMED", "count_steps", "read_options", "rule_of", "step_info"]
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from fem_mbs.analysis.fields import COMPONENTS, MISES, STRESS
 from fem_mbs.elements.solid_recovery import von_mises
-from fem_mbs.model import CompiledModel
-from fem_mbs.model_reduced import PlacedPart
+from fem_mbs.model.model import CompiledModel
+from fem_mbs.model.reduced import PlacedPart
 from fem_mbs.reduced_recovery import stress_regions, stresses, turned
 from fem_mbs.results_fields import field_key
 from fem_mbs.solvers.stepper import State

@@ -42,7 +42,7 @@ from fem_mbs.analysis.reduction_projection import (
 from fem_mbs.analysis.reduction_quality import accuracy_of, effective_shares, free_modes_of, mass_properties
 from fem_mbs.analysis.reduction_rigid import check_held, rigid_motions
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.model import Model
+from fem_mbs.model.model import Model
 from fem_mbs.reduced_part import ReducedPart
 from fem_mbs.solvers.factors import NotPositiveDefinite
 from fem_mbs.solvers.fixed_interface import FixedInterface, fixed_interface_parts

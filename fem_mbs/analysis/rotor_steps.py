@@ -13,7 +13,7 @@ from fem_mbs.analysis.solution import Progress
 from fem_mbs.analysis.unbalance import steady_response
 from fem_mbs.elements.bearing import ROW
 from fem_mbs.errors import ModelError
-from fem_mbs.model import CompiledModel, Step
+from fem_mbs.model.model import CompiledModel, Step
 
 __all__ = ["CAMPBELL_OPTIONS", "UNBALANCE_OPTIONS", "RotorRuns", "check_rotor_step"]
 

@@ -41,9 +41,9 @@ from fem_mbs.analysis.solution import (
 from fem_mbs.analysis.statics import check_options, run_static, varied
 from fem_mbs.analysis.step_checks import check_stability, check_steps
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
-from fem_mbs.checks import Outcome
 from fem_mbs.errors import AnalysisError, ConvergenceError, DiskFullError, FemMbsError, ModelError, ResultsError
-from fem_mbs.model import CompiledModel, Model, Step
+from fem_mbs.model.checks import Outcome
+from fem_mbs.model.model import CompiledModel, Model, Step
 from fem_mbs.results_fields import MODAL
 from fem_mbs.solvers import stepper as S
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.stepping import LEDGER_COLUMNS
-from fem_mbs.model import CompiledModel
-from fem_mbs.sensors import node_values
+from fem_mbs.model.model import CompiledModel
+from fem_mbs.model.sensors import node_values
 
 __all__ = ["ENERGY_COLUMNS", "Progress", "Solution", "StepResult", "energy_range", "failed_steps", "relative_error"]
 
@@ -92,7 +92,7 @@ class Solution:
     def drives(self, step: int = -1) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Times (n,) [s] of a step, and by the names of their sensors what motions and driven joints do then, (n,) or
         (n, 2): forces [N] and moments [N m] at the ends of time steps, of second order; see
-        `fem_mbs.sensors.node_values`.  They can be given to loads as tables of time."""
+        `fem_mbs.model.sensors.node_values`.  They can be given to loads as tables of time."""
         found = self.steps[step]
         table = {}
         for sensor in self.compiled.sensors:

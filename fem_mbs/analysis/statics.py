@@ -21,7 +21,7 @@ from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
-from fem_mbs.model import CompiledModel, Model, Step
+from fem_mbs.model.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.continuation import Critical, PathSettings, Point, branching, follow
 from fem_mbs.solvers.descent import descend

@@ -10,7 +10,7 @@ import numpy as np
 from fem_mbs.analysis.initial import consistent_velocities
 from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import ModelError
-from fem_mbs.model import Model
+from fem_mbs.model.model import Model
 from fem_mbs.solvers import stepper as S
 
 __all__ = ["TangentCheck", "newton_residuals", "tangent_check"]

@@ -18,7 +18,7 @@ from scipy.linalg import LinAlgError, eigh, null_space
 
 from fem_mbs.elements import flexible_body, flexible_load
 from fem_mbs.errors import ModelError
-from fem_mbs.model_base import ModelBase
+from fem_mbs.model.base import ModelBase
 from fem_mbs.reduced_moments import moments_of_mass
 from fem_mbs.reduced_part import COMPONENTS, Interface, LoadMoments, Moments, ReducedPart
 

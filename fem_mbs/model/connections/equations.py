@@ -6,7 +6,7 @@ import numpy as np
 
 from fem_mbs.assembly import Block, make_block
 from fem_mbs.errors import ModelError
-from fem_mbs.model_base import ModelBase
+from fem_mbs.model.base import ModelBase
 
 __all__ = ["Equations"]
 

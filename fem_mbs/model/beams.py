@@ -11,7 +11,7 @@ import numpy as np
 from fem_mbs import beam_properties as B
 from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
-from fem_mbs.model_base import ModelBase, remembered
+from fem_mbs.model.base import ModelBase, remembered
 
 __all__ = ["Beams", "director_columns"]
 

@@ -1,6 +1,6 @@
 """Named sensors: what a user wants to see against time, from values that the compiled step records.
 
-Kinds and their options (places as in `fem_mbs.model`):
+Kinds and their options (places as in `fem_mbs.model.model`):
 
     position, displacement, velocity   on, point        [m], [m/s]; a point in global coordinates of the start
     rotation                           on               [rad] since the start: unwrapped angle, in space a vector

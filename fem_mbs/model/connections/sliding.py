@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from fem_mbs.assembly import GROUND
 from fem_mbs.errors import ModelError
-from fem_mbs.model_base import JointCoordinate, ModelBase
+from fem_mbs.model.base import JointCoordinate, ModelBase
 
 __all__ = ["Sliding"]
 

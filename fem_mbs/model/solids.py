@@ -22,7 +22,7 @@ from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.meshes.cells import facets_of
-from fem_mbs.model_base import ModelBase
+from fem_mbs.model.base import ModelBase
 from fem_mbs.solid_properties import SolidGroup, make_solid_material, solid_material_of
 
 __all__ = ["Solids"]
@@ -73,7 +73,7 @@ class Solids(ModelBase):
         Args:
             on: "mesh", "mesh:set", or a list of them.
             material: name of a `material` or a `solid_material`.
-            element: "standard", "incompatible" or "reduced"; see `fem_mbs.model_solids`.
+            element: "standard", "incompatible" or "reduced"; see `fem_mbs.model.solids`.
             orientation: material axes in the rows of (3, 3), or of (n, 3, 3), one per element in the order of the cells
                 (sets in the order given, blocks of the mesh in order); or {"axis": (3,), "point": (3,)}: radial,
                 tangential and axial ones about a line, at the middles of the elements; None: the global axes.

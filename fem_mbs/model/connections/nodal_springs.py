@@ -7,7 +7,7 @@ import numpy as np
 from fem_mbs.assembly import GROUND, Block
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
-from fem_mbs.model_base import ModelBase
+from fem_mbs.model.base import ModelBase
 
 __all__ = ["NodalSprings"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem_mbs.assembly import Block, make_block
 from fem_mbs.errors import ModelError
-from fem_mbs.model_equations import Equations, _floats
+from fem_mbs.model.connections.equations import Equations, _floats
 
 __all__ = ["Couplings"]
 

@@ -15,16 +15,16 @@ import numpy as np
 
 from fem_mbs.assembly import GROUND, Block, make_block
 from fem_mbs.callbacks import Callback
-from fem_mbs.checks import Check
 from fem_mbs.errors import ModelError
 from fem_mbs.functions import TimeFunction, make_function
 from fem_mbs.meshes.generate import arc as arc_mesh
 from fem_mbs.meshes.generate import line as line_mesh
 from fem_mbs.meshes.generate import polyline as polyline_mesh
 from fem_mbs.meshes.mesh import Mesh
-from fem_mbs.model_fields import check_fields
+from fem_mbs.model.checks import Check
+from fem_mbs.model.fields import check_fields
+from fem_mbs.model.sensors import Sensor
 from fem_mbs.sections import Material, Section, make_section
-from fem_mbs.sensors import Sensor
 from fem_mbs.solid_properties import SolidGroup, SolidMaterial
 
 __all__ = [
@@ -94,7 +94,7 @@ _LOOK_ONLY = ("Sensor", "Initial", "Assembly", "Step", "Rotor", "Model", "Reduct
 
 def remembered(method):
     """A call of the builder that makes a group of elements, kept in `ModelBase._said`: modifications repeat it with
-    other sections (`fem_mbs.model_components.made_again`)."""
+    other sections (`fem_mbs.model.components.made_again`)."""
 
     @wraps(method)
     def call(self, name, *args, **options):
@@ -167,7 +167,7 @@ class _Names(Sequence):
 
 
 class ModelBase:
-    """Names, places and what they stand for; see `fem_mbs.model.Model`."""
+    """Names, places and what they stand for; see `fem_mbs.model.model.Model`."""
 
     def __init__(
         self, dimension: int = 3, title: str = "", gravity: Sequence[float] | None = None, elimination: bool = True,

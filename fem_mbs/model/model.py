@@ -13,25 +13,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem_mbs.assembly import GROUND, Compiled, Nodes, compile_system, merge_blocks
-from fem_mbs.checks import Check
 from fem_mbs.elimination import shared_coordinates
 from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.functions import TimeFunction, make_function
-from fem_mbs.model_base import Assembling, Body, Event, InitialSpeed, InitialVelocity, Step
-from fem_mbs.model_components import Components
-from fem_mbs.model_frames import Frames
-from fem_mbs.model_friction import Frictions
-from fem_mbs.model_joints import Joints
-from fem_mbs.model_loads import Loads
-from fem_mbs.model_nodal_springs import NodalSprings
-from fem_mbs.model_parts import Parts
-from fem_mbs.model_reduced import ReducedParts
-from fem_mbs.model_rotors import Rotors
-from fem_mbs.model_solids import Solids
-from fem_mbs.model_temperature import Temperatures
-from fem_mbs.model_ties import Ties
-from fem_mbs.sensors import Sensor, make_sensor
+from fem_mbs.model.base import Assembling, Body, Event, InitialSpeed, InitialVelocity, Step
+from fem_mbs.model.checks import Check
+from fem_mbs.model.components import Components
+from fem_mbs.model.connections.friction import Frictions
+from fem_mbs.model.connections.joints import Joints
+from fem_mbs.model.connections.nodal_springs import NodalSprings
+from fem_mbs.model.connections.ties import Ties
+from fem_mbs.model.frames import Frames
+from fem_mbs.model.loads import Loads
+from fem_mbs.model.parts import Parts
+from fem_mbs.model.reduced import ReducedParts
+from fem_mbs.model.rotors import Rotors
+from fem_mbs.model.sensors import Sensor, make_sensor
+from fem_mbs.model.solids import Solids
+from fem_mbs.model.temperature import Temperatures
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 
@@ -166,7 +166,7 @@ class Model(
     # --- sensors and steps -----------------------------------------------------------------------------------------
     # Steps take what they need first (duration and h, increments, count ...), then their name, all else by keyword.
     def sensor(self, name: str, kind: str, **options) -> None:
-        """A named quantity written at every step; see `fem_mbs.sensors` for the kinds and their options."""
+        """A named quantity written at every step; see `fem_mbs.model.sensors` for the kinds and their options."""
         self._new("Sensor", name, {s.name for s in self.sensors})
         self.sensors.append(make_sensor(self, name, kind, options))
 
@@ -174,7 +174,8 @@ class Model(
         self, name: str, sensor: str, reference: float, tolerance: float, quantity: str | None = None,
         at: float | None = None, source: str = "",
     ) -> None:  # fmt: skip
-        """A value that a run should give: a quantity of a sensor, or its value at a time; see `fem_mbs.checks`."""
+        """A value that a run should give: a quantity of a sensor, or its value at a time; see
+        `fem_mbs.model.checks`."""
         self._new("Check", name, {c.name for c in self.checks})
         if quantity is None and at is not None:
             quantity = "at"

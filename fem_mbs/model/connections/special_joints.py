@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.model_base import Joint, JointCoordinate
-from fem_mbs.model_sliding import Sliding
+from fem_mbs.model.base import Joint, JointCoordinate
+from fem_mbs.model.connections.sliding import Sliding
 
 __all__ = ["SpecialJoints"]
 

@@ -1,0 +1,1 @@
+"""The model builder: what users call to describe a machine."""

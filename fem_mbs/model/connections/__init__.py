@@ -1,0 +1,1 @@
+"""Joints, springs and equations of the model builder."""
