@@ -177,7 +177,7 @@ def _section_numbers(model: Any, material: str | None, sections: list[str], kind
     stuff = model.materials[material] if material is not None else None
     found = [model.sections[name] for name in sections]
     if kind == "beam" and model.dimension == 3:
-        from fem_mbs.beam_properties import SectionLine
+        from fem_mbs.properties.beams import SectionLine
 
         ends = [section.properties(stuff) for section in found]
         for i, name, unit in ((0, "EA", "N"), (3, "GJ", "N m^2"), (4, "EIy", "N m^2"), (5, "EIz", "N m^2")):
@@ -444,8 +444,8 @@ def inventory() -> Iterator[str]:
     from fem_mbs.functions import FUNCTION_KINDS
     from fem_mbs.model.fields import FIELDS
     from fem_mbs.model.sensors import sensor_kinds
+    from fem_mbs.properties.sections import SECTION_SHAPES
     from fem_mbs.results_part_formats import PART_FORMATS
-    from fem_mbs.sections import SECTION_SHAPES
     from fem_mbs.solvers.linear import cholmod_status, solver_names
 
     yield "elements (block kernels):"

@@ -348,7 +348,7 @@ def _per_length(conv: Conversion, group: Group, load: Dload) -> float:
             return (section.density or 0.0) * float(section.dimensions[0])
         area, name = float(section.dimensions[0]), None
     else:
-        from fem_mbs.sections import make_section
+        from fem_mbs.properties.sections import make_section
 
         shape, values, _ = beam_section(section)
         area, name = make_section(group.name, shape, **values).A, section.material

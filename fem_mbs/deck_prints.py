@@ -407,7 +407,7 @@ class Printer:
         length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).reshape(len(group.ids), -1).sum(axis=1)
         if group.kind == "truss":
             return length * group.section.value
-        from fem_mbs.sections import make_section
+        from fem_mbs.properties.sections import make_section
 
         shape, values, _ = beam_section(group.section)
         return length * make_section(group.name, shape, **values).A

@@ -16,7 +16,7 @@ from fem_mbs.model.checks import QUANTITIES
 from fem_mbs.model.sensors import sensor_kinds
 from fem_mbs.modelfile_kinds import shown
 from fem_mbs.modelfile_schema import TABLES, Document, Table, TableType
-from fem_mbs.sections import SECTION_SHAPES
+from fem_mbs.properties.sections import SECTION_SHAPES
 
 __all__ = ["reference"]
 

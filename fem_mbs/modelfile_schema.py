@@ -56,7 +56,7 @@ from fem_mbs.modelfile_kinds import (
     Kind,
     shown,
 )  # fmt: skip
-from fem_mbs.sections import SECTION_SHAPES
+from fem_mbs.properties.sections import SECTION_SHAPES
 
 __all__ = ["TABLES", "Document", "Table", "TableType"]
 

@@ -8,7 +8,8 @@ from scipy.integrate import quad_vec
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from fem_mbs.beam_properties import (
+from fem_mbs.errors import ModelError
+from fem_mbs.properties.beams import (
     Reference,
     SectionLine,
     along_axis,
@@ -23,8 +24,7 @@ from fem_mbs.beam_properties import (
     smooth_tangents,
     twisted,
 )
-from fem_mbs.errors import ModelError
-from fem_mbs.sections import Material, make_section
+from fem_mbs.properties.sections import Material, make_section
 
 STEEL = Material("steel", 2.1e11, 0.3, density=7850)
 NUMBERS = {"EA": 3e6, "GAy": 8e5, "GAz": 5e5, "GJ": 40.0, "EIy": 70.0, "EIz": 200.0}

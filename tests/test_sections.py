@@ -19,7 +19,14 @@ from scipy.integrate import quad
 from scipy.sparse.linalg import spsolve
 
 from fem_mbs.errors import ModelError
-from fem_mbs.sections import SECTION_SHAPES, STIFFNESS_NEEDS, Material, Section, SectionStiffness, make_section
+from fem_mbs.properties.sections import (
+    SECTION_SHAPES,
+    STIFFNESS_NEEDS,
+    Material,
+    Section,
+    SectionStiffness,
+    make_section,
+)
 
 IPE200 = {"height": 0.2, "width": 0.1, "web_thickness": 0.0056, "flange_thickness": 0.0085, "root_radius": 0.012}
 

@@ -20,7 +20,7 @@ import numpy as np
 from fem_mbs.errors import ModelError
 from fem_mbs.model.components import group_call, made_again, part_name
 from fem_mbs.model.model import Model
-from fem_mbs.sections import Section, make_section
+from fem_mbs.properties.sections import Section, make_section
 
 __all__ = ["KINDS", "Parameter", "changed_rows", "default_parameters", "read_parameter"]
 

@@ -24,8 +24,8 @@ from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.checks import Check
 from fem_mbs.model.fields import check_fields
 from fem_mbs.model.sensors import Sensor
-from fem_mbs.sections import Material, Section, make_section
-from fem_mbs.solid_properties import SolidGroup, SolidMaterial
+from fem_mbs.properties.sections import Material, Section, make_section
+from fem_mbs.properties.solids import SolidGroup, SolidMaterial
 
 __all__ = [
     "Body", "Component", "InitialSpeed", "InitialVelocity", "Joint", "JointCoordinate", "ModelBase", "Step",
@@ -419,7 +419,7 @@ class ModelBase:
         return self._find("material", name, self.materials, owner)
 
     def section(self, name: str, shape: str, **dimensions) -> None:
-        """A cross-section; see `fem_mbs.sections.make_section` for shapes and their dimensions."""
+        """A cross-section; see `fem_mbs.properties.sections.make_section` for shapes and their dimensions."""
         self._new("Section", name, self.sections)
         self.sections[name] = make_section(name, shape, **dimensions)
 

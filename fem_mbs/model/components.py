@@ -8,7 +8,7 @@ from copy import copy
 from fem_mbs.assembly import Block
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import Component, ModelBase
-from fem_mbs.sections import Section
+from fem_mbs.properties.sections import Section
 
 __all__ = ["Components", "group_call", "made_again", "part_name"]
 

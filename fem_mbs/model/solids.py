@@ -23,7 +23,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.meshes.cells import facets_of
 from fem_mbs.model.base import ModelBase
-from fem_mbs.solid_properties import SolidGroup, make_solid_material, solid_material_of
+from fem_mbs.properties.solids import SolidGroup, make_solid_material, solid_material_of
 
 __all__ = ["Solids"]
 

@@ -9,7 +9,7 @@ from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.errors import ModelError
 from fem_mbs.expressions import compile_expression
 from fem_mbs.model.base import ModelBase
-from fem_mbs.solid_properties import SolidGroup, turned_strain
+from fem_mbs.properties.solids import SolidGroup, turned_strain
 
 __all__ = ["Temperatures"]
 

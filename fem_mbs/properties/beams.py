@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.sections import Material, Section, SectionProperties, couple, make_section
+from fem_mbs.properties.sections import Material, Section, SectionProperties, couple, make_section
 
 __all__ = [
     "FIXABLE",

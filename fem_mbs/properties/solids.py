@@ -8,7 +8,7 @@ import numpy as np
 
 from fem_mbs.elements import solid_material
 from fem_mbs.errors import ModelError
-from fem_mbs.sections import Material
+from fem_mbs.properties.sections import Material
 
 __all__ = ["SolidGroup", "SolidMaterial", "make_solid_material", "solid_material_of", "turned_strain"]
 

@@ -1,0 +1,1 @@
+"""Properties of beam sections and solid materials."""
