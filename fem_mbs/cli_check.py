@@ -339,7 +339,7 @@ def _largest_spin(compiled: Any, state: Any) -> float:
 
 def _coarse(file: Any, model: Any, start: float, h: float, n: int) -> Iterator[str]:
     """Drives and loads that a time step does not resolve."""
-    from fem_mbs.functions import make_function
+    from fem_mbs.functions.kinds import make_function
 
     t = start + h * np.arange(min(n, _SAMPLES) + 1)
     for table in ("motion", "joint", "force", "moment"):
@@ -441,7 +441,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.analysis.parameters import KINDS
     from fem_mbs.analysis.rules import RULES
     from fem_mbs.elements.registry import element_type, element_types
-    from fem_mbs.functions import FUNCTION_KINDS
+    from fem_mbs.functions.kinds import FUNCTION_KINDS
     from fem_mbs.model.fields import FIELDS
     from fem_mbs.model.sensors import sensor_kinds
     from fem_mbs.properties.sections import SECTION_SHAPES

@@ -21,7 +21,7 @@ from fem_mbs.deck_model import Conversion, axes_at
 from fem_mbs.deck_solids import nodal_areas
 from fem_mbs.deck_time import Given, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
-from fem_mbs.functions import make_function
+from fem_mbs.functions.kinds import make_function
 from fem_mbs.meshes.abaqus_deck import Boundary, Coupling, Mpc, RigidBody
 
 __all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]

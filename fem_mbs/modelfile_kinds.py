@@ -152,7 +152,7 @@ def _spin(value: Any) -> Any:
 
 
 def _function(value: Any) -> Any:
-    """Checked further by `fem_mbs.functions.make_function`."""
+    """Checked further by `fem_mbs.functions.kinds.make_function`."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str, dict)):
         raise ValueError("must be a number, an expression of t, the name of a function or a table with its kind")
     return value

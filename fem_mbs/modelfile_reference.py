@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from fem_mbs.analysis.options import REQUIRED, STEP_OPTIONS
 from fem_mbs.analysis.rules import RULES
-from fem_mbs.expressions import FUNCTIONS
-from fem_mbs.functions import FUNCTION_KINDS
+from fem_mbs.functions.expressions import FUNCTIONS
+from fem_mbs.functions.kinds import FUNCTION_KINDS
 from fem_mbs.model.checks import QUANTITIES
 from fem_mbs.model.sensors import sensor_kinds
 from fem_mbs.modelfile_kinds import shown

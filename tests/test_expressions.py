@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fem_mbs.errors import ModelError
-from fem_mbs.expressions import FUNCTIONS, MAX_DEPTH, MAX_LENGTH, _derivatives, compile_expression, libm
+from fem_mbs.functions.expressions import FUNCTIONS, MAX_DEPTH, MAX_LENGTH, _derivatives, compile_expression, libm
 
 T = np.linspace(0.05, 0.95, 37)
 

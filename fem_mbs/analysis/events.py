@@ -21,7 +21,7 @@ from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.rules import RULES
 from fem_mbs.analysis.stepping import Chunk, Stepping
 from fem_mbs.errors import ModelError
-from fem_mbs.functions import make_function
+from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.base import Event
 from fem_mbs.model.checks import Check
 from fem_mbs.model.model import CompiledModel

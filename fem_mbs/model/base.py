@@ -16,7 +16,7 @@ import numpy as np
 from fem_mbs.assembly import GROUND, Block, make_block
 from fem_mbs.callbacks import Callback
 from fem_mbs.errors import ModelError
-from fem_mbs.functions import TimeFunction, make_function
+from fem_mbs.functions.kinds import TimeFunction, make_function
 from fem_mbs.meshes.generate import arc as arc_mesh
 from fem_mbs.meshes.generate import line as line_mesh
 from fem_mbs.meshes.generate import polyline as polyline_mesh
@@ -424,7 +424,7 @@ class ModelBase:
         self.sections[name] = make_section(name, shape, **dimensions)
 
     def function(self, name: str, spec, folder: str | Path | None = None) -> None:
-        """A named function of time; see `fem_mbs.functions.make_function`."""
+        """A named function of time; see `fem_mbs.functions.kinds.make_function`."""
         self._new("Function", name, self.functions)
         self.functions[name] = make_function(spec, name=name, folder=folder, functions=self.functions)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.expressions import compile_expression
+from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.base import ModelBase, remembered
 from fem_mbs.properties import beams as B
 

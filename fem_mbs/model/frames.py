@@ -11,7 +11,7 @@ from fem_mbs.elements import solid_condensed, solid_mass
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solid_centrifugal import centrifugal_parameters
 from fem_mbs.errors import ModelError
-from fem_mbs.functions import DoubleIntegral, TimeFunction, make_function
+from fem_mbs.functions.kinds import DoubleIntegral, TimeFunction, make_function
 from fem_mbs.inertia_coordinates import constant_mass
 from fem_mbs.model.base import ModelBase
 

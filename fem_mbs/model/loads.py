@@ -6,7 +6,7 @@ import numpy as np
 
 from fem_mbs.assembly import Block
 from fem_mbs.errors import ModelError
-from fem_mbs.expressions import compile_expression
+from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.base import ModelBase
 
 __all__ = ["Loads"]

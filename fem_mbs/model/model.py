@@ -15,8 +15,8 @@ import numpy as np
 from fem_mbs.assembly import GROUND, Compiled, Nodes, compile_system, merge_blocks
 from fem_mbs.elimination import shared_coordinates
 from fem_mbs.errors import ModelError
-from fem_mbs.expressions import compile_expression
-from fem_mbs.functions import TimeFunction, make_function
+from fem_mbs.functions.expressions import compile_expression
+from fem_mbs.functions.kinds import TimeFunction, make_function
 from fem_mbs.model.base import Assembling, Body, Event, InitialSpeed, InitialVelocity, Step
 from fem_mbs.model.checks import Check
 from fem_mbs.model.components import Components

@@ -20,7 +20,7 @@ from fem_mbs.elements import solid, solid_condensed, solid_loads, solid_mass, so
 from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
-from fem_mbs.expressions import compile_expression
+from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.meshes.cells import facets_of
 from fem_mbs.model.base import ModelBase
 from fem_mbs.properties.solids import SolidGroup, make_solid_material, solid_material_of

@@ -7,7 +7,7 @@ import numpy as np
 from fem_mbs.elements import solid, solid_plane
 from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.errors import ModelError
-from fem_mbs.expressions import compile_expression
+from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.base import ModelBase
 from fem_mbs.properties.solids import SolidGroup, turned_strain
 

@@ -7,7 +7,7 @@ says what it does.
 
 Every function is evaluated element by element with operations that are rounded the same whatever surrounds them, so
 ``f(t)[k]`` and ``f(t[k:k+1])[0]`` are equal bit for bit: a run that is restarted or evaluates in other chunks repeats
-itself (see :func:`fem_mbs.expressions.libm`).
+itself (see :func:`fem_mbs.functions.expressions.libm`).
 
 Where a function or its derivatives jump, values and derivatives are those to the right (expressions: the value is what
 the text says).
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.expressions import Expression, compile_expression, libm
+from fem_mbs.functions.expressions import Expression, compile_expression, libm
 
 __all__ = ["FUNCTION_KINDS", "TimeFunction", "make_function"]
 
@@ -423,7 +423,8 @@ def _check_coefficients(coefficients: np.ndarray, times: np.ndarray, title: str)
 
 @dataclass(frozen=True, eq=False)
 class ExpressionFunction(TimeFunction):
-    """f from a text, see :mod:`fem_mbs.expressions`; kinks of switches linear in t are found, others can be given."""
+    """f from a text, see :mod:`fem_mbs.functions.expressions`; kinks of switches linear in t are found, others can be
+    given."""
 
     expression: Expression
     kinks: np.ndarray = field()  # no default: the base class's is shared

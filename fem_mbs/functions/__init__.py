@@ -1,0 +1,1 @@
+"""Functions of time and place, and the expressions they are made of."""
