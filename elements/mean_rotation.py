@@ -12,7 +12,7 @@ and positions like the coordinates of prismatic joints, so that the quotient wit
 do no work, and each term alone has neither resultant nor moment.
 
 Ends: the reference, a node; one multiplier, in radians, which the terms of a constraint share
-(`fem_mbs.assembly.Block.joint`).  Output: the moment that the term exerts on the reference.
+(`fem_mbs.system.compile.Block.joint`).  Output: the moment that the term exerts on the reference.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND
 from fem_mbs.deck_loads import surface_facets
 from fem_mbs.deck_model import Conversion, axes_at
 from fem_mbs.deck_solids import nodal_areas
@@ -23,6 +22,7 @@ from fem_mbs.deck_time import Given, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.meshes.abaqus_deck import Boundary, Coupling, Mpc, RigidBody
+from fem_mbs.system.compile import GROUND
 
 __all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]
 

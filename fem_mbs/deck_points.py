@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND
 from fem_mbs.deck_model import Conversion, axes_at
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus_deck import Dashpot, PointMass, RotaryInertia, Spring
 from fem_mbs.model.connections.spring_laws import spring_law
+from fem_mbs.system.compile import GROUND
 
 __all__ = ["make_points"]
 

@@ -175,7 +175,7 @@ class Printer:
     # --- forces ----------------------------------------------------------------------------------------------------
     def _external(self, step: StepPlan, frame, time: float) -> np.ndarray | None:
         """Reactions and loads on nodes (n, 3)."""
-        from fem_mbs.matrices import Matrices
+        from fem_mbs.system.matrices import Matrices
 
         job, system = self.job, self.job.system
         if step.kind not in ("linear_static", "static"):

@@ -96,7 +96,7 @@ def test_wide_model_conserves_and_equals_the_banded_solution(solver, monkeypatch
         return solve(m)
 
     banded = run()
-    monkeypatch.setattr("fem_mbs.assembly.BAND_LIMIT", 0)
+    monkeypatch.setattr("fem_mbs.system.compile.BAND_LIMIT", 0)
     wide = run()
     assert banded.summary["model"]["solver"].startswith("banded")
     assert wide.summary["model"]["solver"] == "sparse"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, lil_matrix
 
-import fem_mbs.assembly
+import fem_mbs.system.compile
 from fem_mbs import ConvergenceError, Model, ModelError, solve
 from fem_mbs.analysis import redundancy
 from fem_mbs.analysis.mobility import mobility
@@ -130,7 +130,7 @@ def test_wide_models_agree_with_narrow_ones(monkeypatch, solver, newton):
     if solver == "cholmod":
         pytest.importorskip("sksparse")
     narrow = solve(bricard(0.01, 1.0))
-    monkeypatch.setattr(fem_mbs.assembly, "BAND_LIMIT", 0)
+    monkeypatch.setattr(fem_mbs.system.compile, "BAND_LIMIT", 0)
     wide = solve(bricard(0.01, 1.0, solver=solver, newton=newton))
     np.testing.assert_allclose(wide.sensor("P3"), narrow.sensor("P3"), atol=1e-11)
     for i in range(1, 7):
@@ -336,7 +336,7 @@ def test_steps_that_end_in_a_singular_configuration_go_on(dimension, h):
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_wide_models_pass_singular_configurations(monkeypatch, dimension):
-    monkeypatch.setattr(fem_mbs.assembly, "BAND_LIMIT", 0)
+    monkeypatch.setattr(fem_mbs.system.compile, "BAND_LIMIT", 0)
     solution = solve(parallelogram(dimension, "pi*t**2/2", flat=False))
     t, p = solution.steps[0].time, solution.sensor("p")
     angle = 0.5 * np.pi * (1.0 + t**2)
@@ -349,7 +349,7 @@ def test_wide_models_pass_singular_configurations(monkeypatch, dimension):
 def test_a_flat_start_is_no_redundancy_of_what_follows(monkeypatch, dimension, wide):
     """In line at the start one more constraint seems to repeat others, but only there."""
     if wide:
-        monkeypatch.setattr(fem_mbs.assembly, "BAND_LIMIT", 0)
+        monkeypatch.setattr(fem_mbs.system.compile, "BAND_LIMIT", 0)
     solution = solve(parallelogram(dimension, "3*t", flat=True, duration=0.5))
     t, p = solution.steps[0].time, solution.sensor("p")
     np.testing.assert_allclose(p[:, :2], np.column_stack((2.0 + np.cos(3.0 * t), np.sin(3.0 * t))), atol=1e-7)
@@ -384,7 +384,7 @@ def column(twice: bool, n: int = 6) -> Model:
 @pytest.mark.parametrize("control", ["load", "arc"])
 def test_statics_of_what_is_joined_twice(monkeypatch, wide, control):
     if wide:
-        monkeypatch.setattr(fem_mbs.assembly, "BAND_LIMIT", 0)
+        monkeypatch.setattr(fem_mbs.system.compile, "BAND_LIMIT", 0)
     found = []
     for twice in (False, True):
         m = column(twice)

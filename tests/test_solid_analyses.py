@@ -7,12 +7,12 @@ import pytest
 from solid_meshes import boundary_faces, grid
 
 from fem_mbs import Model, solve
-from fem_mbs.assembly import Block
 from fem_mbs.contract import KINETIC, STRAIN
 from fem_mbs.elements import solid, solid_loads, solid_mass, solid_plane
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solid_material import isotropic, plane
 from fem_mbs.meshes.mesh import Mesh
+from fem_mbs.system.compile import Block
 
 E, NU, DENSITY = 2.0e6, 0.3, 1000.0
 

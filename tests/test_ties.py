@@ -7,7 +7,7 @@ from solid_meshes import boundary_faces, grid
 from fem_mbs import Mesh, Model, ModelError, solve
 from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.meshes.mesh import CellBlock
-from fem_mbs.surfaces import closest_points
+from fem_mbs.system.surfaces import closest_points
 
 E, NU, DENSITY = 2.0e6, 0.3, 1000.0
 

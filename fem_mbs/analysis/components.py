@@ -22,7 +22,6 @@ from scipy.sparse import coo_matrix, csr_matrix, identity
 from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.matrices import Picked
 from fem_mbs.model.components import part_name
 from fem_mbs.model.model import Model
 from fem_mbs.solvers import stepper as S
@@ -30,6 +29,7 @@ from fem_mbs.solvers.constraint_equations import ConstraintConflict, eliminate
 from fem_mbs.solvers.linear import one_blas_thread
 from fem_mbs.solvers.modes import RealModes, as_modes
 from fem_mbs.solvers.substructures import Coupled, Reduced, Substructure, couple
+from fem_mbs.system.matrices import Picked
 
 __all__ = ["Assembly", "Part", "assemble_components", "component_modes"]
 

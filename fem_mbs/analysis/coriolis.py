@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 
-from fem_mbs.assembly import Compiled
 from fem_mbs.elements import solid_condensed, solid_mass
 from fem_mbs.errors import ModelError
-from fem_mbs.inertia_coordinates import constant_mass
 from fem_mbs.solvers.stepper import State
+from fem_mbs.system.compile import Compiled
+from fem_mbs.system.inertia_coordinates import constant_mass
 
 __all__ = ["coriolis_matrix"]
 

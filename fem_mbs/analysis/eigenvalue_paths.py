@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.stability_steps import NEUTRAL, check_stability, find_modes
 from fem_mbs.errors import ModelError
-from fem_mbs.matrices import Matrices
+from fem_mbs.system.matrices import Matrices
 
 __all__ = ["EIGENVALUES_OPTIONS", "EigenvaluePath", "check_eigenvalues"]
 

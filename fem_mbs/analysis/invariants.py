@@ -1,8 +1,8 @@
 """Moments of the mass distribution of a part and of its shapes, which are all that a moving body must know of its mass.
 
 Every inertia element of the package has a constant matrix of scalar masses over positions x_n and directors d_n,k of
-nodes (`fem_mbs.inertia_coordinates`, cells of solids: their nodes): T = 1/2 sum_ij m_ij y_i'.y_j'.  So the integrals
-over the body are sums over one sparse matrix m of the whole part,
+nodes (`fem_mbs.system.inertia_coordinates`, cells of solids: their nodes): T = 1/2 sum_ij m_ij y_i'.y_j'.  So the
+integrals over the body are sums over one sparse matrix m of the whole part,
 
     int f g dm = f^T m g,
 
@@ -20,11 +20,11 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 
 from fem_mbs.analysis.linear import Linearised
-from fem_mbs.assembly import Block, Compiled
 from fem_mbs.elements import solid_condensed, solid_mass
 from fem_mbs.errors import ModelError
-from fem_mbs.inertia_coordinates import constant_mass
 from fem_mbs.reduced_part import Moments
+from fem_mbs.system.compile import Block, Compiled
+from fem_mbs.system.inertia_coordinates import constant_mass
 
 __all__ = ["InertiaCoordinates", "directors_of", "inertia_coordinates", "moments"]
 

@@ -24,9 +24,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.initial import director_velocities, function_jets
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.redundancy import constraint_labels, find_constraints, sentences
-from fem_mbs.assembly import Block
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.matrices import Matrices, Picked
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.constraint_equations import ConstraintConflict, Elimination, eliminate
@@ -35,6 +33,8 @@ from fem_mbs.solvers.factors import NotPositiveDefinite, Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError
 from fem_mbs.solvers.redundancy import independent_rows
 from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors, SingularShift
+from fem_mbs.system.compile import Block
+from fem_mbs.system.matrices import Matrices, Picked
 
 __all__ = ["UNSYMMETRIC", "Linearised", "Response", "rotation_rates"]
 

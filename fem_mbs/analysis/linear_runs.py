@@ -24,10 +24,10 @@ from fem_mbs.analysis.rules import weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error
 from fem_mbs.analysis.stability_map import run_stability_map
 from fem_mbs.analysis.stability_steps import run_complex_modes, run_linearise, run_turning_modes
-from fem_mbs.matrices import Matrices
 from fem_mbs.model.model import Step
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.complex_modes import ComplexModes
+from fem_mbs.system.matrices import Matrices
 
 __all__ = ["LinearRuns"]
 

@@ -35,13 +35,13 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.rate_stiffness import rate_stiffness
 from fem_mbs.analysis.redundancy import constraint_labels
 from fem_mbs.analysis.rotation import Rotation, crosses, transport, turn_steadily
-from fem_mbs.assembly import Block
 from fem_mbs.errors import ModelError
-from fem_mbs.matrices import Matrices
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.redundancy import independent_rows
+from fem_mbs.system.compile import Block
+from fem_mbs.system.matrices import Matrices
 
 __all__ = ["Linearisation"]
 

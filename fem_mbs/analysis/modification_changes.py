@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.components import Assembly
 from fem_mbs.analysis.parameters import Parameter, changed_rows
-from fem_mbs.matrices import Picked
+from fem_mbs.system.matrices import Picked
 
 __all__ = ["Changes"]
 

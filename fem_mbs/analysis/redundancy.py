@@ -19,11 +19,11 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs import contract as C
-from fem_mbs.assembly import Compiled
 from fem_mbs.solvers import gauge
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.linear import LinearSolver
 from fem_mbs.solvers.redundancy import Loop, dependencies
+from fem_mbs.system.compile import Compiled
 
 __all__ = ["Constraints", "Redundancy", "constraint_labels", "find_constraints", "sentences"]
 

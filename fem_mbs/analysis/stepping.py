@@ -16,11 +16,11 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.redundancy import Redundancy
 from fem_mbs.analysis.rules import RULES, Weights, weights
 from fem_mbs.analysis.watch import Watcher
-from fem_mbs.assembly import Compiled
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.solvers import explicit, gauge
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.linear import SingularMatrixError, make_solver
+from fem_mbs.system.compile import Compiled
 
 __all__ = ["LEDGER_COLUMNS", "Chunk", "Settings", "Stepping"]
 

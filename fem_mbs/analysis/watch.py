@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.analysis.roots import Roots
-from fem_mbs.assembly import Compiled
 from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.registry import Watch
 from fem_mbs.errors import AnalysisError
+from fem_mbs.system.compile import Compiled
 
 __all__ = ["Watcher"]
 

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND, Block, make_block
-from fem_mbs.callbacks import Callback
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import TimeFunction, make_function
 from fem_mbs.meshes.generate import arc as arc_mesh
@@ -26,6 +24,8 @@ from fem_mbs.model.fields import check_fields
 from fem_mbs.model.sensors import Sensor
 from fem_mbs.properties.sections import Material, Section, make_section
 from fem_mbs.properties.solids import SolidGroup, SolidMaterial
+from fem_mbs.system.callbacks import Callback
+from fem_mbs.system.compile import GROUND, Block, make_block
 
 __all__ = [
     "Body", "Component", "InitialSpeed", "InitialVelocity", "Joint", "JointCoordinate", "ModelBase", "Step",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 
-from fem_mbs.assembly import Block
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import Component, ModelBase
 from fem_mbs.properties.sections import Section
+from fem_mbs.system.compile import Block
 
 __all__ = ["Components", "group_call", "made_again", "part_name"]
 

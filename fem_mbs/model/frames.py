@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND, Block, make_block
 from fem_mbs.elements import solid_condensed, solid_mass
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solid_centrifugal import centrifugal_parameters
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import DoubleIntegral, TimeFunction, make_function
-from fem_mbs.inertia_coordinates import constant_mass
 from fem_mbs.model.base import ModelBase
+from fem_mbs.system.compile import GROUND, Block, make_block
+from fem_mbs.system.inertia_coordinates import constant_mass
 
 __all__ = ["Frames"]
 

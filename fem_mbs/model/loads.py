@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.assembly import Block
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.base import ModelBase
+from fem_mbs.system.compile import Block
 
 __all__ = ["Loads"]
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND, Compiled, Nodes, compile_system, merge_blocks
-from fem_mbs.elimination import shared_coordinates
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.functions.kinds import TimeFunction, make_function
@@ -32,6 +30,8 @@ from fem_mbs.model.rotors import Rotors
 from fem_mbs.model.sensors import Sensor, make_sensor
 from fem_mbs.model.solids import Solids
 from fem_mbs.model.temperature import Temperatures
+from fem_mbs.system.compile import GROUND, Compiled, Nodes, compile_system, merge_blocks
+from fem_mbs.system.elimination import shared_coordinates
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 

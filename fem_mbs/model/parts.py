@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND
 from fem_mbs.elements.joint_coordinate import LENGTH
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import Body, remembered
 from fem_mbs.model.beams import Beams, director_columns
 from fem_mbs.model.connections.spring_laws import spring_law
+from fem_mbs.system.compile import GROUND
 
 __all__ = ["Parts"]
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import ModelBase, Step
 from fem_mbs.model.parts import inertia_columns
+from fem_mbs.system.compile import GROUND
 
 __all__ = ["Rotor", "Rotors", "Unbalance", "across"]
 

@@ -15,7 +15,6 @@ from collections import ChainMap
 
 import numpy as np
 
-from fem_mbs.assembly import Block
 from fem_mbs.elements import solid, solid_condensed, solid_loads, solid_mass, solid_material, solid_plane
 from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.elements.registry import element_type
@@ -24,6 +23,7 @@ from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.meshes.cells import facets_of
 from fem_mbs.model.base import ModelBase
 from fem_mbs.properties.solids import SolidGroup, make_solid_material, solid_material_of
+from fem_mbs.system.compile import Block
 
 __all__ = ["Solids"]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.assembly import Block, make_block
 from fem_mbs.errors import ModelError
 from fem_mbs.model.connections.equations import Equations, _floats
+from fem_mbs.system.compile import Block, make_block
 
 __all__ = ["Couplings"]
 

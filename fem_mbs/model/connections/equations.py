@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.assembly import Block, make_block
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import ModelBase
+from fem_mbs.system.compile import Block, make_block
 
 __all__ = ["Equations"]
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND, Block
 from fem_mbs.elements.joint_coordinate import ANGLE, OFFSET
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import JointCoordinate
 from fem_mbs.model.connections.forces import Forces
+from fem_mbs.system.compile import GROUND, Block
 
 __all__ = ["Frictions"]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND
 from fem_mbs.elements.joint_coordinate import ANGLE, OFFSET
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.base import Joint, JointCoordinate
 from fem_mbs.model.connections.special_joints import SpecialJoints
 from fem_mbs.model.connections.spring_laws import SpringLaw, spring_law
+from fem_mbs.system.compile import GROUND
 
 __all__ = ["Joints"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND, Block
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import ModelBase
+from fem_mbs.system.compile import GROUND, Block
 
 __all__ = ["NodalSprings"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import breadth_first_order
 
-from fem_mbs.assembly import GROUND
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import JointCoordinate, ModelBase
+from fem_mbs.system.compile import GROUND
 
 __all__ = ["Sliding"]
 

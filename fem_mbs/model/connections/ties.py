@@ -7,7 +7,7 @@ import numpy as np
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.cells import DIMENSION, FACETS, facets_of
 from fem_mbs.model.connections.couplings import Couplings
-from fem_mbs.surfaces import Foot, closest_points
+from fem_mbs.system.surfaces import Foot, closest_points
 
 __all__ = ["Ties"]
 

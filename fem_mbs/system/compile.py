@@ -17,11 +17,11 @@ from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
 from fem_mbs import contract as C
-from fem_mbs.callbacks import Callback, serve
 from fem_mbs.elements.registry import ElementType, element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.pattern import element_slots, matrix_pattern
+from fem_mbs.system.callbacks import Callback, serve
 
 __all__ = ["GROUND", "Block", "Compiled", "Nodes", "compile_system", "make_block", "merge_blocks"]
 
@@ -357,7 +357,7 @@ class Compiled:
         table[low - first : high - first, dof + i // each * ends + i % each] += fe / ctl[C.SF]
 
     def serve(self, ctl, fun, state: S.State, slopes: bool = True) -> None:
-        """Ask the users' functions at the iterate of ``state``; see `fem_mbs.callbacks.serve`."""
+        """Ask the users' functions at the iterate of ``state``; see `fem_mbs.system.callbacks.serve`."""
         for block in self.blocks:
             if "callback" in block.type.par:
                 serve(block, self.block_history(block), self.callbacks, ctl, fun, state, slopes)
@@ -538,7 +538,7 @@ def compile_system(
         driven: (node, component, time function, what moves it) of dofs that follow reference + f(t).
         shared: (m, 3) nodes a, b and 0 (they share displacements) or 1 (rotations), all free; see `elimination`.
         stepping: order the equations and find the places of element matrices for the compiled step, which analyses
-            about one state do without (`fem_mbs.matrices`).
+            about one state do without (`fem_mbs.system.matrices`).
 
     Raises:
         ModelError: nothing is free to move, or a dof is both fixed and driven.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.assembly import GROUND, Block
 from fem_mbs.elements.hermite import mass_matrix
 from fem_mbs.errors import ModelError
+from fem_mbs.system.compile import GROUND, Block
 
 __all__ = ["constant_mass"]
 

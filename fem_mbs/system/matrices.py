@@ -13,10 +13,10 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.assembly import Block, Compiled
-from fem_mbs.callbacks import serve
 from fem_mbs.solvers.pattern import add_entries, element_slots, matrix_pattern
 from fem_mbs.solvers.stepper import State
+from fem_mbs.system.callbacks import serve
+from fem_mbs.system.compile import Block, Compiled
 
 __all__ = ["Matrices", "Picked"]
 

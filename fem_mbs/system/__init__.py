@@ -1,0 +1,1 @@
+"""From a model to arrays: numbering, elimination, matrices."""
