@@ -5,7 +5,7 @@ A frame (x, R), R = [d_1 d_2 d_3], moves with the part, and shapes Phi deform it
     r(c) = x + sum_a d_a (c_a + Phi_a(c) q).
 
 With y = (x, d_a, w_ak), w_ak = q_k d_a, the position r is *linear* in y, so that T = 1/2 sum M_ij y_i'.y_j' with a
-constant matrix M, whose entries are the moments of the mass distribution (`fem_mbs.reduced_part.Moments`, Melzer's
+constant matrix M, whose entries are the moments of the mass distribution (`fem_mbs.parts.part.Moments`, Melzer's
 invariants).  Velocities of y are state of their own: x' and d' those of the node, w' in ``hist``.  Two-state rule:
 
     y1' = 2 (y1 - y0)/h - y0',    F = M (y1' - y0')/h
@@ -573,7 +573,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def parameters(
     matrix: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, stiffening: Mapping[str, np.ndarray] | None = None
 ) -> np.ndarray:
-    """One row of parameters: the matrix M (1 + dim + dim n, squared) of `fem_mbs.reduced_part.Moments.matrix`, K and D
+    """One row of parameters: the matrix M (1 + dim + dim n, squared) of `fem_mbs.parts.part.Moments.matrix`, K and D
     (n, n), and K_j (n, n) of loads among `LOADS`."""
     row = [(matrix[0, 0],), matrix.ravel(), stiffness.ravel(), damping.ravel()]
     if stiffening:

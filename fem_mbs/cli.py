@@ -531,7 +531,7 @@ def convert(
 ) -> None:
     """Convert a reduced part: HDF5, Matrix Market folder, DMIG of Nastran, flexible body data."""
     from fem_mbs.cli_reduce import check_new
-    from fem_mbs.results_part_formats import lost_in, read_part, write_part
+    from fem_mbs.parts.formats import lost_in, read_part, write_part
 
     found = read_part(part, grids or ())
     if not overwrite:

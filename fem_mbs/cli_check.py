@@ -444,8 +444,8 @@ def inventory() -> Iterator[str]:
     from fem_mbs.functions.kinds import FUNCTION_KINDS
     from fem_mbs.model.fields import FIELDS
     from fem_mbs.model.sensors import sensor_kinds
+    from fem_mbs.parts.formats import PART_FORMATS
     from fem_mbs.properties.sections import SECTION_SHAPES
-    from fem_mbs.results_part_formats import PART_FORMATS
     from fem_mbs.solvers.linear import cholmod_status, solver_names
 
     yield "elements (block kernels):"

@@ -12,7 +12,7 @@ import numpy as np
 
 from fem_mbs.errors import FemMbsError, InputError
 from fem_mbs.modelfile_parts import find_interfaces, load_part
-from fem_mbs.reduced_part import ReducedPart
+from fem_mbs.parts.part import ReducedPart
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +57,7 @@ def check_new(target: Path, source: str | None = None) -> None:
     if not os.path.lexists(target) or (target.is_dir() and not any(target.iterdir())):
         return
     if source is not None and not target.is_symlink():
-        from fem_mbs.results_part_formats import read_part
+        from fem_mbs.parts.formats import read_part
 
         # what cannot be read is not ours
         with contextlib.suppress(FemMbsError):
@@ -105,7 +105,7 @@ def _reduced(
 
 
 def _write(target: Path, part: ReducedPart, notes: list[str], console: Console, quiet: bool) -> None:
-    from fem_mbs.results_part_formats import lost_in, write_part
+    from fem_mbs.parts.formats import lost_in, write_part
 
     write_part(target, part)
     if quiet:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fem_mbs.errors import FemMbsError, MeshError, ModelError
 from fem_mbs.model.model import Model
-from fem_mbs.reduced_part import ReducedPart
+from fem_mbs.parts.part import ReducedPart
 
 __all__ = ["find_interfaces", "load_part", "part_of"]
 
@@ -21,7 +21,7 @@ _reading: ContextVar[tuple[Path, ...]] = ContextVar("_reading", default=())
 
 
 def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
-    """The reduced part of a file of one (`fem_mbs.results_part_formats`), or of a model file, a deck or a mesh and how
+    """The reduced part of a file of one (`fem_mbs.parts.formats`), or of a model file, a deck or a mesh and how
     it is to be reduced: ``interfaces``, ``kind``, ``material`` and ``thickness`` as `load_part` and `find_interfaces`
     take them, ``stress`` for recovery = "stress", the others as `fem_mbs.reduce_part`.
 
@@ -43,7 +43,7 @@ def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
 
 def _part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
     from fem_mbs.analysis.reduction import reduce_part
-    from fem_mbs.results_part_formats import is_part, read_part
+    from fem_mbs.parts.formats import is_part, read_part
 
     if is_part(path):
         if reduce is not None:

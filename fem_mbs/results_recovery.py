@@ -23,12 +23,12 @@ from fem_mbs.analysis.fields import COMPONENTS, MISES, STRESS
 from fem_mbs.elements.solid_recovery import von_mises
 from fem_mbs.elements.solid_shapes import CELLS
 from fem_mbs.errors import ResultsError
-from fem_mbs.reduced_part import ReducedPart
-from fem_mbs.reduced_recovery import HotSpot, displacements, hot_spots, peak_stresses, stress_regions, stresses, turned
+from fem_mbs.parts.hdf5 import read_part, write_part
+from fem_mbs.parts.part import ReducedPart
+from fem_mbs.parts.recovery import HotSpot, displacements, hot_spots, peak_stresses, stress_regions, stresses, turned
 from fem_mbs.results import Results, Step
 from fem_mbs.results_fields import MODAL, field_key, is_continuum, part_file, split_key
 from fem_mbs.results_folder import take
-from fem_mbs.results_part import read_part, write_part
 from fem_mbs.results_shapes import SHAPE_STEPS
 
 __all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_peaks", "write_parts"]

@@ -22,7 +22,7 @@ from fem_mbs.elements import (
 )
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.elements.solid_shapes import local_nodes
-from fem_mbs.reduced_part import Moments
+from fem_mbs.parts.part import Moments
 
 
 @dataclass(frozen=True)

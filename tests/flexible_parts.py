@@ -9,7 +9,7 @@ from fem_mbs import Model
 from fem_mbs.analysis.invariants import moments
 from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.reduced_part import COMPONENTS, Interface, ReducedPart
+from fem_mbs.parts.part import COMPONENTS, Interface, ReducedPart
 
 STEEL = {"E": 2.1e11, "nu": 0.3, "density": 7850.0}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.reduced_part import Interface, Moments, ReducedPart
-from fem_mbs.reduced_sid import FlexibleBodyData
+from fem_mbs.parts.part import Interface, Moments, ReducedPart
+from fem_mbs.parts.sid import FlexibleBodyData
 
 N, MODES = 7, 3
 

@@ -9,8 +9,8 @@ from solid_meshes import box_mesh
 from fem_mbs import Model
 from fem_mbs.analysis.reduction import reduce_part
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_sid import body_data
-from fem_mbs.results_part_formats import lost_in, read_part, write_part
+from fem_mbs.parts.formats import lost_in, read_part, write_part
+from fem_mbs.parts.sid import body_data
 
 
 def block():

@@ -9,9 +9,9 @@ import pytest
 from reduced_parts import MODES, N, free_part, moments_of, random_data, stiff
 
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_part import Moments
-from fem_mbs.reduced_sid import FlexibleBodyData, FlexibleNode, Taylor, body_data, body_frame, part_of
-from fem_mbs.reduced_sid_file import read_sid, write_sid
+from fem_mbs.parts.part import Moments
+from fem_mbs.parts.sid import FlexibleBodyData, FlexibleNode, Taylor, body_data, body_frame, part_of
+from fem_mbs.parts.sid_file import read_sid, write_sid
 
 
 def random_motion(seed=3):
@@ -94,7 +94,7 @@ def test_a_part_of_data_is_the_free_part():
     S = np.zeros((9, 3))
     S[6:] = np.eye(3)
     own = part.transformed(S, np.zeros((3, 0)))
-    from fem_mbs.reduced_sid import _nodes
+    from fem_mbs.parts.sid import _nodes
 
     data = FlexibleBodyData.from_moments(
         own.moments, own.stiffness, own.damping, _nodes(own), stiffening=own.stiffening, title="points"
@@ -135,7 +135,7 @@ def test_force_and_frame_stiffening_stand_in_the_equations():
     part = free_part(stiff())
     S = np.vstack((np.zeros((6, MODES)), np.eye(MODES)))
     own = part.transformed(S, np.zeros((3, 0)))
-    from fem_mbs.reduced_sid import _nodes
+    from fem_mbs.parts.sid import _nodes
 
     nodes = _nodes(own)
     one = FlexibleBodyData.from_moments(own.moments, own.stiffness, nodes=nodes, stiffening=own.stiffening)

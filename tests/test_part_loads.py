@@ -13,8 +13,8 @@ from solid_meshes import box_mesh
 from fem_mbs import Model, ModelError, linearise, reduce_part, solve
 from fem_mbs.cli_check import explain
 from fem_mbs.modelfile import load_model
-from fem_mbs.reduced_files import read_matrix_market, write_matrix_market
-from fem_mbs.results_part import read_part, write_part
+from fem_mbs.parts.files import read_matrix_market, write_matrix_market
+from fem_mbs.parts.hdf5 import read_part, write_part
 
 ENDS = {"left": "rod:start", "right": "rod:end"}
 DIMENSIONS = pytest.mark.parametrize("dim", [2, 3])

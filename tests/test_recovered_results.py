@@ -10,7 +10,7 @@ from solid_meshes import box_mesh
 
 from fem_mbs import Model, reduce_part, run
 from fem_mbs.errors import ResultsError
-from fem_mbs.reduced_recovery import stresses
+from fem_mbs.parts.recovery import stresses
 from fem_mbs.results_recovery import peak_results, placed_parts, recover, stress_peaks
 
 ENDS = {"left": "box:x0", "right": "box:x1"}

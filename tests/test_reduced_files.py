@@ -10,11 +10,11 @@ import pytest
 from reduced_parts import MODES, free_part, stiff
 
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_bulk import bulk_entries, bulk_number
-from fem_mbs.reduced_dmig import _real, read_dmig, write_dmig
-from fem_mbs.reduced_files import read_matrix_market, write_matrix_market
-from fem_mbs.reduced_part import Moments
-from fem_mbs.results_part_formats import read_part
+from fem_mbs.parts.bulk import bulk_entries, bulk_number
+from fem_mbs.parts.dmig import _real, read_dmig, write_dmig
+from fem_mbs.parts.files import read_matrix_market, write_matrix_market
+from fem_mbs.parts.formats import read_part
+from fem_mbs.parts.part import Moments
 
 
 def damped():

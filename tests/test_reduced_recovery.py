@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from solid_meshes import box_mesh
 
-from fem_mbs import Model, reduced_recovery, solve
+from fem_mbs import Model, solve
 from fem_mbs.analysis.reduction import reduce_part
 from fem_mbs.elements.solid_recovery import von_mises
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_recovery import displacements, hot_spots, peak_stresses, rotations, stresses
+from fem_mbs.parts import recovery as reduced_recovery
+from fem_mbs.parts.recovery import displacements, hot_spots, peak_stresses, rotations, stresses
 
 
 def bar(dim=3, parts=1):

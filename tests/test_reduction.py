@@ -648,7 +648,7 @@ import random, sys
 from pathlib import Path
 import numpy as np
 from fem_mbs.errors import ResultsError
-from fem_mbs.results_part import read_part
+from fem_mbs.parts.hdf5 import read_part
 path = Path(sys.argv[1])
 whole, expected = path.read_bytes(), repr(read_part(path))
 rng, refused = random.Random(3), 0

@@ -10,7 +10,7 @@ from solid_meshes import box_mesh
 from fem_mbs import Model, solve
 from fem_mbs.analysis.reduction import reduce_part
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_sid import body_data
+from fem_mbs.parts.sid import body_data
 
 LENGTH, RHO_A = 10.0, 1.2
 
@@ -164,7 +164,7 @@ def test_flexible_body_data_carry_them():
     assert {"ax", "wy2", "wz2", "tip.x", "tip.y"} <= set(K)
     S = np.random.default_rng(2).normal(size=6)
     # what stands in Oe beyond the softening of the shapes is the stiffness of the modes
-    from fem_mbs.reduced_sid import body_frame
+    from fem_mbs.parts.sid import body_frame
 
     modes = body_frame(part, "root")[0][:, :6]
     wanted = modes.T @ part.stiffening["wz2"] @ modes

@@ -22,7 +22,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 from fem_mbs.analysis.linear import Linearised
 from fem_mbs.elements import solid_condensed, solid_mass
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_part import Moments
+from fem_mbs.parts.part import Moments
 from fem_mbs.system.compile import Block, Compiled
 from fem_mbs.system.inertia_coordinates import constant_mass
 

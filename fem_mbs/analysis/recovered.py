@@ -17,7 +17,7 @@ from fem_mbs.analysis.fields import COMPONENTS, MISES, STRESS
 from fem_mbs.elements.solid_recovery import von_mises
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.reduced import PlacedPart
-from fem_mbs.reduced_recovery import stress_regions, stresses, turned
+from fem_mbs.parts.recovery import stress_regions, stresses, turned
 from fem_mbs.results_fields import field_key
 from fem_mbs.solvers.stepper import State
 

@@ -43,7 +43,7 @@ from fem_mbs.analysis.reduction_quality import accuracy_of, effective_shares, fr
 from fem_mbs.analysis.reduction_rigid import check_held, rigid_motions
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import Model
-from fem_mbs.reduced_part import ReducedPart
+from fem_mbs.parts.part import ReducedPart
 from fem_mbs.solvers.factors import NotPositiveDefinite
 from fem_mbs.solvers.fixed_interface import FixedInterface, fixed_interface_parts
 from fem_mbs.solvers.free_interface import FreeModes, free_interface

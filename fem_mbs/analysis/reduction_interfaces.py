@@ -26,7 +26,7 @@ from scipy.sparse import block_diag, bmat, csc_matrix, csr_matrix, vstack
 
 from fem_mbs.analysis.linear import Linearised
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_part import COMPONENTS, Interface
+from fem_mbs.parts.part import COMPONENTS, Interface
 from fem_mbs.solvers.fixed_interface import inner
 from fem_mbs.solvers.sparse_complement import sparse_complement
 

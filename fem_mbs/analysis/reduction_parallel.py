@@ -8,7 +8,7 @@ from typing import Any
 from fem_mbs.analysis.reduction import reduce_part
 from fem_mbs.cluster import TaskProgress, run_tasks
 from fem_mbs.errors import FemMbsError, ModelError
-from fem_mbs.reduced_part import ReducedPart
+from fem_mbs.parts.part import ReducedPart
 
 __all__ = ["reduce_parts"]
 

@@ -1,6 +1,6 @@
 """Reduced parts in the model builder: bodies that deform in few shapes and move with the mechanism.
 
-A free reduced part p (`fem_mbs.reduced_part.ReducedPart`) is cut into the motion of a frame and a deformation in it,
+A free reduced part p (`fem_mbs.parts.part.ReducedPart`) is cut into the motion of a frame and a deformation in it,
 p = rigid + S q.  The shapes S are free vibration modes of the reduced part (mean axes: deformations carry no momentum),
 or those that leave one of its interfaces where it is.  Both span all deformations, so that without a cut nothing is
 lost; their normal coordinates q have, where they have a mass at all, a stiffness and a damping of their own.
@@ -19,8 +19,8 @@ from scipy.linalg import LinAlgError, eigh, null_space
 from fem_mbs.elements import flexible_body, flexible_load
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import ModelBase
-from fem_mbs.reduced_moments import moments_of_mass
-from fem_mbs.reduced_part import COMPONENTS, Interface, LoadMoments, Moments, ReducedPart
+from fem_mbs.parts.moments import moments_of_mass
+from fem_mbs.parts.part import COMPONENTS, Interface, LoadMoments, Moments, ReducedPart
 
 __all__ = ["PlacedPart", "ReducedParts"]
 
@@ -34,7 +34,7 @@ class PlacedPart:
     (dim,) place and ``rotation`` (dim, dim) of the axes of the part's own model, ``centre`` (dim,) place of the frame
     in these axes, numbers ``scalars`` (n,) of q among the model's coordinates that belong to no node, ``frequencies``
     (n,) [Hz] of the shapes with the frame at rest, the nodes of interfaces by their names, what the frame moves with
-    (``reference``), and whether its inertia is ``approximate`` in large motions (`fem_mbs.reduced_moments`)."""
+    (``reference``), and whether its inertia is ``approximate`` in large motions (`fem_mbs.parts.moments`)."""
 
     name: str
     part: ReducedPart
@@ -69,7 +69,7 @@ class ReducedParts(ModelBase):
 
         Args:
             part: free; without ``moments`` (DMIG files) or by MacNeal's method its mass matrix stands for them, exact
-                in small motions (`fem_mbs.reduced_moments`).
+                in small motions (`fem_mbs.parts.moments`).
             position: (dimension,) of the origin of the axes of the part's own model [m]; None: as that has it.
             rotation: of these axes at the start: plane an angle [rad], space axis times angle (3,) [rad].
             modes: how many shapes to keep, the lowest, or the numbers of those (1 is the lowest); None: all of them.

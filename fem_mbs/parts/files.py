@@ -19,8 +19,8 @@ from scipy.io import mmwrite
 
 from fem_mbs.errors import ModelError
 from fem_mbs.files import write_atomic
-from fem_mbs.reduced_part import Interface, LoadMoments, ReducedPart
-from fem_mbs.reduced_sid import unpacked_moments
+from fem_mbs.parts.part import Interface, LoadMoments, ReducedPart
+from fem_mbs.parts.sid import unpacked_moments
 
 __all__ = ["read_matrix_market", "write_matrix_market"]
 

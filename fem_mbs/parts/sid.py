@@ -8,9 +8,9 @@ the equations of motion by a dozen matrices, each a constant and its derivatives
     Ct a + Cr alpha + Me q'' + sum_k q_k' Ge_k w + Oe w_q + Ke q + De q' + ksigma = sum_nodes Phi^T f_n + Psi^T l_n
 
 with a = acceleration of the origin less gravity, alpha, w of the frame, in its axes, and w_q = (w_x^2, w_y^2, w_z^2,
-w_x w_y, w_y w_z, w_x w_z).  All are sums of `fem_mbs.reduced_part.Moments`.  The stress that inertia and forces raise
+w_x w_y, w_y w_z, w_x w_z).  All are sums of `fem_mbs.parts.part.Moments`.  The stress that inertia and forces raise
 in the body stiffens it; the superposition method puts its geometric stiffness K into the derivatives of Ct, Cr, Oe and
-of the nodes' Phi and Psi (table 2).  The file's own form is `fem_mbs.reduced_sid_file`.
+of the nodes' Phi and Psi (table 2).  The file's own form is `fem_mbs.parts.sid_file`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import eigh, null_space
 
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_part import COMPONENTS, Interface, Moments, ReducedPart
+from fem_mbs.parts.part import COMPONENTS, Interface, Moments, ReducedPart
 
 __all__ = ["FlexibleBodyData", "FlexibleNode", "Taylor", "body_data", "body_frame", "part_of", "unpacked_moments"]
 
@@ -109,7 +109,7 @@ class FlexibleBodyData:
 
         Args:
             stiffness, damping: (n, n); None: no damping.
-            stiffening: geometric stiffness (n, n) by the names of `fem_mbs.reduced_part.ReducedPart.stiffening`.
+            stiffening: geometric stiffness (n, n) by the names of `fem_mbs.parts.part.ReducedPart.stiffening`.
         """
         s = _in_space(moments)
         n = s.linear.shape[1]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_part import Moments, ReducedPart
+from fem_mbs.parts.part import Moments, ReducedPart
 
 __all__ = ["moments_of_mass"]
 

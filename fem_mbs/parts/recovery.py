@@ -13,7 +13,7 @@ import numpy as np
 
 from fem_mbs.elements.solid_recovery import von_mises
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_part import Recovery, ReducedPart
+from fem_mbs.parts.part import Recovery, ReducedPart
 
 __all__ = [
     "HotSpot",

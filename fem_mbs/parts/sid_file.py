@@ -28,7 +28,7 @@ import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.files import write_atomic
-from fem_mbs.reduced_sid import FlexibleBodyData, FlexibleNode, Taylor
+from fem_mbs.parts.sid import FlexibleBodyData, FlexibleNode, Taylor
 
 __all__ = ["read_sid", "write_sid"]
 

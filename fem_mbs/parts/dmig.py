@@ -22,8 +22,8 @@ from scipy.linalg import null_space
 
 from fem_mbs.errors import ModelError
 from fem_mbs.files import write_atomic
-from fem_mbs.reduced_bulk import Entry, bulk_entries
-from fem_mbs.reduced_part import COMPONENTS, Interface, ReducedPart
+from fem_mbs.parts.bulk import Entry, bulk_entries
+from fem_mbs.parts.part import COMPONENTS, Interface, ReducedPart
 
 __all__ = ["read_dmig", "write_dmig"]
 

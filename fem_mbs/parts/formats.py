@@ -1,9 +1,9 @@
 """Files of reduced parts in all their formats, told apart by their names.
 
-.h5 .hdf5              own format: everything, bit for bit (`fem_mbs.results_part`)
-a folder               Matrix Market files: everything but fields of the mesh (`fem_mbs.reduced_files`)
-.pch .bdf .nas .dat    DMIG entries of Nastran: stiffness, mass, damping (`fem_mbs.reduced_dmig`)
-.SID_FEM .sid          flexible body data: what a moving body needs (`fem_mbs.reduced_sid_file`)
+.h5 .hdf5              own format: everything, bit for bit (`fem_mbs.parts.hdf5`)
+a folder               Matrix Market files: everything but fields of the mesh (`fem_mbs.parts.files`)
+.pch .bdf .nas .dat    DMIG entries of Nastran: stiffness, mass, damping (`fem_mbs.parts.dmig`)
+.SID_FEM .sid          flexible body data: what a moving body needs (`fem_mbs.parts.sid_file`)
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.reduced_dmig import read_dmig, write_dmig
-from fem_mbs.reduced_files import read_matrix_market, write_matrix_market
-from fem_mbs.reduced_part import ReducedPart
-from fem_mbs.reduced_sid import body_data, part_of
-from fem_mbs.reduced_sid_file import read_sid, write_sid
-from fem_mbs.results_part import read_part as read_hdf5
-from fem_mbs.results_part import write_part as write_hdf5
+from fem_mbs.parts.dmig import read_dmig, write_dmig
+from fem_mbs.parts.files import read_matrix_market, write_matrix_market
+from fem_mbs.parts.hdf5 import read_part as read_hdf5
+from fem_mbs.parts.hdf5 import write_part as write_hdf5
+from fem_mbs.parts.part import ReducedPart
+from fem_mbs.parts.sid import body_data, part_of
+from fem_mbs.parts.sid_file import read_sid, write_sid
 
 __all__ = ["PART_FORMATS", "is_part", "lost_in", "read_part", "write_part"]
 

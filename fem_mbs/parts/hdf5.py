@@ -1,7 +1,7 @@
 """Reduced parts as files: HDF5, one file per part, read back bit for bit without mesh or model.
 
 The file's attribute "format" is "fem-mbs reduced part", "version" a whole number; a file of a newer version is refused.
-Arrays are datasets with the names of `fem_mbs.reduced_part.ReducedPart`; what is None is absent; `info` is a group
+Arrays are datasets with the names of `fem_mbs.parts.part.ReducedPart`; what is None is absent; `info` is a group
 whose numbers, texts, lists and mappings are JSON and whose arrays are datasets.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.files import check_hdf5
-from fem_mbs.reduced_part import Interface, LoadMoments, Moments, Recovery, ReducedPart
+from fem_mbs.parts.part import Interface, LoadMoments, Moments, Recovery, ReducedPart
 from fem_mbs.results_hdf5 import create_hdf5
 from fem_mbs.results_store import get_text, put_text
 

@@ -1,0 +1,1 @@
+"""Reduced parts: their data, recovery and file formats."""
