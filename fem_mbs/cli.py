@@ -289,7 +289,7 @@ def plot(
 ) -> None:
     """Draw the figures of a run: energy ledger, momenta, sensors, shapes, Campbell diagrams, maps of stability; or the
     figure of a sweep."""
-    from fem_mbs.results_folder import take
+    from fem_mbs.results.folder import take
 
     if (folder / "sweep.json").is_file():
         from fem_mbs.plot_sweep import plot_sweep
@@ -300,7 +300,7 @@ def plot(
         print(plot_sweep(table, target, quantity))
         return
     from fem_mbs.plot import nothing_drawn, plot_all
-    from fem_mbs.results import Results
+    from fem_mbs.results.reader import Results
 
     results = Results.open(folder)
     for path in plot_all(results, output) or [nothing_drawn(results)]:
@@ -333,8 +333,8 @@ def animate(
 ) -> None:
     """Write an animation of a run."""
     from fem_mbs.plot import animate as write
-    from fem_mbs.results import Results
-    from fem_mbs.results_folder import take
+    from fem_mbs.results.folder import take
+    from fem_mbs.results.reader import Results
 
     results = Results.open(folder)
     target = output or folder / "animation.gif"
@@ -349,9 +349,9 @@ def export(
     vtu: Annotated[bool, typer.Option("--vtu", help="Also write the frames as VTU files into DIR/vtu.")] = False,
 ) -> None:
     """Write results.xdmf and the tables of the sensors anew, also of a run that was killed or still goes on."""
-    from fem_mbs.results import Results
-    from fem_mbs.results import export as write
-    from fem_mbs.results_vtu import write_vtu_files
+    from fem_mbs.results.reader import Results
+    from fem_mbs.results.reader import export as write
+    from fem_mbs.results.vtu import write_vtu_files
 
     for path in write(folder):
         print(path)
@@ -378,9 +378,9 @@ def mac(
     """Compare the mode shapes of two results: table and figure of the modal assurance criterion."""
     from fem_mbs.cli_report import print_mac
     from fem_mbs.plot import plot_mac
-    from fem_mbs.results import Results
-    from fem_mbs.results_folder import take
-    from fem_mbs.results_mac import mac as compare
+    from fem_mbs.results.folder import take
+    from fem_mbs.results.mac import mac as compare
+    from fem_mbs.results.reader import Results
 
     a, b = Results.open(first), Results.open(second)
     found = compare(a, b, step, step_b, tolerance)
@@ -508,9 +508,9 @@ def recover(
     overwrite: Annotated[bool, _OVERWRITE] = False,
 ) -> None:
     """Write results with the whole mesh of reduced parts, for plot, animate, export and ParaView."""
-    from fem_mbs.results import Results
-    from fem_mbs.results import export as write
-    from fem_mbs.results_recovery import recover as recovered
+    from fem_mbs.results.reader import Results
+    from fem_mbs.results.reader import export as write
+    from fem_mbs.results.recovery import recover as recovered
 
     results = recovered(Results.open(folder), output, overwrite)
     write(results.directory)

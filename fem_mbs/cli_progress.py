@@ -120,7 +120,7 @@ def make_progress(console: Console, quiet: bool) -> LiveProgress | PlainProgress
 
 def kept(folder: Path) -> str:
     """What to add to the reason for which a run ended early: where its results are, "" if there are none."""
-    from fem_mbs.results import Results
+    from fem_mbs.results.reader import Results
 
     try:
         any_rows = any(len(step.series) for step in Results.open(folder).steps)

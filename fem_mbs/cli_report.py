@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from fem_mbs.results import Results
-    from fem_mbs.results_mac import Mac
+    from fem_mbs.results.mac import Mac
+    from fem_mbs.results.reader import Results
 
 __all__ = ["assembly_sentences", "print_mac", "print_report"]
 
@@ -240,7 +240,7 @@ def print_mac(console: Console, found: Mac) -> None:
 
 
 def _sensors(results: Results, sensors: list[dict[str, Any]]) -> Table:
-    from fem_mbs.results import sensor_units
+    from fem_mbs.results.reader import sensor_units
 
     table = make_table("sensor", "unit", "start", "minimum", "maximum", "end")
     rows = []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.results_eigenvalues import (
+from fem_mbs.results.eigenvalues import (
     Branches,
     as_complex,
     campbell_branches,

@@ -121,7 +121,7 @@ def run_deck(
     path: str | Path, directory: str | Path, progress: Callable | None = None, strict: bool = False,
     told: Callable[[Converted], None] | None = None, overwrite: bool = False,
 ):  # fmt: skip
-    """Run the steps of a deck into a results folder and return its `fem_mbs.results.Results`.
+    """Run the steps of a deck into a results folder and return its `fem_mbs.results.reader.Results`.
 
     Args:
         overwrite: as `fem_mbs.analysis.run.run`.

@@ -1,7 +1,7 @@
 """Figures of results: the energy ledger, sensors, momenta, the deformed model, its animation, eigenvalues and rotors.
 
-Every function takes a `fem_mbs.results.Results` and a path, and writes the file. matplotlib is imported when the first
-figure is drawn, without a display.
+Every function takes a `fem_mbs.results.reader.Results` and a path, and writes the file. matplotlib is imported when the
+first figure is drawn, without a display.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from fem_mbs.plot_model import animate, plot_deformed, plot_shapes
 from fem_mbs.plot_scene import time_label
 from fem_mbs.plot_stability import plot_eigenvalues, plot_roots, plot_stability_map
 from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
-from fem_mbs.results import Results, Step, sensor_units
-from fem_mbs.results_eigenvalues import campbell_branches, eigenvalue_path, is_damped
-from fem_mbs.results_fields import is_continuum
-from fem_mbs.results_folder import take
-from fem_mbs.results_shapes import SHAPE_STEPS
+from fem_mbs.results.eigenvalues import campbell_branches, eigenvalue_path, is_damped
+from fem_mbs.results.fields import is_continuum
+from fem_mbs.results.folder import take
+from fem_mbs.results.reader import Results, Step, sensor_units
+from fem_mbs.results.shapes import SHAPE_STEPS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from fem_mbs.results_mac import Mac
+    from fem_mbs.results.mac import Mac
 
 __all__ = [
     "animate",

@@ -9,13 +9,13 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
-from fem_mbs.results_eigenvalues import Branches, campbell_branches, damping_ratio, is_damped, unstable
+from fem_mbs.results.eigenvalues import Branches, campbell_branches, damping_ratio, is_damped, unstable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from fem_mbs.analysis.solution import Solution
-    from fem_mbs.results import Results
+    from fem_mbs.results.reader import Results
 
 __all__ = ["UNSTABLE", "find_step", "outlined", "plot_campbell", "plot_unbalance", "title_of"]
 

@@ -12,7 +12,7 @@ from fem_mbs.plot_campbell import title_of
 from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
 
 if TYPE_CHECKING:
-    from fem_mbs.results import Results
+    from fem_mbs.results.reader import Results
 
 __all__ = ["plot_response"]
 
@@ -25,7 +25,7 @@ def plot_response(results: Results, sensor: str, step: int, path: str | Path) ->
 
     Raises ResultsError for an unknown sensor, or if the step has no response of it.
     """
-    from fem_mbs.results import sensor_units
+    from fem_mbs.results.reader import sensor_units
 
     item = results.steps[step]
     frequencies, values, columns = results.response(sensor, step)

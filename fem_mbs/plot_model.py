@@ -13,8 +13,8 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.plot_scene import find_quantity, time_label
 from fem_mbs.plot_stage import Stage
 from fem_mbs.plot_style import make_figure, save_figure, style
-from fem_mbs.results import Results, Step
-from fem_mbs.results_shapes import SHAPE_STEPS
+from fem_mbs.results.reader import Results, Step
+from fem_mbs.results.shapes import SHAPE_STEPS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

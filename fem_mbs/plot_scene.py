@@ -13,9 +13,9 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot_surface import Skin
-from fem_mbs.results import Column, Results, Step
-from fem_mbs.results_fields import field_key, is_continuum, split_key
-from fem_mbs.results_shapes import SHAPE_STEPS, amplitudes, is_complex, state_of_shapes
+from fem_mbs.results.fields import field_key, is_continuum, split_key
+from fem_mbs.results.reader import Column, Results, Step
+from fem_mbs.results.shapes import SHAPE_STEPS, amplitudes, is_complex, state_of_shapes
 
 __all__ = ["NodalQuantity", "Quantity", "Scene", "find_quantity", "rotation_matrices", "split_unit", "time_label"]
 

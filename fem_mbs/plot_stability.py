@@ -11,7 +11,7 @@ import numpy as np
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot_campbell import UNSTABLE, find_step, outlined, title_of
 from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
-from fem_mbs.results_eigenvalues import (
+from fem_mbs.results.eigenvalues import (
     Branches,
     Onset,
     as_complex,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from fem_mbs.analysis.solution import Solution
-    from fem_mbs.results import Results
+    from fem_mbs.results.reader import Results
 
 __all__ = ["plot_eigenvalues", "plot_roots", "plot_stability_map"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem_mbs.plot_scene import NodalQuantity, Quantity, Scene, time_label
 from fem_mbs.plot_surface import normals
-from fem_mbs.results import Results, Step
+from fem_mbs.results.reader import Results, Step
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -20,13 +20,13 @@ from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
 
-from fem_mbs import results_store as store
 from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_tasks
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, ResultsError
 from fem_mbs.modelfile import check_model_data, load_model, locate_error, parse_model_file
 from fem_mbs.modelfile_writer import model_text
-from fem_mbs.results_folder import claim, examine
-from fem_mbs.results_writer import clear
+from fem_mbs.results import store
+from fem_mbs.results.folder import claim, examine
+from fem_mbs.results.writer import clear
 from fem_mbs.sweeps_files import digest_of, moved
 from fem_mbs.sweeps_parameters import Parameter, Variant, changed, make_parameters, make_variants
 from fem_mbs.sweeps_quantities import collect

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.results import sensor_columns, sensor_units
+from fem_mbs.results.reader import sensor_columns, sensor_units
 
 if TYPE_CHECKING:
-    from fem_mbs.results import Results
+    from fem_mbs.results.reader import Results
 
 __all__ = ["Quantity", "collect"]
 

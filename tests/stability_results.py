@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.results import Results, ResultsWriter
+from fem_mbs.results.reader import Results, ResultsWriter
 
 N = 9  # nodes of the shaft
 

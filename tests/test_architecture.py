@@ -46,7 +46,7 @@ LAYERS = {
     "fem_mbs.model.checks": 3,
     "fem_mbs.reduced": 3,
     "fem_mbs.analysis": 4,
-    "fem_mbs.results": 4,
+    "fem_mbs.results.reader": 4,
     "fem_mbs.modelfile": 4,
     "fem_mbs.summary": 4,
     "fem_mbs.progress": 4,

@@ -23,7 +23,7 @@ from fem_mbs.cli_progress import LiveProgress, PlainProgress, make_progress
 from fem_mbs.errors import MeshError
 from fem_mbs.modelfile import load_model
 from fem_mbs.modelfile_starter import starter_text, write_starter
-from fem_mbs.results import Results, ResultsWriter
+from fem_mbs.results.reader import Results, ResultsWriter
 
 
 def call(*arguments: str | Path, cwd: Path | None = None, timeout: float = 300.0) -> subprocess.CompletedProcess[str]:
@@ -256,7 +256,7 @@ def test_errors_of_a_full_disk_are_none_of_the_program(tmp_path, fem_mbs, monkey
     def full(path: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "a.png")
 
-    monkeypatch.setattr("fem_mbs.results.Results.open", full)
+    monkeypatch.setattr("fem_mbs.results.reader.Results.open", full)
     said = 'fem-mbs: error: "a.png": cannot be written (No space left on device): free space or give another folder\n'
     assert fem_mbs("plot", tmp_path) == (1, "", said)
 

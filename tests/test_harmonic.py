@@ -16,7 +16,7 @@ from fem_mbs import Model, linearise, reduce_part, run, solve
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.modelfile import load_model
 from fem_mbs.plot import plot_all
-from fem_mbs.results import Results
+from fem_mbs.results.reader import Results
 from fem_mbs.solvers.frequency_response import DirectResponse, ModalResponse
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from fem_mbs import Model, ResultsError, mac, run
 from fem_mbs.cli import app
 from fem_mbs.cli_report import _counted, _findings, _steps
-from fem_mbs.results import Results, ResultsWriter
+from fem_mbs.results.reader import Results, ResultsWriter
 
 X = np.column_stack((np.linspace(0.0, 1.0, 21), np.zeros(21), np.zeros(21)))
 

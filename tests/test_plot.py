@@ -13,7 +13,7 @@ import pytest
 from fem_mbs import plot
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot_scene import Scene, find_quantity, rotation_matrices, split_unit
-from fem_mbs.results import Results, ResultsWriter
+from fem_mbs.results.reader import Results, ResultsWriter
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -13,7 +13,7 @@ from fem_mbs.plot_model import _magnification
 from fem_mbs.plot_scene import find_quantity
 from fem_mbs.plot_stage import Stage
 from fem_mbs.plot_surface import Skin, normals, outer_facets
-from fem_mbs.results import Results, ResultsWriter
+from fem_mbs.results.reader import Results, ResultsWriter
 
 Image = pytest.importorskip("PIL.Image")
 

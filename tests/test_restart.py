@@ -20,7 +20,7 @@ from fem_mbs.errors import ModelError, ResultsError
 from fem_mbs.meshes.generate import grid2d
 from fem_mbs.model.model import Model
 from fem_mbs.modelfile import load_model
-from fem_mbs.results import Results
+from fem_mbs.results.reader import Results
 
 # A bending pendulum on a driven crank, with a damper, so that every part of the state matters.
 TEXT = """

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fem_mbs import results_store
 from fem_mbs.errors import DiskFullError, ResultsError
-from fem_mbs.results import Results, ResultsWriter, export
-from fem_mbs.results_folder import MARK
+from fem_mbs.results import store as results_store
+from fem_mbs.results.folder import MARK
+from fem_mbs.results.reader import Results, ResultsWriter, export
 
 h5py = pytest.importorskip("h5py")
 
@@ -330,7 +330,7 @@ def test_works_go_on_from_step_to_step(tmp_path):
 
 @pytest.mark.parametrize("rows_at_once", [1, 3, 20_000])
 def test_sensor_tables(tmp_path, monkeypatch, rows_at_once):
-    monkeypatch.setattr("fem_mbs.results._CSV_ROWS", rows_at_once)
+    monkeypatch.setattr("fem_mbs.results.reader._CSV_ROWS", rows_at_once)
     whole_run(tmp_path)
     (path,) = Results.open(tmp_path).write_sensors_csv()
     assert path.name == "sensors-2-swing.csv"
@@ -947,7 +947,7 @@ def test_a_result_that_has_lost_a_file_is_not_done(tmp_path, monkeypatch, lost):
     writer = begin(tmp_path, flush_seconds=0.0)
     go_on(writer)
     with monkeypatch.context() as patch:
-        patch.setattr("fem_mbs.results_writer.finish", lambda directory: None)
+        patch.setattr("fem_mbs.results.writer.finish", lambda directory: None)
         finish_run(writer)
     assert Results.open(tmp_path).status == "done"
     segments = sorted((tmp_path / "segments").glob("0*.h5"))
@@ -993,7 +993,7 @@ def test_memory_does_not_grow_with_the_result(tmp_path):
     script = """
 import resource, sys
 import numpy as np
-from fem_mbs.results import ResultsWriter
+from fem_mbs.results.reader import ResultsWriter
 nodes = np.zeros((20_000, 3))
 header = {"title": "", "version": "", "dimension": 3, "nodes": nodes}
 def run(n):
@@ -1020,7 +1020,7 @@ import random, sys
 from pathlib import Path
 import numpy as np
 from fem_mbs.errors import ResultsError
-from fem_mbs.results import Results
+from fem_mbs.results.reader import Results
 path, seed = Path(sys.argv[1]), int(sys.argv[2])
 def everything():
     results = Results.open(path.parent)

@@ -18,7 +18,7 @@ from fem_mbs import Results, SweepTable, load_model, run, sweep
 from fem_mbs.cluster import TaskFailure, TaskPool, TaskProgress
 from fem_mbs.errors import AnalysisError, InputError, ModelError, ResultsError
 from fem_mbs.plot_sweep import plot_sweep
-from fem_mbs.results_folder import claim
+from fem_mbs.results.folder import claim
 from fem_mbs.sweeps import plan_sweep, run_variant
 from fem_mbs.sweeps_quantities import collect
 

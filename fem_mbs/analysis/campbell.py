@@ -26,7 +26,7 @@ from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.rotating import choose_frame, rotation_of, steady_rotation
 from fem_mbs.errors import AnalysisError
 from fem_mbs.model.rotors import Rotor, across
-from fem_mbs.results_eigenvalues import growth_rates
+from fem_mbs.results.eigenvalues import growth_rates
 from fem_mbs.solvers.complex_modes import complex_modes
 from fem_mbs.solvers.complex_pairs import beside, both_residuals, improved
 from fem_mbs.solvers.quadratic_pencil import QuadraticPencil

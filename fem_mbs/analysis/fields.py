@@ -22,7 +22,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.elements import solid, solid_plane
 from fem_mbs.elements.solid_recovery import cauchy_stresses, extrapolation, outputs, von_mises
-from fem_mbs.results_fields import field_key, regions
+from fem_mbs.results.fields import field_key, regions
 
 __all__ = ["COMPONENTS", "MISES", "STRAIN", "STRESS", "Fields", "SolidPart", "fields_of", "solid_parts"]
 

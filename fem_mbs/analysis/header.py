@@ -14,7 +14,7 @@ from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.solution import ENERGY_COLUMNS
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.results_fields import part_file
+from fem_mbs.results.fields import part_file
 
 _MASSES = ("mass2", "mass3", "rigid3", "director_mass3")  # types of elements that point masses are
 _MOST_MASSES = 200  # in figures

@@ -4,7 +4,7 @@
 
 in small motions x0 + dx + dtheta x R (c + Phi q) + R Phi dq.  So figures, animations and files for ParaView show the
 parts whole and deformed, and know nothing of reduction.  Large meshes would fill the results of every run; they come
-back when asked for (`fem_mbs.results_recovery`).
+back when asked for (`fem_mbs.results.recovery`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fem_mbs.elements.solid_recovery import von_mises
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.reduced import PlacedPart
 from fem_mbs.parts.recovery import stress_regions, stresses, turned
-from fem_mbs.results_fields import field_key
+from fem_mbs.results.fields import field_key
 from fem_mbs.solvers.stepper import State
 
 __all__ = ["RecoveredNodes"]

@@ -44,7 +44,7 @@ from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, DiskFullError, FemMbsError, ModelError, ResultsError
 from fem_mbs.model.checks import Outcome
 from fem_mbs.model.model import CompiledModel, Model, Step
-from fem_mbs.results_fields import MODAL
+from fem_mbs.results.fields import MODAL
 from fem_mbs.solvers import stepper as S
 
 __all__ = ["inspect", "run", "solve"]
@@ -85,10 +85,10 @@ def run(
     inputs: Iterable[Path] = (),
     overwrite: bool = False,
 ):
-    """Run all steps of a model into a results folder and return the opened `fem_mbs.results.Results`.
+    """Run all steps of a model into a results folder and return the opened `fem_mbs.results.reader.Results`.
 
     The folder belongs to the model: results of the same model in it are replaced, those of another one refused, and
-    files that fem-mbs has not written there are left alone (`fem_mbs.results_folder`).
+    files that fem-mbs has not written there are left alone (`fem_mbs.results.folder`).
 
     Args:
         restart: number of the restart point in the folder to continue from (-1: the last), None: from the start.
@@ -103,9 +103,9 @@ def run(
         ModelError, ResultsError: the model or the folder cannot be used.
         AnalysisError: a step has no valid result; what was computed before stays readable.
     """
-    from fem_mbs.results import Results
-    from fem_mbs.results_recovery import write_parts
-    from fem_mbs.results_writer import ResultsWriter
+    from fem_mbs.results.reader import Results
+    from fem_mbs.results.recovery import write_parts
+    from fem_mbs.results.writer import ResultsWriter
 
     compiled = _compile(model)
     header = make_header(compiled)

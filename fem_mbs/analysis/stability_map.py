@@ -19,7 +19,7 @@ from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS, check_stability, find_modes, linearised
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import Step
-from fem_mbs.results_eigenvalues import growth_rates
+from fem_mbs.results.eigenvalues import growth_rates
 from fem_mbs.system.matrices import Matrices
 
 __all__ = ["STABILITY_MAP_OPTIONS", "Parameter", "check_map", "check_map_loads", "read_parameters", "run_stability_map"]

@@ -3,7 +3,7 @@
 One temporal collection per step; in it, per frame, one grid per block of elements and one of vertices for the rigid
 bodies, all on the reference positions of all nodes. Node quantities (displacement, rotation, velocity) are vectors at
 the points: "Warp By Vector" with the displacement shows the motion. Element quantities are cell data, on the grid of
-their block only, and so are stresses at the nodes, which jump from part to part (`fem_mbs.results_fields`): tensors in
+their block only, and so are stresses at the nodes, which jump from part to part (`fem_mbs.results.fields`): tensors in
 the order xx, yy, zz, xy, yz, zx, which is ParaView's.
 
 Cells have the node order of Abaqus, meshio and VTK. VTK counts the triangles of linear wedges the other way round; its
@@ -20,8 +20,8 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from fem_mbs import results_store as store
-from fem_mbs.results_fields import cell_kind, split_key
+from fem_mbs.results import store
+from fem_mbs.results.fields import cell_kind, split_key
 
 __all__ = ["write_xdmf"]
 

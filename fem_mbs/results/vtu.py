@@ -1,7 +1,7 @@
 """VTU files of a result, for ParaView and other programs: a folder of frames with an index (.pvd) per step.
 
 A step of modes or buckling becomes one file, with every shape as a displacement field of its own name.  Points that
-parts share are written once per region (`fem_mbs.results_fields`), so that stresses may jump there; the point data
+parts share are written once per region (`fem_mbs.results.fields`), so that stresses may jump there; the point data
 "node" says which node of the model a point is.
 """
 
@@ -15,13 +15,13 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from fem_mbs import results_store as store
 from fem_mbs.errors import ResultsError
 from fem_mbs.meshes.vtu import write_vtu
-from fem_mbs.results import Results, Step
-from fem_mbs.results_fields import cell_kind, field_key, split_key
-from fem_mbs.results_folder import take
-from fem_mbs.results_shapes import SHAPE_STEPS
+from fem_mbs.results import store
+from fem_mbs.results.fields import cell_kind, field_key, split_key
+from fem_mbs.results.folder import take
+from fem_mbs.results.reader import Results, Step
+from fem_mbs.results.shapes import SHAPE_STEPS
 
 __all__ = ["write_vtu_files"]
 

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs import results_store as store
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.sensors import node_values
-from fem_mbs.results_folder import take
-from fem_mbs.results_writer import ResultsWriter, finish
-from fem_mbs.results_xdmf import write_xdmf
+from fem_mbs.results import store
+from fem_mbs.results.folder import take
+from fem_mbs.results.writer import ResultsWriter, finish
+from fem_mbs.results.xdmf import write_xdmf
 
 __all__ = ["Column", "Columns", "Results", "ResultsWriter", "Step", "export"]
 

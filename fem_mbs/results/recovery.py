@@ -26,10 +26,10 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.parts.hdf5 import read_part, write_part
 from fem_mbs.parts.part import ReducedPart
 from fem_mbs.parts.recovery import HotSpot, displacements, hot_spots, peak_stresses, stress_regions, stresses, turned
-from fem_mbs.results import Results, Step
-from fem_mbs.results_fields import MODAL, field_key, is_continuum, part_file, split_key
-from fem_mbs.results_folder import take
-from fem_mbs.results_shapes import SHAPE_STEPS
+from fem_mbs.results.fields import MODAL, field_key, is_continuum, part_file, split_key
+from fem_mbs.results.folder import take
+from fem_mbs.results.reader import Results, Step
+from fem_mbs.results.shapes import SHAPE_STEPS
 
 __all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_peaks", "write_parts"]
 
@@ -259,7 +259,7 @@ def recover(results: Results, directory: str | Path | None = None, overwrite: bo
     Raises:
         ResultsError: no reduced part with fields of its mesh, no frames, or a folder that belongs to others.
     """
-    from fem_mbs.results_writer import ResultsWriter
+    from fem_mbs.results.writer import ResultsWriter
 
     target = _beside(results, "recovered") if directory is None else Path(directory)
     header, meshes = _head(results, placed_parts(results))
@@ -340,7 +340,7 @@ def peak_results(results: Results, directory: str | Path) -> Results:
     Raises:
         ResultsError: no reduced part has stresses, or no step has their coordinates.
     """
-    from fem_mbs.results_writer import ResultsWriter
+    from fem_mbs.results.writer import ResultsWriter
 
     parts = _stressed(results)
     meshes, blocks = _meshes(parts, 0, 0)

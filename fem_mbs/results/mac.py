@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.results import Results, Step
+from fem_mbs.results.reader import Results, Step
 from fem_mbs.solvers.modal_quantities import mac as assurance
 
 __all__ = ["Mac", "mac"]

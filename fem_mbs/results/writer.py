@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs import results_store as store
 from fem_mbs.errors import DiskFullError, ResultsError
-from fem_mbs.results_fields import check_cell
-from fem_mbs.results_folder import Folder, adopt, claim
-from fem_mbs.results_xdmf import write_xdmf
+from fem_mbs.results import store
+from fem_mbs.results.fields import check_cell
+from fem_mbs.results.folder import Folder, adopt, claim
+from fem_mbs.results.xdmf import write_xdmf
 
 __all__ = ["ResultsWriter", "clear", "finish"]
 
@@ -65,7 +65,7 @@ def clear(
     inputs: Iterable[Path] = (),
     overwrite: bool = False,
 ) -> None:
-    """Make a folder that of a model (`fem_mbs.results_folder.claim`), remove the results that an earlier run has left
+    """Make a folder that of a model (`fem_mbs.results.folder.claim`), remove the results that an earlier run has left
     in it, if any.
 
     Raises ResultsError if it belongs to another model or to somebody else, or another run is writing into it.
@@ -113,7 +113,7 @@ def _check_header(header: dict[str, Any]) -> dict[str, Any]:
 
 
 class ResultsWriter:
-    """The results of one run, in one folder, readable at any time by `fem_mbs.results.Results`.
+    """The results of one run, in one folder, readable at any time by `fem_mbs.results.reader.Results`.
 
     Rows are kept in memory for at most `flush_seconds` (or one per cent of the time the run has taken, so that a long
     run does not end in a heap of small files) or `flush_bytes` and then become a closed file; a restart point is
@@ -124,7 +124,7 @@ class ResultsWriter:
         title, version (str), dimension (2 or 3), nodes (n, 3) reference positions [m],
         node_names {name: node}, model {counts}, ledger [names of the columns of the series "ledger"],
         blocks  [{name, type, connectivity (n_el, k) node numbers, outputs ["normal force [N]", ...]}, ...],
-                with solid and plane cells also: cell, group, region (`fem_mbs.results_fields`),
+                with solid and plane cells also: cell, group, region (`fem_mbs.results.fields`),
         fields  [{name, components}, ...] values at the nodes of such blocks,
         bodies  [{name, node, points [[x, y, z], ...] in body axes [m], rotation (3, 3) reference axes}, ...],
         sensors [{name, kind, unit, columns [...], mid_step (bool)}, ...],
@@ -157,7 +157,7 @@ class ResultsWriter:
 
         The model is that of the file `source`, or else that of the header's title; `inputs` are files that it reads.
         With `overwrite` a folder of another model, or one with files of others, is taken too; in any case nothing is
-        removed but what the mark of the folder lists (`fem_mbs.results_folder`).
+        removed but what the mark of the folder lists (`fem_mbs.results.folder`).
 
         Raises ResultsError if the folder is not that of the model, if another run writes into it, or if the header is
         contradictory.
@@ -433,7 +433,7 @@ class ResultsWriter:
         """End the run: one file results.h5, results.xdmf for ParaView, and `summary` as summary.json.
 
         The summary gets the entry "status", "done". Raises ResultsError if a step is open, or if the system cannot
-        write; the rows are then still in the segments, of which `fem_mbs.results.export` makes one file.
+        write; the rows are then still in the segments, of which `fem_mbs.results.reader.export` makes one file.
         """
         self._need(step=False)
         end = {"status": "done", "summary": {**store.plain(summary or {}), "status": "done"}}

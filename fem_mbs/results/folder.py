@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fem_mbs import results_store as store
 from fem_mbs.errors import ResultsError
+from fem_mbs.results import store
 
 __all__ = ["MARK", "Folder", "adopt", "claim", "examine", "take"]
 
