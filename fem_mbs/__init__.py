@@ -81,7 +81,7 @@ _PUBLIC = {
     "draw_curves": "fem_mbs.plot_validation",
     "hot_spots": "fem_mbs.parts.recovery",
     "linearise": "fem_mbs.analysis.linearise",
-    "load_model": "fem_mbs.modelfile",
+    "load_model": "fem_mbs.modelfile.read",
     "mac": "fem_mbs.results.mac",
     "read_mesh": "fem_mbs.meshes.reader",
     "read_part": "fem_mbs.parts.formats",

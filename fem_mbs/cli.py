@@ -142,7 +142,7 @@ def run(
     from fem_mbs.analysis.solution import failed_steps
     from fem_mbs.cli_progress import interruptible, kept, make_progress
     from fem_mbs.cli_report import print_report
-    from fem_mbs.modelfile import load_model, locate_error
+    from fem_mbs.modelfile.read import load_model, locate_error
     from fem_mbs.sweeps_files import inputs_of
 
     folder = output or Path(f"{model.stem}-results")
@@ -261,7 +261,7 @@ def new(
 ) -> None:
     """Write a commented model file to start from, for a mesh."""
     from fem_mbs.cli_check import explain
-    from fem_mbs.modelfile_starter import write_starter
+    from fem_mbs.modelfile.starter import write_starter
 
     target = output or mesh.with_suffix(".toml")
     found = write_starter(mesh, target)

@@ -27,7 +27,7 @@ def explain(path: str | Path) -> list[str]:
     """
     from fem_mbs.analysis.mobility import mobility
     from fem_mbs.analysis.run import inspect
-    from fem_mbs.modelfile import build_model, locate_error, read_model_file
+    from fem_mbs.modelfile.read import build_model, locate_error, read_model_file
 
     file = read_model_file(path)
     model = build_model(file)

@@ -13,7 +13,7 @@ from fem_mbs.analysis.components import Assembly, assemble_components
 from fem_mbs.analysis.modification import Answer, Combination, Modification
 from fem_mbs.analysis.parameters import default_parameters
 from fem_mbs.errors import AnalysisError, InputError, ModelError
-from fem_mbs.modelfile import load_model, locate_error
+from fem_mbs.modelfile.read import load_model, locate_error
 
 if TYPE_CHECKING:
     from rich.console import Console

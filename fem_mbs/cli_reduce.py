@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.errors import FemMbsError, InputError
-from fem_mbs.modelfile_parts import find_interfaces, load_part
+from fem_mbs.modelfile.parts import find_interfaces, load_part
 from fem_mbs.parts.part import ReducedPart
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _reduced(
         return reduce_part(model, wanted, name=model.title or path.stem, **options), notes
     except FemMbsError as error:
         if path.suffix.lower() == ".toml" and isinstance(error, InputError):
-            from fem_mbs.modelfile import locate_error
+            from fem_mbs.modelfile.read import locate_error
 
             raise locate_error(path, error) from None
         raise type(error)(f"{path}: {error}") from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.modelfile_kinds import shown
+from fem_mbs.modelfile.kinds import shown
 from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
 from fem_mbs.sweeps_table import SweepParameter, SweepTable
 

@@ -22,8 +22,8 @@ from typing import Any
 
 from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_tasks
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, ResultsError
-from fem_mbs.modelfile import check_model_data, load_model, locate_error, parse_model_file
-from fem_mbs.modelfile_writer import model_text
+from fem_mbs.modelfile.read import check_model_data, load_model, locate_error, parse_model_file
+from fem_mbs.modelfile.writer import model_text
 from fem_mbs.results import store
 from fem_mbs.results.folder import claim, examine
 from fem_mbs.results.writer import clear

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from fem_mbs.errors import InputError, ModelError
-from fem_mbs.modelfile import check_model_data
-from fem_mbs.modelfile_kinds import shown
-from fem_mbs.modelfile_schema import TABLES, Document
+from fem_mbs.modelfile.kinds import shown
+from fem_mbs.modelfile.read import check_model_data
+from fem_mbs.modelfile.schema import TABLES, Document
 
 __all__ = [
     "MAX_VARIANTS",

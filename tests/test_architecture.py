@@ -47,7 +47,7 @@ LAYERS = {
     "fem_mbs.reduced": 3,
     "fem_mbs.analysis": 4,
     "fem_mbs.results.reader": 4,
-    "fem_mbs.modelfile": 4,
+    "fem_mbs.modelfile.read": 4,
     "fem_mbs.summary": 4,
     "fem_mbs.progress": 4,
     "fem_mbs.plot": 4,

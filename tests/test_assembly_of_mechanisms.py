@@ -193,7 +193,7 @@ def test_what_is_held_does_not_move():
 
 
 def test_summary_and_model_file(tmp_path):
-    from fem_mbs.modelfile import load_model
+    from fem_mbs.modelfile.read import load_model
 
     path = tmp_path / "m.toml"
     path.write_text("""

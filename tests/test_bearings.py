@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fem_mbs import Model, ModelError, solve
-from fem_mbs.modelfile import load_model
+from fem_mbs.modelfile.read import load_model
 
 MASS, K, C = 2.0, 8e4, 60.0
 W = np.sqrt(K / MASS)

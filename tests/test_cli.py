@@ -21,8 +21,8 @@ from fem_mbs.analysis.solution import Progress
 from fem_mbs.cli_check import explain
 from fem_mbs.cli_progress import LiveProgress, PlainProgress, make_progress
 from fem_mbs.errors import MeshError
-from fem_mbs.modelfile import load_model
-from fem_mbs.modelfile_starter import starter_text, write_starter
+from fem_mbs.modelfile.read import load_model
+from fem_mbs.modelfile.starter import starter_text, write_starter
 from fem_mbs.results.reader import Results, ResultsWriter
 
 
@@ -275,7 +275,7 @@ def test_an_error_of_the_program(tmp_path, fem_mbs, monkeypatch):
     def broken(path):
         raise ZeroDivisionError("by design")
 
-    monkeypatch.setattr("fem_mbs.modelfile.load_model", broken)
+    monkeypatch.setattr("fem_mbs.modelfile.read.load_model", broken)
     code, _, err = fem_mbs("run", write(tmp_path, MINIMAL))
     assert code == 3
     assert err.count("\n") == 1

@@ -9,7 +9,7 @@ from solid_meshes import box_mesh
 from fem_mbs import Model, ModelError, read_part
 from fem_mbs.analysis.reduction import METHODS
 from fem_mbs.cli_check import _REDUCTIONS, inventory
-from fem_mbs.modelfile_parts import find_interfaces
+from fem_mbs.modelfile.parts import find_interfaces
 
 MODEL = """
 dimension = 2

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, ModelError, solve
-from fem_mbs.modelfile import load_model
+from fem_mbs.modelfile.read import load_model
 
 PLACES = np.array(
     ((0.0, 0.1, 0.0), (1.0, 0.0, 0.2), (0.2, 1.1, -0.1), (0.9, 1.0, 0.9), (0.1, 0.2, 1.2), (1.1, 0.3, 1.0))

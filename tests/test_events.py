@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fem_mbs import Model, ModelError, run, solve
-from fem_mbs.modelfile import load_model
+from fem_mbs.modelfile.read import load_model
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
 G = 9.81

@@ -11,7 +11,7 @@ from fem_mbs.analysis.run import solve
 from fem_mbs.analysis.tangent import tangent_check
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import Model
-from fem_mbs.modelfile import load_model
+from fem_mbs.modelfile.read import load_model
 
 MU, SLOW, G = 0.3, 0.05, 9.81
 

@@ -15,7 +15,7 @@ from fem_mbs.analysis.run import inspect
 from fem_mbs.analysis.stepping import Settings
 from fem_mbs.analysis.tangent import tangent_check
 from fem_mbs.errors import DiskFullError
-from fem_mbs.modelfile import load_model
+from fem_mbs.modelfile.read import load_model
 from fem_mbs.results.reader import Results, ResultsWriter
 
 FAMILY = [

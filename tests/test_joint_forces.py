@@ -16,7 +16,7 @@ from fem_mbs.elements.laws import hinge_mean, piecewise, piecewise_at, piecewise
 from fem_mbs.errors import AnalysisError, ModelError, ResultsError
 from fem_mbs.meshes.generate import grid2d
 from fem_mbs.model.model import Model
-from fem_mbs.modelfile import load_model
+from fem_mbs.modelfile.read import load_model
 from fem_mbs.results.reader import Results
 
 TABLE = [(-0.6, -40.0), (-0.1, -3.0), (0.15, 2.0), (0.4, 5.0), (0.9, 60.0)]

@@ -16,10 +16,10 @@ from fem_mbs.meshes.generate import line as line_mesh
 from fem_mbs.meshes.generate import write_msh
 from fem_mbs.model.checks import QUANTITIES, measure
 from fem_mbs.model.model import Model
-from fem_mbs.modelfile import load_model, locate_error
-from fem_mbs.modelfile_kinds import shown
-from fem_mbs.modelfile_reference import reference
-from fem_mbs.modelfile_schema import TABLES
+from fem_mbs.modelfile.kinds import shown
+from fem_mbs.modelfile.read import load_model, locate_error
+from fem_mbs.modelfile.reference import reference
+from fem_mbs.modelfile.schema import TABLES
 
 # A bit of everything in the plane.
 PLANE = """
@@ -798,7 +798,7 @@ def test_every_call_of_the_builder_has_a_table():
 
 def test_reference_is_up_to_date(checkout):
     text = (checkout / "docs" / "model-file.md").read_text(encoding="utf-8")
-    assert text == reference(), "run python -m fem_mbs.modelfile_reference > docs/model-file.md"
+    assert text == reference(), "run python -m fem_mbs.modelfile.reference > docs/model-file.md"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from test_modelfile import MINIMAL, PLANE, SPACE, write
 
 from fem_mbs.analysis.run import inspect
 from fem_mbs.errors import MeshError, ModelError
-from fem_mbs.modelfile import load_model
+from fem_mbs.modelfile.read import load_model
 
 # A driven mechanism with every kind of function, so that mistakes in those are tried as well.
 FUNCTIONS = """

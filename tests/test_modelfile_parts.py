@@ -9,7 +9,7 @@ from flexible_parts import beam
 from fem_mbs import Model, reduce_part, solve
 from fem_mbs.cli_check import explain
 from fem_mbs.errors import ModelError
-from fem_mbs.modelfile import load_model
+from fem_mbs.modelfile.read import load_model
 from fem_mbs.parts.files import write_matrix_market
 from fem_mbs.parts.hdf5 import write_part
 

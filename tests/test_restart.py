@@ -19,7 +19,7 @@ from fem_mbs.analysis.run import run
 from fem_mbs.errors import ModelError, ResultsError
 from fem_mbs.meshes.generate import grid2d
 from fem_mbs.model.model import Model
-from fem_mbs.modelfile import load_model
+from fem_mbs.modelfile.read import load_model
 from fem_mbs.results.reader import Results
 
 # A bending pendulum on a driven crank, with a damper, so that every part of the state matters.

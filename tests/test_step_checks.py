@@ -7,7 +7,7 @@ import pytest
 from fem_mbs.analysis.mobility import mobility
 from fem_mbs.analysis.run import inspect, run
 from fem_mbs.errors import ModelError
-from fem_mbs.modelfile import load_model
+from fem_mbs.modelfile.read import load_model
 
 BASE = """
 [material.s]

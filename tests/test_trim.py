@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fem_mbs import Model, ModelError, run, solve
-from fem_mbs.modelfile import load_model
+from fem_mbs.modelfile.read import load_model
 
 SPEED = 30.0
 

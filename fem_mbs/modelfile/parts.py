@@ -73,7 +73,7 @@ def load_part(
     if material is not None:
         raise ModelError(f"{path}: a material belongs to meshes; this file says itself what its parts are made of")
     if suffix == ".toml":
-        from fem_mbs.modelfile import load_model
+        from fem_mbs.modelfile.read import load_model
 
         return load_model(path), dict, []
     from fem_mbs.deck_run import convert, strictly

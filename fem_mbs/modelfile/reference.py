@@ -1,6 +1,6 @@
 """The reference of the model file, docs/model-file.md, written from the schema.
 
-python -m fem_mbs.modelfile_reference > docs/model-file.md
+python -m fem_mbs.modelfile.reference > docs/model-file.md
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from fem_mbs.functions.expressions import FUNCTIONS
 from fem_mbs.functions.kinds import FUNCTION_KINDS
 from fem_mbs.model.checks import QUANTITIES
 from fem_mbs.model.sensors import sensor_kinds
-from fem_mbs.modelfile_kinds import shown
-from fem_mbs.modelfile_schema import TABLES, Document, Table, TableType
+from fem_mbs.modelfile.kinds import shown
+from fem_mbs.modelfile.schema import TABLES, Document, Table, TableType
 from fem_mbs.properties.sections import SECTION_SHAPES
 
 __all__ = ["reference"]

@@ -2,7 +2,7 @@
 
     model = load_model("model.toml")
 
-The tables and their keys are in `fem_mbs.modelfile_schema` and, for people, in docs/model-file.md.  Whatever is wrong
+The tables and their keys are in `fem_mbs.modelfile.schema` and, for people, in docs/model-file.md.  Whatever is wrong
 with a file ends in one ModelError (MeshError for a mesh) of one line that names file, table and key.
 """
 
@@ -26,9 +26,9 @@ from fem_mbs.functions.kinds import TimeFunction, make_function
 from fem_mbs.meshes.generate import arc, line, polyline
 from fem_mbs.meshes.reader import read_mesh
 from fem_mbs.model.model import Model
-from fem_mbs.modelfile_kinds import shown
-from fem_mbs.modelfile_parts import part_of
-from fem_mbs.modelfile_schema import TABLES, Document, Table, TableType
+from fem_mbs.modelfile.kinds import shown
+from fem_mbs.modelfile.parts import part_of
+from fem_mbs.modelfile.schema import TABLES, Document, Table, TableType
 
 __all__ = [
     "Entry",
@@ -287,7 +287,7 @@ def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping
 
 
 def build_model(file: ModelFile) -> Model:
-    """Make the calls of the builder, table by table in the order of `fem_mbs.modelfile_schema.TABLES`.
+    """Make the calls of the builder, table by table in the order of `fem_mbs.modelfile.schema.TABLES`.
 
     Raises:
         ModelError, MeshError: a place, set, name or value that the model cannot use.

@@ -1,7 +1,7 @@
 """The tables of a model file: their keys, what may stand there, and one sentence on each.
 
 `TABLES` lists them in the order in which they are built, which is also the order of the parts in the results.  The
-reference `docs/model-file.md` is written from here (`fem_mbs.modelfile_reference`).
+reference `docs/model-file.md` is written from here (`fem_mbs.modelfile.reference`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, create_model
 
 from fem_mbs.model.sensors import sensor_kinds
-from fem_mbs.modelfile_kinds import (
+from fem_mbs.modelfile.kinds import (
     ANY_TEXT,
     CELL_COUNT,
     CELLS,

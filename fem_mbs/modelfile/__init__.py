@@ -1,0 +1,1 @@
+"""Model files (TOML): schema, reading, reference and starter."""
