@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from fem_mbs.cli_progress import interruptible, kept, make_progress
-from fem_mbs.deck_run import Converted, convert, run_deck, strictly
+from fem_mbs.decks.run import Converted, convert, run_deck, strictly
 from fem_mbs.errors import AnalysisError, DiskFullError, ModelError
 from fem_mbs.meshes.abaqus import read_deck
 
@@ -111,8 +111,8 @@ def explain_file(path: Path, strict: bool = False) -> list[str]:
 
 
 def compare(folder: Path, decks: list[str], target: Path | None) -> int:
-    """Print the table of `fem_mbs.deck_compare`; 1 if a difference is outside of its margin or a result missing."""
-    from fem_mbs.deck_compare import as_json, compare_folder, table
+    """Print the table of `fem_mbs.decks.compare`; 1 if a difference is outside of its margin or a result missing."""
+    from fem_mbs.decks.compare import as_json, compare_folder, table
 
     rows = compare_folder(folder, decks)
     for line in table(rows):

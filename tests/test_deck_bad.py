@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from deck_text import at, brick, mesh_text, nset, steel, step
 
-from fem_mbs.deck_run import solve_deck
+from fem_mbs.decks.run import solve_deck
 from fem_mbs.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem_mbs.deck_compare import compare_deck
-from fem_mbs.deck_run import convert, solve_deck
+from fem_mbs.decks.compare import compare_deck
+from fem_mbs.decks.run import convert, solve_deck
 from fem_mbs.meshes.abaqus import read_deck
 from fem_mbs.meshes.calculix_dat import read_dat
 

@@ -10,8 +10,8 @@ import pytest
 from deck_text import at, brick, mesh_text, nset, numbers, prints, run, steel, step
 from scipy.spatial.transform import Rotation
 
-from fem_mbs.deck_compare import compare_deck
-from fem_mbs.deck_run import convert
+from fem_mbs.decks.compare import compare_deck
+from fem_mbs.decks.run import convert
 from fem_mbs.meshes.abaqus import read_deck
 
 DECKS = Path(__file__).resolve().parent / "decks"

@@ -7,7 +7,7 @@ import pytest
 from deck_text import at, brick, mesh_text, nset, run, steel, step
 
 from fem_mbs import Model, ModelError, solve
-from fem_mbs.deck_run import convert
+from fem_mbs.decks.run import convert
 from fem_mbs.meshes.abaqus import read_deck
 
 

@@ -76,7 +76,7 @@ def load_part(
         from fem_mbs.modelfile.read import load_model
 
         return load_model(path), dict, []
-    from fem_mbs.deck_run import convert, strictly
+    from fem_mbs.decks.run import convert, strictly
     from fem_mbs.meshes.abaqus import read_deck
 
     deck = read_deck(path)

@@ -74,7 +74,7 @@ def compare_folder(folder: str | Path, only: Iterable[str] = ()) -> list[Row]:
 
 def compare_deck(path: str | Path) -> list[Row]:
     """Rows of one deck; one that cannot be run has one row that says why."""
-    from fem_mbs.deck_run import solve_deck
+    from fem_mbs.decks.run import solve_deck
 
     path = Path(path)
     name = path.stem

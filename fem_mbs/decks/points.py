@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.deck_model import Conversion, axes_at
+from fem_mbs.decks.model import Conversion, axes_at
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus_deck import Dashpot, PointMass, RotaryInertia, Spring
 from fem_mbs.model.connections.spring_laws import spring_law

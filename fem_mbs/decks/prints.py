@@ -25,10 +25,10 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.fields import STRAIN, STRESS
 from fem_mbs.analysis.initial import function_jets
-from fem_mbs.deck_beams import beam_section, directions
-from fem_mbs.deck_model import Conversion, Group, density_of, material_of, stiffness_matrix
-from fem_mbs.deck_solids import volumes
-from fem_mbs.deck_steps import StepPlan
+from fem_mbs.decks.beams import beam_section, directions
+from fem_mbs.decks.model import Conversion, Group, density_of, material_of, stiffness_matrix
+from fem_mbs.decks.solids import volumes
+from fem_mbs.decks.steps import StepPlan
 from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.meshes.abaqus_deck import OutputRequest
 

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fem_mbs.deck_loads import surface_facets
-from fem_mbs.deck_model import Conversion, axes_at
-from fem_mbs.deck_solids import nodal_areas
-from fem_mbs.deck_time import Given, Timeline, courses, is_general
+from fem_mbs.decks.loads import surface_facets
+from fem_mbs.decks.model import Conversion, axes_at
+from fem_mbs.decks.solids import nodal_areas
+from fem_mbs.decks.time import Given, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.meshes.abaqus_deck import Boundary, Coupling, Mpc, RigidBody

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fem_mbs.deck_constraints import make_constraints, nodes_of_constraints, tie_facets
-from fem_mbs.deck_loads import make_loads, plan_loads
-from fem_mbs.deck_model import Conversion, Note, find_groups, make_mesh, make_parts
-from fem_mbs.deck_prints import Printer
-from fem_mbs.deck_steps import StepPlan, make_steps
-from fem_mbs.deck_time import Timeline
+from fem_mbs.decks.constraints import make_constraints, nodes_of_constraints, tie_facets
+from fem_mbs.decks.loads import make_loads, plan_loads
+from fem_mbs.decks.model import Conversion, Note, find_groups, make_mesh, make_parts
+from fem_mbs.decks.prints import Printer
+from fem_mbs.decks.steps import StepPlan, make_steps
+from fem_mbs.decks.time import Timeline
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.meshes.abaqus import read_deck
 from fem_mbs.meshes.abaqus_deck import Deck

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.deck_loads import Plan
-from fem_mbs.deck_model import Conversion
-from fem_mbs.deck_time import Timeline, is_general
+from fem_mbs.decks.loads import Plan
+from fem_mbs.decks.model import Conversion
+from fem_mbs.decks.time import Timeline, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus_deck import OutputRequest, Step
 

@@ -444,9 +444,9 @@ def expansion_of(conv: Conversion, material: Material) -> tuple[float, ...] | No
 
 def make_parts(conv: Conversion) -> None:
     """Solids, beams, trusses, masses, springs and dashpots of the model."""
-    from fem_mbs.deck_beams import make_lines
-    from fem_mbs.deck_points import make_points
-    from fem_mbs.deck_solids import make_solids
+    from fem_mbs.decks.beams import make_lines
+    from fem_mbs.decks.points import make_points
+    from fem_mbs.decks.solids import make_solids
 
     make_solids(conv)
     make_lines(conv)

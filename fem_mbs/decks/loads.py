@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fem_mbs.deck_beams import beam_section
-from fem_mbs.deck_model import Conversion, Group, density_of, material_of
-from fem_mbs.deck_solids import nodal_volumes
-from fem_mbs.deck_time import Course, Given, Root, Timeline, courses, is_general
+from fem_mbs.decks.beams import beam_section
+from fem_mbs.decks.model import Conversion, Group, density_of, material_of
+from fem_mbs.decks.solids import nodal_volumes
+from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import TimeFunction, make_function
 from fem_mbs.meshes.abaqus_deck import Cload, Dload, Dsload, PointMass, Step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.deck_model import Conversion, Group, constants, density_of, material_of
+from fem_mbs.decks.model import Conversion, Group, constants, density_of, material_of
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus_deck import BeamSection, Material
 

@@ -1,0 +1,1 @@
+"""Runs of Abaqus and CalculiX decks."""
