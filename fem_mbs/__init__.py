@@ -78,7 +78,7 @@ _PUBLIC = {
     "assemble_components": "fem_mbs.analysis.components",
     "body_data": "fem_mbs.parts.sid",
     "complex_modes": "fem_mbs.solvers.complex_modes",
-    "draw_curves": "fem_mbs.plot_validation",
+    "draw_curves": "fem_mbs.plot.validation",
     "hot_spots": "fem_mbs.parts.recovery",
     "linearise": "fem_mbs.analysis.linearise",
     "load_model": "fem_mbs.modelfile.read",

@@ -292,14 +292,14 @@ def plot(
     from fem_mbs.results.folder import take
 
     if (folder / "sweep.json").is_file():
-        from fem_mbs.plot_sweep import plot_sweep
+        from fem_mbs.plot.sweep import plot_sweep
         from fem_mbs.sweeps_table import SweepTable
 
         table, target = SweepTable.open(folder), (output or folder) / "sweep.png"
         take(folder, [target])
         print(plot_sweep(table, target, quantity))
         return
-    from fem_mbs.plot import nothing_drawn, plot_all
+    from fem_mbs.plot.figures import nothing_drawn, plot_all
     from fem_mbs.results.reader import Results
 
     results = Results.open(folder)
@@ -332,7 +332,7 @@ def animate(
     magnify: Annotated[float, typer.Option(help="By which displacements are enlarged.")] = 1.0,
 ) -> None:
     """Write an animation of a run."""
-    from fem_mbs.plot import animate as write
+    from fem_mbs.plot.figures import animate as write
     from fem_mbs.results.folder import take
     from fem_mbs.results.reader import Results
 
@@ -377,7 +377,7 @@ def mac(
 ) -> None:
     """Compare the mode shapes of two results: table and figure of the modal assurance criterion."""
     from fem_mbs.cli_report import print_mac
-    from fem_mbs.plot import plot_mac
+    from fem_mbs.plot.figures import plot_mac
     from fem_mbs.results.folder import take
     from fem_mbs.results.mac import mac as compare
     from fem_mbs.results.reader import Results

@@ -80,7 +80,7 @@ def run_sweep(
 
 def draw(table: SweepTable, quantities: Sequence[str], path: Path | None = None) -> Path | None:
     """Write the figure, sweep.png; None if no variant has anything to draw."""
-    from fem_mbs.plot_sweep import plot_sweep
+    from fem_mbs.plot.sweep import plot_sweep
 
     target = path or table.directory / "sweep.png"
     take(table.directory, [target])

@@ -50,7 +50,7 @@ LAYERS = {
     "fem_mbs.modelfile.read": 4,
     "fem_mbs.summary": 4,
     "fem_mbs.progress": 4,
-    "fem_mbs.plot": 4,
+    "fem_mbs.plot.figures": 4,
     "fem_mbs.deck": 4,
     "fem_mbs.sweeps": 4,
     "fem_mbs.cli": 5,

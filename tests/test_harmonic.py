@@ -15,7 +15,7 @@ from scipy.sparse import diags
 from fem_mbs import Model, linearise, reduce_part, run, solve
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.modelfile.read import load_model
-from fem_mbs.plot import plot_all
+from fem_mbs.plot.figures import plot_all
 from fem_mbs.results.reader import Results
 from fem_mbs.solvers.frequency_response import DirectResponse, ModalResponse
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem_mbs import plot
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot_scene import Scene, find_quantity, rotation_matrices, split_unit
+from fem_mbs.plot import figures as plot
+from fem_mbs.plot.scene import Scene, find_quantity, rotation_matrices, split_unit
 from fem_mbs.results.reader import Results, ResultsWriter
 
 Image = pytest.importorskip("PIL.Image")
@@ -337,7 +337,7 @@ def test_the_two_ends_of_an_element_are_one_quantity(tmp_path):
 
 
 def test_colours_of_a_gif_cover_rare_ones():
-    from fem_mbs.plot_animation import _choose_colours, _nearest
+    from fem_mbs.plot.animation import _choose_colours, _nearest
 
     rng = np.random.default_rng(1)
     pixels = np.full((20_000, 3), 255, np.uint8)

@@ -10,13 +10,13 @@ import pytest
 import stability_results as made
 from rich.console import Console
 
-from fem_mbs import plot
 from fem_mbs.analysis.solution import Solution, StepResult
 from fem_mbs.cli_report import print_report
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot_campbell import UNSTABLE, _choose, _unwound
-from fem_mbs.plot_scene import Scene, rotation_matrices
-from fem_mbs.plot_stability import _through_zero
+from fem_mbs.plot import figures as plot
+from fem_mbs.plot.campbell import UNSTABLE, _choose, _unwound
+from fem_mbs.plot.scene import Scene, rotation_matrices
+from fem_mbs.plot.stability import _through_zero
 from fem_mbs.results.eigenvalues import (
     Branches,
     as_complex,

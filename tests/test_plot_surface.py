@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from solid_meshes import boundary_faces, grid
 
-from fem_mbs import plot
 from fem_mbs.elements.solid_shapes import CELLS
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot_model import _magnification
-from fem_mbs.plot_scene import find_quantity
-from fem_mbs.plot_stage import Stage
-from fem_mbs.plot_surface import Skin, normals, outer_facets
+from fem_mbs.plot import figures as plot
+from fem_mbs.plot.model import _magnification
+from fem_mbs.plot.scene import find_quantity
+from fem_mbs.plot.stage import Stage
+from fem_mbs.plot.surface import Skin, normals, outer_facets
 from fem_mbs.results.reader import Results, ResultsWriter
 
 Image = pytest.importorskip("PIL.Image")

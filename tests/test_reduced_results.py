@@ -11,7 +11,7 @@ from solid_meshes import box_mesh
 
 from fem_mbs import Model, reduce_part
 from fem_mbs.analysis.run import run, solve
-from fem_mbs.plot import plot_all
+from fem_mbs.plot.figures import plot_all
 from fem_mbs.results.reader import Results
 from fem_mbs.results.vtu import write_vtu_files
 

@@ -17,7 +17,7 @@ import pytest
 from fem_mbs import Results, SweepTable, load_model, run, sweep
 from fem_mbs.cluster import TaskFailure, TaskPool, TaskProgress
 from fem_mbs.errors import AnalysisError, InputError, ModelError, ResultsError
-from fem_mbs.plot_sweep import plot_sweep
+from fem_mbs.plot.sweep import plot_sweep
 from fem_mbs.results.folder import claim
 from fem_mbs.sweeps import plan_sweep, run_variant
 from fem_mbs.sweeps_quantities import collect
@@ -356,7 +356,7 @@ def test_figures(tmp_path, monkeypatch, name):
     parameters, function, options, panels = FIGURES[name]
     table = made(tmp_path, parameters, function, **options)
     kept = []
-    import fem_mbs.plot_sweep as module
+    import fem_mbs.plot.sweep as module
 
     before = module.save_figure
     monkeypatch.setattr(module, "save_figure", lambda figure, path: kept.append(figure) or before(figure, path))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot_scene import find_quantity, time_label
-from fem_mbs.plot_stage import Stage
-from fem_mbs.plot_style import make_figure, save_figure, style
+from fem_mbs.plot.scene import find_quantity, time_label
+from fem_mbs.plot.stage import Stage
+from fem_mbs.plot.style import make_figure, save_figure, style
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.results.shapes import SHAPE_STEPS
 
@@ -200,7 +200,7 @@ def animate(
     are, or `magnify` times as large.
     Raises ResultsError for an unknown ending, quantity, node or mode, and if ffmpeg is missing.
     """
-    from fem_mbs.plot_animation import write_movie
+    from fem_mbs.plot.animation import write_movie
 
     target = Path(path)
     item = _step_with_frames(results, step)

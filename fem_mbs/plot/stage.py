@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.plot_scene import NodalQuantity, Quantity, Scene, time_label
-from fem_mbs.plot_surface import normals
+from fem_mbs.plot.scene import NodalQuantity, Quantity, Scene, time_label
+from fem_mbs.plot.surface import normals
 from fem_mbs.results.reader import Results, Step
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot_campbell import UNSTABLE, find_step, outlined, title_of
-from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
+from fem_mbs.plot.campbell import UNSTABLE, find_step, outlined, title_of
+from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 from fem_mbs.results.eigenvalues import (
     Branches,
     Onset,

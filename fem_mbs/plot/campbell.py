@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
+from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 from fem_mbs.results.eigenvalues import Branches, campbell_branches, damping_ratio, is_damped, unstable
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot_surface import Skin
+from fem_mbs.plot.surface import Skin
 from fem_mbs.results.fields import field_key, is_continuum, split_key
 from fem_mbs.results.reader import Column, Results, Step
 from fem_mbs.results.shapes import SHAPE_STEPS, amplitudes, is_complex, state_of_shapes

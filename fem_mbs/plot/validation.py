@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.plot import _thin
-from fem_mbs.plot_style import make_figure
-from fem_mbs.plot_style import style as figure_style
+from fem_mbs.plot.figures import _thin
+from fem_mbs.plot.style import make_figure
+from fem_mbs.plot.style import style as figure_style
 
 __all__ = ["draw_curves"]
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.errors import DiskFullError, ResultsError
-from fem_mbs.plot_campbell import plot_campbell, plot_unbalance
-from fem_mbs.plot_harmonic import plot_response
-from fem_mbs.plot_model import animate, plot_deformed, plot_shapes
-from fem_mbs.plot_scene import time_label
-from fem_mbs.plot_stability import plot_eigenvalues, plot_roots, plot_stability_map
-from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
+from fem_mbs.plot.campbell import plot_campbell, plot_unbalance
+from fem_mbs.plot.harmonic import plot_response
+from fem_mbs.plot.model import animate, plot_deformed, plot_shapes
+from fem_mbs.plot.scene import time_label
+from fem_mbs.plot.stability import plot_eigenvalues, plot_roots, plot_stability_map
+from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 from fem_mbs.results.eigenvalues import campbell_branches, eigenvalue_path, is_damped
 from fem_mbs.results.fields import is_continuum
 from fem_mbs.results.folder import take

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot_campbell import title_of
-from fem_mbs.plot_style import COLOURS, make_figure, save_figure, style
+from fem_mbs.plot.campbell import title_of
+from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 
 if TYPE_CHECKING:
     from fem_mbs.results.reader import Results
