@@ -143,7 +143,7 @@ def run(
     from fem_mbs.cli_progress import interruptible, kept, make_progress
     from fem_mbs.cli_report import print_report
     from fem_mbs.modelfile.read import load_model, locate_error
-    from fem_mbs.sweeps_files import inputs_of
+    from fem_mbs.sweeps.files import inputs_of
 
     folder = output or Path(f"{model.stem}-results")
     loaded = load_model(model)
@@ -293,7 +293,7 @@ def plot(
 
     if (folder / "sweep.json").is_file():
         from fem_mbs.plot.sweep import plot_sweep
-        from fem_mbs.sweeps_table import SweepTable
+        from fem_mbs.sweeps.table import SweepTable
 
         table, target = SweepTable.open(folder), (output or folder) / "sweep.png"
         take(folder, [target])

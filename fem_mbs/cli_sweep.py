@@ -12,8 +12,8 @@ from fem_mbs.cluster import TaskFailure, TaskProgress, default_workers
 from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.modelfile.kinds import shown
 from fem_mbs.results.folder import take
-from fem_mbs.sweeps import Plan, plan_sweep, run_plan
-from fem_mbs.sweeps_table import SweepTable
+from fem_mbs.sweeps.sweep import Plan, plan_sweep, run_plan
+from fem_mbs.sweeps.table import SweepTable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +46,7 @@ def run_sweep(
     """Run a sweep and print its table; write sweep.csv, sweep.json and sweep.png.
 
     Raises:
-        InputError, AnalysisError: as `fem_mbs.sweeps.sweep`.
+        InputError, AnalysisError: as `fem_mbs.sweeps.sweep.sweep`.
         Interrupted: by Ctrl-C.
     """
     plan = plan_sweep(model, settings, folder, zip=zipped, again=again, overwrite=overwrite)

@@ -19,8 +19,8 @@ from fem_mbs.cluster import TaskFailure, TaskPool, TaskProgress
 from fem_mbs.errors import AnalysisError, InputError, ModelError, ResultsError
 from fem_mbs.plot.sweep import plot_sweep
 from fem_mbs.results.folder import claim
-from fem_mbs.sweeps import plan_sweep, run_variant
-from fem_mbs.sweeps_quantities import collect
+from fem_mbs.sweeps.quantities import collect
+from fem_mbs.sweeps.sweep import plan_sweep, run_variant
 
 pytest.importorskip("distributed")
 
@@ -168,7 +168,7 @@ def test_a_variant_that_now_fails_keeps_no_results(pool, model, tmp_path):
 
 def killed_once(folder: str, *rest) -> dict:
     """Kill the worker in the middle of the first variant that comes here: at its second report."""
-    import fem_mbs.sweeps as module
+    import fem_mbs.sweeps.sweep as module
 
     marker, reports = Path(folder).parents[1] / "killed", []
 
@@ -189,7 +189,7 @@ def killed_once(folder: str, *rest) -> dict:
 def test_a_killed_worker_does_not_end_a_sweep(pool, model, tmp_path, monkeypatch):
     """Its variant is run again from the start, over what it has left, and the others go on."""
     model.write_text(BEAM + '[[step]]\ntype = "transient"\nduration = 0.02\nh = 1e-5\n', encoding="utf-8")
-    monkeypatch.setattr("fem_mbs.sweeps.run_variant", killed_once)
+    monkeypatch.setattr("fem_mbs.sweeps.sweep.run_variant", killed_once)
     told = []
     table = sweep(
         model, ["section.rod.diameter=0.01,0.012"], tmp_path / "out", scheduler=pool.address, progress=told.append
@@ -212,7 +212,7 @@ def test_a_variant_that_kills_every_worker_is_a_failure(pool, model, tmp_path, m
         return found
 
     with monkeypatch.context() as patched:
-        patched.setattr("fem_mbs.sweeps.run_tasks", killing)
+        patched.setattr("fem_mbs.sweeps.sweep.run_tasks", killing)
         told = []
         table = sweep(model, settings, tmp_path / "out", progress=told.append)
     assert [row.status for row in table.rows] == ["done", "failed"]
@@ -315,7 +315,7 @@ def made(tmp_path: Path, parameters: dict, function, zipped: bool = False) -> Sw
     """A table without runs: quantities are functions of the values."""
     import itertools
 
-    from fem_mbs.sweeps_table import SweepParameter, SweepRow
+    from fem_mbs.sweeps.table import SweepParameter, SweepRow
 
     given = [SweepParameter(f"a.b.{name}", name, tuple(values)) for name, values in parameters.items()]
     combinations = zip(*parameters.values()) if zipped else itertools.product(*parameters.values())

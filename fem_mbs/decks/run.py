@@ -23,7 +23,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.meshes.abaqus import read_deck
 from fem_mbs.meshes.abaqus_deck import Deck
 from fem_mbs.model.model import Model
-from fem_mbs.sweeps_files import inputs_of
+from fem_mbs.sweeps.files import inputs_of
 
 __all__ = ["Converted", "convert", "is_deck", "run_deck", "solve_deck", "strictly"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from fem_mbs.errors import ResultsError
 from fem_mbs.modelfile.kinds import shown
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
-from fem_mbs.sweeps_table import SweepParameter, SweepTable
+from fem_mbs.sweeps.table import SweepParameter, SweepTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -27,10 +27,10 @@ from fem_mbs.modelfile.writer import model_text
 from fem_mbs.results import store
 from fem_mbs.results.folder import claim, examine
 from fem_mbs.results.writer import clear
-from fem_mbs.sweeps_files import digest_of, moved
-from fem_mbs.sweeps_parameters import Parameter, Variant, changed, make_parameters, make_variants
-from fem_mbs.sweeps_quantities import collect
-from fem_mbs.sweeps_table import CSV, JSON, SweepParameter, SweepRow, SweepTable
+from fem_mbs.sweeps.files import digest_of, moved
+from fem_mbs.sweeps.parameters import Parameter, Variant, changed, make_parameters, make_variants
+from fem_mbs.sweeps.quantities import collect
+from fem_mbs.sweeps.table import CSV, JSON, SweepParameter, SweepRow, SweepTable
 
 __all__ = ["Plan", "SweepTable", "plan_sweep", "run_plan", "run_variant", "sweep"]
 

@@ -1,0 +1,1 @@
+"""Parameter sweeps of model files."""
