@@ -31,7 +31,7 @@ def fem_mbs(capsys, monkeypatch):
     """The command line in this process: exit code, output, errors."""
 
     def run(*arguments: str | Path) -> tuple[int, str, str]:
-        from fem_mbs import cli
+        from fem_mbs.cli import main as cli
 
         monkeypatch.setattr("sys.argv", ["fem-mbs", *map(str, arguments)])
         with pytest.raises(SystemExit) as end:

@@ -53,7 +53,7 @@ LAYERS = {
     "fem_mbs.plot.figures": 4,
     "fem_mbs.deck": 4,
     "fem_mbs.sweeps.sweep": 4,
-    "fem_mbs.cli": 5,
+    "fem_mbs.cli.main": 5,
     "fem_mbs.__main__": 5,
     "fem_mbs": 6,
     "fem_mbs.validation": 7,
@@ -152,7 +152,7 @@ def violations(module: str, path: Path, text: str) -> list[str]:
         elif module.startswith("fem_mbs.validation"):
             if other not in (LAYERS["fem_mbs"], LAYERS["fem_mbs.validation"]):
                 problems.append(f"{at}: validation uses the public names of fem_mbs only")
-        elif other > own and not (own == LAYERS["fem_mbs.cli"] and item.target.startswith("fem_mbs.validation")):
+        elif other > own and not (own == LAYERS["fem_mbs.cli.main"] and item.target.startswith("fem_mbs.validation")):
             problems.append(f"{at}: layer {other} from layer {own}")
         else:
             mine = next((p for p in PEERS if f"{module}.".startswith(f"{p}.")), None)
@@ -174,21 +174,21 @@ def test_imports(module):
         ("fem_mbs.solvers.x", "from fem_mbs.elements import truss", "do not know each other"),
         ("fem_mbs.meshes.x", "def f():\n    import fem_mbs.solvers.linear", "do not know each other"),
         ("fem_mbs.elements.x", "from fem_mbs.model.model import Model", "layer 3 from layer 2"),
-        ("fem_mbs.errors", "import fem_mbs.cli", "layer 5 from layer 1"),
+        ("fem_mbs.errors", "import fem_mbs.cli.main", "layer 5 from layer 1"),
         ("fem_mbs.model.model", "from .errors import ModelError", "relative imports"),
         ("fem_mbs.model.model", "import elements.truss", "second copy"),
         ("fem_mbs.model.model", "from fem_mbs import errors, __version__", ""),
         ("fem_mbs.model.model", "from fem_mbs import Model", "layer 6 from layer 3"),
         ("fem_mbs.errors", "from fem_mbs import cli", "layer 5 from layer 1"),
         ("fem_mbs.model.model", "def f():\n    import meshio", "only in meshes"),
-        ("fem_mbs.cli", "import matplotlib.pyplot", "only in fem_mbs/plot"),
+        ("fem_mbs.cli.main", "import matplotlib.pyplot", "only in fem_mbs/plot"),
         ("fem_mbs.elements.x", "import sksparse.cholmod", "only in solvers"),
         ("fem_mbs.sweeps.sweep", "def f():\n    import distributed", "only in fem_mbs/cluster"),
         ("fem_mbs.nonsense", "", "has no layer"),
         ("fem_mbs.model.model", "import fem_mbs.nonsense", "no layer"),
         ("fem_mbs.validation.x", "from fem_mbs.solvers.linear import make_solver", "public names"),
         ("fem_mbs.validation.x", "from fem_mbs import Model", ""),
-        ("fem_mbs.cli", "def validate():\n    from fem_mbs.validation import runner", ""),
+        ("fem_mbs.cli.main", "def validate():\n    from fem_mbs.validation import runner", ""),
         ("fem_mbs.model.model", "import fem_mbs.validation.runner", "layer 7 from layer 3"),
     ],
 )
@@ -206,7 +206,7 @@ def test_every_folder_is_a_package():
             assert (path.parent / "__init__.py").is_file(), f"{path.parent.relative_to(ROOT)} has no __init__.py"
 
 
-@pytest.mark.parametrize("module", ["fem_mbs", "fem_mbs.errors", "fem_mbs.cluster", "fem_mbs.cli"])
+@pytest.mark.parametrize("module", ["fem_mbs", "fem_mbs.errors", "fem_mbs.cluster", "fem_mbs.cli.main"])
 def test_light_imports(module):
     """The help of the command line appears at once: nothing slow is loaded before it is needed."""
     if module not in SOURCES:

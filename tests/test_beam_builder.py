@@ -500,7 +500,7 @@ def test_model_file(tmp_path):
 
 
 def test_check_of_a_model_file(tmp_path):
-    from fem_mbs.cli_check import _section_numbers
+    from fem_mbs.cli.check import _section_numbers
 
     path = tmp_path / "model.toml"
     path.write_text(FILE)

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from test_modelfile import MINIMAL, PLANE, write
 
-from fem_mbs import cli
 from fem_mbs.analysis.solution import Progress
-from fem_mbs.cli_check import explain
-from fem_mbs.cli_progress import LiveProgress, PlainProgress, make_progress
+from fem_mbs.cli import main as cli
+from fem_mbs.cli.check import explain
+from fem_mbs.cli.progress import LiveProgress, PlainProgress, make_progress
 from fem_mbs.errors import MeshError
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.modelfile.starter import starter_text, write_starter
@@ -28,7 +28,7 @@ from fem_mbs.results.reader import Results, ResultsWriter
 
 def call(*arguments: str | Path, cwd: Path | None = None, timeout: float = 300.0) -> subprocess.CompletedProcess[str]:
     """In a process of its own."""
-    code = "from fem_mbs.cli import main; main()"
+    code = "from fem_mbs.cli.main import main; main()"
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=timeout, check=False)
 
@@ -76,7 +76,7 @@ def test_help_is_quick_and_version(fem_mbs):
 
 def test_list_compiles_nothing(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    code = "from fem_mbs.cli import main; main()"
+    code = "from fem_mbs.cli.main import main; main()"
     command = [sys.executable, "-c", code, "list"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
@@ -293,7 +293,7 @@ def test_interrupted(tmp_path):
     folder = tmp_path / "out"
     # a background job of a shell ignores the signal, and hands that on to its children
     listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    code = f"{listen}; from fem_mbs.cli import main; main()"
+    code = f"{listen}; from fem_mbs.cli.main import main; main()"
     command = [sys.executable, "-c", code, "run", str(path), "-o", str(folder), "-q"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         end = time.monotonic() + 200.0

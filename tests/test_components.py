@@ -8,7 +8,7 @@ from flexible_parts import beam, reduced
 from scipy.sparse import csr_matrix, diags
 
 from fem_mbs import AnalysisError, Model, ModelError, assemble_components, load_model, solve
-from fem_mbs.cli_check import explain
+from fem_mbs.cli.check import explain
 from fem_mbs.solvers.substructures import Reduced, Substructure, couple
 
 ALL = 10_000  # more modes than a component has

@@ -155,7 +155,7 @@ def test_oddities_are_noted(tmp_path, name):
 
 
 def call(*arguments, cwd=None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from fem_mbs.cli import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-c", "from fem_mbs.cli.main import main; main()", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300, check=False)
 
 

@@ -651,7 +651,7 @@ def test_iterations_per_step_of_adaptive_runs(tmp_path):
     from rich.console import Console
 
     from fem_mbs import run
-    from fem_mbs.cli_report import print_report
+    from fem_mbs.cli.report import print_report
     from fem_mbs.validation import arnold_bruls_2007_rules as cases
 
     results = run(cases.build("pendulum", 0.05, 2.0, adaptive=1e-5), tmp_path / "r")

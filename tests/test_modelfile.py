@@ -718,7 +718,7 @@ def test_wrong_files(tmp_path, name):
 
 @pytest.mark.parametrize("name", WRONG_AS_A_WHOLE)
 def test_wrong_models(tmp_path, name):
-    from fem_mbs.cli_check import explain
+    from fem_mbs.cli.check import explain
 
     text, expected = WRONG_AS_A_WHOLE[name]
     path = write(tmp_path, text)

@@ -7,7 +7,7 @@ import pytest
 from flexible_parts import beam
 
 from fem_mbs import Model, reduce_part, solve
-from fem_mbs.cli_check import explain
+from fem_mbs.cli.check import explain
 from fem_mbs.errors import ModelError
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.parts.files import write_matrix_market

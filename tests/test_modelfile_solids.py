@@ -12,7 +12,7 @@ from solid_meshes import box_mesh
 from typer.testing import CliRunner
 
 from fem_mbs import Model, load_model, solve
-from fem_mbs.cli import app
+from fem_mbs.cli.main import app
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.reader import read_mesh
 

@@ -10,7 +10,7 @@ import pytest
 
 from fem_mbs import AnalysisError, Mesh, Model, ModelError, Modification, assemble_components
 from fem_mbs.analysis.parameters import _scaled, changed_rows, default_parameters, read_parameter
-from fem_mbs.cli import app
+from fem_mbs.cli.main import app
 
 VALUES = {
     "density": 7850.0, "modulus": 2.1e11, "diameter": 0.03, "stiffness": 3e4, "mass": 0.4, "ground": 8e4,

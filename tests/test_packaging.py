@@ -77,7 +77,7 @@ def test_wheel_is_complete(checkout, tmp_path):
     foreign = [name for name in inside if not name.startswith(("fem_mbs/", "fem_mbs-"))]
     assert not foreign, "the wheel may bring the name fem_mbs only"
     (entry,) = [name for name in inside if name.endswith("entry_points.txt")]
-    assert "fem-mbs = fem_mbs.cli:main" in inside[entry].decode()
+    assert "fem-mbs = fem_mbs.cli.main:main" in inside[entry].decode()
     assert any(name.endswith("LICENSE") for name in inside)
 
 

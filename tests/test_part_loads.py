@@ -11,7 +11,7 @@ from flexible_parts import STEEL, beam
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, linearise, reduce_part, solve
-from fem_mbs.cli_check import explain
+from fem_mbs.cli.check import explain
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.parts.files import read_matrix_market, write_matrix_market
 from fem_mbs.parts.hdf5 import read_part, write_part

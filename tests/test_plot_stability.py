@@ -11,7 +11,7 @@ import stability_results as made
 from rich.console import Console
 
 from fem_mbs.analysis.solution import Solution, StepResult
-from fem_mbs.cli_report import print_report
+from fem_mbs.cli.report import print_report
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures as plot
 from fem_mbs.plot.campbell import UNSTABLE, _choose, _unwound

@@ -13,7 +13,7 @@ from fem_mbs.analysis.mobility import mobility
 from fem_mbs.analysis.redundancy import _joint_rows
 from fem_mbs.analysis.run import run
 from fem_mbs.analysis.stepping import Settings, Stepping
-from fem_mbs.cli_check import explain
+from fem_mbs.cli.check import explain
 from fem_mbs.results.reader import Results
 from fem_mbs.solvers import gauge
 from fem_mbs.solvers.eigen import Saddle

@@ -441,7 +441,7 @@ def test_interrupted(model, tmp_path):
     out = tmp_path / "out"
     # (a shell's job in the background is born deaf to Ctrl-C, and so would be what it starts)
     code = (
-        "import signal\nfrom fem_mbs.cli import main\n"
+        "import signal\nfrom fem_mbs.cli.main import main\n"
         "if __name__ == '__main__':\n    signal.signal(signal.SIGINT, signal.default_int_handler)\n    main()"
     )
     command = [sys.executable, "-c", code, "sweep", str(model), "--set", "section.rod.diameter=0.01:0.06:0.001"]

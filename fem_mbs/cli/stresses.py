@@ -26,7 +26,7 @@ def report_stresses(folder: Path, count: int, apart: float | None, output: Path 
     Raises:
         InputError: no results, or none with stresses of reduced parts.
     """
-    from fem_mbs.cli_report_stability import make_table
+    from fem_mbs.cli.report_stability import make_table
     from fem_mbs.plot.model import plot_deformed
 
     results = Results.open(folder)

@@ -134,14 +134,14 @@ def run(
 ) -> None:
     """Simulate a model and write its results."""
     if model.suffix.lower() == ".inp":
-        from fem_mbs.cli_deck import run_file
+        from fem_mbs.cli.deck import run_file
 
         run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, strict, overwrite)
         return
     from fem_mbs.analysis.run import run as run_model
     from fem_mbs.analysis.solution import failed_steps
-    from fem_mbs.cli_progress import interruptible, kept, make_progress
-    from fem_mbs.cli_report import print_report
+    from fem_mbs.cli.progress import interruptible, kept, make_progress
+    from fem_mbs.cli.report import print_report
     from fem_mbs.modelfile.read import load_model, locate_error
     from fem_mbs.sweeps.files import inputs_of
 
@@ -208,7 +208,7 @@ def sweep(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
 ) -> None:
     """Run variants of a model side by side; a second call runs what is missing."""
-    from fem_mbs.cli_sweep import Interrupted, run_sweep
+    from fem_mbs.cli.sweep import Interrupted, run_sweep
 
     try:
         table = run_sweep(
@@ -232,7 +232,7 @@ def compare_decks(
     json: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
 ) -> None:
     """Run the decks of a folder and compare with CalculiX's results beside them (NAME.dat.ref or NAME.dat)."""
-    from fem_mbs.cli_deck import compare
+    from fem_mbs.cli.deck import compare
 
     raise typer.Exit(compare(folder, decks or [], json))
 
@@ -241,12 +241,12 @@ def compare_decks(
 def check(model: Annotated[Path, _MODEL], strict: Annotated[bool, _STRICT] = False) -> None:
     """Read a model, try its start, and explain what it means."""
     if model.suffix.lower() == ".inp":
-        from fem_mbs.cli_deck import explain_file
+        from fem_mbs.cli.deck import explain_file
 
         for line in explain_file(model, strict):
             print(line)
         return
-    from fem_mbs.cli_check import explain
+    from fem_mbs.cli.check import explain
 
     for line in explain(model):
         print(line)
@@ -260,7 +260,7 @@ def new(
     ] = None,
 ) -> None:
     """Write a commented model file to start from, for a mesh."""
-    from fem_mbs.cli_check import explain
+    from fem_mbs.cli.check import explain
     from fem_mbs.modelfile.starter import write_starter
 
     target = output or mesh.with_suffix(".toml")
@@ -376,7 +376,7 @@ def mac(
     ] = None,
 ) -> None:
     """Compare the mode shapes of two results: table and figure of the modal assurance criterion."""
-    from fem_mbs.cli_report import print_mac
+    from fem_mbs.cli.report import print_mac
     from fem_mbs.plot.figures import plot_mac
     from fem_mbs.results.folder import take
     from fem_mbs.results.mac import mac as compare
@@ -467,7 +467,7 @@ def reduce_(
     strict: Annotated[bool, _STRICT] = False,
 ) -> None:
     """Reduce parts to their interfaces and a few modes, and write each to a file."""
-    from fem_mbs.cli_reduce import reduce_files
+    from fem_mbs.cli.reduce import reduce_files
 
     if stress and no_recovery:
         raise InputError("--stress and --no-recovery exclude each other; remove one")
@@ -493,7 +493,7 @@ def stresses(
     ] = None,
 ) -> None:
     """Tell where and when the stresses of reduced parts are largest: table, CSV and figures."""
-    from fem_mbs.cli_stresses import report_stresses
+    from fem_mbs.cli.stresses import report_stresses
 
     report_stresses(folder, number, apart, output, _console())
 
@@ -530,7 +530,7 @@ def convert(
     overwrite: Annotated[bool, _REPLACE] = False,
 ) -> None:
     """Convert a reduced part: HDF5, Matrix Market folder, DMIG of Nastran, flexible body data."""
-    from fem_mbs.cli_reduce import check_new
+    from fem_mbs.cli.reduce import check_new
     from fem_mbs.parts.formats import lost_in, read_part, write_part
 
     found = read_part(part, grids or ())
@@ -563,7 +563,7 @@ def modify(
     json: Annotated[Path | None, typer.Option(help="Write the tables to this file.")] = None,
 ) -> None:
     """Tell which parameters of components bring a mode to a frequency, and by how much."""
-    from fem_mbs.cli_modify import modify_file
+    from fem_mbs.cli.modify import modify_file
 
     modify_file(model, _console(), mode, to, parameter or [], cutoff, modes, verify, json)
 
@@ -588,11 +588,11 @@ def validate(
 @app.command("list")
 def list_() -> None:
     """Name what there is: elements, joints, functions, sections, sensors, solvers, formats."""
-    from fem_mbs.cli_check import inventory
+    from fem_mbs.cli.check import inventory
 
     for line in inventory():
         print(line)
 
 
-if __name__ == "__main__":  # python -m fem_mbs.cli
+if __name__ == "__main__":  # python -m fem_mbs.cli.main
     main()

@@ -121,7 +121,7 @@ def _write(target: Path, part: ReducedPart, notes: list[str], console: Console, 
 # --- what came of it -------------------------------------------------------------------------------------------------
 def print_part(console: Console, part: ReducedPart) -> None:
     """Print interfaces, modes, error indicators, mass and seconds of a reduced part."""
-    from fem_mbs.cli_report_stability import make_table
+    from fem_mbs.cli.report_stability import make_table
 
     info = part.info
     whole = (

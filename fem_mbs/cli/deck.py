@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from fem_mbs.cli_progress import interruptible, kept, make_progress
+from fem_mbs.cli.progress import interruptible, kept, make_progress
 from fem_mbs.decks.run import Converted, convert, run_deck, strictly
 from fem_mbs.errors import AnalysisError, DiskFullError, ModelError
 from fem_mbs.meshes.abaqus import read_deck
@@ -29,7 +29,7 @@ def run_file(
         ModelError: also for a restart, which decks do not have.
     """
     from fem_mbs.analysis.solution import failed_steps
-    from fem_mbs.cli_report import print_report
+    from fem_mbs.cli.report import print_report
 
     if restart is not None:
         raise ModelError(f"{path}: decks have no restart points; run it from its start")

@@ -234,7 +234,7 @@ def _mobility(found: Any, notes: list[str]) -> Iterator[str]:
 
 def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
     if "assembly" in start:
-        from fem_mbs.cli_report import assembly_sentences
+        from fem_mbs.cli.report import assembly_sentences
 
         yield from assembly_sentences(start["assembly"])
     if not set(start) - {"assembly"}:

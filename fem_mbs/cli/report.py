@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.cli_report_stability import STABILITY, make_table, stability_sentences, stability_tables
+from fem_mbs.cli.report_stability import STABILITY, make_table, stability_sentences, stability_tables
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.cli_report_stability import make_table
+from fem_mbs.cli.report_stability import make_table
 from fem_mbs.cluster import TaskFailure, TaskProgress, default_workers
 from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.modelfile.kinds import shown
