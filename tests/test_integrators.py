@@ -9,9 +9,9 @@ import pytest
 
 from fem_mbs import ConvergenceError, Model, ModelError, run, solve
 from fem_mbs import contract as C
-from fem_mbs.analysis.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.rules import RULES, verdict, weights
 from fem_mbs.analysis.run import inspect
+from fem_mbs.analysis.start.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.stepping import Settings
 from fem_mbs.analysis.tangent import tangent_check
 from fem_mbs.errors import DiskFullError
@@ -200,7 +200,7 @@ def test_multipliers_are_of_second_order_from_the_first_step(rule, options, kind
 
 def test_stiff_starts_are_not_shifted():
     """Where an acceleration changes by more than itself in a step, the start is that of the true values."""
-    from fem_mbs.analysis.initial import start_rule
+    from fem_mbs.analysis.start.initial import start_rule
 
     for h, shifted in ((0.01, True), (2.0, False)):
         m = oscillator(h, 1, "generalised-alpha")

@@ -9,8 +9,8 @@ import pytest
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
-from fem_mbs.analysis.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.run import run, solve
+from fem_mbs.analysis.start.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.tangent import tangent_check
 from fem_mbs.elements.laws import hinge_mean, piecewise, piecewise_at, piecewise_energy, piecewise_mean
 from fem_mbs.errors import AnalysisError, ModelError, ResultsError

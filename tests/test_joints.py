@@ -8,10 +8,10 @@ import pytest
 from fem_mbs import Model, ModelError, load_model, solve
 from fem_mbs import run as run_to_folder
 from fem_mbs.analysis.header import make_header
-from fem_mbs.analysis.initial import _rows
-from fem_mbs.analysis.mobility import mobility
 from fem_mbs.analysis.run import _Run
 from fem_mbs.analysis.solution import Solution
+from fem_mbs.analysis.start.initial import _rows
+from fem_mbs.analysis.start.mobility import mobility
 
 #: kind, options, freedoms that the joint takes away
 SPACE = [

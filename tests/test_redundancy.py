@@ -8,10 +8,10 @@ from scipy.sparse import csr_matrix, lil_matrix
 
 import fem_mbs.system.compile
 from fem_mbs import ConvergenceError, Model, ModelError, solve
-from fem_mbs.analysis import redundancy
-from fem_mbs.analysis.mobility import mobility
-from fem_mbs.analysis.redundancy import _joint_rows
 from fem_mbs.analysis.run import run
+from fem_mbs.analysis.start import redundancy
+from fem_mbs.analysis.start.mobility import mobility
+from fem_mbs.analysis.start.redundancy import _joint_rows
 from fem_mbs.analysis.stepping import Settings, Stepping
 from fem_mbs.cli.check import explain
 from fem_mbs.results.reader import Results

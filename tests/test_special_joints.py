@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fem_mbs import AnalysisError, Model, ModelError, load_model, solve
-from fem_mbs.analysis.initial import consistent_velocities, initial_accelerations
+from fem_mbs.analysis.start.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.watch import Watcher
 from fem_mbs.validation.case import constancy, energy_error
 

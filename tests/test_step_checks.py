@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fem_mbs.analysis.mobility import mobility
 from fem_mbs.analysis.run import inspect, run
+from fem_mbs.analysis.start.mobility import mobility
 from fem_mbs.errors import ModelError
 from fem_mbs.modelfile.read import load_model
 

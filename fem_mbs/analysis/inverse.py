@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fem_mbs.analysis.mobility import mobility
+from fem_mbs.analysis.start.mobility import mobility
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S

@@ -21,9 +21,9 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, vstack
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.initial import director_velocities, function_jets
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.analysis.redundancy import constraint_labels, find_constraints, sentences
+from fem_mbs.analysis.start.initial import director_velocities, function_jets
+from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S

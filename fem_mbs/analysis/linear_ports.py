@@ -11,10 +11,10 @@ import numpy as np
 from scipy.sparse import block_diag, csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.initial import director_velocities
 from fem_mbs.analysis.linear_sensors import slope
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.loading import chosen
+from fem_mbs.analysis.start.initial import director_velocities
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S

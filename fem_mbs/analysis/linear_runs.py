@@ -13,7 +13,6 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.harmonic import Harmonic
 from fem_mbs.analysis.harmonic_steps import run_harmonic
-from fem_mbs.analysis.initial import consistent_velocities, given_velocities
 from fem_mbs.analysis.linear import Linearised, Response
 from fem_mbs.analysis.linear_sensors import LinearSensors
 from fem_mbs.analysis.linear_steps import INCREMENT, respond, run_buckling, run_linear_static, run_modes
@@ -24,6 +23,7 @@ from fem_mbs.analysis.rules import weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error
 from fem_mbs.analysis.stability_map import run_stability_map
 from fem_mbs.analysis.stability_steps import run_complex_modes, run_linearise, run_turning_modes
+from fem_mbs.analysis.start.initial import consistent_velocities, given_velocities
 from fem_mbs.model.model import Step
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.complex_modes import ComplexModes

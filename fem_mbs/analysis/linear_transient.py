@@ -20,10 +20,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.initial import function_jets
 from fem_mbs.analysis.linear import UNSYMMETRIC, Linearised
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.rules import Weights
+from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError

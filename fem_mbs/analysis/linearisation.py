@@ -30,11 +30,11 @@ from scipy.sparse import csc_matrix, csr_matrix, hstack, identity, vstack
 from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.initial import director_velocities, function_jets, initial_accelerations, multipliers_of
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.rate_stiffness import rate_stiffness
-from fem_mbs.analysis.redundancy import constraint_labels
 from fem_mbs.analysis.rotation import Rotation, crosses, transport, turn_steadily
+from fem_mbs.analysis.start.initial import director_velocities, function_jets, initial_accelerations, multipliers_of
+from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.analysis.initial import director_velocities
+from fem_mbs.analysis.start.initial import director_velocities
 from fem_mbs.solvers import stepper as S
 
 __all__ = ["Rotation", "crosses", "director_rates", "rotated", "transport", "turn_steadily"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.analysis.roots import Roots
+from fem_mbs.analysis.start.roots import Roots
 from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.registry import Watch
 from fem_mbs.errors import AnalysisError

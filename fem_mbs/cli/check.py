@@ -25,8 +25,8 @@ def explain(path: str | Path) -> list[str]:
     Raises:
         InputError: the first thing that would keep it from running.
     """
-    from fem_mbs.analysis.mobility import mobility
     from fem_mbs.analysis.run import inspect
+    from fem_mbs.analysis.start.mobility import mobility
     from fem_mbs.modelfile.read import build_model, locate_error, read_model_file
 
     file = read_model_file(path)

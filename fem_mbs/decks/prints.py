@@ -24,7 +24,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.fields import STRAIN, STRESS
-from fem_mbs.analysis.initial import function_jets
+from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.decks.beams import beam_section, directions
 from fem_mbs.decks.model import Conversion, Group, density_of, material_of, stiffness_matrix
 from fem_mbs.decks.solids import volumes

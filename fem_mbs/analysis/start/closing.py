@@ -23,8 +23,16 @@ from scipy.sparse.linalg import splu
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.initial import _constraints, _control, _functions_at, _node_part, _rows, _Saddle, function_jets
-from fem_mbs.analysis.roots import Roots
+from fem_mbs.analysis.start.initial import (
+    _constraints,
+    _control,
+    _functions_at,
+    _node_part,
+    _rows,
+    _Saddle,
+    function_jets,
+)
+from fem_mbs.analysis.start.roots import Roots
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S

@@ -14,7 +14,7 @@ from scipy.sparse import bmat, csr_matrix, diags, hstack, lil_matrix, vstack
 from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.redundancy import constraint_labels
+from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S

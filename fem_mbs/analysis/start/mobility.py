@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.analysis.initial import _constraints, _control, _node_part, function_jets
-from fem_mbs.analysis.redundancy import constraint_labels, find_constraints, sentences
+from fem_mbs.analysis.start.initial import _constraints, _control, _node_part, function_jets
+from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers import stepper as S
 

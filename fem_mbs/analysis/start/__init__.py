@@ -1,0 +1,1 @@
+"""Consistent initial states: closing of mechanisms, constraints, velocities, accelerations."""
