@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.stepping import Settings, Stepping
+from fem_mbs.analysis.transient.stepping import Settings, Stepping
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.banded import band_factor, band_solve

@@ -91,8 +91,8 @@ _PUBLIC = {
     "run_tasks": "fem_mbs.cluster",
     "solve": "fem_mbs.analysis.run",
     "sweep": "fem_mbs.sweeps.sweep",
-    "newton_residuals": "fem_mbs.analysis.tangent",
-    "tangent_check": "fem_mbs.analysis.tangent",
+    "newton_residuals": "fem_mbs.analysis.transient.tangent",
+    "tangent_check": "fem_mbs.analysis.transient.tangent",
     "write_part": "fem_mbs.parts.formats",
 }
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fem_mbs import ConvergenceError, Model, ModelError, solve
-from fem_mbs.analysis.stepping import Stepping
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.meshes.generate import grid2d
 
 

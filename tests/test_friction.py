@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from fem_mbs.analysis.run import solve
-from fem_mbs.analysis.tangent import tangent_check
+from fem_mbs.analysis.transient.tangent import tangent_check
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import Model
 from fem_mbs.modelfile.read import load_model

@@ -9,11 +9,11 @@ import pytest
 
 from fem_mbs import ConvergenceError, Model, ModelError, run, solve
 from fem_mbs import contract as C
-from fem_mbs.analysis.rules import RULES, verdict, weights
 from fem_mbs.analysis.run import inspect
 from fem_mbs.analysis.start.initial import consistent_velocities, initial_accelerations
-from fem_mbs.analysis.stepping import Settings
-from fem_mbs.analysis.tangent import tangent_check
+from fem_mbs.analysis.transient.rules import RULES, verdict, weights
+from fem_mbs.analysis.transient.stepping import Settings
+from fem_mbs.analysis.transient.tangent import tangent_check
 from fem_mbs.errors import DiskFullError
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.results.reader import Results, ResultsWriter
@@ -535,7 +535,7 @@ def test_rows_between_steps(kind):
 
 
 def test_sampled_rotations_are_of_fourth_order():
-    from fem_mbs.analysis.adaptive import sample
+    from fem_mbs.analysis.transient.adaptive import sample
     from fem_mbs.validation import gonzalez_1996_order as free_body
 
     compiled = free_body.build("tumbling", 0.1, 0.1).compile().system

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from fem_mbs.analysis.run import run, solve
 from fem_mbs.analysis.start.initial import consistent_velocities, initial_accelerations
-from fem_mbs.analysis.tangent import tangent_check
+from fem_mbs.analysis.transient.tangent import tangent_check
 from fem_mbs.elements.laws import hinge_mean, piecewise, piecewise_at, piecewise_energy, piecewise_mean
 from fem_mbs.errors import AnalysisError, ModelError, ResultsError
 from fem_mbs.meshes.generate import grid2d

@@ -12,7 +12,7 @@ from fem_mbs.analysis.run import run
 from fem_mbs.analysis.start import redundancy
 from fem_mbs.analysis.start.mobility import mobility
 from fem_mbs.analysis.start.redundancy import _joint_rows
-from fem_mbs.analysis.stepping import Settings, Stepping
+from fem_mbs.analysis.transient.stepping import Settings, Stepping
 from fem_mbs.cli.check import explain
 from fem_mbs.results.reader import Results
 from fem_mbs.solvers import gauge

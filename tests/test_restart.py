@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem_mbs.analysis.rules import RULES
 from fem_mbs.analysis.run import run
+from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.errors import ModelError, ResultsError
 from fem_mbs.meshes.generate import grid2d
 from fem_mbs.model.model import Model

@@ -7,7 +7,7 @@ import pytest
 
 from fem_mbs import AnalysisError, Model, ModelError, load_model, solve
 from fem_mbs.analysis.start.initial import consistent_velocities, initial_accelerations
-from fem_mbs.analysis.watch import Watcher
+from fem_mbs.analysis.transient.watch import Watcher
 from fem_mbs.validation.case import constancy, energy_error
 
 X, Y, Z = np.eye(3)

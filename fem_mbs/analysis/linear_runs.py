@@ -19,11 +19,11 @@ from fem_mbs.analysis.linear_steps import INCREMENT, respond, run_buckling, run_
 from fem_mbs.analysis.linear_transient import LinearTransient
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.options import count_steps
-from fem_mbs.analysis.rules import weights
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error
 from fem_mbs.analysis.stability_map import run_stability_map
 from fem_mbs.analysis.stability_steps import run_complex_modes, run_linearise, run_turning_modes
 from fem_mbs.analysis.start.initial import consistent_velocities, given_velocities
+from fem_mbs.analysis.transient.rules import weights
 from fem_mbs.model.model import Step
 from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.complex_modes import ComplexModes

@@ -1,7 +1,7 @@
 """Transients linear about a state: M u'' + C u' + K u = f(t) with constraints eliminated, one factorisation.
 
 With u = T q + u0(t), where u0 is what supports, motions and equations prescribe, and the algorithmic acceleration a of
-`fem_mbs.analysis.rules`, a step from 0 to 1 solves
+`fem_mbs.analysis.transient.rules`, a step from 0 to 1 solves
 
     (1 - am) M a1 + am M a0 + (1 - af) r1 + af r0 = 0,      r = C v + K u - f(t),      all times T^T
     u1 = u0 + h v0 + h^2 ((1/2 - beta) a0 + beta a1),       v1 = v0 + h ((1 - gamma) a0 + gamma a1)
@@ -22,8 +22,8 @@ from scipy.sparse import csr_matrix
 from fem_mbs import contract as C
 from fem_mbs.analysis.linear import UNSYMMETRIC, Linearised
 from fem_mbs.analysis.loading import chosen
-from fem_mbs.analysis.rules import Weights
 from fem_mbs.analysis.start.initial import function_jets
+from fem_mbs.analysis.transient.rules import Weights
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError

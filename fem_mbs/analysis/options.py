@@ -12,12 +12,12 @@ from fem_mbs.analysis.harmonic_steps import HARMONIC_OPTIONS
 from fem_mbs.analysis.linear_steps import BUCKLING_OPTIONS, LINEAR_STATIC_OPTIONS, MODES_OPTIONS
 from fem_mbs.analysis.linear_transient import LINEAR_TRANSIENT_OPTIONS
 from fem_mbs.analysis.rotor_steps import CAMPBELL_OPTIONS, UNBALANCE_OPTIONS
-from fem_mbs.analysis.rules import OPTIONS as RULE_OPTIONS
-from fem_mbs.analysis.rules import RULES, check_rule
 from fem_mbs.analysis.stability_map import STABILITY_MAP_OPTIONS
 from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS, LINEARISE_OPTIONS
 from fem_mbs.analysis.statics import STATIC_OPTIONS
-from fem_mbs.analysis.stepping import Settings
+from fem_mbs.analysis.transient.rules import OPTIONS as RULE_OPTIONS
+from fem_mbs.analysis.transient.rules import RULES, check_rule
+from fem_mbs.analysis.transient.stepping import Settings
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import Step
 
@@ -44,7 +44,7 @@ _SETTINGS = {f.name: f.default for f in fields(Settings)}
 TRANSIENT_OPTIONS: dict[str, Any] = {
     "duration": None,  # [s]
     "h": None,  # step [s]
-    "rule": "midpoint",  # or another one of fem_mbs.analysis.rules
+    "rule": "midpoint",  # or another one of fem_mbs.analysis.transient.rules
     "frames": 100,  # states kept for pictures and ParaView, evenly spread; 0: none
     "restarts": 0,  # restart points, evenly spread
     "adaptive": 0.0,  # largest local error of a step; 0: all steps are h

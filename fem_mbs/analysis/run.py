@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.adaptive import AdaptiveStepping
 from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath, check_eigenvalues
-from fem_mbs.analysis.events import Events, run_events
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_header
-from fem_mbs.analysis.inverse import check_drivers
 from fem_mbs.analysis.linear_runs import LinearRuns
 from fem_mbs.analysis.linear_sensors import LinearSensors
 from fem_mbs.analysis.linear_steps import check_linear
@@ -27,7 +24,6 @@ from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
 from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
-from fem_mbs.analysis.rules import HOPELESS, LATE, RULES, SETTLING, check_explicit, check_rule, verdict
 from fem_mbs.analysis.solution import (
     ENERGY_COLUMNS,
     Progress,
@@ -40,7 +36,11 @@ from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.statics import check_options, run_static, varied
 from fem_mbs.analysis.step_checks import check_stability, check_steps
-from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
+from fem_mbs.analysis.transient.adaptive import AdaptiveStepping
+from fem_mbs.analysis.transient.events import Events, run_events
+from fem_mbs.analysis.transient.inverse import check_drivers
+from fem_mbs.analysis.transient.rules import HOPELESS, LATE, RULES, SETTLING, check_explicit, check_rule, verdict
+from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, DiskFullError, FemMbsError, ModelError, ResultsError
 from fem_mbs.model.checks import Outcome
 from fem_mbs.model.model import CompiledModel, Model, Step

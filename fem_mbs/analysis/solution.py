@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.stepping import LEDGER_COLUMNS
+from fem_mbs.analysis.transient.stepping import LEDGER_COLUMNS
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.sensors import node_values
 

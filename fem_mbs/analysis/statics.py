@@ -19,7 +19,7 @@ from scipy.sparse import csc_matrix, csr_matrix, diags
 from fem_mbs import contract as C
 from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.loading import Loading, chosen
-from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
+from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import CompiledModel, Model, Step
 from fem_mbs.solvers import stepper as S

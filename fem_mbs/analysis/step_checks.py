@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.harmonic import shakers
-from fem_mbs.analysis.inverse import check_drivers
 from fem_mbs.analysis.linear import Linearised
 from fem_mbs.analysis.linear_ports import check_outputs
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, TIMED, count_steps
-from fem_mbs.analysis.rules import RULES
 from fem_mbs.analysis.stability_map import check_map_loads
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.mobility import unheld
 from fem_mbs.analysis.statics import check_levels, controlled, varied
+from fem_mbs.analysis.transient.inverse import check_drivers
+from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers.stepper import EXPLICIT
 

@@ -230,7 +230,7 @@ class Model(
 
     def transient_step(self, duration: float, h: float, name: str = "transient", **options) -> None:
         """A transient of ``duration`` [s] in steps of h; see `fem_mbs.analysis.options.TRANSIENT_OPTIONS`, and
-        `fem_mbs.analysis.rules` for ``rule`` ("midpoint", "decaying", "generalised-alpha", "hht", ...)."""
+        `fem_mbs.analysis.transient.rules` for ``rule`` ("midpoint", "decaying", "generalised-alpha", "hht", ...)."""
         owner = f'Step "{name}"'
         duration = self._number(duration, owner, "duration", 0.0, strict=True)
         h = self._number(h, owner, "h", 0.0, strict=True)

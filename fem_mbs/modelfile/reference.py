@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 
 from fem_mbs.analysis.options import REQUIRED, STEP_OPTIONS
-from fem_mbs.analysis.rules import RULES
+from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.functions.expressions import FUNCTIONS
 from fem_mbs.functions.kinds import FUNCTION_KINDS
 from fem_mbs.model.checks import QUANTITIES

@@ -17,9 +17,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from fem_mbs.analysis.loading import chosen
-from fem_mbs.analysis.rules import RULES
 from fem_mbs.analysis.start.initial import consistent_velocities, start_rule
-from fem_mbs.analysis.stepping import Chunk, Stepping
+from fem_mbs.analysis.transient.rules import RULES
+from fem_mbs.analysis.transient.stepping import Chunk, Stepping
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.base import Event

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem_mbs.analysis.start.initial import consistent_velocities
-from fem_mbs.analysis.stepping import Chunk, Settings, Stepping
+from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import Model
 from fem_mbs.solvers import stepper as S

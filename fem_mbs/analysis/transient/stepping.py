@@ -13,9 +13,9 @@ from time import perf_counter
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.rules import RULES, Weights, weights
 from fem_mbs.analysis.start.redundancy import Redundancy
-from fem_mbs.analysis.watch import Watcher
+from fem_mbs.analysis.transient.rules import RULES, Weights, weights
+from fem_mbs.analysis.transient.watch import Watcher
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.solvers import explicit, gauge
 from fem_mbs.solvers import stepper as S

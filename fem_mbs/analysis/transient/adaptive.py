@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.rules import RULES
-from fem_mbs.analysis.stepping import _WORKS, Chunk, Stepping
+from fem_mbs.analysis.transient.rules import RULES
+from fem_mbs.analysis.transient.stepping import _WORKS, Chunk, Stepping
 from fem_mbs.errors import ConvergenceError
 from fem_mbs.solvers import stepper as S
 

@@ -1,0 +1,1 @@
+"""Time integration with its rules, events and checks."""
