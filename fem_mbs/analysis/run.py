@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath, check_eigenvalues
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_header
 from fem_mbs.analysis.linear_runs import LinearRuns
@@ -34,7 +33,8 @@ from fem_mbs.analysis.solution import (
 )
 from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
-from fem_mbs.analysis.statics import check_options, run_static, varied
+from fem_mbs.analysis.statics.eigenvalue_paths import EigenvaluePath, check_eigenvalues
+from fem_mbs.analysis.statics.steps import check_options, run_static, varied
 from fem_mbs.analysis.step_checks import check_stability, check_steps
 from fem_mbs.analysis.transient.adaptive import AdaptiveStepping
 from fem_mbs.analysis.transient.events import Events, run_events

@@ -18,7 +18,7 @@ from fem_mbs.analysis.options import LINEAR, TIMED, count_steps
 from fem_mbs.analysis.stability_map import check_map_loads
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.mobility import unheld
-from fem_mbs.analysis.statics import check_levels, controlled, varied
+from fem_mbs.analysis.statics.steps import check_levels, controlled, varied
 from fem_mbs.analysis.transient.inverse import check_drivers
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.errors import ModelError

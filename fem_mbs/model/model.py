@@ -253,7 +253,7 @@ class Model(
     def static_step(self, increments: int = 1, name: str = "static", **options) -> None:
         """Static equilibrium at the present time, reached in load increments; with ``duration`` [s], at times that
         pass over them, all loads, motions and equations following their functions.  For other options see
-        `fem_mbs.analysis.statics.STATIC_OPTIONS`."""
+        `fem_mbs.analysis.statics.steps.STATIC_OPTIONS`."""
         self.steps.append(Step("static", name, {"increments": increments, **options}))
 
     def linear_static_step(self, name: str = "linear static", **options) -> None:

@@ -1,0 +1,1 @@
+"""Static steps: load increments and equilibrium paths."""
