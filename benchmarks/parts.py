@@ -116,7 +116,7 @@ def calculix(job: Path) -> dict:
 
 
 def _linearised(job: Path):
-    from fem_mbs.analysis.linear import Linearised
+    from fem_mbs.analysis.linear.linearised import Linearised
     from fem_mbs.analysis.loading import Loading
     from fem_mbs.decks.run import convert
     from fem_mbs.meshes.abaqus import read_deck

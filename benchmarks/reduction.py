@@ -29,7 +29,7 @@ from parts import hexahedra  # noqa: E402
 from scipy.sparse.linalg import LinearOperator, eigsh  # noqa: E402
 
 from fem_mbs import Mesh, Model, reduce_part  # noqa: E402
-from fem_mbs.analysis.linear import Linearised  # noqa: E402
+from fem_mbs.analysis.linear.linearised import Linearised  # noqa: E402
 from fem_mbs.analysis.loading import Loading  # noqa: E402
 from fem_mbs.meshes.mesh import CellBlock  # noqa: E402
 

@@ -15,8 +15,8 @@ The modes are at rest in every linear field (the patch test), so translation, ro
 masses, centre and inertia of the standard matrix, exactly.  But Z knows directions of the body and does not turn with
 it: angular momentum is not kept through large rotations, so transients with large displacements refuse this mass.
 
-Modes of a model (`fem_mbs.analysis.inside`) need not condense: with zeta, the mean motion relative to Z u, T has the
-terms (m_a v_a + m Z v).zeta' + m zeta'.zeta'/2 besides, and the strain energy is zeta.K_z zeta/2 more, with
+Modes of a model (`fem_mbs.analysis.linear.inside`) need not condense: with zeta, the mean motion relative to Z u, T has
+the terms (m_a v_a + m Z v).zeta' + m zeta'.zeta'/2 besides, and the strain energy is zeta.K_z zeta/2 more, with
 K_z = (4/9 P K_aa^-1 P^T)^-1, P alpha the sum of the three modes; the six other combinations have no mass and are
 condensed exactly.  That is the problem of CalculiX over 33 dofs per element.
 

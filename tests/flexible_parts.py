@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 
 from fem_mbs import Model
 from fem_mbs.analysis.invariants import moments
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.parts.part import COMPONENTS, Interface, ReducedPart
 

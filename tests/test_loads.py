@@ -117,7 +117,7 @@ def test_follower_force_turns_with_its_body():
 # --- moments ---------------------------------------------------------------------------------------------------------
 def skew_part(kind: str) -> np.ndarray:
     """Skew part of the load stiffness of a unit moment about x on a free body at its reference, spins as unknowns."""
-    from fem_mbs.analysis.linear import Linearised
+    from fem_mbs.analysis.linear.linearised import Linearised
     from fem_mbs.analysis.loading import Loading
 
     model = Model(3)

@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, solve
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.elements import solid, solid_condensed, solid_mass
 from fem_mbs.elements import solid_shapes as shapes

@@ -10,7 +10,7 @@ from solid_meshes import box_mesh
 from test_model_solids import NU, RHO, E, last, part, stress_of
 
 from fem_mbs import Model, ModelError, solve
-from fem_mbs.analysis.coriolis import coriolis_matrix
+from fem_mbs.analysis.linear.coriolis import coriolis_matrix
 from fem_mbs.contract import FORCE, N_CTL, SF, SK
 from fem_mbs.elements import solid_mass, solid_recovery
 

@@ -19,7 +19,7 @@ from time import perf_counter
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, identity
 
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.components import part_name

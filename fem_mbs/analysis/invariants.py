@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.elements import solid_condensed, solid_mass
 from fem_mbs.errors import ModelError
 from fem_mbs.parts.part import Moments

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import block_diag, csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.linear_sensors import slope
+from fem_mbs.analysis.linear.sensors import slope
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import director_velocities

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fem_mbs.analysis.invariants import directors_of
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.reduction_projection import NodalLoad
 from fem_mbs.parts.part import LoadMoments
 from fem_mbs.system.compile import Block, Compiled

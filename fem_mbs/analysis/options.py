@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.harmonic_steps import HARMONIC_OPTIONS
-from fem_mbs.analysis.linear_steps import BUCKLING_OPTIONS, LINEAR_STATIC_OPTIONS, MODES_OPTIONS
-from fem_mbs.analysis.linear_transient import LINEAR_TRANSIENT_OPTIONS
+from fem_mbs.analysis.linear.harmonic_steps import HARMONIC_OPTIONS
+from fem_mbs.analysis.linear.steps import BUCKLING_OPTIONS, LINEAR_STATIC_OPTIONS, MODES_OPTIONS
+from fem_mbs.analysis.linear.transient import LINEAR_TRANSIENT_OPTIONS
 from fem_mbs.analysis.rotor_steps import CAMPBELL_OPTIONS, UNBALANCE_OPTIONS
 from fem_mbs.analysis.stability_map import STABILITY_MAP_OPTIONS
 from fem_mbs.analysis.stability_steps import COMPLEX_MODES_OPTIONS, LINEARISE_OPTIONS

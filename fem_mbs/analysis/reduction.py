@@ -1,8 +1,9 @@
 """Reduction of a part to its interfaces and a few component modes: `reduce_part`.
 
-The part is linearised once (`fem_mbs.analysis.linear`), its constraints eliminated; motions of the interfaces take the
-place of unknowns (`reduction_interfaces`); a method of `fem_mbs.solvers` gives the basis, in which interface motions
-are coordinates whatever the method, so that all reduced parts couple alike; everything else is projected on it.
+The part is linearised once (`fem_mbs.analysis.linear.linearised`), its constraints eliminated; motions of the
+interfaces take the place of unknowns (`reduction_interfaces`); a method of `fem_mbs.solvers` gives the basis, in which
+interface motions are coordinates whatever the method, so that all reduced parts couple alike; everything else is
+projected on it.
 
 Accuracy is estimated with the full matrices.  For the lowest modes (w^2, u) of the reduced part with free interfaces,
 u.M u = 1, r = K u - w^2 M u is the residual, G the flexibility of what the basis leaves out at rest (held interfaces:
@@ -27,7 +28,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse import bmat, csr_matrix
 
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.load_moments import load_moments
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.reduction_interfaces import Boundary, make_boundary

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse import block_diag, bmat, csc_matrix, csr_matrix, vstack
 
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.errors import ModelError
 from fem_mbs.parts.part import COMPONENTS, Interface
 from fem_mbs.solvers.fixed_interface import inner

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.fields import fields_of
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.stress_shapes import stress_shapes
 from fem_mbs.parts.part import Recovery
 

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
 
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.interface_bases import FREE_METHODS
 from fem_mbs.solvers.modal_quantities import rigid_body_motions

@@ -16,9 +16,9 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_header
-from fem_mbs.analysis.linear_runs import LinearRuns
-from fem_mbs.analysis.linear_sensors import LinearSensors
-from fem_mbs.analysis.linear_steps import check_linear
+from fem_mbs.analysis.linear.runs import LinearRuns
+from fem_mbs.analysis.linear.sensors import LinearSensors
+from fem_mbs.analysis.linear.steps import check_linear
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
 from fem_mbs.analysis.recovered import RecoveredNodes

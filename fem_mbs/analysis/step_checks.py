@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.harmonic import shakers
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.harmonic import shakers
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.linear_ports import check_outputs
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, TIMED, count_steps

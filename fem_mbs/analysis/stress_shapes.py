@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.analysis.fields import fields_of
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 
 __all__ = ["stress_shapes"]
 

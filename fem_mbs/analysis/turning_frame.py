@@ -1,10 +1,10 @@
 """Complex modes seen from the turning frame of a centrifugal load, and in the span of real modes.
 
 In a frame that turns with Omega a part rests under its centrifugal load; small motions have the mass and stiffness of a
-linear step (the load's share -Omega^2 M included) and the Coriolis matrix (`fem_mbs.analysis.coriolis`).  ``basis``
-takes the modes of a modal step for the motions, u = Phi q: small dense matrices Phi^T A Phi, the procedure of CalculiX
-and Abaqus.  What the left-out modes would add is then missing: with ten modes the tenth frequency of a fast rotor may
-be 10 % too high.
+linear step (the load's share -Omega^2 M included) and the Coriolis matrix (`fem_mbs.analysis.linear.coriolis`).
+``basis`` takes the modes of a modal step for the motions, u = Phi q: small dense matrices Phi^T A Phi, the procedure of
+CalculiX and Abaqus.  What the left-out modes would add is then missing: with ten modes the tenth frequency of a fast
+rotor may be 10 % too high.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.analysis.coriolis import coriolis_matrix
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.coriolis import coriolis_matrix
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.complex_modes import ComplexModes, complex_modes
 

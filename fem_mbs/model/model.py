@@ -259,12 +259,12 @@ class Model(
     def linear_static_step(self, name: str = "linear static", **options) -> None:
         """Small displacements about the state that the steps before have left (at first: the start), which stays as it
         is; with a ``duration`` [s] time goes on.  For options see
-        `fem_mbs.analysis.linear_steps.LINEAR_STATIC_OPTIONS`."""
+        `fem_mbs.analysis.linear.steps.LINEAR_STATIC_OPTIONS`."""
         self.steps.append(Step("linear_static", name, options))
 
     def linear_transient_step(self, duration: float, h: float, name: str = "linear transient", **options) -> None:
         """Small motions about the state that the steps before have left, which stays as it is; for options see
-        `fem_mbs.analysis.linear_transient.LINEAR_TRANSIENT_OPTIONS`."""
+        `fem_mbs.analysis.linear.transient.LINEAR_TRANSIENT_OPTIONS`."""
         self.steps.append(Step("linear_transient", name, {"duration": duration, "h": h, **options}))
 
     def modes_step(self, count: int = 10, name: str = "modes", **options) -> None:
@@ -335,7 +335,7 @@ class Model(
         the steps before stay as they are.  ``method``: "direct", "modal" (all modes up to ``cutoff`` [Hz], or as many
         as ``modes``, and what the loads do statically beyond them), or "auto"; ``damping``: ratio of the modes, or a
         list; ``structural``: loss factor of the stiffness; ``preload`` as of `modes_step`.  For the others see
-        `fem_mbs.analysis.harmonic_steps.HARMONIC_OPTIONS`.
+        `fem_mbs.analysis.linear.harmonic_steps.HARMONIC_OPTIONS`.
 
         Raises:
             ModelError: frequencies that are none, negative, or do not rise; loads without their keyword."""

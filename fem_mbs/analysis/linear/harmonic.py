@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.linear_ports import Outputs, inputs_of_groups, outputs_of
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.errors import AnalysisError, ModelError

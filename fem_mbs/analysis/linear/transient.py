@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.linear import UNSYMMETRIC, Linearised
+from fem_mbs.analysis.linear.linearised import UNSYMMETRIC, Linearised
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.transient.rules import Weights

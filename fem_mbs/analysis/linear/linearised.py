@@ -7,7 +7,7 @@ can move on its own, and symmetric unless loads follow the model.  Of large mech
 together by joints, that would be a dense matrix; they keep their constraints (`fem_mbs.solvers.eigen`).
 
 What such an analysis reports is linear in what it finds: values at the state plus their derivatives times the small
-displacements, velocities and multipliers (`fem_mbs.analysis.linear_sensors` for sensors).
+displacements, velocities and multipliers (`fem_mbs.analysis.linear.sensors` for sensors).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import block_array, block_diag, coo_matrix, csr_matrix
 
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised
 
 __all__ = ["Inside", "unknowns_inside"]
 

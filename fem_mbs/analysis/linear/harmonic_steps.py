@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.harmonic import Harmonic, shakers
-from fem_mbs.analysis.linear import Linearised
+from fem_mbs.analysis.linear.harmonic import Harmonic, shakers
+from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.solution import Progress
 from fem_mbs.analysis.stability_steps import complex_frames
 from fem_mbs.errors import ModelError

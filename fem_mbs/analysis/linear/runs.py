@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.harmonic import Harmonic
-from fem_mbs.analysis.harmonic_steps import run_harmonic
-from fem_mbs.analysis.linear import Linearised, Response
-from fem_mbs.analysis.linear_sensors import LinearSensors
-from fem_mbs.analysis.linear_steps import INCREMENT, respond, run_buckling, run_linear_static, run_modes
-from fem_mbs.analysis.linear_transient import LinearTransient
+from fem_mbs.analysis.linear.harmonic import Harmonic
+from fem_mbs.analysis.linear.harmonic_steps import run_harmonic
+from fem_mbs.analysis.linear.linearised import Linearised, Response
+from fem_mbs.analysis.linear.sensors import LinearSensors
+from fem_mbs.analysis.linear.steps import INCREMENT, respond, run_buckling, run_linear_static, run_modes
+from fem_mbs.analysis.linear.transient import LinearTransient
 from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.options import count_steps
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error

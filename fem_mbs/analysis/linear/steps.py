@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.harmonic_steps import check_harmonic
-from fem_mbs.analysis.inside import Inside, unknowns_inside
-from fem_mbs.analysis.linear import UNSYMMETRIC, Linearised, Response
+from fem_mbs.analysis.linear.harmonic_steps import check_harmonic
+from fem_mbs.analysis.linear.inside import Inside, unknowns_inside
+from fem_mbs.analysis.linear.linearised import UNSYMMETRIC, Linearised, Response
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.stability_map import check_map
 from fem_mbs.analysis.stability_steps import check_stability

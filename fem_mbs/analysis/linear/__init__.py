@@ -1,0 +1,1 @@
+"""Linear steps: modes, buckling, linear statics, transients and harmonic response."""
