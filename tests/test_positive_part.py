@@ -9,7 +9,7 @@ from complex_problems import beam
 from solid_meshes import grid
 
 from fem_mbs import Model, solve
-from fem_mbs.analysis import linearisation
+from fem_mbs.analysis.stability import linearisation
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.solvers import positive_part, saddle_factors
 from fem_mbs.solvers.complex_modes import complex_modes

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import vstack
 
 from fem_mbs.analysis.campbell import Spinning, free_motions
-from fem_mbs.analysis.linearisation import Linearisation
+from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.rotors import Unbalance
 from fem_mbs.solvers.quadratic_pencil import QuadraticPencil

@@ -300,7 +300,7 @@ class Model(
         "fixed" or "rotating", where the coefficients must be constant, or "auto".  ``coriolis``: at rest in the frame
         of a centrifugal load, with its Coriolis forces; ``basis``: name of a modal step whose shapes alone span the
         motions; ``preload`` as of `modes_step`.  For the others see
-        `fem_mbs.analysis.stability_steps.COMPLEX_MODES_OPTIONS`."""
+        `fem_mbs.analysis.stability.steps.COMPLEX_MODES_OPTIONS`."""
         self.steps.append(Step("complex_modes", name, {"count": count, **options}))
 
     def linearise_step(self, name: str = "linearise", **options) -> None:

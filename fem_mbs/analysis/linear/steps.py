@@ -10,8 +10,8 @@ from fem_mbs.analysis.linear.harmonic_steps import check_harmonic
 from fem_mbs.analysis.linear.inside import Inside, unknowns_inside
 from fem_mbs.analysis.linear.linearised import UNSYMMETRIC, Linearised, Response
 from fem_mbs.analysis.loading import chosen
-from fem_mbs.analysis.stability_map import check_map
-from fem_mbs.analysis.stability_steps import check_stability
+from fem_mbs.analysis.stability.map import check_map
+from fem_mbs.analysis.stability.steps import check_stability
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.buckling import SIGNS, linear_buckling
 from fem_mbs.solvers.divergence import unsymmetric_buckling

@@ -31,8 +31,8 @@ from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.analysis.rate_stiffness import rate_stiffness
 from fem_mbs.analysis.rotation import Rotation, crosses, transport, turn_steadily
+from fem_mbs.analysis.stability.rate_stiffness import rate_stiffness
 from fem_mbs.analysis.start.initial import director_velocities, function_jets, initial_accelerations, multipliers_of
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError
@@ -484,14 +484,14 @@ class Linearisation:
 
     def state_space(self, inputs=(), sensors=()):
         """x' = A x + B u, y = C x + D u, dense, from names of loads, motions, driven joints or motors to names of
-        sensors; see `fem_mbs.analysis.state_space`."""
-        from fem_mbs.analysis.state_space import state_space
+        sensors; see `fem_mbs.analysis.stability.state_space`."""
+        from fem_mbs.analysis.stability.state_space import state_space
 
         return state_space(self, inputs, sensors)
 
     def descriptor(self, inputs=(), sensors=()):
-        """E x' = A x + B u, y = C x + D u, sparse, with constraints; see `fem_mbs.analysis.state_space`."""
-        from fem_mbs.analysis.state_space import descriptor
+        """E x' = A x + B u, y = C x + D u, sparse, with constraints; see `fem_mbs.analysis.stability.state_space`."""
+        from fem_mbs.analysis.stability.state_space import descriptor
 
         return descriptor(self, inputs, sensors)
 

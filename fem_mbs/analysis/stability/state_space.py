@@ -1,4 +1,5 @@
-"""Linear models to take away, of a linearisation (`fem_mbs.analysis.linearisation`): state space and descriptor form.
+"""Linear models to take away, of a linearisation (`fem_mbs.analysis.stability.linearisation`): state space and
+descriptor form.
 
     x' = A x + B u,  y = C x + D u          state space: dense, of minimal coordinates, x = (w, w')
     E x' = A x + B u,  y = C x + D u        descriptor: sparse, x = (q, v, a, multipliers), E singular
@@ -23,8 +24,8 @@ import numpy as np
 from scipy.linalg import eigh, lu_factor, lu_solve
 from scipy.sparse import bmat, csc_matrix, csr_matrix, identity, vstack
 
-from fem_mbs.analysis.linear_ports import Inputs, Outputs, inputs_of, outputs_of
-from fem_mbs.analysis.linearisation import Linearisation
+from fem_mbs.analysis.stability.linearisation import Linearisation
+from fem_mbs.analysis.stability.ports import Inputs, Outputs, inputs_of, outputs_of
 from fem_mbs.errors import ModelError
 from fem_mbs.files import replacing
 from fem_mbs.solvers import stepper as S

@@ -12,8 +12,8 @@ from scipy.sparse import block_diag, csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.linear.sensors import slope
-from fem_mbs.analysis.linearisation import Linearisation
 from fem_mbs.analysis.loading import chosen
+from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.start.initial import director_velocities
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel

@@ -1,0 +1,1 @@
+"""Linearisation of moving states, complex modes and stability maps."""
