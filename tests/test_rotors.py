@@ -7,7 +7,7 @@ import pytest
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, solve
-from fem_mbs.analysis.rotating import CONSTANT, choose_frame, constant_frames, rotation_of, steady_rotation
+from fem_mbs.analysis.rotors.rotating import CONSTANT, choose_frame, constant_frames, rotation_of, steady_rotation
 from fem_mbs.solvers.complex_modes import complex_modes
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from fem_mbs.analysis.linear.harmonic_steps import HARMONIC_OPTIONS
 from fem_mbs.analysis.linear.steps import BUCKLING_OPTIONS, LINEAR_STATIC_OPTIONS, MODES_OPTIONS
 from fem_mbs.analysis.linear.transient import LINEAR_TRANSIENT_OPTIONS
-from fem_mbs.analysis.rotor_steps import CAMPBELL_OPTIONS, UNBALANCE_OPTIONS
+from fem_mbs.analysis.rotors.steps import CAMPBELL_OPTIONS, UNBALANCE_OPTIONS
 from fem_mbs.analysis.stability.map import STABILITY_MAP_OPTIONS
 from fem_mbs.analysis.stability.steps import COMPLEX_MODES_OPTIONS, LINEARISE_OPTIONS
 from fem_mbs.analysis.statics.steps import STATIC_OPTIONS

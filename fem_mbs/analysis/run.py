@@ -22,7 +22,7 @@ from fem_mbs.analysis.linear.steps import check_linear
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
 from fem_mbs.analysis.recovered import RecoveredNodes
-from fem_mbs.analysis.rotor_steps import RotorRuns, check_rotor_step
+from fem_mbs.analysis.rotors.steps import RotorRuns, check_rotor_step
 from fem_mbs.analysis.solution import (
     ENERGY_COLUMNS,
     Progress,

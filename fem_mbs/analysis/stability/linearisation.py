@@ -17,7 +17,7 @@ rotating frame u = R_s xi, so v = R_s (xi' + P xi) with P = [Omega]_x on every n
 
     M,   C + 2 M P,   K + C P + M P^2.
 
-`fem_mbs.analysis.rotating` looks which frame makes them constant, by turning the rotor.
+`fem_mbs.analysis.rotors.rotating` looks which frame makes them constant, by turning the rotor.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.analysis.rotation import Rotation, crosses, transport, turn_steadily
+from fem_mbs.analysis.rotors.rotation import Rotation, crosses, transport, turn_steadily
 from fem_mbs.analysis.stability.rate_stiffness import rate_stiffness
 from fem_mbs.analysis.start.initial import director_velocities, function_jets, initial_accelerations, multipliers_of
 from fem_mbs.analysis.start.redundancy import constraint_labels

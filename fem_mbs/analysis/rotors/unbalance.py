@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import vstack
 
-from fem_mbs.analysis.campbell import Spinning, free_motions
+from fem_mbs.analysis.rotors.campbell import Spinning, free_motions
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.rotors import Unbalance

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.campbell import Critical, Spinning, critical_speeds, follow
-from fem_mbs.analysis.rotating import FRAMES
+from fem_mbs.analysis.rotors.campbell import Critical, Spinning, critical_speeds, follow
+from fem_mbs.analysis.rotors.rotating import FRAMES
+from fem_mbs.analysis.rotors.unbalance import steady_response
 from fem_mbs.analysis.solution import Progress
-from fem_mbs.analysis.unbalance import steady_response
 from fem_mbs.elements.bearing import ROW
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel, Step

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import brentq, linear_sum_assignment
 from scipy.sparse import csr_matrix, vstack
 
-from fem_mbs.analysis.rotating import choose_frame, rotation_of, steady_rotation
+from fem_mbs.analysis.rotors.rotating import choose_frame, rotation_of, steady_rotation
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError
 from fem_mbs.model.rotors import Rotor, across

@@ -1,0 +1,1 @@
+"""Rotating frames, Campbell diagrams and unbalance response."""
