@@ -6,9 +6,9 @@ import numpy as np
 from scipy.linalg import eigh
 
 from fem_mbs import Model
-from fem_mbs.analysis.invariants import moments
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.reduction.invariants import moments
 from fem_mbs.parts.part import COMPONENTS, Interface, ReducedPart
 
 STEEL = {"E": 2.1e11, "nu": 0.3, "density": 7850.0}

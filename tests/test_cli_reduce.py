@@ -7,7 +7,7 @@ import pytest
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, read_part
-from fem_mbs.analysis.reduction import METHODS
+from fem_mbs.analysis.reduction.reduce import METHODS
 from fem_mbs.cli.check import _REDUCTIONS, inventory
 from fem_mbs.modelfile.parts import find_interfaces
 

@@ -7,7 +7,7 @@ import pytest
 from solid_meshes import box_mesh
 
 from fem_mbs import Model
-from fem_mbs.analysis.reduction import reduce_part
+from fem_mbs.analysis.reduction.reduce import reduce_part
 from fem_mbs.errors import ModelError
 from fem_mbs.parts.formats import lost_in, read_part, write_part
 from fem_mbs.parts.sid import body_data

@@ -7,9 +7,9 @@ import pytest
 from solid_meshes import box_mesh
 
 from fem_mbs import Model
-from fem_mbs.analysis.invariants import inertia_coordinates, moments
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.reduction.invariants import inertia_coordinates, moments
 from fem_mbs.errors import ModelError
 
 

@@ -9,7 +9,7 @@ import pytest
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, solve
-from fem_mbs.analysis.reduction import reduce_part
+from fem_mbs.analysis.reduction.reduce import reduce_part
 from fem_mbs.elements.solid_recovery import von_mises
 from fem_mbs.errors import ModelError
 from fem_mbs.parts import recovery as reduced_recovery

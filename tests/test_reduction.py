@@ -26,8 +26,8 @@ from fem_mbs import (
     solve,
     write_part,
 )
-from fem_mbs.analysis.reduction import METHODS
-from fem_mbs.analysis.reduction_quality import free_modes_of
+from fem_mbs.analysis.reduction.quality import free_modes_of
+from fem_mbs.analysis.reduction.reduce import METHODS
 from fem_mbs.solvers.factors import NotPositiveDefinite
 from fem_mbs.solvers.fixed_interface import fixed_interface
 from fem_mbs.solvers.free_interface import free_interface

@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, solve
-from fem_mbs.analysis.reduction import reduce_part
+from fem_mbs.analysis.reduction.reduce import reduce_part
 from fem_mbs.errors import ModelError
 from fem_mbs.parts.sid import body_data
 

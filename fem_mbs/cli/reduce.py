@@ -90,7 +90,7 @@ def _reduced(
     options: dict[str, Any],
 ) -> tuple[ReducedPart, list[str]]:  # fmt: skip
     """The reduced part of a file, and what its reader has to say."""
-    from fem_mbs.analysis.reduction import reduce_part
+    from fem_mbs.analysis.reduction.reduce import reduce_part
 
     model, sets, notes = load_part(path, material, thickness, strict)
     try:

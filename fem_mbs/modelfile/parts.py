@@ -42,7 +42,7 @@ def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
 
 
 def _part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
-    from fem_mbs.analysis.reduction import reduce_part
+    from fem_mbs.analysis.reduction.reduce import reduce_part
     from fem_mbs.parts.formats import is_part, read_part
 
     if is_part(path):

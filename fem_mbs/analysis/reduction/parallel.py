@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fem_mbs.analysis.reduction import reduce_part
+from fem_mbs.analysis.reduction.reduce import reduce_part
 from fem_mbs.cluster import TaskProgress, run_tasks
 from fem_mbs.errors import FemMbsError, ModelError
 from fem_mbs.parts.part import ReducedPart

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from fem_mbs.analysis.invariants import directors_of
 from fem_mbs.analysis.linear.linearised import Linearised
-from fem_mbs.analysis.reduction_projection import NodalLoad
+from fem_mbs.analysis.reduction.invariants import directors_of
+from fem_mbs.analysis.reduction.projection import NodalLoad
 from fem_mbs.parts.part import LoadMoments
 from fem_mbs.system.compile import Block, Compiled
 
@@ -32,7 +32,7 @@ def load_moments(
     Args:
         Q: (n_q, n) unknowns of problems per unit of the part's coordinates.
         origin: (dim,) from which positions count [m].
-        loads: of the model, `fem_mbs.analysis.reduction_projection.nodal_loads`.
+        loads: of the model, `fem_mbs.analysis.reduction.projection.nodal_loads`.
     """
     system = linear.system
     nodes, dim = system.nodes.x.shape[0], system.dimension

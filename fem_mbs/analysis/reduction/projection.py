@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.linear.linearised import Linearised
-from fem_mbs.analysis.stress_shapes import stress_shapes
+from fem_mbs.analysis.reduction.stress_shapes import stress_shapes
 from fem_mbs.parts.part import Recovery
 
 __all__ = ["NodalLoad", "gravity_forces", "modal_damping", "nodal_loads", "own_damping", "recovery_of", "unit_loads"]

@@ -29,10 +29,10 @@ import scipy.linalg
 from scipy.sparse import bmat, csr_matrix
 
 from fem_mbs.analysis.linear.linearised import Linearised
-from fem_mbs.analysis.load_moments import load_moments
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.analysis.reduction_interfaces import Boundary, make_boundary
-from fem_mbs.analysis.reduction_projection import (
+from fem_mbs.analysis.reduction.interfaces import Boundary, make_boundary
+from fem_mbs.analysis.reduction.load_moments import load_moments
+from fem_mbs.analysis.reduction.projection import (
     gravity_forces,
     modal_damping,
     nodal_loads,
@@ -40,8 +40,8 @@ from fem_mbs.analysis.reduction_projection import (
     recovery_of,
     unit_loads,
 )
-from fem_mbs.analysis.reduction_quality import accuracy_of, effective_shares, free_modes_of, mass_properties
-from fem_mbs.analysis.reduction_rigid import check_held, rigid_motions
+from fem_mbs.analysis.reduction.quality import accuracy_of, effective_shares, free_modes_of, mass_properties
+from fem_mbs.analysis.reduction.rigid import check_held, rigid_motions
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
@@ -99,7 +99,7 @@ def reduce_part(
         model: any part: solids, beams, points, springs, with supports, equations, couplings, ties; or one that is
             linearised already.
         interfaces: name -> place, or mapping with "on", "kind" ("node", "rigid", "average"), "point", "components",
-            "weights"; see `fem_mbs.analysis.reduction_interfaces.make_boundary`.  A place of one node is that node,
+            "weights"; see `fem_mbs.analysis.reduction.interfaces.make_boundary`.  A place of one node is that node,
             of several nodes tied rigidly.
         method: "guyan", "craig_bampton" (modes with held interfaces), "macneal", "rubin", "craig_chang", "herting"
             (elastic modes of the part with free interfaces).
@@ -119,8 +119,9 @@ def reduce_part(
         state: "start", or "end": about the place and stresses that the model's steps leave.
         release: take supports and motions of nodes of the interfaces away.
         recovery: keep the displacements of all nodes; "stress": and the stresses at those of solid and plane parts.
-        stiffening: geometric stiffness per unit of the loads of a moving part (`fem_mbs.analysis.stiffening`): the
-            interface that carries the body's frame, or "free"; None: none.
+        stiffening: geometric stiffness per unit of the loads of a moving part
+            (`fem_mbs.analysis.reduction.stiffening`): the interface that carries the body's frame, or "free"; None:
+            none.
         name: of the part; None: the model's title.
 
     Returns:
@@ -409,7 +410,7 @@ def _damping(linear, damping, basis: _Basis, Q: np.ndarray, rigid: np.ndarray) -
 
 def _moments(linear: Linearised, Q: np.ndarray, origin: np.ndarray):
     """Moments of the shapes, where the masses have them."""
-    from fem_mbs.analysis.invariants import moments
+    from fem_mbs.analysis.reduction.invariants import moments
 
     try:
         return moments(linear, linear.expand(Q), origin)
@@ -421,7 +422,7 @@ def _stiffening(linear, boundary: Boundary, Q, rigid_q, combination, origin, fra
     """Geometric stiffness per unit of loads, if it is asked for."""
     if frame is None:
         return {}
-    from fem_mbs.analysis.stiffening import stiffening
+    from fem_mbs.analysis.reduction.stiffening import stiffening
 
     rigid = np.concatenate((boundary.rigid_motions(origin) @ combination, boundary.inside(rigid_q)))
     return stiffening(linear, boundary, Q, rigid, origin, frame)

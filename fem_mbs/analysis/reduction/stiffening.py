@@ -27,9 +27,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import bmat, csr_matrix, diags
 
-from fem_mbs.analysis.invariants import InertiaCoordinates, inertia_coordinates
 from fem_mbs.analysis.linear.linearised import Linearised, Response
-from fem_mbs.analysis.reduction_interfaces import Boundary
+from fem_mbs.analysis.reduction.interfaces import Boundary
+from fem_mbs.analysis.reduction.invariants import InertiaCoordinates, inertia_coordinates
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers.free_interface import InertiaRelief
 

@@ -1,0 +1,1 @@
+"""Reduction of parts by component modes."""
