@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fem_mbs import AnalysisError, Mesh, Model, ModelError, Modification, assemble_components
-from fem_mbs.analysis.parameters import _scaled, changed_rows, default_parameters, read_parameter
+from fem_mbs.analysis.components.parameters import _scaled, changed_rows, default_parameters, read_parameter
 from fem_mbs.cli.main import app
 
 VALUES = {
@@ -398,7 +398,7 @@ def test_command(frame_file, tmp_path):
 
 def test_command_says_which_answers_are_rough(frame_file, monkeypatch, tmp_path):
     """Where new modes of components lead to no answer, that of the baseline's modes is given as such."""
-    from fem_mbs.analysis import modification
+    from fem_mbs.analysis.components import modification
 
     monkeypatch.setattr(modification, "_ROUNDS", 0)
     out = tmp_path / "m.json"

@@ -437,8 +437,8 @@ def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
 
 def inventory() -> Iterator[str]:
     """What there is, by name; nothing is compiled."""
+    from fem_mbs.analysis.components.parameters import KINDS
     from fem_mbs.analysis.options import STEP_OPTIONS
-    from fem_mbs.analysis.parameters import KINDS
     from fem_mbs.analysis.transient.rules import RULES
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions.kinds import FUNCTION_KINDS

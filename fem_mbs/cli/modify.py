@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fem_mbs.analysis.components import Assembly, assemble_components
-from fem_mbs.analysis.modification import Answer, Combination, Modification
-from fem_mbs.analysis.parameters import default_parameters
+from fem_mbs.analysis.components.modification import Answer, Combination, Modification
+from fem_mbs.analysis.components.parameters import default_parameters
+from fem_mbs.analysis.components.synthesis import Assembly, assemble_components
 from fem_mbs.errors import AnalysisError, InputError, ModelError
 from fem_mbs.modelfile.read import load_model, locate_error
 

@@ -252,7 +252,7 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
         found = symmetric_modes(K, M, G, options["count"])
         found.vectors[:] /= np.sqrt(np.einsum("ik,ik->k", found.vectors, M @ found.vectors))
     elif options["component_cutoff"] is not None:
-        from fem_mbs.analysis.components import component_modes
+        from fem_mbs.analysis.components.synthesis import component_modes
 
         found, extra["components"] = component_modes(
             linear, float(options["component_cutoff"]), options["count"], f'Step "{name}"'

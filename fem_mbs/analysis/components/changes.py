@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.analysis.components import Assembly
-from fem_mbs.analysis.parameters import Parameter, changed_rows
+from fem_mbs.analysis.components.parameters import Parameter, changed_rows
+from fem_mbs.analysis.components.synthesis import Assembly
 from fem_mbs.system.matrices import Picked
 
 __all__ = ["Changes"]

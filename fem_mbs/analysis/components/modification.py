@@ -29,9 +29,9 @@ import scipy.linalg
 from scipy.optimize import brentq
 from scipy.sparse import csr_matrix
 
-from fem_mbs.analysis.components import Assembly
-from fem_mbs.analysis.modification_changes import Changes
-from fem_mbs.analysis.parameters import Parameter, read_parameter
+from fem_mbs.analysis.components.changes import Changes
+from fem_mbs.analysis.components.parameters import Parameter, read_parameter
+from fem_mbs.analysis.components.synthesis import Assembly
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.linear import one_blas_thread
 from fem_mbs.solvers.substructures import Reduced, Substructure, couple
@@ -85,8 +85,9 @@ class Modification:
     """A baseline and parameters that may change.
 
     Args:
-        assembly: the baseline, of `fem_mbs.analysis.components.assemble_components`.
-        parameters: `Parameter` or texts as "density:chopper"; see `fem_mbs.analysis.parameters.read_parameter`.
+        assembly: the baseline, of `fem_mbs.analysis.components.synthesis.assemble_components`.
+        parameters: `Parameter` or texts as "density:chopper"; see
+        `fem_mbs.analysis.components.parameters.read_parameter`.
 
     Raises:
         ModelError: a parameter that does not exist, named twice, or that nothing has.

@@ -1,0 +1,1 @@
+"""Coupling of reduced parts, sensitivities and modifications."""
