@@ -178,7 +178,7 @@ _OFFSETS = np.array(((0.1, -0.2, 0.05), (-0.15, 0.1, 0.2)))
 
 
 def _beam3(second_order, damping=0.0, fixed=(), offsets=False, shares=False):
-    """See `fem_mbs.elements.beam3d_common.PAR`; ``shares``: with those of bending."""
+    """See `fem_mbs.elements.beams.beam3d_common.PAR`; ``shares``: with those of bending."""
 
     def par(rng):
         chord = _CHORD3[1] - _CHORD3[0]

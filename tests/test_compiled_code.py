@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 from fem_mbs import contract
-from fem_mbs.elements import beam3d, equation, truss
+from fem_mbs.elements import equation, truss
+from fem_mbs.elements.beams import beam3d
 from fem_mbs.solvers import stepper
 
 

@@ -105,7 +105,7 @@ class Beams(ModelBase):
                 "natural" or "corotational" (rotations against the chord), which tend to different theories
                 (docs/theory.md, section 4); None: "exact", in the plane "natural" where a ``rule`` is named that only
                 natural strains have.
-            rule: mid-step rule of natural strains in the plane; see `fem_mbs.elements.beam2d`.
+            rule: mid-step rule of natural strains in the plane; see `fem_mbs.elements.beams.beam2d`.
             second_order: second-order terms of the strains (Meijaard).
             shear: shear deformation (Timoshenko), else Kirchhoff.
             inextensible: short for fixed = "extension".

@@ -607,9 +607,9 @@ def reference_strains(
 
     strains "exact": the logarithm of the relative rigid motion of the ends. "corotational": natural rotations against
     the chord with the shortest rotation of the section onto it. Both have second-order terms with the ``shares``
-    (n, 2, 2) of bending (see `bending_shares`; None: no shear strain), see `fem_mbs.elements.beam3d_exact` and
-    `fem_mbs.elements.beam3d`, where they are taken as `along_axis` gives them. "generalised": Meijaard 1993, eqs 2 and
-    16. Complex places give derivatives (`Reference.gradients`).
+    (n, 2, 2) of bending (see `bending_shares`; None: no shear strain), see `fem_mbs.elements.beams.beam3d_exact` and
+    `fem_mbs.elements.beams.beam3d`, where they are taken as `along_axis` gives them. "generalised": Meijaard 1993, eqs
+    2 and 16. Complex places give derivatives (`Reference.gradients`).
     """
     l, L = np.asarray(chords), np.asarray(length, float)
     n = np.sqrt((l * l).sum(axis=1))
@@ -658,7 +658,7 @@ def along_axis(S: np.ndarray, e: np.ndarray, fixed: Sequence[int]) -> tuple[np.n
 
 
 def _composed(d: np.ndarray, shares: np.ndarray | None, g, L: np.ndarray) -> np.ndarray:
-    """Strains (n, 6) with second-order terms; see `fem_mbs.elements.beam3d_common.composed`."""
+    """Strains (n, 6) with second-order terms; see `fem_mbs.elements.beams.beam3d_common.composed`."""
     g = np.broadcast_to(g, L.shape)
     bow = d[:, 1:3] / L[:, None]
     k = bow if shares is None else np.einsum("nij,nj->ni", shares, bow)
@@ -674,7 +674,7 @@ def _composed(d: np.ndarray, shares: np.ndarray | None, g, L: np.ndarray) -> np.
 
 
 def _logarithm(lam: np.ndarray, c: np.ndarray, L: np.ndarray) -> np.ndarray:
-    """Basic strains d (n, 6) of `fem_mbs.elements.beam3d_exact` from lambda (n, 3) and c (n, 3, 3)."""
+    """Basic strains d (n, 6) of `fem_mbs.elements.beams.beam3d_exact` from lambda (n, 3) and c (n, 3, 3)."""
     r = 0.5 * np.stack([c[:, 2, 1] - c[:, 1, 2], c[:, 0, 2] - c[:, 2, 0], c[:, 1, 0] - c[:, 0, 1]], axis=1)
     chi = 0.5 * (np.trace(c, axis1=1, axis2=2) - 1.0)
     t = (1.0 - chi) / (1.0 + chi)

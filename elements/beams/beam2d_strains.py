@@ -6,8 +6,8 @@ Meijaard 1993, eqs 2-6 and 16, in the plane.  With the chord l = x_q - x_p and t
 
 and the energy  EA/L e^2/2 + EI/((1 + phi) L^3) [(4 + phi)(e5^2 + e6^2)/2 + (phi - 2) e5 e6].  e5 and e6 are bilinear
 in l and the directors, so their mid-step gradient is an exact quotient; e composes at the averaged strains
-(docs/theory.md, section 1).  To first order e5 = -L theta_1 and e6 = L theta_2 of `fem_mbs.elements.beam2d`; where an
-element turns far within itself this one is softer, since it measures sines.
+(docs/theory.md, section 1).  To first order e5 = -L theta_1 and e6 = L theta_2 of `fem_mbs.elements.beams.beam2d`;
+where an element turns far within itself this one is softer, since it measures sines.
 
 Dofs: (x_p, vartheta_p, x_q, vartheta_q).  ``inextensible``: e = 0 at the end of each step, with a multiplier N.
 """
@@ -34,8 +34,8 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.beam2d_common import OUTPUTS, section_forces
-from fem_mbs.elements.beam_stretch import plane_stretch
+from fem_mbs.elements.beams.beam2d_common import OUTPUTS, section_forces
+from fem_mbs.elements.beams.stretch import plane_stretch
 from fem_mbs.elements.registry import ElementType
 
 EA, S55, S56, LENGTH, EX, EY, CURVATURE, DAMPING, SCALE = 0, 1, 2, 3, 4, 5, 6, 7, 8

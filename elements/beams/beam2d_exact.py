@@ -35,7 +35,7 @@ Dofs: (x_p, vartheta_p, x_q, vartheta_q).  The rotation of a node is counted fro
 straight and unstressed, over any number of turns; |psi| < 2 pi.  With ``inextensible`` the strain e is held at zero at
 the end of each step by a multiplier N.  Damping beta [s]: stiffness proportional, sigma += beta S d(strain)/dt.
 
-Section forces: `fem_mbs.elements.beam2d_common`.
+Section forces: `fem_mbs.elements.beams.beam2d_common`.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.beam2d_common import OUTPUTS, section_forces
-from fem_mbs.elements.beam_stretch import plane_stretch
+from fem_mbs.elements.beams.beam2d_common import OUTPUTS, section_forces
+from fem_mbs.elements.beams.stretch import plane_stretch
 from fem_mbs.elements.kinematics import relative_angle
 from fem_mbs.elements.registry import ElementType, Watch
 

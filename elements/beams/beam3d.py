@@ -9,10 +9,11 @@ Ends P = x + R a with rigid offsets a, section triads [e_x e_y e_z] = R A, chord
       e1 = b1 + (2 b3^2 + b3 b4 + 2 b4^2 + 2 b5^2 + b5 b6 + 2 b6^2)/(30 L)
       e2 = b2 + (b4 b5 - b3 b6)/L
       e3, e4 = b3, b4 +- b2 (b5 + b6)/(6 L),   e5, e6 = b5, b6 -+ b2 (b3 + b4)/(6 L)
-- ``corotational_beam3``  natural strains against the element triad (`fem_mbs.elements.beam3d_natural`), the elongation
+- ``corotational_beam3``  natural strains against the element triad (`fem_mbs.elements.beams.beam3d_natural`), the
+elongation
   |l| - L, the twist tau and the rotations theta_p, theta_q of both end sections across the chord.  As d1 = |l| - L,
   (d3, -d2) = L (theta_p + theta_q)/2, d4 = L tau, (d5, d6) = L (theta_q - theta_p), with the shares (k2, k3) of
-  (d2, d3)/L that bending has (`fem_mbs.elements.beam3d_exact`) and w = (d2, d3)/L - k, u = k - (d2, d3)/(2 L):
+  (d2, d3)/L that bending has (`fem_mbs.elements.beams.beam3d_exact`) and w = (d2, d3)/L - k, u = k - (d2, d3)/(2 L):
       e1 = d1 + (d5^2 + d6^2)/(24 L) - (d2^2 + d3^2)/(2 L) + k2 d2 + k3 d3 - 0.4 L (k2^2 + k3^2)
       (e2, e3) = (d2, d3) + d1 w - d4 (d5, d6)/(6 L),   e4 = d4 + u2 d5 + u3 d6,   (e5, e6) = (d5, d6) + d4 w
   which are the strains of the exact beam to second order.
@@ -53,8 +54,8 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements import beam3d_natural as natural_strains
-from fem_mbs.elements.beam3d_common import (
+from fem_mbs.elements.beams import beam3d_natural as natural_strains
+from fem_mbs.elements.beams.beam3d_common import (
     DAMPING,
     FIXED,
     LENGTH,

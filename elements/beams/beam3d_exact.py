@@ -19,7 +19,7 @@ With a shear force the bending varies along the element.  The shares c of the sh
     e_4 = d_4 + c_2 d_5 + c_3 d_6,   e_5 = d_5 - c_2 d_4,   e_6 = d_6 - c_3 d_4
 
 by which the energy is right to third order in the strains.  Stresses sigma = S (e - e0) + s0, damping beta S de/dt and
-fixed strains as `fem_mbs.elements.beam3d` has them; S is over these strains.
+fixed strains as `fem_mbs.elements.beams.beam3d` has them; S is over these strains.
 
 Over a step lambda, r and chi are bilinear in chord and directors, with exact quotients; a and b are functions of one
 scalar, with divided differences that do not cancel; products take means.  So energy, momentum and angular momentum are
@@ -52,7 +52,7 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.beam3d_common import (
+from fem_mbs.elements.beams.beam3d_common import (
     DAMPING,
     FIXED,
     LENGTH,
@@ -79,7 +79,7 @@ from fem_mbs.elements.beam3d_common import (
     store_tangent,
     turn,
 )
-from fem_mbs.elements.beam3d_natural import atan_difference
+from fem_mbs.elements.beams.beam3d_natural import atan_difference
 from fem_mbs.elements.registry import Watch
 
 __all__ = ["TYPES", "coefficients"]

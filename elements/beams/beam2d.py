@@ -57,8 +57,8 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.beam2d_common import OUTPUTS, section_forces
-from fem_mbs.elements.beam_stretch import plane_stretch
+from fem_mbs.elements.beams.beam2d_common import OUTPUTS, section_forces
+from fem_mbs.elements.beams.stretch import plane_stretch
 from fem_mbs.elements.kinematics import relative_angle
 from fem_mbs.elements.registry import ElementType
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.contract import DISSIPATED, STRAIN, inline, inner
-from fem_mbs.elements.beam_stretch import space_stretch
+from fem_mbs.elements.beams.stretch import space_stretch
 from fem_mbs.elements.kinematics import cayley_tangent, rotate, spin
 from fem_mbs.elements.registry import ElementType
 
