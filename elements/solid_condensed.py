@@ -45,7 +45,7 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements import solid
-from fem_mbs.elements.mass import add_momentum
+from fem_mbs.elements.masses.lumped import add_momentum
 from fem_mbs.elements.registry import ElementType
 from fem_mbs.elements.solid_mass import ALPHA, FIRST, mass_parameters, masses_of
 from fem_mbs.elements.solid_strains import add_product, forward, inverse3, strain_matrix

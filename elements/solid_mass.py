@@ -33,7 +33,7 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.mass import add_momentum
+from fem_mbs.elements.masses.lumped import add_momentum
 from fem_mbs.elements.registry import ElementType
 from fem_mbs.elements.solid_shapes import (
     determinants,

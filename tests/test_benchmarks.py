@@ -111,7 +111,8 @@ def test_unknown_case_is_refused(checkout):
 
 def test_operations_are_counted_exactly(rows):
     flops = {row["what"]: row["flops_per_element"] for row in rows["kernel"]}
-    # of a plane point mass: f = 1 + alpha h/2, then m (f U - h V0), and sf m g in x and y; see elements/mass.py
+    # of a plane point mass: f = 1 + alpha h/2, then m (f U - h V0), and sf m g in x and y; see
+    # elements/masses/lumped.py
     assert flops["mass2, force"] == 22
     assert flops["truss2, force and tangent"] > flops["truss2, force"] > 40
     assert flops["exact_beam2, force and tangent"] > flops["exact_beam2, force"] > 100

@@ -18,7 +18,8 @@ def coriolis_matrix(system: Compiled, omega, state: State | None = None) -> csr_
     """Matrix G (N, N), skew, over all dofs, with the Coriolis force -G v of a frame that turns with omega [rad/s].
 
     With coordinates y of constant masses M_ij (positions of nodes, directors of beams and bodies; see
-    `fem_mbs.elements.director_mass`) the power of the force on velocities dy is -2 sum_ij M_ij dy_i . (omega x y_j'):
+    `fem_mbs.elements.masses.director_mass`) the power of the force on velocities dy is -2 sum_ij M_ij dy_i . (omega x
+    y_j'):
 
         G = 2 J^T (M (x) [omega]_x) J,   y' = J v   (of solids J is the identity).
 

@@ -272,8 +272,8 @@ class Forces(ModelBase):
                 node's body axes (the global ones at the start, unless the node is a turned body's) [kg, kg m, kg m^2].
 
         A matrix of a rigid body (A = m I, skew coupling, admissible inertia) is taken as that, in directors; any other,
-        of added or condensed masses, by Kirchhoff's equations (`fem_mbs.elements.nodal_mass`).  Where A = m I, gravity
-        acts on m at the centre that the coupling's skew part says; where it is not, the matrix has no weight.
+        of added or condensed masses, by Kirchhoff's equations (`fem_mbs.elements.masses.nodal_mass`).  Where A = m I,
+        gravity acts on m at the centre that the coupling's skew part says; where it is not, the matrix has no weight.
         """
         owner = self._label("Nodal mass", name)
         nodes = self.nodes_of(at, owner)
