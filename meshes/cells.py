@@ -2,7 +2,7 @@
 
 Nodes come in the order that meshio, VTK and Abaqus share (corners, then mid-side nodes).  Facets are numbered from 0 as
 Abaqus numbers its faces S1, S2, ... (the Abaqus Elements Guide), their nodes so that the normal points outwards; they
-are those of `fem_mbs.elements.solid_shapes.FACES`, which knows shape functions too (a test compares the two).
+are those of `fem_mbs.elements.solids.shapes.FACES`, which knows shape functions too (a test compares the two).
 """
 
 from __future__ import annotations

@@ -10,18 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import (
-    flexible_body,
-    flexible_load,
-    solid,
-    solid_centrifugal,
-    solid_condensed,
-    solid_loads,
-    solid_mass,
-    solid_plane,
-)
+from fem_mbs.elements import flexible_body, flexible_load
 from fem_mbs.elements.laws import piecewise
-from fem_mbs.elements.solid_shapes import local_nodes
+from fem_mbs.elements.solids import centrifugal as solid_centrifugal
+from fem_mbs.elements.solids import condensed as solid_condensed
+from fem_mbs.elements.solids import loads as solid_loads
+from fem_mbs.elements.solids import mass as solid_mass
+from fem_mbs.elements.solids import plane as solid_plane
+from fem_mbs.elements.solids import space as solid
+from fem_mbs.elements.solids.shapes import local_nodes
 from fem_mbs.parts.part import Moments
 
 

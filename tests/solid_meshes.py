@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import coo_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.elements.registry import element_type
+from fem_mbs.elements.solids import shapes
 
 _EDGES = {
     "triangle6": shapes._EDGES3,

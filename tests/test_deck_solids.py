@@ -62,7 +62,8 @@ def test_masses_of_transients_are_never_singular(name, mass, tmp_path):
     path = tmp_path / "d.inp"
     path.write_text(text + "*STEP\n*DYNAMIC\n1e-3, 1e-2\n*END STEP\n")
     blocks = [b for b in convert(read_deck(path)).model.compile().system.blocks if b.type.inertia]
-    from fem_mbs.elements import solid_mass, solid_shapes
+    from fem_mbs.elements.solids import mass as solid_mass
+    from fem_mbs.elements.solids import shapes as solid_shapes
 
     deck = read_deck(path)
     cell = blocks[0].type.name.split("_")[-1]

@@ -10,7 +10,7 @@ import pytest
 from meshio import gmsh
 from solid_meshes import grid
 
-from fem_mbs.elements import solid_shapes as shapes
+from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, FACETS, facets_of, match_facets
 from fem_mbs.meshes.gmsh_index import CELL_TYPES

@@ -9,8 +9,9 @@ import pytest
 from solid_meshes import box_mesh, grid
 
 from fem_mbs import Model, solve
-from fem_mbs.elements import solid_recovery, solid_shapes
-from fem_mbs.elements.solid_material import orthotropic, turned
+from fem_mbs.elements.solids import recovery as solid_recovery
+from fem_mbs.elements.solids import shapes as solid_shapes
+from fem_mbs.elements.solids.material import orthotropic, turned
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from solid_meshes import boundary_faces, grid
 
-from fem_mbs.elements.solid_shapes import CELLS
+from fem_mbs.elements.solids.shapes import CELLS
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures as plot
 from fem_mbs.plot.model import _magnification

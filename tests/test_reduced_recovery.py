@@ -10,7 +10,7 @@ from solid_meshes import box_mesh
 
 from fem_mbs import Model, solve
 from fem_mbs.analysis.reduction.reduce import reduce_part
-from fem_mbs.elements.solid_recovery import von_mises
+from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.errors import ModelError
 from fem_mbs.parts import recovery as reduced_recovery
 from fem_mbs.parts.recovery import displacements, hot_spots, peak_stresses, rotations, stresses

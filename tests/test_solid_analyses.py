@@ -8,9 +8,12 @@ from solid_meshes import boundary_faces, grid
 
 from fem_mbs import Model, solve
 from fem_mbs.contract import KINETIC, STRAIN
-from fem_mbs.elements import solid, solid_loads, solid_mass, solid_plane
 from fem_mbs.elements.registry import element_type
-from fem_mbs.elements.solid_material import isotropic, plane
+from fem_mbs.elements.solids import loads as solid_loads
+from fem_mbs.elements.solids import mass as solid_mass
+from fem_mbs.elements.solids import plane as solid_plane
+from fem_mbs.elements.solids import space as solid
+from fem_mbs.elements.solids.material import isotropic, plane
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.system.compile import Block
 

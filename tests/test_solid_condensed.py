@@ -10,8 +10,10 @@ from solid_meshes import box_mesh
 from fem_mbs import Model, solve
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.elements import solid, solid_condensed, solid_mass
-from fem_mbs.elements import solid_shapes as shapes
+from fem_mbs.elements.solids import condensed as solid_condensed
+from fem_mbs.elements.solids import mass as solid_mass
+from fem_mbs.elements.solids import shapes
+from fem_mbs.elements.solids import space as solid
 from fem_mbs.errors import ModelError
 
 DENSITY = 2.3

@@ -10,10 +10,11 @@ from fem_mbs import Mesh, Model, ModelError, run, solve
 from fem_mbs.analysis.fields import MISES, STRAIN, STRESS, Fields, SolidPart, fields_of
 from fem_mbs.analysis.header import fingerprint
 from fem_mbs.analysis.run import _Run
-from fem_mbs.elements import solid, solid_plane
 from fem_mbs.elements.registry import element_type
-from fem_mbs.elements.solid_recovery import von_mises
-from fem_mbs.elements.solid_shapes import FACES, rule
+from fem_mbs.elements.solids import plane as solid_plane
+from fem_mbs.elements.solids import space as solid
+from fem_mbs.elements.solids.recovery import von_mises
+from fem_mbs.elements.solids.shapes import FACES, rule
 from fem_mbs.meshes.mesh import CellBlock
 
 KINDS = {**solid.KINDS, **solid_plane.KINDS}

@@ -8,9 +8,12 @@ from scipy.sparse.linalg import spsolve
 from solid_meshes import Part, boundary_faces, grid
 
 from fem_mbs.contract import LEDGER, LOAD_WORK, ONE_STATE, STRAIN, TWO_STATE
-from fem_mbs.elements import solid, solid_loads, solid_plane, solid_recovery
-from fem_mbs.elements import solid_shapes as shapes
-from fem_mbs.elements.solid_material import isotropic, plane
+from fem_mbs.elements.solids import loads as solid_loads
+from fem_mbs.elements.solids import plane as solid_plane
+from fem_mbs.elements.solids import recovery as solid_recovery
+from fem_mbs.elements.solids import shapes
+from fem_mbs.elements.solids import space as solid
+from fem_mbs.elements.solids.material import isotropic, plane
 
 E, NU = 210.0, 0.3
 PLANE = [n for n in solid_plane.KINDS if n.startswith("plane")]

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from solid_meshes import Part, grid
 
-from fem_mbs.elements import solid, solid_plane, solid_recovery
-from fem_mbs.elements import solid_shapes as shapes
-from fem_mbs.elements.solid_material import isotropic, orthotropic, plane, turned
+from fem_mbs.elements.solids import plane as solid_plane
+from fem_mbs.elements.solids import recovery as solid_recovery
+from fem_mbs.elements.solids import shapes
+from fem_mbs.elements.solids import space as solid
+from fem_mbs.elements.solids.material import isotropic, orthotropic, plane, turned
 
 
 @pytest.mark.parametrize("key", shapes.RULES, ids=str)

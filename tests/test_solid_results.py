@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from fem_mbs.elements.solid_shapes import CELLS
+from fem_mbs.elements.solids.shapes import CELLS
 from fem_mbs.errors import ResultsError
 from fem_mbs.results.fields import field_key, regions, split_key
 from fem_mbs.results.reader import Results, ResultsWriter

@@ -12,7 +12,8 @@ from test_model_solids import NU, RHO, E, last, part, stress_of
 from fem_mbs import Model, ModelError, solve
 from fem_mbs.analysis.linear.coriolis import coriolis_matrix
 from fem_mbs.contract import FORCE, N_CTL, SF, SK
-from fem_mbs.elements import solid_mass, solid_recovery
+from fem_mbs.elements.solids import mass as solid_mass
+from fem_mbs.elements.solids import recovery as solid_recovery
 
 
 @pytest.mark.parametrize("mass", ["consistent", "lumped"])

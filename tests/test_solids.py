@@ -9,10 +9,11 @@ from scipy.sparse.linalg import spsolve
 from solid_meshes import Part, grid
 
 from fem_mbs.contract import KINETIC, LEDGER, LX, LZ, PX, STRAIN
-from fem_mbs.elements import solid, solid_mass
-from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.elements.registry import element_type
-from fem_mbs.elements.solid_material import isotropic, orthotropic, thermal_strain, turned
+from fem_mbs.elements.solids import mass as solid_mass
+from fem_mbs.elements.solids import shapes
+from fem_mbs.elements.solids import space as solid
+from fem_mbs.elements.solids.material import isotropic, orthotropic, thermal_strain, turned
 from fem_mbs.errors import ModelError
 
 SOLIDS = list(solid.KINDS)

@@ -5,7 +5,7 @@ import pytest
 from solid_meshes import boundary_faces, grid
 
 from fem_mbs import Mesh, Model, ModelError, solve
-from fem_mbs.elements import solid_shapes as shapes
+from fem_mbs.elements.solids import shapes
 from fem_mbs.meshes.mesh import CellBlock
 from fem_mbs.system.surfaces import closest_points
 

@@ -2,7 +2,7 @@
 
     sigma = F S F^T / det F  at the integration points (S itself where kinematics are linear, or a step is)
     node: mean over the cells of one part that meet there of the polynomial through the integration points
-          (Hinton & Campbell 1974, doi:10.1002/nme.1620080303; `fem_mbs.elements.solid_recovery`)
+          (Hinton & Campbell 1974, doi:10.1002/nme.1620080303; `fem_mbs.elements.solids.recovery`)
     von Mises: of the mean tensor at the node
 
 Never over two parts: stresses jump where the material does.  Frames keep single precision (7 digits), more than an
@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.elements import solid, solid_plane
-from fem_mbs.elements.solid_recovery import cauchy_stresses, extrapolation, outputs, von_mises
+from fem_mbs.elements.solids import plane as solid_plane
+from fem_mbs.elements.solids import space as solid
+from fem_mbs.elements.solids.recovery import cauchy_stresses, extrapolation, outputs, von_mises
 from fem_mbs.results.fields import field_key, regions
 
 __all__ = ["COMPONENTS", "MISES", "STRAIN", "STRESS", "Fields", "SolidPart", "fields_of", "solid_parts"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.fields import COMPONENTS, MISES, STRESS
-from fem_mbs.elements.solid_recovery import von_mises
+from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.reduced import PlacedPart
 from fem_mbs.parts.recovery import stress_regions, stresses, turned

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.elements.solid_mass import linear_images
+from fem_mbs.elements.solids.mass import linear_images
 from fem_mbs.errors import FemMbsError, MeshError
 from fem_mbs.meshes.abaqus import read_deck
 from fem_mbs.meshes.calculix_dat import DatFile, Modes, Print, read_dat

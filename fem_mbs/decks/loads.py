@@ -245,7 +245,7 @@ def _pressure(conv, plan, names, label, load: Dload, elements, factor, function)
 
 
 def _check_face(group: Group, face: int, load) -> None:
-    from fem_mbs.elements.solid_shapes import FACES
+    from fem_mbs.elements.solids.shapes import FACES
 
     count = len(FACES[group.cell])
     if not 0 <= face < count:

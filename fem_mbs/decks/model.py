@@ -401,7 +401,7 @@ def stiffness_matrix(conv: Conversion, material: Material) -> np.ndarray:
     Raises:
         ModelError: its constants belong to no material.
     """
-    from fem_mbs.elements.solid_material import isotropic, orthotropic
+    from fem_mbs.elements.solids.material import isotropic, orthotropic
 
     e = material.elastic
     c = [float(v) for v in constants(conv, material, e.constants, e.temperature, "the elasticity")]

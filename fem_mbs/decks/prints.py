@@ -29,7 +29,7 @@ from fem_mbs.decks.beams import beam_section, directions
 from fem_mbs.decks.model import Conversion, Group, density_of, material_of, stiffness_matrix
 from fem_mbs.decks.solids import volumes
 from fem_mbs.decks.steps import StepPlan
-from fem_mbs.elements import solid_shapes as shapes
+from fem_mbs.elements.solids import shapes
 from fem_mbs.meshes.abaqus_deck import OutputRequest
 
 __all__ = ["Printer"]

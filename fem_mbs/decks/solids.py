@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.decks.model import Conversion, Group, density_of, expansion_of, material_of, stiffness_matrix
-from fem_mbs.elements import solid_shapes as shapes
+from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.meshes.abaqus import element_place
 

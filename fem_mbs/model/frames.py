@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import solid_condensed, solid_mass
 from fem_mbs.elements.registry import element_type
-from fem_mbs.elements.solid_centrifugal import centrifugal_parameters
+from fem_mbs.elements.solids import condensed as solid_condensed
+from fem_mbs.elements.solids import mass as solid_mass
+from fem_mbs.elements.solids.centrifugal import centrifugal_parameters
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import DoubleIntegral, TimeFunction, make_function
 from fem_mbs.model.base import ModelBase

@@ -15,9 +15,14 @@ from collections import ChainMap
 
 import numpy as np
 
-from fem_mbs.elements import solid, solid_condensed, solid_loads, solid_mass, solid_material, solid_plane
-from fem_mbs.elements import solid_shapes as shapes
 from fem_mbs.elements.registry import element_type
+from fem_mbs.elements.solids import condensed as solid_condensed
+from fem_mbs.elements.solids import loads as solid_loads
+from fem_mbs.elements.solids import mass as solid_mass
+from fem_mbs.elements.solids import material as solid_material
+from fem_mbs.elements.solids import plane as solid_plane
+from fem_mbs.elements.solids import shapes
+from fem_mbs.elements.solids import space as solid
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.meshes.cells import facets_of
@@ -81,7 +86,7 @@ class Solids(ModelBase):
             mass: "consistent", "lumped", or "reduced": consistent, with the integration points of the stiffness, as
                 CalculiX integrates all its solids (singular in parts with fewer points than nodes); of
                 element = "incompatible" also "incompatible": with that of the modes within elements, as CalculiX has,
-                for linear steps (see `fem_mbs.elements.solid_condensed`); other cells of the part have "reduced".
+                for linear steps (see `fem_mbs.elements.solids.condensed`); other cells of the part have "reduced".
             damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
             mass_damping: proportional to mass, alpha [1/s].
 

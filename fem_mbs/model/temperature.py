@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.elements import solid, solid_plane
-from fem_mbs.elements import solid_shapes as shapes
+from fem_mbs.elements.solids import plane as solid_plane
+from fem_mbs.elements.solids import shapes
+from fem_mbs.elements.solids import space as solid
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.base import ModelBase

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements.solid_recovery import von_mises
+from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.errors import ModelError
 from fem_mbs.parts.part import Recovery, ReducedPart
 

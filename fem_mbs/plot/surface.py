@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.elements.solid_shapes import CELLS, FACES, shape_functions
+from fem_mbs.elements.solids.shapes import CELLS, FACES, shape_functions
 from fem_mbs.results.fields import is_continuum
 
 __all__ = ["Skin", "normals", "outer_facets"]

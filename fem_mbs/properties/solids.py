@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fem_mbs.elements import solid_material
+from fem_mbs.elements.solids import material as solid_material
 from fem_mbs.errors import ModelError
 from fem_mbs.properties.sections import Material
 

@@ -1,6 +1,6 @@
 """Cells and fields of parts in a results header: what a block is made of, and which values its nodes have.
 
-Blocks of solid and plane cells carry ``cell`` (names and node order of meshio, as in `fem_mbs.elements.solid_shapes`),
+Blocks of solid and plane cells carry ``cell`` (names and node order of meshio, as in `fem_mbs.elements.solids.shapes`),
 ``group`` (the part they belong to; a part of several kinds of cells is one block per kind) and ``region``.  Values like
 stresses jump from part to part: they are averaged over the cells of one part only.  Parts that share no node are in one
 *region* and share one column of the frames; where parts touch, there is a column per region.  The header's ``fields``
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.elements.solid_shapes import CELLS, n_nodes
+from fem_mbs.elements.solids.shapes import CELLS, n_nodes
 
 __all__ = ["LINES", "MODAL", "cell_kind", "field_key", "is_continuum", "part_file", "regions", "split_key"]
 

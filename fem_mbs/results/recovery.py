@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.fields import COMPONENTS, MISES, STRESS
-from fem_mbs.elements.solid_recovery import von_mises
-from fem_mbs.elements.solid_shapes import CELLS
+from fem_mbs.elements.solids.recovery import von_mises
+from fem_mbs.elements.solids.shapes import CELLS
 from fem_mbs.errors import ResultsError
 from fem_mbs.parts.hdf5 import read_part, write_part
 from fem_mbs.parts.part import ReducedPart

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from fem_mbs.elements import solid_shapes as shapes
+from fem_mbs.elements.solids import shapes
 
 __all__ = ["Foot", "closest_points"]
 

@@ -1,7 +1,7 @@
 """Unknowns within elements that modes know besides those of nodes: of hexahedra with incompatible modes.
 
 Condensed statically they follow the nodes; zeta, their motion relative to that, then has a stiffness of its own and no
-other coupling with the nodes than by masses (`fem_mbs.elements.solid_condensed`):
+other coupling with the nodes than by masses (`fem_mbs.elements.solids.condensed`):
 
     K = [K_u 0; 0 K_z],   M = [M_u C^T; C M_z],
 

@@ -20,7 +20,8 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 
 from fem_mbs.analysis.linear.linearised import Linearised
-from fem_mbs.elements import solid_condensed, solid_mass
+from fem_mbs.elements.solids import condensed as solid_condensed
+from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.errors import ModelError
 from fem_mbs.parts.part import Moments
 from fem_mbs.system.compile import Block, Compiled

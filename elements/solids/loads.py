@@ -43,7 +43,7 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.solid_shapes import exact_rule, gradients, jacobians, n_nodes, rule, shape_functions
+from fem_mbs.elements.solids.shapes import exact_rule, gradients, jacobians, n_nodes, rule, shape_functions
 
 __all__ = ["TYPES", "nodal_weights", "reduced_face", "traction_parameters"]
 

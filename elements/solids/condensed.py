@@ -20,7 +20,7 @@ the terms (m_a v_a + m Z v).zeta' + m zeta'.zeta'/2 besides, and the strain ener
 K_z = (4/9 P K_aa^-1 P^T)^-1, P alpha the sum of the three modes; the six other combinations have no mass and are
 condensed exactly.  That is the problem of CalculiX over 33 dofs per element.
 
-Weight acts on the nodes by m_a (so does CalculiX's).  Damping as in `fem_mbs.elements.solid_mass`.
+Weight acts on the nodes by m_a (so does CalculiX's).  Damping as in `fem_mbs.elements.solids.mass`.
 Type: ``solid_condensed_hexahedron``.  Dofs: displacements of the nodes.
 """
 
@@ -44,11 +44,11 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements import solid
 from fem_mbs.elements.masses.lumped import add_momentum
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.solid_mass import ALPHA, FIRST, mass_parameters, masses_of
-from fem_mbs.elements.solid_strains import add_product, forward, inverse3, strain_matrix
+from fem_mbs.elements.solids import space as solid
+from fem_mbs.elements.solids.mass import ALPHA, FIRST, mass_parameters, masses_of
+from fem_mbs.elements.solids.strains import add_product, forward, inverse3, strain_matrix
 
 __all__ = ["INSIDE", "SPRING", "TYPES", "condensed_parameters", "inside"]
 

@@ -1,6 +1,6 @@
 """Centrifugal force on solid and plane cells in a frame that turns at constant speed w.
 
-With the constant masses M_ab of a cell (`fem_mbs.elements.solid_mass`), the axis n through the point c and
+With the constant masses M_ab of a cell (`fem_mbs.elements.solids.mass`), the axis n through the point c and
 P = I - n n^T (in the plane n = 0: the axis is across it, or n = e_y: that of axisymmetric cells),
 
     V = -w^2/2 sum_ab M_ab (P (x_a - c)).(P (x_b - c)),   f_a = -w^2 sum_b M_ab P (x_b - c),   K_ab = -w^2 M_ab P
@@ -19,9 +19,9 @@ import numpy as np
 from fem_mbs.contract import LEDGER, LOAD_WORK, POTENTIAL, SF, SK, T0, T1, TANGENT, inner, kernel
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.solid_mass import CELLS2, CELLS3
-from fem_mbs.elements.solid_shapes import n_nodes
-from fem_mbs.elements.solid_strains import heat
+from fem_mbs.elements.solids.mass import CELLS2, CELLS3
+from fem_mbs.elements.solids.shapes import n_nodes
+from fem_mbs.elements.solids.strains import heat
 
 __all__ = ["TYPES", "centrifugal_parameters"]
 

@@ -1,7 +1,7 @@
 """Plane and axisymmetric solid elements: triangles and quadrilaterals, linear or total-Lagrangian.
 
-The formulas of `fem_mbs.elements.solid` with the components xx, yy, zz, xy (gamma_xy = 2 E_xy).  ``plane_*``: E_zz = 0;
-plane stress and plane strain differ in the matrix C only (`solid_material.plane`), S_zz is its row zz.
+The formulas of `fem_mbs.elements.solids.space` with the components xx, yy, zz, xy (gamma_xy = 2 E_xy).  ``plane_*``:
+E_zz = 0; plane stress and plane strain differ in the matrix C only (`solid_material.plane`), S_zz is its row zz.
 ``axisymmetric_*``: about the y axis, x the radius (> 0 at the integration points); with h = u_x / X
 
     E_zz = h + h^2/2  (nonlinear),   h  (linear):   quadratic in the positions too, so steps stay exact.
@@ -40,8 +40,8 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.solid_shapes import gradients, n_nodes, rule, shape_functions
-from fem_mbs.elements.solid_strains import heat, tail, with_initial_stresses
+from fem_mbs.elements.solids.shapes import gradients, n_nodes, rule, shape_functions
+from fem_mbs.elements.solids.strains import heat, tail, with_initial_stresses
 
 __all__ = ["COMPONENTS", "KINDS", "TYPES", "parameters"]
 

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from fem_mbs.elements.solid_shapes import dimension, gradients, local_nodes, rule, shape_functions
+from fem_mbs.elements.solids.shapes import dimension, gradients, local_nodes, rule, shape_functions
 
 __all__ = [
     "cauchy_stresses",

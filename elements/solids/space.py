@@ -57,8 +57,8 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.solid_shapes import gradients, n_nodes, rule
-from fem_mbs.elements.solid_strains import (
+from fem_mbs.elements.solids.shapes import gradients, n_nodes, rule
+from fem_mbs.elements.solids.strains import (
     add_product,
     cholesky,
     forward,

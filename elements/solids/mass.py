@@ -35,7 +35,7 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.masses.lumped import add_momentum
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.solid_shapes import (
+from fem_mbs.elements.solids.shapes import (
     determinants,
     dimension,
     exact_rule,

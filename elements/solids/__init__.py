@@ -1,0 +1,1 @@
+"""Solid elements, their masses and loads."""
