@@ -10,7 +10,7 @@ They tie a node (x_n, D), D = [D_1 D_2 D_3], to a body in n modal coordinates q 
 Both are linear in y = (x, d_a, q_k d_a), the second times D, so that their difference quotients are exact:
 w1 - w0 = theta x w_m + dq c with c_a = d_a0 + theta x d_a0/2, and a force F on a vector u = sum_a d_a U_ak q_k enters
 the rows of theta as u_m x F and those of q as c_a U_ak.F; the multipliers work lambda.(g1 - g0), and a tie none.
-Constraints hold at the end of the step, multipliers act at its middle; see `fem_mbs.elements.joints`.
+Constraints hold at the end of the step, multipliers act at its middle; see `fem_mbs.elements.joints.basic`.
 
 The place may have displacements of second order, d_a s_a with s_a = -q.H_a q/2: H_a is the geometric stiffness per unit
 of a force at the interface along a, whose work -F_a q.H_a q/2 they are (quadratic modes; a beam that bends gets

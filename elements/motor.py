@@ -1,6 +1,6 @@
 """Motors and controllers on lengths, displacements and angles: `motor_length`, `motor_offset`, `motor_angle`.
 
-On a coordinate q = s - start of two ends (`fem_mbs.elements.joint_coordinate`) works, in the direction of its growth,
+On a coordinate q = s - start of two ends (`fem_mbs.elements.joints.coordinate`) works, in the direction of its growth,
 
     F = f(t) + kp (r(t) - q) + kd (r'(t) - q'),   cut off at +-limit,
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 from fem_mbs.contract import COMMIT, LEDGER, LOAD_WORK, ONE_STATE, OUTPUT, RULE, START, T0, T1, TM, H, inner, kernel
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.coordinates import dot, end_velocities, spring_rows
-from fem_mbs.elements.joint_coordinate import (
+from fem_mbs.elements.joints.coordinate import (
     ANGLE,
     LENGTH,
     OFFSET,

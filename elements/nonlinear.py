@@ -1,6 +1,6 @@
 """Nonlinear spring-dampers with stops, on lengths, displacements and angles: `nonlinear_spring`, `_slide`, `_torsion`.
 
-On a coordinate s of two ends (`fem_mbs.elements.joint_coordinate`), x = s - free, r its rate, acts
+On a coordinate s of two ends (`fem_mbs.elements.joints.coordinate`), x = s - free, r its rate, acts
 
     F = preload + mean F(x) + D(r) + k (mean <s - upper>) <1 + b r> - k (mean <lower - s>) <1 - b r>,   <y> = max(y, 0)
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from fem_mbs.contract import COMMIT, DECAY, DISSIPATED, LEDGER, ONE_STATE, OUTPUT, RULE, START, STRAIN, H, inner, kernel
 from fem_mbs.elements.coordinates import dot, end_velocities, spring_rows
-from fem_mbs.elements.joint_coordinate import (
+from fem_mbs.elements.joints.coordinate import (
     ANGLE,
     LENGTH,
     OFFSET,

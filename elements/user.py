@@ -10,7 +10,7 @@ and the time.  Its answer comes back in `hist`, as a linear law about the point 
 so that kernels, tangents and ledger see one and the same smooth force, and the converged iterate the function's own.
 Its work F (q1 - q0), F.(P1 - P0) of a point, is booked as that of loads.
 
-Ends as in `fem_mbs.elements.joint_coordinate`; a point is eccentric in its end.  Outputs: the force on the coordinate
+Ends as in `fem_mbs.elements.joints.coordinate`; a point is eccentric in its end.  Outputs: the force on the coordinate
 or point; the coordinate at the end of the step.
 """
 
@@ -38,7 +38,7 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear, time_value
 from fem_mbs.elements.coordinates import dot, end_velocities, spring_rows
-from fem_mbs.elements.joint_coordinate import (
+from fem_mbs.elements.joints.coordinate import (
     ANGLE,
     LENGTH,
     OFFSET,

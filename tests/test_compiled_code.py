@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 from fem_mbs import contract
-from fem_mbs.elements import equation, truss
+from fem_mbs.elements import truss
 from fem_mbs.elements.beams import beam3d
+from fem_mbs.elements.joints import equation
 from fem_mbs.solvers import stepper
 
 

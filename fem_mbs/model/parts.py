@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.elements.joint_coordinate import LENGTH
+from fem_mbs.elements.joints.coordinate import LENGTH
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import Body, remembered
 from fem_mbs.model.beams import Beams, director_columns

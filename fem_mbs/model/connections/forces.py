@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.elements.joint_coordinate import ANGLE, LENGTH, OFFSET
+from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import Derivative, Integral, TimeFunction, make_function
 from fem_mbs.model.base import JointCoordinate, ModelBase

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements.joint_coordinate import ANGLE, OFFSET
+from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import JointCoordinate
 from fem_mbs.model.connections.forces import Forces

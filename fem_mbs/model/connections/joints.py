@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.elements.joint_coordinate import ANGLE, OFFSET
+from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.base import Joint, JointCoordinate

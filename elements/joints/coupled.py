@@ -28,8 +28,8 @@ from fem_mbs.elements.coordinates import (
     nearest_angle,
     offset_rows,
 )
+from fem_mbs.elements.joints.reactions import node_moment
 from fem_mbs.elements.kinematics import P0, P1, R1, relative_angle
-from fem_mbs.elements.reactions import node_moment
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]

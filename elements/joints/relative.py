@@ -1,7 +1,7 @@
 """Joints on relative coordinates, with multipliers: `direction3`, `offset2/3`, `hinge3`.
 
-What the other joints of a mechanism are made of, between any two ends (conventions as in `fem_mbs.elements.joints`;
-coordinates and their exact quotients in `fem_mbs.elements.coordinates`):
+What the other joints of a mechanism are made of, between any two ends (conventions as in
+`fem_mbs.elements.joints.basic`; coordinates and their exact quotients in `fem_mbs.elements.coordinates`):
 
 ``direction3``  a.b - c = 0, a fixed in end a, b in end b: two of them align an axis, one makes a universal joint
 ``offset``      (P_b - P_a).e - p - f(t) = 0, e fixed in end a: a point of b on a plane (two: on a line) that moves with
@@ -43,8 +43,8 @@ from fem_mbs.elements.coordinates import (
     nearest_angle,
     offset_rows,
 )
+from fem_mbs.elements.joints.reactions import NODE_MOMENT, mean_arm, node_moment
 from fem_mbs.elements.kinematics import P0, P1, R1, cross, rotate
-from fem_mbs.elements.reactions import NODE_MOMENT, mean_arm, node_moment
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]

@@ -1,7 +1,7 @@
 """Dry friction with a smooth law, in joints and between points: `friction_offset`, `_angle` (2/3), `friction_plane3`.
 
-On one coordinate s of two ends (`fem_mbs.elements.joint_coordinate`), or on two displacements s_1, s_2 of a point along
-directions fixed in end a, with the sliding velocity
+On one coordinate s of two ends (`fem_mbs.elements.joints.coordinate`), or on two displacements s_1, s_2 of a point
+along directions fixed in end a, with the sliding velocity
 
     w = r s' - v(t)        (r = 1, of angles the radius; v: speed of a running surface of end a),
 
@@ -52,7 +52,7 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import clear, time_value
 from fem_mbs.elements.coordinates import dot, end_velocities, offset_rate, offset_rows, rate_row, spring_rows
-from fem_mbs.elements.joint_coordinate import (
+from fem_mbs.elements.joints.coordinate import (
     ANGLE,
     OFFSET,
     coordinate_columns,

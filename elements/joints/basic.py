@@ -41,6 +41,7 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear, step_multiplier, time_value
+from fem_mbs.elements.joints.reactions import NODE_MOMENT, mean_arm, node_moment
 from fem_mbs.elements.kinematics import (
     P1,
     cayley_tangent,
@@ -49,7 +50,6 @@ from fem_mbs.elements.kinematics import (
     relative_angle,
     rotate,
 )
-from fem_mbs.elements.reactions import NODE_MOMENT, mean_arm, node_moment
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]

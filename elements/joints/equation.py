@@ -40,8 +40,8 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.common import clear, step_multiplier, time_value
+from fem_mbs.elements.joints.reactions import node_moment
 from fem_mbs.elements.kinematics import cayley_tangent, relative_angle
-from fem_mbs.elements.reactions import node_moment
 from fem_mbs.elements.registry import ElementType, Watch
 
 __all__ = ["TYPES"]

@@ -8,10 +8,10 @@
                        the largest bend since the start, also within steps
 
 f is a time function (a negative index: 0).  A driver that moves g = c(q) - F(t) gives the model the work
--lambda (F1 - F0).  Conventions as in `fem_mbs.elements.joints`.  Outputs: `distance`: the force on end a at its point,
-in global axes, and the force along the link, positive in tension; "drive force" on the distance, positive where it
-does positive work as the distance grows, and the distance at the end of the step; `constant_velocity3`: the moment that
-it exerts on end a.
+-lambda (F1 - F0).  Conventions as in `fem_mbs.elements.joints.basic`.  Outputs: `distance`: the force on end a at its
+point, in global axes, and the force along the link, positive in tension; "drive force" on the distance, positive where
+it does positive work as the distance grows, and the distance at the end of the step; `constant_velocity3`: the moment
+that it exerts on end a.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Joints, equations of constraint and friction in joints."""
