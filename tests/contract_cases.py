@@ -83,7 +83,7 @@ def _coordinate(kind, dimension, rng):
 
 
 def _nonlinear(kind, dimension, interpolation, damped=True, stops=False):
-    """See `fem_mbs.elements.nonlinear`; knots and stops where random states lie on both sides of them."""
+    """See `fem_mbs.elements.springs.nonlinear`; knots and stops where random states lie on both sides of them."""
     table = ((-2.1, -9.0), (-0.4, -1.0), (0.3, 0.5), (1.7, 1.2), (2.9, 7.0))
 
     def par(rng):

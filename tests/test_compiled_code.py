@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 from fem_mbs import contract
-from fem_mbs.elements import truss
 from fem_mbs.elements.beams import beam3d
 from fem_mbs.elements.joints import equation
+from fem_mbs.elements.springs import truss
 from fem_mbs.solvers import stepper
 
 
@@ -40,7 +40,7 @@ def test_settings_of_numba_stay_as_the_user_has_them():
     code = """
 import numba
 given = numba.config.CACHE_DIR
-import fem_mbs.elements.truss
+import fem_mbs.elements.springs.truss
 assert numba.config.CACHE_DIR == given, numba.config.CACHE_DIR
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

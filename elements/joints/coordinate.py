@@ -1,9 +1,9 @@
 """One coordinate of two ends by its kind: the length between points, a displacement along a direction, an angle.
 
-What acts on a coordinate (`fem_mbs.elements.nonlinear`, `motor`, `user`) is written once for all kinds.  The first
-parameters of such an element are the kind and what the kind needs:
+What acts on a coordinate (`fem_mbs.elements.springs.nonlinear`, `motor`, `user`) is written once for all kinds.  The
+first parameters of such an element are the kind and what the kind needs:
 
-LENGTH  offsets of both points (body axes): n = |P_b - P_a|, with the quotient of `fem_mbs.elements.spring`,
+LENGTH  offsets of both points (body axes): n = |P_b - P_a|, with the quotient of `fem_mbs.elements.springs.spring`,
         (d0 + d1)/(n0 + n1) for the direction
 OFFSET  direction e in end a, offsets: (P_b - P_a).e
 ANGLE   plane: nothing, the difference of the rotations; space: u, v of end a, b of end b (`coordinates.angle_rows`);

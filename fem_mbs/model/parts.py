@@ -37,7 +37,7 @@ class Parts(Beams):
         mass_damping: float = 0.0,
         mass: str = "lumped",
     ) -> None:
-        """Trusses, or with ``tension_only`` cables, on line cells; see `fem_mbs.elements.truss`.
+        """Trusses, or with ``tension_only`` cables, on line cells; see `fem_mbs.elements.springs.truss`.
 
         Args:
             strain: "corotational", "green" (total-Lagrangian) or "average" (mean unit vectors, for comparison).

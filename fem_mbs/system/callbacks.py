@@ -1,7 +1,7 @@
 """Forces from users' Python functions: asked for every iterate, handed to the compiled elements as a linear law.
 
-The elements (`fem_mbs.elements.user`) say by their job SAMPLE where their functions are to be asked; the answers and
-their derivatives, from the user's tangent or from central differences, go into the elements' history.
+The elements (`fem_mbs.elements.springs.user`) say by their job SAMPLE where their functions are to be asked; the
+answers and their derivatives, from the user's tangent or from central differences, go into the elements' history.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.elements.user import FORCE_AT
+from fem_mbs.elements.springs.user import FORCE_AT
 from fem_mbs.errors import ModelError
 
 __all__ = ["Callback", "serve"]

@@ -11,7 +11,7 @@ from fem_mbs.analysis.rotors.campbell import Critical, Spinning, critical_speeds
 from fem_mbs.analysis.rotors.rotating import FRAMES
 from fem_mbs.analysis.rotors.unbalance import steady_response
 from fem_mbs.analysis.solution import Progress
-from fem_mbs.elements.bearing import ROW
+from fem_mbs.elements.springs.bearing import ROW
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel, Step
 

@@ -6,7 +6,7 @@ Frames: a point and axes e_i in end a, a point and axes f_i in end b, alike at t
     phi = rotation vector of b's frame against a's, less that at the start; plane: the angle, any number of turns
 
 The rotation vector has one set of components for both frames.  Its quaternion (x, q) gives psi = w(x) q
-(`fem_mbs.elements.rotation_vector`) and the half-way frame,
+(`fem_mbs.elements.springs.rotation_vector`) and the half-way frame,
 
     u = x l + q (q.l)/(1 + x) - q x m,   l_i = d.(e_i + f_i)/2,   m_i = d.(e_i - f_i)/2;   plane: x, q of phi/2.
 
@@ -59,7 +59,7 @@ from fem_mbs.elements.coordinates import end_velocities, nearest_angle
 from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.kinematics import P0, P1, R0, R1, cross, point, point_rate, relative_angle, spin
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.rotation_vector import rotation_factor
+from fem_mbs.elements.springs.rotation_vector import rotation_factor
 
 __all__ = ["TYPES"]
 

@@ -1,0 +1,1 @@
+"""Springs, dampers, trusses, bushings, bearings and motors."""
