@@ -43,8 +43,8 @@ class Couplings(Equations):
                 points of it.
             "distributing": the reference follows the nodes, which keep their freedom: its place is that of the point
                 fixed to their weighted mean, its rotation the one that fits them best
-                (`fem_mbs.elements.mean_rotation`).  What acts on the reference acts on the nodes as forces that are
-                statically equivalent to it.
+                (`fem_mbs.elements.loads.mean_rotation`).  What acts on the reference acts on the nodes as forces that
+                are statically equivalent to it.
 
         Args:
             reference: a node or body; it gets a rotation.

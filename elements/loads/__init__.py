@@ -1,0 +1,1 @@
+"""Loads on nodes and lines."""
