@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements import flexible_body, flexible_load
+from fem_mbs.elements.flexible import body as flexible_body
+from fem_mbs.elements.flexible import load as flexible_load
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.elements.solids import centrifugal as solid_centrifugal
 from fem_mbs.elements.solids import condensed as solid_condensed

@@ -5,7 +5,7 @@ p = rigid + S q.  The shapes S are free vibration modes of the reduced part (mea
 or those that leave one of its interfaces where it is.  Both span all deformations, so that without a cut nothing is
 lost; their normal coordinates q have, where they have a mass at all, a stiffness and a damping of their own.
 
-Every interface becomes a node of the model, "part:interface", tied to the body (`fem_mbs.elements.flexible_tie`).
+Every interface becomes a node of the model, "part:interface", tied to the body (`fem_mbs.elements.flexible.tie`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, null_space
 
-from fem_mbs.elements import flexible_body, flexible_load
+from fem_mbs.elements.flexible import body as flexible_body
+from fem_mbs.elements.flexible import load as flexible_load
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import ModelBase
 from fem_mbs.parts.moments import moments_of_mass

@@ -1,6 +1,6 @@
 """Interfaces of reduced parts: `flexible_point{2,3}_n` and `flexible_orientation{2,3}_n`.
 
-They tie a node (x_n, D), D = [D_1 D_2 D_3], to a body in n modal coordinates q (`fem_mbs.elements.flexible_body`):
+They tie a node (x_n, D), D = [D_1 D_2 D_3], to a body in n modal coordinates q (`fem_mbs.elements.flexible.body`):
 
 ``point``        x_n - x - sum_a d_a (c_a + Phi_a q) = 0
 ``orientation``  (t_c.D_b - t_b.D_c)/2 = 0 for (b, c) = (2, 3), (3, 1), (1, 2), with the directors of the body there,
@@ -27,7 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.contract import ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, inner, kernel
-from fem_mbs.elements.flexible_body import frame_directors, frame_turn
+from fem_mbs.elements.flexible.body import frame_directors, frame_turn
 from fem_mbs.elements.kinematics import cayley_tangent, cross
 from fem_mbs.elements.registry import ElementType
 

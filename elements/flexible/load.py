@@ -1,6 +1,6 @@
 """Loads on the surface and inside of reduced parts: `flexible_load2_n`, `flexible_load3_n` with n modal coordinates.
 
-Forces f_i at points c_i of a body in n modal coordinates q (`fem_mbs.elements.flexible_body`) and moments m_i at nodes
+Forces f_i at points c_i of a body in n modal coordinates q (`fem_mbs.elements.flexible.body`) and moments m_i at nodes
 with the rotations Psi_i q need of the body but constant sums, since r = x + sum_a d_a (c_a + Phi_a q) is linear in
 y = (x, d_a, w_ak), w_ak = q_k d_a:
 
@@ -30,7 +30,7 @@ import numpy as np
 
 from fem_mbs.contract import LEDGER, LOAD_WORK, ONE_STATE, RULE, SF, SK, T0, T1, TANGENT, TM, inner, kernel
 from fem_mbs.elements.common import time_value
-from fem_mbs.elements.flexible_body import frame_directors, frame_turn, row_in_space
+from fem_mbs.elements.flexible.body import frame_directors, frame_turn, row_in_space
 from fem_mbs.elements.kinematics import cayley_tangent, cayley_vector, cross, relative_angle
 from fem_mbs.elements.registry import ElementType
 
