@@ -9,7 +9,7 @@ from fem_mbs import contract
 from fem_mbs.elements.beams import beam3d
 from fem_mbs.elements.joints import equation
 from fem_mbs.elements.springs import truss
-from fem_mbs.solvers import stepper
+from fem_mbs.solvers.stepping import stepper
 
 
 def names(dispatcher) -> set[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fem_mbs.errors import AnalysisError, ConvergenceError
-from fem_mbs.solvers.continuation import PathSettings, _searched, follow
+from fem_mbs.solvers.stepping.continuation import PathSettings, _searched, follow
 
 
 class Numeric:

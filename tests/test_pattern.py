@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_matrix, csc_matrix
 
-from fem_mbs.solvers.pattern import add_entries, element_slots, matrix_pattern
+from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
 
 
 def _tables(rng, n_eq):

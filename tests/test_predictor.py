@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from fem_mbs.solvers.predictor import fit, turn, turn_parts
+from fem_mbs.solvers.stepping.predictor import fit, turn, turn_parts
 
 
 def rotation(rng, dim, angle):

@@ -45,7 +45,7 @@ from fem_mbs.errors import AnalysisError, ConvergenceError, DiskFullError, FemMb
 from fem_mbs.model.checks import Outcome
 from fem_mbs.model.model import CompiledModel, Model, Step
 from fem_mbs.results.fields import MODAL
-from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["inspect", "run", "solve"]
 

@@ -22,7 +22,7 @@ from fem_mbs.analysis.statics.steps import check_levels, controlled, varied
 from fem_mbs.analysis.transient.inverse import check_drivers
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.errors import ModelError
-from fem_mbs.solvers.stepper import EXPLICIT
+from fem_mbs.solvers.stepping.stepper import EXPLICIT
 
 __all__ = ["check_stability", "check_steps"]
 

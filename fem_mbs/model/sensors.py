@@ -34,7 +34,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.solvers.stepper import REC_D, REC_OUT, REC_Q, REC_REACTION, REC_V, REC_WORK
+from fem_mbs.solvers.stepping.stepper import REC_D, REC_OUT, REC_Q, REC_REACTION, REC_V, REC_WORK
 
 __all__ = ["Sensor", "make_sensor", "node_values", "sensor_kinds"]
 

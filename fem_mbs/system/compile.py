@@ -19,8 +19,8 @@ from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from fem_mbs import contract as C
 from fem_mbs.elements.registry import ElementType, element_type
 from fem_mbs.errors import ModelError
-from fem_mbs.solvers import stepper as S
-from fem_mbs.solvers.pattern import element_slots, matrix_pattern
+from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping.pattern import element_slots, matrix_pattern
 from fem_mbs.system.callbacks import Callback, serve
 
 __all__ = ["GROUND", "Block", "Compiled", "Nodes", "compile_system", "make_block", "merge_blocks"]

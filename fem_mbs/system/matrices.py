@@ -13,8 +13,8 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.solvers.pattern import add_entries, element_slots, matrix_pattern
-from fem_mbs.solvers.stepper import State
+from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
+from fem_mbs.solvers.stepping.stepper import State
 from fem_mbs.system.callbacks import serve
 from fem_mbs.system.compile import Block, Compiled
 

@@ -8,7 +8,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.errors import ModelError
-from fem_mbs.solvers.stepper import State
+from fem_mbs.solvers.stepping.stepper import State
 from fem_mbs.system.compile import Compiled
 from fem_mbs.system.inertia_coordinates import constant_mass
 

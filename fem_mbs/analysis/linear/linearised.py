@@ -26,13 +26,13 @@ from fem_mbs.analysis.start.initial import director_velocities, function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.constraint_equations import ConstraintConflict, Elimination, eliminate
 from fem_mbs.solvers.eigen import Saddle
 from fem_mbs.solvers.factors import NotPositiveDefinite, Pencil, PositiveFactors
 from fem_mbs.solvers.linear import LinearSolveError
 from fem_mbs.solvers.redundancy import independent_rows
 from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors, SingularShift
+from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Block
 from fem_mbs.system.matrices import Matrices, Picked
 

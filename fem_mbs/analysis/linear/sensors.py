@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["LinearSensors", "slope"]
 

@@ -20,9 +20,9 @@ from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.rotors import Rotor
-from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.redundancy import independent_rows
 from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors
+from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.matrices import Matrices
 
 __all__ = ["CONSTANT", "choose_frame", "constant_frames", "rotation_of", "steady_rotation", "turned"]

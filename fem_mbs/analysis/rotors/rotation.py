@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.start.initial import director_velocities
-from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["Rotation", "crosses", "director_rates", "rotated", "transport", "turn_steadily"]
 

@@ -17,7 +17,7 @@ from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.start.initial import director_velocities
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["Inputs", "Outputs", "check_outputs", "inputs_of", "inputs_of_groups", "outputs_of"]
 

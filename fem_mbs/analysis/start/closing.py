@@ -35,7 +35,7 @@ from fem_mbs.analysis.start.initial import (
 from fem_mbs.analysis.start.roots import Roots
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["assemble"]
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 from fem_mbs.analysis.start.initial import _constraints, _control, _node_part, function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["Mobility", "mobility", "unheld"]
 

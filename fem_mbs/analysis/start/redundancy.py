@@ -2,7 +2,7 @@
 
 Mechanisms such as Bricard's, or a plane linkage built of revolutes in space, move although they have too many
 constraints: some rows of G depend on others.  The rank is found at the start of every step of a model, and again where
-pivots become small on the way; `fem_mbs.solvers.gauge` says how Newton-Raphson goes on.
+pivots become small on the way; `fem_mbs.solvers.stepping.gauge` says how Newton-Raphson goes on.
 
 Which rows share a dependency changes as a mechanism moves: loops that are apart in a special configuration, such as the
 one in which a model is drawn, may be one loop in all others.  What is kept over many steps are therefore *groups*: the
@@ -19,10 +19,10 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs import contract as C
-from fem_mbs.solvers import gauge
-from fem_mbs.solvers import stepper as S
 from fem_mbs.solvers.linear import LinearSolver
 from fem_mbs.solvers.redundancy import Loop, dependencies
+from fem_mbs.solvers.stepping import gauge
+from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Compiled
 
 __all__ = ["Constraints", "Redundancy", "constraint_labels", "find_constraints", "sentences"]

@@ -3,7 +3,7 @@
 A static step varies a load factor on chosen loads (or motions) and leaves them there; loads that no step has varied do
 not act yet.  With a duration, time passes over the increments, and whatever is not varied follows its function of time.
 Plain load control runs as compiled increments.  Displacement control, arc length, and everything that looks at
-stability follow the path with `fem_mbs.solvers.continuation`.
+stability follow the path with `fem_mbs.solvers.stepping.continuation`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from fem_mbs.analysis.statics.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import CompiledModel, Model, Step
-from fem_mbs.solvers import stepper as S
-from fem_mbs.solvers.continuation import Critical, PathSettings, Point, branching, follow
-from fem_mbs.solvers.descent import descend
 from fem_mbs.solvers.eigen import negative_count, negative_determinant
 from fem_mbs.solvers.linear import SingularMatrixError
+from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping.continuation import Critical, PathSettings, Point, branching, follow
+from fem_mbs.solvers.stepping.descent import descend
 
 __all__ = ["STATIC_OPTIONS", "check_levels", "check_options", "controlled", "run_static", "varied"]
 
@@ -622,7 +622,7 @@ class _Static:
 
 
 class _Problem:
-    """A compiled model as `fem_mbs.solvers.continuation` sees it: unknowns are the equations of the system."""
+    """A compiled model as `fem_mbs.solvers.stepping.continuation` sees it: unknowns are the equations of the system."""
 
     def __init__(self, compiled: CompiledModel, stepping: Stepping, set_factor, motions: bool):
         self.system, self.stepping, self.state = compiled.system, stepping, stepping.state

@@ -25,7 +25,7 @@ from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.base import Event
 from fem_mbs.model.checks import Check
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["Events", "run_events"]
 

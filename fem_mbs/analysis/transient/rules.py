@@ -10,7 +10,7 @@ relative).  The one-state rules are the family of Newmark's formulas with an alg
 Taylor (1977, doi:10.1002/eqe.4290050306) am = 0 and af = -alpha, the generalised-alpha rule of Chung & Hulbert (1993,
 doi:10.1115/1.2900803, eqs 17, 18 and 25) follows from its spectral radius at infinite frequency, rho_inf.
 
-The explicit rule (`fem_mbs.solvers.explicit`) takes forces at the start of the step.
+The explicit rule (`fem_mbs.solvers.stepping.explicit`) takes forces at the start of the step.
 
 A rule also says what its energy ledger does (`Promise`), and `verdict` holds a run against it.
 """
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = [
     "OPTIONS", "RULES", "Promise", "Rule", "Weights", "check_explicit", "check_rule", "promise", "verdict", "weights",

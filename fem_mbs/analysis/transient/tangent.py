@@ -11,7 +11,7 @@ from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import Model
-from fem_mbs.solvers import stepper as S
+from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["TangentCheck", "newton_residuals", "tangent_check"]
 

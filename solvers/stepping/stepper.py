@@ -30,9 +30,9 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.contract import inline, inner, kernel
-from fem_mbs.solvers import gauge as G
-from fem_mbs.solvers.banded import band_factor, band_solve
-from fem_mbs.solvers.predictor import turn_parts
+from fem_mbs.solvers.stepping import gauge as G
+from fem_mbs.solvers.stepping.banded import band_factor, band_solve
+from fem_mbs.solvers.stepping.predictor import turn_parts
 
 # --- answers of `advance` ------------------------------------------------------------------------------------------
 DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER, TURNED = 0, 1, 2, 3, 4, 5, 6

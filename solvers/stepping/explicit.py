@@ -18,8 +18,8 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.contract import inner, kernel
-from fem_mbs.solvers.banded import band_factor, band_solve
-from fem_mbs.solvers.stepper import (
+from fem_mbs.solvers.stepping.banded import band_factor, band_solve
+from fem_mbs.solvers.stepping.stepper import (
     BANDED,
     DONE,
     FACTORISATIONS,
@@ -100,7 +100,8 @@ def _accelerations(system, state):
 
 @kernel
 def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
-    """Make the steps of ``funs`` (n_steps, n_fun, 3), as `fem_mbs.solvers.stepper.advance` does and with its answers;
+    """Make the steps of ``funs`` (n_steps, n_fun, 3), as `fem_mbs.solvers.stepping.stepper.advance` does and with its
+    answers;
     ``ctl`` has SF = WA = 1 and SK = WV = 0, so that a tangent is the mass."""
     system, state, output = C.borrow(system), C.borrow(state), C.borrow(output)
     ctl, funs, counter, real = C.borrow(ctl), C.borrow(funs), C.borrow(counter), C.borrow(real)
