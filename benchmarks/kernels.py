@@ -12,7 +12,7 @@ from numba import njit
 from fem_mbs import contract as C
 from fem_mbs.analysis.transient.stepping import Settings, Stepping
 from fem_mbs.errors import ModelError
-from fem_mbs.solvers.linear import make_solver
+from fem_mbs.solvers.linear.solver import make_solver
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
 

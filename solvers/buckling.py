@@ -16,8 +16,8 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import DENSE, buckling_factors
-from fem_mbs.solvers.factors import Effort, IndefiniteFactors, NotPositiveDefinite, Pencil, PositiveFactors
-from fem_mbs.solvers.linear import LinearSolveError, one_blas_thread
+from fem_mbs.solvers.linear.factors import Effort, IndefiniteFactors, NotPositiveDefinite, Pencil, PositiveFactors
+from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
 from fem_mbs.solvers.stepping.divergence import SIGNS
 
 __all__ = ["SIGNS", "LinearBuckling", "linear_buckling"]

@@ -40,9 +40,9 @@ from fem_mbs.solvers.complex_pairs import (
     upper_half,
 )
 from fem_mbs.solvers.lanczos import TwoSidedLanczos
-from fem_mbs.solvers.linear import one_blas_thread
+from fem_mbs.solvers.linear.saddle_factors import SingularShift
+from fem_mbs.solvers.linear.solver import one_blas_thread
 from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil, absolutely
-from fem_mbs.solvers.saddle_factors import SingularShift
 
 __all__ = ["CHECKS", "ComplexModes", "complex_modes"]
 

@@ -20,8 +20,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.linear import LinearSolveError, make_solver, one_blas_thread
-from fem_mbs.solvers.redundancy import independent_rows
+from fem_mbs.solvers.linear.redundancy import independent_rows
+from fem_mbs.solvers.linear.solver import LinearSolveError, make_solver, one_blas_thread
 
 __all__ = [
     "Buckling", "Modes", "Saddle", "buckling_factors", "negative_count", "negative_determinant", "symmetric_modes",

@@ -25,8 +25,8 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.factors import NotPositiveDefinite, Pencil, PositiveFactors
-from fem_mbs.solvers.linear import LinearSolveError, one_blas_thread
+from fem_mbs.solvers.linear.factors import NotPositiveDefinite, Pencil, PositiveFactors
+from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
 from fem_mbs.solvers.modes import RealModes, real_modes
 
 __all__ = ["FreeModes", "InertiaRelief", "free_interface"]

@@ -1,7 +1,7 @@
 """Real modes of large parts, K x = w^2 M x without constraints (eliminated before: `constraint_equations`).
 
 Shift-invert Lanczos: ARPACK (Lehoucq, Sorensen & Yang 1998) iterates on (K - s M)^-1 M with the factors of
-`fem_mbs.solvers.factors`; the symbolic work is done once for all shifts.
+`fem_mbs.solvers.linear.factors`; the symbolic work is done once for all shifts.
 
 - The lowest modes need one factorisation of K by L L^T where the part is held; a free one gets a negative shift.
 - Modes nearest to a value, and all modes of a band, need L D L^T, whose inertia counts the modes below the shift
@@ -24,8 +24,8 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import DENSE, symmetric_modes
-from fem_mbs.solvers.factors import Effort, IndefiniteFactors, NotPositiveDefinite, Pencil, PositiveFactors
-from fem_mbs.solvers.linear import LinearSolveError, one_blas_thread
+from fem_mbs.solvers.linear.factors import Effort, IndefiniteFactors, NotPositiveDefinite, Pencil, PositiveFactors
+from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
 
 __all__ = ["CHECKS", "RealModes", "as_modes", "real_modes", "translates"]
 

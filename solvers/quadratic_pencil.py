@@ -27,9 +27,9 @@ from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
 from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.linear import one_blas_thread
-from fem_mbs.solvers.redundancy import independent_rows
-from fem_mbs.solvers.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactors, SingularShift
+from fem_mbs.solvers.linear.redundancy import independent_rows
+from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactors, SingularShift
+from fem_mbs.solvers.linear.solver import one_blas_thread
 
 __all__ = ["Inverse", "QuadraticPencil", "absolutely"]
 

@@ -84,7 +84,7 @@ class Import:
 
 
 def module_name(path: Path) -> str:
-    """fem_mbs.solvers.linear for solvers/linear.py."""
+    """fem_mbs.solvers.linear.solver for solvers/linear/solver.py."""
     package, folder = max(
         ((p, f) for p, f in PACKAGES.items() if path.is_relative_to(f)), key=lambda entry: len(str(entry[1]))
     )
@@ -172,7 +172,7 @@ def test_imports(module):
     ("module", "text", "expected"),
     [
         ("fem_mbs.solvers.x", "from fem_mbs.elements import truss", "do not know each other"),
-        ("fem_mbs.meshes.x", "def f():\n    import fem_mbs.solvers.linear", "do not know each other"),
+        ("fem_mbs.meshes.x", "def f():\n    import fem_mbs.solvers.linear.solver", "do not know each other"),
         ("fem_mbs.elements.x", "from fem_mbs.model.model import Model", "layer 3 from layer 2"),
         ("fem_mbs.errors", "import fem_mbs.cli.main", "layer 5 from layer 1"),
         ("fem_mbs.model.model", "from .errors import ModelError", "relative imports"),
@@ -186,7 +186,7 @@ def test_imports(module):
         ("fem_mbs.sweeps.sweep", "def f():\n    import distributed", "only in fem_mbs/cluster"),
         ("fem_mbs.nonsense", "", "has no layer"),
         ("fem_mbs.model.model", "import fem_mbs.nonsense", "no layer"),
-        ("fem_mbs.validation.x", "from fem_mbs.solvers.linear import make_solver", "public names"),
+        ("fem_mbs.validation.x", "from fem_mbs.solvers.linear.solver import make_solver", "public names"),
         ("fem_mbs.validation.x", "from fem_mbs import Model", ""),
         ("fem_mbs.cli.main", "def validate():\n    from fem_mbs.validation import runner", ""),
         ("fem_mbs.model.model", "import fem_mbs.validation.runner", "layer 7 from layer 3"),

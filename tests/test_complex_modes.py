@@ -11,9 +11,9 @@ from scipy.sparse.linalg import LinearOperator, eigs, splu
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers import complex_modes as module
-from fem_mbs.solvers import saddle_factors
 from fem_mbs.solvers.complex_modes import complex_modes
-from fem_mbs.solvers.linear import cholmod_status
+from fem_mbs.solvers.linear import saddle_factors
+from fem_mbs.solvers.linear.solver import cholmod_status
 
 WAYS = {"lanczos": 0, "dense": 10_000}
 

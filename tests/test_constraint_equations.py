@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import block_diag, coo_matrix, csr_matrix, random_array, vstack
 
-from fem_mbs.solvers import constraint_equations
-from fem_mbs.solvers.constraint_equations import ConstraintConflict, eliminate
+from fem_mbs.solvers.linear import constraint_equations
+from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, eliminate
 
 
 def stiffness(n, rng):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.sparse import block_array, block_diag, coo_array, csc_array, diags_array, eye_array
 
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.solvers import linear
-from fem_mbs.solvers.linear import LinearSolveError, SingularMatrixError, cholmod_status, make_solver
+from fem_mbs.solvers.linear import solver as linear
+from fem_mbs.solvers.linear.solver import LinearSolveError, SingularMatrixError, cholmod_status, make_solver
 
 AVAILABLE, STATUS = cholmod_status()
 needs_cholmod = pytest.mark.skipif(not AVAILABLE, reason=STATUS)

@@ -16,9 +16,9 @@ from scipy.sparse import csr_matrix, identity
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers import eigen
 from fem_mbs.solvers.lanczos import TwoSidedLanczos
-from fem_mbs.solvers.linear import one_blas_thread
-from fem_mbs.solvers.redundancy import independent_rows
-from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors, SingularShift
+from fem_mbs.solvers.linear.redundancy import independent_rows
+from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
+from fem_mbs.solvers.linear.solver import one_blas_thread
 
 __all__ = ["SIGNS", "Divergence", "unsymmetric_buckling"]
 

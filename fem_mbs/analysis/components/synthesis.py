@@ -24,8 +24,8 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.components import part_name
 from fem_mbs.model.model import Model
-from fem_mbs.solvers.constraint_equations import ConstraintConflict, eliminate
-from fem_mbs.solvers.linear import one_blas_thread
+from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, eliminate
+from fem_mbs.solvers.linear.solver import one_blas_thread
 from fem_mbs.solvers.modes import RealModes, as_modes
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.solvers.substructures import Coupled, Reduced, Substructure, couple

@@ -2,8 +2,8 @@
 
 The tangent at the state comes from the same kernels as every step: stiffness with its geometric part, the share of the
 multipliers, and that of loads which turn with the model.  Joints and equations are rows of constraints in it, which are
-eliminated exactly (`fem_mbs.solvers.constraint_equations`), so that the problems left are sparse, of the size of what
-can move on its own, and symmetric unless loads follow the model.  Of large mechanisms, in which everything hangs
+eliminated exactly (`fem_mbs.solvers.linear.constraint_equations`), so that the problems left are sparse, of the size of
+what can move on its own, and symmetric unless loads follow the model.  Of large mechanisms, in which everything hangs
 together by joints, that would be a dense matrix; they keep their constraints (`fem_mbs.solvers.eigen`).
 
 What such an analysis reports is linear in what it finds: values at the state plus their derivatives times the small
@@ -26,12 +26,12 @@ from fem_mbs.analysis.start.initial import director_velocities, function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.constraint_equations import ConstraintConflict, Elimination, eliminate
 from fem_mbs.solvers.eigen import Saddle
-from fem_mbs.solvers.factors import NotPositiveDefinite, Pencil, PositiveFactors
-from fem_mbs.solvers.linear import LinearSolveError
-from fem_mbs.solvers.redundancy import independent_rows
-from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors, SingularShift
+from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, Elimination, eliminate
+from fem_mbs.solvers.linear.factors import NotPositiveDefinite, Pencil, PositiveFactors
+from fem_mbs.solvers.linear.redundancy import independent_rows
+from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
+from fem_mbs.solvers.linear.solver import LinearSolveError
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Block
 from fem_mbs.system.matrices import Matrices, Picked

@@ -20,8 +20,8 @@ from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.rotors import Rotor
-from fem_mbs.solvers.redundancy import independent_rows
-from fem_mbs.solvers.saddle_factors import Effort, SaddleFactors
+from fem_mbs.solvers.linear.redundancy import independent_rows
+from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.matrices import Matrices
 

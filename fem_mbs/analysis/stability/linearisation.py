@@ -37,8 +37,8 @@ from fem_mbs.analysis.start.initial import director_velocities, function_jets, i
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.constraint_equations import Elimination, eliminate
-from fem_mbs.solvers.redundancy import independent_rows
+from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
+from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Block
 from fem_mbs.system.matrices import Matrices

@@ -28,7 +28,7 @@ from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.ports import Inputs, Outputs, inputs_of, outputs_of
 from fem_mbs.errors import ModelError
 from fem_mbs.files import replacing
-from fem_mbs.solvers.constraint_equations import Elimination, eliminate
+from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["Descriptor", "StateSpace", "descriptor", "sparse_arrays", "state_space"]

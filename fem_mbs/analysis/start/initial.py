@@ -17,7 +17,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.redundancy import dependencies, independent_rows
+from fem_mbs.solvers.linear.redundancy import dependencies, independent_rows
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = [

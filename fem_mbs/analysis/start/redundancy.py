@@ -19,8 +19,8 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs import contract as C
-from fem_mbs.solvers.linear import LinearSolver
-from fem_mbs.solvers.redundancy import Loop, dependencies
+from fem_mbs.solvers.linear.redundancy import Loop, dependencies
+from fem_mbs.solvers.linear.solver import LinearSolver
 from fem_mbs.solvers.stepping import gauge
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Compiled

@@ -23,7 +23,7 @@ from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import CompiledModel, Model, Step
 from fem_mbs.solvers.eigen import negative_count, negative_determinant
-from fem_mbs.solvers.linear import SingularMatrixError
+from fem_mbs.solvers.linear.solver import SingularMatrixError
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.solvers.stepping.continuation import Critical, PathSettings, Point, branching, follow
 from fem_mbs.solvers.stepping.descent import descend

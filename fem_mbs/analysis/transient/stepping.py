@@ -17,7 +17,7 @@ from fem_mbs.analysis.start.redundancy import Redundancy
 from fem_mbs.analysis.transient.rules import RULES, Weights, weights
 from fem_mbs.analysis.transient.watch import Watcher
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
-from fem_mbs.solvers.linear import SingularMatrixError, make_solver
+from fem_mbs.solvers.linear.solver import SingularMatrixError, make_solver
 from fem_mbs.solvers.stepping import explicit, gauge
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Compiled

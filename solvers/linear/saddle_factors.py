@@ -10,9 +10,9 @@ from scipy.sparse import bmat, csc_matrix, diags
 from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.factors import Pencil, PositiveFactors
-from fem_mbs.solvers.linear import LinearSolveError, LinearSolver, cholmod_status, make_solver
-from fem_mbs.solvers.positive_part import ROUND_OFF, PositivePart
+from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.positive_part import ROUND_OFF, PositivePart
+from fem_mbs.solvers.linear.solver import LinearSolveError, LinearSolver, cholmod_status, make_solver
 
 __all__ = ["SINGULAR_GROWTH", "Effort", "SaddleFactors", "SingularShift"]
 
@@ -57,9 +57,9 @@ class SaddleFactors:
     SuperLU: an ordering of the symmetrised pattern with threshold pivoting first; where solutions are not accurate,
     partial pivoting.  Of real matrices of more than `LARGE` rows, unsymmetric ones of twice as many (three times, with
     constraints), CHOLMOD, where it is installed, factors the symmetric part: without constraints by its supernodal
-    L L^T if that is positive definite, the fast one for parts (`fem_mbs.solvers.positive_part`); else by the L D L^T of
-    `fem_mbs.solvers.linear`, quasi-definite if A is positive.  Refinement or GMRES on the matrix itself, or on its
-    transpose, make solutions exact.
+    L L^T if that is positive definite, the fast one for parts (`fem_mbs.solvers.linear.positive_part`); else by the L D
+    L^T of `fem_mbs.solvers.linear.solver`, quasi-definite if A is positive.  Refinement or GMRES on the matrix itself,
+    or on its transpose, make solutions exact.
 
     Raises:
         SingularShift: the matrix is singular to working precision: the norm of the inverse, over that of the matrix, is

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import LinearOperator, gmres
 
-from fem_mbs.solvers.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
 
 __all__ = ["ROUND_OFF", "PositivePart"]
 

@@ -18,7 +18,7 @@ from scipy.sparse import csc_matrix, csr_matrix, diags, identity, vstack
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from fem_mbs.solvers.linear import one_blas_thread
+from fem_mbs.solvers.linear.solver import one_blas_thread
 
 __all__ = ["DEPENDENT", "NEAR", "Loop", "dependencies", "independent_rows"]
 

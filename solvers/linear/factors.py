@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, diags
 from scipy.sparse.linalg import splu
 
-from fem_mbs.solvers.linear import LinearSolveError, cholmod_status, one_blas_thread
+from fem_mbs.solvers.linear.solver import LinearSolveError, cholmod_status, one_blas_thread
 
 __all__ = ["IndefiniteFactors", "NotPositiveDefinite", "Pencil", "PositiveFactors"]
 

@@ -1,0 +1,1 @@
+"""Sparse factorisations and saddle-point solvers."""
