@@ -28,8 +28,8 @@ import numpy as np  # noqa: E402
 import solids  # noqa: E402
 from scipy.sparse.linalg import LinearOperator, eigsh, splu  # noqa: E402
 
-from fem_mbs.solvers.buckling import linear_buckling  # noqa: E402
-from fem_mbs.solvers.modes import real_modes  # noqa: E402
+from fem_mbs.solvers.eigen.buckling import linear_buckling  # noqa: E402
+from fem_mbs.solvers.eigen.modes import real_modes  # noqa: E402
 
 COUNT = 20
 

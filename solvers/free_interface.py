@@ -25,9 +25,9 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.eigen.modes import RealModes, real_modes
 from fem_mbs.solvers.linear.factors import NotPositiveDefinite, Pencil, PositiveFactors
 from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
-from fem_mbs.solvers.modes import RealModes, real_modes
 
 __all__ = ["FreeModes", "InertiaRelief", "free_interface"]
 
@@ -152,7 +152,7 @@ def free_interface(
         boundary: dofs (b,) int at which unit forces act, or forces (n, b).
         count: number of elastic modes, the lowest; or
         cutoff: all elastic modes up to this frequency [Hz], counted by an inertia: none is missing.
-        check: of a count, against missed copies of multiple modes; see `fem_mbs.solvers.modes.real_modes`.
+        check: of a count, against missed copies of multiple modes; see `fem_mbs.solvers.eigen.modes.real_modes`.
 
     Raises:
         AnalysisError: the component is unstable or loose without mass, nothing has a mass, or an iteration fails.

@@ -10,8 +10,8 @@ from complex_problems import agree, beam, check_pairs, random_problem, rigid, sh
 from scipy.sparse.linalg import LinearOperator, eigs, splu
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers import complex_modes as module
-from fem_mbs.solvers.complex_modes import complex_modes
+from fem_mbs.solvers.eigen import complex_modes as module
+from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.linear import saddle_factors
 from fem_mbs.solvers.linear.solver import cholmod_status
 

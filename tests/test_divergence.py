@@ -8,7 +8,7 @@ import scipy.linalg
 from scipy.sparse import block_diag, csr_matrix, diags
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers import eigen
+from fem_mbs.solvers.eigen import symmetric as eigen
 from fem_mbs.solvers.stepping.divergence import unsymmetric_buckling
 
 

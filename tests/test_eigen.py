@@ -8,7 +8,7 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers import eigen
+from fem_mbs.solvers.eigen import symmetric as eigen
 
 
 @pytest.fixture(params=[10, 1000], ids=["sparse", "dense"])

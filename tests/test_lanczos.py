@@ -8,10 +8,10 @@ import pytest
 import scipy.linalg
 from complex_problems import agree, beam, check_pairs, rigid, shaft
 
-from fem_mbs.solvers import complex_modes as module
-from fem_mbs.solvers.complex_modes import complex_modes
-from fem_mbs.solvers.lanczos import TwoSidedLanczos
-from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil
+from fem_mbs.solvers.eigen import complex_modes as module
+from fem_mbs.solvers.eigen.complex_modes import complex_modes
+from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
+from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil
 
 WAYS = {"lanczos": 0, "dense": 10_000}
 

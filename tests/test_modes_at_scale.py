@@ -12,14 +12,14 @@ from scipy.sparse import block_diag, csr_matrix, diags, hstack, identity, vstack
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers import modes as modes_module
-from fem_mbs.solvers.buckling import linear_buckling
-from fem_mbs.solvers.eigen import symmetric_modes
+from fem_mbs.solvers.eigen import modes as modes_module
+from fem_mbs.solvers.eigen.buckling import linear_buckling
+from fem_mbs.solvers.eigen.modal_quantities import mac, participation, rigid_body_motions
+from fem_mbs.solvers.eigen.modes import real_modes
+from fem_mbs.solvers.eigen.symmetric import symmetric_modes
 from fem_mbs.solvers.linear import factors as F
 from fem_mbs.solvers.linear.constraint_equations import eliminate
 from fem_mbs.solvers.linear.solver import cholmod_status, one_blas_thread
-from fem_mbs.solvers.modal_quantities import mac, participation, rigid_body_motions
-from fem_mbs.solvers.modes import real_modes
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from solid_meshes import grid
 from fem_mbs import Model, solve
 from fem_mbs.analysis.stability import linearisation
 from fem_mbs.meshes.mesh import CellBlock, Mesh
-from fem_mbs.solvers.complex_modes import complex_modes
+from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.linear import positive_part, saddle_factors
 from fem_mbs.solvers.linear.factors import WEAK
 from fem_mbs.solvers.linear.positive_part import PositivePart

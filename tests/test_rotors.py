@@ -8,7 +8,7 @@ from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, solve
 from fem_mbs.analysis.rotors.rotating import CONSTANT, choose_frame, constant_frames, rotation_of, steady_rotation
-from fem_mbs.solvers.complex_modes import complex_modes
+from fem_mbs.solvers.eigen.complex_modes import complex_modes
 
 
 def two_discs(stiffness=(0.8e6, 1e6), n=6, section=("circle", {"diameter": 0.05}), axis=(1.0, 0.0, 0.0)):

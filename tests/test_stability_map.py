@@ -17,7 +17,7 @@ from fem_mbs.analysis.stability import map as stability_map
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.state_space import descriptor, state_space
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers import complex_modes as cm
+from fem_mbs.solvers.eigen import complex_modes as cm
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
 

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from test_stability_steps import rotor
 
 from fem_mbs import Model, ModelError, linearise, load_model, run, solve
-from fem_mbs.solvers.complex_modes import complex_modes
+from fem_mbs.solvers.eigen.complex_modes import complex_modes
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.results.reader import Results, Step
-from fem_mbs.solvers.modal_quantities import mac as assurance
+from fem_mbs.solvers.eigen.modal_quantities import mac as assurance
 
 __all__ = ["Mac", "mac"]
 

@@ -14,10 +14,10 @@ import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.eigen.modes import RealModes, real_modes
 from fem_mbs.solvers.linear.factors import NotPositiveDefinite, Pencil, PositiveFactors
 from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactors, SingularShift
 from fem_mbs.solvers.linear.solver import one_blas_thread
-from fem_mbs.solvers.modes import RealModes, real_modes
 
 __all__ = ["DirectResponse", "ModalResponse", "SingularShift"]
 

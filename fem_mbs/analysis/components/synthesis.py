@@ -24,9 +24,9 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.components import part_name
 from fem_mbs.model.model import Model
+from fem_mbs.solvers.eigen.modes import RealModes, as_modes
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, eliminate
 from fem_mbs.solvers.linear.solver import one_blas_thread
-from fem_mbs.solvers.modes import RealModes, as_modes
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.solvers.substructures import Coupled, Reduced, Substructure, couple
 from fem_mbs.system.matrices import Picked
@@ -96,8 +96,8 @@ class Assembly:
     def full_modes(self, count: int, changes: tuple[csr_matrix, csr_matrix] | None = None) -> np.ndarray:
         """Frequencies (count,) [Hz] of the whole model without reduction, for comparison; ``changes`` of its stiffness
         and mass over the dofs of nodes."""
-        from fem_mbs.solvers.eigen import symmetric_modes
-        from fem_mbs.solvers.modes import real_modes
+        from fem_mbs.solvers.eigen.modes import real_modes
+        from fem_mbs.solvers.eigen.symmetric import symmetric_modes
 
         linear = self.linear
         K, M = linear.stiffness, linear.mass

@@ -4,7 +4,7 @@ The tangent at the state comes from the same kernels as every step: stiffness wi
 multipliers, and that of loads which turn with the model.  Joints and equations are rows of constraints in it, which are
 eliminated exactly (`fem_mbs.solvers.linear.constraint_equations`), so that the problems left are sparse, of the size of
 what can move on its own, and symmetric unless loads follow the model.  Of large mechanisms, in which everything hangs
-together by joints, that would be a dense matrix; they keep their constraints (`fem_mbs.solvers.eigen`).
+together by joints, that would be a dense matrix; they keep their constraints (`fem_mbs.solvers.eigen.symmetric`).
 
 What such an analysis reports is linear in what it finds: values at the state plus their derivatives times the small
 displacements, velocities and multipliers (`fem_mbs.analysis.linear.sensors` for sensors).
@@ -26,7 +26,7 @@ from fem_mbs.analysis.start.initial import director_velocities, function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.eigen import Saddle
+from fem_mbs.solvers.eigen.symmetric import Saddle
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, Elimination, eliminate
 from fem_mbs.solvers.linear.factors import NotPositiveDefinite, Pencil, PositiveFactors
 from fem_mbs.solvers.linear.redundancy import independent_rows

@@ -25,7 +25,7 @@ from fem_mbs.analysis.stability.steps import run_complex_modes, run_linearise, r
 from fem_mbs.analysis.start.initial import consistent_velocities, given_velocities
 from fem_mbs.analysis.transient.rules import weights
 from fem_mbs.model.model import Step
-from fem_mbs.solvers.complex_modes import ComplexModes
+from fem_mbs.solvers.eigen.complex_modes import ComplexModes
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.matrices import Matrices
 

@@ -13,10 +13,10 @@ from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.stability.map import check_map
 from fem_mbs.analysis.stability.steps import check_stability
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.solvers.buckling import SIGNS, linear_buckling
-from fem_mbs.solvers.eigen import buckling_factors, symmetric_modes
-from fem_mbs.solvers.modal_quantities import participation, rigid_body_motions
-from fem_mbs.solvers.modes import CHECKS, real_modes, translates
+from fem_mbs.solvers.eigen.buckling import SIGNS, linear_buckling
+from fem_mbs.solvers.eigen.modal_quantities import participation, rigid_body_motions
+from fem_mbs.solvers.eigen.modes import CHECKS, real_modes, translates
+from fem_mbs.solvers.eigen.symmetric import buckling_factors, symmetric_modes
 from fem_mbs.solvers.stepping.divergence import unsymmetric_buckling
 
 __all__ = [

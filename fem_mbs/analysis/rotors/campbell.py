@@ -27,9 +27,9 @@ from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError
 from fem_mbs.model.rotors import Rotor, across
 from fem_mbs.results.eigenvalues import growth_rates
-from fem_mbs.solvers.complex_modes import complex_modes
-from fem_mbs.solvers.complex_pairs import beside, both_residuals, improved
-from fem_mbs.solvers.quadratic_pencil import QuadraticPencil
+from fem_mbs.solvers.eigen.complex_modes import complex_modes
+from fem_mbs.solvers.eigen.complex_pairs import beside, both_residuals, improved
+from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 
 __all__ = [
     "Branches", "Critical", "Pair", "Spectrum", "Spinning", "critical_speeds", "direct_speeds", "follow",

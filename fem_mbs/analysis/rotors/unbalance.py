@@ -21,8 +21,8 @@ from fem_mbs.analysis.rotors.campbell import Spinning, free_motions
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.rotors import Unbalance
+from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.quadratic_pencil import QuadraticPencil
 
 __all__ = ["Response", "steady_response"]
 

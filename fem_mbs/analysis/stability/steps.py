@@ -25,7 +25,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.files import replacing
 from fem_mbs.results.eigenvalues import growth_rates
 from fem_mbs.results.folder import take
-from fem_mbs.solvers.complex_modes import CHECKS, ComplexModes, complex_modes
+from fem_mbs.solvers.eigen.complex_modes import CHECKS, ComplexModes, complex_modes
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.matrices import Matrices
 

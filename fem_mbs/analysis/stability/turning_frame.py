@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 from fem_mbs.analysis.linear.coriolis import coriolis_matrix
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.solvers.complex_modes import ComplexModes, complex_modes
+from fem_mbs.solvers.eigen.complex_modes import ComplexModes, complex_modes
 
 __all__ = ["check_turning_frame", "frame_speed", "turning_modes"]
 
@@ -69,7 +69,7 @@ def turning_modes(
     Args:
         basis: (N, r) shapes that span the motions; None: all motions.
         coriolis: with the Coriolis forces of the centrifugal load's frame.
-        given: further arguments of `fem_mbs.solvers.complex_modes.complex_modes`.
+        given: further arguments of `fem_mbs.solvers.eigen.complex_modes.complex_modes`.
 
     Raises:
         ModelError, AnalysisError: the frame does not turn; joints that cannot be eliminated; no convergence.

@@ -9,8 +9,8 @@ from scipy.sparse import csr_matrix, identity
 from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely
 from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil, absolutely
 
 __all__ = [
     "BACKWARD",

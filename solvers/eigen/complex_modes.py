@@ -24,8 +24,8 @@ from dataclasses import replace
 import numpy as np
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.complex_dense import dense_modes
-from fem_mbs.solvers.complex_pairs import (
+from fem_mbs.solvers.eigen.complex_dense import dense_modes
+from fem_mbs.solvers.eigen.complex_pairs import (
     BACKWARD,
     SAME,
     ComplexModes,
@@ -39,10 +39,10 @@ from fem_mbs.solvers.complex_pairs import (
     unknown,
     upper_half,
 )
-from fem_mbs.solvers.lanczos import TwoSidedLanczos
+from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
+from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.solver import one_blas_thread
-from fem_mbs.solvers.quadratic_pencil import Inverse, QuadraticPencil, absolutely
 
 __all__ = ["CHECKS", "ComplexModes", "complex_modes"]
 

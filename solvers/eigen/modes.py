@@ -10,7 +10,7 @@ Shift-invert Lanczos: ARPACK (Lehoucq, Sorensen & Yang 1998) iterates on (K - s 
   orthogonal to all modes found, look for what was missed (check="probe"); check="inertia" proves that nothing was, at
   the price of a factorisation of an indefinite matrix.
 
-Problems in which the masses or constraints need more care, and small ones: `fem_mbs.solvers.eigen`.
+Problems in which the masses or constraints need more care, and small ones: `fem_mbs.solvers.eigen.symmetric`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen import DENSE, symmetric_modes
+from fem_mbs.solvers.eigen.symmetric import DENSE, symmetric_modes
 from fem_mbs.solvers.linear.factors import Effort, IndefiniteFactors, NotPositiveDefinite, Pencil, PositiveFactors
 from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
 

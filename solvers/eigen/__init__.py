@@ -1,0 +1,1 @@
+"""Real and complex eigenproblems."""
