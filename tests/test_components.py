@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix, diags
 
 from fem_mbs import AnalysisError, Model, ModelError, assemble_components, load_model, solve
 from fem_mbs.cli.check import explain
-from fem_mbs.solvers.substructures import Reduced, Substructure, couple
+from fem_mbs.solvers.reduction.substructures import Reduced, Substructure, couple
 
 ALL = 10_000  # more modes than a component has
 

@@ -10,7 +10,7 @@ import scipy.linalg
 from scipy.sparse import block_diag, csr_matrix, diags
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.free_interface import InertiaRelief, free_interface
+from fem_mbs.solvers.reduction.free_interface import InertiaRelief, free_interface
 
 
 def frame(dimension: int, n: int = 14, held: tuple[int, ...] = ()) -> SimpleNamespace:

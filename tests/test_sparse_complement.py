@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fem_mbs.solvers.sparse_complement import sparse_complement
+from fem_mbs.solvers.reduction.sparse_complement import sparse_complement
 
 
 @settings(max_examples=60)

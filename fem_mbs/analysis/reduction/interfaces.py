@@ -9,7 +9,7 @@
       x = B q_F,   translation: sum w_i (u_i - theta x (x_i - x_P)),   theta = I_w^-1 sum w_i s_i x u_i
 
   with s_i the nodes about their mean; q_F = X x + Z z', where Z is a sparse orthonormal basis of what moves no mean
-  (`fem_mbs.solvers.sparse_complement`).  That is exact, and the matrices stay sparse.
+  (`fem_mbs.solvers.reduction.sparse_complement`).  That is exact, and the matrices stay sparse.
 
 A node whose displacements depend on others (of a tie, of a coupling) is treated like a mean: x = T_i q.
 """
@@ -27,8 +27,8 @@ from scipy.sparse import block_diag, bmat, csc_matrix, csr_matrix, vstack
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.errors import ModelError
 from fem_mbs.parts.part import COMPONENTS, Interface
-from fem_mbs.solvers.fixed_interface import inner
-from fem_mbs.solvers.sparse_complement import sparse_complement
+from fem_mbs.solvers.reduction.fixed_interface import inner
+from fem_mbs.solvers.reduction.sparse_complement import sparse_complement
 
 __all__ = ["KINDS", "Boundary", "make_boundary"]
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.modal_quantities import rigid_body_motions
-from fem_mbs.solvers.interface_bases import FREE_METHODS
+from fem_mbs.solvers.reduction.interface_bases import FREE_METHODS
 
 __all__ = ["check_held", "rigid_motions"]
 

@@ -31,7 +31,7 @@ from fem_mbs.analysis.linear.linearised import Linearised, Response
 from fem_mbs.analysis.reduction.interfaces import Boundary
 from fem_mbs.analysis.reduction.invariants import InertiaCoordinates, inertia_coordinates
 from fem_mbs.errors import ModelError
-from fem_mbs.solvers.free_interface import InertiaRelief
+from fem_mbs.solvers.reduction.free_interface import InertiaRelief
 
 __all__ = ["FREE", "stiffening"]
 

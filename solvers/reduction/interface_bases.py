@@ -29,8 +29,8 @@ import numpy as np
 import scipy.linalg
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.fixed_interface import FixedInterface, without_strain
-from fem_mbs.solvers.free_interface import FreeModes
+from fem_mbs.solvers.reduction.fixed_interface import FixedInterface, without_strain
+from fem_mbs.solvers.reduction.free_interface import FreeModes
 
 __all__ = ["FREE_METHODS", "InterfaceBasis", "free_basis", "herting_basis"]
 
