@@ -83,7 +83,7 @@ _PUBLIC = {
     "linearise": "fem_mbs.analysis.stability.linearise",
     "load_model": "fem_mbs.modelfile.read",
     "mac": "fem_mbs.results.mac",
-    "read_mesh": "fem_mbs.meshes.reader",
+    "read_mesh": "fem_mbs.meshes.formats.reader",
     "read_part": "fem_mbs.parts.formats",
     "reduce_part": "fem_mbs.analysis.reduction.reduce",
     "reduce_parts": "fem_mbs.analysis.reduction.parallel",

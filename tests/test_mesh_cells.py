@@ -13,10 +13,10 @@ from solid_meshes import grid
 from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, FACETS, facets_of, match_facets
-from fem_mbs.meshes.gmsh_index import CELL_TYPES
+from fem_mbs.meshes.formats.gmsh_index import CELL_TYPES
+from fem_mbs.meshes.formats.meshio_formats import settled
+from fem_mbs.meshes.formats.reader import read_mesh
 from fem_mbs.meshes.mesh import CellBlock, Mesh
-from fem_mbs.meshes.other_formats import settled
-from fem_mbs.meshes.reader import read_mesh
 
 meshio._mesh.topological_dimension.setdefault("wedge15", 3)  # as the reader does: meshio 5.3 forgot it
 SOLIDS = [k for k in CELL_KINDS if DIMENSION[k] == 3]

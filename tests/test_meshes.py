@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from fem_mbs.errors import MeshError
+from fem_mbs.meshes.formats.reader import read_mesh
 from fem_mbs.meshes.generate import arc, grid2d, line, polyline, write_msh
 from fem_mbs.meshes.mesh import CellBlock, Mesh
-from fem_mbs.meshes.reader import read_mesh
 
 DATA = Path(__file__).parent / "data"
 FRAMES = sorted(DATA.glob("frame_*.msh"))

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fem_mbs.errors import MeshError
+from fem_mbs.meshes.formats.reader import read_mesh
 from fem_mbs.meshes.generate import line
 from fem_mbs.meshes.mesh import Mesh
-from fem_mbs.meshes.reader import read_mesh
 
 DATA = Path(__file__).parent / "data"
 SEEDS = sorted(DATA.glob("*.msh"))

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from fem_mbs import Model, load_model, solve
 from fem_mbs.cli.main import app
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.reader import read_mesh
+from fem_mbs.meshes.formats.reader import read_mesh
 
 HEAD = """
 [material.steel]

@@ -444,7 +444,7 @@ class ModelBase:
         self._place_name("Mesh", name)
         owner = f'Mesh "{name}"'
         if not isinstance(mesh, Mesh):
-            from fem_mbs.meshes.reader import read_mesh
+            from fem_mbs.meshes.formats.reader import read_mesh
 
             if cells not in ("auto", "lines", "all"):
                 raise ModelError(f'{owner}: cells = {cells!r} must be "auto", "lines" or "all"')

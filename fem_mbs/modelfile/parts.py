@@ -93,7 +93,7 @@ def load_part(
 
 def _of_mesh(path: Path, material: str | None, thickness: float):
     """A part of all cells of a mesh: solids, or plane stress where there are none."""
-    from fem_mbs.meshes.reader import read_mesh
+    from fem_mbs.meshes.formats.reader import read_mesh
 
     if material is None:
         raise ModelError(

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import ModelError
+from fem_mbs.meshes.formats.reader import read_mesh
 from fem_mbs.meshes.mesh import Mesh
-from fem_mbs.meshes.reader import read_mesh
 
 __all__ = ["starter_text", "write_starter"]
 

@@ -16,7 +16,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.meshes.vtu import write_vtu
+from fem_mbs.meshes.formats.vtu import write_vtu
 from fem_mbs.results import store
 from fem_mbs.results.fields import cell_kind, field_key, split_key
 from fem_mbs.results.folder import take

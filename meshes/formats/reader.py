@@ -32,7 +32,7 @@ import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, match_facets
-from fem_mbs.meshes.gmsh_index import CELL_TYPES, GmshIndex, read_index
+from fem_mbs.meshes.formats.gmsh_index import CELL_TYPES, GmshIndex, read_index
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
 __all__ = ["read_mesh"]
@@ -58,9 +58,9 @@ def read_mesh(path: str | Path, cells: str = "lines") -> Mesh:
     suffix = Path(where).suffix.lower()
     read = {".msh": _read_msh, ".vtu": _read_vtu}.get(suffix)
     if read is None and suffix in (".vtk", ".med", ".mesh", ".meshb"):
-        from fem_mbs.meshes.other_formats import read_other as read
+        from fem_mbs.meshes.formats.meshio_formats import read_other as read
     if read is None and suffix in (".e", ".exo", ".ex2"):
-        from fem_mbs.meshes.exodus import read_exodus as read
+        from fem_mbs.meshes.formats.exodus import read_exodus as read
     try:
         if not Path(where).exists():
             raise MeshError(f"{where}: there is no such file; give a path that is right from {Path.cwd()}")

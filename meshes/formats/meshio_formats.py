@@ -1,9 +1,10 @@
 """Mesh files that meshio reads and that need little besides: legacy VTK, MED (Salome, Code_Aster), Medit.
 
-Sets: MED's groups; of the others whole-number arrays, as for VTU (`fem_mbs.meshes.reader`).  Two formats leave room in
-the order of nodes: VTK's wedges are written with either sense of their triangles, and MED counts the nodes of solids
-the other way round than most, with mid-side nodes wherever the writer put them.  There the nodes are brought into our
-order by what the geometry says: cells of negative volume are mirrored, mid-side nodes go to the edges that they lie on.
+Sets: MED's groups; of the others whole-number arrays, as for VTU (`fem_mbs.meshes.formats.reader`).  Two formats leave
+room in the order of nodes: VTK's wedges are written with either sense of their triangles, and MED counts the nodes of
+solids the other way round than most, with mid-side nodes wherever the writer put them.  There the nodes are brought
+into our order by what the geometry says: cells of negative volume are mirrored, mid-side nodes go to the edges that
+they lie on.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import numpy as np
 from fem_mbs.errors import MeshError
 from fem_mbs.files import check_hdf5
 from fem_mbs.meshes.cells import DIMENSION, FACETS
+from fem_mbs.meshes.formats.reader import Found, add_arrays, from_meshio, quietly
 from fem_mbs.meshes.mesh import CellBlock, Mesh
-from fem_mbs.meshes.reader import Found, add_arrays, from_meshio, quietly
 
 __all__ = ["read_other", "settled"]
 
@@ -40,7 +41,7 @@ _LINEAR["quad8"] = "quad"
 
 
 def read_other(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
-    """Read a file of one of the formats above; ``kinds`` as in `fem_mbs.meshes.reader.Found`."""
+    """Read a file of one of the formats above; ``kinds`` as in `fem_mbs.meshes.formats.reader.Found`."""
     module, form, package = _FORMATS[Path(where).suffix.lower()]
     if package:
         need(package, where, form)
