@@ -119,7 +119,7 @@ def _linearised(job: Path):
     from fem_mbs.analysis.linear.linearised import Linearised
     from fem_mbs.analysis.loading import Loading
     from fem_mbs.decks.run import convert
-    from fem_mbs.meshes.abaqus import read_deck
+    from fem_mbs.meshes.abaqus.reader import read_deck
 
     compiled = convert(read_deck(job)).model.compile(stepping=False)
     return Linearised(compiled, compiled.system.initial_state(), 0.0, Loading(compiled))

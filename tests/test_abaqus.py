@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes import abaqus_text
-from fem_mbs.meshes.abaqus import read_deck
-from fem_mbs.meshes.abaqus_deck import (
+from fem_mbs.meshes.abaqus import text as abaqus_text
+from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     Dashpot,
     MembraneSection,
@@ -25,8 +24,9 @@ from fem_mbs.meshes.abaqus_deck import (
     SolidSection,
     Spring,
 )
-from fem_mbs.meshes.abaqus_elements import element_type, faces
-from fem_mbs.meshes.abaqus_mesh import DeckMesh
+from fem_mbs.meshes.abaqus.elements import element_type, faces
+from fem_mbs.meshes.abaqus.mesh import DeckMesh
+from fem_mbs.meshes.abaqus.reader import read_deck
 
 DECKS = Path(__file__).parent / "decks"
 # Decks that are not ours to keep: beside the checkout, or where the variable says.

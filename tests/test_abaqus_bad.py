@@ -12,8 +12,8 @@ from numpy.testing import assert_array_equal
 from test_abaqus import DECKS, TRUSS, write
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes import abaqus_files
-from fem_mbs.meshes.abaqus import read_deck
+from fem_mbs.meshes.abaqus import files as abaqus_files
+from fem_mbs.meshes.abaqus.reader import read_deck
 
 # ---- bad decks -------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.calculix_dat import read_dat
+from fem_mbs.meshes.abaqus.calculix_dat import read_dat
 
 SHARED = Path(os.environ.get("FEM_MBS_DECKS", Path(__file__).resolve().parents[2] / "shared" / "decks" / "calculix"))
 

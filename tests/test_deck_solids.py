@@ -9,8 +9,8 @@ import pytest
 
 from fem_mbs.decks.compare import compare_deck
 from fem_mbs.decks.run import convert, solve_deck
-from fem_mbs.meshes.abaqus import read_deck
-from fem_mbs.meshes.calculix_dat import read_dat
+from fem_mbs.meshes.abaqus.calculix_dat import read_dat
+from fem_mbs.meshes.abaqus.reader import read_deck
 
 DECKS = Path(__file__).parent / "decks" / "calculix"
 LOADS = ("weight", "centrifugal load", "pressure")

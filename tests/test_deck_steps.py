@@ -7,7 +7,7 @@ import pytest
 from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
 
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.calculix_dat import read_dat
+from fem_mbs.meshes.abaqus.calculix_dat import read_dat
 
 #: One cube, held below, that moves up and down: stiffness 1000, mass 4 at the top (consistent).
 CUBE = """*NODE, NSET=NALL

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from fem_mbs.decks.compare import compare_deck
 from fem_mbs.decks.run import convert
-from fem_mbs.meshes.abaqus import read_deck
+from fem_mbs.meshes.abaqus.reader import read_deck
 
 DECKS = Path(__file__).resolve().parent / "decks"
 SHARED = Path(os.environ.get("FEM_MBS_DECKS", Path(__file__).resolve().parents[2] / "shared" / "decks" / "calculix"))

@@ -8,7 +8,7 @@ from deck_text import at, brick, mesh_text, nset, run, steel, step
 
 from fem_mbs import Model, ModelError, solve
 from fem_mbs.decks.run import convert
-from fem_mbs.meshes.abaqus import read_deck
+from fem_mbs.meshes.abaqus.reader import read_deck
 
 
 def turning_point(dimension=2, speed=3.0):

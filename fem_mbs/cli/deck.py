@@ -11,7 +11,7 @@ import typer
 from fem_mbs.cli.progress import interruptible, kept, make_progress
 from fem_mbs.decks.run import Converted, convert, run_deck, strictly
 from fem_mbs.errors import AnalysisError, DiskFullError, ModelError
-from fem_mbs.meshes.abaqus import read_deck
+from fem_mbs.meshes.abaqus.reader import read_deck
 
 __all__ = ["compare", "explain_file", "run_file"]
 

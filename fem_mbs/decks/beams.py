@@ -6,7 +6,7 @@ import numpy as np
 
 from fem_mbs.decks.model import Conversion, Group, constants, density_of, material_of
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus_deck import BeamSection, Material
+from fem_mbs.meshes.abaqus.deck import BeamSection, Material
 
 __all__ = ["beam_section", "directions", "make_lines"]
 

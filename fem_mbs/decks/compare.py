@@ -16,8 +16,8 @@ import numpy as np
 
 from fem_mbs.elements.solids.mass import linear_images
 from fem_mbs.errors import FemMbsError, MeshError
-from fem_mbs.meshes.abaqus import read_deck
-from fem_mbs.meshes.calculix_dat import DatFile, Modes, Print, read_dat
+from fem_mbs.meshes.abaqus.calculix_dat import DatFile, Modes, Print, read_dat
+from fem_mbs.meshes.abaqus.reader import read_deck
 
 __all__ = ["Row", "as_json", "compare_deck", "compare_folder", "table"]
 

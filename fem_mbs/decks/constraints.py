@@ -21,7 +21,7 @@ from fem_mbs.decks.solids import nodal_areas
 from fem_mbs.decks.time import Given, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import make_function
-from fem_mbs.meshes.abaqus_deck import Boundary, Coupling, Mpc, RigidBody
+from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, Mpc, RigidBody
 from fem_mbs.system.compile import GROUND
 
 __all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]

@@ -22,7 +22,7 @@ from fem_mbs.decks.solids import nodal_volumes
 from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import TimeFunction, make_function
-from fem_mbs.meshes.abaqus_deck import Cload, Dload, Dsload, PointMass, Step
+from fem_mbs.meshes.abaqus.deck import Cload, Dload, Dsload, PointMass, Step
 
 __all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
 

@@ -1,4 +1,4 @@
-"""From a deck (`fem_mbs.meshes.abaqus`) to a `Model`: nodes, elements, materials, sections, masses and springs.
+"""From a deck (`fem_mbs.meshes.abaqus.reader`) to a `Model`: nodes, elements, materials, sections, masses and springs.
 
 `Conversion` holds what is known while a deck becomes a model: which node and element became what, and notes on what was
 not used.  Constraints, loads, steps and prints are modules of their own; docs/decks.md says what of a deck is used.
@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus import element_place
-from fem_mbs.meshes.abaqus_deck import (
+from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     Deck,
     ElementBlock,
@@ -27,6 +26,7 @@ from fem_mbs.meshes.abaqus_deck import (
     SolidSection,
     Step,
 )
+from fem_mbs.meshes.abaqus.reader import element_place
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.model.model import Model
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from fem_mbs.decks.model import Conversion, axes_at
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus_deck import Dashpot, PointMass, RotaryInertia, Spring
+from fem_mbs.meshes.abaqus.deck import Dashpot, PointMass, RotaryInertia, Spring
 from fem_mbs.model.connections.spring_laws import spring_law
 from fem_mbs.system.compile import GROUND
 

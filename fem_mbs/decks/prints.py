@@ -30,7 +30,7 @@ from fem_mbs.decks.model import Conversion, Group, density_of, material_of, stif
 from fem_mbs.decks.solids import volumes
 from fem_mbs.decks.steps import StepPlan
 from fem_mbs.elements.solids import shapes
-from fem_mbs.meshes.abaqus_deck import OutputRequest
+from fem_mbs.meshes.abaqus.deck import OutputRequest
 
 __all__ = ["Printer"]
 

@@ -20,8 +20,8 @@ from fem_mbs.decks.prints import Printer
 from fem_mbs.decks.steps import StepPlan, make_steps
 from fem_mbs.decks.time import Timeline
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.meshes.abaqus import read_deck
-from fem_mbs.meshes.abaqus_deck import Deck
+from fem_mbs.meshes.abaqus.deck import Deck
+from fem_mbs.meshes.abaqus.reader import read_deck
 from fem_mbs.model.model import Model
 from fem_mbs.sweeps.files import inputs_of
 

@@ -24,7 +24,7 @@ from fem_mbs.decks.loads import Plan
 from fem_mbs.decks.model import Conversion
 from fem_mbs.decks.time import Timeline, is_general
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus_deck import OutputRequest, Step
+from fem_mbs.meshes.abaqus.deck import OutputRequest, Step
 
 __all__ = ["StepPlan", "make_steps"]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import TimeFunction
-from fem_mbs.meshes.abaqus_deck import Amplitude, Deck, Step
+from fem_mbs.meshes.abaqus.deck import Amplitude, Deck, Step
 
 __all__ = ["Course", "Given", "Line", "Root", "Timeline", "courses"]
 

@@ -77,7 +77,7 @@ def load_part(
 
         return load_model(path), dict, []
     from fem_mbs.decks.run import convert, strictly
-    from fem_mbs.meshes.abaqus import read_deck
+    from fem_mbs.meshes.abaqus.reader import read_deck
 
     deck = read_deck(path)
     converted = convert(deck, part=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.abaqus_text import number, short
+from fem_mbs.meshes.abaqus.text import number, short
 
 __all__ = ["DatFile", "Modes", "Print", "read_dat"]
 

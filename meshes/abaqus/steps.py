@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 
-from fem_mbs.meshes.abaqus_constraints import dof_of
-from fem_mbs.meshes.abaqus_deck import Boundary, Cload, Dload, Dsload, OutputRequest, Step, Temperature
-from fem_mbs.meshes.abaqus_properties import where
-from fem_mbs.meshes.abaqus_text import Card, Row, label, short
+from fem_mbs.meshes.abaqus.constraints import dof_of
+from fem_mbs.meshes.abaqus.deck import Boundary, Cload, Dload, Dsload, OutputRequest, Step, Temperature
+from fem_mbs.meshes.abaqus.properties import where
+from fem_mbs.meshes.abaqus.text import Card, Row, label, short
 
 __all__ = ["PROCEDURES", "STEP_KEYWORDS", "StepDraft"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.abaqus_text import Card, Piece, decoded, label, short, split_fields
+from fem_mbs.meshes.abaqus.text import Card, Piece, decoded, label, short, split_fields
 
 __all__ = ["read_cards"]
 

@@ -1,4 +1,4 @@
-"""What an Abaqus or CalculiX deck says, free of any solver: the result of `fem_mbs.meshes.abaqus.read_deck`.
+"""What an Abaqus or CalculiX deck says, free of any solver: the result of `fem_mbs.meshes.abaqus.reader.read_deck`.
 
 Everything keeps the deck's own numbers and units.  Nodes and elements are named by their ids; sets, faces and ranges
 are resolved to ids, in the order of the deck (which is the order in which CalculiX prints).  Names are upper case

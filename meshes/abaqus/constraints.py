@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from fem_mbs.meshes.abaqus_deck import (
+from fem_mbs.meshes.abaqus.deck import (
     Amplitude,
     Coupling,
     Equation,
@@ -16,8 +16,8 @@ from fem_mbs.meshes.abaqus_deck import (
     Tie,
     Transform,
 )
-from fem_mbs.meshes.abaqus_properties import check_axes, where
-from fem_mbs.meshes.abaqus_text import Card, Row, label
+from fem_mbs.meshes.abaqus.properties import check_axes, where
+from fem_mbs.meshes.abaqus.text import Card, Row, label
 
 __all__ = ["CONSTRAINT_KEYWORDS"]
 

@@ -11,9 +11,9 @@ from typing import NoReturn
 import numpy as np
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.abaqus_deck import ElementBlock, Normal, Surface, Unused
-from fem_mbs.meshes.abaqus_elements import MECHANICAL, ElementType, element_type, faces
-from fem_mbs.meshes.abaqus_text import MAX_ID, Card, Row, label, short
+from fem_mbs.meshes.abaqus.deck import ElementBlock, Normal, Surface, Unused
+from fem_mbs.meshes.abaqus.elements import MECHANICAL, ElementType, element_type, faces
+from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Row, label, short
 
 __all__ = ["DeckMesh", "Log"]
 
@@ -171,7 +171,7 @@ class DeckMesh:
         kind = element_type(name, self.user)
         if kind is None:
             card.fail(
-                f"the element type {short(name)} is not known; see fem_mbs.meshes.abaqus_elements for those that are"
+                f"the element type {short(name)} is not known; see fem_mbs.meshes.abaqus.elements for those that are"
             )
         table = card.table()
         width = 1 + kind.n_nodes

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fem_mbs.meshes.abaqus_deck import (
+from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     Dashpot,
     Elastic,
@@ -25,7 +25,7 @@ from fem_mbs.meshes.abaqus_deck import (
     SolidSection,
     Spring,
 )
-from fem_mbs.meshes.abaqus_text import Card, Row, label, number
+from fem_mbs.meshes.abaqus.text import Card, Row, label, number
 
 __all__ = ["MATERIAL_KEYWORDS", "PROPERTY_KEYWORDS", "MaterialDraft"]
 

@@ -1,7 +1,7 @@
 """Reads decks of Abaqus and CalculiX (.inp) into a neutral description.
 
-    from fem_mbs.meshes.abaqus import read_deck
-    deck = read_deck("beam.inp")          # see fem_mbs.meshes.abaqus_deck.Deck
+    from fem_mbs.meshes.abaqus.reader import read_deck
+    deck = read_deck("beam.inp")          # see fem_mbs.meshes.abaqus.deck.Deck
     print(*deck.unused, sep="\\n")
 
 Keywords may stand in any order, as in CalculiX: everything that names something else is resolved at the end of reading.
@@ -18,14 +18,14 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.abaqus_constraints import CONSTRAINT_KEYWORDS
-from fem_mbs.meshes.abaqus_deck import Deck, Step
-from fem_mbs.meshes.abaqus_elements import SECTIONED
-from fem_mbs.meshes.abaqus_files import read_cards
-from fem_mbs.meshes.abaqus_mesh import DeckMesh, Log
-from fem_mbs.meshes.abaqus_properties import MATERIAL_KEYWORDS, PROPERTY_KEYWORDS, MaterialDraft, where
-from fem_mbs.meshes.abaqus_steps import STEP_KEYWORDS, StepDraft
-from fem_mbs.meshes.abaqus_text import Card, Row
+from fem_mbs.meshes.abaqus.constraints import CONSTRAINT_KEYWORDS
+from fem_mbs.meshes.abaqus.deck import Deck, Step
+from fem_mbs.meshes.abaqus.elements import SECTIONED
+from fem_mbs.meshes.abaqus.files import read_cards
+from fem_mbs.meshes.abaqus.mesh import DeckMesh, Log
+from fem_mbs.meshes.abaqus.properties import MATERIAL_KEYWORDS, PROPERTY_KEYWORDS, MaterialDraft, where
+from fem_mbs.meshes.abaqus.steps import STEP_KEYWORDS, StepDraft
+from fem_mbs.meshes.abaqus.text import Card, Row
 
 __all__ = ["read_deck"]
 
