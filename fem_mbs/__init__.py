@@ -80,7 +80,7 @@ _PUBLIC = {
     "complex_modes": "fem_mbs.solvers.eigen.complex_modes",
     "draw_curves": "fem_mbs.plot.validation",
     "hot_spots": "fem_mbs.parts.recovery",
-    "linearise": "fem_mbs.analysis.stability.linearise",
+    "linearise": "fem_mbs.analysis.linearise",
     "load_model": "fem_mbs.modelfile.read",
     "mac": "fem_mbs.results.mac",
     "read_mesh": "fem_mbs.meshes.formats.reader",

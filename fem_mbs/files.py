@@ -100,7 +100,7 @@ def check_hdf5(path: str | Path) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _tried(path: str, size: int, _: int) -> str:
-    script = Path(__file__).with_name("results_probe.py")
+    script = Path(__file__).with_name("results") / "probe.py"
     limit = max(_SECONDS, size / _RATE)
     try:
         done = subprocess.run(

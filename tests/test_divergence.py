@@ -9,7 +9,7 @@ from scipy.sparse import block_diag, csr_matrix, diags
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import symmetric as eigen
-from fem_mbs.solvers.stepping.divergence import unsymmetric_buckling
+from fem_mbs.solvers.eigen.divergence import unsymmetric_buckling
 
 
 def column(n: int, skew: float, copies: int = 1):

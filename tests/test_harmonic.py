@@ -17,7 +17,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.plot.figures import plot_all
 from fem_mbs.results.reader import Results
-from fem_mbs.solvers.stepping.frequency_response import DirectResponse, ModalResponse
+from fem_mbs.solvers.eigen.frequency_response import DirectResponse, ModalResponse
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
 ENDS = {"left": "rod:start", "right": "rod:end"}

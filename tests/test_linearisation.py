@@ -13,8 +13,8 @@ from solid_meshes import box_mesh
 
 from fem_mbs import Model
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.analysis.rotors.rotation import rotated
 from fem_mbs.analysis.stability.linearisation import Linearisation
+from fem_mbs.analysis.stability.rotation import rotated
 from fem_mbs.analysis.start.initial import director_velocities
 
 _STEP = 1e-3

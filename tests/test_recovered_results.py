@@ -9,9 +9,9 @@ import pytest
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, reduce_part, run
+from fem_mbs.analysis.reduction.recovery import peak_results, placed_parts, recover, stress_peaks
 from fem_mbs.errors import ResultsError
 from fem_mbs.parts.recovery import stresses
-from fem_mbs.results.recovery import peak_results, placed_parts, recover, stress_peaks
 
 ENDS = {"left": "box:x0", "right": "box:x1"}
 TURN = (0.0, 0.0, 0.5 * np.pi)

@@ -839,7 +839,7 @@ import resource, sys
 from pathlib import Path
 import numpy as np
 from fem_mbs.errors import DiskFullError
-from fem_mbs.results_hdf5 import create_hdf5
+from fem_mbs.hdf5 import create_hdf5
 path = Path(sys.argv[1])
 data = np.arange(3000.0).reshape(-1, 3)
 def write():
@@ -979,7 +979,7 @@ def test_a_failed_run_on_a_full_disk_says_what_it_can(tmp_path, monkeypatch):
         raise DiskFullError(f"{what} {path}: full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("fem_mbs.results_hdf5.create_hdf5", full)
+        patch.setattr("fem_mbs.hdf5.create_hdf5", full)
         with pytest.raises(DiskFullError, match="full"):
             writer.fail("no convergence")
     results = Results.open(tmp_path)

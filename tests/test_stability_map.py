@@ -13,9 +13,9 @@ import scipy.linalg
 from fem_mbs import Model, ModelError, Results, load_model, run, solve
 from fem_mbs.analysis.run import _Run
 from fem_mbs.analysis.solution import Solution
-from fem_mbs.analysis.stability import map as stability_map
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.state_space import descriptor, state_space
+from fem_mbs.analysis.steps import stability_map
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import complex_modes as cm
 

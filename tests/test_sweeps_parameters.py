@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fem_mbs.errors import ModelError
+from fem_mbs.input_files import digest_of, files_of, moved
 from fem_mbs.modelfile.writer import model_text
-from fem_mbs.sweeps.files import digest_of, files_of, moved
 from fem_mbs.sweeps.parameters import changed, make_parameters, make_variants, values_of
 
 FILE = Path("model.toml")

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.linear.harmonic_steps import HARMONIC_OPTIONS
-from fem_mbs.analysis.linear.steps import BUCKLING_OPTIONS, LINEAR_STATIC_OPTIONS, MODES_OPTIONS
 from fem_mbs.analysis.linear.transient import LINEAR_TRANSIENT_OPTIONS
-from fem_mbs.analysis.rotors.steps import CAMPBELL_OPTIONS, UNBALANCE_OPTIONS
-from fem_mbs.analysis.stability.map import STABILITY_MAP_OPTIONS
-from fem_mbs.analysis.stability.steps import COMPLEX_MODES_OPTIONS, LINEARISE_OPTIONS
 from fem_mbs.analysis.statics.steps import STATIC_OPTIONS
+from fem_mbs.analysis.steps.harmonic import HARMONIC_OPTIONS
+from fem_mbs.analysis.steps.linear import BUCKLING_OPTIONS, LINEAR_STATIC_OPTIONS, MODES_OPTIONS
+from fem_mbs.analysis.steps.rotors import CAMPBELL_OPTIONS, UNBALANCE_OPTIONS
+from fem_mbs.analysis.steps.stability import COMPLEX_MODES_OPTIONS, LINEARISE_OPTIONS
+from fem_mbs.analysis.steps.stability_map import STABILITY_MAP_OPTIONS
 from fem_mbs.analysis.transient.rules import OPTIONS as RULE_OPTIONS
 from fem_mbs.analysis.transient.rules import RULES, check_rule
 from fem_mbs.analysis.transient.stepping import Settings
@@ -48,7 +48,7 @@ TRANSIENT_OPTIONS: dict[str, Any] = {
     "frames": 100,  # states kept for pictures and ParaView, evenly spread; 0: none
     "restarts": 0,  # restart points, evenly spread
     "adaptive": 0.0,  # largest local error of a step; 0: all steps are h
-    "eigenvalues": None,  # along it: a table of fem_mbs.analysis.statics.eigenvalue_paths.EIGENVALUES_OPTIONS
+    "eigenvalues": None,  # along it: a table of fem_mbs.analysis.steps.eigenvalue_paths.EIGENVALUES_OPTIONS
     **_SETTINGS,
 }
 

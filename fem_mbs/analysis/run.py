@@ -16,13 +16,11 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.header import count_model, find_group, fingerprint, make_header
-from fem_mbs.analysis.linear.runs import LinearRuns
 from fem_mbs.analysis.linear.sensors import LinearSensors
-from fem_mbs.analysis.linear.steps import check_linear
+from fem_mbs.analysis.linear_runs import LinearRuns
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, STEP_OPTIONS, TIMED, count_steps, read_options, rule_of, step_info
 from fem_mbs.analysis.recovered import RecoveredNodes
-from fem_mbs.analysis.rotors.steps import RotorRuns, check_rotor_step
 from fem_mbs.analysis.solution import (
     ENERGY_COLUMNS,
     Progress,
@@ -33,9 +31,11 @@ from fem_mbs.analysis.solution import (
 )
 from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import Spin, check_start, consistent_velocities, constraint_error, start_rule
-from fem_mbs.analysis.statics.eigenvalue_paths import EigenvaluePath, check_eigenvalues
 from fem_mbs.analysis.statics.steps import check_options, run_static, varied
 from fem_mbs.analysis.step_checks import check_stability, check_steps
+from fem_mbs.analysis.steps.eigenvalue_paths import EigenvaluePath, check_eigenvalues
+from fem_mbs.analysis.steps.linear import check_linear
+from fem_mbs.analysis.steps.rotors import RotorRuns, check_rotor_step
 from fem_mbs.analysis.transient.adaptive import AdaptiveStepping
 from fem_mbs.analysis.transient.events import Events, run_events
 from fem_mbs.analysis.transient.inverse import check_drivers
@@ -103,8 +103,8 @@ def run(
         ModelError, ResultsError: the model or the folder cannot be used.
         AnalysisError: a step has no valid result; what was computed before stays readable.
     """
+    from fem_mbs.analysis.reduction.recovery import write_parts
     from fem_mbs.results.reader import Results
-    from fem_mbs.results.recovery import write_parts
     from fem_mbs.results.writer import ResultsWriter
 
     compiled = _compile(model)

@@ -14,11 +14,11 @@ from fem_mbs.analysis.linear.harmonic import shakers
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, TIMED, count_steps
-from fem_mbs.analysis.stability.map import check_map_loads
 from fem_mbs.analysis.stability.ports import check_outputs
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.mobility import unheld
 from fem_mbs.analysis.statics.steps import check_levels, controlled, varied
+from fem_mbs.analysis.steps.stability_map import check_map_loads
 from fem_mbs.analysis.transient.inverse import check_drivers
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.errors import ModelError

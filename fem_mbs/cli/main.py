@@ -142,8 +142,8 @@ def run(
     from fem_mbs.analysis.solution import failed_steps
     from fem_mbs.cli.progress import interruptible, kept, make_progress
     from fem_mbs.cli.report import print_report
+    from fem_mbs.input_files import inputs_of
     from fem_mbs.modelfile.read import load_model, locate_error
-    from fem_mbs.sweeps.files import inputs_of
 
     folder = output or Path(f"{model.stem}-results")
     loaded = load_model(model)
@@ -508,9 +508,9 @@ def recover(
     overwrite: Annotated[bool, _OVERWRITE] = False,
 ) -> None:
     """Write results with the whole mesh of reduced parts, for plot, animate, export and ParaView."""
+    from fem_mbs.analysis.reduction.recovery import recover as recovered
     from fem_mbs.results.reader import Results
     from fem_mbs.results.reader import export as write
-    from fem_mbs.results.recovery import recover as recovered
 
     results = recovered(Results.open(folder), output, overwrite)
     write(results.directory)

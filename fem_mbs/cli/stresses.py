@@ -7,10 +7,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fem_mbs.analysis.reduction.recovery import peak_results, stress_peaks
 from fem_mbs.files import replacing
 from fem_mbs.results.folder import take
 from fem_mbs.results.reader import Results
-from fem_mbs.results.recovery import peak_results, stress_peaks
 
 if TYPE_CHECKING:
     from rich.console import Console

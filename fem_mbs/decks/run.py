@@ -20,10 +20,10 @@ from fem_mbs.decks.prints import Printer
 from fem_mbs.decks.steps import StepPlan, make_steps
 from fem_mbs.decks.time import Timeline
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.input_files import inputs_of
 from fem_mbs.meshes.abaqus.deck import Deck
 from fem_mbs.meshes.abaqus.reader import read_deck
 from fem_mbs.model.model import Model
-from fem_mbs.sweeps.files import inputs_of
 
 __all__ = ["Converted", "convert", "is_deck", "run_deck", "solve_deck", "strictly"]
 

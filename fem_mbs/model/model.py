@@ -259,7 +259,7 @@ class Model(
     def linear_static_step(self, name: str = "linear static", **options) -> None:
         """Small displacements about the state that the steps before have left (at first: the start), which stays as it
         is; with a ``duration`` [s] time goes on.  For options see
-        `fem_mbs.analysis.linear.steps.LINEAR_STATIC_OPTIONS`."""
+        `fem_mbs.analysis.steps.linear.LINEAR_STATIC_OPTIONS`."""
         self.steps.append(Step("linear_static", name, options))
 
     def linear_transient_step(self, duration: float, h: float, name: str = "linear transient", **options) -> None:
@@ -300,7 +300,7 @@ class Model(
         "fixed" or "rotating", where the coefficients must be constant, or "auto".  ``coriolis``: at rest in the frame
         of a centrifugal load, with its Coriolis forces; ``basis``: name of a modal step whose shapes alone span the
         motions; ``preload`` as of `modes_step`.  For the others see
-        `fem_mbs.analysis.stability.steps.COMPLEX_MODES_OPTIONS`."""
+        `fem_mbs.analysis.steps.stability.COMPLEX_MODES_OPTIONS`."""
         self.steps.append(Step("complex_modes", name, {"count": count, **options}))
 
     def linearise_step(self, name: str = "linearise", **options) -> None:
@@ -335,7 +335,7 @@ class Model(
         the steps before stay as they are.  ``method``: "direct", "modal" (all modes up to ``cutoff`` [Hz], or as many
         as ``modes``, and what the loads do statically beyond them), or "auto"; ``damping``: ratio of the modes, or a
         list; ``structural``: loss factor of the stiffness; ``preload`` as of `modes_step`.  For the others see
-        `fem_mbs.analysis.linear.harmonic_steps.HARMONIC_OPTIONS`.
+        `fem_mbs.analysis.steps.harmonic.HARMONIC_OPTIONS`.
 
         Raises:
             ModelError: frequencies that are none, negative, or do not rise; loads without their keyword."""

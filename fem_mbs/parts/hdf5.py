@@ -17,9 +17,9 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.files import check_hdf5
+from fem_mbs.hdf5 import create_hdf5
 from fem_mbs.parts.part import Interface, LoadMoments, Moments, Recovery, ReducedPart
 from fem_mbs.results.store import get_text, put_text
-from fem_mbs.results_hdf5 import create_hdf5
 
 __all__ = ["FORMAT", "VERSION", "read_part", "write_part"]
 

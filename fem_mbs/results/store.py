@@ -187,7 +187,7 @@ def _is_locked(directory: Path) -> bool:
 @contextmanager
 def create_file(path: Path, run: str) -> Iterator[h5py.File]:
     """Give a new HDF5 file that takes its name `path` only when it is whole and on the disk."""
-    from fem_mbs.results_hdf5 import create_hdf5
+    from fem_mbs.hdf5 import create_hdf5
 
     with create_hdf5(path, _FILE) as file:
         put_text(file, "format", FORMAT)

@@ -22,12 +22,12 @@ from typing import Any
 
 from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_tasks
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, ResultsError
+from fem_mbs.input_files import digest_of, moved
 from fem_mbs.modelfile.read import check_model_data, load_model, locate_error, parse_model_file
 from fem_mbs.modelfile.writer import model_text
 from fem_mbs.results import store
 from fem_mbs.results.folder import claim, examine
 from fem_mbs.results.writer import clear
-from fem_mbs.sweeps.files import digest_of, moved
 from fem_mbs.sweeps.parameters import Parameter, Variant, changed, make_parameters, make_variants
 from fem_mbs.sweeps.quantities import collect
 from fem_mbs.sweeps.table import CSV, JSON, SweepParameter, SweepRow, SweepTable

@@ -310,7 +310,7 @@ def buckling_factors(K, Kg, G, count: int) -> Buckling:
     """Load factors f of smallest magnitude, of both signs, with (K + f Kg) x + G^T y = 0, G x = 0.
 
     K is symmetric and must be positive on the null space of G.  A Kg that is not symmetric (loads without a potential)
-    is taken as it is: the real factors are then loads of divergence (`fem_mbs.solvers.stepping.divergence`).
+    is taken as it is: the real factors are then loads of divergence (`fem_mbs.solvers.eigen.divergence`).
 
     Raises:
         AnalysisError: K is not positive (unstable or loose at the start), or the iteration fails.
@@ -320,7 +320,7 @@ def buckling_factors(K, Kg, G, count: int) -> Buckling:
     if negative_count(K, G) > 0:
         raise AnalysisError("Buckling: the state is unstable already; its stiffness has negative eigenvalues")
     if abs(Kg - Kg.T).max() > 1e-9 * abs(Kg).max():
-        from fem_mbs.solvers.stepping.divergence import unsymmetric_buckling  # which needs this module
+        from fem_mbs.solvers.eigen.divergence import unsymmetric_buckling  # which needs this module
 
         found = unsymmetric_buckling(K, Kg, G, count)
         return Buckling(found.factors, found.vectors, found.residuals)

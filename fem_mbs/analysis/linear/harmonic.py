@@ -23,7 +23,7 @@ from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.stability.ports import Outputs, inputs_of_groups, outputs_of
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.stepping.frequency_response import DirectResponse, ModalResponse, SingularShift
+from fem_mbs.solvers.eigen.frequency_response import DirectResponse, ModalResponse, SingularShift
 
 __all__ = ["Harmonic", "Shaker", "shakers"]
 

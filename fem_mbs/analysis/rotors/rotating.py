@@ -15,8 +15,8 @@ from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.analysis.rotors.rotation import Rotation, rotated
 from fem_mbs.analysis.stability.linearisation import Linearisation
+from fem_mbs.analysis.stability.rotation import Rotation, rotated
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.rotors import Rotor

@@ -31,8 +31,8 @@ from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.analysis.rotors.rotation import Rotation, crosses, transport, turn_steadily
 from fem_mbs.analysis.stability.rate_stiffness import rate_stiffness
+from fem_mbs.analysis.stability.rotation import Rotation, crosses, transport, turn_steadily
 from fem_mbs.analysis.start.initial import director_velocities, function_jets, initial_accelerations, multipliers_of
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.rotors.rotation import director_rates, rotated
+from fem_mbs.analysis.stability.rotation import director_rates, rotated
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Block
 

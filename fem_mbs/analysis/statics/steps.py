@@ -18,7 +18,7 @@ from scipy.sparse import csc_matrix, csr_matrix, diags
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.loading import Loading, chosen
-from fem_mbs.analysis.statics.eigenvalue_paths import EigenvaluePath
+from fem_mbs.analysis.steps.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import CompiledModel, Model, Step
@@ -50,7 +50,7 @@ STATIC_OPTIONS: dict[str, Any] = {
     "branch": 0,  # number of the bifurcation or jump from which the path follows the other branch
     "branch_size": 0.01,  # first step onto it, over the model's size; negative: to the other side
     "line_search": False,
-    "eigenvalues": None,  # along it: a table of fem_mbs.analysis.statics.eigenvalue_paths.EIGENVALUES_OPTIONS
+    "eigenvalues": None,  # along it: a table of fem_mbs.analysis.steps.eigenvalue_paths.EIGENVALUES_OPTIONS
 }
 _SMALLEST = 2.0**-12  # of an increment's size
 _DIFFERENCE = 1e-5  # of the load factor, where motions follow it

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.analysis.stability.steps import NEUTRAL, check_stability, find_modes
+from fem_mbs.analysis.steps.stability import NEUTRAL, check_stability, find_modes
 from fem_mbs.errors import ModelError
 from fem_mbs.system.matrices import Matrices
 

@@ -12,17 +12,17 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.linear.harmonic import Harmonic
-from fem_mbs.analysis.linear.harmonic_steps import run_harmonic
 from fem_mbs.analysis.linear.linearised import Linearised, Response
 from fem_mbs.analysis.linear.sensors import LinearSensors
-from fem_mbs.analysis.linear.steps import INCREMENT, respond, run_buckling, run_linear_static, run_modes
 from fem_mbs.analysis.linear.transient import LinearTransient
 from fem_mbs.analysis.options import count_steps
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, Progress, energy_range, relative_error
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.analysis.stability.map import run_stability_map
-from fem_mbs.analysis.stability.steps import run_complex_modes, run_linearise, run_turning_modes
 from fem_mbs.analysis.start.initial import consistent_velocities, given_velocities
+from fem_mbs.analysis.steps.harmonic import run_harmonic
+from fem_mbs.analysis.steps.linear import INCREMENT, respond, run_buckling, run_linear_static, run_modes
+from fem_mbs.analysis.steps.stability import run_complex_modes, run_linearise, run_turning_modes
+from fem_mbs.analysis.steps.stability_map import run_stability_map
 from fem_mbs.analysis.transient.rules import weights
 from fem_mbs.model.model import Step
 from fem_mbs.solvers.eigen.complex_modes import ComplexModes

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.linear.harmonic_steps import check_harmonic
 from fem_mbs.analysis.linear.inside import Inside, unknowns_inside
 from fem_mbs.analysis.linear.linearised import UNSYMMETRIC, Linearised, Response
 from fem_mbs.analysis.loading import chosen
-from fem_mbs.analysis.stability.map import check_map
-from fem_mbs.analysis.stability.steps import check_stability
+from fem_mbs.analysis.steps.harmonic import check_harmonic
+from fem_mbs.analysis.steps.stability import check_stability
+from fem_mbs.analysis.steps.stability_map import check_map
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.eigen.buckling import SIGNS, linear_buckling
+from fem_mbs.solvers.eigen.divergence import unsymmetric_buckling
 from fem_mbs.solvers.eigen.modal_quantities import participation, rigid_body_motions
 from fem_mbs.solvers.eigen.modes import CHECKS, real_modes, translates
 from fem_mbs.solvers.eigen.symmetric import buckling_factors, symmetric_modes
-from fem_mbs.solvers.stepping.divergence import unsymmetric_buckling
 
 __all__ = [
     "BUCKLING_OPTIONS", "INCREMENT", "LINEAR_STATIC_OPTIONS", "MODES_OPTIONS", "check_linear", "respond",

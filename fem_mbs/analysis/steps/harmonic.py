@@ -10,7 +10,7 @@ import numpy as np
 from fem_mbs.analysis.linear.harmonic import Harmonic, shakers
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.solution import Progress
-from fem_mbs.analysis.stability.steps import complex_frames
+from fem_mbs.analysis.steps.stability import complex_frames
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import Step
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.solution import Progress, Solution
-from fem_mbs.analysis.stability.steps import COMPLEX_MODES_OPTIONS, check_stability, find_modes, linearised
+from fem_mbs.analysis.steps.stability import COMPLEX_MODES_OPTIONS, check_stability, find_modes, linearised
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import Step
 from fem_mbs.results.eigenvalues import growth_rates

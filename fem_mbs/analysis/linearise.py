@@ -8,7 +8,7 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.run import _Run
 from fem_mbs.analysis.solution import Solution
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.analysis.stability.steps import check_rotor, linearised
+from fem_mbs.analysis.steps.stability import check_rotor, linearised
 from fem_mbs.model.model import Model
 
 __all__ = ["linearise"]

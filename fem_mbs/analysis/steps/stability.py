@@ -17,8 +17,8 @@ from scipy.sparse.linalg import lsqr
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.rotors.rotating import FRAMES, choose_frame, rotation_of, steady_rotation
-from fem_mbs.analysis.rotors.rotation import Rotation
 from fem_mbs.analysis.stability.linearisation import Linearisation
+from fem_mbs.analysis.stability.rotation import Rotation
 from fem_mbs.analysis.stability.state_space import descriptor, sparse_arrays, state_space
 from fem_mbs.analysis.stability.turning_frame import check_turning_frame, turning_modes
 from fem_mbs.errors import AnalysisError, ModelError

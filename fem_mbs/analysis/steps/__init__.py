@@ -1,0 +1,1 @@
+"""Steps other than transients: their options, checks and reports."""
