@@ -12,9 +12,9 @@ import numpy as np
 
 from fem_mbs.analysis.linear.harmonic import shakers
 from fem_mbs.analysis.linear.linearised import Linearised
+from fem_mbs.analysis.linear.ports import check_outputs
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.options import LINEAR, TIMED, count_steps
-from fem_mbs.analysis.stability.ports import check_outputs
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.mobility import unheld
 from fem_mbs.analysis.statics.steps import check_levels, controlled, varied

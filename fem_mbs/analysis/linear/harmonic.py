@@ -19,8 +19,8 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.linear.linearised import Linearised
+from fem_mbs.analysis.linear.ports import Outputs, inputs_of_groups, outputs_of
 from fem_mbs.analysis.loading import chosen
-from fem_mbs.analysis.stability.ports import Outputs, inputs_of_groups, outputs_of
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.eigen.frequency_response import DirectResponse, ModalResponse, SingularShift

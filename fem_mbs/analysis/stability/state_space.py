@@ -24,8 +24,8 @@ import numpy as np
 from scipy.linalg import eigh, lu_factor, lu_solve
 from scipy.sparse import bmat, csc_matrix, csr_matrix, identity, vstack
 
+from fem_mbs.analysis.linear.ports import Inputs, Outputs, inputs_of, outputs_of
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.analysis.stability.ports import Inputs, Outputs, inputs_of, outputs_of
 from fem_mbs.errors import ModelError
 from fem_mbs.files import replacing
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
