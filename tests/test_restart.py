@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fem_mbs.analysis.options import STEP_OPTIONS
 from fem_mbs.analysis.run import run
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.errors import ModelError, ResultsError
@@ -309,12 +310,42 @@ def hinged(kind: str) -> Model:
     return m
 
 
-@pytest.mark.parametrize("kind", AFTER)
+#: Kinds of steps that need a rotor or a driver, on the shaft below.
+AFTER_TURNING = {
+    "campbell": lambda m: m.campbell_step("rotor", [0.0, 20.0, 40.0], count=2),
+    "unbalance": lambda m: m.unbalance_step("rotor", [10.0, 20.0], [{"at": "middle", "amount": 1e-3, "phase": 0.0}]),
+    "rotor": lambda m: m.complex_modes_step(2, rotor="rotor", speed=20.0),
+    "inverse": lambda m: m.inverse_step(0.02, 0.001),
+}
+
+
+def turning(kind: str) -> Model:
+    """A vibrating shaft with a disc, whose bearing is a joint: driven, if a step asks for its driver."""
+    m = Model(3)
+    m.section("shaft", "stiffness", EA=1e6, GA=1e6, GJ=1e3, EI=1e3, rhoA=0.5, rhoI=1e-4)
+    for name, x in (("left end", 0.0), ("middle", 0.5), ("right end", 1.0)):
+        m.node(name, (x, 0.0, 0.0))
+    m.beams("left", ["left end", "middle"], "shaft", damping=1e-3)
+    m.beams("right", ["middle", "right end"], "shaft", damping=1e-3)
+    m.disc("disc", "middle", 2.0, polar=0.04, axis=(1.0, 0.0, 0.0))
+    drive = {"function": "0.2*t**2"} if kind == "inverse" else {}
+    m.joint("hinge", "revolute", "ground", "left end", point=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0), **drive)
+    m.bearing("bearing", "right end", stiffness=1e5, damping=10.0, axis=(1.0, 0.0, 0.0))
+    m.rotor("rotor", axis=(1.0, 0.0, 0.0))
+    m.initial("middle", velocity=(0.0, 0.01, 0.0))
+    m.sensor("hinge", "reaction", on="hinge")
+    m.transient_step(0.05, 0.001, "swing", frames=7, restarts=2)
+    AFTER_TURNING[kind](m)
+    return m
+
+
+@pytest.mark.parametrize("kind", [*AFTER, *AFTER_TURNING])
 def test_steps_after_a_continued_one(tmp_path, kind):
     """Whatever follows: rows, frames and summaries are those of the run that was never stopped, to the bit."""
-    whole = run(hinged(kind), tmp_path / "whole")
+    model = turning if kind in AFTER_TURNING else hinged
+    whole = run(model(kind), tmp_path / "whole")
     shutil.copytree(tmp_path / "whole", tmp_path / "copy")
-    again = run(hinged(kind), tmp_path / "copy", restart=0)
+    again = run(model(kind), tmp_path / "copy", restart=0)
     assert again.complete
     left, right = arrays(whole), arrays(again)
     assert list(left) == list(right)
@@ -333,3 +364,35 @@ def test_steps_after_a_continued_one(tmp_path, kind):
         for name in ("matrices_linearise.npz", "state_space_linearise.npz"):
             a, b = (np.load(tmp_path / folder / name, allow_pickle=False) for folder in ("whole", "copy"))
             assert all(np.array_equal(a[key], b[key]) for key in a.files)
+
+
+def test_every_kind_of_step_is_continued():
+    """The two tables above miss no kind of step."""
+    made = {step.kind for kind in AFTER for step in hinged(kind).steps}
+    assert made | {step.kind for kind in AFTER_TURNING for step in turning(kind).steps} == set(STEP_OPTIONS)
+
+
+def pendulums(restarts: int) -> Model:
+    """Two rigid rods on a revolute and a spherical joint: all their stiffness is that of joint forces."""
+    m = Model(3, gravity=(0.0, 0.0, -9.81))
+    m.body("rod", (0.3, 0.0, -0.2), 2.0, (0.02, 0.05, 0.06))
+    m.joint("hinge", "revolute", "rod", point=(0, 0, 0), axis=(0, 1, 0))
+    m.body("rod2", (0.6, 0.1, -0.9), 1.0, (0.02, 0.05, 0.06))
+    m.joint("ball", "spherical", "rod", "rod2", point=(0.6, 0, -0.4))
+    m.transient_step(1.0, 0.01, restarts=restarts)
+    m.modes_step(3, "modes")
+    return m
+
+
+def test_modes_of_a_continued_mechanism_know_its_joint_forces(tmp_path):
+    """The multipliers of a restart point are in units of scales that belong to it.
+
+    With the scales of a fresh model the joint forces are too small by orders, and so is the stiffness that they give.
+    """
+    whole = run(pendulums(2), tmp_path / "whole")
+    shutil.copytree(tmp_path / "whole", tmp_path / "copy")
+    again = run(pendulums(2), tmp_path / "copy", restart=0)
+    never = run(pendulums(0), tmp_path / "never")
+    known, left, none = (np.array(r.summary["steps"][1]["frequencies_hz"]) for r in (whole, again, never))
+    np.testing.assert_array_equal(left, known)
+    np.testing.assert_allclose(none, known, rtol=1e-12)

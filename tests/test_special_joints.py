@@ -220,7 +220,7 @@ def test_a_rod_without_mass_is_a_pendulum(dimension):
     x = solution.sensor("bob")
     assert np.linalg.norm(x, axis=1) == pytest.approx(2.0, abs=1e-13)
     assert x[-1, 0] == pytest.approx(x[0, 0], rel=1e-4)
-    assert model.sensors[1].columns[-1] == "force.tension"
+    assert solution.compiled.sensors[1].columns[-1] == "force.tension"
     assert solution.sensor("force")[100, -1] == pytest.approx(3.0 * 9.81, rel=3e-3)
     assert energy_error(solution.steps[0]) < 1e-11
 

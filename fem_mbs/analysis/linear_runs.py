@@ -188,8 +188,7 @@ class LinearRuns:
         compiled = self.run.compiled
         parts = []
         for i, sensor in enumerate(compiled.sensors):
-            last = compiled.sensors[i + 1].first if i + 1 < len(compiled.sensors) else record.shape[1]
-            parts.append(sensors.of(i, record[:, sensor.first : last], row)[0])
+            parts.append(sensors.of(i, record[:, sensor.first : sensor.last], row)[0])
         totals["readings"] = np.concatenate(parts) if parts else np.zeros(0)
         return replace(response, totals=totals)
 

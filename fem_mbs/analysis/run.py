@@ -374,8 +374,7 @@ class _Run:
             "residual": residual,
         }
         for i, sensor in enumerate(self.compiled.sensors):
-            last = self.compiled.sensors[i + 1].first if i + 1 < len(self.compiled.sensors) else record.shape[1]
-            own = record[:, sensor.first : last]
+            own = record[:, sensor.first : sensor.last]
             values = sensor.evaluate(own, ledger) if sensors is None else sensors.of(i, own, ledger)
             if sensor.mid_step and not mid_step_valid:
                 values = np.full_like(values, np.nan)

@@ -38,8 +38,10 @@ __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", 
 
 @dataclass
 class CompiledModel:
-    """A model ready to run: arrays for the solvers, time functions and what to look at; ``merged_joints`` are those
-    whose nodes share their unknowns, with one of the nodes."""
+    """A model ready to run: arrays for the solvers, time functions, and sensors bound to them.
+
+    ``merged_joints`` are those whose nodes share their unknowns, with one of the nodes.
+    """
 
     model: Model
     system: Compiled
@@ -409,12 +411,13 @@ class Model(
         system.callbacks = list(self._callbacks)
         functions = [f for f, _ in self._used_functions]
         loads = np.array([load for _, load in self._used_functions], bool)
-        compiled = CompiledModel(self, system, functions, loads, list(self.sensors), merged)
+        compiled = CompiledModel(self, system, functions, loads, [], merged)
         record, at_end = [], []
         for sensor in self.sensors:
-            sensor.first = len(record)
-            record += sensor.bind(compiled)
-            at_end += [not sensor.mid_step] * (len(record) - sensor.first)
+            bound, own = sensor.bound(compiled, len(record))
+            compiled.sensors.append(bound)
+            record += own
+            at_end += [not bound.mid_step] * len(own)
         system.at_end = np.array(at_end, bool)
         system.system = system.system._replace(record=np.array(record, np.int32).reshape(-1, 2))
         return compiled

@@ -29,6 +29,7 @@ consecutive ones by default (docs/theory.md, section 3).
 from __future__ import annotations
 
 import difflib
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,7 +60,12 @@ def node_values(time: np.ndarray, values: np.ndarray, mid_step: bool) -> np.ndar
 
 
 class Sensor:
-    """A sensor: ``bind`` says what to record, ``evaluate`` turns the recorded values (n, k) into columns."""
+    """A sensor of a model: `bound` makes that of a compiled model, whose ``evaluate`` turns recorded values (n, k) into
+    columns.
+
+    Attributes:
+        first, last: of a bound sensor, the range of its values in a row of the record.
+    """
 
     unit: str | list[str] = "m"  # a list: one for each column
     mid_step = False
@@ -70,7 +76,7 @@ class Sensor:
     def __init__(self, model, name: str, options: dict[str, Any]):
         self.model, self.name = model, name
         self.owner = f'Sensor "{name}"'
-        self.first = 0
+        self.first = self.last = 0
         self.columns: list[str] = [name]
         known = (*self.required, *self.options)
         for key in options:
@@ -87,7 +93,21 @@ class Sensor:
     def prepare(self, **options) -> None:
         """Resolve places."""
 
+    def bound(self, compiled, first: int) -> tuple[Sensor, list[tuple[int, int]]]:
+        """The sensor of a compiled model, and what it records there from column ``first`` on: pairs of a source (REC_Q
+        ... of the stepper) and an index.  The sensor of the model stays as it is.
+
+        Raises:
+            ModelError: the compiled model has no such quantity.
+        """
+        own = copy(self)
+        records = own.bind(compiled)
+        own.first, own.last = first, first + len(records)
+        return own, records
+
     def bind(self, compiled) -> list[tuple[int, int]]:
+        """What to record of a compiled model.  Columns and units that depend on it are set: `bound` calls this on a
+        copy."""
         raise NotImplementedError
 
     def evaluate(self, values: np.ndarray, ledger: np.ndarray) -> np.ndarray:
@@ -130,8 +150,12 @@ class _Point:
             width = 2 if self.dim == 2 else 9
             row = int(system.rot_row[self.node])
             records += [(REC_D, row * width + i) for i in range(width)]
-        self.size = len(records)
         return records
+
+    @property
+    def size(self) -> int:
+        """Number of records."""
+        return self.dim + self.eccentric * (2 if self.dim == 2 else 9)
 
     def arm(self, values: np.ndarray) -> np.ndarray:
         """R a (n, dim) from the records of this point."""

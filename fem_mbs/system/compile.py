@@ -53,6 +53,7 @@ class Nodes:
 class Block:
     """Equal elements: their type, end nodes (n, ends) and parameters (n, n_par).
 
+    The parameters of a compiled model stand once: ``par`` of its blocks are views into ``System.par``.
     ``groups`` names runs of elements as the user did: (label, first, past the last).  ``joint`` (n,): elements with the
     same number have their multipliers in common; None: each has its own.  ``preferred`` (n_multipliers, 2): node and
     component of the dof that each multiplier's row should make dependent in an elimination, node -1: any; None: all of
@@ -424,18 +425,7 @@ class Compiled:
                 for i, joint in enumerate(self.blocks):
                     if joint.type.multipliers:
                         scales[number == i] = joint.par[element[number == i], joint.type.scale]
-        # the compiled step reads the flat copy
-        self.system.par[:] = np.concatenate([b.par.ravel() for b in self.blocks])
         return diagonal
-
-    def set_parameters(self, par: np.ndarray) -> None:
-        """Give all elements their parameters, block by block in one array: to the blocks, which linear analyses read,
-        and to the flat copy that the compiled step reads."""
-        at = 0
-        for block in self.blocks:
-            block.par[:] = par[at : at + block.par.size].reshape(block.par.shape)
-            at += block.par.size
-        self.system.par[:] = par
 
 
 def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
@@ -645,11 +635,14 @@ def compile_system(
         initial[offset[:n] + i] = nodes.x[:, i]
     if dimension == 2:
         initial[offset[turning] + 2] = nodes.rotation[turning]
+    par = flat([b.par for b in blocks], np.float64)
+    for row, block in zip(table, blocks, strict=True):
+        block.par = par[row[S.O_PAR] :][: block.par.size].reshape(block.par.shape)
     system = S.System(
         table=table,
         dof=flat([b.dof for b in blocks], np.int32),
         rot=flat([b.rot for b in blocks], np.int32),
-        par=flat([b.par for b in blocks], np.float64),
+        par=par,
         hist=np.zeros(at[S.O_HIST]),
         slot=flat(slots, np.int32),
         equation=equation,

@@ -193,8 +193,7 @@ def outputs_of(lin: Linearisation, names, given: Inputs, owner: str, vectors: bo
     wanted, labels, derivatives, slopes, start, sizes = [], [], [], [], [], []
     record = lin.system.system.record
     for sensor, primes in check_outputs(lin.compiled, names, owner):
-        last = min((s.first for s in lin.compiled.sensors if s.first > sensor.first), default=len(record))
-        rows = np.arange(sensor.first, last)
+        rows = np.arange(sensor.first, sensor.last)
         wanted.append((sensor, rows))
         labels += [f"{column}{chr(39) * primes}" for column in sensor.columns]
         derivatives += [primes] * len(sensor.columns)

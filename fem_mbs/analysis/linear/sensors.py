@@ -63,8 +63,7 @@ class LinearSensors:
         self.sensors, self._slopes, self._vectors = compiled.sensors, [], []
         found, at = [], 0
         for i, sensor in enumerate(self.sensors):
-            last = self.sensors[i + 1].first if i + 1 < len(self.sensors) else len(record)
-            own, here = record[sensor.first : last], state[sensor.first : last]
+            own, here = record[sensor.first : sensor.last], state[sensor.first : sensor.last]
             k = len(sensor.columns)
             self._slopes.append(None)
             self._vectors.append(False)

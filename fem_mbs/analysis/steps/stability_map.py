@@ -245,8 +245,6 @@ class _Points:
                     functions[k] = _scaled(functions[k], float(value))
                 if weight:
                     model.gravity = float(value) * np.asarray(model.gravity, float)
-        # the compiled step reads the flat copy
-        system.system.par[:] = np.concatenate([block.par.ravel() for block in system.blocks])
         compiled = replace(self.compiled, model=model, functions=functions)
         return type(self.run)(model, Solution(), None, compiled)
 

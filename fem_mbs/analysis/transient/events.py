@@ -41,14 +41,13 @@ class _Watched:
     event: Event
     sensor: Any
     column: int
-    last: int
     mask: np.ndarray
     side: int = 0
     value: float = 0.0
 
     def values(self, record: np.ndarray, ledger: np.ndarray) -> np.ndarray:
         """How far (n,) the sensor is beyond the value."""
-        rows = self.sensor.evaluate(record[:, self.sensor.first : self.last], ledger)
+        rows = self.sensor.evaluate(record[:, self.sensor.first : self.sensor.last], ledger)
         return np.asarray(rows, float)[:, self.column] - self.event.value
 
     def passes(self, values: np.ndarray) -> int:
@@ -80,7 +79,7 @@ class Events:
         self.happened: list[dict[str, Any]] = []
         self.watched: list[_Watched] = []
         loads = np.asarray(compiled.loads, bool)
-        sensors, width = compiled.sensors, compiled.system.system.record.shape[0]
+        sensors = compiled.sensors
         for event in compiled.model.events:
             owner = f'Event "{event.name}"'
             try:
@@ -88,7 +87,6 @@ class Events:
             except ModelError as error:
                 raise ModelError(str(error).replace("Check", "Event", 1)) from None
             i = next(i for i, s in enumerate(sensors) if s.name == name)
-            last = sensors[i + 1].first if i + 1 < len(sensors) else width
             mask = np.zeros(loads.size, bool)
             if event.action != "stop":
                 mask, weight = chosen(compiled, event.target, owner, "target", motions=event.action == "switch")
@@ -96,14 +94,14 @@ class Events:
                     raise ModelError(f"{owner}: target: gravity cannot be switched; name loads")
             if event.action == "on":
                 self.acting &= ~mask
-            self.watched.append(_Watched(event, sensors[i], column, last, mask))
+            self.watched.append(_Watched(event, sensors[i], column, mask))
 
     def start(self, record: np.ndarray, ledger: np.ndarray) -> None:
         """Where the sensors stand in the first row; not known of what is measured within steps only."""
         kinds = self.compiled.system.system.record[:, 0]
         for w in self.watched:
             value = float(w.values(record, ledger)[0])
-            inside = np.isin(kinds[w.sensor.first : w.last], (S.REC_OUT, S.REC_REACTION)).any()
+            inside = np.isin(kinds[w.sensor.first : w.sensor.last], (S.REC_OUT, S.REC_REACTION)).any()
             near = not abs(value) > _SAME * max(1.0, abs(w.event.value))
             w.value, w.side = value, 0 if inside or near else (1 if value > 0.0 else -1)
 

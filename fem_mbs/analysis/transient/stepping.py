@@ -668,7 +668,7 @@ class Stepping:
         s.V[:], s.U[:], s.past[:], s.work[:] = data["V"], data["U"], data["past"], data["work"]
         self.compiled.system.hist[:] = data["hist"]
         s.out[:], s.energy[:] = data["out"], data["energy"]
-        self.compiled.set_parameters(data["par"])
+        self.compiled.system.par[:] = data["par"]  # the blocks view it
         self.compiled.system.row_scale[:] = data["row_scale"]
         self.works = np.array(data["works"])
         self.initial_energy = float(data["initial_energy"])
