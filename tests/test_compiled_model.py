@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fem_mbs import contract as C
+from fem_mbs.model.model import Model
 from fem_mbs.modelfile.read import load_model
+from fem_mbs.system.matrices import Matrices
 from fem_mbs.validation import (
     anantharaman_1993_four_bar,
     badlani_kleinhenz_1979_slider_crank,
@@ -120,3 +123,34 @@ def test_parameters_stand_once():
         assert np.count_nonzero(system.system.par == -1e300 - i * 1e299) == block.par.size
         assert np.shares_memory(block.par, system.system.par)
         assert block.par.flags.c_contiguous
+
+
+def test_other_parameters_are_an_overlay():
+    """Matrices with other parameters are those of a model that has them; the compiled model does not see them."""
+
+    def column(stiffness: float) -> Model:
+        model = Model(3, elimination=False)
+        model.section("bar", "stiffness", EA=stiffness, GA=stiffness, GJ=1.0, EI=1.0, rhoA=1.0, rhoI=1.0)
+        model.line("bar", (0.0, 0.0, 0.0), (1.0, 2.0, 0.5), 3)
+        model.beams("bar", "bar", "bar")
+        model.body("mass", (1.0, 2.0, 0.5), 2.0, (0.1, 0.1, 0.1))
+        model.joint("weld", "weld", "mass", "bar:end", point=(1.0, 2.0, 0.5))
+        model.fix("bar:start")
+        return model
+
+    compiled, other = (column(EA).compile() for EA in (1e3, 2e3))
+    before = content(compiled.system)
+    matrices = Matrices(compiled.system)
+    changed = compiled.system.with_parameters({i: block.par for i, block in enumerate(other.system.blocks)})
+    state = changed.initial_state()
+    ctl, fun = np.zeros(C.N_CTL), np.zeros((1, 3))
+    ctl[[C.H, C.SF, C.SK, C.TWO, C.RULE]] = 1.0, 1.0, 2.0, 2.0, C.ONE_STATE
+    (_, own), (_, overlaid), (_, known) = (
+        m.tangent(ctl, fun, state) for m in (matrices, matrices.of(changed), Matrices(other.system))
+    )
+    assert abs(overlaid - known).max() == 0.0
+    assert abs(overlaid - own).max() > 1e2
+    changed.set_scales(ctl, fun, state)
+    assert changed.system.par.tobytes() != other.system.system.par.tobytes()
+    assert content(compiled.system) == before
+    assert all(np.shares_memory(block.par, changed.system.par) for block in changed.blocks)

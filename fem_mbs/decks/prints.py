@@ -185,7 +185,7 @@ class Printer:
         ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.TWO], ctl[C.RULE] = 1.0, 1.0, 2.0, 2.0, C.ONE_STATE
         if step.kind == "linear_static":
             response, linear = job.linear.responses[step.name], job.linear.linear
-            state, matrices = linear.state, linear.matrices
+            state, matrices = linear.state, linear.matrices.of(system)
             if self.conv.deck.steps[step.index].perturbation:  # increments
                 values, on, reaction = response.values, response.mask & loads, response.forces
             else:
@@ -193,7 +193,7 @@ class Printer:
                 on, reaction = loads, response.totals["reaction"]
         else:
             values = function_jets(job.compiled, job.t)[:, 0] * job.loading.factors
-            on, matrices = loads, job.linear.matrices or Matrices(system)
+            on, matrices = loads, job.linear.matrices.of(system) if job.linear.matrices else Matrices(system)
             state = system.initial_state()
             state.Q[:], state.D[:] = job.state.Q[0], job.state.D[0]
             reaction = job.state.reaction[0] if job.state.reaction.ndim > 1 else job.state.reaction

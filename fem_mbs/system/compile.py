@@ -9,8 +9,9 @@ factored by CHOLMOD or SuperLU).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
@@ -379,6 +380,25 @@ class Compiled:
         matrix = coo_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(cols))), shape=shape)
         return r, matrix.tocsr()
 
+    def with_parameters(self, par: Mapping[int, np.ndarray]) -> Compiled:
+        """The same model with other element parameters, which this one does not see.
+
+        It has parameters, element histories and row scales of its own, and all other arrays in common.
+
+        Args:
+            par: parameters (n, n_par) of some blocks, by their numbers; rows of tables may differ in length.
+        """
+        blocks, table = [copy(block) for block in self.blocks], self.system.table.copy()
+        for i, own in par.items():
+            blocks[i].par = own
+        system = self.system._replace(
+            table=table,
+            par=_joined(blocks, table),
+            hist=self.system.hist.copy(),
+            row_scale=self.system.row_scale.copy(),
+        )
+        return replace(self, blocks=blocks, system=system)
+
     def set_scales(self, ctl, fun, state: S.State) -> np.ndarray | None:
         """Scale every constraint with its effective mass, so that the saddle point's condition does not depend on h.
 
@@ -602,17 +622,16 @@ def compile_system(
         raise ModelError(f"Model: its matrix has {dump} entries, more than 32-bit indices can count; split the model")
 
     table = np.zeros((len(blocks), S.N_TABLE), np.int64)
-    at = dict.fromkeys((S.O_DOF, S.O_ROT, S.O_PAR, S.O_HIST, S.O_SLOT), 0)
+    at = dict.fromkeys((S.O_DOF, S.O_ROT, S.O_HIST, S.O_SLOT), 0)
     for row, block in zip(table, blocks, strict=True):
         t, size = block.type, block.size
         row[S.N_EL], row[S.N_LOC], row[S.N_END] = size, t.local_dofs, t.ends
-        row[S.N_PAR], row[S.N_HIST], row[S.N_OUT] = block.par.shape[1], t.hist, len(t.outputs)
+        row[S.N_HIST], row[S.N_OUT] = t.hist, len(t.outputs)
         row[S.O_OUT], row[S.O_EL], row[S.WATCHED] = block.first_output, block.first_element, block.watched
         row[S.INERTIA], row[S.O_ALONG] = t.inertia, -1
         for column, step in (
             (S.O_DOF, size * t.local_dofs),
             (S.O_ROT, size * t.ends),
-            (S.O_PAR, size * block.par.shape[1]),
             (S.O_HIST, size * t.hist),
             (S.O_SLOT, size * t.local_dofs**2),
         ):
@@ -635,14 +654,11 @@ def compile_system(
         initial[offset[:n] + i] = nodes.x[:, i]
     if dimension == 2:
         initial[offset[turning] + 2] = nodes.rotation[turning]
-    par = flat([b.par for b in blocks], np.float64)
-    for row, block in zip(table, blocks, strict=True):
-        block.par = par[row[S.O_PAR] :][: block.par.size].reshape(block.par.shape)
     system = S.System(
         table=table,
         dof=flat([b.dof for b in blocks], np.int32),
         rot=flat([b.rot for b in blocks], np.int32),
-        par=par,
+        par=_joined(blocks, table),
         hist=np.zeros(at[S.O_HIST]),
         slot=flat(slots, np.int32),
         equation=equation,
@@ -676,6 +692,17 @@ def compile_system(
         driven=Driven(driven_dofs, system.driver, [d[3] for d in driven]),
         fixed=fixed_dofs,
     )
+
+
+def _joined(blocks: list[Block], table: np.ndarray) -> np.ndarray:
+    """The parameters of all blocks in one array, which they view from now on; ``table`` is told their places."""
+    par = np.concatenate([np.empty(0), *[block.par.ravel() for block in blocks]])
+    at = 0
+    for row, block in zip(table, blocks, strict=True):
+        row[S.N_PAR], row[S.O_PAR] = block.par.shape[1], at
+        block.par = par[at : at + block.par.size].reshape(block.par.shape)
+        at += block.par.size
+    return par
 
 
 def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:

@@ -68,6 +68,14 @@ class Matrices:
         self.skewed = False
         self._cut: tuple | None = None
 
+    def of(self, compiled: Compiled) -> Matrices:
+        """The same pattern for a compiled model of the same numbering, as `Compiled.with_parameters` makes them."""
+        if compiled is self.compiled:
+            return self
+        other = copy(self)
+        other.compiled = compiled
+        return other
+
     def tiles(self, job: int, ctl, fun, state: State, blocks: Sequence[Block] | None = None) -> Iterator:
         """(block, first, last, fe (k, m), ke (k, m, m)) of elements first ... last - 1; the arrays are used again."""
         for block in self.compiled.blocks if blocks is None else blocks:

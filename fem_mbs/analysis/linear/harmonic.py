@@ -164,13 +164,12 @@ class Harmonic:
         self.structural = float(options["structural"])
         self.T, self.elimination = linear.elimination.T.tocsr(), linear.elimination
         seen = _Seen(linear)
-        with linear._under_stress():
-            self.inputs = inputs_of_groups(seen, [(s.name, s.values, s.weight) for s in shaking])
-            self.outputs = outputs_of(seen, sensors, self.inputs, owner, vectors=True)
-            self.structural_outputs: Outputs | None = None
-            if self.structural:
-                rest = _Seen(linear, stiff=False)
-                self.structural_outputs = outputs_of(rest, sensors, self.inputs, owner, vectors=True)
+        self.inputs = inputs_of_groups(seen, [(s.name, s.values, s.weight) for s in shaking])
+        self.outputs = outputs_of(seen, sensors, self.inputs, owner, vectors=True)
+        self.structural_outputs: Outputs | None = None
+        if self.structural:
+            rest = _Seen(linear, stiff=False)
+            self.structural_outputs = outputs_of(rest, sensors, self.inputs, owner, vectors=True)
         self.columns = self.outputs.names
         size = {s.name: s.amplitude for s in shaking}
         self.amplitudes = np.array([size[n.removesuffix("'") if o else n] for n, o in self._named()], complex)

@@ -12,9 +12,8 @@ displacements, velocities and multipliers (`fem_mbs.analysis.linear.sensors` for
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,7 +32,7 @@ from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
 from fem_mbs.solvers.linear.solver import LinearSolveError
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.compile import Block
+from fem_mbs.system.compile import Block, Compiled
 from fem_mbs.system.matrices import Matrices, Picked
 
 __all__ = ["UNSYMMETRIC", "Linearised", "Response", "rotation_rates"]
@@ -87,7 +86,7 @@ class Linearised:
         system = compiled.system
         self.compiled, self.system, self.loading, self.t = compiled, system, loading, t
         self.first = first = system.first_multiplier
-        self.matrices = matrices or Matrices(system)
+        self.matrices = matrices.of(system) if matrices else Matrices(system)
         self.owned = np.flatnonzero(system.system.equation[:first] >= 0)
         self.multipliers = np.arange(first, system.n_dof - 1)
         self.values = function_jets(compiled, t)[:, 0]
@@ -98,7 +97,6 @@ class Linearised:
         self.state.U[self.multipliers] = state.Q[0, self.multipliers]
         self.preload = preload
         self.ctl = self._control(stiffness=2.0)
-        self._stressed: dict[int, np.ndarray] = {}
         if preload is not None:
             self._preload(preload)
         self.residual, tangent = self.assemble(self.ctl, self._fun())
@@ -121,7 +119,7 @@ class Linearised:
         """
         start, moved = self.state, self.moved(response.u)
         before = self._outputs(start, self._blocks(stresses=True), stresses=True)
-        changes = self.output_changes(response.u, stresses=True)
+        changes, stresses = self.output_changes(response.u, stresses=True), {}
         there = self._outputs(moved, list(changes), stresses=True)
         for i, change in changes.items():
             block = self.system.blocks[i]
@@ -130,7 +128,10 @@ class Linearised:
                 small = block.par[:, block.type.column("nonlinear")] == 0.0
                 extra[small] = change[small]
                 extra += self._heat(i, self._fun(), self._table(self.loading.factors * self.values))
-            self._stressed[i] = np.ascontiguousarray(block.type.prestress(block.par, extra, 1.0))
+            stresses[i] = extra
+        self.system = self._under(stresses)
+        self.compiled = replace(self.compiled, system=self.system)
+        self.matrices = self.matrices.of(self.system)
         self.state.Q[:], self.state.D[:] = moved.Q[0], moved.D[0]
         self.state.U[self.multipliers] += response.y
 
@@ -180,28 +181,13 @@ class Linearised:
             self._add_weight(ctl)
         return ctl
 
-    @contextmanager
-    def _under_stress(self) -> Iterator[None]:
-        """The elements' parameters with the stresses of the preload."""
-        blocks = self.system.blocks
-        kept = {i: blocks[i].par for i in self._stressed}
-        for i, par in self._stressed.items():
-            blocks[i].par = par
-        try:
-            yield
-        finally:
-            for i, par in kept.items():
-                blocks[i].par = par
-
     def assemble(self, ctl, fun, blocks: Sequence[Block] | None = None) -> tuple[np.ndarray, csr_matrix]:
         """Residual (N,) and tangent (N, N) at the state."""
-        with self._under_stress():
-            return self.matrices.tangent(ctl, fun, self.state, blocks)
+        return self.matrices.tangent(ctl, fun, self.state, blocks)
 
     def force(self, ctl, fun, blocks: Sequence[Block] | None = None) -> np.ndarray:
         """Residual (N,) at the state."""
-        with self._under_stress():
-            return self.matrices.force(ctl, fun, self.state, blocks)
+        return self.matrices.force(ctl, fun, self.state, blocks)
 
     # --- matrices --------------------------------------------------------------------------------------------------
     @property
@@ -515,18 +501,17 @@ class Linearised:
         tables = {}
         fun = self._fun(mask) if fun is None else fun
         ctl = self._weighed(weight)
-        with self._under_stress():
-            for i in blocks:
-                block = self.system.blocks[i]
-                if not stresses or block.type.stresses == 0:
-                    tables[i] = self.system.outputs(i, ctl, fun, state, acting=not stresses)
-                    continue
-                tables[i] = np.zeros((block.size, block.type.stresses))
-                block.type.report(
-                    C.STRESSES, 0, block.size, ctl, block.par, block.dof, block.rot,
-                    self.system.block_history(block).copy(), fun, state.Q, state.D, state.V, state.DD, state.U,
-                    tables[i], np.zeros((0, 0, 0)),
-                )  # fmt: skip
+        for i in blocks:
+            block = self.system.blocks[i]
+            if not stresses or block.type.stresses == 0:
+                tables[i] = self.system.outputs(i, ctl, fun, state, acting=not stresses)
+                continue
+            tables[i] = np.zeros((block.size, block.type.stresses))
+            block.type.report(
+                C.STRESSES, 0, block.size, ctl, block.par, block.dof, block.rot,
+                self.system.block_history(block).copy(), fun, state.Q, state.D, state.V, state.DD, state.U,
+                tables[i], np.zeros((0, 0, 0)),
+            )  # fmt: skip
         return tables
 
     def output_changes(
@@ -624,22 +609,20 @@ class Linearised:
 
     def _tangent_change(self, response: Response, stresses: dict[int, np.ndarray], factor: float) -> csr_matrix:
         """Difference of the tangents with ``factor`` times the response and without."""
-        kept = [block.par for block in self.system.blocks]
-        U = self.state.U.copy()
         ctl = self.ctl + factor * (self._weighed(response.weight) - self.ctl)
-        try:
-            for i, table in stresses.items():
-                block = self.system.blocks[i]
-                par = self._stressed.get(i, block.par)
-                block.par = np.ascontiguousarray(block.type.prestress(par, table, factor))
-            self.state.U[self.multipliers] += factor * response.y
-            fun = self._fun(response.mask, factor * response.values)
-            residual, loaded = self.matrices.tangent(ctl, fun, self.state)
-        finally:
-            for block, par in zip(self.system.blocks, kept, strict=True):
-                block.par = par
-            self.state.U[:] = U
+        state = self.state._replace(U=self.state.U.copy())
+        state.U[self.multipliers] += factor * response.y
+        fun = self._fun(response.mask, factor * response.values)
+        there = self.matrices.of(self._under(stresses, factor))
+        residual, loaded = there.tangent(ctl, fun, state)
         return csr_matrix(loaded - self.tangent + self._half_turn(residual - self.residual))
+
+    def _under(self, stresses: dict[int, np.ndarray], factor: float = 1.0) -> Compiled:
+        """The compiled model with ``factor`` times the ``stresses`` of blocks in addition."""
+        blocks = self.system.blocks
+        return self.system.with_parameters(
+            {i: blocks[i].type.prestress(blocks[i].par, table, factor) for i, table in stresses.items()}
+        )
 
     def _half_turn(self, residual: np.ndarray) -> csr_matrix:
         """What the tangent on the rotation group misses of a second derivative where moments (N,) are out of balance.
@@ -779,14 +762,13 @@ class Linearised:
                 out[first : first + table.size] = (table + with_loads[i] - without[i]).ravel()
         found["out"], stored = out, np.zeros(base["energy"].size)
         if energy:
-            with self._under_stress():
-                tiles = self.matrices.tiles(C.TANGENT, self.ctl, fun, self.state, self.elastic)
-                for block, first, last, fe, ke in tiles:
-                    x, at = u[block.dof[first:last]], block.first_element + first
-                    stored[at : at + last - first] = (
-                        self._stored(block, first, last, fun) - self._stored(block, first, last, now)
-                        + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
-                    )  # fmt: skip
+            tiles = self.matrices.tiles(C.TANGENT, self.ctl, fun, self.state, self.elastic)
+            for block, first, last, fe, ke in tiles:
+                x, at = u[block.dof[first:last]], block.first_element + first
+                stored[at : at + last - first] = (
+                    self._stored(block, first, last, fun) - self._stored(block, first, last, now)
+                    + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
+                )  # fmt: skip
         found["energy"] = stored
         return found
 
@@ -808,11 +790,10 @@ class Linearised:
         table = np.zeros((last - first, C.N_LEDGER))
         hist = self.system.block_history(block).copy()
         state = self.state
-        with self._under_stress():
-            block.type.report(
-                C.LEDGER, first, last, ctl, block.par, block.dof, block.rot, hist, fun,
-                state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
-            )  # fmt: skip
+        block.type.report(
+            C.LEDGER, first, last, ctl, block.par, block.dof, block.rot, hist, fun,
+            state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
+        )  # fmt: skip
         return table
 
     @property

@@ -53,7 +53,7 @@ def steady_rotation(
         AnalysisError: there is no such state near the given one, or Newton's method does not find it.
     """
     system = compiled.system
-    matrices = matrices or Matrices(system)
+    matrices = matrices.of(system) if matrices else Matrices(system)
     now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
     for _ in range(_ITERATIONS):
         lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices)

@@ -91,7 +91,7 @@ class Linearisation:
         self.loading = loading
         self.notes: list[str] = []
         system = self.system
-        self.matrices = matrices or Matrices(system)
+        self.matrices = matrices.of(system) if matrices else Matrices(system)
         self.first = system.first_multiplier
         self.state = self._copy(state)
         self._values = function_jets(compiled, t)[:, 0] * loading.factors

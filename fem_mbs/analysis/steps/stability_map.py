@@ -190,8 +190,6 @@ class _Points:
         self.compiled = model.compile()
         system = self.compiled.system
         self.matrices = Matrices(system)
-        self.par = [block.par.copy() for block in system.blocks]
-        self.hist = system.system.hist.copy()
         self.functions = list(self.compiled.functions)
         self.loads = {
             i: chosen(self.compiled, p.target, owner, "load") for i, p in enumerate(parameters) if p.kind == "load"
@@ -227,10 +225,7 @@ class _Points:
 
     def _job(self, values, options: dict[str, Any]):
         """A run with these values, about to make the steps before the map."""
-        system = self.compiled.system
-        system.system.hist[:] = self.hist
-        for block, par in zip(system.blocks, self.par, strict=True):
-            block.par[:] = par
+        par: dict[int, np.ndarray] = {}
         model = copy(self.run.model)
         model.steps, model.checks = list(self.steps), []
         functions = list(self.functions)
@@ -238,23 +233,26 @@ class _Points:
             if p.kind == "rotor":
                 options["rotor"], options["speed"] = p.target, float(value)
             elif p.kind == "element":
-                self._set(p, float(value))
+                self._change(par, p, float(value))
             else:
                 mask, weight = self.loads[i]
                 for k in np.flatnonzero(mask):
                     functions[k] = _scaled(functions[k], float(value))
                 if weight:
                     model.gravity = float(value) * np.asarray(model.gravity, float)
-        compiled = replace(self.compiled, model=model, functions=functions)
+        system = self.compiled.system.with_parameters(par)
+        compiled = replace(self.compiled, model=model, functions=functions, system=system)
         return type(self.run)(model, Solution(), None, compiled)
 
-    def _set(self, p: Parameter, value: float) -> None:
-        for block, original in zip(self.compiled.system.blocks, self.par, strict=True):
+    def _change(self, par: dict[int, np.ndarray], p: Parameter, value: float) -> None:
+        """Give elements the value of a parameter, in copies of their blocks' parameters by the blocks' numbers."""
+        for i, block in enumerate(self.compiled.system.blocks):
             names = [name for name, _ in _numbers(block)]
             for label, first, last in block.groups:
                 if label in p.target and p.number in names:
                     k = names.index(p.number)
-                    block.par[first:last, k] = value * original[first:last, k] if p.relative else value
+                    own = par.setdefault(i, block.par.copy())
+                    own[first:last, k] = value * block.par[first:last, k] if p.relative else value
 
     def _applied(self, job) -> None:
         """Loads that no step has brought in cannot be varied."""
