@@ -39,7 +39,7 @@ LAYERS = {
     "fem_mbs.properties.solids": 3,
     "fem_mbs.system.inertia_coordinates": 3,
     "fem_mbs.system.elimination": 3,
-    "fem_mbs.system.matrices": 3,
+    "fem_mbs.system.tangent": 3,
     "fem_mbs.system.surfaces": 3,
     "fem_mbs.properties.beams": 3,
     "fem_mbs.model.sensors": 3,

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem_mbs import contract as C
 from fem_mbs.model.model import Model
 from fem_mbs.modelfile.read import load_model
-from fem_mbs.system.matrices import Matrices
+from fem_mbs.system.tangent import Matrices, control
 from fem_mbs.validation import (
     anantharaman_1993_four_bar,
     badlani_kleinhenz_1979_slider_crank,
@@ -143,8 +142,7 @@ def test_other_parameters_are_an_overlay():
     matrices = Matrices(compiled.system)
     changed = compiled.system.with_parameters({i: block.par for i, block in enumerate(other.system.blocks)})
     state = changed.initial_state()
-    ctl, fun = np.zeros(C.N_CTL), np.zeros((1, 3))
-    ctl[[C.H, C.SF, C.SK, C.TWO, C.RULE]] = 1.0, 1.0, 2.0, 2.0, C.ONE_STATE
+    ctl, fun = control(stiffness=2.0), np.zeros((1, 3))
     (_, own), (_, overlaid), (_, known) = (
         m.tangent(ctl, fun, state) for m in (matrices, matrices.of(changed), Matrices(other.system))
     )

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from fem_mbs import ConvergenceError, Model, ModelError, run, solve
-from fem_mbs import contract as C
 from fem_mbs.analysis.run import inspect
 from fem_mbs.analysis.start.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.transient.rules import RULES, verdict, weights
@@ -17,6 +16,7 @@ from fem_mbs.analysis.transient.tangent import tangent_check
 from fem_mbs.errors import DiskFullError
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.system.tangent import Matrices, control
 
 FAMILY = [
     ("newmark", {}),
@@ -132,15 +132,12 @@ def test_accelerations_of_the_start(dimension):
     a = initial_accelerations(compiled, state, 0.0)
     for rows in (state.Q, state.D, state.V):
         rows[1] = rows[0]
-    ctl = np.zeros(C.N_CTL)
-    ctl[C.H] = ctl[C.SF] = ctl[C.WA] = 1.0
-    ctl[C.RULE] = C.ONE_STATE
-    ctl[C.GX : C.GX + dimension] = m.gravity
+    ctl, matrices = control(mass=1.0, gravity=m.gravity), Matrices(compiled.system)
     fun = np.zeros((1, 3))
     state.V[2] = 0.0
-    before = compiled.system.full_matrix(ctl, fun, state)[0]
+    before = matrices.force(ctl, fun, state)
     state.V[2] = a
-    after = compiled.system.full_matrix(ctl, fun, state)[0]
+    after = matrices.force(ctl, fun, state)
     assert np.abs(before).max() > 1.0
     assert np.abs(after[:-1]).max() < 1e-9 * np.abs(before).max()
 

@@ -11,13 +11,13 @@ from fem_mbs import ConvergenceError, Model, ModelError, solve
 from fem_mbs.analysis.run import run
 from fem_mbs.analysis.start import redundancy
 from fem_mbs.analysis.start.mobility import mobility
-from fem_mbs.analysis.start.redundancy import _joint_rows
 from fem_mbs.analysis.transient.stepping import Settings, Stepping
 from fem_mbs.cli.check import explain
 from fem_mbs.results.reader import Results
 from fem_mbs.solvers.eigen.symmetric import Saddle
 from fem_mbs.solvers.linear.redundancy import dependencies, independent_rows
 from fem_mbs.solvers.stepping import gauge
+from fem_mbs.system.tangent import constraint_rows
 from fem_mbs.validation.jimenez_1993_bricard import build as bricard
 
 
@@ -156,7 +156,7 @@ def test_multipliers_are_those_of_least_norm():
     multipliers = state.U[known.first : -1].copy()
     state.U[:] = 0.0
     state.Q[1], state.D[1] = state.Q[0], state.D[0]
-    G = _joint_rows(compiled.system, stepping.ctl, np.zeros((1, 3)), state).toarray()
+    G = constraint_rows(compiled.system, stepping.ctl, np.zeros((1, 3)), state, scaled=True).toarray()
     w = np.linalg.svd(G)[0][:, -1]
     assert np.abs(w @ G).max() < 1e-12
     s = known.rank.weight[known.rows]

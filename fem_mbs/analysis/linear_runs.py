@@ -27,7 +27,6 @@ from fem_mbs.analysis.transient.rules import weights
 from fem_mbs.model.model import Step
 from fem_mbs.solvers.eigen.complex_modes import ComplexModes
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.matrices import Matrices
 
 __all__ = ["LinearRuns"]
 
@@ -40,7 +39,7 @@ class LinearRuns:
 
     ``responses``: what linear static steps have found, by their names; ``ends``: displacements (first,) from the state
     and velocities (first,) or None at the end of linear static steps and transients; ``linear``: the matrices of the
-    last step and ``matrices`` what assembles them; ``vectors`` (N, k): the shapes of the last modal or buckling step,
+    last step; ``vectors`` (N, k): the shapes of the last modal or buckling step,
     of which ``below`` more were left out before the first;
     ``linearisation``, ``complex_modes``: of the last step of complex modes; ``model``: the state space of the last step
     that made one; ``harmonic``: of the last step of harmonic response; ``shapes_of``: shapes (N, k) of modal steps by
@@ -60,7 +59,7 @@ class LinearRuns:
         self.model: Any = None
         self.harmonic: Harmonic | None = None
         self._key: tuple | None = None
-        self.matrices: Matrices | None = None
+        self._matrices: Any = None  # kept, so that their pattern is found once
 
     def _linearise(self, options: dict[str, Any], passes: float = 0.0) -> Linearised:
         """Matrices at the state that the steps before have left; they serve all steps until it changes.  ``passes``:
@@ -71,8 +70,8 @@ class LinearRuns:
         if self._key != key:
             self.linear = None  # two would take much memory
             preload = self.responses[options["preload"]] if options["preload"] else None
-            self.linear = Linearised(run.compiled, run.state, t, run.loading, self.matrices, preload)
-            self._key, self.matrices = key, self.linear.matrices
+            self.linear = Linearised(run.compiled, run.state, t, run.loading, preload)
+            self._key, self._matrices = key, self.linear.matrices
         return self.linear
 
     def snapshot(self, later: list[dict[str, Any]]) -> dict[str, np.ndarray]:
@@ -131,7 +130,7 @@ class LinearRuns:
         frames = run.frames(frame, time, about=linear.state, moved=moved)
         system, n = run.system, len(run.system.nodes.x)
         # not positions less those of the start, which round small displacements
-        moves = linear.nodal(u)
+        moves = linear.system.nodal(u)
         moves[np.flatnonzero(system.nodes.rotational), 3:] = change["rotation"]
         if not increments:
             moves += linear.displacements
@@ -144,7 +143,7 @@ class LinearRuns:
         if v is not None:
             rates = run.recovered.small(linear.state, v[:, None])[0]
             frames["velocity"] = run.recovered.extended(frames["velocity"][:, :n], rates)
-        frames["reaction"] = run.recovered.extended(linear.nodal(whole["reaction"])[None])
+        frames["reaction"] = run.recovered.extended(linear.system.nodal(whole["reaction"])[None])
         return frames
 
     def _no_works(self) -> list[str]:

@@ -40,7 +40,7 @@ def linearise(
         compiled = model.compile(stepping=False)
         job = SimpleNamespace(
             model=model, compiled=compiled, system=compiled.system, state=compiled.system.initial_state(), t=0.0,
-            loading=Loading(compiled), events=None, linear=SimpleNamespace(matrices=None),
+            loading=Loading(compiled), events=None, linear=SimpleNamespace(),
         )  # fmt: skip
     lin, lin.notes = linearised(job, options)
     return lin

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs import contract as C
 from fem_mbs.analysis.fields import STRAIN, STRESS
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.decks.beams import beam_section, directions
@@ -113,7 +112,7 @@ class Printer:
                 linear = self.job.linear.linear
                 vectors = self.job.linear.vectors
                 for k in range(vectors.shape[1]):
-                    u = linear.nodal(vectors[:, k])
+                    u = linear.system.nodal(vectors[:, k])
                     number = self.job.linear.below + k + 1
                     self._node_table(request, "U", self._displacements(u[:, :3], u[:, 3:]), step.time, mode=number)
 
@@ -175,17 +174,16 @@ class Printer:
     # --- forces ----------------------------------------------------------------------------------------------------
     def _external(self, step: StepPlan, frame, time: float) -> np.ndarray | None:
         """Reactions and loads on nodes (n, 3)."""
-        from fem_mbs.system.matrices import Matrices
+        from fem_mbs.system.tangent import control, function_table, matrices_of
 
         job, system = self.job, self.job.system
         if step.kind not in ("linear_static", "static"):
             return None
         loads = np.asarray(job.compiled.loads, bool)
-        ctl = np.zeros(C.N_CTL)
-        ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.TWO], ctl[C.RULE] = 1.0, 1.0, 2.0, 2.0, C.ONE_STATE
+        ctl, matrices = control(stiffness=2.0), matrices_of(system)
         if step.kind == "linear_static":
             response, linear = job.linear.responses[step.name], job.linear.linear
-            state, matrices = linear.state, linear.matrices.of(system)
+            state = linear.state
             if self.conv.deck.steps[step.index].perturbation:  # increments
                 values, on, reaction = response.values, response.mask & loads, response.forces
             else:
@@ -193,20 +191,20 @@ class Printer:
                 on, reaction = loads, response.totals["reaction"]
         else:
             values = function_jets(job.compiled, job.t)[:, 0] * job.loading.factors
-            on, matrices = loads, job.linear.matrices.of(system) if job.linear.matrices else Matrices(system)
+            on = loads
             state = system.initial_state()
             state.Q[:], state.D[:] = job.state.Q[0], job.state.D[0]
             reaction = job.state.reaction[0] if job.state.reaction.ndim > 1 else job.state.reaction
-        fun = np.zeros((max(len(values), 1), 3))
+        fun = function_table(0.0 * values)
         # temperatures strain elements, they are no forces from outside
         pushing = [b for b in system.blocks if "function" in b.type.par and b.type.prestress is None]
         none = matrices.force(ctl, fun, state, pushing)
-        fun[: len(values)] = np.where(on, values, 0.0)[:, None]
+        fun = function_table(np.where(on, values, 0.0))
         whole = np.zeros(system.n_dof)
         whole[: len(reaction)] = reaction[: system.n_dof]
         whole += none - matrices.force(ctl, fun, state, pushing)
         whole[system.first_multiplier :] = 0.0
-        nodal = self._nodal(whole)
+        nodal = system.nodal(whole)
         forces = nodal[:, :3].copy()
         if self.conv.dependent or self.conv.inclined:  # what equations exert on them, as CalculiX prints it
             blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
@@ -221,20 +219,10 @@ class Printer:
             keys = {key for key in self.conv.dependent if key[1] < 3}
             keys |= {(node, k) for node in self.conv.inclined for k in range(system.dimension)}
             node, k = np.array(sorted(keys)).reshape(-1, 2).T
-            forces[node, k] = self._nodal(inner)[node, k]
+            forces[node, k] = system.nodal(inner)[node, k]
         for own, ref in self.conv.turning.items():
             forces[own] = nodal[ref, 3:] + self._drive_moment(step, frame, ref)
         return forces
-
-    def _nodal(self, values: np.ndarray) -> np.ndarray:
-        system = self.job.system
-        n = system.nodes.x.shape[0]
-        out = np.zeros((n, 6))
-        dim = system.dimension
-        out[:, :dim] = values[system.offset[:n, None] + np.arange(dim)]
-        turning = np.flatnonzero(system.nodes.rotational)
-        out[turning, 3:] = values[system.offset[turning, None] + np.arange(3, 6)]
-        return out
 
     def _drive_moment(self, step: StepPlan, frame, ref: int) -> np.ndarray:
         """Moments (3,) of the drivers of a node's rotation."""

@@ -9,7 +9,7 @@ factored by CHOLMOD or SuperLU).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
@@ -129,7 +129,8 @@ class Driven:
 class Compiled:
     """A compiled model: arrays for the solvers and the tables to find things in them.
 
-    ``at_end`` (n_record,) bool are recorded values that belong to the end of a step, whatever its rule.
+    ``at_end`` (n_record,) bool are recorded values that belong to the end of a step, whatever its rule; ``assembler``
+    is a weak reference to what `fem_mbs.system.tangent.matrices_of` has made.
     """
 
     dimension: int
@@ -148,6 +149,7 @@ class Compiled:
     fixed: np.ndarray
     callbacks: list[Callback] = field(default_factory=list)
     at_end: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    assembler: Callable | None = field(default=None, repr=False)
 
     @property
     def sink(self) -> int:
@@ -163,6 +165,18 @@ class Compiled:
 
     def position_dofs(self, node: int) -> np.ndarray:
         return self.offset[node] + np.arange(self.dimension)
+
+    def nodal(self, values: np.ndarray) -> np.ndarray:
+        """Values of nodes (nodes, 6), three of positions and three of rotations, from those of all dofs (N,); zero
+        where a node has no such dof.  From (N, k) they are (k, nodes, 6)."""
+        n, dim = self.nodes.x.shape[0], self.dimension
+        out = np.zeros((*values.shape[1:], n, 6))
+        for i in range(dim):
+            out[..., i] = values[self.offset[:n] + i].T
+        turning = np.flatnonzero(self.nodes.rotational)
+        for i in range(self.rotation_dofs):
+            out[..., turning, 5 if dim == 2 else 3 + i] = values[self.offset[turning] + dim + i].T
+        return out
 
     def name_of(self, dof: int) -> str:
         """What a dof is, for a message: node and component, or joint and row."""
@@ -364,22 +378,6 @@ class Compiled:
             if "callback" in block.type.par:
                 serve(block, self.block_history(block), self.callbacks, ctl, fun, state, slopes)
 
-    def full_matrix(self, ctl, fun, state: S.State):
-        """Residual (N,) and tangent (N, N) over all dofs, prescribed ones included, as CSR."""
-        r = np.zeros(self.n_dof)
-        rows, cols, values = [], [], []
-        for block, fe, ke in self.element_arrays(C.TANGENT, ctl, fun, state):
-            np.add.at(r, block.dof, fe)
-            m = block.type.local_dofs
-            rows.append(np.repeat(block.dof, m, axis=1).ravel())
-            cols.append(np.tile(block.dof, (1, m)).ravel())
-            values.append(ke.ravel())
-        shape = (self.n_dof, self.n_dof)
-        if not rows:
-            return r, csr_matrix(shape)
-        matrix = coo_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(cols))), shape=shape)
-        return r, matrix.tocsr()
-
     def with_parameters(self, par: Mapping[int, np.ndarray]) -> Compiled:
         """The same model with other element parameters, which this one does not see.
 
@@ -548,7 +546,7 @@ def compile_system(
         driven: (node, component, time function, what moves it) of dofs that follow reference + f(t).
         shared: (m, 3) nodes a, b and 0 (they share displacements) or 1 (rotations), all free; see `elimination`.
         stepping: order the equations and find the places of element matrices for the compiled step, which analyses
-            about one state do without (`fem_mbs.system.matrices`).
+            about one state do without (`fem_mbs.system.tangent`).
 
     Raises:
         ModelError: nothing is free to move, or a dof is both fixed and driven.

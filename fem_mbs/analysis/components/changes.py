@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.components.parameters import Parameter, changed_rows
 from fem_mbs.analysis.components.synthesis import Assembly
-from fem_mbs.system.matrices import Picked
+from fem_mbs.system.tangent import Picked
 
 __all__ = ["Changes"]
 

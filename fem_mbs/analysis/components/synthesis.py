@@ -29,7 +29,7 @@ from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, elim
 from fem_mbs.solvers.linear.solver import one_blas_thread
 from fem_mbs.solvers.reduction.substructures import Coupled, Reduced, Substructure, couple
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.matrices import Picked
+from fem_mbs.system.tangent import Picked
 
 __all__ = ["Assembly", "Part", "assemble_components", "component_modes"]
 

@@ -33,14 +33,14 @@ from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, Singula
 from fem_mbs.solvers.linear.solver import LinearSolveError
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Block, Compiled
-from fem_mbs.system.matrices import Matrices, Picked
+from fem_mbs.system.tangent import Matrices, Picked, control, function_table, matrices_of
 
 __all__ = ["UNSYMMETRIC", "Linearised", "Response", "rotation_rates"]
 
 #: Of shapes in figures: largest displacement over the size of the model.
 _SHAPE = 0.1
-#: Constraints over unknowns of a large mechanism, and its size.
-_MECHANISM, _LARGE = 0.25, 1500
+#: Constraints over unknowns from which on those of a model of more than `LARGE` unknowns are kept.
+MECHANISM, LARGE = 0.25, 1500
 _REFINEMENTS = 2
 #: Difference of opposite entries of a stiffness, over the root of their diagonal entries, that rounding leaves.
 _SYMMETRIC = 1e-10
@@ -80,13 +80,12 @@ class Linearised:
     """
 
     def __init__(
-        self, compiled: CompiledModel, state: S.State, t: float, loading: Loading, matrices: Matrices | None = None,
-        preload: Response | None = None,
-    ):  # fmt: skip
+        self, compiled: CompiledModel, state: S.State, t: float, loading: Loading, preload: Response | None = None
+    ):
         system = compiled.system
         self.compiled, self.system, self.loading, self.t = compiled, system, loading, t
         self.first = first = system.first_multiplier
-        self.matrices = matrices.of(system) if matrices else Matrices(system)
+        self.matrices = matrices_of(system)
         self.owned = np.flatnonzero(system.system.equation[:first] >= 0)
         self.multipliers = np.arange(first, system.n_dof - 1)
         self.values = function_jets(compiled, t)[:, 0]
@@ -105,7 +104,7 @@ class Linearised:
         rows = tangent[self.multipliers][:, :first] if self.multipliers.size else csr_matrix((0, first))
         self.constraints = vstack((rows, system.sharing()[:, :first])).tocsr()
         m = self.constraints.shape[0]
-        self.eliminated = not (m > _MECHANISM * self.owned.size and self.owned.size > _LARGE)
+        self.eliminated = not (m > MECHANISM * self.owned.size and self.owned.size > LARGE)
         self.asymmetry = 0.0
         self._unsymmetric = False
         self._positive: PositiveFactors | None = None
@@ -127,7 +126,7 @@ class Linearised:
             if "nonlinear" in block.type.par:
                 small = block.par[:, block.type.column("nonlinear")] == 0.0
                 extra[small] = change[small]
-                extra += self._heat(i, self._fun(), self._table(self.loading.factors * self.values))
+                extra += self._heat(i, self._fun(), function_table(self.loading.factors * self.values))
             stresses[i] = extra
         self.system = self._under(stresses)
         self.compiled = replace(self.compiled, system=self.system)
@@ -137,9 +136,7 @@ class Linearised:
 
     # --- kernels ---------------------------------------------------------------------------------------------------
     def _control(self, stiffness: float = 0.0, mass: float = 0.0, damping: float = 0.0) -> np.ndarray:
-        ctl = np.zeros(C.N_CTL)
-        ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.TWO] = 1.0, 1.0, stiffness, stiffness
-        ctl[C.RULE], ctl[C.WA], ctl[C.WV] = C.ONE_STATE, mass, damping
+        ctl = control(stiffness, damping, mass)
         if stiffness:
             self.loading.gravity(ctl)
             if self.preload is not None and self.preload.weight:
@@ -165,14 +162,7 @@ class Linearised:
             values = self.values if values is None else values
             # loads act in addition, motions and equations have one value
             now = np.where(mask, values, 0.0) + np.where(mask & ~self.loads, 0.0, now)
-        return self._table(now)
-
-    @staticmethod
-    def _table(values: np.ndarray) -> np.ndarray:
-        """Values (n_fun,) of the time functions as kernels take them, the same at all times of a step."""
-        fun = np.zeros((max(len(values), 1), 3))
-        fun[: len(values)] = values[:, None]
-        return fun
+        return function_table(now)
 
     def _weighed(self, weight: bool) -> np.ndarray:
         """Control values with the weight of the model in addition."""
@@ -803,18 +793,6 @@ class Linearised:
         out = np.zeros((len(system.nodes.x), 6))
         out[:, :dim] = self.base["Q"][system.offset[: len(out), None] + np.arange(dim)] - system.nodes.x
         out[np.flatnonzero(system.nodes.rotational), 3:] = self.base["rotation"]
-        return out
-
-    def nodal(self, values: np.ndarray) -> np.ndarray:
-        """Forces and moments (nodes, 6) of nodes from values (N,) of dofs."""
-        system, dim = self.system, self.system.dimension
-        n = system.nodes.x.shape[0]
-        out = np.zeros((n, 6))
-        for i in range(dim):
-            out[:, i] = values[system.offset[:n] + i]
-        turning = np.flatnonzero(system.nodes.rotational)
-        for i in range(system.rotation_dofs):
-            out[turning, 5 if dim == 2 else 3 + i] = values[system.offset[turning] + dim + i]
         return out
 
 

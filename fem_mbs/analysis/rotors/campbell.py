@@ -30,6 +30,7 @@ from fem_mbs.results.eigenvalues import growth_rates
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import beside, both_residuals, improved
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
+from fem_mbs.system.tangent import matrices_of
 
 __all__ = [
     "Branches", "Critical", "Pair", "Spectrum", "Spinning", "critical_speeds", "direct_speeds", "follow",
@@ -61,15 +62,14 @@ class Spinning:
     def __init__(self, run: Any, rotor: Rotor, frame: str = "auto"):
         self.run, self.rotor, self.frame = run, rotor, frame
         self.state = run.state
-        self.matrices = run.linear.matrices
+        self.matrices = matrices_of(run.system)  # whose pattern is that at all speeds
         self.settled: str | None = None
 
     def at(self, speed: float) -> Linearisation:
         """The linearisation at a speed [rad/s]."""
         run = self.run
         rotation = rotation_of(run.compiled, self.rotor, speed)
-        lin = steady_rotation(run.compiled, self.state, rotation, run.t, run.loading, self.matrices)
-        self.matrices = run.linear.matrices = lin.matrices
+        lin = steady_rotation(run.compiled, self.state, rotation, run.t, run.loading)
         self.state = lin.moved(np.zeros(run.system.n_dof))
         if self.settled is None and speed != 0.0:
             self.settled = choose_frame(lin, self.frame).frame

@@ -23,7 +23,6 @@ from fem_mbs.model.rotors import Rotor
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.matrices import Matrices
 
 __all__ = ["CONSTANT", "choose_frame", "constant_frames", "rotation_of", "steady_rotation", "turned"]
 
@@ -43,9 +42,8 @@ _NOISE = 1e-7  # of absolute values: what cancels may have rounding of 1e-9 of i
 
 
 def steady_rotation(
-    compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None,
-    matrices: Matrices | None = None,
-) -> Linearisation:  # fmt: skip
+    compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None
+) -> Linearisation:
     """The model about the state in which it turns steadily, nearest to a given one; increments in the fixed frame.
 
     Raises:
@@ -53,10 +51,9 @@ def steady_rotation(
         AnalysisError: there is no such state near the given one, or Newton's method does not find it.
     """
     system = compiled.system
-    matrices = matrices.of(system) if matrices else Matrices(system)
     now, before, least, slow, pin, tangent = state, np.inf, np.inf, 0, None, None
     for _ in range(_ITERATIONS):
-        lin = Linearisation(compiled, now, t, loading, rotation, matrices=matrices)
+        lin = Linearisation(compiled, now, t, loading, rotation)
         if now is state:
             _check_velocities(lin)
             rounding = _rounding(lin)
@@ -69,7 +66,7 @@ def steady_rotation(
             step = tangent.step(force)
             if _size(system, step) > 1e-3 * before:
                 return lin  # at critical speeds increments would be arbitrary
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices)
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation)
         if pin is None:
             pin = _free_spin(lin, rounding)
         tangent = tangent or _Tangent(lin, pin)
@@ -79,7 +76,7 @@ def steady_rotation(
         slow = slow + 1 if most > 0.5 * least else 0
         if most <= _SMALL:
             # with it: forces left over, however small the increments, would hold or turn what spins freely
-            return Linearisation(compiled, lin.moved(step), t, loading, rotation, matrices=matrices)
+            return Linearisation(compiled, lin.moved(step), t, loading, rotation)
         if slow >= 2 and least < 1e-8:
             return lin
         if not np.isfinite(most) or most > 1e3:
@@ -242,7 +239,7 @@ def turned(lin: Linearisation, angle: float) -> Linearisation:
         theta = angle * rotation.axis
         state.Q[:, place] = rotation.point + Turn.from_rotvec(theta).apply(arm)
         state.D[:, rows] = rotated(s.D[0, rows], np.tile(theta, (rows.size, 1)))
-    return Linearisation(lin.compiled, state, lin.t, lin.loading, rotation, lin.frame, lin.matrices)
+    return Linearisation(lin.compiled, state, lin.t, lin.loading, rotation, lin.frame)
 
 
 def rotation_of(compiled: CompiledModel, rotor: Rotor, speed: float) -> Rotation:

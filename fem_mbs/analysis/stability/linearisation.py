@@ -29,7 +29,7 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, hstack, identity, vstack
 from scipy.sparse.linalg import splu
 
-from fem_mbs import contract as C
+from fem_mbs.analysis.linear.linearised import LARGE, MECHANISM
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.stability.rate_stiffness import rate_stiffness
 from fem_mbs.analysis.stability.rotation import Rotation, crosses, transport, turn_steadily
@@ -41,13 +41,11 @@ from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Block
-from fem_mbs.system.matrices import Matrices
+from fem_mbs.system.tangent import control, function_table, matrices_of
 
 __all__ = ["Linearisation"]
 
 _BALANCED = 30  # iterations for multipliers that forces depend on
-#: Constraints over unknowns from which on those of a model of more than `LARGE` unknowns are kept.
-MECHANISM, LARGE = 0.25, 1500
 #: First parts of the names of element types that depend on velocities by damping, or spins, alone.
 _CONTINUA = ("solid_", "plane_", "axisymmetric_", "beam", "strain_beam", "corotational_beam", "truss", "linear_mass")
 
@@ -78,7 +76,7 @@ class Linearisation:
 
     def __init__(
         self, compiled: CompiledModel, state: S.State, t: float = 0.0, loading: Loading | None = None,
-        rotation: Rotation | None = None, frame: str = "fixed", matrices: Matrices | None = None,
+        rotation: Rotation | None = None, frame: str = "fixed",
     ):  # fmt: skip
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating"):
@@ -91,7 +89,7 @@ class Linearisation:
         self.loading = loading
         self.notes: list[str] = []
         system = self.system
-        self.matrices = matrices.of(system) if matrices else Matrices(system)
+        self.matrices = matrices_of(system)
         self.first = system.first_multiplier
         self.state = self._copy(state)
         self._values = function_jets(compiled, t)[:, 0] * loading.factors
@@ -181,9 +179,7 @@ class Linearisation:
     # --- elements ---------------------------------------------------------------------------------------------------
     def control(self, stiffness=0.0, damping=0.0, mass=0.0, weight=True) -> np.ndarray:
         """Control values of elements for K (stiffness = 2), C (damping) and M (mass)."""
-        ctl = np.zeros(C.N_CTL)
-        ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.TWO] = 1.0, 1.0, stiffness, stiffness
-        ctl[C.RULE], ctl[C.WV], ctl[C.WA] = C.ONE_STATE, damping, mass
+        ctl = control(stiffness, damping, mass)
         if weight:
             self.loading.gravity(ctl)
         return ctl
@@ -191,9 +187,7 @@ class Linearisation:
     @cached_property
     def fun(self) -> np.ndarray:
         """Values of the time functions as elements take them."""
-        fun = np.zeros((max(len(self._values), 1), 3))
-        fun[: len(self._values)] = self._values[:, None]
-        return fun
+        return function_table(self._values)
 
     @cached_property
     def _inertia(self) -> list[Block]:
@@ -221,10 +215,7 @@ class Linearisation:
 
     def force(self, state: S.State | None = None, values: np.ndarray | None = None) -> np.ndarray:
         """Forces (N,) that a state leaves out of balance, accelerations, multipliers and constraints included."""
-        fun = self.fun
-        if values is not None:
-            fun = np.zeros_like(self.fun)
-            fun[: len(values)] = values[:, None]
+        fun = self.fun if values is None else function_table(values)
         # with WA = 0 masses give their weight only
         return self.matrices.force(self.control(2.0, mass=1.0), fun, self.state if state is None else state)
 

@@ -23,19 +23,12 @@ from scipy.sparse.linalg import splu
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.start.initial import (
-    _constraints,
-    _control,
-    _functions_at,
-    _node_part,
-    _rows,
-    _Saddle,
-    function_jets,
-)
+from fem_mbs.analysis.start.initial import _constraints, _node_part, _rows, _Saddle, function_jets
 from fem_mbs.analysis.start.roots import Roots
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.system.tangent import control, function_table, matrices_of
 
 __all__ = ["assemble"]
 
@@ -100,8 +93,8 @@ class _Assembler:
 
     def _follow_angles(self) -> None:
         """Angles of joints count their turns on the way, as in the plane."""
-        ctl, s = _control(0.0 * self.compiled.model.gravity), self.state
-        fun = _functions_at(self.compiled, self.values)
+        ctl, s = control(), self.state
+        fun = function_table(self.values)
         for block in self.system.blocks:
             if block.type.name in ("hinge3", "torsion3"):
                 n, m = block.size, block.type.local_dofs
@@ -114,7 +107,8 @@ class _Assembler:
     def _weights(self) -> np.ndarray:
         """Mass and mean moment of inertia of each dof (first,); small ones where a node has none."""
         system, first = self.system, self.first
-        M = _node_part(self.compiled, self.state, _control(self.compiled.model.gravity, mass=1.0)).diagonal()
+        ctl = control(mass=1.0, gravity=self.compiled.model.gravity)
+        M = _node_part(matrices_of(system), self.compiled, self.state, ctl).diagonal()
         W = np.zeros(first)
         dim = system.dimension
         position = system.offset[:-1, None] + np.arange(dim)
@@ -129,8 +123,8 @@ class _Assembler:
     # --- at the present positions ----------------------------------------------------------------------------------
     def _stiffness(self) -> tuple[np.ndarray, csr_matrix]:
         """Forces (first,) and stiffness of the parts' strains."""
-        fun = _functions_at(self.compiled, 0.0 * self.values)
-        ctl = _control(0.0 * self.compiled.model.gravity, stiffness=2.0)
+        fun = function_table(0.0 * self.values)
+        ctl = control(2.0, joints=0.0)
         force = np.zeros(self.system.n_dof)
         rows, cols, entries = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
         for block, fe, ke in self.system.element_arrays(C.TANGENT, ctl, fun, self.state, self.parts):
@@ -314,8 +308,8 @@ class _Assembler:
 
     def strain_energy(self) -> tuple[float, str]:
         """Energy of the strains [J], and the part with most of it."""
-        ctl = _control(0.0 * self.compiled.model.gravity)
-        fun = _functions_at(self.compiled, 0.0 * self.values)
+        ctl = control()
+        fun = function_table(0.0 * self.values)
         total, most, name = 0.0, 0.0, ""
         s = self.state
         for block in self.parts:

@@ -19,6 +19,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.redundancy import dependencies, independent_rows
 from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.system.tangent import Matrices, constraint_rows, control, function_table, matrices_of
 
 __all__ = [
     "Spin", "check_start", "consistent_velocities", "constraint_error", "director_velocities", "function_jets",
@@ -56,21 +57,6 @@ class Spin:
         return self.of_step(self.speed) * (self.axis if self.axis.size else np.ones(1))
 
 
-def _control(gravity, stiffness: float = 0.0, mass: float = 0.0) -> np.ndarray:
-    """Control values for M (mass = 1) or K (stiffness = 2) at a state."""
-    ctl = np.zeros(C.N_CTL)
-    ctl[C.H], ctl[C.SF], ctl[C.SK] = 1.0, 1.0, stiffness
-    ctl[C.RULE], ctl[C.WA] = C.ONE_STATE, mass
-    ctl[C.GX : C.GX + len(gravity)] = gravity
-    return ctl
-
-
-def _functions_at(compiled: CompiledModel, values: np.ndarray) -> np.ndarray:
-    fun = np.zeros((max(len(values), 1), 3))
-    fun[: len(values)] = values[:, None]
-    return fun
-
-
 def function_jets(compiled: CompiledModel, t: float) -> np.ndarray:
     """Value, first and second derivative of all time functions, (n_fun, 3); of loads the value only.
 
@@ -95,10 +81,10 @@ def function_jets(compiled: CompiledModel, t: float) -> np.ndarray:
 def _rows(compiled: CompiledModel, state: S.State, values: np.ndarray) -> np.ndarray:
     """Constraint rows g (unscaled) for given function values, over all dofs."""
     system = compiled.system
-    ctl = _control(compiled.model.gravity)
+    ctl = control(gravity=compiled.model.gravity)
     r = np.zeros(system.n_dof)
     blocks = [b for b in system.blocks if b.type.multipliers]
-    for block, fe, _ke in system.element_arrays(C.FORCE, ctl, _functions_at(compiled, values), state, blocks):
+    for block, fe, _ke in system.element_arrays(C.FORCE, ctl, function_table(values), state, blocks):
         nd = block.type.node_dofs
         np.add.at(r, block.dof[:, nd:], fe[:, nd:] / block.par[:, [block.type.scale]])
     return r
@@ -166,40 +152,26 @@ def _constraints(compiled: CompiledModel, state: S.State, values: np.ndarray | N
     """Constraint Jacobian over all dofs (n_mult, N), unscaled, with spins for rotations, for function ``values`` or
     those of the start; below the multipliers' rows those of dofs that share an unknown."""
     system = compiled.system
-    fun = _functions_at(compiled, function_jets(compiled, 0.0)[:, 0] if values is None else values)
-    ctl = _control(compiled.model.gravity)
-    rows, cols, values = [], [], []
-    first = system.first_multiplier
-    for block, _fe, ke in system.element_arrays(
-        C.TANGENT, ctl, fun, state, [b for b in system.blocks if b.type.multipliers]
-    ):
-        nd = block.type.node_dofs
-        m = block.dof[:, nd:] - first
-        G = ke[:, nd:, :nd] / block.par[:, block.type.scale][:, None, None]
-        rows.append(np.repeat(m, nd, axis=1).ravel())
-        cols.append(np.tile(block.dof[:, None, :nd], (1, m.shape[1], 1)).ravel())
-        values.append(G.ravel())
-    shape = (system.n_dof - 1 - first, system.n_dof)
-    if not rows:
-        return vstack((csr_matrix(shape), system.sharing())).tocsr()
-    G = csr_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(cols))), shape=shape)
+    fun = function_table(function_jets(compiled, 0.0)[:, 0] if values is None else values)
+    G = constraint_rows(system, control(gravity=compiled.model.gravity), fun, state)
     return vstack((G, system.sharing())).tocsr()
 
 
-def _node_part(compiled: CompiledModel, state: S.State, ctl, values: np.ndarray | None = None) -> csr_matrix:
+def _node_part(
+    matrices: Matrices, compiled: CompiledModel, state: S.State, ctl, values: np.ndarray | None = None) -> csr_matrix:
     """Symmetrised tangent over all dofs with the constraint rows left out; ``values`` (n_fun,) of the functions, None:
     those at the start."""
     if values is None:
         values = function_jets(compiled, 0.0)[:, 0]
-    _r, A = compiled.system.full_matrix(ctl, _functions_at(compiled, values), state)
+    A = matrices.tangent(ctl, function_table(values), state)[1]
     first = compiled.system.first_multiplier
     A = A[:first, :first]
     return 0.5 * (A + A.T)
 
 
-def _mass(compiled: CompiledModel, state: S.State) -> csr_matrix:
+def _mass(matrices: Matrices, compiled: CompiledModel, state: S.State) -> csr_matrix:
     """Mass matrix over all dofs: at rest and without weight, since moments of weight and spin turn with the nodes."""
-    return _node_part(compiled, state._replace(V=np.zeros_like(state.V)), _control((), mass=1.0))
+    return _node_part(matrices, compiled, state._replace(V=np.zeros_like(state.V)), control(mass=1.0))
 
 
 class _Saddle:
@@ -389,9 +361,10 @@ def consistent_velocities(
     elif moving or given:
         free = np.flatnonzero(~held)
         Gf, c = G[:, free], -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
-        M = _mass(compiled, state)
+        matrices = matrices_of(system)
+        M = _mass(matrices, compiled, state)
         scale = M.diagonal().max(initial=0.0) or 1.0
-        K = _node_part(compiled, state, _control(model.gravity, stiffness=2.0))
+        K = _node_part(matrices, compiled, state, control(2.0, gravity=model.gravity, joints=0.0))
         stiff = K.diagonal().max(initial=0.0)
         v[held] = rates[held]
         h = np.flatnonzero(held)
@@ -508,14 +481,14 @@ def initial_accelerations(
     jets = function_jets(compiled, t)
     if values is not None:
         jets[:, 0] = values
-    ctl = _control(model.gravity if gravity is None else gravity, mass=1.0)
+    ctl = control(mass=1.0, gravity=model.gravity if gravity is None else gravity)
     for a in (state.Q, state.D, state.V):
         a[1] = a[0]
     state.V[2] = 0.0
     state.U[:] = 0.0
-    fun = _functions_at(compiled, jets[:, 0])
-    r, _ = system.full_matrix(ctl, fun, state)
-    M = _mass(compiled, state)
+    fun, matrices = function_table(jets[:, 0]), matrices_of(system)
+    r = matrices.force(ctl, fun, state)
+    M = _mass(matrices, compiled, state)
     held = s.equation[:first] < 0
     given = np.zeros(first)
     given[system.driven.dofs] = jets[system.driven.functions, 2]
@@ -565,9 +538,10 @@ def _pressed(compiled: CompiledModel, state: S.State, ctl, fun, M, G, b, c, y, f
     scale = multiplier_scales(compiled)
     n = scale.size
     trial = state._replace(U=np.zeros_like(state.U))
+    matrices = matrices_of(compiled.system)
     for _ in range(_PRESSED):
         trial.U[first:-1] = y[:n] / scale
-        r, A = compiled.system.full_matrix(ctl, fun, trial)
+        r, A = matrices.tangent(ctl, fun, trial)
         columns = hstack((A[:first, first:-1] @ diags(1.0 / scale), G[n:].T)).tocsr()[free]
         force = r[:first][free] + G[n:, free].T @ y[n:]
         a, change = _Saddle(M[free][:, free], G[:, free], columns).solve_both(b - force, c)
@@ -615,7 +589,7 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     """
     system = compiled.system
     s = system.system
-    first = system.first_multiplier
+    first, matrices = system.first_multiplier, matrices_of(system)
     a = initial_accelerations(compiled, state, t)
     state.past[2:] = a
     if weights.am == weights.af:
@@ -638,7 +612,7 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     free, fixed = np.flatnonzero(~held), np.flatnonzero(held)
     G = _constraints(compiled, state)[:, :first]
     missed = np.concatenate((missed, np.zeros(G.shape[0] - missed.size)))
-    M = _mass(compiled, state)
+    M = _mass(matrices, compiled, state)
     shift[free] = _Saddle(M[free][:, free], G[:, free]).solve(
         -M[free][:, fixed] @ shift[fixed], -missed / h - G[:, fixed] @ shift[fixed]
     )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.analysis.start.initial import _constraints, _control, _node_part, function_jets
+from fem_mbs.analysis.start.initial import _constraints, _node_part, function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.system.tangent import Matrices, control, matrices_of
 
 __all__ = ["Mobility", "mobility", "unheld"]
 
@@ -31,10 +32,10 @@ class Mobility:
     strain_free: int | None
 
 
-def _unloaded(compiled: CompiledModel, state: S.State, **part: float) -> csr_matrix:
+def _unloaded(matrices: Matrices, compiled: CompiledModel, state: S.State, **part: float) -> csr_matrix:
     """Tangent over all dofs of nodes at rest, without weight and loads."""
     values = np.where(np.asarray(compiled.loads, bool), 0.0, function_jets(compiled, 0.0)[:, 0])
-    return _node_part(compiled, state._replace(V=np.zeros_like(state.V)), _control((), **part), values)
+    return _node_part(matrices, compiled, state._replace(V=np.zeros_like(state.V)), control(**part, joints=0.0), values)
 
 
 def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
@@ -45,7 +46,7 @@ def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
     found = (system.system.equation[places] >= 0).all(axis=0)
     if not found.any():
         return found  # as of nearly every model
-    for A in (_unloaded(compiled, state, stiffness=2.0), _constraints(compiled, state)[:, :first]):
+    for A in (_unloaded(matrices_of(system), compiled, state, stiffness=2.0), _constraints(compiled, state)[:, :first]):
         for axis in np.flatnonzero(found):
             way = np.zeros(first)
             way[places[:, axis]] = 1.0
@@ -62,7 +63,8 @@ def mobility(compiled: CompiledModel, state: S.State) -> Mobility:
     system = compiled.system
     first = system.first_multiplier
     free = np.flatnonzero(system.system.equation[:first] >= 0)
-    K, mass = (_unloaded(compiled, state, **part) for part in ({"stiffness": 2.0}, {"mass": 1.0}))
+    matrices = matrices_of(system)
+    K, mass = (_unloaded(matrices, compiled, state, **part) for part in ({"stiffness": 2.0}, {"mass": 1.0}))
     mass = mass.diagonal()
     rows = _constraints(compiled, state)
     # weighed by masses where there are any, as a step is

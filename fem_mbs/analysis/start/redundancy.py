@@ -18,12 +18,12 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from fem_mbs import contract as C
 from fem_mbs.solvers.linear.redundancy import Loop, dependencies
 from fem_mbs.solvers.linear.solver import LinearSolver
 from fem_mbs.solvers.stepping import gauge
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Compiled
+from fem_mbs.system.tangent import constraint_rows
 
 __all__ = ["Constraints", "Redundancy", "constraint_labels", "find_constraints", "sentences"]
 
@@ -80,21 +80,6 @@ def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | N
         largest = size.max(initial=0.0) or 1.0
         weights = np.sqrt(np.where(size > 1e-8 * largest, size, largest))  # massless parts do not decide
     return Constraints(free.size, G.shape[0], dependencies(G[:, free], weights))
-
-
-def _joint_rows(compiled: Compiled, ctl, fun, state: S.State) -> csr_matrix:
-    """Constraint Jacobian (m, N) with respect to increments and spins at a state, scaled as the step's matrix."""
-    first = compiled.first_multiplier
-    blocks = [b for b in compiled.blocks if b.type.multipliers]
-    rows, cols, values = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
-    for block, _fe, ke in compiled.element_arrays(C.TANGENT, ctl, fun, state, blocks):
-        nd = block.type.node_dofs
-        m = block.dof[:, nd:] - first
-        rows.append(np.repeat(m, nd, axis=1).ravel())
-        cols.append(np.tile(block.dof[:, None, :nd], (1, m.shape[1], 1)).ravel())
-        values.append(ke[:, nd:, :nd].ravel())
-    place = np.concatenate(rows), np.concatenate(cols)
-    return csr_matrix((np.concatenate(values), place), shape=(compiled.n_dof - 1 - first, compiled.n_dof))
 
 
 @dataclass(frozen=True)
@@ -234,7 +219,7 @@ class Redundancy:
         kept = [a[1].copy() for a in (state.Q, state.D)], state.U.copy()
         state.Q[1], state.D[1] = state.Q[0], state.D[0]
         state.U[:] = 0.0
-        G = _joint_rows(self.compiled, ctl, fun, state)
+        G = constraint_rows(self.compiled, ctl, fun, state, scaled=True)
         (state.Q[1], state.D[1]), state.U[:] = kept
         found = find_constraints(self.compiled, G, self.diagonal)
         before = self.found

@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.steps.stability import NEUTRAL, check_stability, find_modes
 from fem_mbs.errors import ModelError
-from fem_mbs.system.matrices import Matrices
+from fem_mbs.system.tangent import matrices_of
 
 __all__ = ["EIGENVALUES_OPTIONS", "EigenvaluePath", "check_eigenvalues"]
 
@@ -72,6 +72,7 @@ class EigenvaluePath:
         self.instants: list[dict[str, float]] = []
         self.values: list[np.ndarray] = []
         self._shapes: np.ndarray | None = None
+        self._matrices = matrices_of(run.system)  # whose pattern is that of all instants
 
     def none(self, rows: int = 1) -> np.ndarray:
         """What stands in rows (rows, count, 2) at which nothing was computed."""
@@ -85,13 +86,11 @@ class EigenvaluePath:
             ModelError, AnalysisError: the state cannot be linearised, or they are not found.
         """
         run = self.run
-        if run.linear.matrices is None:
-            run.linear.matrices = Matrices(run.system)
         hist = run.system.system.hist
         kept = hist.copy()  # of elements that remember: the step goes on as if nothing had been
         try:
             compiled = run.compiled if self.events is None else self.events.laws()
-            lin = Linearisation(compiled, run.state, run.t, run.loading, matrices=run.linear.matrices)
+            lin = Linearisation(compiled, run.state, run.t, run.loading)
             more = {**self.options, "count": self.count + _SPARE}
             modes, rows, shapes = find_modes(lin, more, self.owner)
         finally:

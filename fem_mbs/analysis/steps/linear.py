@@ -194,7 +194,7 @@ def respond(linear: Linearised, options: dict[str, Any], name: str) -> Response:
 def run_linear_static(linear: Linearised, response: Response, increments: bool, energy: float) -> dict[str, Any]:
     """Summary of a linear static step with a strain ``energy`` [J]; totals, or ``increments`` alone."""
     system = linear.system
-    displacement = linear.nodal(response.u)
+    displacement = linear.system.nodal(response.u)
     turned = float(np.abs(displacement[:, 3:]).max(initial=0.0))
     forces = response.forces
     if not increments:
@@ -202,7 +202,7 @@ def run_linear_static(linear: Linearised, response: Response, increments: bool, 
         forces = forces + linear.base["reaction"]
     size = np.linalg.norm(displacement[:, :3], axis=1)
     most = int(size.argmax())
-    forces = linear.nodal(forces)
+    forces = linear.system.nodal(forces)
     x = np.zeros((len(size), 3))
     x[:, : system.dimension] = system.nodes.x
     warnings = [*linear.redundancy, *repeated(linear)]

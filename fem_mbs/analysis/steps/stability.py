@@ -27,11 +27,10 @@ from fem_mbs.results.eigenvalues import growth_rates
 from fem_mbs.results.folder import take
 from fem_mbs.solvers.eigen.complex_modes import CHECKS, ComplexModes, complex_modes
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.matrices import Matrices
 
 __all__ = [
     "COMPLEX_MODES_OPTIONS", "LINEARISE_OPTIONS", "NEUTRAL", "check_rotor", "check_stability", "complex_frames",
-    "find_modes", "linearised", "nodal", "run_complex_modes", "run_linearise", "run_turning_modes", "upper_rows",
+    "find_modes", "linearised", "run_complex_modes", "run_linearise", "run_turning_modes", "upper_rows",
 ]  # fmt: skip
 
 #: Options of a step of complex modes and their defaults.
@@ -151,16 +150,14 @@ def linearised(run, options: dict[str, Any]) -> tuple[Linearisation, list[str]]:
     Raises:
         ModelError, AnalysisError: the state cannot be linearised, or not with constant coefficients.
     """
-    if run.linear.matrices is None:
-        run.linear.matrices = Matrices(run.system)
-    matrices, name = run.linear.matrices, options["rotor"]
+    name = options["rotor"]
     if name:
         rotation = rotation_of(run.compiled, run.model.rotors[name], options["speed"] or 0.0)
         if options["speed"] is None:
             rotation = rotation.at(_mean_speed(run.system, run.state, rotation))
-        lin = steady_rotation(run.compiled, run.state, rotation, run.t, run.loading, matrices)
+        lin = steady_rotation(run.compiled, run.state, rotation, run.t, run.loading)
         return choose_frame(lin, options["frame"]), []
-    lin = Linearisation(run.compiled, run.state, run.t, run.loading, matrices=matrices)
+    lin = Linearisation(run.compiled, run.state, run.t, run.loading)
     warnings = []
     if lin.moving:
         warnings.append("the state moves: eigenvalues are those of its matrices held at this instant")
@@ -362,8 +359,8 @@ def complex_frames(run, lin, X: np.ndarray, number: np.ndarray) -> dict[str, np.
         number[:1], shapes=True,
     )  # fmt: skip
     more = np.concatenate(run.recovered.small(s, X), axis=2)
-    real = run.recovered.extended(nodal(system, X.real), more.real)
-    imaginary = run.recovered.extended(nodal(system, X.imag), more.imag)
+    real = run.recovered.extended(system.nodal(X.real), more.real)
+    imaginary = run.recovered.extended(system.nodal(X.imag), more.imag)
     return {
         "time": number,
         "displacement": real[:, :, :3], "rotation": real[:, :, 3:],
@@ -371,18 +368,6 @@ def complex_frames(run, lin, X: np.ndarray, number: np.ndarray) -> dict[str, np.
         "state displacement": np.repeat(here["displacement"], k, axis=0),
         "state rotation": np.repeat(here["rotation"], k, axis=0),
     }  # fmt: skip
-
-
-def nodal(system, X: np.ndarray) -> np.ndarray:
-    """Displacements and rotations (k, nodes, 6) of nodes from increments X (N, k) of all dofs."""
-    n, dim = system.nodes.x.shape[0], system.dimension
-    out = np.zeros((X.shape[1], n, 6))
-    for i in range(dim):
-        out[:, :, i] = X[system.offset[:n] + i].T
-    turning = np.flatnonzero(system.nodes.rotational)
-    for i in range(system.rotation_dofs):
-        out[:, turning, 5 if dim == 2 else 3 + i] = X[system.offset[turning] + dim + i].T
-    return out
 
 
 # --- matrices to take away -------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from fem_mbs.analysis.steps.stability import COMPLEX_MODES_OPTIONS, check_stabil
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import Step
 from fem_mbs.results.eigenvalues import growth_rates
-from fem_mbs.system.matrices import Matrices
+from fem_mbs.system.tangent import matrices_of
 
 __all__ = ["STABILITY_MAP_OPTIONS", "Parameter", "check_map", "check_map_loads", "read_parameters", "run_stability_map"]
 
@@ -189,7 +189,7 @@ class _Points:
         self.steps = [_bare(s) for s in model.steps[:number] if s.kind not in _NEUTRAL_STEPS] + [model.steps[number]]
         self.compiled = model.compile()
         system = self.compiled.system
-        self.matrices = Matrices(system)
+        self.matrices = matrices_of(system)  # whose pattern is that of all points
         self.functions = list(self.compiled.functions)
         self.loads = {
             i: chosen(self.compiled, p.target, owner, "load") for i, p in enumerate(parameters) if p.kind == "load"
@@ -212,7 +212,6 @@ class _Points:
             else:
                 job.check()
             self._applied(job)
-            job.linear.matrices = self.matrices  # patterns are those of all points
             lin, warnings = linearised(job, options)
             modes, rows, _ = find_modes(lin, options, self.owner)
         except AnalysisError as error:

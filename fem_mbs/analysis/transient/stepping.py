@@ -21,6 +21,7 @@ from fem_mbs.solvers.linear.solver import SingularMatrixError, make_solver
 from fem_mbs.solvers.stepping import explicit, gauge
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Compiled
+from fem_mbs.system.tangent import control
 
 __all__ = ["LEDGER_COLUMNS", "Chunk", "Settings", "Stepping"]
 
@@ -169,22 +170,17 @@ class Stepping:
     def control(self, h: float) -> np.ndarray:
         """The control values of a step of length h."""
         w = self.weights
-        ctl = np.zeros(C.N_CTL)
-        ctl[C.H] = h
-        static = self.rule == "static"
-        ctl[C.SF] = 1.0 if static else 0.5 * h * h
-        one = not self.two_state
-        ctl[C.RULE] = C.ONE_STATE if one else C.TWO_STATE
-        ctl[C.TWO] = 2.0 if one else 1.0
-        ctl[C.SK] = ctl[C.SF] * ctl[C.TWO]
-        if self.explicit:
-            ctl[C.SF], ctl[C.SK], ctl[C.WA] = 1.0, 0.0, 1.0  # a tangent is the mass
-        elif one and not static:
-            ctl[C.WV] = w.gamma / (w.beta * h)
-            ctl[C.WA] = (1.0 - w.am) / ((1.0 - w.af) * w.beta * h * h)
-        ctl[C.DECAY] = w.decay * h  # sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0] is damping by a h S de/dt
-        ctl[C.GX : C.GZ + 1] = self.gravity
-        return ctl
+        decay = w.decay * h  # sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0] is damping by a h S de/dt
+        if self.explicit:  # a tangent is the mass
+            return control(mass=1.0, gravity=self.gravity, joints=2.0, h=h, decay=decay)
+        if self.rule == "static":
+            return control(2.0, gravity=self.gravity, h=h, decay=decay)
+        factor = 0.5 * h * h
+        if self.two_state:
+            return control(1.0, gravity=self.gravity, h=h, factor=factor, rule=C.TWO_STATE, decay=decay)
+        velocity = w.gamma / (w.beta * h)
+        mass = (1.0 - w.am) / ((1.0 - w.af) * w.beta * h * h)
+        return control(2.0, velocity, mass, self.gravity, h=h, factor=factor, decay=decay)
 
     def evaluate(self, t0: np.ndarray, tm: np.ndarray, t1: np.ndarray) -> np.ndarray:
         """Values of all time functions at start, middle and end of the steps, (n, n_fun, 3)."""

@@ -12,6 +12,7 @@ from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import Model
 from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.system.tangent import Matrices
 
 __all__ = ["TangentCheck", "newton_residuals", "tangent_check"]
 
@@ -54,10 +55,12 @@ def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1, deca
     U = size * unit * rng.uniform(-1.0, 1.0, system.n_dof)
     U[kind == S.SINK] = 0.0
 
+    matrices = Matrices(system)
+
     def at(increment: np.ndarray):
         state.U[:] = increment
         S.configure(system.system, state, False)
-        return system.full_matrix(stepping.ctl, fun, state)
+        return matrices.tangent(stepping.ctl, fun, state)
 
     K = at(U)[1].toarray()
     differences = np.zeros_like(K)

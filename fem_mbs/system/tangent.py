@@ -1,13 +1,16 @@
-"""Sparse matrices of a compiled model at a state, for linear analyses: one pattern, filled tile by tile.
+"""Residual, stiffness, damping, mass and constraints of a compiled model at one state.
 
-Stiffness, mass and damping are the same tangent with other weights in the control values (`fem_mbs.contract`), so all
-have one pattern, found once, and element matrices are never held all at a time.
+Whatever is not a step of the compiled loop gets its matrices here: starts, linear steps, stability, reduction, prints.
+Stiffness, mass and damping are the same tangent with other weights in the control values (`control`), so all have one
+pattern, found once, and element matrices are never held all at a time.  Other parameters are an overlay
+(`Compiled.with_parameters`), which the pattern serves too (`Matrices.of`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from weakref import ref
 
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
@@ -18,10 +21,79 @@ from fem_mbs.solvers.stepping.stepper import State
 from fem_mbs.system.callbacks import serve
 from fem_mbs.system.compile import Block, Compiled
 
-__all__ = ["Matrices", "Picked"]
+__all__ = ["Matrices", "Picked", "constraint_rows", "control", "function_table", "matrices_of"]
 
 _TILE = 1 << 22  # entries of element matrices at a time
 _ROUND_OFF = 1e-13  # of opposite entries of element matrices, over the largest entry of the matrix
+
+
+def control(
+    stiffness: float = 0.0,
+    damping: float = 0.0,
+    mass: float = 0.0,
+    gravity: Sequence[float] | np.ndarray = (),
+    *,
+    joints: float | None = None,
+    h: float = 1.0,
+    factor: float = 1.0,
+    rule: float = C.ONE_STATE,
+    decay: float = 0.0,
+) -> np.ndarray:
+    """Control values (N_CTL,) with which elements give the residual and a tangent.
+
+    At one state the tangent is stiffness/2 K + damping C + mass M: K needs ``stiffness`` = 2, since the state is both
+    ends of the step (`fem_mbs.contract`).
+
+    Args:
+        gravity: (dimension,) [m/s^2].
+        joints: in place of ``stiffness`` for the share of joint forces in K.
+        h: length of a step [s].
+        factor: of the momentum rows.
+        rule: ONE_STATE or TWO_STATE.
+        decay: damping [s] that the rule adds to that of elements.
+    """
+    ctl = np.zeros(C.N_CTL)
+    ctl[C.H], ctl[C.SF], ctl[C.SK], ctl[C.RULE] = h, factor, factor * stiffness, rule
+    ctl[C.TWO] = stiffness if joints is None else joints
+    ctl[C.WV], ctl[C.WA], ctl[C.DECAY] = damping, mass, decay
+    ctl[C.GX : C.GX + len(gravity)] = gravity
+    return ctl
+
+
+def function_table(values: np.ndarray) -> np.ndarray:
+    """Values (n_fun,) of the time functions as kernels take them, (n_fun, 3): the same at all times of a step."""
+    fun = np.zeros((max(len(values), 1), 3))
+    fun[: len(values)] = values[:, None]
+    return fun
+
+
+def constraint_rows(compiled: Compiled, ctl, fun, state: State, scaled: bool = False) -> csr_matrix:
+    """Jacobian (m, N) of the joints' constraints with respect to increments and spins at a state.
+
+    Args:
+        scaled: rows have the scales of their multipliers, as in a tangent; without, they are those of the constraints.
+    """
+    first = compiled.first_multiplier
+    rows, cols, values = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
+    joints = [b for b in compiled.blocks if b.type.multipliers]
+    for block, _fe, ke in compiled.element_arrays(C.TANGENT, ctl, fun, state, joints):
+        nd = block.type.node_dofs
+        m = block.dof[:, nd:] - first
+        G = ke[:, nd:, :nd]
+        rows.append(np.repeat(m, nd, axis=1).ravel())
+        cols.append(np.tile(block.dof[:, None, :nd], (1, m.shape[1], 1)).ravel())
+        values.append((G if scaled else G / block.par[:, block.type.scale][:, None, None]).ravel())
+    place = np.concatenate(rows), np.concatenate(cols)
+    return csr_matrix((np.concatenate(values), place), shape=(compiled.n_dof - 1 - first, compiled.n_dof))
+
+
+def matrices_of(compiled: Compiled) -> Matrices:
+    """What assembles the matrices of a compiled model; as long as anybody keeps it, it is made once."""
+    made = compiled.assembler() if compiled.assembler is not None else None
+    if made is None:
+        made = Matrices(compiled)
+        compiled.assembler = ref(made)
+    return made.of(compiled)
 
 
 class Picked:
