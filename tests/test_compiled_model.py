@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fem_mbs import solve
 from fem_mbs.model.model import Model
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.system.tangent import Matrices, control
@@ -111,6 +112,23 @@ BENCHMARKS = {
 @pytest.mark.parametrize("build", BENCHMARKS.values(), ids=list(BENCHMARKS))
 def test_compiling_leaves_the_model_of_a_benchmark_as_it_is(build):
     compiled_twice(build())
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: anantharaman_1993_four_bar.build(h=0.02, duration=0.1),
+        lambda: ledesma_bayo_1993_inverse.rigid(0.05),
+        lambda: load_model(next(p for p in EXAMPLES if p.parent.name == "portal_frame")),
+        lambda: load_model(next(p for p in EXAMPLES if p.parent.name == "rotor")),
+    ],
+    ids=["transient", "inverse", "portal frame", "rotor"],
+)
+def test_running_leaves_the_model_as_it_is(build):
+    model = build()
+    before = {k: content(v) for k, v in vars(model).items()}
+    solve(model)
+    assert not changed(before, {k: content(v) for k, v in vars(model).items()})
 
 
 def test_parameters_stand_once():

@@ -7,6 +7,7 @@ to the next by the likeness of their shapes, |x_i^H M y_j|, so that a column of 
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,15 +87,12 @@ class EigenvaluePath:
             ModelError, AnalysisError: the state cannot be linearised, or they are not found.
         """
         run = self.run
-        hist = run.system.system.hist
-        kept = hist.copy()  # of elements that remember: the step goes on as if nothing had been
-        try:
-            compiled = run.compiled if self.events is None else self.events.laws()
-            lin = Linearisation(compiled, run.state, run.t, run.loading)
-            more = {**self.options, "count": self.count + _SPARE}
-            modes, rows, shapes = find_modes(lin, more, self.owner)
-        finally:
-            hist[:] = kept
+        compiled = run.compiled if self.events is None else self.events.laws()
+        # with histories of its own: elements that remember go on as if nothing had been
+        compiled = replace(compiled, system=run.system.with_parameters({}))
+        lin = Linearisation(compiled, run.state, run.t, run.loading)
+        more = {**self.options, "count": self.count + _SPARE}
+        modes, rows, shapes = find_modes(lin, more, self.owner)
         rows, shapes = rows[modes.rigid :], shapes[:, modes.rigid :]
         values = self.none()[0]
         p = modes.values[rows]
