@@ -1,4 +1,4 @@
-"""Craig-Bampton reduction of the bar of `fem_mbs/analysis/reduction/reduce.py` with Exudyn, run with the interpreter of its environment; prints
+"""Craig-Bampton reduction of the bar of `reduction.py` with Exudyn, run with the interpreter of its environment; prints
 one line for `run.py`.
 
 python peer_reduction_exudyn.py bar.npz

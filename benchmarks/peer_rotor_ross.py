@@ -1,5 +1,5 @@
 """Campbell diagram of the rotor of three discs with ROSS, run with the interpreter of its environment; prints one line
-for `benchmarks/rotor.py`.
+for `rotor.py`.
 
 python peer_rotor_ross.py --n 13 --speeds 50
 """

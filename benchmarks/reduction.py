@@ -9,7 +9,7 @@ The bar is 1 x .1 x .1 m of steel, free, 10 n x n x n quadratic hexahedra; its t
     fem-mbs-average  mean motions of the ends (RBE3) in place of rigid ones
     fem-mbs-cutoff   as many modes as lie below a cut-off, proved complete by an inertia
     bare-cholmod     analysis and L L^T of K_ii, 12 constraint modes, ARPACK, products: the limit
-    export FILE      matrices, places and sets for programs of others (`benchmarks/peer_reduction_exudyn.py`)
+    export FILE      matrices, places and sets for programs of others (`peer_reduction_exudyn.py`)
 """
 
 from __future__ import annotations

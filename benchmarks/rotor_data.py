@@ -1,5 +1,5 @@
 """The rotor of three discs in two bearings of Lalanne & Ferraris (1998), Rotordynamics Prediction in Engineering, as
-`benchmarks/rotor.py` and its peer see it: metres, kilograms, seconds; free of both programs."""
+`rotor.py` and its peer see it: metres, kilograms, seconds; free of both programs."""
 
 import math
 
