@@ -3,9 +3,10 @@
     {"format": "fem-mbs folder", "version": 1, "kind": "results", "model": {"file": "../rod.toml", "title": "Rod"},
      "files": ["figures/ledger.png", "results.h5", ...], "kept": ["variant.toml"]}
 
-Listed files are replaced and removed; other files in the folder are never touched.  A folder with files but without a
-mark, or with the mark of another model, is refused.  ``file`` leads from the folder to the model file, so that both
-may be moved together; a model that was built in Python is known by its title.  A file is listed before it is written.  ``kept`` are files of ours that a new run leaves (the model file of a sweep's variant).
+Listed files are replaced and removed; other files in the folder are never touched. A folder with files but without a
+mark, or with the mark of another model, is refused. ``file`` leads from the folder to the model file, so that both may
+be moved together; a model that was built in Python is known by its title. A file is listed before it is written.
+``kept`` are files of ours that a new run leaves (the model file of a sweep's variant).
 """
 
 from __future__ import annotations
