@@ -112,7 +112,7 @@ class PlainProgress:
 
 
 def make_progress(console: Console, quiet: bool) -> LiveProgress | PlainProgress:
-    """The display for this console: a context, called with each `Progress`; its ``last`` holds the latest."""
+    """Return the display for this console: a context, called with each `Progress`; its ``last`` holds the latest."""
     if quiet:
         return PlainProgress(None)
     return LiveProgress(console) if console.is_terminal else PlainProgress(console)

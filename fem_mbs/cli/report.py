@@ -116,7 +116,7 @@ def _steps(results: Results) -> Table:
 
 
 def _closing(summary: dict[str, Any]) -> Text:
-    """Closing error of the energy over its range; red where the step has failed."""
+    """Return closing error of the energy over its range; red where the step has failed."""
     from rich.text import Text
 
     error = summary.get("energy", {}).get("closing_error_relative")
@@ -134,7 +134,7 @@ def _count_of_steps(summary: dict[str, Any], n: int) -> str:
 
 
 def _findings(step: Any) -> Iterator[Table]:
-    """Frequencies, load factors and critical points of a step."""
+    """Yield frequencies, load factors and critical points of a step."""
     s = step.summary
     name = step.name
     if s.get("type") in STABILITY or "eigenvalues" in step.series:
@@ -168,7 +168,7 @@ def _counted(name: str, check: dict[str, Any]) -> str:
 
 
 def _modes(name: str, s: dict[str, Any]) -> Table:
-    """Frequencies with residuals and, where they are known, effective masses in per cent of the whole.
+    """Return frequencies with residuals and, where they are known, effective masses in per cent of the whole.
 
     Directions without mass are left out; the last row sums over all modes, also over those not shown.
     """

@@ -30,7 +30,8 @@ _MAX_ROWS = 60  # of modes, critical speeds and responses shown
 
 
 def make_table(*columns: str) -> Table:
-    """A table of plain look, its first column to the left; texts stand in it as they are, with all their brackets."""
+    """Return a table of plain look, its first column to the left; texts stand in it as they are, with all their
+    brackets."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -46,7 +47,7 @@ def make_table(*columns: str) -> Table:
 
 
 def stability_tables(name: str, step: Any) -> Iterator[Table]:
-    """Tables of a step; ``name`` is how it is called in them."""
+    """Yield tables of a step; ``name`` is how it is called in them."""
     s = step.summary
     kind = s.get("type")
     if kind == "complex_modes":
@@ -108,7 +109,7 @@ def _onset_sentences(branches: Branches, name: str, unit: str) -> Iterator[str]:
 
 
 def _complex_modes(name: str, s: dict[str, Any]) -> Table:
-    """Frequencies, damping ratios, eigenvalues and residuals; what grows in red."""
+    """Return frequencies, damping ratios, eigenvalues and residuals; what grows in red."""
     values = as_complex(s["eigenvalues"])
     table = make_table(f"{name}: mode", "frequency [Hz]", "damping ratio [%]", "Re p [1/s]", "Im p [1/s]", "residual")
     residuals = s.get("residuals") or []
@@ -136,7 +137,7 @@ def _complex_modes(name: str, s: dict[str, Any]) -> Table:
 
 
 def _rounded(value: float, noise: float) -> str:
-    """A number, what is below the noise as 0."""
+    """Return a number, what is below the noise as 0."""
     return "0" if abs(value) <= noise else f"{value:.6g}"
 
 
@@ -196,7 +197,7 @@ def _map(name: str, s: dict[str, Any]) -> Table:
 
 
 def _path(name: str, branches: Branches) -> Table:
-    """Frequencies and growth rates at the first and the last point of each branch."""
+    """Return frequencies and growth rates at the first and the last point of each branch."""
     what, _, unit = branches.label.removesuffix("]").rpartition(" [")
     unit = "" if unit == "-" else f" {unit}"
     table = make_table(f"{name}: eigenvalue", f"from {what.lower()}", "Hz", "Re p [1/s]", "to", "Hz", "Re p [1/s]")

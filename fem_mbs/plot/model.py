@@ -250,7 +250,7 @@ def animate(
 
 
 def _shape(results: Results, step: Step, mode: int | None) -> int:
-    """Frame of a shape by its number, counted from 1."""
+    """Return frame of a shape by its number, counted from 1."""
     count = len(step.frame_times)
     if mode is None:
         return min(int(step.summary.get("rigid_body_modes", 0)), count - 1)
@@ -260,7 +260,7 @@ def _shape(results: Results, step: Step, mode: int | None) -> int:
 
 
 def _shape_title(step: Step, shape: int) -> str:
-    """Number of a shape and its frequency, with the damping ratio of complex ones, or its load factor."""
+    """Return number of a shape and its frequency, with the damping ratio of complex ones, or its load factor."""
     summary = step.summary
     if step.type == "harmonic":
         return f"{shape + 1}: {step.frame_times[shape]:.5g} Hz"

@@ -298,13 +298,13 @@ class Scene:
         self.scale, self.phase, self._last = float(scale), float(phase), None
 
     def _rest(self) -> tuple[np.ndarray, np.ndarray]:
-        """Positions and rotations of what displacements count from: the start, or the state of shapes."""
+        """Return positions and rotations of what displacements count from: the start, or the state of shapes."""
         if self._about is None:
             return self.nodes, np.broadcast_to(np.eye(3), (len(self.nodes), 3, 3))
         return self.nodes + self._about[0], rotation_matrices(self._about[1])
 
     def _part(self, name: str, frame: int) -> np.ndarray:
-        """A column of the frames at the phase: displacements or rotation vectors (n_nodes, 3)."""
+        """Return a column of the frames at the phase: displacements or rotation vectors (n_nodes, 3)."""
         values = np.asarray(self.step.frames[name][frame], float)
         if self.complex and f"{name} imaginary" in self.step.frames:
             imaginary = np.asarray(self.step.frames[f"{name} imaginary"][frame], float)
@@ -329,8 +329,8 @@ class Scene:
         return self._last[1], self._last[2]
 
     def _beside(self, u: np.ndarray, turn: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
-        """Positions and rotations of a shape about a state: the small rotations of complex modes come on top of it,
-        those of others hold it."""
+        """Return positions and rotations of a shape about a state: the small rotations of complex modes come on top of
+        it, those of others hold it."""
         rest, R = self._rest()
         if not self.complex:
             u = self.nodes + u - rest
@@ -440,7 +440,7 @@ class Scene:
         return low, high
 
     def _poses(self, frames: list[int]) -> Iterator[tuple[int, float, float]]:
-        """Frames with the scales and phases in which they are shown."""
+        """Yield frames with the scales and phases in which they are shown."""
         for frame in frames:
             if not self.swings or frame is None:
                 yield frame, self.scale, self.phase

@@ -317,8 +317,8 @@ def _shifted(field: np.ndarray, by: int, axis: int) -> np.ndarray:
 
 
 def _table(item: Any) -> tuple[list[dict[str, Any]], np.ndarray, np.ndarray]:
-    """Parameters with their values ascending, and growth rates [1/s] and frequencies [Hz] (n of the first, n of the
-    second)."""
+    """Return parameters with their values ascending, and growth rates [1/s] and frequencies [Hz] (n of the first, n of
+    the second)."""
     given = item.summary.get("parameters") or []
     growth = np.array(item.summary.get("growth") or [], float)
     shape = tuple(len(p["values"]) for p in given)

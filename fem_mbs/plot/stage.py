@@ -162,7 +162,7 @@ class Stage:
             figure.text(*text, letter, ha="center", va="center", fontsize=8.0, color="#333333")
 
     def _near_reference(self, frames: list[int]) -> bool:
-        """Whether the reference shape is worth showing: not where the model has gone far away from it."""
+        """Return whether the reference shape is worth showing: not where the model has gone far away from it."""
         low, high = self.scene.extent(frames)
         ref_low, ref_high = self.scene.extent([None])  # type: ignore[list-item]
         reach = float(np.max(np.maximum(high, ref_high) - np.minimum(low, ref_low)))
@@ -348,7 +348,7 @@ class Stage:
         self._drawn.append(self.axes.add_collection3d(face, autolim=False))
 
     def _held(self) -> np.ndarray:
-        """Nodes of surfaces that supports hold, where these are too many for symbols."""
+        """Return nodes of surfaces that supports hold, where these are too many for symbols."""
         supports = self.header.get("supports", [])
         if self.scene.skin is None or len(supports) <= _MOST_SYMBOLS:
             return np.empty(0, int)

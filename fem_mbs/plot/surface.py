@@ -71,7 +71,7 @@ def normals(polygons: np.ndarray) -> np.ndarray:
 
 @cache
 def _pieces(kind: str, cuts: int) -> tuple[np.ndarray, np.ndarray]:
-    """Shape functions (p, k) at the corners of the pieces of a facet, and these corners (pieces, _ABREAST)."""
+    """Return shape functions (p, k) at the corners of the pieces of a facet, and these corners (pieces, _ABREAST)."""
     if cuts == 1:
         ring = _RINGS[kind]
         return np.eye(len(CELLS[kind][1])), np.array([ring + ring[-1:] * (_ABREAST - len(ring))])
@@ -107,7 +107,7 @@ class _Patch:
     cuts: int = 1
 
     def at_corners(self, values: np.ndarray) -> np.ndarray:
-        """Values (n, ...) of the nodes at the corners of the pieces: (m * pieces, _ABREAST, ...)."""
+        """Return values (n, ...) of the nodes at the corners of the pieces: (m * pieces, _ABREAST, ...)."""
         shapes, pieces = _pieces(self.kind, self.cuts)
         at_points = np.tensordot(values[self.nodes], shapes, axes=(1, 1))  # (m, ..., p)
         at_points = np.moveaxis(at_points, -1, 1)
@@ -230,7 +230,7 @@ class Skin:
 
 
 def _edges(patches: list[_Patch], nodes: np.ndarray, solid: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Edges (e, 3) of facets, every one once, and which of them are sharp or at a border."""
+    """Return edges (e, 3) of facets, every one once, and which of them are sharp or at a border."""
     sides, direction, regions = [], [], []
     for patch in patches:
         corners = _CORNERS[patch.kind]

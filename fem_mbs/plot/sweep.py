@@ -69,13 +69,13 @@ def _fine(p: SweepParameter) -> bool:
 
 
 def _weight(table: SweepTable, k: int) -> tuple[bool, int, int]:
-    """Which parameter is the axis: numbers before words, then the one with most values, then the first."""
+    """Return which parameter is the axis: numbers before words, then the one with most values, then the first."""
     p = table.parameters[k]
     return p.numeric, 0 if table.zipped else len(p.values), -k
 
 
 def _families(table: SweepTable, names: list[str]) -> list[list[str]]:
-    """Members of one list belong into one panel."""
+    """Return members of one list belong into one panel."""
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(re.sub(r"_\d+$", "_", name), []).append(name)
@@ -151,7 +151,7 @@ def _lines(axes: Axes, table: SweepTable, along: int, family: list[str]) -> None
 
 
 def _colours(count: int) -> list[Any]:
-    """Few lines get colours that differ, many ones a scale."""
+    """Return few lines get colours that differ, many ones a scale."""
     import matplotlib as mpl
 
     return list(COLOURS) if count <= len(COLOURS) else list(mpl.colormaps["viridis"](np.linspace(0.0, 0.92, count)))

@@ -263,7 +263,7 @@ def _arguments(plan: Plan, k: int, token: Path, mark: str) -> tuple:
 
 
 def _record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:
-    """The record of a variant that has ended; that of one whose workers died is written here."""
+    """Return the record of a variant that has ended; that of one whose workers died is written here."""
     if not isinstance(result, TaskFailure):
         return result
     _, _, start, _, _ = _arguments(plan, k, Path(), "")
