@@ -1,4 +1,4 @@
-"""Figures of stability: eigenvalues in the complex plane or along a way, maps over two parameters."""
+"""Draw eigenvalues in the complex plane or along a path, and stability maps over two parameters."""
 
 from __future__ import annotations
 
