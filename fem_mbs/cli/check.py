@@ -1,4 +1,4 @@
-"""`fem-mbs check`: what a model file means, in plain lines; and `fem-mbs list`: what there is to choose from."""
+"""Explain a model file in plain lines (`fem-mbs check`), and list all available types (`fem-mbs list`)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _meshes(model: Any) -> Iterator[str]:
 
 
 def _set_size(mesh: Any, full: str) -> str:
-    """How many lines, other cells and faces a set of a mesh has."""
+    """Return the numbers of lines, other cells and faces of a set of a mesh."""
     name = full if full in mesh.cell_sets or full in mesh.facet_sets else full.removesuffix("@1")
     counts: dict[str, int] = {}
     for block, cells in mesh.cell_sets.get(name, ()):
@@ -252,7 +252,7 @@ def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
 
 
 def _sought(options: dict[str, Any]) -> str:
-    """Return which complex modes in words."""
+    """Describe the selection of complex modes in words."""
     if options["which"] == "rightmost":
         return "of largest growth"
     near = options["near"]
@@ -264,7 +264,7 @@ def _sought(options: dict[str, Any]) -> str:
 
 
 def _still(kind: str, options: dict[str, Any]) -> str:
-    """Return a step at rest in words."""
+    """Describe a step at rest in words."""
     if kind == "linear_static":
         return "linear statics"
     if kind == "linear_transient":
@@ -436,7 +436,7 @@ def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
 
 
 def inventory() -> Iterator[str]:
-    """What there is, by name; nothing is compiled."""
+    """Yield the names of all available types without compiling any."""
     from fem_mbs.analysis.components.parameters import KINDS
     from fem_mbs.analysis.options import STEP_OPTIONS
     from fem_mbs.analysis.transient.rules import RULES

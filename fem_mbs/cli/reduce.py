@@ -1,4 +1,4 @@
-"""`fem-mbs reduce`: parts of decks, model files or meshes, reduced to their interfaces and written to files."""
+"""Reduce parts of decks, model files or meshes to their interfaces and write them to files (`fem-mbs reduce`)."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _reduced(
     path: Path, interfaces: list[str], kind: str | None, material: str | None, thickness: float, strict: bool,
     options: dict[str, Any],
 ) -> tuple[ReducedPart, list[str]]:  # fmt: skip
-    """Return the reduced part of a file, and what its reader has to say."""
+    """Return the reduced part of a file, and the notes of its reader."""
     from fem_mbs.analysis.reduction.reduce import reduce_part
 
     model, sets, notes = load_part(path, material, thickness, strict)

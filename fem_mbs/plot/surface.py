@@ -1,4 +1,4 @@
-"""The outer surface of solid parts, and the area of plane ones, as polygons for a drawing.
+"""Convert the outer surface of solid parts and the area of plane parts to polygons.
 
 Facets of solids that occur once are outside.  A few facets are cut into small pieces by their shape functions, so that
 curved sides and colours look smooth; many are drawn as they are, mid-side nodes as corners; of very many, nodes near
@@ -224,7 +224,7 @@ class Skin:
         return np.einsum("sk,ekx->esx", shape_functions("line3", s[:, None]), points)
 
     def outside(self, nodes: np.ndarray) -> np.ndarray:
-        """Return those of some nodes that are at the surface."""
+        """Select the nodes that lie on the surface."""
         corners = [patch.nodes.ravel() for patch in self._facets]
         return np.intersect1d(nodes, np.concatenate(corners)) if corners else nodes[:0]
 

@@ -1,4 +1,4 @@
-"""What a sweep changes: paths into a model file, lists of values, and the variants that they make.
+"""Resolve parameters of a sweep: paths into a model file, lists of values, and the resulting variants.
 
 A path is KIND.NAME.KEY: ``point_mass.tip.mass`` is the key ``mass`` of the [[point_mass]] called "tip",
 ``section.rod.diameter`` that of [section.rod].  Further parts go into inline tables and lists (counted from 1, as
@@ -46,7 +46,7 @@ _BY_NAME = {t.name: t for t in TABLES}
 
 @dataclass(frozen=True)
 class Parameter:
-    """One swept number or text: its path, how columns and folders call it, where it is in the file's tables, its
+    """One swept number or text: its path, its short name in columns and folders, its keys in the file's tables, its
     values."""
 
     path: str
@@ -66,7 +66,7 @@ class Variant:
 # --- values ----------------------------------------------------------------------------------------------------------
 def values_of(text: str, path: str = "values") -> list[Any]:
     """Return the values that a text lists: ``0.01,0.012``, ``START:STOP:STEP`` (STOP included, to round-off), words,
-    and what TOML has ("quoted text", [1, 2], {...}, true); several ranges and values may follow each other.
+    and TOML values ("quoted text", [1, 2], {...}, true); several ranges and values may follow each other.
 
     Raises:
         ModelError: nothing is listed, or a range has no values.
@@ -256,7 +256,7 @@ def _locate(data: Mapping[str, Any], parts: list[str], path: str, file: Path) ->
 
 
 def _entries(entries: list[dict[str, Any]], part: str, kind: str) -> list[int]:
-    """Return which of a list of tables a word means: by name, of steps by type too, or else the number, from 1."""
+    """Return the tables of a list that a word selects: by name, of steps by type too, or else the number, from 1."""
     named = [k for k, entry in enumerate(entries) if entry.get("name") == part]
     if not named and kind == "step":  # steps without a name are called by their type
         named = [k for k, entry in enumerate(entries) if "name" not in entry and entry.get("type") == part]
@@ -271,7 +271,7 @@ def _name_of(entry: dict[str, Any], index: int, kind: str) -> str:
 
 
 def _check_values(file: Path, data: Mapping[str, Any], parameters: list[Parameter]) -> None:
-    """Whether every value may stand where it is put, the other parameters at their first values."""
+    """Check that every value is allowed at its place, the other parameters at their first values."""
     first = copy.deepcopy(dict(data))
     for p in parameters:
         _set(first, p.keys, p.values[0])

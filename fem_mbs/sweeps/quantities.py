@@ -1,4 +1,4 @@
-"""Single numbers of a run, under names that stay: what the rows of a sweep's table hold.
+"""Extract single numbers of a run under stable names: the columns of a sweep's table.
 
 A name is STEP.KEY with the key of summary.json (``transient.energy.closing_error_relative``); members of lists are
 counted from 1 (``modes.frequency_3``, ``buckling.load_factor_1``); of sensors there are ``min``, ``max``, ``absmax``
@@ -60,7 +60,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _step_names(names: Iterable[str]) -> Iterator[str]:
-    """Yield steps of one name are counted: "transient", "transient 2"."""
+    """Return distinct names of steps: "transient", "transient 2"."""
     seen: dict[str, int] = {}
     for name in names:
         seen[name] = seen.get(name, 0) + 1
@@ -86,7 +86,7 @@ def _lists(summary: dict[str, Any]) -> Iterator[Quantity]:
 
 
 def _special(summary: dict[str, Any]) -> Iterator[Quantity]:
-    """What stands deeper in a summary."""
+    """Yield quantities from nested entries of a summary."""
     kind = summary.get("type")
     if kind == "complex_modes":
         for k, (growth, _) in enumerate(summary["eigenvalues"][:_MOST], 1):

@@ -32,7 +32,7 @@ _TELLING = (
 
 @dataclass(frozen=True)
 class SweepParameter:
-    """What was changed: its path in the model file, its short name in tables and folders, its values."""
+    """A changed number or text: its path in the model file, its short name in tables and folders, its values."""
 
     path: str
     label: str
@@ -46,8 +46,8 @@ class SweepParameter:
 
 @dataclass(frozen=True)
 class SweepRow:
-    """A variant: its values in the order of the parameters, its folder below that of the sweep, its status ("done",
-    "failed", "missing"), the reason of a failure, the wall time [s], its quantities by name."""
+    """A variant: its values in the order of the parameters, its folder relative to that of the sweep, its status
+    ("done", "failed", "missing"), the reason of a failure, the wall time [s], its quantities by name."""
 
     values: tuple[Any, ...]
     folder: str
