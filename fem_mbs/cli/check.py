@@ -1,4 +1,4 @@
-"""`fem-mbs check`: what a model file means, in plain lines; and `fem-mbs list`: what there is to choose from."""
+"""Explain a model file in plain lines (`fem-mbs check`), and list all available types (`fem-mbs list`)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _meshes(model: Any) -> Iterator[str]:
 
 
 def _set_size(mesh: Any, full: str) -> str:
-    """How many lines, other cells and faces a set of a mesh has."""
+    """Return the numbers of lines, other cells and faces of a set of a mesh."""
     name = full if full in mesh.cell_sets or full in mesh.facet_sets else full.removesuffix("@1")
     counts: dict[str, int] = {}
     for block, cells in mesh.cell_sets.get(name, ()):
@@ -173,7 +173,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
 
 
 def _section_numbers(model: Any, material: str | None, sections: list[str], kind: str, length: float) -> Iterator[str]:
-    """Stiffnesses of a part's section, both ends of a tapered one, and its mass."""
+    """Yield stiffnesses of a part's section, both ends of a tapered one, and its mass."""
     stuff = model.materials[material] if material is not None else None
     found = [model.sections[name] for name in sections]
     if kind == "beam" and model.dimension == 3:
@@ -252,7 +252,7 @@ def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
 
 
 def _sought(options: dict[str, Any]) -> str:
-    """Which complex modes in words."""
+    """Describe the selection of complex modes in words."""
     if options["which"] == "rightmost":
         return "of largest growth"
     near = options["near"]
@@ -264,7 +264,7 @@ def _sought(options: dict[str, Any]) -> str:
 
 
 def _still(kind: str, options: dict[str, Any]) -> str:
-    """A step at rest in words."""
+    """Describe a step at rest in words."""
     if kind == "linear_static":
         return "linear statics"
     if kind == "linear_transient":
@@ -338,7 +338,7 @@ def _largest_spin(compiled: Any, state: Any) -> float:
 
 
 def _coarse(file: Any, model: Any, start: float, h: float, n: int) -> Iterator[str]:
-    """Drives and loads that a time step does not resolve."""
+    """Yield drives and loads that a time step does not resolve."""
     from fem_mbs.functions.kinds import make_function
 
     t = start + h * np.arange(min(n, _SAMPLES) + 1)
@@ -384,7 +384,7 @@ def _watched(model: Any) -> Iterator[str]:
 
 
 def _unused(file: Any) -> Iterator[str]:
-    """Definitions that no other table names."""
+    """Yield definitions that no other table names."""
     named: dict[str, set[str]] = {"material": set(), "section": set(), "function": set(), "mesh": set(), "node": set()}
     for entries in file.entries.values():
         for entry in entries:
@@ -406,7 +406,7 @@ def _unused(file: Any) -> Iterator[str]:
 
 
 def _texts(keys: Any) -> Iterator[str]:
-    """All texts in a table, except its own name."""
+    """Yield all texts in a table, except its own name."""
     if isinstance(keys, str):
         yield keys
     elif isinstance(keys, dict):
@@ -436,7 +436,7 @@ def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
 
 
 def inventory() -> Iterator[str]:
-    """What there is, by name; nothing is compiled."""
+    """Yield the names of all available types without compiling any."""
     from fem_mbs.analysis.components.parameters import KINDS
     from fem_mbs.analysis.options import STEP_OPTIONS
     from fem_mbs.analysis.transient.rules import RULES

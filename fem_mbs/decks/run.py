@@ -47,12 +47,12 @@ class Converted:
 
 
 def is_deck(path: str | Path) -> bool:
-    """Whether a file is a deck, by its name."""
+    """Return whether a file is a deck, by its name."""
     return Path(path).suffix.lower() == ".inp"
 
 
 def convert(deck: Deck, part: bool = False) -> Converted:
-    """The model of a deck, with its steps; the deck of a ``part`` may have none.
+    """Return the model of a deck, with its steps; the deck of a ``part`` may have none.
 
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
@@ -101,14 +101,14 @@ def strictly(converted: Converted, strict: bool = True) -> None:
 
 
 def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exception:
-    """A loose model in a linear step is bad input; what is bad input has a place."""
+    """Return a loose model in a linear step is bad input; what is bad input has a place."""
     if isinstance(error, AnalysisError) and "loose" not in str(error):
         return error
     return _with_place(converted.deck, error)
 
 
 def _with_place(deck: Deck, error: Exception) -> ModelError:
-    """The error with file and line of the step or material that it names, or with the file."""
+    """Return the error with file and line of the step or material that it names, or with the file."""
     text = str(error)
     if text.startswith(deck.files):
         return error if isinstance(error, ModelError) else ModelError(text)

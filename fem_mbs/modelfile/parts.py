@@ -21,7 +21,7 @@ _reading: ContextVar[tuple[Path, ...]] = ContextVar("_reading", default=())
 
 
 def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
-    """The reduced part of a file of one (`fem_mbs.parts.formats`), or of a model file, a deck or a mesh and how
+    """Return the reduced part of a file of one (`fem_mbs.parts.formats`), or of a model file, a deck or a mesh and how
     it is to be reduced: ``interfaces``, ``kind``, ``material`` and ``thickness`` as `load_part` and `find_interfaces`
     take them, ``stress`` for recovery = "stress", the others as `fem_mbs.reduce_part`.
 
@@ -65,8 +65,8 @@ def _part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
 def load_part(
     path: Path, material: str | None, thickness: float, strict: bool
 ) -> tuple[Model, Callable[[], dict[str, np.ndarray]], list[str]]:
-    """The model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density"); sets of nodes that have
-    names beside those of the model; what the reader has to say."""
+    """Return the model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density"); sets of nodes
+    that have names beside those of the model; what the reader has to say."""
     suffix = path.suffix.lower()
     if suffix not in (".inp", ".toml"):
         return _of_mesh(path, material, thickness)
@@ -92,7 +92,7 @@ def load_part(
 
 
 def _of_mesh(path: Path, material: str | None, thickness: float):
-    """A part of all cells of a mesh: solids, or plane stress where there are none."""
+    """Return a part of all cells of a mesh: solids, or plane stress where there are none."""
     from fem_mbs.meshes.formats.reader import read_mesh
 
     if material is None:
@@ -121,8 +121,8 @@ def _of_mesh(path: Path, material: str | None, thickness: float):
 
 
 def find_interfaces(model: Model, wanted: list[str], kind: str | None, sets=dict) -> dict[str, dict[str, Any]]:
-    """Interfaces of words "NAME" or "NAME=kind", several of them joined by commas; NAME is a place of the model, a set
-    of one of its meshes, or one of the deck's.
+    """Return interfaces of words "NAME" or "NAME=kind", several of them joined by commas; NAME is a place of the model,
+    a set of one of its meshes, or one of the deck's.
 
     Raises:
         ModelError: an unknown name, or one that several meshes have.

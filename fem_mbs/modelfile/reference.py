@@ -338,7 +338,7 @@ has brought in do not act.""",
 
 
 def reference() -> str:
-    """The text of docs/model-file.md."""
+    """Return the text of docs/model-file.md."""
     return "\n".join(_lines())
 
 

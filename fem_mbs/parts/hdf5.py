@@ -43,7 +43,7 @@ def write_part(path: str | Path, part: ReducedPart) -> Path:
 
 
 def read_part(path: str | Path) -> ReducedPart:
-    """A part from its file.
+    """Return a part from its file.
 
     Raises:
         ResultsError: no such file, no file of this kind, one of a newer version, or a damaged one.

@@ -46,7 +46,8 @@ class _Ends:
 
 
 def _least_rotation(b: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """The rotation (3, 3) about b x a that brings b to a, unit vectors less than a right angle apart or little more."""
+    """Return the rotation (3, 3) about b x a that brings b to a, unit vectors less than a right angle apart or little
+    more."""
     w = np.cross(b, a)
     S = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
     return np.eye(3) + S + S @ S / (1.0 + float(a @ b))
@@ -180,7 +181,7 @@ class Joints(SpecialJoints):
         build(_Request(owner, name, a, b, **given))
 
     def drivers(self) -> list[str]:
-        """Names of the motions and of the joints that functions drive, in the order in which they were made."""
+        """Return names of the motions and of the joints that functions drive, in the order in which they were made."""
         names = [owner.partition('"')[2].removesuffix('"') for _, _, _, owner in self._driven]
         for block in self._blocks:
             t = block.type
@@ -287,11 +288,11 @@ class Joints(SpecialJoints):
         return found[0]
 
     def _own_places(self, a: str, b: str, owner: str = "Joint") -> list[np.ndarray]:
-        """Positions of those of two places that are nodes, not bodies."""
+        """Return positions of those of two places that are nodes, not bodies."""
         return [self.position(self.node_of(p, owner)) for p in (a, b) if p != "ground" and p not in self.bodies]
 
     def _turn(self, j: _Request):
-        """Rotation that brings axis_b onto axis, the shortest; None: they are one."""
+        """Return rotation that brings axis_b onto axis, the shortest; None: they are one."""
         if j.axis_b is None or j.axis is None:
             return None
         a, b = self._axis(j.axis, j.owner), self._axis(j.axis_b, j.owner, "axis_b")
@@ -309,7 +310,7 @@ class Joints(SpecialJoints):
         return _least_rotation(turn @ b, a) @ turn
 
     def _ends(self, j: _Request) -> _Ends:
-        """Nodes of both places and where on them the joint is."""
+        """Return nodes of both places and where on them the joint is."""
         where = self._meeting_point(j.owner, j.a, j.b, j.point)
         where_b = where if j.point_b is None else self._vector(j.point_b, j.owner, "point_b")
         if j.point is None and self.assembling is not None and len(self._own_places(j.a, j.b)) == 2:
@@ -337,13 +338,14 @@ class Joints(SpecialJoints):
         }
 
     def _displacement(self, ends: _Ends, direction: np.ndarray) -> JointCoordinate:
-        """The displacement of b's point against a's along a direction fixed in a."""
+        """Return the displacement of b's point against a's along a direction fixed in a."""
         local = self._rotation_matrix(ends.nodes[0]).T @ direction
         columns = {f"e{c}": float(v) for c, v in zip("xyz"[: self.dimension], local, strict=True)}
         return JointCoordinate(False, ends.nodes, {**columns, **self._offsets(ends)})
 
     def node_displacement(self, a: int, b: int, direction: np.ndarray) -> JointCoordinate:
-        """The displacement of node b against node a (-1: ground) along a direction fixed in a, zero at the start."""
+        """Return the displacement of node b against node a (-1: ground) along a direction fixed in a, zero at the
+        start."""
         offset = np.zeros(self.dimension)
         x = self.position(b)
         c = self._displacement(_Ends((a, b), (x if a == GROUND else offset, offset)), direction)
