@@ -22,6 +22,7 @@ command -v "$PYTHON" >/dev/null || fail "no $PYTHON found; install Python >= 3.1
 # Up to date means: same project file, same script, same interpreter, same checkout (an editable install knows its path).
 key=$({ cat pyproject.toml .ci/setup.sh; "$PYTHON" -c 'import sys; print(sys.version, sys.prefix)'; pwd -P; } | cksum)
 if [ -f "$STAMP" ] && [ "$(cat "$STAMP")" = "$key" ] && "$VENV/bin/python" -c 'import fem_mbs' 2>/dev/null; then
+    .ci/links.sh "$VENV/links"
     exit 0
 fi
 mkdir -p "$(dirname "$VENV")"
@@ -133,6 +134,7 @@ if ! quietly "$VENV/bin/python" -c 'import sksparse.cholmod'; then
 fi
 
 quietly "$VENV/bin/python" -c 'import fem_mbs'
+.ci/links.sh "$VENV/links"
 printf '%s\n' "$key" >"$STAMP"
 rm -f "$LOG"
 say "done"
