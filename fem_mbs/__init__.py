@@ -52,9 +52,8 @@ __all__ = [
 ]
 
 
-
 class _Rooms:
-    """Finder of the four packages that lie beside this folder in a source checkout; the installed package has them inside.
+    """Finder of the four packages that lie beside this folder in a source checkout; the wheel has them inside.
 
     It knows exactly these names.  A longer ``__path__`` would make every folder of the checkout a part of the package.
     """

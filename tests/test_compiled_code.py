@@ -38,7 +38,7 @@ def test_sources_of_a_made_kernel_hold_those_of_what_it_was_made_with():
 
 
 def test_settings_of_numba_stay_as_the_user_has_them(tmp_path):
-    """Neither the import of all kernels nor a compilation changes a setting; a user's kernel is kept beside its file."""
+    """Neither the import of all kernels nor a compilation changes a setting; a user's kernel stays beside its file."""
     (tmp_path / "kernels.py").write_text("""
 import numba
 
