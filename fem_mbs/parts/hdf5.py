@@ -16,10 +16,9 @@ import h5py
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.files import check_hdf5
+from fem_mbs.files import check_hdf5, get_text, put_text
 from fem_mbs.hdf5 import create_hdf5
 from fem_mbs.parts.part import Interface, LoadMoments, Moments, Recovery, ReducedPart
-from fem_mbs.results.store import get_text, put_text
 
 __all__ = ["FORMAT", "VERSION", "read_part", "write_part"]
 

@@ -34,6 +34,7 @@ import numpy as np
 
 from fem_mbs import files
 from fem_mbs.errors import ResultsError
+from fem_mbs.files import get_text, put_text
 
 if TYPE_CHECKING:
     import h5py
@@ -222,17 +223,6 @@ def open_file(path: Path) -> Iterator[h5py.File]:
         raise
     except (OSError, RuntimeError, LookupError, ValueError, TypeError) as exc:  # h5py's words for damage
         raise file_error(path, f"not a readable HDF5 file ({exc}): run the model again") from exc
-
-
-def put_text(item: h5py.HLObject, key: str, text: str) -> None:
-    """Store a text as an attribute within the checked header; HDF5 keeps its own texts where no checksum is."""
-    item.attrs[key] = np.bytes_(text.encode() or b"\0")  # (no empty ones)
-
-
-def get_text(item: h5py.HLObject, key: str) -> str:
-    """Return an attribute that is a text, "" if it is not there."""
-    value = item.attrs.get(key, "")
-    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def make_dataset(group: h5py.Group, name: str, data: np.ndarray) -> h5py.Dataset:
