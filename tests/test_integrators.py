@@ -881,7 +881,7 @@ def test_a_universal_joint_near_its_singular_position_keeps_to_its_law():
 
 def test_defaults_of_rules_stand_in_one_table():
     """A linear transient has one default of its own, and the reference says why."""
-    assert LINEAR_DEFAULTS == {k: v for k, v in DEFAULTS.items() if k != "decay"} | {"alpha": -0.05}
+    assert {k: v for k, v in DEFAULTS.items() if k != "decay"} | {"alpha": -0.05} == LINEAR_DEFAULTS
     for name, (low, high, default) in OPTIONS.items():
         assert low <= default <= high
         assert STEP_OPTIONS["transient"][name] == getattr(Settings(), name) == default
