@@ -82,12 +82,11 @@ make_venv() {
         quietly uv venv --seed --python "$PYTHON" "$VENV" && have_pip && return 0
         rm -rf "$VENV"
     fi
-    # These two need nothing from the system: an environment without pip, filled by a pip from elsewhere (which leaves the
-    # system's Python alone) or by the wheel of pip.
+    # An environment without pip, filled by the pip of the system, which leaves the system's own packages alone.
     quietly "$PYTHON" -m venv --without-pip "$VENV" &&
-        { quietly "$PYTHON" -m pip --python "$VENV/bin/python" install pip ||
-            quietly "$VENV/bin/python" .ci/get_pip.py; } && have_pip && return 0
-    fail "no way to create a virtual environment; install python3-venv (Debian, Ubuntu) and try again"
+        quietly "$PYTHON" -m pip --python "$VENV/bin/python" install pip && have_pip && return 0
+    fail "no way to create a virtual environment: $PYTHON has no ensurepip; install python3-venv (Debian, Ubuntu), or \
+virtualenv or uv, and try again"
 }
 
 if ! have_pip || ! same_python; then

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,7 +154,7 @@ class Joints(SpecialJoints):
             if value is not None and key not in known:
                 raise ModelError(f'{owner}: a "{kind}" joint has no {key}; remove it')
         self.joints[name] = Joint(kind)
-        found.build(self, _Request(owner, name, a, b, **given))
+        getattr(self, found.method)(_Request(owner, name, a, b, **given))
 
     def drivers(self) -> list[str]:
         """Names of the motions and of the joints that functions drive, in the order in which they were made."""
@@ -463,72 +463,72 @@ class Joints(SpecialJoints):
 
 @dataclass(frozen=True)
 class JointKind:
-    """A kind of `Model.joint`: what it is in one line, the method that builds it, and the keys that it takes.
+    """A kind of `Model.joint`: what it is in one line, the method of `Joints` that builds it, the keys that it takes.
 
     ``plane_keys`` are those in the plane; None: there is no such joint in the plane.
     """
 
     text: str
-    build: Callable[[Any, Any], None]
+    method: str
     keys: tuple[str, ...]
     plane_keys: tuple[str, ...] | None
 
 
-def _kind(text: str, build: Callable[[Any, Any], None], keys: str, plane: str | None = "same") -> JointKind:
+def _kind(text: str, method: str, keys: str, plane: str | None = "same") -> JointKind:
     """A kind from its keys in words; ``plane``: those in the plane, "same" or None."""
     in_plane = keys if plane == "same" else plane
-    return JointKind(text, build, tuple(keys.split()), None if in_plane is None else tuple(in_plane.split()))
+    return JointKind(text, method, tuple(keys.split()), None if in_plane is None else tuple(in_plane.split()))
 
 
 #: All kinds of `Model.joint`.
 JOINT_KINDS: dict[str, JointKind] = {
-    "pin": _kind("two points coincide", Joints._pin, "point point_b"),
-    "spherical": _kind("two points coincide (another name of pin)", Joints._pin, "point point_b"),
-    "weld": _kind("two points coincide, no relative rotation", Joints._weld, "point point_b"),
+    "pin": _kind("two points coincide", "_pin", "point point_b"),
+    "spherical": _kind("two points coincide (another name of pin)", "_pin", "point point_b"),
+    "weld": _kind("two points coincide, no relative rotation", "_weld", "point point_b"),
     "revolute": _kind(
         "rotation about an axis only; its angle can be driven",
-        Joints._revolute, "point axis function point_b axis_b", "point function point_b",
+        "_revolute", "point axis function point_b axis_b", "point function point_b",
     ),
     "universal": _kind(
         "two points coincide, rotation about an axis of either part",
-        Joints._universal, "point axis axis_b point_b", None,
+        "_universal", "point axis axis_b point_b", None,
     ),
     "cylindrical": _kind(
         "rotation about an axis and displacement along it; both can be driven",
-        Joints._cylindrical, "point axis function displacement point_b axis_b", None,
+        "_cylindrical", "point axis function displacement point_b axis_b", None,
     ),
     "prismatic": _kind(
         "displacement along an axis, no relative rotation; can be driven",
-        Joints._prismatic, "point axis function point_b axis_b",
+        "_prismatic", "point axis function point_b axis_b",
     ),
     "planar": _kind(
         "displacement in a plane and rotation about its normal; its angle can be driven",
-        Joints._planar, "point axis function point_b axis_b", None,
+        "_planar", "point axis function point_b axis_b", None,
     ),
     "screw": _kind(
         "rotation about an axis and displacement along it by a lead per turn; its angle can be driven",
-        Joints._screw, "point axis function lead point_b axis_b", None,
+        "_screw", "point axis function lead point_b axis_b", None,
     ),
     "constant_velocity": _kind(
         "two points coincide, two shafts turn by the same angle through any bend",
-        Joints._constant_velocity, "point axis axis_b point_b", None,
+        "_constant_velocity", "point axis axis_b point_b", None,
     ),
     "point_on_line": _kind(
         "a point moves along a line of the other part; can be driven",
-        Joints._point_on_line, "point axis function point_b",
+        "_point_on_line", "point axis function point_b",
     ),
     "point_on_plane": _kind(
-        "a point stays on a plane of the other part", Joints._point_on_plane, "point axis point_b", None
+        "a point stays on a plane of the other part", "_point_on_plane", "point axis point_b", None
     ),
     "distance": _kind(
-        "two points keep their distance, or change it as driven", Joints._distance, "point point_b function"
+        "two points keep their distance, or change it as driven", "_distance", "point point_b function"
     ),
     "along_beam": _kind(
-        "a point slides along the elastic line of a beam or truss; can be driven", Joints._along_beam, "point function"
+        "a point slides along the elastic line of a beam or truss; can be driven", "_along_beam", "point function"
     ),
-    "slider": _kind("a point moves along a line fixed in space", Joints._slider, "point axis point_b"),
+    "slider": _kind("a point moves along a line fixed in space", "_slider", "point axis point_b"),
     "position": _kind(
-        "a point moves by a function of time along a direction", Joints._driven_position, "point axis function point_b"
+        "a point moves by a function of time along a direction", "_driven_position", "point axis function point_b"
     ),
-    "angle": _kind("a relative angle is a function of time", Joints._driven_angle, "axis function"),
+    "angle": _kind("a relative angle is a function of time", "_driven_angle", "axis function"),
 }  # fmt: skip
