@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
+import shlex
+import tomllib
 
 import numpy as np
 import pytest
@@ -471,8 +474,25 @@ def test_without_cholmod_one_notice(no_cholmod, caplog):
     available, text = cholmod_status()
     assert not available
     assert "SuperLU is used" in text
-    with pytest.raises(ModelError, match=r"install fem-mbs\[cholmod\]"):
+    with pytest.raises(ModelError, match=re.escape(linear.INSTALL_CHOLMOD)):
         solver_for(A, prefer="cholmod")
+
+
+def test_the_remedy_for_a_missing_cholmod(checkout):
+    """The message and the README give the same commands, with names and bounds that pyproject.toml allows."""
+    commands = [shlex.split(c) for c in re.findall(r'pip install(?: "[^"]+")+', linear.INSTALL_CHOLMOD)]
+    assert [c[2:] for c in commands] == [["fem-mbs[cholmod]"], ["fem-mbs[cholmod]", "scikit-sparse<0.5"]]
+    readme = (checkout / "README.md").read_text(encoding="utf-8")
+    assert all(shlex.join(c).replace("'", '"') in readme for c in commands)
+    assert "older than 7.4" in linear.INSTALL_CHOLMOD
+    assert "older than 7.4" in readme
+    project = tomllib.loads((checkout / "pyproject.toml").read_text(encoding="utf-8"))
+    (extra,) = project["project"]["optional-dependencies"]["cholmod"]
+    assert extra == "scikit-sparse>=0.4.14"  # so the bound leaves 0.4.14 to 0.4.16
+    # the setup of a checkout decides by the same version of SuiteSparse
+    setup = (checkout / ".ci" / "setup.sh").read_text(encoding="utf-8")
+    assert "limit='<0.5'" in setup
+    assert '"${sub:-0}" -ge 4' in setup
 
 
 def test_asking_for_superlu_gives_no_notice(no_cholmod, caplog):

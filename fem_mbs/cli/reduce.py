@@ -91,8 +91,9 @@ def _reduced(
 ) -> tuple[ReducedPart, list[str]]:  # fmt: skip
     """Return the reduced part of a file, and the notes of its reader."""
     from fem_mbs.analysis.reduction.reduce import reduce_part
+    from fem_mbs.modelfile.read import load_model
 
-    model, sets, notes = load_part(path, material, thickness, strict)
+    model, sets, notes = load_part(path, material, thickness, strict, load_model)
     try:
         wanted = find_interfaces(model, interfaces, kind, sets)
         return reduce_part(model, wanted, name=model.title or path.stem, **options), notes

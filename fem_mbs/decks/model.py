@@ -32,7 +32,7 @@ from fem_mbs.model.model import Model
 
 __all__ = [
     "Conversion", "Group", "Note", "axes_at", "constants", "density_of", "expansion_of", "find_groups", "make_mesh",
-    "make_parts", "material_of", "stiffness_matrix",
+    "material_of", "stiffness_matrix",
 ]  # fmt: skip
 
 #: Shapes of solids -> cell, and the letters that choose their integration or are without effect on it.
@@ -441,14 +441,3 @@ def expansion_of(conv: Conversion, material: Material) -> tuple[float, ...] | No
         return None
     row = constants(conv, material, e.coefficients, e.temperature, "the expansion")
     return tuple(float(v) for v in row)
-
-
-def make_parts(conv: Conversion) -> None:
-    """Solids, beams, trusses, masses, springs and dashpots of the model."""
-    from fem_mbs.decks.beams import make_lines
-    from fem_mbs.decks.points import make_points
-    from fem_mbs.decks.solids import make_solids
-
-    make_solids(conv)
-    make_lines(conv)
-    make_points(conv)

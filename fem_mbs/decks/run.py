@@ -13,10 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fem_mbs.decks.beams import make_lines
 from fem_mbs.decks.constraints import make_constraints, nodes_of_constraints, tie_facets
 from fem_mbs.decks.loads import make_loads, plan_loads
-from fem_mbs.decks.model import Conversion, Note, find_groups, make_mesh, make_parts
+from fem_mbs.decks.model import Conversion, Note, find_groups, make_mesh
+from fem_mbs.decks.points import make_points
 from fem_mbs.decks.prints import Printer
+from fem_mbs.decks.solids import make_solids
 from fem_mbs.decks.steps import StepPlan, make_steps
 from fem_mbs.decks.time import Timeline
 from fem_mbs.errors import AnalysisError, ModelError
@@ -73,7 +76,9 @@ def _convert(deck: Deck, part: bool) -> Converted:
     plan = plan_loads(conv, timeline)
     tie_facets(conv)
     make_mesh(conv)
-    make_parts(conv)
+    make_solids(conv)
+    make_lines(conv)
+    make_points(conv)
     make_constraints(conv, timeline)
     make_loads(conv, plan)
     steps = make_steps(conv, timeline, plan) if deck.steps or not part else []

@@ -447,7 +447,7 @@ def _add_mesh(model: Model, name: str, keys: Any, folder: Path, solid: bool) -> 
 def _add_part(model: Model, name: str, keys: Any, folder: Path) -> None:
     if "\0" in keys.file:
         raise ModelError(f"file = {shown(keys.file)} is not a path")
-    part = part_of(folder / keys.file, None if keys.reduce is None else keys.reduce.given())
+    part = part_of(folder / keys.file, None if keys.reduce is None else keys.reduce.given(), load_model)
     model.reduced_part(name, part, **keys.given("name", "file", "reduce"))
 
 

@@ -51,6 +51,7 @@ __all__ = [
     "LinearSolver",
     "SingularMatrixError",
     "SuperLUSolver",
+    "INSTALL_CHOLMOD",
     "cholmod_status",
     "make_solver",
     "one_blas_thread",
@@ -737,6 +738,14 @@ class _Ldl05:
             return self._factor.solve(b)
 
 
+#: What to do where CHOLMOD is missing.  pip takes the newest scikit-sparse, 0.5, which old SuiteSparse cannot build.
+INSTALL_CHOLMOD = (
+    'install it: pip install "fem-mbs[cholmod]" builds it with a C compiler and the headers of SuiteSparse '
+    "(libsuitesparse-dev); where these are older than 7.4, as in Debian 12 and Ubuntu 22.04: "
+    'pip install "fem-mbs[cholmod]" "scikit-sparse<0.5"'
+)
+
+
 @cache
 def _load_cholmod() -> tuple[type | None, str]:
     """The class for the interface of the installed scikit-sparse, or None and the reason."""
@@ -759,7 +768,7 @@ def _load_cholmod() -> tuple[type | None, str]:
 def _ldl_interface() -> type:
     interface, reason = _load_cholmod()
     if interface is None:
-        raise ModelError(f'Linear solver "cholmod": {reason}; install fem-mbs[cholmod] or choose "superlu"')
+        raise ModelError(f'Linear solver "cholmod": {reason}; choose "superlu", or {INSTALL_CHOLMOD}')
     return interface
 
 
@@ -767,7 +776,7 @@ def cholmod_status() -> tuple[bool, str]:
     """Whether CHOLMOD is at hand, and one sentence for the user: version and BLAS, or the reason and the remedy."""
     interface, detail = _load_cholmod()
     if interface is None:
-        return False, f"{detail}; SuperLU is used, which is slower: install fem-mbs[cholmod] for full speed"
+        return False, f"{detail}; SuperLU is used, which is slower. For full speed {INSTALL_CHOLMOD}"
     return True, f"CHOLMOD by scikit-sparse {detail}, {_blas_text()}"
 
 

@@ -23,7 +23,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.linear.linearised import UNSYMMETRIC, Linearised
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import function_jets
-from fem_mbs.analysis.transient.rules import Weights
+from fem_mbs.analysis.transient.rules import LINEAR_DEFAULTS, Weights
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
@@ -42,10 +42,7 @@ LINEAR_TRANSIENT_OPTIONS: dict[str, Any] = {
     "preload": "",  # linear static step about whose displaced place, with its stresses, the motion is
     "report": "total",  # of sensors and frames; or "increment": what the step adds to the state
     "frames": 100,
-    "beta": 0.25,
-    "gamma": 0.5,
-    "alpha": -0.05,
-    "rho_inf": 0.8,
+    **LINEAR_DEFAULTS,
 }
 
 _SYMMETRIC = 1e-12  # difference of opposite entries, over the largest, that rounding leaves

@@ -53,7 +53,15 @@ from fem_mbs.solvers.reduction.interface_bases import FREE_METHODS, free_basis, 
 
 __all__ = ["METHODS", "reduce_part"]
 
-METHODS = ("guyan", "craig_bampton", *FREE_METHODS, "herting")
+#: Methods of `reduce_part`, each with one line about it.
+METHODS = {
+    "guyan": "interfaces alone, the inside follows statics",
+    "craig_bampton": "modes with held interfaces",
+    "macneal": "modes with free interfaces, residual flexibility",
+    "rubin": "modes with free interfaces, residual flexibility and mass",
+    "craig_chang": "modes with free interfaces, attachment modes of inertia relief",
+    "herting": "modes with free interfaces, constraint modes, inertia relief",
+}
 #: Component modes, where neither a number nor a cut-off is given.
 _MODES = 20
 
