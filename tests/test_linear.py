@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from scipy.sparse import block_array, block_diag, coo_array, csc_array, diags_array, eye_array
 
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.solvers.linear import libraries
 from fem_mbs.solvers.linear import solver as linear
-from fem_mbs.solvers.linear.solver import LinearSolveError, SingularMatrixError, cholmod_status, make_solver
+from fem_mbs.solvers.linear.libraries import LinearSolveError, cholmod_status
+from fem_mbs.solvers.linear.solver import SingularMatrixError, make_solver
 
 AVAILABLE, STATUS = cholmod_status()
 needs_cholmod = pytest.mark.skipif(not AVAILABLE, reason=STATUS)
@@ -453,11 +455,11 @@ def test_unknown_solver():
 def no_cholmod(monkeypatch):
     """As if scikit-sparse were not installed."""
     monkeypatch.setitem(__import__("sys").modules, "sksparse", None)
-    linear._load_cholmod.cache_clear()
+    libraries._load_cholmod.cache_clear()
     linear._notice.cache_clear()
     yield
     monkeypatch.undo()
-    linear._load_cholmod.cache_clear()
+    libraries._load_cholmod.cache_clear()
     linear._notice.cache_clear()
 
 
@@ -492,7 +494,7 @@ DEBIAN = "7f00-7f01 r-xp 00000000 08:01 42 /usr/lib/x86_64-linux-gnu/"
 
 
 @pytest.mark.parametrize(
-    ("libraries", "expected"),
+    ("mapped", "expected"),
     [
         (["blas/libblas.so.3.11.0"], "reference BLAS"),
         (["openblas-pthread/libblas.so.3", "openblas-pthread/libopenblasp-r0.3.21.so"], "BLAS: OpenBLAS"),
@@ -504,9 +506,9 @@ DEBIAN = "7f00-7f01 r-xp 00000000 08:01 42 /usr/lib/x86_64-linux-gnu/"
         (["libm.so.6"], "BLAS not known"),
     ],
 )
-def test_blas_in_use(libraries, expected):
-    maps = "".join(f"{DEBIAN}{name}\n" for name in libraries) + "7fff-7fff rw-p 00000000 00:00 0 [stack]\n"
-    assert linear._blas_text(maps).startswith(expected)
+def test_blas_in_use(mapped, expected):
+    maps = "".join(f"{DEBIAN}{name}\n" for name in mapped) + "7fff-7fff rw-p 00000000 00:00 0 [stack]\n"
+    assert libraries._blas_text(maps).startswith(expected)
 
 
 @needs_cholmod

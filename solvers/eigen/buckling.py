@@ -17,8 +17,8 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.divergence import SIGNS
 from fem_mbs.solvers.eigen.symmetric import DENSE, buckling_factors
-from fem_mbs.solvers.linear.factors import Effort, IndefiniteFactors, NotPositiveDefinite, Pencil, PositiveFactors
-from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
+from fem_mbs.solvers.linear.factors import Effort, IndefiniteFactors, Pencil, PositiveFactors
+from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite, one_blas_thread
 
 __all__ = ["SIGNS", "LinearBuckling", "linear_buckling"]
 

@@ -16,9 +16,9 @@ from scipy.sparse import csr_matrix, identity
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import symmetric as eigen
 from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
+from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.solver import one_blas_thread
 
 __all__ = ["SIGNS", "Divergence", "unsymmetric_buckling"]
 

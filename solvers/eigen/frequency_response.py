@@ -15,9 +15,9 @@ from scipy.sparse import csc_matrix, csr_matrix, diags
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.modes import RealModes, real_modes
-from fem_mbs.solvers.linear.factors import NotPositiveDefinite, Pencil, PositiveFactors
+from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.libraries import NotPositiveDefinite, one_blas_thread
 from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.solver import one_blas_thread
 
 __all__ = ["DirectResponse", "ModalResponse", "SingularShift"]
 

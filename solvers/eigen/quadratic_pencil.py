@@ -24,12 +24,11 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
-from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.linear.libraries import lu_factors, one_blas_thread
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.solver import one_blas_thread
 
 __all__ = ["Inverse", "QuadraticPencil", "absolutely"]
 
@@ -114,7 +113,7 @@ class QuadraticPencil:
         if left.size == 0:
             return
         D = diags(self.d)
-        shares = splu(csc_matrix(self.rows @ self.rows.T)).solve((self.rows @ (G[left] @ D).T).toarray())
+        shares = lu_factors(csc_matrix(self.rows @ self.rows.T)).solve((self.rows @ (G[left] @ D).T).toarray())
         off = (D @ columns[:, left]).toarray() - (D @ columns[:, keep] @ diags(1.0 / self.norm)) @ shares
         if np.abs(off).max() > 1e-9 * abs(D @ columns).max():
             raise AnalysisError(

@@ -17,11 +17,18 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse import bmat, csr_matrix, diags, identity
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.linear.libraries import (
+    ExactlySingular,
+    LinearSolveError,
+    lu_factors,
+    one_blas_thread,
+    symmetric_lu,
+)
 from fem_mbs.solvers.linear.redundancy import independent_rows
-from fem_mbs.solvers.linear.solver import LinearSolveError, make_solver, one_blas_thread
+from fem_mbs.solvers.linear.solver import make_solver
 
 __all__ = [
     "Buckling", "Modes", "Saddle", "buckling_factors", "negative_count", "negative_determinant", "symmetric_modes",
@@ -129,8 +136,8 @@ def negative_determinant(K, G) -> bool:
         # the penalty makes redundant rows of G regular
         Ks = bmat([[Ks, Gs.T], [Gs, -1e-7 * identity(m)]])
     try:
-        lu = splu(Ks.tocsc())
-    except RuntimeError as error:
+        lu = lu_factors(Ks.tocsc())
+    except ExactlySingular as error:
         raise AnalysisError("the stiffness is singular") from error
     odd = m + int((lu.U.diagonal() < 0.0).sum())
     for order in (lu.perm_r, lu.perm_c):
@@ -176,17 +183,14 @@ def negative_count(K, G, dense: int = DENSE) -> int:
         )  # fmt: skip
         A = A.tocsc()
         try:
-            # no row is exchanged, so that U = D L^T and the signs of its diagonal are those of the pivots
-            lu = splu(A, permc_spec=order, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-        except RuntimeError:
-            continue
-        if not np.array_equal(lu.perm_r, lu.perm_c):
+            lu, pivots = symmetric_lu(A, order)
+        except ExactlySingular:
             continue
         b = rng.standard_normal(n + m)
         x = lu.solve(b)
         error = np.abs(A @ x - b).max() / (abs(A) @ np.abs(x) + np.abs(b)).max()
         if error < 1e-8:
-            return int((lu.U.diagonal() < 0.0).sum()) - m
+            return int((pivots < 0.0).sum()) - m
     raise AnalysisError(
         "Count of negative eigenvalues: the matrix is singular; the model is loose or at a critical point"
     )

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import bmat, csc_matrix, diags
-from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.libraries import ExactlySingular, LinearSolveError, has_cholmod, lu_factors
 from fem_mbs.solvers.linear.positive_part import ROUND_OFF, PositivePart
-from fem_mbs.solvers.linear.solver import LinearSolveError, LinearSolver, cholmod_status, make_solver
+from fem_mbs.solvers.linear.solver import LinearSolver, make_solver
 
 __all__ = ["SINGULAR_GROWTH", "Effort", "SaddleFactors", "SingularShift"]
 
@@ -74,7 +74,7 @@ class SaddleFactors:
         self.dtype = self.N.dtype
         self.iterated: list[LinearSolver] | None = None
         self.positive: PositivePart | None = None
-        if self._beyond_superlu() and self.dtype == float and cholmod_status()[0]:
+        if self._beyond_superlu() and self.dtype == float and has_cholmod():
             self._factor_positive_part(movable)
             if self.positive is None:
                 self._factor_symmetric_part()
@@ -159,11 +159,9 @@ class SaddleFactors:
     def _factor(self, order: str, threshold: float) -> None:
         self.effort.factorisations += 1
         try:
-            self.lu = splu(self.N, permc_spec=order, diag_pivot_thresh=threshold)
-        except RuntimeError as error:
-            if "singular" in str(error):
-                raise SingularShift("The shifted matrix is exactly singular") from None
-            raise AnalysisError(f"Complex modes: the shifted matrix cannot be factored: {error}") from None
+            self.lu = lu_factors(self.N, order, threshold)
+        except ExactlySingular:
+            raise SingularShift("The shifted matrix is exactly singular") from None
 
     def _error(self, x: np.ndarray, b: np.ndarray) -> float:
         bound = (abs(self.N) @ np.abs(x)).max() + np.abs(b).max()

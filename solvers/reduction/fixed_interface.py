@@ -26,7 +26,7 @@ from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.modes import CHECKS, real_modes
 from fem_mbs.solvers.eigen.symmetric import DENSE
 from fem_mbs.solvers.linear.factors import Effort, IndefiniteFactors, Pencil, PositiveFactors
-from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
+from fem_mbs.solvers.linear.libraries import LinearSolveError, one_blas_thread
 
 __all__ = ["FixedInterface", "fixed_interface", "fixed_interface_parts", "inner", "without_strain"]
 

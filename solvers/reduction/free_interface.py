@@ -26,8 +26,8 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.modes import RealModes, real_modes
-from fem_mbs.solvers.linear.factors import NotPositiveDefinite, Pencil, PositiveFactors
-from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
+from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite, one_blas_thread
 
 __all__ = ["FreeModes", "InertiaRelief", "free_interface"]
 

@@ -28,10 +28,10 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.eigen.symmetric import Saddle
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, Elimination, eliminate
-from fem_mbs.solvers.linear.factors import NotPositiveDefinite, Pencil, PositiveFactors
+from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.solver import LinearSolveError
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Block
 from fem_mbs.system.matrices import Matrices, Picked

@@ -26,8 +26,8 @@ from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.transient.rules import Weights
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.solver import LinearSolveError
 
 __all__ = ["LINEAR_TRANSIENT_OPTIONS", "LinearTransient"]
 

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import bmat, csr_matrix, diags
-from scipy.sparse.linalg import splu
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import contract as C
@@ -35,6 +34,7 @@ from fem_mbs.analysis.start.initial import (
 from fem_mbs.analysis.start.roots import Roots
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.solvers.linear.libraries import lu_factors
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["assemble"]
@@ -225,7 +225,7 @@ class _Assembler:
         G = diags(1.0 / norm) @ G
         saddle = bmat([[A, G.T], [G, -delta * diags(np.ones(c.size))]], format="csc") if c.size else A.tocsc()
         rhs = np.concatenate((s * b, c / norm))
-        lu = splu(saddle)
+        lu = lu_factors(saddle)
         x = lu.solve(rhs)
         x += lu.solve(rhs - saddle @ x)
         return s * x[: b.size]

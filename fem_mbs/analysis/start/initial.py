@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import bmat, csr_matrix, diags, hstack, lil_matrix, vstack
-from scipy.sparse.linalg import splu
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.solvers.linear.libraries import ExactlySingular, lu_factors
 from fem_mbs.solvers.linear.redundancy import dependencies, independent_rows
 from fem_mbs.solvers.stepping import stepper as S
 
@@ -224,8 +224,8 @@ class _Saddle:
         self.A = bmat([[Ws, Cs], [Gs, None]], format="csc") if m else Ws.tocsc()
         regular = bmat([[Ws, Cs], [Gs, -_EPS_CONSTRAINT * diags(np.ones(m))]], format="csc") if m else self.A
         try:
-            self.lu = splu(regular)
-        except RuntimeError:
+            self.lu = lu_factors(regular)
+        except ExactlySingular:
             raise ModelError(
                 "Initial velocity: the start is singular; a node has neither mass nor stiffness, or constraints "
                 "contradict"
