@@ -227,8 +227,8 @@ def test_import_from_the_checkout(tmp_path):
 
 
 # --- sparse factorisations ------------------------------------------------------------------------------------------
-# The one module that factors sparse matrices, and the names of scipy.sparse.linalg that only it may use.  Iterations and
-# operators (eigsh, gmres, LinearOperator) are free.
+# The one module that factors sparse matrices, and the names of scipy.sparse.linalg that only it may use.  Iterations
+# and operators (eigsh, gmres, LinearOperator) are free.
 FACTORS = r"solvers/linear/libraries\.py"
 FACTORISATIONS = {"splu", "spilu", "factorized", "spsolve", "spsolve_triangular", "inv", "SuperLU", "use_solver"}
 

@@ -17,12 +17,11 @@ inertia by SuperLU 3 GB for 1e5.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, diags
 
 from fem_mbs.solvers.linear.libraries import (
+    Effort,
     ExactlySingular,
     LinearSolveError,
     NotPositiveDefinite,
@@ -41,15 +40,6 @@ WEAK = 1e-14
 MOST_LU = 150_000
 _ORDER = "metis"
 _SEED = 11
-
-
-@dataclass
-class Effort:
-    """Factorisations, symbolic analyses and solutions (of one right side each) so far."""
-
-    analyses: int = 0
-    factorisations: int = 0
-    solves: int = 0
 
 
 class Pencil:

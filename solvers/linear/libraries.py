@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -23,7 +24,7 @@ from threadpoolctl import ThreadpoolController
 from fem_mbs.errors import AnalysisError, ModelError
 
 __all__ = [
-    "ExactlySingular", "LinearSolveError", "NotPositiveDefinite", "analyse", "cholmod_status", "has_cholmod",
+    "Effort", "ExactlySingular", "LinearSolveError", "NotPositiveDefinite", "analyse", "cholmod_status", "has_cholmod",
     "lower_triangle", "lu_factors", "one_blas_thread", "symmetric_lu",
 ]  # fmt: skip
 
@@ -42,6 +43,21 @@ class ExactlySingular(LinearSolveError):
 
 class NotPositiveDefinite(LinearSolveError):
     """A matrix that was to be positive definite has a pivot that is negative, zero or round-off."""
+
+
+@dataclass
+class Effort:
+    """Numbers of symbolic analyses, of factorisations, of solutions (of one right side each, real or complex), of
+    corrections: further applications of factors, to correct solutions and for the space that speeds this up, and of an
+    iteration by solutions: its steps, its restarts, and its breakdowns that were cured."""
+
+    analyses: int = 0
+    factorisations: int = 0
+    solves: int = 0
+    corrections: int = 0
+    steps: int = 0
+    restarts: int = 0
+    breakdowns: int = 0
 
 
 @cache
