@@ -83,7 +83,7 @@ LAYERS = {name: number for number, name in enumerate(ORDER)}
 # Heavy library -> the files that may import it (regular expressions, paths from the root).
 HEAVY = {
     "meshio": [r"meshes/.*"],
-    "sksparse": [r"solvers/linear/.*"],
+    "sksparse": [r"solvers/linear/libraries\.py"],
     "matplotlib": [r"fem_mbs/plot/.*"],
     "PIL": [r"fem_mbs/plot/.*"],
     "h5py": [
@@ -211,7 +211,8 @@ def test_imports(module):
         ("fem_mbs.errors", "from fem_mbs import cli", "fem_mbs.cli is above fem_mbs.errors"),
         ("fem_mbs.model.model", "def f():\n    import meshio", "only in meshes"),
         ("fem_mbs.cli.main", "import matplotlib.pyplot", "only in fem_mbs/plot"),
-        ("fem_mbs.elements.x", "import sksparse.cholmod", "only in solvers/linear"),
+        ("fem_mbs.elements.x", "import sksparse.cholmod", "only in solvers/linear/libraries"),
+        ("fem_mbs.solvers.x", "def f():\n    from sksparse import cholmod", "only in solvers/linear/libraries"),
         ("fem_mbs.analysis.linear.x", "from fem_mbs.analysis.stability import linearisation", "stability is above"),
         ("fem_mbs.results.x", "if TYPE_CHECKING:\n    from fem_mbs.analysis.run import run", ""),
         ("fem_mbs.sweeps.sweep", "def f():\n    import distributed", "only in fem_mbs/cluster"),
@@ -353,3 +354,62 @@ def test_import_from_the_checkout(tmp_path):
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()) == ROOT / "solvers" / "__init__.py"
+
+
+# --- sparse factorisations ------------------------------------------------------------------------------------------
+# The one module that factors sparse matrices, and the names of scipy.sparse.linalg that only it may use.  Iterations
+# and operators (eigsh, gmres, LinearOperator) are free.
+FACTORS = r"solvers/linear/libraries\.py"
+FACTORISATIONS = {"splu", "spilu", "factorized", "spsolve", "spsolve_triangular", "inv", "SuperLU", "use_solver"}
+
+
+def factorisations(path: Path, text: str) -> list[str]:
+    """Factorisations of scipy.sparse.linalg that one source uses, however it imports them, as messages."""
+    relative = path.relative_to(ROOT).as_posix()
+    if re.fullmatch(FACTORS, relative):
+        return []
+    problems, aliases = [], {"scipy.sparse.linalg"}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            aliases |= {a.asname for a in node.names if a.name == "scipy.sparse.linalg" and a.asname}
+            aliases |= {f"{a.asname or a.name}.linalg" for a in node.names if a.name == "scipy.sparse"}
+            aliases |= {f"{a.asname}.sparse.linalg" for a in node.names if a.name == "scipy" and a.asname}
+        elif isinstance(node, ast.ImportFrom) and node.module in ("scipy", "scipy.sparse"):
+            last = {"scipy": "sparse", "scipy.sparse": "linalg"}[node.module]
+            tail = "" if last == "linalg" else ".linalg"
+            aliases |= {f"{a.asname or a.name}{tail}" for a in node.names if a.name == last}
+    for node in ast.walk(ast.parse(text)):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scipy.sparse.linalg"):
+            names = [a.name for a in node.names if a.name in FACTORISATIONS or a.name == "*"]
+        elif isinstance(node, ast.Attribute) and node.attr in FACTORISATIONS and ast.unparse(node.value) in aliases:
+            names = [node.attr]
+        problems += [f"{relative}:{node.lineno}: {name}: sparse factors only by {FACTORS}" for name in names]
+    return problems
+
+
+@pytest.mark.parametrize("module", sorted(m for m in SOURCES if not m.startswith("fem_mbs.validation")))
+def test_one_module_factors_sparse_matrices(module):
+    path = SOURCES[module]
+    assert not factorisations(path, path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from scipy.sparse.linalg import splu", "splu"),
+        ("def f():\n    from scipy.sparse.linalg import LinearOperator, spsolve as solve", "spsolve"),
+        ("import scipy.sparse.linalg as sla\nlu = sla.factorized(A)", "factorized"),
+        ("import scipy.sparse.linalg\nlu = scipy.sparse.linalg.spilu(A)", "spilu"),
+        ("from scipy.sparse import linalg\nlu = linalg.splu(A)", "splu"),
+        ("import scipy.sparse as sp\nlu = sp.linalg.splu(A)", "splu"),
+        ("from scipy import sparse\nlu = sparse.linalg.splu(A)", "splu"),
+        ("from scipy.sparse.linalg import *", "*"),
+        ("from scipy.sparse.linalg import LinearOperator, eigsh, gmres", ""),
+        ("import numpy as np\nB = np.linalg.inv(A)", ""),
+    ],
+)
+def test_the_rule_finds_factorisations(text, found):
+    problems = factorisations(ROOT / "solvers" / "eigen" / "modes.py", text)
+    assert [p.split(": ")[1] for p in problems] == ([found] if found else [])
+    assert not factorisations(ROOT / "solvers" / "linear" / "libraries.py", text)

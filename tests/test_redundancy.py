@@ -15,8 +15,8 @@ from fem_mbs.analysis.start.redundancy import _joint_rows
 from fem_mbs.analysis.transient.stepping import Settings, Stepping
 from fem_mbs.cli.check import explain
 from fem_mbs.results.reader import Results
-from fem_mbs.solvers.eigen.symmetric import Saddle
 from fem_mbs.solvers.linear.redundancy import dependencies, independent_rows
+from fem_mbs.solvers.linear.saddle import Saddle
 from fem_mbs.solvers.stepping import gauge
 from fem_mbs.validation.jimenez_1993_bricard import build as bricard
 

@@ -415,7 +415,7 @@ def _texts(keys: Any) -> Iterator[str]:
 
 
 def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
-    from fem_mbs.solvers.linear.solver import cholmod_status
+    from fem_mbs.solvers.linear.libraries import cholmod_status
 
     system = compiled.system
     if system.banded:
@@ -444,7 +444,8 @@ def inventory() -> Iterator[str]:
     from fem_mbs.model.sensors import sensor_kinds
     from fem_mbs.parts.formats import PART_FORMATS
     from fem_mbs.properties.sections import SECTION_SHAPES
-    from fem_mbs.solvers.linear.solver import cholmod_status, solver_names
+    from fem_mbs.solvers.linear.libraries import cholmod_status
+    from fem_mbs.solvers.linear.solver import solver_names
 
     yield "elements (block kernels):"
     for name in element_types():

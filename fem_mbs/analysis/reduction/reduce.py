@@ -46,7 +46,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
 from fem_mbs.solvers.eigen.modes import CHECKS
-from fem_mbs.solvers.linear.factors import NotPositiveDefinite
+from fem_mbs.solvers.linear.libraries import NotPositiveDefinite
 from fem_mbs.solvers.reduction.fixed_interface import FixedInterface, fixed_interface_parts
 from fem_mbs.solvers.reduction.free_interface import FreeModes, free_interface
 from fem_mbs.solvers.reduction.interface_bases import FREE_METHODS, free_basis, herting_basis
