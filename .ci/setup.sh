@@ -22,6 +22,7 @@ command -v "$PYTHON" >/dev/null || fail "no $PYTHON found; install Python >= 3.1
 # Up to date means: same project file, same script, same interpreter, same checkout (an editable install knows its path).
 key=$({ cat pyproject.toml .ci/setup.sh; "$PYTHON" -c 'import sys; print(sys.version, sys.prefix)'; pwd -P; } | cksum)
 if [ -f "$STAMP" ] && [ "$(cat "$STAMP")" = "$key" ] && "$VENV/bin/python" -c 'import fem_mbs' 2>/dev/null; then
+    .ci/links.sh "$VENV/links"
     exit 0
 fi
 mkdir -p "$(dirname "$VENV")"
@@ -81,12 +82,11 @@ make_venv() {
         quietly uv venv --seed --python "$PYTHON" "$VENV" && have_pip && return 0
         rm -rf "$VENV"
     fi
-    # These two need nothing from the system: an environment without pip, filled by a pip from elsewhere (which leaves the
-    # system's Python alone) or by the wheel of pip.
+    # An environment without pip, filled by the pip of the system, which leaves the system's own packages alone.
     quietly "$PYTHON" -m venv --without-pip "$VENV" &&
-        { quietly "$PYTHON" -m pip --python "$VENV/bin/python" install pip ||
-            quietly "$VENV/bin/python" .ci/get_pip.py; } && have_pip && return 0
-    fail "no way to create a virtual environment; install python3-venv (Debian, Ubuntu) and try again"
+        quietly "$PYTHON" -m pip --python "$VENV/bin/python" install pip && have_pip && return 0
+    fail "no way to create a virtual environment: $PYTHON has no ensurepip; install python3-venv (Debian, Ubuntu), or \
+virtualenv or uv, and try again"
 }
 
 if ! have_pip || ! same_python; then
@@ -133,6 +133,7 @@ if ! quietly "$VENV/bin/python" -c 'import sksparse.cholmod'; then
 fi
 
 quietly "$VENV/bin/python" -c 'import fem_mbs'
+.ci/links.sh "$VENV/links"
 printf '%s\n' "$key" >"$STAMP"
 rm -f "$LOG"
 say "done"

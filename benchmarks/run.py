@@ -5,7 +5,7 @@
                                               complex
     python benchmarks/run.py spin --peers venv/bin/python --peer-scripts scripts
 
-The other programs run from scripts ``case1_exudyn.py``, ``case1_opensees.py`` ..., which print one line ``JSON {...}``
+The other programs run from scripts "case1_exudyn.py", "case1_opensees.py" ..., which print one line ``JSON {...}``
 with ``wall_s``, ``steps`` and ``results``, in the given Python.  Our side is `solve_case.py`.  Both sides run one after
 the other, several times, in processes of their own with one thread; the best time of each counts.
 """

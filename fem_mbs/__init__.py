@@ -7,7 +7,10 @@ The public names load their modules when they are first used, so that `import fe
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module, metadata
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +51,30 @@ __all__ = [
     "write_part",
 ]
 
+
+class _Rooms:
+    """Finder of the four packages that lie beside this folder in a source checkout; the wheel has them inside.
+
+    It knows exactly these names.  A longer ``__path__`` would make every folder of the checkout a part of the package.
+    """
+
+    names = ("elements", "solvers", "meshes", "validation")
+
+    def __init__(self, checkout: Path) -> None:
+        self.places = {f"{__name__}.{name}": checkout / name for name in self.names}
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Give the specification of one of the four packages, None for any other name."""
+        place = self.places.get(name)
+        if place is None:
+            return None
+        return spec_from_file_location(name, place / "__init__.py", submodule_search_locations=[str(place)])
+
+
 _checkout = Path(__file__).resolve().parent.parent
-if (_checkout / "pyproject.toml").is_file() and (_checkout / "elements" / "__init__.py").is_file():
-    # A source checkout: elements/, solvers/, meshes/ and validation/ lie beside this folder, not in it (the installed
-    # package has them inside).  Without this line a `python` started in the checkout finds half of the package.
-    __path__.append(str(_checkout))
+if (_checkout / "pyproject.toml").is_file() and all((_checkout / n / "__init__.py").is_file() for n in _Rooms.names):
+    # First, because a development install of another checkout has a finder for the same names.
+    sys.meta_path.insert(0, _Rooms(_checkout))
 
 try:
     __version__ = metadata.version("fem-mbs")

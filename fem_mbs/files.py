@@ -15,11 +15,19 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fem_mbs.errors import DiskFullError, ResultsError
 
-__all__ = ["HDF5_FORM", "PART", "check_hdf5", "no_room", "replacing", "sync_directory", "write_atomic"]
+if TYPE_CHECKING:
+    import h5py
+
+__all__ = [
+    "HDF5_FORM", "PART", "check_hdf5", "get_text", "no_room", "put_text", "replacing", "sync_directory",
+    "write_atomic",
+]  # fmt: skip
 
 PART = ".part"  # suffix of files that are not whole yet
 #: Options of h5py.File for files of ours: version 3 of the format, in which every header has a checksum.
@@ -114,3 +122,14 @@ def _tried(path: str, size: int, _: int) -> str:
         said = done.stderr.strip().splitlines()
         return f"it is damaged: {said[-1] if said else 'it cannot be read'}"
     return ""
+
+
+def put_text(item: h5py.HLObject, key: str, text: str) -> None:
+    """Store a text as an attribute within the checked header; HDF5 keeps its own texts where no checksum is."""
+    item.attrs[key] = np.bytes_(text.encode() or b"\0")  # (no empty ones)
+
+
+def get_text(item: h5py.HLObject, key: str) -> str:
+    """Return an attribute that is a text, "" if it is not there."""
+    value = item.attrs.get(key, "")
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,10 +19,14 @@ from test_modelfile import MINIMAL, PLANE, write
 
 from fem_mbs.analysis.solution import Progress
 from fem_mbs.cli import main as cli
-from fem_mbs.cli.check import explain
+from fem_mbs.cli.check import DESCRIBED, count_tables, explain, inventory
 from fem_mbs.cli.progress import LiveProgress, PlainProgress, make_progress
 from fem_mbs.errors import MeshError
-from fem_mbs.modelfile.read import load_model
+from fem_mbs.meshes.formats.reader import MESH_FORMATS
+from fem_mbs.model.connections.joints import JOINT_KINDS
+from fem_mbs.model.model import Model
+from fem_mbs.modelfile.read import Entry, load_model
+from fem_mbs.modelfile.schema import TABLES
 from fem_mbs.modelfile.starter import starter_text, write_starter
 from fem_mbs.results.reader import Results, ResultsWriter
 
@@ -312,6 +317,41 @@ def test_interrupted(tmp_path):
     results = Results.open(folder)
     assert results.status.startswith("failed: ")
     assert len(results.steps[0].series["time"]) > 1
+
+
+def test_check_mentions_every_table_of_a_model_file():
+    """Of a table that is added to the schema `check` says at least how many entries there are."""
+    others = {"mesh", "part", "beam", "truss", "solid", "plane", "component", "support", "step", "sensor", "event"}
+    assert others | {"check"} == DESCRIBED
+    for table in TABLES:
+        name = f"{table.name} of two"
+        entries = [Entry(table, name, SimpleNamespace(type="pin"), "")] * 2
+        lines = list(count_tables({table.name: entries}))
+        if table.name in DESCRIBED:
+            assert lines == []
+        else:
+            (line,) = lines
+            assert line.startswith("2 ")
+            assert line.split(":")[0].endswith("s")
+            if table.keys is None or "name" in table.keys.keys or table.many == "named":
+                assert line.count(name) == 2
+
+
+def test_list_names_what_the_registries_have():
+    text = "\n".join(inventory())
+    for name, joint in JOINT_KINDS.items():
+        assert f"\n  {name:20} {joint.text}\n" in text
+    for form in MESH_FORMATS:
+        assert f"\n  {' '.join(form.suffixes):20} {form.name}: {form.text}\n" in text
+
+
+def test_joints_and_meshes_of_the_reference_are_those_of_the_registries():
+    """The keys of `Model.joint` and of a mesh in the model file are described with every kind that there is."""
+    keys = {table.name: table.keys.keys for table in TABLES if table.keys is not None}
+    for described in (Model.joint.__doc__, keys["joint"]["type"].text):
+        assert {name for name in JOINT_KINDS if f'"{name}"' in described} == set(JOINT_KINDS)
+    file = keys["mesh"]["file"].text
+    assert all(form.suffixes[0] in file for form in MESH_FORMATS)
 
 
 def test_check_explains(tmp_path):

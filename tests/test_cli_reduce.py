@@ -8,7 +8,7 @@ from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, read_part
 from fem_mbs.analysis.reduction.reduce import METHODS
-from fem_mbs.cli.check import _REDUCTIONS, inventory
+from fem_mbs.cli.check import inventory
 from fem_mbs.modelfile.parts import find_interfaces
 
 MODEL = """
@@ -145,8 +145,7 @@ def test_mesh(fem_mbs, checkout, tmp_path):
 
 def test_the_inventory_names_all_methods():
     text = "\n".join(inventory())
-    assert set(_REDUCTIONS) == set(METHODS)
-    assert all(f"  {name} " in text for name in METHODS)
+    assert all(f"  {name:20} {about}\n" in text for name, about in METHODS.items())
 
 
 def test_names_that_two_meshes_have():

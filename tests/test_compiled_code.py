@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -36,12 +37,29 @@ def test_sources_of_a_made_kernel_hold_those_of_what_it_was_made_with():
     assert {"test_compiled_code.py", "equation.py"} <= {path.name for path in contract.sources(made)}
 
 
-def test_settings_of_numba_stay_as_the_user_has_them():
+def test_settings_of_numba_stay_as_the_user_has_them(tmp_path):
+    """Neither the import of all kernels nor a compilation changes a setting; a user's kernel stays beside its file."""
+    (tmp_path / "kernels.py").write_text("""
+import numba
+
+@numba.njit(cache=True)
+def twice(x):
+    return 2.0 * x
+""")
     code = """
 import numba
-given = numba.config.CACHE_DIR
-import fem_mbs.elements.springs.truss
-assert numba.config.CACHE_DIR == given, numba.config.CACHE_DIR
+def settings():
+    return {name: value for name, value in vars(numba.config).items() if name.isupper()}
+given = settings()
+import fem_mbs.solvers.stepping.stepper
+from fem_mbs.elements.registry import element_types
+element_types()
+assert settings() == given
+import kernels
+assert kernels.twice(1.5) == 3.0
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), environment.get("PYTHONPATH", "")])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "__pycache__").glob("kernels.twice*.nbc"))

@@ -13,7 +13,7 @@ from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import complex_modes as module
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.linear import saddle_factors
-from fem_mbs.solvers.linear.solver import cholmod_status
+from fem_mbs.solvers.linear.libraries import cholmod_status
 
 WAYS = {"lanczos": 0, "dense": 10_000}
 

@@ -8,7 +8,7 @@ import scipy.linalg
 from scipy.sparse import block_diag, csr_matrix, diags
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen import symmetric as eigen
+from fem_mbs.solvers.eigen import divergence
 from fem_mbs.solvers.eigen.divergence import unsymmetric_buckling
 
 
@@ -33,7 +33,7 @@ def exact(K, Kg) -> np.ndarray:
 @pytest.mark.parametrize("skew", [0.3, -0.4])
 @pytest.mark.parametrize("sign", ["both", "positive"])
 def test_double_factors(monkeypatch, dense, skew, sign):
-    monkeypatch.setattr(eigen, "DENSE", dense)
+    monkeypatch.setattr(divergence, "DENSE", dense)
     K, Kg = column(40, skew, copies=2)
     want = exact(*column(40, skew))
     want = want if sign == "both" else want[want > 0.0]
@@ -46,7 +46,7 @@ def test_double_factors(monkeypatch, dense, skew, sign):
 @pytest.mark.parametrize("dense", [1000, 10], ids=["dense", "recurrence"])
 def test_constraints_and_their_copies(monkeypatch, dense):
     """Rows that repeat others change nothing; vectors obey them."""
-    monkeypatch.setattr(eigen, "DENSE", dense)
+    monkeypatch.setattr(divergence, "DENSE", dense)
     K, Kg = column(50, 0.3)
     rng = np.random.default_rng(3)
     G = rng.normal(size=(3, 50))
@@ -61,7 +61,7 @@ def test_constraints_and_their_copies(monkeypatch, dense):
 
 @pytest.mark.parametrize("dense", [1000, 10], ids=["dense", "recurrence"])
 def test_complex_factors_are_counted_not_given(monkeypatch, dense):
-    monkeypatch.setattr(eigen, "DENSE", dense)
+    monkeypatch.setattr(divergence, "DENSE", dense)
     K = csr_matrix(np.diag(np.arange(1.0, 31.0)))
     Kg = -np.eye(30)
     Kg[0:2, 0:2] = [[-1.0, 3.0], [-3.0, -1.0]]

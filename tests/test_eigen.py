@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import symmetric as eigen
+from fem_mbs.solvers.linear import saddle
 
 
 @pytest.fixture(params=[10, 1000], ids=["sparse", "dense"])
@@ -99,13 +100,13 @@ def test_negative_count(way, m, redundant, below):
     Z = null(G, len(K))
     values = scipy.linalg.eigvalsh(Z.T @ K @ Z)
     level = 0.5 * (values[below] + (values[below - 1] if below else 0.0))
-    assert eigen.negative_count(*sparse(K - level * np.eye(len(K)), G)) == below
+    assert saddle.negative_count(*sparse(K - level * np.eye(len(K)), G)) == below
 
 
 def test_negative_count_of_a_badly_scaled_matrix(way):
     """One stiffness a billion times the other hides no soft negative one."""
     K = np.diag(np.r_[np.full(30, 1e9), np.full(29, 1.0), -1e-4])
-    assert eigen.negative_count(*sparse(K, np.zeros((0, 60)))) == 1
+    assert saddle.negative_count(*sparse(K, np.zeros((0, 60)))) == 1
 
 
 @pytest.mark.parametrize(("m", "redundant"), [(0, 0), (4, 2)])

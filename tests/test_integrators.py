@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from fem_mbs import ConvergenceError, Model, ModelError, run, solve
+from fem_mbs.analysis.options import STEP_OPTIONS
 from fem_mbs.analysis.run import inspect
 from fem_mbs.analysis.start.initial import consistent_velocities, initial_accelerations
-from fem_mbs.analysis.transient.rules import RULES, verdict, weights
+from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, OPTIONS, RULES, verdict, weights
 from fem_mbs.analysis.transient.stepping import Settings
 from fem_mbs.analysis.transient.tangent import tangent_check
 from fem_mbs.errors import DiskFullError
 from fem_mbs.modelfile.read import load_model
+from fem_mbs.modelfile.reference import reference
 from fem_mbs.results.reader import Results, ResultsWriter
 from fem_mbs.system.tangent import Matrices, control
 
@@ -872,3 +874,15 @@ def test_a_universal_joint_near_its_singular_position_keeps_to_its_law():
         key=lambda q: np.abs(q - solution.sensor("q")[:, 0]).max(),
     )
     assert np.abs(solution.sensor("q")[:, 0] - exact).max() < 1e-10
+
+
+def test_defaults_of_rules_stand_in_one_table():
+    """A linear transient has one default of its own, and the reference says why."""
+    assert {k: v for k, v in DEFAULTS.items() if k != "decay"} | {"alpha": -0.05} == LINEAR_DEFAULTS
+    for name, (low, high, default) in OPTIONS.items():
+        assert low <= default <= high
+        assert STEP_OPTIONS["transient"][name] == getattr(Settings(), name) == default
+        if name != "decay":
+            assert STEP_OPTIONS["linear_transient"][name] == LINEAR_DEFAULTS[name]
+    row = next(line for line in reference().splitlines() if line.startswith("| `alpha` | -0.05 |"))
+    assert f"half of the default of a transient, {DEFAULTS['alpha']:g}" in row

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
+import shlex
+import tomllib
 
 import numpy as np
 import pytest
@@ -11,8 +14,10 @@ from hypothesis import strategies as st
 from scipy.sparse import block_array, block_diag, coo_array, csc_array, diags_array, eye_array
 
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.solvers.linear import libraries
 from fem_mbs.solvers.linear import solver as linear
-from fem_mbs.solvers.linear.solver import LinearSolveError, SingularMatrixError, cholmod_status, make_solver
+from fem_mbs.solvers.linear.libraries import LinearSolveError, cholmod_status
+from fem_mbs.solvers.linear.solver import SingularMatrixError, make_solver
 
 AVAILABLE, STATUS = cholmod_status()
 needs_cholmod = pytest.mark.skipif(not AVAILABLE, reason=STATUS)
@@ -453,11 +458,11 @@ def test_unknown_solver():
 def no_cholmod(monkeypatch):
     """As if scikit-sparse were not installed."""
     monkeypatch.setitem(__import__("sys").modules, "sksparse", None)
-    linear._load_cholmod.cache_clear()
+    libraries._load_cholmod.cache_clear()
     linear._notice.cache_clear()
     yield
     monkeypatch.undo()
-    linear._load_cholmod.cache_clear()
+    libraries._load_cholmod.cache_clear()
     linear._notice.cache_clear()
 
 
@@ -471,8 +476,25 @@ def test_without_cholmod_one_notice(no_cholmod, caplog):
     available, text = cholmod_status()
     assert not available
     assert "SuperLU is used" in text
-    with pytest.raises(ModelError, match=r"install fem-mbs\[cholmod\]"):
+    with pytest.raises(ModelError, match=re.escape(libraries.INSTALL_CHOLMOD)):
         solver_for(A, prefer="cholmod")
+
+
+def test_the_remedy_for_a_missing_cholmod(checkout):
+    """The message and the README give the same commands, with names and bounds that pyproject.toml allows."""
+    commands = [shlex.split(c) for c in re.findall(r'pip install(?: "[^"]+")+', libraries.INSTALL_CHOLMOD)]
+    assert [c[2:] for c in commands] == [["fem-mbs[cholmod]"], ["fem-mbs[cholmod]", "scikit-sparse<0.5"]]
+    readme = (checkout / "README.md").read_text(encoding="utf-8")
+    assert all(shlex.join(c).replace("'", '"') in readme for c in commands)
+    assert "older than 7.4" in libraries.INSTALL_CHOLMOD
+    assert "older than 7.4" in readme
+    project = tomllib.loads((checkout / "pyproject.toml").read_text(encoding="utf-8"))
+    (extra,) = project["project"]["optional-dependencies"]["cholmod"]
+    assert extra == "scikit-sparse>=0.4.14"  # so the bound leaves 0.4.14 to 0.4.16
+    # the setup of a checkout decides by the same version of SuiteSparse
+    setup = (checkout / ".ci" / "setup.sh").read_text(encoding="utf-8")
+    assert "limit='<0.5'" in setup
+    assert '"${sub:-0}" -ge 4' in setup
 
 
 def test_asking_for_superlu_gives_no_notice(no_cholmod, caplog):
@@ -492,7 +514,7 @@ DEBIAN = "7f00-7f01 r-xp 00000000 08:01 42 /usr/lib/x86_64-linux-gnu/"
 
 
 @pytest.mark.parametrize(
-    ("libraries", "expected"),
+    ("mapped", "expected"),
     [
         (["blas/libblas.so.3.11.0"], "reference BLAS"),
         (["openblas-pthread/libblas.so.3", "openblas-pthread/libopenblasp-r0.3.21.so"], "BLAS: OpenBLAS"),
@@ -504,9 +526,9 @@ DEBIAN = "7f00-7f01 r-xp 00000000 08:01 42 /usr/lib/x86_64-linux-gnu/"
         (["libm.so.6"], "BLAS not known"),
     ],
 )
-def test_blas_in_use(libraries, expected):
-    maps = "".join(f"{DEBIAN}{name}\n" for name in libraries) + "7fff-7fff rw-p 00000000 00:00 0 [stack]\n"
-    assert linear._blas_text(maps).startswith(expected)
+def test_blas_in_use(mapped, expected):
+    maps = "".join(f"{DEBIAN}{name}\n" for name in mapped) + "7fff-7fff rw-p 00000000 00:00 0 [stack]\n"
+    assert libraries._blas_text(maps).startswith(expected)
 
 
 @needs_cholmod

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -35,9 +38,9 @@ def test_every_folder_with_sources_is_listed(checkout, project):
     needed = {str(Path(name).parent).replace("/", ".") for name in sources(checkout)}
     assert needed == listed
     mapping = project["tool"]["setuptools"]["package-dir"]
-    assert set(mapping) == listed
-    for package, folder in mapping.items():
-        assert (checkout / folder / "__init__.py").is_file(), package
+    assert mapping == {inside.replace("/", "."): folder for folder, inside in FOLDERS.items()}
+    for folder in mapping.values():
+        assert (checkout / folder / "__init__.py").is_file()
 
 
 def test_no_package_data_without_an_entry(checkout, project):
@@ -79,6 +82,7 @@ def test_wheel_is_complete(checkout, tmp_path):
     (entry,) = [name for name in inside if name.endswith("entry_points.txt")]
     assert "fem-mbs = fem_mbs.cli.main:main" in inside[entry].decode()
     assert any(name.endswith("LICENSE") for name in inside)
+    assert "fem_mbs/py.typed" in inside, "type checkers ignore a package without this file"
 
 
 def test_version(project):
@@ -99,3 +103,57 @@ def test_dependencies_that_must_stay_optional(project):
     required = " ".join(project["project"]["dependencies"])
     assert "scikit-sparse" not in required  # it needs a compiler and headers
     assert "scikit-sparse" in " ".join(project["project"]["optional-dependencies"]["cholmod"])
+
+
+def run_python(*arguments: str, where: Path, path: Path) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PYTHONPATH": str(path)}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=where, env=environment, check=False)
+
+
+def test_folders_beside_the_package_resolve_only_where_they_belong_to_it(checkout, tmp_path):
+    """In a checkout exactly four folders beside fem_mbs/ are in the package: no tests, no docs, no second fem_mbs."""
+    others = sorted(p.name for p in checkout.iterdir() if p.is_dir() and p.name.isidentifier())
+    code = f"""
+import fem_mbs
+from importlib.util import find_spec
+print(*[name for name in {others!r} if find_spec("fem_mbs." + name)])
+"""
+    done = run_python("-c", code, where=tmp_path, path=checkout)
+    assert done.returncode == 0, done.stderr
+    assert {"fem_mbs", "tests", "docs"} <= set(others)
+    assert done.stdout.split() == sorted(set(FOLDERS) - {"fem_mbs"})
+
+
+def test_the_package_runs_as_a_module(checkout, tmp_path):
+    done = run_python("-m", "fem_mbs", "run", "missing.toml", where=tmp_path, path=checkout)
+    assert done.returncode == 2
+    assert "missing.toml" in done.stderr
+    done = run_python("-m", "fem_mbs", "list", where=tmp_path, path=checkout)
+    assert done.returncode == 0, done.stderr
+    assert "craig_bampton" in done.stdout
+
+
+@pytest.mark.long
+def test_type_checkers_follow_the_mapping_of_a_checkout(checkout, tmp_path):
+    """Through the folder of links mypy finds what `from fem_mbs.elements...` names, and new files as they appear."""
+    pytest.importorskip("mypy")
+    for name in ("fem_mbs", *(set(FOLDERS) - {"fem_mbs"}), ".ci"):
+        ignored = shutil.ignore_patterns("__pycache__", *(set(FOLDERS) - {"fem_mbs"}))
+        shutil.copytree(checkout / name, tmp_path / name, ignore=ignored)
+    shutil.copy(checkout / "pyproject.toml", tmp_path)
+    subprocess.run([tmp_path / ".ci" / "links.sh", tmp_path / ".venv" / "links"], check=True)
+    (tmp_path / "elements" / "springs" / "new.py").write_text("NUMBER: int = 1\n")
+    (tmp_path / "user.py").write_text("""
+from fem_mbs.elements.registry import ElementType, missing
+from fem_mbs.elements.springs.new import NUMBER
+from fem_mbs.solvers.nowhere import nothing
+reveal_type(ElementType.ends)
+reveal_type(NUMBER)
+""")
+    # The errors of the package itself are the business of .ci/run.
+    command = ("-m", "mypy", "--follow-imports=silent", "--disable-error-code=annotation-unchecked", "user.py")
+    done = run_python(*command, where=tmp_path, path=tmp_path)
+    assert len(re.findall(r'Revealed type is "(?:builtins\.)?int"', done.stdout)) == 2, done.stdout + done.stderr
+    assert 'has no attribute "missing"' in done.stdout
+    assert '"fem_mbs.solvers.nowhere"' in done.stdout

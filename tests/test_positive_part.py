@@ -14,9 +14,9 @@ from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.linear import positive_part, saddle_factors
 from fem_mbs.solvers.linear.factors import WEAK
+from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, cholmod_status
 from fem_mbs.solvers.linear.positive_part import PositivePart
-from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.solver import LinearSolveError, cholmod_status
+from fem_mbs.solvers.linear.saddle_factors import SaddleFactors, SingularShift
 
 pytestmark = pytest.mark.skipif(not cholmod_status()[0], reason="scikit-sparse is not installed")
 

@@ -28,7 +28,7 @@ from fem_mbs import (
 )
 from fem_mbs.analysis.reduction.quality import free_modes_of
 from fem_mbs.analysis.reduction.reduce import METHODS
-from fem_mbs.solvers.linear.factors import NotPositiveDefinite
+from fem_mbs.solvers.linear.libraries import NotPositiveDefinite
 from fem_mbs.solvers.reduction.fixed_interface import fixed_interface
 from fem_mbs.solvers.reduction.free_interface import free_interface
 from fem_mbs.solvers.reduction.interface_bases import FREE_METHODS, free_basis, herting_basis

@@ -14,8 +14,8 @@ from fem_mbs.analysis.start.mobility import mobility
 from fem_mbs.analysis.transient.stepping import Settings, Stepping
 from fem_mbs.cli.check import explain
 from fem_mbs.results.reader import Results
-from fem_mbs.solvers.eigen.symmetric import Saddle
 from fem_mbs.solvers.linear.redundancy import dependencies, independent_rows
+from fem_mbs.solvers.linear.saddle import Saddle
 from fem_mbs.solvers.stepping import gauge
 from fem_mbs.system.tangent import constraint_rows
 from fem_mbs.validation.jimenez_1993_bricard import build as bricard

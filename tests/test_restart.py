@@ -226,8 +226,8 @@ def test_killed_at_random(tmp_path, rule):
     whole = run(load_model(path), tmp_path / "whole")
     seconds = time.monotonic() - started
     folder = tmp_path / "killed"
-    program = [sys.executable, "-c", "from fem_mbs.cli.main import main; main()"]
-    command = [*program, "run", str(path), "-q", "-o", str(folder)]
+    code = "from fem_mbs.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "run", str(path), "-q", "-o", str(folder)]
     dice = random.Random(rule)
     kills, points = 0, 0
     while True:

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from fem_mbs.errors import DiskFullError, ResultsError
+from fem_mbs.files import get_text, put_text
 from fem_mbs.results import store as results_store
 from fem_mbs.results.folder import MARK
 from fem_mbs.results.reader import Results, ResultsWriter, export
@@ -963,9 +964,9 @@ def test_an_interrupt_waits_until_a_file_is_whole(tmp_path):
     """HDF5 does not survive an exception in its calls for bytes either."""
     with pytest.raises(KeyboardInterrupt), results_store.create_file(tmp_path / "a.h5", "run") as file:
         signal.raise_signal(signal.SIGINT)
-        results_store.put_text(file, "after", "it")
+        put_text(file, "after", "it")
     with results_store.open_file(tmp_path / "a.h5") as file:
-        assert results_store.get_text(file, "after") == "it"
+        assert get_text(file, "after") == "it"
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
 

@@ -11,7 +11,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ellipk
 
 from fem_mbs import ConvergenceError, Model, ModelError, run, solve
-from fem_mbs.solvers.eigen.symmetric import negative_determinant
+from fem_mbs.solvers.linear.saddle import negative_determinant
 
 
 def arch(dimension: int = 2) -> Model:

@@ -1,7 +1,7 @@
 """Forces that a user's Python function gives: `user_length`, `user_offset`, `user_angle` on a coordinate of two ends,
 `user_point` on a point.
 
-The function is asked outside the compiled loop, for every iterate (`fem_mbs.analysis.callbacks`), with what the report
+The function is asked outside the compiled loop, for every iterate (`fem_mbs.system.callbacks`), with what the report
 job SAMPLE says: coordinate and rate, or position and velocity, of the middle of the step (one-state rules: of its end),
 and the time.  Its answer comes back in `hist`, as a linear law about the point q*, q'* where it was asked,
 

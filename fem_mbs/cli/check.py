@@ -1,22 +1,29 @@
-"""`fem-mbs check`: what a model file means, in plain lines; and `fem-mbs list`: what there is to choose from."""
+"""Explain a model file in plain lines (`fem-mbs check`), and list all available types (`fem-mbs list`)."""
 
 from __future__ import annotations
 
 import inspect as python_inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.errors import InputError, ModelError
 
-__all__ = ["explain", "inventory"]
+if TYPE_CHECKING:
+    from fem_mbs.modelfile.read import Entry
+
+__all__ = ["DESCRIBED", "count_tables", "explain", "inventory"]
 
 _COARSE_ANGLE = np.deg2rad(30.0)  # of one step; the mid-point rule shortens arcs by about angle^2/12
 _COARSE_SHAPE = 0.01  # of a function's range: how far it leaves the straight line within a step
 _SAMPLES = 100_000  # of time steps at which drives are looked at
+#: Tables of a model file of which `explain` says more than number and names.
+DESCRIBED = frozenset(
+    {"mesh", "part", "beam", "truss", "solid", "plane", "component", "support", "step", "sensor", "event", "check"}
+)
 
 
 def explain(path: str | Path) -> list[str]:
@@ -80,7 +87,7 @@ def _meshes(model: Any) -> Iterator[str]:
 
 
 def _set_size(mesh: Any, full: str) -> str:
-    """How many lines, other cells and faces a set of a mesh has."""
+    """Return the numbers of lines, other cells and faces of a set of a mesh."""
     name = full if full in mesh.cell_sets or full in mesh.facet_sets else full.removesuffix("@1")
     counts: dict[str, int] = {}
     for block, cells in mesh.cell_sets.get(name, ()):
@@ -134,46 +141,38 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         yield f'{entry.type.name} "{entry.name}": {n} {what} on {on}, {of}: {", ".join(numbers)}'
     yield from _solids(model)
     yield from _reduced(model)
-    for table in (
-        "body",
-        "point_mass",
-        "spring",
-        "torsion_spring",
-        "nodal_spring",
-        "motion",
-        "joint",
-        "gear",
-        "joint_spring",
-        "nodal_mass",
-        "tie",
-        "equation",
-        "coupling",
-        "motor",
-        "friction",
-        "bushing",
-        "bearing",
-        "disc",
-        "rotor",
-        "force",
-        "moment",
-        "pressure",
-        "traction",
-        "temperature",
-        "part_load",
-    ):
-        entries = file.entries.get(table, [])
-        if not entries:
-            continue
-        named = [e.name + (f" ({e.keys.type})" if table == "joint" else "") for e in entries]
-        shown = ", ".join(named[:12]) + (f" and {len(named) - 12} more" if len(named) > 12 else "")
-        yield f"{_count(len(entries), table.replace('_', ' ')) if table != 'body' else _bodies(len(entries))}: {shown}"
+    yield from count_tables(file.entries)
     supports = file.entries.get("support", [])
     if supports:
         yield "held: " + ", ".join(_held(e.keys) for e in supports)
 
 
+def count_tables(entries: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
+    """Number and names of the entries of a model file, a line for each table that no other line describes."""
+    from fem_mbs.modelfile.schema import TABLES
+
+    for table in TABLES:
+        found = entries.get(table.name, [])
+        if not found or table.name in DESCRIBED:
+            continue
+        what = {"body": "rigid body"}.get(table.name, table.owner.lower())
+        unnamed = table.keys is not None and "name" not in table.keys.keys and table.many == "list"
+        named = [e.name + (f" ({e.keys.type})" if table.name == "joint" else "") for e in found]
+        shown = ", ".join(named[:12]) + (f" and {len(named) - 12} more" if len(named) > 12 else "")
+        yield _counted(len(found), what) + ("" if unnamed else f": {shown}")
+
+
+def _counted(n: int, what: str) -> str:
+    """A number of things whose name is a singular noun."""
+    if n == 1:
+        return f"1 {what}"
+    if what.endswith("y"):
+        return f"{n} {what[:-1]}ies"
+    return f"{n} {what}{'es' if what.endswith('s') else 's'}"
+
+
 def _section_numbers(model: Any, material: str | None, sections: list[str], kind: str, length: float) -> Iterator[str]:
-    """Stiffnesses of a part's section, both ends of a tapered one, and its mass."""
+    """Yield stiffnesses of a part's section, both ends of a tapered one, and its mass."""
     stuff = model.materials[material] if material is not None else None
     found = [model.sections[name] for name in sections]
     if kind == "beam" and model.dimension == 3:
@@ -196,10 +195,6 @@ def _section_numbers(model: Any, material: str | None, sections: list[str], kind
 def _held(keys: Any) -> str:
     on = keys.on if isinstance(keys.on, str) else ", ".join(keys.on)
     return f"{on} ({', '.join(keys.components) if keys.components else 'all'})"
-
-
-def _bodies(n: int) -> str:
-    return f"{n} rigid {'body' if n == 1 else 'bodies'}"
 
 
 def _length(model: Any, group: str) -> float:
@@ -252,7 +247,7 @@ def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
 
 
 def _sought(options: dict[str, Any]) -> str:
-    """Which complex modes in words."""
+    """Describe the selection of complex modes in words."""
     if options["which"] == "rightmost":
         return "of largest growth"
     near = options["near"]
@@ -264,7 +259,7 @@ def _sought(options: dict[str, Any]) -> str:
 
 
 def _still(kind: str, options: dict[str, Any]) -> str:
-    """A step at rest in words."""
+    """Describe a step at rest in words."""
     if kind == "linear_static":
         return "linear statics"
     if kind == "linear_transient":
@@ -338,7 +333,7 @@ def _largest_spin(compiled: Any, state: Any) -> float:
 
 
 def _coarse(file: Any, model: Any, start: float, h: float, n: int) -> Iterator[str]:
-    """Drives and loads that a time step does not resolve."""
+    """Yield drives and loads that a time step does not resolve."""
     from fem_mbs.functions.kinds import make_function
 
     t = start + h * np.arange(min(n, _SAMPLES) + 1)
@@ -384,7 +379,7 @@ def _watched(model: Any) -> Iterator[str]:
 
 
 def _unused(file: Any) -> Iterator[str]:
-    """Definitions that no other table names."""
+    """Yield definitions that no other table names."""
     named: dict[str, set[str]] = {"material": set(), "section": set(), "function": set(), "mesh": set(), "node": set()}
     for entries in file.entries.values():
         for entry in entries:
@@ -406,7 +401,7 @@ def _unused(file: Any) -> Iterator[str]:
 
 
 def _texts(keys: Any) -> Iterator[str]:
-    """All texts in a table, except its own name."""
+    """Yield all texts in a table, except its own name."""
     if isinstance(keys, str):
         yield keys
     elif isinstance(keys, dict):
@@ -420,7 +415,7 @@ def _texts(keys: Any) -> Iterator[str]:
 
 
 def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
-    from fem_mbs.solvers.linear.solver import cholmod_status
+    from fem_mbs.solvers.linear.libraries import cholmod_status
 
     system = compiled.system
     if system.banded:
@@ -436,17 +431,21 @@ def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
 
 
 def inventory() -> Iterator[str]:
-    """What there is, by name; nothing is compiled."""
+    """Yield the names of all available types without compiling any."""
     from fem_mbs.analysis.components.parameters import KINDS
     from fem_mbs.analysis.options import STEP_OPTIONS
+    from fem_mbs.analysis.reduction.reduce import METHODS
     from fem_mbs.analysis.transient.rules import RULES
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions.kinds import FUNCTION_KINDS
+    from fem_mbs.meshes.formats.reader import MESH_FORMATS
+    from fem_mbs.model.connections.joints import JOINT_KINDS
     from fem_mbs.model.fields import FIELDS
     from fem_mbs.model.sensors import sensor_kinds
     from fem_mbs.parts.formats import PART_FORMATS
     from fem_mbs.properties.sections import SECTION_SHAPES
-    from fem_mbs.solvers.linear.solver import cholmod_status, solver_names
+    from fem_mbs.solvers.linear.libraries import cholmod_status
+    from fem_mbs.solvers.linear.solver import solver_names
 
     yield "elements (block kernels):"
     for name in element_types():
@@ -457,8 +456,8 @@ def inventory() -> Iterator[str]:
         )
         yield f"  {name:20} {sizes:24} {re.split('[:.]', about)[0]}"
     yield "joints:"
-    for name, text in _JOINTS.items():
-        yield f"  {name:20} {text}"
+    for name, joint in JOINT_KINDS.items():
+        yield f"  {name:20} {joint.text}"
     for title, table in (
         ("sections and their dimensions", SECTION_SHAPES),
         ("functions of time and their parameters", FUNCTION_KINDS),
@@ -482,7 +481,7 @@ def inventory() -> Iterator[str]:
     for name, rule in RULES.items():
         yield f"  {name:20} {rule.text}"
     yield "reductions of parts (fem-mbs reduce):"
-    for name, text in _REDUCTIONS.items():
+    for name, text in METHODS.items():
         yield f"  {name:20} {text}"
     yield "files of reduced parts (fem-mbs reduce, convert):"
     for title, names in PART_FORMATS.items():
@@ -496,29 +495,6 @@ def inventory() -> Iterator[str]:
     yield "decks:"
     yield "  .inp of Abaqus and CalculiX, with their steps (docs/decks.md)"
     yield "mesh formats:"
-    yield f"  {'.msh':20} Gmsh 2.2 and 4.1, text and binary; physical groups become sets"
-    yield f"  {'.vtu':20} VTK unstructured grid"
+    for form in MESH_FORMATS:
+        yield f"  {' '.join(form.suffixes):20} {form.name}: {form.text}"
     yield "results: HDF5, XDMF and VTU (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"
-
-
-_REDUCTIONS = {
-    "guyan": "interfaces alone, the inside follows statics",
-    "craig_bampton": "modes with held interfaces",
-    "macneal": "modes with free interfaces, residual flexibility",
-    "rubin": "modes with free interfaces, residual flexibility and mass",
-    "craig_chang": "modes with free interfaces, attachment modes of inertia relief",
-    "herting": "modes with free interfaces, constraint modes, inertia relief",
-}
-
-_JOINTS = {
-    "pin, spherical": "two points coincide",
-    "weld": "and no relative rotation",
-    "revolute": "and rotation about an axis only; its angle can be driven",
-    "universal": "and rotation about an axis of either part",
-    "cylindrical": "rotation about an axis and displacement along it; both can be driven",
-    "prismatic": "displacement along an axis, no relative rotation; can be driven",
-    "planar": "displacement in a plane and rotation about its normal; its angle can be driven",
-    "slider": "a point moves along a line fixed in space",
-    "position": "a point moves by a function of time along a direction",
-    "angle": "a relative angle is a function of time",
-}

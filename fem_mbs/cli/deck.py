@@ -70,7 +70,7 @@ def _count_prints(console, results, folder: Path) -> None:
 
 
 def explain_file(path: Path, strict: bool = False) -> list[str]:
-    """What a deck holds and what the model makes of it, line by line.
+    """Describe the content of a deck and its model, line by line.
 
     Raises:
         MeshError, ModelError: the deck cannot be used.

@@ -254,7 +254,7 @@ def check(model: Annotated[Path, _MODEL], strict: Annotated[bool, _STRICT] = Fal
 
 @app.command()
 def new(
-    mesh: Annotated[Path, typer.Argument(help="Mesh file (.msh or .vtu).", show_default=False)],
+    mesh: Annotated[Path, typer.Argument(help="Mesh file (fem-mbs list names the formats).", show_default=False)],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Model file to write.", show_default="MESH.toml")
     ] = None,

@@ -1,4 +1,4 @@
-"""`fem-mbs modify`: which parameters of components bring a mode to a frequency, and by how much."""
+"""Find the parameters of components that bring a mode to a frequency (`fem-mbs modify`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def modify_file(
     path: Path, console: Console, modes: list[int], targets: list[float], parameters: list[str], cutoff: float | None,
     count: int | None, verify: bool, json: Path | None,
 ) -> None:  # fmt: skip
-    """Answer, print tables, and write them to ``json``.
+    """Compute sensitivities and changes, print tables, and write them to ``json``.
 
     Raises:
         ModelError: wrong options, or parameters and modes that do not exist; AnalysisError: no modes.
@@ -73,7 +73,7 @@ def modify_file(
 
 
 def _answers(study: Modification, required: dict[int, float], verify: bool) -> dict:
-    """Sensitivities, answers of single parameters, the least change of all, and what verifies them."""
+    """Return sensitivities, solutions for single parameters, the least change of all, and their verification."""
     frequencies = study.frequencies
     sensitivities = study.sensitivities()
     singles: dict[int, list[tuple[int, Answer | None, float | None, bool]]] = {}
@@ -106,8 +106,8 @@ def _answers(study: Modification, required: dict[int, float], verify: bool) -> d
 
 
 def _single(study: Modification, k: int, mode: int, target: float) -> tuple[Answer | None, bool]:
-    """The answer of one parameter, with new modes of the components that change, and whether it is only that of the
-    baseline's, from which the new ones lie too far."""
+    """Return the solution for one parameter with new modes of the changed components, and whether it uses the
+    baseline's modes because the new ones are too far away."""
     answer = study.answer(k, mode, target)
     if answer is None or answer.alpha > _MOST:
         return None, False
@@ -119,7 +119,7 @@ def _single(study: Modification, k: int, mode: int, target: float) -> tuple[Answ
 
 
 def _beyond(study: Modification, answer: Answer) -> bool:
-    """Whether a component keeps, when changed, no modes as high as the frequency, so that the answer lacks some."""
+    """Return whether a changed component keeps only modes below the frequency, so that the solution lacks some."""
     new = study.synthesis({answer.parameter.name: answer.alpha})
     limit = float(2.0 * np.pi * answer.frequencies[answer.mode - 1]) ** 2
     for old, now in zip(study.assembly.coupled.parts, new.coupled.parts, strict=True):
@@ -211,7 +211,7 @@ def _value(value: float | None, unit: str) -> str:
 
 
 def _plain(study: Modification, found: dict, cutoff: float | None) -> dict:
-    """The same as plain data."""
+    """Return the same as plain data."""
     together: Combination | None = found["together"]
     required = found["required"]
     singles = []

@@ -1,4 +1,4 @@
-"""What a running analysis shows: one live line on a terminal, a few plain lines elsewhere."""
+"""Show the progress of a run: one live line on a terminal, a few plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _describe(p: Progress) -> str:
 
 
 def _brief(p: Progress) -> str:
-    """To fit a terminal of 80 columns beside the bar."""
+    """Shorten a text to fit beside the bar on a terminal of 80 columns."""
     if p.load_factor is not None:
         return f"load factor {p.load_factor:.4g}, {p.iterations:.1f} iterations"
     return f"t = {p.time:.4g} s, {p.iterations:.1f} iterations, energy {p.energy_error:.0e}"
@@ -112,14 +112,14 @@ class PlainProgress:
 
 
 def make_progress(console: Console, quiet: bool) -> LiveProgress | PlainProgress:
-    """The display for this console: a context, called with each `Progress`; its ``last`` holds the latest."""
+    """Return the display for this console: a context, called with each `Progress`; its ``last`` holds the latest."""
     if quiet:
         return PlainProgress(None)
     return LiveProgress(console) if console.is_terminal else PlainProgress(console)
 
 
 def kept(folder: Path) -> str:
-    """What to add to the reason for which a run ended early: where its results are, "" if there are none."""
+    """Return a sentence on the location of results of a run that ended early, "" if there are none."""
     from fem_mbs.results.reader import Results
 
     try:
@@ -130,7 +130,7 @@ def kept(folder: Path) -> str:
 
 
 class interruptible:
-    """Shows ``display`` what a run reports, and ends the run at a report after Ctrl-C.
+    """Pass reports of a run to ``display``, and end the run at a report after Ctrl-C.
 
     An exception from a signal handler can land in a callback that swallows it, or half-way into writing results; so the
     handler only notes the first signal once a run has begun to report.  A second one interrupts at once.

@@ -1,4 +1,4 @@
-"""`fem-mbs reduce`: parts of decks, model files or meshes, reduced to their interfaces and written to files."""
+"""Reduce parts of decks, model files or meshes to their interfaces and write them to files (`fem-mbs reduce`)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _relative(path: Path, target: Path) -> str:
 
 
 def _targets(paths: list[Path], output: Path | None) -> list[Path]:
-    """Files to write: PART-part.h5 for each, in the folder ``output`` if there are several."""
+    """Return files to write: PART-part.h5 for each, in the folder ``output`` if there are several."""
     names = [f"{path.stem}-part.h5" for path in paths]
     if len(paths) == 1:
         return [output or Path(names[0])]
@@ -89,10 +89,11 @@ def _reduced(
     path: Path, interfaces: list[str], kind: str | None, material: str | None, thickness: float, strict: bool,
     options: dict[str, Any],
 ) -> tuple[ReducedPart, list[str]]:  # fmt: skip
-    """The reduced part of a file, and what its reader has to say."""
+    """Return the reduced part of a file, and the notes of its reader."""
     from fem_mbs.analysis.reduction.reduce import reduce_part
+    from fem_mbs.modelfile.read import load_model
 
-    model, sets, notes = load_part(path, material, thickness, strict)
+    model, sets, notes = load_part(path, material, thickness, strict, load_model)
     try:
         wanted = find_interfaces(model, interfaces, kind, sets)
         return reduce_part(model, wanted, name=model.title or path.stem, **options), notes

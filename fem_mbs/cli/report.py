@@ -1,4 +1,4 @@
-"""What a run has given, in a few tables."""
+"""Print the results of a run in tables."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def print_report(console: Console, results: Results) -> None:
 
 
 def assembly_sentences(report: dict[str, Any]) -> Iterator[str]:
-    """What an assembly has closed and moved, in words."""
+    """Yield sentences on the joints that closing has closed and the parts that it has moved."""
     gaps = report["gaps"]
     shown = ", ".join(f"{name} ({gap:.3g})" for name, gap in list(gaps.items())[:8])
     more = f" and {len(gaps) - 8} more" if len(gaps) > 8 else ""
@@ -116,7 +116,7 @@ def _steps(results: Results) -> Table:
 
 
 def _closing(summary: dict[str, Any]) -> Text:
-    """Closing error of the energy over its range; red where the step has failed."""
+    """Return the closing error of the energy over its range; red where the step has failed."""
     from rich.text import Text
 
     error = summary.get("energy", {}).get("closing_error_relative")
@@ -134,7 +134,7 @@ def _count_of_steps(summary: dict[str, Any], n: int) -> str:
 
 
 def _findings(step: Any) -> Iterator[Table]:
-    """Frequencies, load factors and critical points of a step."""
+    """Yield frequencies, load factors and critical points of a step."""
     s = step.summary
     name = step.name
     if s.get("type") in STABILITY or "eigenvalues" in step.series:
@@ -158,7 +158,7 @@ def _findings(step: Any) -> Iterator[Table]:
 
 
 def _counted(name: str, check: dict[str, Any]) -> str:
-    """What the count of eigenvalues says of the modes found."""
+    """Return a sentence that compares the count of eigenvalues with the modes found."""
     expected, found = int(check["expected"]), int(check["found"])
     if expected == found:
         return f'step "{name}": the count of eigenvalues proves that no mode is missing ({found})'
@@ -168,7 +168,7 @@ def _counted(name: str, check: dict[str, Any]) -> str:
 
 
 def _modes(name: str, s: dict[str, Any]) -> Table:
-    """Frequencies with residuals and, where they are known, effective masses in per cent of the whole.
+    """Return frequencies with residuals and, where they are known, effective masses in per cent of the whole.
 
     Directions without mass are left out; the last row sums over all modes, also over those not shown.
     """
@@ -277,7 +277,7 @@ def _checks(checks: list[dict[str, Any]]) -> Table:
 
 
 def _plain(text: str) -> str:
-    """Text with square brackets as they are."""
+    """Return a text whose square brackets are no marks of `rich`."""
     from rich.markup import escape
 
     return escape(text)

@@ -1,4 +1,4 @@
-"""Tables of what steps have found of complex modes, rotors and stability."""
+"""Print tables of complex modes, rotors and stability."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_ROWS = 60  # of modes, critical speeds and responses shown
 
 
 def make_table(*columns: str) -> Table:
-    """A table of plain look, its first column to the left; texts stand in it as they are, with all their brackets."""
+    """Return a plain table with its first column left-aligned; texts keep their square brackets."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -46,7 +46,7 @@ def make_table(*columns: str) -> Table:
 
 
 def stability_tables(name: str, step: Any) -> Iterator[Table]:
-    """Tables of a step; ``name`` is how it is called in them."""
+    """Yield tables of a step; ``name`` is its title in them."""
     s = step.summary
     kind = s.get("type")
     if kind == "complex_modes":
@@ -69,7 +69,7 @@ def stability_tables(name: str, step: Any) -> Iterator[Table]:
 
 
 def stability_sentences(step: Any) -> Iterator[str]:
-    """What a step says of stability, in words with marks of `rich`; names in them stand as they are."""
+    """Yield sentences on the stability of a step with marks of `rich`; names keep their square brackets."""
     from rich.markup import escape
 
     s = step.summary
@@ -108,7 +108,7 @@ def _onset_sentences(branches: Branches, name: str, unit: str) -> Iterator[str]:
 
 
 def _complex_modes(name: str, s: dict[str, Any]) -> Table:
-    """Frequencies, damping ratios, eigenvalues and residuals; what grows in red."""
+    """Return a table of frequencies, damping ratios, eigenvalues and residuals; growing modes in red."""
     values = as_complex(s["eigenvalues"])
     table = make_table(f"{name}: mode", "frequency [Hz]", "damping ratio [%]", "Re p [1/s]", "Im p [1/s]", "residual")
     residuals = s.get("residuals") or []
@@ -136,7 +136,7 @@ def _complex_modes(name: str, s: dict[str, Any]) -> Table:
 
 
 def _rounded(value: float, noise: float) -> str:
-    """A number, what is below the noise as 0."""
+    """Return a number, 0 if it is below the noise."""
     return "0" if abs(value) <= noise else f"{value:.6g}"
 
 
@@ -196,7 +196,7 @@ def _map(name: str, s: dict[str, Any]) -> Table:
 
 
 def _path(name: str, branches: Branches) -> Table:
-    """Frequencies and growth rates at the first and the last point of each branch."""
+    """Return frequencies and growth rates at the first and the last point of each branch."""
     what, _, unit = branches.label.removesuffix("]").rpartition(" [")
     unit = "" if unit == "-" else f" {unit}"
     table = make_table(f"{name}: eigenvalue", f"from {what.lower()}", "Hz", "Re p [1/s]", "to", "Hz", "Re p [1/s]")

@@ -1,4 +1,4 @@
-"""`fem-mbs stresses`: where and when the stresses of reduced parts are largest, as a table, a file and figures."""
+"""Report place and time of the largest stresses of reduced parts (`fem-mbs stresses`): table, file, figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fem-mbs sweep`: variants of a model file side by side, shown as they go, and their table."""
+"""Run variants of a model file in parallel, show their progress, and print their table (`fem-mbs sweep`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PLAIN_SECONDS = 10.0  # between two plain lines, at most
 
 
 class Interrupted(Exception):
-    """Ctrl-C, after what is done was kept; its text says what."""
+    """Raised by Ctrl-C after finished variants were kept; its text names them."""
 
 
 def run_sweep(
@@ -120,7 +120,7 @@ def _reason(result: Any) -> str | None:
 
 
 class _Plain:
-    """A line at every quarter and failure, and at least every ten seconds while something ends."""
+    """Print a line at every quarter and failure, and at least every ten seconds while variants end."""
 
     def __init__(self, console: Console | None) -> None:
         self._console, self._quarter, self._when = console, 0, monotonic()
@@ -207,7 +207,7 @@ def _print_table(console: Console, table: SweepTable, quantities: Sequence[str])
 
 
 def _head(name: str, unit: str) -> str:
-    """In two lines: the step, and what of it."""
+    """Return a column heading in two lines: the step, and the quantity."""
     step, dot, rest = name.partition(".")
     text = f"{rest} [{unit}]" if unit else rest
     return f"{step}\n{text}" if dot else name

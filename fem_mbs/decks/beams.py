@@ -58,7 +58,7 @@ _SHAPES = {
 
 
 def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
-    """Shape and dimensions for `Model.section`, and thicknesses (2,) along the local directions 1 and 2.
+    """Return shape and dimensions for `Model.section`, and thicknesses (2,) along the local directions 1 and 2.
 
     Raises:
         ModelError: a shape, or dimensions, that have no counterpart.
@@ -107,7 +107,7 @@ def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
 
 
 def directions(conv: Conversion, group: Group) -> np.ndarray:
-    """Local direction 1 (m, 3), normal to the line cells (m, 2) of beams, unit vectors.
+    """Return local direction 1 (m, 3), normal to the line cells (m, 2) of beams, unit vectors.
 
     Raises:
         ModelError: a beam along its direction 1.

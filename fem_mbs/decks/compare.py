@@ -57,7 +57,7 @@ def _without(deck: str, step: int, quantity: str, why: str, status: str = "not c
 
 
 def compare_folder(folder: str | Path, only: Iterable[str] = ()) -> list[Row]:
-    """Rows of all decks (``*.inp``) of a folder, or of those named ``only``, without their ending.
+    """Return rows of all decks (``*.inp``) of a folder, or of those named ``only``, without their ending.
 
     Raises:
         MeshError: there are no decks.
@@ -73,7 +73,7 @@ def compare_folder(folder: str | Path, only: Iterable[str] = ()) -> list[Row]:
 
 
 def compare_deck(path: str | Path) -> list[Row]:
-    """Rows of one deck; one that cannot be run has one row that says why."""
+    """Return rows of one deck; one that cannot be run has one row that says why."""
     from fem_mbs.decks.run import solve_deck
 
     path = Path(path)
@@ -102,7 +102,7 @@ def compare_deck(path: str | Path) -> list[Row]:
 
 
 def _distorted(conv) -> set[str]:
-    """The type C3D8I as "C3D8I distorted", where elements are no parallelepipeds."""
+    """Return the type C3D8I as "C3D8I distorted", where elements are no parallelepipeds."""
     groups = (g for g in conv.groups if g.type == "C3D8I")
     return {"C3D8I distorted" for g in groups if not linear_images(g.cell, conv.deck.x[g.nodes], 1e-3)[1].all()}
 
@@ -146,7 +146,7 @@ def _prints(name: str, dat: DatFile, steps: list[dict[str, Any]], types: set[str
 
 
 def _beam_axes(conv) -> dict[int, np.ndarray]:
-    """Direction (3,) of each beam."""
+    """Return direction (3,) of each beam."""
     out = {}
     for group in conv.groups:
         if group.kind == "beam":
@@ -157,7 +157,7 @@ def _beam_axes(conv) -> dict[int, np.ndarray]:
 
 
 def _on_section(values: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Stress vectors (m, 3) on the sections of beams, of tensors (m, 6) and directions t (m, 3)."""
+    """Return stress vectors (m, 3) on the sections of beams, of tensors (m, 6) and directions t (m, 3)."""
     xx, yy, zz, xy, xz, yz = values.T
     T = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return np.einsum("ijm,mj->mi", T, t)
@@ -277,7 +277,7 @@ def _participation(name: str, modes: Modes, part: dict[str, Any], frequency: np.
 
 
 def table(rows: list[Row]) -> list[str]:
-    """The rows as lines of text."""
+    """Return the rows as lines of text."""
     head = ("deck", "step", "quantity", "measured", "reference", "difference", "margin", "", "why")
     cells = [head] + [
         (
@@ -292,7 +292,7 @@ def table(rows: list[Row]) -> list[str]:
 
 
 def as_json(rows: list[Row]) -> list[dict[str, Any]]:
-    """The rows for a JSON file: numbers that are not there are null."""
+    """Return the rows for a JSON file: numbers that are not there are null."""
     out = []
     for r in rows:
         d = asdict(r)

@@ -139,7 +139,7 @@ def _equation(conv: Conversion, table: _Table, equation) -> None:
 
 
 def _expand(conv: Conversion, nodes, dofs, coefficients, where: str):
-    """Terms in global directions of terms in the axes of the nodes: those of turning nodes are rotations."""
+    """Return terms in global directions of terms in the axes of the nodes: those of turning nodes are rotations."""
     axes, has = conv.transform_of(nodes)
     parts = []
     for node, dof, c, A, local in zip(nodes.tolist(), dofs.tolist(), coefficients, axes, has, strict=True):
@@ -222,7 +222,7 @@ def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
 
 
 def _echelon(rows: np.ndarray) -> np.ndarray:
-    """The same equations (m, 3), each with one unknown that no other one has."""
+    """Return the same equations (m, 3), each with one unknown that no other one has."""
     A = rows.copy()
     pivots: list[int] = []
     for i in range(len(A)):
@@ -281,7 +281,8 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
 
 
 def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarray:
-    """Weights (n,) of the nodes of a distributing coupling: as given, or their shares in the area of the surface."""
+    """Return weights (n,) of the nodes of a distributing coupling: as given, or their shares in the area of the
+    surface."""
     if not coupling.surface or conv.deck.surfaces[coupling.surface].kind != "element":
         if coupling.surface and len(nodes) > 1:
             conv.note(
@@ -298,7 +299,7 @@ def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarra
 
 
 def _is_mean(conv: Conversion, coupling: Coupling) -> bool:
-    """Whether a coupling is *DISTRIBUTING COUPLING with an element DCOUP3D."""
+    """Return whether a coupling is *DISTRIBUTING COUPLING with an element DCOUP3D."""
     return any(
         block.family == "distributing coupling" and np.isin(coupling.ref_node, block.nodes)
         for block in conv.deck.blocks
@@ -307,7 +308,7 @@ def _is_mean(conv: Conversion, coupling: Coupling) -> bool:
 
 # --- supports --------------------------------------------------------------------------------------------------------
 def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]:
-    """Keys (m,), six per node, of the dofs that a support holds, and those of them that exist (m,) bool."""
+    """Return keys (m,), six per node, of the dofs that a support holds, and those of them that exist (m,) bool."""
     nodes = conv.nodes(boundary.nodes)
     dofs = np.array(boundary.dofs) - 1
     node, dof = np.repeat(nodes, len(dofs)), np.tile(dofs, len(nodes))

@@ -203,7 +203,7 @@ class _Labels:
         return out
 
     def parts(self, course: Course):
-        """Loads of a course by kind: the first entry of the kind, its elements (m,) and factors (m,)."""
+        """Yield loads of a course by kind: the first entry of the kind, its elements (m,) and factors (m,)."""
         kind, element = np.divmod(course.keys, self.width)
         for k in np.unique(kind):
             yield self.kinds[k], element[kind == k], course.factors[kind == k]
@@ -270,7 +270,7 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
 
 
 def surface_facets(conv: Conversion, name: str, where: str) -> list[tuple[Group, np.ndarray, np.ndarray]]:
-    """Faces of a surface: group, rows (m,) of its elements, local faces (m,) from 0.
+    """Return faces of a surface: group, rows (m,) of its elements, local faces (m,) from 0.
 
     Raises:
         ModelError: faces of elements other than solids.
@@ -337,7 +337,7 @@ def _body(conv, plan, names, label, load: Dload, elements, vectors, function) ->
 
 
 def _per_length(conv: Conversion, group: Group, load: Dload) -> float:
-    """Mass, area or one, by which a load on beams or trusses becomes a force per length."""
+    """Return mass, area or one, by which a load on beams or trusses becomes a force per length."""
     section = group.section
     if load.label.startswith("P"):
         return 1.0
@@ -398,7 +398,7 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
 
 
 def _change(conv: Conversion, t, start: np.ndarray) -> Given:
-    """Changes of temperature at the nodes of an entry."""
+    """Return changes of temperature at the nodes of an entry."""
     nodes = np.unique(conv.nodes(t.nodes))
     if t.amplitude is not None and np.any(start[nodes]):
         raise ModelError(

@@ -32,7 +32,7 @@ from fem_mbs.model.model import Model
 
 __all__ = [
     "Conversion", "Group", "Note", "axes_at", "constants", "density_of", "expansion_of", "find_groups", "make_mesh",
-    "make_parts", "material_of", "stiffness_matrix",
+    "material_of", "stiffness_matrix",
 ]  # fmt: skip
 
 #: Shapes of solids -> cell, and the letters that choose their integration or are without effect on it.
@@ -148,7 +148,7 @@ class Conversion:
         return self.bent or any(step.nlgeom for step in self.deck.steps)
 
     def is_nonlinear(self, step: Step) -> bool:
-        """Whether a step is geometrically nonlinear."""
+        """Return whether a step is geometrically nonlinear."""
         return step.nlgeom or self.bent
 
     def note(self, text: str, changes: bool = True) -> None:
@@ -156,14 +156,14 @@ class Conversion:
             self.notes.append(Note(text, changes))
 
     def nodes(self, ids) -> np.ndarray:
-        """Nodes (m,) of the model for node ids of the deck."""
+        """Return nodes (m,) of the model for node ids of the deck."""
         return self._order[np.searchsorted(self._sorted, np.asarray(ids))]
 
     def node(self, id_: int) -> int:
         return int(self.nodes([id_])[0])
 
     def element_groups(self, ids: np.ndarray) -> Iterable[tuple[Group, np.ndarray]]:
-        """Groups that hold some of these elements, with the rows (m,) of those in the group, as ``ids`` come."""
+        """Yield groups that hold some of these elements, with the rows (m,) of those in the group, as ``ids`` come."""
         ids = np.asarray(ids)
         for group in self.groups:
             order = np.argsort(group.ids, kind="stable")
@@ -174,7 +174,8 @@ class Conversion:
                 yield group, rows[inside]
 
     def transform_of(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Axes (m, 3, 3), in rows, of the transforms at nodes (m,) of the model, and which have one (m,) bool."""
+        """Return axes (m, 3, 3), in rows, of the transforms at nodes (m,) of the model, and which have one (m,)
+        bool."""
         nodes = np.asarray(nodes)
         axes, has = np.tile(np.eye(3), (len(nodes), 1, 1)), np.zeros(len(nodes), bool)
         for t in self.deck.transforms:
@@ -187,7 +188,7 @@ class Conversion:
 
 # --- axes ------------------------------------------------------------------------------------------------------------
 def _axes(system: str, a, b, c, x: np.ndarray, where: str) -> np.ndarray:
-    """Local axes (n, 3, 3), in rows, at points x (n, 3)."""
+    """Return local axes (n, 3, 3), in rows, at points x (n, 3)."""
     a, b, c = (np.asarray(v, float) for v in (a, b, c))
     if system == "cylindrical":
         axis = b - a
@@ -212,7 +213,7 @@ def _axes(system: str, a, b, c, x: np.ndarray, where: str) -> np.ndarray:
 
 
 def axes_at(orientation: Orientation, x: np.ndarray) -> np.ndarray:
-    """Material axes (n, 3, 3), in rows, of an orientation at points x (n, 3).
+    """Return material axes (n, 3, 3), in rows, of an orientation at points x (n, 3).
 
     Raises:
         ModelError: its points define no axes.
@@ -230,7 +231,7 @@ def axes_at(orientation: Orientation, x: np.ndarray) -> np.ndarray:
 
 # --- elements --------------------------------------------------------------------------------------------------------
 def _solid_kind(block: ElementBlock, conv: Conversion) -> tuple[str, str] | None:
-    """Cell and element of the model for a type of solids, None if there is none."""
+    """Return cell and element of the model for a type of solids, None if there is none."""
     table = SOLIDS if block.family == "solid" else PLANES
     shape = block.shape if block.family == "solid" else block.shape[-1]
     if shape not in table or "CPEG" in block.shape:
@@ -351,7 +352,7 @@ def make_mesh(conv: Conversion) -> None:
 
 
 def _free_ids(conv: Conversion, group: Group, n: int) -> np.ndarray:
-    """Numbers of line cells: those of the elements, of the second halves of three-node elements free ones."""
+    """Return numbers of line cells: those of the elements, of the second halves of three-node elements free ones."""
     if n == len(group.ids):
         return group.ids
     largest = max(int(b.ids.max()) for b in conv.deck.blocks) + 1
@@ -362,7 +363,7 @@ def _free_ids(conv: Conversion, group: Group, n: int) -> np.ndarray:
 
 # --- materials and sections ------------------------------------------------------------------------------------------
 def constants(conv: Conversion, material: Material, table: np.ndarray, temperature: np.ndarray, what: str):
-    """The row of a table over temperature that counts: that of the initial temperature, or the first."""
+    """Return the row of a table over temperature that counts: that of the initial temperature, or the first."""
     if len(table) == 1:
         return table[0]
     start = {c.value for c in conv.deck.initial_conditions if c.kind == "TEMPERATURE"}
@@ -389,14 +390,14 @@ def material_of(conv: Conversion, name: str | None, where: str) -> Material:
 
 
 def density_of(conv: Conversion, material: Material) -> float:
-    """Mass per volume, 0 where none is given."""
+    """Return mass per volume, 0 where none is given."""
     if material.density is None:
         return 0.0
     return float(constants(conv, material, material.density[:, :1], material.density[:, 1], "the density")[0])
 
 
 def stiffness_matrix(conv: Conversion, material: Material) -> np.ndarray:
-    """Matrix (6, 6) of a solid material, components xx, yy, zz, xy, yz, zx with gammas.
+    """Return matrix (6, 6) of a solid material, components xx, yy, zz, xy, yz, zx with gammas.
 
     Raises:
         ModelError: its constants belong to no material.
@@ -434,20 +435,9 @@ def stiffness_matrix(conv: Conversion, material: Material) -> np.ndarray:
 
 
 def expansion_of(conv: Conversion, material: Material) -> tuple[float, ...] | None:
-    """Coefficients of thermal expansion: 1, 3 (11, 22, 33) or 6 (11, 22, 33, 12, 13, 23), or None."""
+    """Return coefficients of thermal expansion: 1, 3 (11, 22, 33) or 6 (11, 22, 33, 12, 13, 23), or None."""
     e = material.expansion
     if e is None:
         return None
     row = constants(conv, material, e.coefficients, e.temperature, "the expansion")
     return tuple(float(v) for v in row)
-
-
-def make_parts(conv: Conversion) -> None:
-    """Solids, beams, trusses, masses, springs and dashpots of the model."""
-    from fem_mbs.decks.beams import make_lines
-    from fem_mbs.decks.points import make_points
-    from fem_mbs.decks.solids import make_solids
-
-    make_solids(conv)
-    make_lines(conv)
-    make_points(conv)

@@ -53,7 +53,7 @@ def _rotary(conv: Conversion, section: RotaryInertia, nodes: np.ndarray, number:
 
 
 def _law(conv: Conversion, section: Spring | Dashpot) -> dict:
-    """Keyword arguments of the model's springs."""
+    """Return keyword arguments of the model's springs."""
     law = np.asarray(section.law, float)
     if section.linear:
         if len(law) > 1:

@@ -173,7 +173,7 @@ class Printer:
 
     # --- forces ----------------------------------------------------------------------------------------------------
     def _external(self, step: StepPlan, frame, time: float) -> np.ndarray | None:
-        """Reactions and loads on nodes (n, 3)."""
+        """Return reactions and loads on nodes (n, 3)."""
         from fem_mbs.system.tangent import control, function_table, matrices_of
 
         job, system = self.job, self.job.system
@@ -225,7 +225,7 @@ class Printer:
         return forces
 
     def _drive_moment(self, step: StepPlan, frame, ref: int) -> np.ndarray:
-        """Moments (3,) of the drivers of a node's rotation."""
+        """Return moments (3,) of the drivers of a node's rotation."""
         total = np.zeros(3)
         for name, node, axis in self.conv.turned:
             if node == ref:
@@ -233,7 +233,7 @@ class Printer:
         return total
 
     def _joint_output(self, step: StepPlan, name: str, label: str) -> float:
-        """An output of the element of a joint, at the state of the step."""
+        """Return an output of the element of a joint, at the state of the step."""
         job, system = self.job, self.job.system
         for block in system.blocks:
             for group, first, last in block.groups:
@@ -287,7 +287,7 @@ class Printer:
                 self._moments(request, time)
 
     def _table(self, group: Group, frame) -> np.ndarray:
-        """Outputs (m, k) of the elements of a group, as they come."""
+        """Return outputs (m, k) of the elements of a group, as they come."""
         block = self._block(group)
         return np.column_stack([frame[f"{group.name}/{label}"] for label in block.type.outputs])
 
@@ -326,7 +326,7 @@ class Printer:
         return points, values[..., _ORDER].reshape(-1, 6)
 
     def _energy_density(self, group: Group, rows, strain: np.ndarray) -> np.ndarray:
-        """E.C E/2 (e, q) of strains (e, q, 6), components of the tensor in global axes."""
+        """Return E.C E/2 (e, q) of strains (e, q, 6), components of the tensor in global axes."""
         if group.axes is not None:
             A = group.axes[rows][:, None]
             strain = _six(A @ _tensor(strain) @ np.swapaxes(A, -1, -2), sort=False)
@@ -338,7 +338,7 @@ class Printer:
         return 0.5 * np.einsum("eqi,ij,eqj->eq", gamma, C, gamma)
 
     def _beam_points(self, request, group: Group, rows, name, frame):
-        """Stresses of RECT beams at the integration points of the solids that CalculiX makes of them."""
+        """Return stresses of RECT beams at the integration points of the solids that CalculiX makes of them."""
         if name != "S" or group.section.shape != "RECT":
             self._unknown(request, name, f"of beams with a section {group.section.shape}")
             return None
@@ -423,12 +423,12 @@ class Printer:
 
 
 def _full(values: np.ndarray) -> np.ndarray:
-    """Six components of tensors, of those in the plane (xx, yy, zz, xy) too."""
+    """Return six components of tensors, of those in the plane (xx, yy, zz, xy) too."""
     return np.pad(values, ((0, 0), (0, 0), (0, 6 - values.shape[-1])))
 
 
 def _six(T: np.ndarray, sort: bool = True) -> np.ndarray:
-    """Components (..., 6) xx, yy, zz, xy, xz, yz (or, not sorted, yz before zx) of tensors (..., 3, 3)."""
+    """Return components (..., 6) xx, yy, zz, xy, xz, yz (or, not sorted, yz before zx) of tensors (..., 3, 3)."""
     six = np.stack([T[..., 0, 0], T[..., 1, 1], T[..., 2, 2], T[..., 0, 1], T[..., 1, 2], T[..., 2, 0]], axis=-1)
     return six[..., _ORDER] if sort else six
 

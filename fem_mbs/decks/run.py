@@ -13,10 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fem_mbs.decks.beams import make_lines
 from fem_mbs.decks.constraints import make_constraints, nodes_of_constraints, tie_facets
 from fem_mbs.decks.loads import make_loads, plan_loads
-from fem_mbs.decks.model import Conversion, Note, find_groups, make_mesh, make_parts
+from fem_mbs.decks.model import Conversion, Note, find_groups, make_mesh
+from fem_mbs.decks.points import make_points
 from fem_mbs.decks.prints import Printer
+from fem_mbs.decks.solids import make_solids
 from fem_mbs.decks.steps import StepPlan, make_steps
 from fem_mbs.decks.time import Timeline
 from fem_mbs.errors import AnalysisError, ModelError
@@ -47,12 +50,12 @@ class Converted:
 
 
 def is_deck(path: str | Path) -> bool:
-    """Whether a file is a deck, by its name."""
+    """Return whether a file is a deck, by its name."""
     return Path(path).suffix.lower() == ".inp"
 
 
 def convert(deck: Deck, part: bool = False) -> Converted:
-    """The model of a deck, with its steps; the deck of a ``part`` may have none.
+    """Return the model of a deck, with its steps; the deck of a ``part`` may have none.
 
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
@@ -73,7 +76,9 @@ def _convert(deck: Deck, part: bool) -> Converted:
     plan = plan_loads(conv, timeline)
     tie_facets(conv)
     make_mesh(conv)
-    make_parts(conv)
+    make_solids(conv)
+    make_lines(conv)
+    make_points(conv)
     make_constraints(conv, timeline)
     make_loads(conv, plan)
     steps = make_steps(conv, timeline, plan) if deck.steps or not part else []
@@ -101,14 +106,14 @@ def strictly(converted: Converted, strict: bool = True) -> None:
 
 
 def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exception:
-    """A loose model in a linear step is bad input; what is bad input has a place."""
+    """Return a loose model in a linear step is bad input; what is bad input has a place."""
     if isinstance(error, AnalysisError) and "loose" not in str(error):
         return error
     return _with_place(converted.deck, error)
 
 
 def _with_place(deck: Deck, error: Exception) -> ModelError:
-    """The error with file and line of the step or material that it names, or with the file."""
+    """Return the error with file and line of the step or material that it names, or with the file."""
     text = str(error)
     if text.startswith(deck.files):
         return error if isinstance(error, ModelError) else ModelError(text)

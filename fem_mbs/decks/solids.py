@@ -48,8 +48,8 @@ def make_solids(conv: Conversion) -> None:
 
 
 def _mass(group: Group, dynamic: bool) -> str:
-    """Mass of a part: integrated as CalculiX does, with the points of the stiffness.  Where they are fewer than the
-    nodes, the matrix may be singular, which only steps in time would mind."""
+    """Return mass of a part: integrated as CalculiX does, with the points of the stiffness.  Where they are fewer than
+    the nodes, the matrix may be singular, which only steps in time would mind."""
     if group.element == "incompatible" and not dynamic:
         return "incompatible"
     points, _ = shapes.rule(group.cell, group.rule)
@@ -62,7 +62,7 @@ def thickness(group: Group) -> float:
 
 
 def _measure(group: Group, X: np.ndarray, points, weights) -> np.ndarray:
-    """Volumes (n, q) of the integration points of elements with nodes at X (n, k, 3)."""
+    """Return volumes (n, q) of the integration points of elements with nodes at X (n, k, 3)."""
     if not group.state:
         return np.linalg.det(shapes.jacobians(group.cell, X, points)) * weights
     area = np.linalg.det(shapes.jacobians(group.cell, X[..., :2], points)) * weights
@@ -86,21 +86,21 @@ def _check_cells(conv: Conversion, group: Group) -> None:
 
 
 def volumes(group: Group, x: np.ndarray) -> np.ndarray:
-    """Volumes (n,) of solids with nodes at x (n, k, 3), with their own integration points."""
+    """Return volumes (n,) of solids with nodes at x (n, k, 3), with their own integration points."""
     return _measure(group, x, *shapes.rule(group.cell, group.rule)).sum(axis=1)
 
 
 def nodal_volumes(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Shares (m, k) of the nodes in the volumes of solids ``rows`` (m,), of all nodes at x (nodes, 3): the integrals of
-    their shape functions, with the points of the stiffness, as in CalculiX."""
+    """Return shares (m, k) of the nodes in the volumes of solids ``rows`` (m,), of all nodes at x (nodes, 3): the
+    integrals of their shape functions, with the points of the stiffness, as in CalculiX."""
     points, weights = shapes.rule(group.cell, group.rule)
     X = x[group.nodes[rows]]
     return _measure(group, X, points, weights) @ shapes.shape_functions(group.cell, points)
 
 
 def nodal_areas(group: Group, rows: np.ndarray, faces: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Shares (nodes,) of all nodes, at x (nodes, 3), in the area of faces: local ``faces`` (m,), from 0, of the solids
-    ``rows`` (m,).  The integrals of the shape functions, none of which is more than round-off at corners of flat
+    """Return shares (nodes,) of all nodes, at x (nodes, 3), in the area of faces: local ``faces`` (m,), from 0, of the
+    solids ``rows`` (m,).  The integrals of the shape functions, none of which is more than round-off at corners of flat
     triangles with six nodes, and negative at those of quadrilaterals with eight."""
     total = np.zeros(len(x))
     for face in np.unique(faces):

@@ -48,7 +48,7 @@ class StepPlan:
 
 
 def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPlan]:
-    """The steps of the model; those that are not supported are noted.
+    """Return the steps of the model; those that are not supported are noted.
 
     Raises:
         ModelError: no step can be computed, or one cannot with what went before.
@@ -168,7 +168,7 @@ def _masses(conv: Conversion, step: Step) -> None:
 
 
 def _motions(conv: Conversion) -> list[str]:
-    """Names of motions and equations with a right side."""
+    """Return names of motions and equations with a right side."""
     return list(conv.drivers)
 
 
@@ -219,8 +219,8 @@ def _complex_modes(conv: Conversion, step: Step, name: str, preload: str, made: 
 
 
 def _before_motion(conv: Conversion, index: int) -> bool:
-    """Whether the next general step other than a linear STATIC is a nonlinear DYNAMIC, so that this one must leave a
-    state to go on from."""
+    """Return whether the next general step other than a linear STATIC is a nonlinear DYNAMIC, so that this one must
+    leave a state to go on from."""
     for step in conv.deck.steps[index + 1 :]:
         if is_general(step) and (step.procedure == "DYNAMIC" or conv.is_nonlinear(step)):
             return step.procedure == "DYNAMIC" and conv.is_nonlinear(step)
@@ -269,7 +269,7 @@ def _dynamic(
 
 
 def _every(prints: tuple[OutputRequest, ...], n: int) -> int:
-    """Number of states to keep of n time steps, so that every printed one is among them."""
+    """Return number of states to keep of n time steps, so that every printed one is among them."""
     every = [o.frequency for o in prints if o.frequency > 0 and o.variables]
     if not every:
         return min(n, 100)

@@ -98,17 +98,18 @@ class Timeline:
         return cls(tuple(steps), tuple(start), tuple(end), tuple(times))
 
     def time_of(self, index: int) -> float:
-        """Total time at the end of step ``index``; of a step that passes none, of the last one before it that does."""
+        """Return total time at the end of step ``index``; of a step that passes none, of the last one before it that
+        does."""
         return self.times[index]
 
 
 def passes_time(step: Step) -> bool:
-    """Whether total time goes on during a step."""
+    """Return whether total time goes on during a step."""
     return is_general(step) or (step.supported and step.procedure == "STATIC")
 
 
 def is_general(step: Step) -> bool:
-    """Whether a step passes time and leaves its state to the next."""
+    """Return whether a step passes time and leaves its state to the next."""
     return step.supported and step.procedure in ("STATIC", "DYNAMIC") and not step.perturbation
 
 
@@ -144,7 +145,7 @@ def courses(
     ended: Sequence[bool],
     before: Iterable[Given] = (),
 ) -> tuple[list[Course], list[str]]:
-    """Functions of total time of all quantities that the general steps give values.
+    """Return functions of total time of all quantities that the general steps give values.
 
     Args:
         given: of each general step, in order, its entries; ``ended``: whether it ends the entries of earlier steps.
@@ -205,8 +206,8 @@ def courses(
 def _function(
     deck: Deck, timeline: Timeline, ratio: np.ndarray, law: np.ndarray, held: np.ndarray, fresh: np.ndarray
 ) -> TimeFunction:
-    """The course of values ``ratio`` (steps + 1,) by the amplitudes ``law`` (0: the rule of the step); an amplitude of
-    the time of a step ends with the step that was given it (``fresh``), the value stays."""
+    """Return the course of values ``ratio`` (steps + 1,) by the amplitudes ``law`` (0: the rule of the step); an
+    amplitude of the time of a step ends with the step that was given it (``fresh``), the value stays."""
     names = list(deck.amplitudes)
     t, v = [0.0], [float(ratio[0]) if held[0] else 0.0]
     for s, (start, end) in enumerate(zip(timeline.start, timeline.end, strict=True)):
@@ -237,7 +238,7 @@ def _function(
 
 
 def amplitude_points(amplitude: Amplitude, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
-    """Points of an amplitude over a step, in total time, with its ends.
+    """Return points of an amplitude over a step, in total time, with its ends.
 
     Raises:
         ModelError: definitions other than TABULAR.

@@ -72,7 +72,7 @@ _LIBM: dict[str, tuple[Callable[..., float], Any]] = {
 
 
 def libm(name: str, x: Any, y: Any = None) -> Any:
-    """A function of the C library for every element of x (and y, broadcast): float64 array of the common shape.
+    """Return a function of the C library for every element of x (and y, broadcast): float64 array of the common shape.
 
     The result for an element does not depend on its neighbours, bit for bit. Domain errors give NaN, poles and
     overflow give infinity.
@@ -201,14 +201,14 @@ class Expression:
         return list(np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in values)))
 
     def __call__(self, *values: Any) -> Any:
-        """The value; one argument per variable, broadcast to a common shape, which is that of the result."""
+        """Return the value; one argument per variable, broadcast to a common shape, which is that of the result."""
         arrays = self._prepare(values)
         with np.errstate(all="ignore"):
             f = _evaluate(self._tree, [(a, None, None) for a in arrays])[0]
         return _fill(f, arrays[0].shape)
 
     def jet(self, *values: Any) -> tuple[Any, Any, Any]:
-        """Value, first and second derivative with respect to the first variable, each of the common shape."""
+        """Return value, first and second derivative with respect to the first variable, each of the common shape."""
         arrays = self._prepare(values)
         shape = arrays[0].shape
         first = (arrays[0], np.ones(shape), np.zeros(shape))
@@ -410,7 +410,7 @@ def _is_constant(node: Any) -> bool:
 
 
 def _affine(node: Any) -> tuple[float, float] | None:
-    """(a, b) if the node is a + b x of the first variable x, with constant a and b; else None."""
+    """Return (a, b) if the node is a + b x of the first variable x, with constant a and b; else None."""
     if _is_constant(node):
         with np.errstate(all="ignore"):
             return float(_evaluate(node, [])[0]), 0.0
@@ -508,7 +508,7 @@ def _evaluate(node: Any, values: list[_Jet]) -> _Jet:
 
 
 def _condition(node: Any, values: list[_Jet]) -> tuple[Any, Any]:
-    """Truth at the point, and just to the right of it: the latter selects the branch whose derivatives count."""
+    """Return truth at the point, and just to the right of it: the latter selects the branch whose derivatives count."""
     match node:
         case _Compare():
             now = after = np.True_
@@ -604,7 +604,7 @@ def _power(a: _Jet, b: _Jet) -> _Jet:
 
 
 def _extreme(a: _Jet, b: _Jet, sign: float) -> _Jet:
-    """The larger (sign 1) or smaller (sign -1) of two; NaN if one is NaN, as a chosen a or as the other b."""
+    """Return the larger (sign 1) or smaller (sign -1) of two; NaN if one is NaN, as a chosen a or as the other b."""
     take = (sign * a[0] >= sign * b[0]) | np.isnan(a[0])
     f = np.where(take, a[0], b[0])
     if a[1] is None and b[1] is None:
@@ -626,7 +626,7 @@ def _atan2(y: _Jet, x: _Jet) -> _Jet:
 
 
 def _call(name: str, a: _Jet) -> _Jet:
-    """A function of one argument: f(u), f' u', f'' u'^2 + f' u''."""
+    """Return a function of one argument: f(u), f' u', f'' u'^2 + f' u''."""
     u = a[0]
     if name == "sign":
         return np.sign(u), None, None
@@ -645,7 +645,7 @@ def _call(name: str, a: _Jet) -> _Jet:
 
 
 def _derivatives(name: str, u: Any, f: Any) -> tuple[Any, Any]:
-    """First and second derivative at u of a smooth function whose value there is f."""
+    """Return first and second derivative at u of a smooth function whose value there is f."""
     match name:
         case "sin":
             return libm("cos", u), -f

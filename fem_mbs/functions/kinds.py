@@ -60,20 +60,21 @@ class TimeFunction(ABC):
         """(f', f'') at the times t, shape (n,); at a kink those to its right."""
 
     def __call__(self, t: Any) -> Any:
-        """The values at t (any shape): float64 of the same shape."""
+        """Return the values at t (any shape): float64 of the same shape."""
         times = np.asarray(t, dtype=float)
         with np.errstate(all="ignore"):  # NaN and infinity are the caller's to judge, see check()
             return _shaped(self._value(times.reshape(-1)), times)
 
     def jet(self, t: Any) -> tuple[Any, Any, Any]:
-        """(f, f', f'') at t (any shape), each float64 of the same shape; at a kink the derivatives to its right."""
+        """Return (f, f', f'') at t (any shape), each float64 of the same shape; at a kink the derivatives to its
+        right."""
         times = np.asarray(t, dtype=float)
         flat = times.reshape(-1)
         with np.errstate(all="ignore"):
             return tuple(_shaped(v, times) for v in (self._value(flat), *self._slopes(flat)))
 
     def kinks_between(self, start: float, end: float) -> np.ndarray:
-        """The kinks with start < t <= end, sorted."""
+        """Return the kinks with start < t <= end, sorted."""
         return self.kinks[(self.kinks > start) & (self.kinks <= end)]
 
     def check(self, t: Any, name: str = "", derivatives: bool = False) -> None:
@@ -90,7 +91,7 @@ class TimeFunction(ABC):
 
 
 def _shaped(values: Any, times: np.ndarray) -> Any:
-    """A copy of its own, broadcast to the shape of ``times``; a numpy scalar for a single time."""
+    """Return a copy of its own, broadcast to the shape of ``times``; a numpy scalar for a single time."""
     return np.array(np.broadcast_to(np.asarray(values, dtype=float), (times.size,))).reshape(times.shape)[()]
 
 
@@ -329,7 +330,7 @@ class Table(TimeFunction):
         return every[(every > start) & (every <= end)]
 
     def _locate(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Interval, time since its start, and -1, 0, 1 for times before, within and after the table."""
+        """Return interval, time since its start, and -1, 0, 1 for times before, within and after the table."""
         first, last = self.times[0], self.times[-1]
         n = len(self.times)
         if self.periodic:
@@ -390,7 +391,7 @@ class Table(TimeFunction):
 
 
 def _polynomial(coefficients: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Horner's rule along the first axis, the highest power first."""
+    """Return Horner's rule along the first axis, the highest power first."""
     result = coefficients[0]
     for c in coefficients[1:]:
         result = result * x + c
@@ -547,7 +548,7 @@ class DoubleIntegral(TimeFunction):
         return self.function.kinks_between(start, end)
 
     def _moments(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Integrals of g and of (b - t) g over [a, b], shape (n,)."""
+        """Return integrals of g and of (b - t) g over [a, b], shape (n,)."""
         half = 0.5 * (b - a)
         t = a[:, None] + half[:, None] * (self._POINTS + 1.0)
         g = self._WEIGHTS * np.asarray(self.function(t), float)
@@ -640,7 +641,7 @@ def make_function(
     folder: str | Path | None = None,
     functions: Mapping[str, TimeFunction] | None = None,
 ) -> TimeFunction:
-    """A TimeFunction from what a model file says.
+    """Return a TimeFunction from what a model file says.
 
     Parameters
     ----------
@@ -771,7 +772,7 @@ class _Parameters:
         return value
 
     def row(self, key: str) -> np.ndarray:
-        """A list of finite numbers, shape (n,)."""
+        """Return a list of finite numbers, shape (n,)."""
         values = self.required(key)
         if isinstance(values, str | bytes | Mapping) or not isinstance(values, Sequence | np.ndarray):
             raise self.error(f"{key} = {values!r} must be a list of numbers.")
@@ -799,7 +800,7 @@ def _constant_speed(p: _Parameters) -> TimeFunction:
 
 
 def _ends(p: _Parameters) -> tuple[float, float]:
-    """The values before and after a change; equal ones would make the function a constant in disguise."""
+    """Return the values before and after a change; equal ones would make the function a constant in disguise."""
     a, b = p.number("start_value", 0.0), p.number("end_value", 1.0)
     if a == b:
         raise p.error(f'start_value and end_value are both {a!r}; give two values, or use kind = "constant".')
@@ -875,7 +876,7 @@ def _check_times(times: np.ndarray, title: str, rows: Sequence[str]) -> None:
 
 
 def _closed(times: np.ndarray, values: np.ndarray, title: str) -> np.ndarray:
-    """The values with the last made equal to the first, which it must be up to rounding."""
+    """Return the values with the last made equal to the first, which it must be up to rounding."""
     if abs(values[-1] - values[0]) > 1e-9 * np.max(np.abs(values)):
         raise ModelError(
             f"{title}: a periodic table must end with the value it starts with, but {float(values[0])!r} at "
@@ -991,7 +992,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _column(p: _Parameters, key: str, default: int, header: list[str] | None, where: str) -> int:
-    """The index of a column that is given by number, counted from 1, or by its name in the header."""
+    """Return the index of a column that is given by number, counted from 1, or by its name in the header."""
     value = p.spec.get(key, default)
     if isinstance(value, str):
         if header is None:

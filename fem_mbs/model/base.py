@@ -93,8 +93,8 @@ _LOOK_ONLY = ("Sensor", "Initial", "Assembly", "Step", "Rotor", "Model", "Reduct
 
 
 def remembered(method):
-    """A call of the builder that makes a group of elements, kept in `ModelBase._said`: modifications repeat it with
-    other sections (`fem_mbs.model.components.made_again`)."""
+    """Return a call of the builder that makes a group of elements, kept in `ModelBase._said`: modifications repeat it
+    with other sections (`fem_mbs.model.components.made_again`)."""
 
     @wraps(method)
     def call(self, name, *args, **options):
@@ -293,8 +293,8 @@ class ModelBase:
         return v
 
     def nodes_of(self, place, owner: str = "Model") -> np.ndarray:
-        """Node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself, so do those
-        of an array."""
+        """Return node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself, so do
+        those of an array."""
         if isinstance(place, np.ndarray):
             if place.dtype.kind in "iu" and place.ndim == 1 and (place >= 0).all() and (place < self.n_nodes).all():
                 return place.astype(np.int64)
@@ -329,7 +329,7 @@ class ModelBase:
         return self._find("body, node or mesh", mesh, table, owner)
 
     def node_of(self, place: str, owner: str = "Model") -> int:
-        """The node of a body, of a named node or of a set of one node."""
+        """Return the node of a body, of a named node or of a set of one node."""
         mesh, colon, name = str(place).partition(":")
         if mesh in self.meshes and colon:
             part, first = self.meshes[mesh]
@@ -347,7 +347,7 @@ class ModelBase:
         return np.array([[c, -s], [s, c]])
 
     def _point(self, place: str, point, owner: str) -> tuple[int, np.ndarray]:
-        """Node and offset in its axes of a point given in global coordinates (None: the node itself)."""
+        """Return node and offset in its axes of a point given in global coordinates (None: the node itself)."""
         if place == "ground":
             if point is None:
                 raise ModelError(f'{owner}: a point of "ground" needs its coordinates; add point = [...]')
@@ -365,7 +365,7 @@ class ModelBase:
         return node, offset
 
     def _function(self, spec, owner: str, load: bool) -> int:
-        """Index of a time function among those in use; -1 for none."""
+        """Return index of a time function among those in use; -1 for none."""
         if spec is None:
             spec = 1.0 if load else 0.0
         name = owner
@@ -413,7 +413,7 @@ class ModelBase:
         self.materials[name] = Material(name, E, nu, density=density, G=G, expansion=expansion)
 
     def _plain_material(self, owner: str, name: str) -> Material:
-        """An isotropic material by its name, as beams and trusses need it."""
+        """Return an isotropic material by its name, as beams and trusses need it."""
         if name in self.solid_materials:
             raise ModelError(f'{owner}: material "{name}" is for solids; give a `material`, or a section "matrix"')
         return self._find("material", name, self.materials, owner)
@@ -496,7 +496,7 @@ class ModelBase:
         self._names.add(name, None, 1)
 
     def _cells(self, owner: str, on) -> np.ndarray:
-        """Line cells (n, 2) of "mesh", "mesh:set", or of a list [place, place]."""
+        """Return line cells (n, 2) of "mesh", "mesh:set", or of a list [place, place]."""
         if isinstance(on, (list, tuple)):
             if len(on) != 2:
                 raise ModelError(f"{owner}: on = {on!r} must be a mesh's set or two nodes")
@@ -525,7 +525,7 @@ class ModelBase:
         return 0.0 if node == GROUND else self._rotation.get(node, 0.0)
 
     def _turning(self, place: str, owner: str) -> int:
-        """Node of a place that must have a rotation; ground has one."""
+        """Return node of a place that must have a rotation; ground has one."""
         if place == "ground":
             return GROUND
         node = self.node_of(place, owner)
@@ -533,7 +533,7 @@ class ModelBase:
         return node
 
     def _triad(self, owner: str, axis) -> np.ndarray:
-        """Right-handed triad (columns u, v, axis)."""
+        """Return right-handed triad (columns u, v, axis)."""
         axis = self._axis(axis, owner)
         u = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
         u /= np.linalg.norm(u)
@@ -550,7 +550,8 @@ class ModelBase:
         return v / length
 
     def _angle(self, owner: str, nodes, axis, pointer=None, turn=None) -> JointCoordinate:
-        """The angle by which the second of two nodes turns more than the first, in space about an axis of the first.
+        """Return the angle by which the second of two nodes turns more than the first, in space about an axis of the
+        first.
 
         ``pointer`` (space) is the direction, fixed in the second node, whose angle counts; None: one across the axis.
         ``turn`` is the rotation by which the second stands off the place where the angle is zero: an angle in the

@@ -35,7 +35,7 @@ RELEASES = ("rotation x", "rotation y", "rotation z")
 
 
 def director_columns(M: np.ndarray) -> dict[str, np.ndarray]:
-    """Parameters of `director_mass3` from its matrices (n, 8, 8)."""
+    """Return parameters of `director_mass3` from its matrices (n, 8, 8)."""
     return {f"M{i + 1}{j + 1}": M[:, i, j] for i in range(8) for j in range(i, 8)}
 
 
@@ -394,7 +394,7 @@ class Beams(ModelBase):
             self._space_mass(beam, line, M, offsets, triads)
 
     def _axes(self, beam: _Beam, chord: np.ndarray, towards, curved: bool) -> list[np.ndarray]:
-        """Section's axes (n, 3, 3) at both ends of the elements, before twist."""
+        """Return section's axes (n, 3, 3) at both ends of the elements, before twist."""
         if curved:
             tangents = B.smooth_tangents(beam.cells, chord, beam.owner)
         else:
@@ -414,7 +414,7 @@ class Beams(ModelBase):
         return tuple(self._number(v, owner, "twist") for v in value)
 
     def _start_rotations(self, cells: np.ndarray) -> np.ndarray:
-        """Rotations (n, 2, 3, 3) of the nodes of cells at the start."""
+        """Return rotations (n, 2, 3, 3) of the nodes of cells at the start."""
         nodes, inverse = np.unique(cells, return_inverse=True)
         R = np.broadcast_to(np.eye(3), (len(nodes), 3, 3)).copy()
         for node in self._rotation.keys() & set(nodes.tolist()):
@@ -422,7 +422,7 @@ class Beams(ModelBase):
         return R[inverse.reshape(cells.shape)]
 
     def _orientation(self, owner: str, value, cells: np.ndarray):
-        """Orientation vectors (n, 3) at both ends, or None for both."""
+        """Return orientation vectors (n, 3) at both ends, or None for both."""
         if value is None:
             return None, None
         nodes, inverse = np.unique(cells, return_inverse=True)

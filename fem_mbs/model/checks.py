@@ -109,7 +109,7 @@ class Outcome:
 def measure(
     t: np.ndarray, values: np.ndarray, quantity: str, at: float | None = None
 ) -> tuple[float | None, float | None]:
-    """A quantity of a series and its time; (None, None) if the series does not have it.
+    """Return a quantity of a series and its time; (None, None) if the series does not have it.
 
     The first maximum is the first one from which the series falls by more than a thousandth of its range, so that
     round-off at the start does not count; likewise the first minimum.  "extreme" is the value of the largest magnitude;
@@ -139,7 +139,8 @@ def measure(
 
 
 def _first_extreme(values: np.ndarray) -> int | None:
-    """Row of the first maximum: the series has risen by _SWING of its range before and falls by as much after it."""
+    """Return row of the first maximum: the series has risen by _SWING of its range before and falls by as much after
+    it."""
     swing = _SWING * float(np.ptp(values))
     if swing == 0.0:
         return None

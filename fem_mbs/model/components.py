@@ -66,7 +66,8 @@ def group_call(model: ModelBase, group: str) -> dict:
 
 
 def made_again(model: ModelBase, group: str, sections: Mapping[str, Section]) -> list[Block]:
-    """Blocks of a group of beams or trusses, as its call makes them with these sections; the model stays as it is.
+    """Return blocks of a group of beams or trusses, as its call makes them with these sections; the model stays as it
+    is.
 
     Raises:
         ModelError: of the call.
@@ -89,5 +90,5 @@ def made_again(model: ModelBase, group: str, sections: Mapping[str, Section]) ->
 
 
 def part_name(model: ModelBase, label: str) -> str:
-    """The user's name of the part that elements with a label belong to."""
+    """Return the user's name of the part that elements with a label belong to."""
     return model.solid_groups[label].part if label in model.solid_groups else label

@@ -124,7 +124,7 @@ class Frames(ModelBase):
 
     # --- to arrays -------------------------------------------------------------------------------------------------
     def _centrifugal_blocks(self, blocks: list[Block]) -> list[Block]:
-        """One block of centrifugal elements per inertia block."""
+        """Return one block of centrifugal elements per inertia block."""
         frame, dim = self._rotating, self.dimension
         if frame is None:
             return []

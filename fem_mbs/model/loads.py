@@ -49,7 +49,7 @@ class Loads(ModelBase):
         )
 
     def _vectors(self, value, owner: str, key: str, on, point=None) -> np.ndarray:
-        """A vector (dimension,), or one for each node of a place (n, dimension)."""
+        """Return a vector (dimension,), or one for each node of a place (n, dimension)."""
         if np.ndim(value) != 2:
             return self._vector(value, owner, key)
         n = len(self.nodes_of(on, owner))
@@ -62,7 +62,7 @@ class Loads(ModelBase):
         return v
 
     def _turned_back(self, nodes, vector: np.ndarray) -> np.ndarray:
-        """A global vector, or one per node, in the body axes of nodes (n, dimension)."""
+        """Return a global vector, or one per node, in the body axes of nodes (n, dimension)."""
         values = np.tile(vector, (len(nodes), 1)) if vector.ndim == 1 else vector.copy()
         for i in self._rotation.keys() & {int(n) for n in nodes}:
             mine = np.asarray(nodes) == i
@@ -201,6 +201,6 @@ def _column(block: Block, name: str) -> np.ndarray:
 
 
 def _frame(block: Block, letter: str) -> tuple[np.ndarray, np.ndarray]:
-    """Section axes (n, 3, 3) and offset (n, 3) of spatial beams at end p or q, in the node's body axes."""
+    """Return section axes (n, 3, 3) and offset (n, 3) of spatial beams at end p or q, in the node's body axes."""
     A = np.stack([_column(block, f"A{i}{j}_{letter}") for i in "123" for j in "123"], axis=1).reshape(-1, 3, 3)
     return A, np.stack([_column(block, f"a{c}_{letter}") for c in "xyz"], axis=1)

@@ -222,7 +222,7 @@ class ReducedParts(ModelBase):
                 )
 
     def _shapes(self, owner: str, part: ReducedPart, reference: str) -> tuple[np.ndarray, np.ndarray]:
-        """Shapes (n, k) without rigid-body motions, by rising frequency, and their w^2 [1/s^2]."""
+        """Return shapes (n, k) without rigid-body motions, by rising frequency, and their w^2 [1/s^2]."""
         if reference == "mean":
             away = part.rigid.T @ part.mass
         else:
@@ -316,7 +316,7 @@ class ReducedParts(ModelBase):
         return np.diag(2.0 * ratios * np.sqrt(body.stiffness.diagonal() * np.maximum(body.mass.diagonal(), 0.0)))
 
     def _stiffening(self, owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> dict[str, np.ndarray]:
-        """Geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin."""
+        """Return geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin."""
         kinds = ("none", "interfaces", "centrifugal", "inertia", "all")
         if kind not in kinds:
             raise ModelError(f"{owner}: stiffening = {kind!r} must be one of {', '.join(kinds)}")
@@ -354,7 +354,7 @@ class ReducedParts(ModelBase):
     def _interface(
         self, name: str, body: ReducedPart, interface: Interface, frame: int, centre, start, R, given, scalars
     ) -> int:
-        """The node of an interface, and its ties."""
+        """Return the node of an interface, and its ties."""
         dim, n = self.dimension, body.size
         label = f"{name}:{interface.name}"
         rows = body.boundary[body.interface_rows(interface.name)]
@@ -384,7 +384,7 @@ class ReducedParts(ModelBase):
 
 
 def shifted(moments: Moments, arm: np.ndarray) -> Moments:
-    """Moments with positions counted from a point ``arm`` (dim,) away: c - arm for c."""
+    """Return moments with positions counted from a point ``arm`` (dim,) away: c - arm for c."""
     m, first, linear = moments.mass, moments.first, moments.linear
     return replace(
         moments,
@@ -395,7 +395,8 @@ def shifted(moments: Moments, arm: np.ndarray) -> Moments:
 
 
 def moved_loads(stiffening: Mapping[str, np.ndarray], arm: np.ndarray) -> dict[str, np.ndarray]:
-    """Geometric stiffness by loads of a frame that stands at ``arm`` (dim,) from the point that it was found for.
+    """Return geometric stiffness by loads of a frame that stands at ``arm`` (dim,) from the point that it was found
+    for.
 
     That point has the acceleration a - alpha x arm - w x (w x arm) with a of the frame.
     """

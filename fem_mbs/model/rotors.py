@@ -16,8 +16,8 @@ __all__ = ["Rotor", "Rotors", "Unbalance", "across"]
 
 
 def across(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors e, f across an axis (3,), e x f along it: e is the next axis of coordinates after the one nearest to
-    the axis (y for x, z for y, x for z), made perpendicular."""
+    """Return unit vectors e, f across an axis (3,), e x f along it: e is the next axis of coordinates after the one
+    nearest to the axis (y for x, z for y, x for z), made perpendicular."""
     e = np.eye(3)[(int(np.abs(axis).argmax()) + 1) % 3]
     e = e - (e @ axis) * axis
     e /= np.linalg.norm(e)
@@ -199,7 +199,7 @@ class Rotors(ModelBase):
         return found.tolist()
 
     def _matrices(self, value, k: int, table: bool, owner: str, key: str) -> np.ndarray:
-        """Matrices (k, 2, 2) of what may be said of them."""
+        """Return matrices (k, 2, 2) of what may be said of them."""
         if value is None:
             return np.zeros((k, 2, 2))
         try:
@@ -285,7 +285,7 @@ class Rotors(ModelBase):
         return found
 
     def _frequencies(self, given, owner: str) -> list[float]:
-        """Rising frequencies [Hz] of a list, or of {start, end, n, spacing}."""
+        """Return rising frequencies [Hz] of a list, or of {start, end, n, spacing}."""
         if isinstance(given, dict):
             n, spacing = given.get("n"), given.get("spacing", "linear")
             whole = isinstance(n, int) and not isinstance(n, bool) and 1 <= n <= 1_000_000

@@ -41,7 +41,7 @@ __all__ = ["Sensor", "make_sensor", "node_values", "sensor_kinds"]
 
 
 def node_values(time: np.ndarray, values: np.ndarray, mid_step: bool) -> np.ndarray:
-    """Values (n, k) of a sensor at the times of its rows.
+    """Return values (n, k) of a sensor at the times of its rows.
 
     Those that belong to the middle of steps (row i: between row i - 1 and i) become means of two consecutive ones,
     which takes out what alternates from step to step; at both ends the parabola through the next three means goes on
@@ -158,7 +158,7 @@ class _Point:
         return self.dim + self.eccentric * (2 if self.dim == 2 else 9)
 
     def arm(self, values: np.ndarray) -> np.ndarray:
-        """R a (n, dim) from the records of this point."""
+        """Return R a (n, dim) from the records of this point."""
         d = values[:, self.dim :]
         if self.dim == 2:
             (c, s), (a, b) = d[:, :2].T, self.offset
@@ -420,7 +420,7 @@ class _Reaction(Sensor):
         return records
 
     def _joint_records(self, system):
-        """Force and moment of all elements of the joint together, from those of their outputs that say so."""
+        """Return force and moment of all elements of the joint together, from those of their outputs that say so."""
         dim = self.model.dimension
         wrench = {f"force {c}": "N" for c in "xyz"[:dim]}
         wrench |= {"moment": "N m"} if dim == 2 else {f"moment {c}": "N m" for c in "xyz"}
@@ -456,7 +456,8 @@ class _Reaction(Sensor):
         return records
 
     def _sources(self, block, e: int, joint, wrench: dict[str, str]) -> dict[str, tuple[str, list[str]]]:
-        """Columns with their units, and the outputs of elements of a block that belong to them; e is one of these."""
+        """Return columns with their units, and the outputs of elements of a block that belong to them; e is one of
+        these."""
         kind = block.type.name
         if kind.startswith(("coupling", "pulley")):
             angular = [block.par[e, block.type.column(f"angular_{k}")] != 0.0 for k in "ab"]
@@ -633,12 +634,12 @@ _KINDS = {
 
 
 def sensor_kinds() -> dict[str, tuple[str, ...]]:
-    """The kinds and their options."""
+    """Return the kinds and their options."""
     return {name: (*c.required, *c.options) for name, c in _KINDS.items()}
 
 
 def make_sensor(model, name: str, kind: str, options: dict[str, Any]) -> Sensor:
-    """A sensor of a model.
+    """Return a sensor of a model.
 
     Raises:
         ModelError: unknown kind, key or place.

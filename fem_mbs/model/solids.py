@@ -40,7 +40,7 @@ _FACES = {"line2": "line"}  # facet of a mesh -> cell of the load's element type
 
 
 def _variant(family: str, kind: str, element: str) -> str:
-    """Element type of a kind of cell in a formulation; "" where there is none."""
+    """Return element type of a kind of cell in a formulation; "" where there is none."""
     name = f"{family}_{kind}" + ("" if element == "standard" else f"_{element}")
     return name if name in (solid.KINDS if family == "solid" else solid_plane.KINDS) else ""
 
@@ -236,7 +236,8 @@ class Solids(ModelBase):
         self._blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
 
     def _runs(self, owner: str, on, dimension: int) -> list[tuple[str, int, str, np.ndarray]]:
-        """Cells that a part stands on: mesh, block, kind, cells in the block; none twice, none of another part."""
+        """Return cells that a part stands on: mesh, block, kind, cells in the block; none twice, none of another
+        part."""
         runs = []
         for place in [on] if isinstance(on, str) else list(on):
             mesh, _, name = str(place).partition(":")
@@ -264,7 +265,7 @@ class Solids(ModelBase):
         return runs
 
     def _owners(self, mesh: str, block: int) -> np.ndarray:
-        """Number of the group that each cell of a mesh's block belongs to, -1: none."""
+        """Return number of the group that each cell of a mesh's block belongs to, -1: none."""
         taken = np.full(len(self.meshes[mesh][0].blocks[block].cells), -1)
         for i, group in enumerate(self.solid_groups.values()):
             taken[group.elements(mesh, block, len(taken)) >= 0] = i
@@ -288,7 +289,7 @@ class Solids(ModelBase):
         return axes
 
     def _cylindrical_axes(self, owner: str, given: dict, runs) -> np.ndarray:
-        """Radial, tangential and axial directions (n, 3, 3) at the middles of cells."""
+        """Return radial, tangential and axial directions (n, 3, 3) at the middles of cells."""
         if "axis" not in given or not set(given) <= {"axis", "point"}:
             raise ModelError(f'{owner}: orientation = {given!r} must have the keys "axis" and "point"')
         line = []
@@ -369,7 +370,8 @@ class Solids(ModelBase):
             self._put(name, f"traction_{face}", nodes, par)
 
     def _face_values(self, owner: str, key: str, value, x: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """Values (m,) of a load at the middles x (m, dim) of faces, which are numbers ``at`` of all its faces."""
+        """Return values (m,) of a load at the middles x (m, dim) of faces, which are numbers ``at`` of all its
+        faces."""
         if isinstance(value, str):
             named = {c: x[:, i] for i, c in enumerate("xyz"[: self.dimension])}
             v = np.asarray(compile_expression(value, tuple(named))(*named.values()), float)
@@ -384,7 +386,7 @@ class Solids(ModelBase):
         return np.broadcast_to(v, (len(x),))
 
     def _facets(self, owner: str, on):
-        """Faces that a load acts on: kind of facet, nodes (m, k), numbers in all, thickness (m,) or None, the
+        """Yield faces that a load acts on: kind of facet, nodes (m, k), numbers in all, thickness (m,) or None, the
         group of their cells."""
         before = 0
         for place in [on] if isinstance(on, str) else list(on):

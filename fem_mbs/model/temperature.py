@@ -52,7 +52,7 @@ class Temperatures(ModelBase):
             self._heat(owner, group, elements[some], np.nan_to_num(theta[some]), index)
 
     def _heated(self, owner: str, on) -> tuple[np.ndarray, list[tuple[SolidGroup, np.ndarray]]]:
-        """Nodes of a place, and the elements that its temperature concerns."""
+        """Return nodes of a place, and the elements that its temperature concerns."""
         groups = [g for g in self.solid_groups.values() if on in (g.part, g.name)]
         if groups:
             nodes = np.unique(np.concatenate([g.nodes.ravel() for g in groups]))
@@ -120,7 +120,7 @@ class Temperatures(ModelBase):
 
 
 def _at_points(group: SolidGroup, points: np.ndarray) -> np.ndarray:
-    """Values at the integration points from those at the nodes, (q, k)."""
+    """Return values at the integration points from those at the nodes, (q, k)."""
     if group.type == "solid_hexahedron":
         return np.full((len(points), 8), 0.125)
     if group.type == "solid_hexahedron20":

@@ -25,7 +25,7 @@ MAX_CELLS = 5_000_000  # of one generated mesh
 
 
 def shown(value: Any, width: int = 60) -> str:
-    """A value as a model file has it, cut to ``width`` characters and one line."""
+    """Return a value as a model file has it, cut to ``width`` characters and one line."""
     if isinstance(value, bool):
         text = "true" if value else "false"
     elif isinstance(value, str):
@@ -56,7 +56,8 @@ class Kind:
 
 
 def _number(value: Any, what: str = "a number", infinite: bool = False) -> float | int:
-    """The number unchanged (a whole number stays one), so that a file gives what the same call in Python gives."""
+    """Return the number unchanged (a whole number stays one), so that a file gives what the same call in Python
+    gives."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"must be {what}")
     if infinite and value == math.inf:
@@ -152,7 +153,7 @@ def _spin(value: Any) -> Any:
 
 
 def _function(value: Any) -> Any:
-    """Checked further by `fem_mbs.functions.kinds.make_function`."""
+    """Return checked further by `fem_mbs.functions.kinds.make_function`."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str, dict)):
         raise ValueError("must be a number, an expression of t, the name of a function or a table with its kind")
     return value
@@ -259,7 +260,7 @@ def _stops(value: Any) -> list[float]:
 
 
 def _number_or_several(value: Any) -> Any:
-    """A number of isotropic materials, or a list of those along the axes."""
+    """Return a number of isotropic materials, or a list of those along the axes."""
     return _numbers(value, "a number or a list of numbers") if isinstance(value, list) else _number(value)
 
 
@@ -338,7 +339,7 @@ VECTOR_ANY = Kind("list of numbers", lambda v: _numbers(v, "a list of numbers"))
 
 
 def _nested(value: Any) -> Any:
-    """A number, or lists of numbers up to three levels deep; the builder checks their shape."""
+    """Return a number, or lists of numbers up to three levels deep; the builder checks their shape."""
 
     def check(item: Any, depth: int) -> None:
         if isinstance(item, list):

@@ -20,10 +20,11 @@ __all__ = ["find_interfaces", "load_part", "part_of"]
 _reading: ContextVar[tuple[Path, ...]] = ContextVar("_reading", default=())
 
 
-def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
-    """The reduced part of a file of one (`fem_mbs.parts.formats`), or of a model file, a deck or a mesh and how
+def part_of(path: Path, reduce: dict[str, Any] | None, load_model: Callable[[Path], Model]) -> ReducedPart:
+    """Return the reduced part of a file of one (`fem_mbs.parts.formats`), or of a model file, a deck or a mesh and how
     it is to be reduced: ``interfaces``, ``kind``, ``material`` and ``thickness`` as `load_part` and `find_interfaces`
-    take them, ``stress`` for recovery = "stress", the others as `fem_mbs.reduce_part`.
+    take them, ``stress`` for recovery = "stress", the others as `fem_mbs.reduce_part`.  ``load_model`` reads a
+    model file.
 
     Raises:
         ModelError, MeshError: the file cannot be used, or cannot be reduced so.
@@ -32,7 +33,7 @@ def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
         raise ModelError(f"{path}: the file is a part of itself; name another")
     token = _reading.set((*_reading.get(), path.resolve()))
     try:
-        return _part_of(path, reduce)
+        return _part_of(path, reduce, load_model)
     except FemMbsError as error:
         if isinstance(error, (ModelError, MeshError)):
             raise
@@ -41,7 +42,7 @@ def part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
         _reading.reset(token)
 
 
-def _part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
+def _part_of(path: Path, reduce: dict[str, Any] | None, load_model: Callable[[Path], Model]) -> ReducedPart:
     from fem_mbs.analysis.reduction.reduce import reduce_part
     from fem_mbs.parts.formats import is_part, read_part
 
@@ -56,25 +57,23 @@ def _part_of(path: Path, reduce: dict[str, Any] | None) -> ReducedPart:
     own = dict(reduce)
     if own.pop("stress", False):
         own["recovery"] = "stress"
-    model, sets, _ = load_part(path, own.pop("material", None), own.pop("thickness", 1.0), False)
+    model, sets, _ = load_part(path, own.pop("material", None), own.pop("thickness", 1.0), False, load_model)
     words = own.pop("interfaces")
     wanted = find_interfaces(model, [words] if isinstance(words, str) else list(words), own.pop("kind", None), sets)
     return reduce_part(model, wanted, name=model.title or path.stem, **own)
 
 
 def load_part(
-    path: Path, material: str | None, thickness: float, strict: bool
+    path: Path, material: str | None, thickness: float, strict: bool, load_model: Callable[[Path], Model]
 ) -> tuple[Model, Callable[[], dict[str, np.ndarray]], list[str]]:
-    """The model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density"); sets of nodes that have
-    names beside those of the model; what the reader has to say."""
+    """Return the model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density"); sets of nodes
+    that have names beside those of the model; what the reader has to say.  ``load_model`` reads model files."""
     suffix = path.suffix.lower()
     if suffix not in (".inp", ".toml"):
         return _of_mesh(path, material, thickness)
     if material is not None:
         raise ModelError(f"{path}: a material belongs to meshes; this file says itself what its parts are made of")
     if suffix == ".toml":
-        from fem_mbs.modelfile.read import load_model
-
         return load_model(path), dict, []
     from fem_mbs.decks.run import convert, strictly
     from fem_mbs.meshes.abaqus.reader import read_deck
@@ -92,7 +91,7 @@ def load_part(
 
 
 def _of_mesh(path: Path, material: str | None, thickness: float):
-    """A part of all cells of a mesh: solids, or plane stress where there are none."""
+    """Return a part of all cells of a mesh: solids, or plane stress where there are none."""
     from fem_mbs.meshes.formats.reader import read_mesh
 
     if material is None:
@@ -121,8 +120,8 @@ def _of_mesh(path: Path, material: str | None, thickness: float):
 
 
 def find_interfaces(model: Model, wanted: list[str], kind: str | None, sets=dict) -> dict[str, dict[str, Any]]:
-    """Interfaces of words "NAME" or "NAME=kind", several of them joined by commas; NAME is a place of the model, a set
-    of one of its meshes, or one of the deck's.
+    """Return interfaces of words "NAME" or "NAME=kind", several of them joined by commas; NAME is a place of the model,
+    a set of one of its meshes, or one of the deck's.
 
     Raises:
         ModelError: an unknown name, or one that several meshes have.

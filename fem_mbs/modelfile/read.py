@@ -69,7 +69,7 @@ class ModelFile:
 
 
 def load_model(path: str | Path) -> Model:
-    """The model that a file describes.
+    """Return the model that a file describes.
 
     Raises:
         ModelError, MeshError: one line that names file, table and key.
@@ -106,7 +106,7 @@ def check_model_data(path: Path, data: Mapping[str, Any]) -> ModelFile:
 
 
 def parse_model_file(path: Path) -> dict[str, Any]:
-    """The tables of a file, unchecked.
+    """Return the tables of a file, unchecked.
 
     Raises:
         ModelError: the file cannot be read, or is not TOML.
@@ -193,7 +193,7 @@ def _listed_entries(file: ModelFile, table: TableType, value: Any) -> list[Entry
 
 
 def _checked(path: Path, place: str, keys: type[Table], given: Mapping[str, Any]) -> Table:
-    """The keys of one table; the first thing that is wrong is reported, unknown keys before what is missing."""
+    """Return the keys of one table; the first thing that is wrong is reported, unknown keys before what is missing."""
     try:
         return keys.model_validate(dict(given))
     except ValidationError as exc:
@@ -229,7 +229,8 @@ def _unknown(name: str, dotted: str, known: list[str]) -> str:
 
 
 def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping[str, Any]) -> Any:
-    """A step: its own keys, and the options of the analysis that its type names, with the types of their defaults."""
+    """Return a step: its own keys, and the options of the analysis that its type names, with the types of their
+    defaults."""
     own = {k: v for k, v in given.items() if k in keys.keys}
     checked = _checked(file.path, place, keys, own)
     if checked.type not in STEP_OPTIONS:
@@ -318,7 +319,7 @@ def _located(file: ModelFile, entry: Entry | None) -> Iterator[None]:
 
 
 def locate_error(path: str | Path, error: InputError) -> InputError:
-    """An error of a model that came from a file, with the file and the table in front (`Joint "hip": ...`)."""
+    """Return an error of a model that came from a file, with the file and the table in front (`Joint "hip": ...`)."""
     text = _one_line(str(error))
     if text.startswith(f"{path}"):
         return error
@@ -330,7 +331,7 @@ def locate_error(path: str | Path, error: InputError) -> InputError:
 
 
 def _ordered_functions(file: ModelFile, entries: list[Entry]) -> list[Entry]:
-    """Functions after those that they are made of."""
+    """Return functions after those that they are made of."""
     by_name = {e.name: e for e in entries}
     order: dict[str, Entry] = {}
 
@@ -354,7 +355,7 @@ def _ordered_functions(file: ModelFile, entries: list[Entry]) -> list[Entry]:
 
 
 def _references(spec: Any, depth: int) -> Iterator[str]:
-    """Texts in a function that may be names of others."""
+    """Yield texts in a function that may be names of others."""
     if isinstance(spec, str):
         yield spec
     elif isinstance(spec, dict) and depth < 50:
@@ -365,7 +366,7 @@ def _references(spec: Any, depth: int) -> Iterator[str]:
 
 
 def _function(model: Model, spec: Any, folder: Path) -> TimeFunction:
-    """A function that stands in another table; paths of CSV files start at the model file."""
+    """Return a function that stands in another table; paths of CSV files start at the model file."""
     try:
         return make_function(spec, folder=folder, functions=model.functions)
     except ModelError as exc:
@@ -446,7 +447,7 @@ def _add_mesh(model: Model, name: str, keys: Any, folder: Path, solid: bool) -> 
 def _add_part(model: Model, name: str, keys: Any, folder: Path) -> None:
     if "\0" in keys.file:
         raise ModelError(f"file = {shown(keys.file)} is not a path")
-    part = part_of(folder / keys.file, None if keys.reduce is None else keys.reduce.given())
+    part = part_of(folder / keys.file, None if keys.reduce is None else keys.reduce.given(), load_model)
     model.reduced_part(name, part, **keys.given("name", "file", "reduce"))
 
 

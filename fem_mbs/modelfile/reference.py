@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 
 from fem_mbs.analysis.options import REQUIRED, STEP_OPTIONS
-from fem_mbs.analysis.transient.rules import RULES
+from fem_mbs.analysis.transient.rules import DEFAULTS, RULES
 from fem_mbs.functions.expressions import FUNCTIONS
 from fem_mbs.functions.kinds import FUNCTION_KINDS
 from fem_mbs.model.checks import QUANTITIES
@@ -270,6 +270,8 @@ _STEP_TEXTS = {
     "beta": "of Newmark's rule, 1/12 to 1",
     "gamma": "of Newmark's rule, 1/2 to 1",
     "alpha": 'of `rule = "hht"`: -1/3 (most damping) to 0 (none: Newmark\'s average acceleration)',
+    "linear_transient.alpha": 'of `rule = "hht"`: -1/3 (most damping) to 0 (none); half of the default of a transient, '
+    f"{DEFAULTS['alpha']:g}, since eliminated constraints have no oscillating multipliers that it must damp",
     "rho_inf": 'of `rule = "generalised-alpha"`: spectral radius at infinite frequency, 0 (most damping) to 1',
     "decay": 'of `rule = "decaying"`: a in sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0], 0 (the mid-point rule) to 1',
 }
@@ -338,7 +340,7 @@ has brought in do not act.""",
 
 
 def reference() -> str:
-    """The text of docs/model-file.md."""
+    """Return the text of docs/model-file.md."""
     return "\n".join(_lines())
 
 

@@ -83,12 +83,12 @@ class Table(BaseModel):
     keys: ClassVar[dict[str, Key]] = {}
 
     def given(self, *without: str) -> dict[str, Any]:
-        """The keys that stand in the file, with their values; the builder knows the defaults of the others."""
+        """Return the keys that stand in the file, with their values; the builder knows the defaults of the others."""
         return {k: getattr(self, k) for k in self.keys if k in self.model_fields_set and k not in without}
 
 
 def _table(table_name: str, /, **keys: Key) -> type[Table]:
-    """A table with these keys, in this order."""
+    """Return a table with these keys, in this order."""
     fields = {
         k: (Annotated[Any, v.kind] if isinstance(v.kind, Kind) else v.kind | None, ... if v.required else v.default)
         for k, v in keys.items()
@@ -463,7 +463,7 @@ NodalMass = _table(
 
 
 def _law_keys(x: str, stops: str, length: str, force: str) -> dict[str, Key]:
-    """Keys of a spring's law, which all kinds of springs share; stiffness and damping add to what they say."""
+    """Return keys of a spring's law, which all kinds of springs share; stiffness and damping add to what they say."""
     return {
         "cubic": Key(NUMBER, f"k of a force k x^3 [{force}/{length}^3], x {x}", 0.0),
         "preload": Key(NUMBER, f"force at x = 0 [{force}]", 0.0),

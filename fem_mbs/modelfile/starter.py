@@ -43,7 +43,8 @@ def _quoted(text: str) -> str:
 
 
 def starter_text(mesh: Mesh, file: str) -> str:
-    """The text of a model file whose parts are the line cells of a mesh; ``file``: its path from the model file."""
+    """Return the text of a model file whose parts are the line cells of a mesh; ``file``: its path from the model
+    file."""
     lines = mesh.lines()
     if not len(lines):
         raise ModelError(f"{mesh.source}: the mesh has no line cells, from which beams or trusses could be made")
@@ -158,7 +159,7 @@ def starter_text(mesh: Mesh, file: str) -> str:
 
 
 def _groups(mesh: Mesh) -> tuple[list[str], bool]:
-    """Line sets that hold every cell once; else (whole = True) the mesh as one."""
+    """Return line sets that hold every cell once; else (whole = True) the mesh as one."""
     names = [n for n in mesh.set_names if n.removesuffix("@1") in mesh.cell_sets and not n.endswith("@0")]
     total = sum(len(b.cells) for b in mesh.blocks)
     seen = sum(len(cells) for parts in mesh.cell_sets.values() for _, cells in parts)
@@ -172,7 +173,7 @@ def _usable(name: str) -> bool:
 
 
 def _ends(mesh: Mesh) -> list[str]:
-    """Point sets whose nodes belong to line cells."""
+    """Return point sets whose nodes belong to line cells."""
     used = np.unique(mesh.lines())
     out = []
     for name in mesh.set_names:

@@ -15,7 +15,8 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def model_text(data: Mapping[str, Any]) -> str:
-    """TOML that reads back as ``data``: tables of two levels ([material.steel], [[joint]]), all below them inline."""
+    """Return TOML that reads back as ``data``: tables of two levels ([material.steel], [[joint]]), all below them
+    inline."""
     plain = {k: v for k, v in data.items() if not isinstance(v, dict) and not _is_list_of_tables(v)}
     parts = [_lines(plain)] if plain else []
     for name, value in data.items():

@@ -27,11 +27,11 @@ class Entry:
         return ModelError(f"{self.path}, line {self.line}: {self.name}: {what}")
 
     def field(self, i: int) -> str:
-        """Field i, from 0 (the second of the entry); blank if it is not there."""
+        """Return field i, from 0 (the second of the entry); blank if it is not there."""
         return self.fields[i] if i < len(self.fields) else ""
 
     def integer(self, i: int, default: int | None = None) -> int:
-        """Field i as a number without a point."""
+        """Return field i as a number without a point."""
         text = self.field(i)
         if not text and default is not None:
             return default
@@ -41,7 +41,7 @@ class Entry:
             raise self.error(f"field {i + 2} is {text!r}; it must be a whole number") from None
 
     def real(self, i: int, default: float | None = None) -> float:
-        """Field i as a number."""
+        """Return field i as a number."""
         text = self.field(i)
         if not text and default is not None:
             return default
@@ -52,7 +52,7 @@ class Entry:
 
 
 def bulk_number(text: str) -> float | None:
-    """A number as bulk data write it (1.5-3 and 1.5D-3 are 1.5e-3); None: it is none."""
+    """Return a number as bulk data write it (1.5-3 and 1.5D-3 are 1.5e-3); None: it is none."""
     match = _REAL.match(text.strip())
     if match is None:
         return None
@@ -60,7 +60,7 @@ def bulk_number(text: str) -> float | None:
 
 
 def bulk_entries(path: Path, text: str) -> Iterator[Entry]:
-    """Entries of a file from BEGIN BULK (or the start) to ENDDATA."""
+    """Yield entries of a file from BEGIN BULK (or the start) to ENDDATA."""
     lines = text.splitlines()
     begin = next((i + 1 for i, line in enumerate(lines) if line.strip().upper().startswith("BEGIN BULK")), 0)
     name, fields, first = "", [], 0
@@ -83,7 +83,7 @@ def bulk_entries(path: Path, text: str) -> Iterator[Entry]:
 
 
 def _cells(line: str) -> tuple[str, list[str]]:
-    """The first field, and the data fields of a line: eight, of large fields four."""
+    """Return the first field, and the data fields of a line: eight, of large fields four."""
     if "," in line:
         head, *cells = [cell.strip() for cell in line.split(",")]
         count = 4 if "*" in head else 8

@@ -91,7 +91,7 @@ def _plain(text: str) -> str:
 
 
 def _physical(part: ReducedPart) -> ReducedPart:
-    """The part in the motions of its interfaces, and coordinates that do not move them."""
+    """Return the part in the motions of its interfaces, and coordinates that do not move them."""
     B = part.boundary
     b, n = B.shape
     if b and np.array_equal(B, np.eye(b, n)):
@@ -135,7 +135,7 @@ def _columns(name: str, A: np.ndarray, dofs: list[tuple[int, int]]) -> list[str]
 
 
 def _real(value: float) -> str:
-    """A number in 16 characters with as many digits as they take: the exponent without a letter."""
+    """Return a number in 16 characters with as many digits as they take: the exponent without a letter."""
     if value == 0.0:
         return "0.0"
     for digits in range(12, 5, -1):
@@ -300,7 +300,7 @@ def _place(entry: Entry) -> np.ndarray:
 
 
 def _terms(entries: list[Entry], rectangular: bool) -> list[tuple[tuple[int, int], tuple[int, int], float]]:
-    """((grid, component), column, value) of the terms of a matrix."""
+    """Return ((grid, component), column, value) of the terms of a matrix."""
     form, terms = None, []
     for entry in entries:
         if entry.integer(1, 0) == 0:
@@ -325,7 +325,7 @@ def _terms(entries: list[Entry], rectangular: bool) -> list[tuple[tuple[int, int
 
 
 def _mirrored(entry: Entry, terms: list) -> list:
-    """Both triangles of a symmetric matrix."""
+    """Return both triangles of a symmetric matrix."""
     found = {}
     for row, column, value in terms:
         for key in ((row, column), (column, row)):
@@ -355,8 +355,8 @@ def _matrix(path: Path, name: str, terms: list, at: dict[tuple[int, int], int]) 
 
 
 def _rigid(K: np.ndarray, interfaces: list[Interface], origin: np.ndarray, dim: int) -> np.ndarray:
-    """Coordinates (n, r) of rigid-body motions: the interfaces move rigidly, the others follow without load; (n, 0) if
-    that meets forces."""
+    """Return coordinates (n, r) of rigid-body motions: the interfaces move rigidly, the others follow without load; (n,
+    0) if that meets forces."""
     rows = []
     for interface in interfaces:
         x = np.zeros(3)

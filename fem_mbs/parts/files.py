@@ -163,7 +163,7 @@ def _key(folder: Path, head: dict[str, Any], key: str, kind: type) -> Any:
 
 
 def _array(path: Path, shape: tuple[int, int], digest: str | None) -> np.ndarray:
-    """The matrix of a file; ``digest`` is what part.json says of it, None in files of version 1."""
+    """Return the matrix of a file; ``digest`` is what part.json says of it, None in files of version 1."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -177,8 +177,8 @@ def _array(path: Path, shape: tuple[int, int], digest: str | None) -> np.ndarray
 
 
 def _matrix_of(path: Path, data: bytes) -> np.ndarray:
-    """The matrix of a Matrix Market file: dense, or sparse and general; its numbers are counted, since scipy takes
-    missing ones for zeros, or crashes."""
+    """Return the matrix of a Matrix Market file: dense, or sparse and general; its numbers are counted, since scipy
+    takes missing ones for zeros, or crashes."""
     head, *lines = data.decode("latin-1").splitlines() or [""]
     words = head.lower().split()
     if words[:2] != ["%%matrixmarket", "matrix"] or words[3:] != ["real", "general"]:

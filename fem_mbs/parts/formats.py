@@ -38,13 +38,13 @@ _KNOWN = "; ".join(f"{', '.join(names)}: {title}" for title, names in PART_FORMA
 
 
 def is_part(path: str | Path) -> bool:
-    """Whether the name is that of a reduced part: a file of a known format, or a folder."""
+    """Return whether the name is that of a reduced part: a file of a known format, or a folder."""
     path = Path(path)
     return path.name == "part.json" or path.is_dir() or path.suffix.lower() in (*_HDF5, *_BULK, *_SID)
 
 
 def read_part(path: str | Path, grids: Iterable[str | Path] = ()) -> ReducedPart:
-    """A reduced part from a file or folder of any format; ``grids``: more files with GRID entries, of DMIG.
+    """Return a reduced part from a file or folder of any format; ``grids``: more files with GRID entries, of DMIG.
 
     Raises:
         InputError: no such file, one of no known format, or a damaged one.

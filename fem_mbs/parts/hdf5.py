@@ -16,10 +16,9 @@ import h5py
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.files import check_hdf5
+from fem_mbs.files import check_hdf5, get_text, put_text
 from fem_mbs.hdf5 import create_hdf5
 from fem_mbs.parts.part import Interface, LoadMoments, Moments, Recovery, ReducedPart
-from fem_mbs.results.store import get_text, put_text
 
 __all__ = ["FORMAT", "VERSION", "read_part", "write_part"]
 
@@ -44,7 +43,7 @@ def write_part(path: str | Path, part: ReducedPart) -> Path:
 
 
 def read_part(path: str | Path) -> ReducedPart:
-    """A part from its file.
+    """Return a part from its file.
 
     Raises:
         ResultsError: no such file, no file of this kind, one of a newer version, or a damaged one.

@@ -24,7 +24,7 @@ _SPREAD = 1e-3  # by which the masses along the axes may differ
 
 
 def moments_of_mass(part: ReducedPart) -> Moments:
-    """Moments of a free part by its mass matrix and rigid-body motions alone; see above.
+    """Return moments of a free part by its mass matrix and rigid-body motions alone; see above.
 
     Raises:
         ModelError: rigid-body motions have no mass, or another one along each axis (a matrix with a direction).

@@ -54,8 +54,8 @@ class Moments:
     quadratic: np.ndarray
 
     def matrix(self) -> np.ndarray:
-        """All of them as one matrix over (1, c_a, Phi_ak), (1 + dim + dim n,) squared; Phi_ak stands at 1 + dim + a n +
-        k.
+        """Return all of them as one matrix over (1, c_a, Phi_ak), (1 + dim + dim n,) squared; Phi_ak stands at 1 + dim
+        + a n + k.
         """
         dim, n = self.linear.shape
         J = np.empty((1 + dim + dim * n,) * 2)
@@ -69,7 +69,7 @@ class Moments:
         return J
 
     def transformed(self, S: np.ndarray) -> Moments:
-        """The same for shapes Phi S, S (n, k)."""
+        """Return the same for shapes Phi S, S (n, k)."""
         return replace(
             self,
             linear=self.linear @ S,
@@ -92,13 +92,13 @@ class LoadMoments:
     couples: np.ndarray
 
     def generalised(self) -> np.ndarray:
-        """Generalised forces (n,) on the undeformed part where it stands, T^T f."""
+        """Return generalised forces (n,) on the undeformed part where it stands, T^T f."""
         dim, r = self.forces.shape[1], self.couples.shape[1]
         f = self.forces[1 + dim :].reshape(dim, -1, dim)
         return np.einsum("aka->k", f) + np.einsum("aka->k", self.couples[1:].reshape(r, -1, r))
 
     def transformed(self, S: np.ndarray) -> LoadMoments:
-        """The same for shapes Phi S, S (n, k)."""
+        """Return the same for shapes Phi S, S (n, k)."""
 
         def over(rows: np.ndarray) -> np.ndarray:
             b = rows.shape[1]
@@ -111,7 +111,7 @@ class LoadMoments:
         )
 
     def shifted(self, arm: np.ndarray) -> LoadMoments:
-        """The same with positions counted from a point ``arm`` (dim,) away: c - arm for c."""
+        """Return the same with positions counted from a point ``arm`` (dim,) away: c - arm for c."""
         forces = self.forces.copy()
         forces[1 : 1 + arm.size] -= np.outer(arm, forces[0])
         return replace(self, forces=forces)
@@ -174,7 +174,7 @@ class ReducedPart:
         return self.stiffness.shape[0]
 
     def interface_rows(self, name: str) -> slice:
-        """Rows of ``boundary`` of an interface; KeyError if there is none of that name."""
+        """Return rows of ``boundary`` of an interface; KeyError if there is none of that name."""
         first = 0
         for interface in self.interfaces:
             last = first + len(interface.components)
@@ -184,8 +184,8 @@ class ReducedPart:
         raise KeyError(name)
 
     def transformed(self, S: np.ndarray, rigid: np.ndarray | None = None) -> ReducedPart:
-        """The part in other coordinates, p = S p', S (n, k); ``rigid`` (k, r): rigid-body motions in these (none: they
-        are sought by least squares, and must lie in the span of S)."""
+        """Return the part in other coordinates, p = S p', S (n, k); ``rigid`` (k, r): rigid-body motions in these
+        (none: they are sought by least squares, and must lie in the span of S)."""
         if rigid is None:
             rigid = np.linalg.lstsq(S, self.rigid, rcond=None)[0]
         recovery = self.recovery

@@ -79,22 +79,23 @@ def _coordinates(part: ReducedPart, p) -> np.ndarray:
 
 
 def displacements(part: ReducedPart, p) -> np.ndarray:
-    """Displacements (m, N, dim) [m] of all nodes at coordinates p (m, n)."""
+    """Return displacements (m, N, dim) [m] of all nodes at coordinates p (m, n)."""
     return np.einsum("nak,mk->mna", _recovery(part).displacement, _coordinates(part, p), optimize=True)
 
 
 def rotations(part: ReducedPart, p) -> np.ndarray:
-    """Small rotations (m, N_r, 1 or 3) [rad] of the nodes ``recovery.turning`` at coordinates p (m, n)."""
+    """Return small rotations (m, N_r, 1 or 3) [rad] of the nodes ``recovery.turning`` at coordinates p (m, n)."""
     return np.einsum("nak,mk->mna", _recovery(part).rotation, _coordinates(part, p), optimize=True)
 
 
 def stresses(part: ReducedPart, p) -> np.ndarray:
-    """Stresses (m, N_s, 6) [N/m^2] at the nodes ``recovery.stressed`` at coordinates p (m, n)."""
+    """Return stresses (m, N_s, 6) [N/m^2] at the nodes ``recovery.stressed`` at coordinates p (m, n)."""
     return np.einsum("nak,mk->mna", _recovery(part, True).stress, _coordinates(part, p), optimize=True)
 
 
 def stress_regions(recovery: Recovery) -> list[tuple[slice, np.ndarray]]:
-    """Rows of the stresses of a part and their nodes, by region: stresses jump where parts of its model touch."""
+    """Return rows of the stresses of a part and their nodes, by region: stresses jump where parts of its model
+    touch."""
     if recovery.stressed is None or not len(recovery.stressed):
         return []
     cuts = [0, *(np.flatnonzero(np.diff(recovery.stressed) <= 0) + 1), len(recovery.stressed)]
@@ -102,7 +103,7 @@ def stress_regions(recovery: Recovery) -> list[tuple[slice, np.ndarray]]:
 
 
 def turned(stress: np.ndarray, R: np.ndarray) -> np.ndarray:
-    """Stresses (m, N, 6) in axes R (m, dim, dim), in global ones."""
+    """Return stresses (m, N, 6) in axes R (m, dim, dim), in global ones."""
     axes = np.tile(np.eye(3), (len(R), 1, 1))
     axes[:, : R.shape[1], : R.shape[1]] = R
     T = np.empty((*stress.shape[:2], 3, 3))
@@ -119,7 +120,7 @@ def _blocks(part: ReducedPart, p: np.ndarray) -> Iterator[tuple[int, np.ndarray]
 
 
 def peak_stresses(part: ReducedPart, p) -> Peaks:
-    """The largest von Mises stress of every node over the instants of p (m, n)."""
+    """Return the largest von Mises stress of every node over the instants of p (m, n)."""
     p = _coordinates(part, p)
     nodes = _recovery(part, True).stressed
     mises, frame = np.full(len(nodes), -np.inf), np.zeros(len(nodes), np.int64)
@@ -135,7 +136,7 @@ def peak_stresses(part: ReducedPart, p) -> Peaks:
 def hot_spots(
     part: ReducedPart, t, p, count: int = 10, apart: float | None = None, name: str | None = None
 ) -> list[HotSpot]:
-    """The places of the largest von Mises stress over time, the largest first.
+    """Return the places of the largest von Mises stress over time, the largest first.
 
     Args:
         t: (m,) [s] of the instants.

@@ -42,7 +42,7 @@ class Taylor:
     M1: np.ndarray | None = None
 
     def at(self, q: np.ndarray) -> np.ndarray:
-        """The matrix (r, c) at q (n,)."""
+        """Return the matrix (r, c) at q (n,)."""
         return self.M0 if self.M1 is None else self.M0 + np.einsum("rkc,k->rc", self.M1, q)
 
 
@@ -147,8 +147,8 @@ class FlexibleBodyData:
     def residual(
         self, a, alpha, w, q, dq, ddq, forces: Mapping[str, np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Left sides less right sides of the equations of motion: force (3,), moment (3,) and forces (n,) on q that the
-        motion needs beside those given.
+        """Return left sides less right sides of the equations of motion: force (3,), moment (3,) and forces (n,) on q
+        that the motion needs beside those given.
 
         Args:
             a: (3,) acceleration of the frame's origin less gravity; alpha, w: (3,) its angular acceleration and
@@ -183,7 +183,7 @@ class FlexibleBodyData:
         return f, moment, elastic
 
     def node(self, name: str) -> FlexibleNode:
-        """The node of that name.
+        """Return the node of that name.
 
         Raises:
             ModelError: there is none.
@@ -195,7 +195,7 @@ class FlexibleBodyData:
         raise ModelError(f'Flexible body: it has no node "{name}"; it has {names}')
 
     def moments(self) -> Moments:
-        """The moments that the invariants are made of.
+        """Return the moments that the invariants are made of.
 
         Raises:
             ModelError: Gr has no derivatives, without which products of shapes are not known.
@@ -217,7 +217,7 @@ class FlexibleBodyData:
         return Moments(self.mass, self.mdCM.M0[:, 0], second, self.Ct.M0.T, mixed, quadratic)
 
     def stiffening(self) -> dict[str, np.ndarray]:
-        """Geometric stiffness (n, n) per unit of loads, by the names of `ReducedPart.stiffening`."""
+        """Return geometric stiffness (n, n) per unit of loads, by the names of `ReducedPart.stiffening`."""
         n = self.size
         found = {}
         if self.Ct.M1 is not None:
@@ -245,7 +245,7 @@ def _symmetric(A: np.ndarray) -> np.ndarray:
 
 
 def _in_space(s: Moments) -> Moments:
-    """Moments of a plane body as those of a body in space."""
+    """Return moments of a plane body as those of a body in space."""
     dim, n = s.linear.shape
     if dim == 3:
         return s
@@ -257,31 +257,31 @@ def _in_space(s: Moments) -> Moments:
 
 
 def _c4(s: Moments) -> np.ndarray:
-    """C4_k = int c~ Phi_k~ dm, (n, 3, 3)."""
+    """Return C4_k = int c~ Phi_k~ dm, (n, 3, 3)."""
     return np.einsum("bak->kab", s.mixed) - np.einsum("cck,ab->kab", s.mixed, np.eye(3))
 
 
 def _c6(s: Moments) -> np.ndarray:
-    """C6_kl = int Phi_k~ Phi_l~ dm, (n, n, 3, 3)."""
+    """Return C6_kl = int Phi_k~ Phi_l~ dm, (n, n, 3, 3)."""
     return np.einsum("ablk->klab", s.quadratic) - np.einsum("cckl,ab->klab", s.quadratic, np.eye(3))
 
 
 def _kr(s: Moments) -> np.ndarray:
-    """Kr_a[l, k] = int (Phi_l x Phi_k)_a dm, (3, n, n)."""
+    """Return Kr_a[l, k] = int (Phi_l x Phi_k)_a dm, (3, n, n)."""
     C3 = s.quadratic
     return np.stack([C3[b, c] - C3[c, b] for b, c in ((1, 2), (2, 0), (0, 1))])
 
 
 def _voigt(X: np.ndarray, m: int) -> np.ndarray:
-    """Factor of the product m of `PRODUCTS` in w^T X w, of X (..., 3, 3)."""
+    """Return factor of the product m of `PRODUCTS` in w^T X w, of X (..., 3, 3)."""
     i, j = PRODUCTS[m]
     return X[..., i, i] if i == j else X[..., i, j] + X[..., j, i]
 
 
 # --- reduced parts ---------------------------------------------------------------------------------------------------
 def body_frame(part: ReducedPart, frame: str = "mean", modal: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates of a part without its rigid-body motions: p = S q, S (n, k), and frequencies (k,) [Hz] if they are
-    modes (else (0,)).
+    """Return coordinates of a part without its rigid-body motions: p = S q, S (n, k), and frequencies (k,) [Hz] if they
+    are modes (else (0,)).
 
     Args:
         frame: what the body's frame follows: "mean" (momenta of q' vanish, Buckens and Tisserand), or the name of an
@@ -326,7 +326,7 @@ def body_frame(part: ReducedPart, frame: str = "mean", modal: bool = True) -> tu
 def body_data(
     part: ReducedPart, frame: str | None = None, count: int | None = None, modal: bool = True
 ) -> FlexibleBodyData:
-    """Flexible body data of a reduced part; its interfaces are the nodes.
+    """Return flexible body data of a reduced part; its interfaces are the nodes.
 
     Args:
         frame, modal: as of `body_frame`; None: the frame that the geometric stiffness of the part was made for, or
@@ -363,7 +363,7 @@ def body_data(
 
 
 def _nodes(part: ReducedPart) -> list[FlexibleNode]:
-    """Interfaces of a part as nodes."""
+    """Return interfaces of a part as nodes."""
     n = part.size
     rotations = ("rx", "ry", "rz")
     nodes = []
@@ -395,15 +395,15 @@ def _nodes(part: ReducedPart) -> list[FlexibleNode]:
 
 
 def _force_stiffening(matrices: list[np.ndarray | None], n: int) -> np.ndarray | None:
-    """M1 (3, n, n) of Phi or Psi: -K of unit forces."""
+    """Return M1 (3, n, n) of Phi or Psi: -K of unit forces."""
     if all(K is None for K in matrices):
         return None
     return np.stack([np.zeros((n, n)) if K is None else -K.T for K in matrices])
 
 
 def part_of(data: FlexibleBodyData, name: str | None = None) -> ReducedPart:
-    """A free reduced part in space of flexible body data: coordinates are the frame's translation (3), its rotation
-    (3) and q; moments are there if Gr has derivatives."""
+    """Return a free reduced part in space of flexible body data: coordinates are the frame's translation (3), its
+    rotation (3) and q; moments are there if Gr has derivatives."""
     n = data.size
     try:
         own = data.moments()
@@ -464,7 +464,7 @@ def part_of(data: FlexibleBodyData, name: str | None = None) -> ReducedPart:
 
 
 def unpacked_moments(J: np.ndarray, dim: int, n: int) -> Moments:
-    """Moments from their matrix, `Moments.matrix`."""
+    """Return moments from their matrix, `Moments.matrix`."""
     end = 1 + dim
     return Moments(
         float(J[0, 0]),

@@ -80,7 +80,7 @@ def _number(value: float) -> str:
 
 
 def _matrix(matrix: Taylor, n: int) -> list[str]:
-    """Lines of a matrix."""
+    """Return lines of a matrix."""
     M0, M1 = matrix.M0, matrix.M1
     rows, columns = M0.shape
     constant = M1 is None or not M1.any()
@@ -271,7 +271,7 @@ def _empty(lines: _Lines, name: str, head: dict[str, int]) -> tuple[np.ndarray, 
 
 
 def _whole(M0: np.ndarray, M1: np.ndarray | None) -> Taylor:
-    """Both triangles of symmetric matrices, of which the file has one, or both."""
+    """Return both triangles of symmetric matrices, of which the file has one, or both."""
 
     def mirrored(A):
         return np.where(A != 0.0, A, np.swapaxes(A, 0, -1))
@@ -280,7 +280,7 @@ def _whole(M0: np.ndarray, M1: np.ndarray | None) -> Taylor:
 
 
 def _tensor(path: Path, J: Taylor, C4: np.ndarray) -> Taylor:
-    """J as (3, 3), of six rows or a matrix."""
+    """Return J as (3, 3), of six rows or a matrix."""
     if J.M0.shape == (3, 3):
         return J
     if J.M0.shape != (6, 1):
@@ -299,14 +299,14 @@ def _tensor(path: Path, J: Taylor, C4: np.ndarray) -> Taylor:
 
 
 def _products(path: Path, Oe: Taylor, C4: np.ndarray) -> Taylor:
-    """Oe with its last three columns as xy, yz, xz."""
+    """Return oe with its last three columns as xy, yz, xz."""
     pairs = _order(path, "Oe", ((0, 1), (1, 2), (0, 2)), Oe.M0.T, lambda i, j: C4[:, i, j] + C4[:, j, i])
     columns = [0, 1, 2, *(3 + pairs.index(pair) for pair in ((0, 1), (1, 2), (0, 2)))]
     return Taylor(Oe.M0[:, columns], None if Oe.M1 is None else Oe.M1[:, :, columns])
 
 
 def _order(path: Path, name: str, usual: tuple, given: np.ndarray | None, wanted) -> tuple:
-    """Pairs of axes that rows 3 to 5 of ``given`` (6, n) belong to: the usual ones where they agree with Gr."""
+    """Return pairs of axes that rows 3 to 5 of ``given`` (6, n) belong to: the usual ones where they agree with Gr."""
     if given is None:
         return usual
     xy, yz, xz = (0, 1), (1, 2), (0, 2)

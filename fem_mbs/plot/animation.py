@@ -89,7 +89,7 @@ def _nearest(colours: np.ndarray) -> np.ndarray:
 
 
 def _write_gif(camera: _Camera, path: Path, fps: int) -> None:
-    """One palette for all frames and no dithering: no flicker, and unchanged areas cost nothing."""
+    """Write a GIF with one palette and no dithering: no flicker, and unchanged areas cost no bytes."""
     from PIL import Image
 
     sample = np.unique(np.linspace(0, camera.count - 1, 8).astype(int))

@@ -157,8 +157,8 @@ def _colour(whirl: str | None) -> str:
 
 
 def _orders(summary: dict[str, Any]) -> list[float]:
-    """Orders of excitation, as often per turn in the frame of the eigenvalues; without any, once per turn in the fixed
-    frame (unbalance), which rests in the rotating one."""
+    """Return the orders of excitation, as often per turn in the frame of the eigenvalues; without any, once per turn in
+    the fixed frame (unbalance), which rests in the rotating one."""
     found = {float(order) for order in summary.get("orders") or []}
     found |= {float(c.get("order", 1.0)) for c in summary.get("critical_speeds") or []}
     return sorted(found) or [0.0 if summary.get("frame") == "rotating" else 1.0]

@@ -323,7 +323,7 @@ def _if_possible() -> Iterator[None]:
 
 
 def _plot_stability(results: Results, step: Step, place: Callable[[str], Path], label: str) -> list[Path]:
-    """Draw what a step says of eigenvalues, rotors and stability; nothing for one that found nothing or has failed."""
+    """Draw eigenvalues, rotors and stability of a step; nothing for one that found nothing or has failed."""
     jobs: list[tuple[Callable[..., Path], str]] = []
     if step.type == "complex_modes":
         jobs.append((plot_roots, "roots"))

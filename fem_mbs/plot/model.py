@@ -28,7 +28,7 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
     """Draw the first shapes of a modal or buckling step beside each other, each over the state that it belongs to.
 
     Solid and plane parts are coloured by the size of the displacement, of which the largest is one in every shape. Of
-    complex modes lines are drawn at phase 0 and, lighter, a quarter of a period later, with the ways that nodes go.
+    complex modes lines are drawn at phase 0 and, lighter, a quarter of a period later, with the orbits of nodes.
     """
     item = results.steps[step]
     count = len(item.frame_times)
@@ -133,7 +133,7 @@ def plot_deformed(
 
 
 def _magnification(stage: Stage, frames: list[int]) -> float:
-    """By which displacements are to be enlarged to be seen: 1 where they are, else a round number."""
+    """Return the factor that makes displacements visible: 1 if they are, else a round number."""
     scene = stage.scene
     size = float(np.max(np.ptp(scene.nodes, axis=0)))
     largest = max(float(np.abs(scene.state(frame)[0] - scene.nodes).max()) for frame in frames)
@@ -196,7 +196,7 @@ def animate(
     needs the program ffmpeg.
 
     Of a modal or buckling step one shape is shown swinging: number `mode`, counted from 1 (by default the first that is
-    no rigid-body motion), a complex one as Re(u exp(i phi)), with the ways that nodes go. Displacements are as they
+    no rigid-body motion), a complex one as Re(u exp(i phi)), with the orbits of nodes. Displacements are as they
     are, or `magnify` times as large.
     Raises ResultsError for an unknown ending, quantity, node or mode, and if ffmpeg is missing.
     """
@@ -250,7 +250,7 @@ def animate(
 
 
 def _shape(results: Results, step: Step, mode: int | None) -> int:
-    """Frame of a shape by its number, counted from 1."""
+    """Return the frame of a shape by its number, counted from 1."""
     count = len(step.frame_times)
     if mode is None:
         return min(int(step.summary.get("rigid_body_modes", 0)), count - 1)
@@ -260,7 +260,7 @@ def _shape(results: Results, step: Step, mode: int | None) -> int:
 
 
 def _shape_title(step: Step, shape: int) -> str:
-    """Number of a shape and its frequency, with the damping ratio of complex ones, or its load factor."""
+    """Return the number of a shape and its frequency, with the damping ratio of complex ones, or its load factor."""
     summary = step.summary
     if step.type == "harmonic":
         return f"{shape + 1}: {step.frame_times[shape]:.5g} Hz"

@@ -1,4 +1,4 @@
-"""The mechanism as lines: what a frame of a result looks like, as arrays that a drawing needs.
+"""Convert a frame of a result to curves and points as arrays.
 
 Beams are drawn as the cubic curves that their nodal positions and rotations define, so that four elements look as
 smooth as they compute.
@@ -45,7 +45,7 @@ def split_unit(name: str) -> tuple[str, str]:
 
 
 def time_label(step: Step) -> str:
-    """Return what the "time" of a step means."""
+    """Return the axis label of the "time" of a step."""
     names = {"transient": "Time [s]", "inverse": "Time [s]", "static": "Load factor [-]", "linear_static": "Time [s]"}
     if "path length" in step.series:
         return "Path length"
@@ -103,7 +103,7 @@ class NodalQuantity:
         return self.at_nodes(frame)[0][self._ends[block]]
 
     def fit(self, frames: list[int]) -> NodalQuantity:
-        """Make the range that of some frames."""
+        """Set the range to that of some frames."""
         low, high = np.inf, -np.inf
         for frame in frames:
             for values in self.at_nodes(frame).values():
@@ -202,7 +202,8 @@ def _element_quantities(results: Results, step: Step) -> dict[str, dict[str, lis
 
 
 def _nodal_quantities(results: Results, step: Step) -> dict[str, NodalQuantity]:
-    """Return what a surface can be coloured by, by lower-case name: "displacement", "von mises stress", "stress xx"."""
+    """Return the nodal quantities for the colour of a surface, by lower-case name: "displacement", "von mises stress",
+    "stress xx"."""
     if not any(is_continuum(block) for block in results.header["blocks"]):
         return {}
     shapes = step.type in SHAPE_STEPS
@@ -298,13 +299,13 @@ class Scene:
         self.scale, self.phase, self._last = float(scale), float(phase), None
 
     def _rest(self) -> tuple[np.ndarray, np.ndarray]:
-        """Positions and rotations of what displacements count from: the start, or the state of shapes."""
+        """Return positions and rotations that displacements count from: the start, or the state of shapes."""
         if self._about is None:
             return self.nodes, np.broadcast_to(np.eye(3), (len(self.nodes), 3, 3))
         return self.nodes + self._about[0], rotation_matrices(self._about[1])
 
     def _part(self, name: str, frame: int) -> np.ndarray:
-        """A column of the frames at the phase: displacements or rotation vectors (n_nodes, 3)."""
+        """Return a column of the frames at the phase: displacements or rotation vectors (n_nodes, 3)."""
         values = np.asarray(self.step.frames[name][frame], float)
         if self.complex and f"{name} imaginary" in self.step.frames:
             imaginary = np.asarray(self.step.frames[f"{name} imaginary"][frame], float)
@@ -329,8 +330,8 @@ class Scene:
         return self._last[1], self._last[2]
 
     def _beside(self, u: np.ndarray, turn: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
-        """Positions and rotations of a shape about a state: the small rotations of complex modes come on top of it,
-        those of others hold it."""
+        """Return positions and rotations of a shape about a state: the small rotations of complex modes come on top of
+        it, those of others hold it."""
         rest, R = self._rest()
         if not self.complex:
             u = self.nodes + u - rest
@@ -350,7 +351,7 @@ class Scene:
         return self.nodes[node] + self.scale * self._displacement[frame][node]
 
     def orbits(self, frame: int, nodes: np.ndarray, turns: np.ndarray) -> np.ndarray:
-        """Return the ways (len(nodes), len(turns), 3) of nodes of a complex shape through the phases `turns` [rad]."""
+        """Return the orbits (len(nodes), len(turns), 3) of nodes in a complex shape over the phases `turns` [rad]."""
         real, imaginary = (
             np.asarray(self.step.frames[name][frame], float)[nodes][:, None]
             for name in ("displacement", "displacement imaginary")
@@ -414,7 +415,8 @@ class Scene:
         return found
 
     def place(self, item: dict[str, Any], frame: int | None) -> np.ndarray:
-        """Return where a support or joint of the header is: its node, or a `point` in the axes of that node's body."""
+        """Return the position of a support or joint of the header: its node, or a `point` in the axes of that node's
+        body."""
         position, rotation = self.state(frame)
         node = int(item["node"])
         offset = np.asarray(item.get("point", (0, 0, 0)), float)
@@ -440,7 +442,7 @@ class Scene:
         return low, high
 
     def _poses(self, frames: list[int]) -> Iterator[tuple[int, float, float]]:
-        """Frames with the scales and phases in which they are shown."""
+        """Yield frames with the scales and phases in which they are shown."""
         for frame in frames:
             if not self.swings or frame is None:
                 yield frame, self.scale, self.phase

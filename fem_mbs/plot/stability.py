@@ -1,4 +1,4 @@
-"""Figures of stability: eigenvalues in the complex plane or along a way, maps over two parameters."""
+"""Draw eigenvalues in the complex plane or along a path, and stability maps over two parameters."""
 
 from __future__ import annotations
 
@@ -154,8 +154,8 @@ def _locus(figure: Any, axes: Axes, branches: Branches) -> None:
 
 # --- along a way -----------------------------------------------------------------------------------------------------
 def plot_eigenvalues(results: Results | Solution, step: int, path: str | Path) -> Path:
-    """Draw frequencies over the load factor or the time of a step that has looked for eigenvalues along its way; where
-    motions grow or are damped, growth rates below.  Flutter and divergence are marked where they begin.
+    """Draw frequencies over the load factor or time of a step that has computed eigenvalues along its path. Draw growth
+    rates below if motions grow or are damped. Mark the onset of flutter and divergence.
 
     Raises ResultsError if the step has no eigenvalues along its way.
     """
@@ -214,8 +214,8 @@ def _without_noise(values: np.ndarray) -> np.ndarray:
 
 
 def _with_onsets(branches: Branches, k: int, found: list[Onset]) -> tuple[np.ndarray, ...]:
-    """Return parameter, frequency [Hz], growth rate [1/s] and whether it is unstable along a branch, the points between
-    its rows included where it turns unstable or meets the branch that does."""
+    """Return parameter, frequency [Hz], growth rate [1/s] and instability (bool) along a branch, including the points
+    of onset between its rows."""
     x, f, growth = branches.parameter, branches.frequencies[:, k], _without_noise(branches.values[:, k])
     grows = unstable(branches.values)[:, k]
     for onset in reversed(found):  # from the end: rows before keep their numbers
@@ -317,8 +317,8 @@ def _shifted(field: np.ndarray, by: int, axis: int) -> np.ndarray:
 
 
 def _table(item: Any) -> tuple[list[dict[str, Any]], np.ndarray, np.ndarray]:
-    """Parameters with their values ascending, and growth rates [1/s] and frequencies [Hz] (n of the first, n of the
-    second)."""
+    """Return parameters with their values ascending, and growth rates [1/s] and frequencies [Hz] (n of the first, n of
+    the second)."""
     given = item.summary.get("parameters") or []
     growth = np.array(item.summary.get("growth") or [], float)
     shape = tuple(len(p["values"]) for p in given)
@@ -340,7 +340,7 @@ def _table(item: Any) -> tuple[list[dict[str, Any]], np.ndarray, np.ndarray]:
 def _map_colours(
     figure: Any, axes: Axes, x: np.ndarray, y: np.ndarray, growth: np.ndarray, field: np.ndarray, bend: Callable
 ) -> None:
-    """Fill what grows in reds and what decays in blues, both by one scale; faint damping in one pale blue."""
+    """Fill growth in reds and decay in blues on one scale; very small damping in one pale blue."""
     import matplotlib as mpl
     from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.ticker import MaxNLocator
@@ -375,7 +375,7 @@ def _map_colours(
 
 
 def _map_frequencies(figure: Any, axes: Axes, x: np.ndarray, y: np.ndarray, frequency: np.ndarray) -> None:
-    """Fill by the frequency of what grows most, or decays least."""
+    """Fill by the frequency of the mode of largest growth rate."""
     from matplotlib.ticker import MaxNLocator
 
     most = float(np.nanmax(frequency)) or 1.0
@@ -389,7 +389,7 @@ def _map_frequencies(figure: Any, axes: Axes, x: np.ndarray, y: np.ndarray, freq
 def _map_regions(
     axes: Axes, x: np.ndarray, y: np.ndarray, growth: np.ndarray, frequency: np.ndarray, field: np.ndarray, size: float
 ) -> None:
-    """Hatch where what grows does not oscillate, and name the regions."""
+    """Hatch regions of divergence, and name the regions."""
     import matplotlib as mpl
     from scipy.ndimage import distance_transform_edt
 
@@ -415,8 +415,8 @@ def _map_regions(
 
 
 def _middle_of(mask: np.ndarray) -> tuple[int, int] | None:
-    """Return the point of a region that is farthest from others and from the edges, None where it is too small for a
-    word."""
+    """Return the point of a region farthest from other regions and edges; None if the region is too small for a
+    label."""
     from scipy.ndimage import distance_transform_edt
 
     framed = np.pad(mask, 1)

@@ -41,7 +41,7 @@ class Stage:
         self, figure: Figure, frames: list[int], *, title: str, quantity: Quantity | NodalQuantity | None, times: bool,
         fit: bool, place: tuple[int, int, int] = (1, 1, 1), bar: bool = True,
     ) -> None:  # fmt: skip
-        """Make the axes for the given frames, with a bar for the colours: of `quantity`, or of time with `times`.
+        """Create the axes for the given frames, with a colour bar: of `quantity`, or of time with `times`.
 
         With `fit` the figure takes the height that a plane model needs; `place` is that of the axes among others (rows,
         columns, number); without `bar` the colours are those of another's bar.
@@ -134,7 +134,7 @@ class Stage:
         return self._scale
 
     def _fill(self, middle: np.ndarray, extent: np.ndarray, half: np.ndarray, panel: np.ndarray) -> None:
-        """Let a part fill its place of ``panel`` inches: no axes, and their square is no limit."""
+        """Let a part fill its panel of ``panel`` inches: hide the axes and ignore their square limits."""
         from mpl_toolkits.mplot3d.proj3d import proj_transform
 
         axes = self.axes
@@ -162,7 +162,7 @@ class Stage:
             figure.text(*text, letter, ha="center", va="center", fontsize=8.0, color="#333333")
 
     def _near_reference(self, frames: list[int]) -> bool:
-        """Whether the reference shape is worth showing: not where the model has gone far away from it."""
+        """Return whether the model is near enough to its reference shape to show it."""
         low, high = self.scene.extent(frames)
         ref_low, ref_high = self.scene.extent([None])  # type: ignore[list-item]
         reach = float(np.max(np.maximum(high, ref_high) - np.minimum(low, ref_low)))
@@ -195,7 +195,7 @@ class Stage:
             self._drawn.append(artist)
 
     def _loosen(self, artist: Any) -> None:
-        """Let an artist of a part that fills its place reach beyond the square of its axes."""
+        """Let an artist reach beyond the square of its axes where the part fills its panel."""
         artist.set_clip_on(not self._bare)
         artist.set_in_layout(not self._bare)
 
@@ -217,8 +217,8 @@ class Stage:
                 self._lines(_spokes(centre, points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
 
     def draw_orbits(self, frame: int) -> None:
-        """Draw the ways of nodes of lines and bodies through a complex shape: a dot where they begin (phase 0), and a
-        gap before they close, so that the sense of going round is seen."""
+        """Draw the orbits of nodes of lines and bodies in a complex shape: a dot at the beginning (phase 0), and a gap
+        before the end, which shows the sense of rotation."""
         scene = self.scene
         nodes = [block["connectivity"].ravel() for block in (*scene.blocks, *scene.points)]
         nodes.append(np.array([int(body["node"]) for body in scene.bodies], int))
@@ -234,7 +234,7 @@ class Stage:
             self._marks(ways[:, 0], "o", 3.0, color=_ORBIT, zorder=6)
 
     def explain_phases(self, later: str, columns: int) -> None:
-        """Write below a figure of complex shapes what its lines are; `later` is the colour of the second phase."""
+        """Write a legend of the lines below a figure of complex shapes; `later` is the colour of the second phase."""
         from matplotlib.lines import Line2D
 
         ways = Line2D(
@@ -248,7 +248,7 @@ class Stage:
         self._figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.6)
 
     def draw_frame(self, frame: int, tint: str | None = None) -> None:
-        """Draw elements, bodies and masses as they are at a frame; lines all in one colour, if that is given."""
+        """Draw elements, bodies and masses at a frame; all lines in one colour, if one is given."""
         scene, scale = self.scene, self._scale
         colour = scale.to_rgba(scene.times[frame]) if self._by_time and scale is not None else tint
         if scene.skin is not None:
@@ -278,7 +278,7 @@ class Stage:
             self._marks(places, "o", 7.0, color=tint, zorder=5)
 
     def _discs(self, frame: int, tint: Any) -> None:
-        """Draw discs as circles that one can look through, with a diameter, so that their turning is seen."""
+        """Draw discs as transparent circles with a diameter, which shows their rotation."""
         from matplotlib.colors import to_rgba
         from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -348,7 +348,7 @@ class Stage:
         self._drawn.append(self.axes.add_collection3d(face, autolim=False))
 
     def _held(self) -> np.ndarray:
-        """Nodes of surfaces that supports hold, where these are too many for symbols."""
+        """Return nodes of surfaces that supports hold, where these are too many for symbols."""
         supports = self.header.get("supports", [])
         if self.scene.skin is None or len(supports) <= _MOST_SYMBOLS:
             return np.empty(0, int)
@@ -395,7 +395,7 @@ class Stage:
         self._marks(place[None], symbol, size, mfc="white", mec="#222222", mew=1.1, zorder=6)
 
     def draw_trail(self, node: int, frames: list[int]) -> None:
-        """Draw the way of a node through the given frames."""
+        """Draw the path of a node through the given frames."""
         for frame in frames:
             if frame not in self._trail:
                 self._trail[frame] = self.scene.path(node, frame)
@@ -430,7 +430,7 @@ class Stage:
         self._figure.set_layout_engine("none")
 
     def frame_artists(self) -> list[Any]:
-        """Return what `draw_frame` and its like have drawn since the last `clear`, the lowest first."""
+        """Return the artists drawn since the last `clear`, the lowest first."""
         return sorted(self._drawn, key=lambda artist: artist.get_zorder())
 
 

@@ -1,4 +1,4 @@
-"""What all figures have in common: colours, fonts, and how one is made and written."""
+"""Create and write figures in a common style: colours, fonts, sizes."""
 
 from __future__ import annotations
 

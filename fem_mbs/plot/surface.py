@@ -1,4 +1,4 @@
-"""The outer surface of solid parts, and the area of plane ones, as polygons for a drawing.
+"""Convert the outer surface of solid parts and the area of plane parts to polygons.
 
 Facets of solids that occur once are outside.  A few facets are cut into small pieces by their shape functions, so that
 curved sides and colours look smooth; many are drawn as they are, mid-side nodes as corners; of very many, nodes near
@@ -71,7 +71,7 @@ def normals(polygons: np.ndarray) -> np.ndarray:
 
 @cache
 def _pieces(kind: str, cuts: int) -> tuple[np.ndarray, np.ndarray]:
-    """Shape functions (p, k) at the corners of the pieces of a facet, and these corners (pieces, _ABREAST)."""
+    """Return shape functions (p, k) at the corners of the pieces of a facet, and these corners (pieces, _ABREAST)."""
     if cuts == 1:
         ring = _RINGS[kind]
         return np.eye(len(CELLS[kind][1])), np.array([ring + ring[-1:] * (_ABREAST - len(ring))])
@@ -107,7 +107,7 @@ class _Patch:
     cuts: int = 1
 
     def at_corners(self, values: np.ndarray) -> np.ndarray:
-        """Values (n, ...) of the nodes at the corners of the pieces: (m * pieces, _ABREAST, ...)."""
+        """Return values (n, ...) of the nodes at the corners of the pieces: (m * pieces, _ABREAST, ...)."""
         shapes, pieces = _pieces(self.kind, self.cuts)
         at_points = np.tensordot(values[self.nodes], shapes, axes=(1, 1))  # (m, ..., p)
         at_points = np.moveaxis(at_points, -1, 1)
@@ -224,13 +224,13 @@ class Skin:
         return np.einsum("sk,ekx->esx", shape_functions("line3", s[:, None]), points)
 
     def outside(self, nodes: np.ndarray) -> np.ndarray:
-        """Return those of some nodes that are at the surface."""
+        """Select the nodes that lie on the surface."""
         corners = [patch.nodes.ravel() for patch in self._facets]
         return np.intersect1d(nodes, np.concatenate(corners)) if corners else nodes[:0]
 
 
 def _edges(patches: list[_Patch], nodes: np.ndarray, solid: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Edges (e, 3) of facets, every one once, and which of them are sharp or at a border."""
+    """Return edges (e, 3) of facets, every one once, and which of them are sharp or at a border."""
     sides, direction, regions = [], [], []
     for patch in patches:
         corners = _CORNERS[patch.kind]

@@ -1,4 +1,4 @@
-"""The figure of a sweep: quantities of its variants over what was changed, as lines or maps."""
+"""Draw quantities of a sweep's variants over the changed parameters, as lines or maps."""
 
 from __future__ import annotations
 
@@ -69,13 +69,14 @@ def _fine(p: SweepParameter) -> bool:
 
 
 def _weight(table: SweepTable, k: int) -> tuple[bool, int, int]:
-    """Which parameter is the axis: numbers before words, then the one with most values, then the first."""
+    """Return the rank of a parameter for the axis: numbers before words, then the one with most values, then the
+    first."""
     p = table.parameters[k]
     return p.numeric, 0 if table.zipped else len(p.values), -k
 
 
 def _families(table: SweepTable, names: list[str]) -> list[list[str]]:
-    """Members of one list belong into one panel."""
+    """Group members of one list into one panel."""
     found: dict[str, list[str]] = {}
     for name in names:
         found.setdefault(re.sub(r"_\d+$", "_", name), []).append(name)
@@ -151,7 +152,7 @@ def _lines(axes: Axes, table: SweepTable, along: int, family: list[str]) -> None
 
 
 def _colours(count: int) -> list[Any]:
-    """Few lines get colours that differ, many ones a scale."""
+    """Return the colours of lines: distinct ones for few lines, a scale for many."""
     import matplotlib as mpl
 
     return list(COLOURS) if count <= len(COLOURS) else list(mpl.colormaps["viridis"](np.linspace(0.0, 0.92, count)))
@@ -159,7 +160,7 @@ def _colours(count: int) -> list[Any]:
 
 # --- maps ------------------------------------------------------------------------------------------------------------
 def _map(figure: Any, axes: Axes, table: SweepTable, name: str) -> None:
-    """One quantity over two parameters; where a variant failed it stays white, with a cross."""
+    """Draw one quantity over two parameters; mark failed variants by a cross."""
     first, second = (table.parameters[k] for k in table.varied)
     shape = (len(first.values), len(second.values))
     x = np.array(first.values, float)

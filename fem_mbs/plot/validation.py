@@ -32,7 +32,7 @@ def draw_curves(
     equal: bool = False,
     size: tuple[float, float] = (6.2, 3.7),
 ) -> bytes:
-    """One pair of axes as SVG.
+    """Return one pair of axes as SVG.
 
     Args:
         curves: (x (n,), y (n,), label, style) with style "-", "--", ":", "o", "o-" or "bar" (bars, as wide as there is
@@ -82,6 +82,6 @@ def draw_curves(
 
 
 def _room(curves: Sequence[tuple[np.ndarray, np.ndarray, str, str]]) -> float:
-    """Width of bars: the least distance between two of them."""
+    """Return width of bars: the least distance between two of them."""
     at = np.unique(np.concatenate([np.asarray(a, float) for a, _, _, style in curves if style == "bar"]))
     return float(np.diff(at).min(initial=1.0))

@@ -46,7 +46,7 @@ _CURVED_POINTS = 6  # of a prismatic one that is curved or twisted
 
 
 def _gauss(points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss points and weights on (0, 1)."""
+    """Return Gauss points and weights on (0, 1)."""
     x, w = np.polynomial.legendre.leggauss(points)
     return 0.5 * (x + 1.0), 0.5 * w
 
@@ -72,7 +72,7 @@ class SectionLine:
         return self.first is self.last or self.first == self.last
 
     def at(self, s) -> SectionProperties:
-        """Properties at s (...) in 0..1 along the member; of a prismatic one without the axes of s."""
+        """Return properties at s (...) in 0..1 along the member; of a prismatic one without the axes of s."""
         if self.prismatic:
             return self._unshearable(self.first.properties(self.material))
         s = np.asarray(s, float)
@@ -106,7 +106,7 @@ class SectionLine:
         return self._unshearable(SectionProperties(C, np.linalg.inv(C), rhoA, centre, euler))
 
     def _between(self, s: float) -> Section:
-        """The section at s in (0, 1) between two of one shape."""
+        """Return the section at s in (0, 1) between two of one shape."""
         a, b = self.first, self.last
         dims = {}
         for key, u in a.dimensions.items():
@@ -165,7 +165,8 @@ def _about_line(p: SectionProperties) -> np.ndarray:
 
 
 def _interpolation(nodes: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """(..., K) weights of values at Chebyshev nodes (K,) for the polynomial through them at s (...) (barycentric)."""
+    """Return (..., K) weights of values at Chebyshev nodes (K,) for the polynomial through them at s (...)
+    (barycentric)."""
     k = np.arange(len(nodes))
     weight = (-1.0) ** k * np.sin((k + 0.5) * math.pi / len(nodes))
     gap = s[..., None] - nodes
@@ -182,7 +183,7 @@ def _blend(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _stations(line: SectionLine, start, end, n: int, exact: int) -> tuple[np.ndarray, np.ndarray, SectionProperties]:
-    """Gauss points xi (g,), weights and the section there; prismatic: ``exact`` points."""
+    """Return Gauss points xi (g,), weights and the section there; prismatic: ``exact`` points."""
     xi, w = _gauss(exact if line.prismatic else _TAPER_POINTS)
     start, end = np.broadcast_to(start, n)[:, None], np.broadcast_to(end, n)[:, None]
     return xi, w, line.at(start + (end - start) * xi)
@@ -202,7 +203,7 @@ class Reference:
     shares: np.ndarray | None = None
 
     def gradients(self, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives (n, 6, 3) of the strains by the place and by the spin of the end q, by complex steps."""
+        """Return derivatives (n, 6, 3) of the strains by the place and by the spin of the end q, by complex steps."""
         step = 1e-30
         n = len(self.chords)
         by_place, by_spin = np.empty((n, 6, 3)), np.empty((n, 6, 3))
@@ -218,7 +219,7 @@ class Reference:
         return by_place, by_spin
 
     def sections(self, length: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Arms r (n, g, 3) from the section at xi to the end q, and section axes (n, g, 3, 3).
+        """Return arms r (n, g, 3) from the section at xi to the end q, and section axes (n, g, 3, 3).
 
         The line is cubic with the end tangents, the axes turn at a constant rate (exact for arcs and twisted straight
         lines).
@@ -251,7 +252,7 @@ def element_stiffness(
     owner: str = "Beam",
     reference: Reference | None = None,
 ) -> np.ndarray:
-    """S (n, 6, 6) [N/m] with sigma = S e, from the flexibility of the exact equilibrium solution.
+    """Return S (n, 6, 6) [N/m] with sigma = S e, from the flexibility of the exact equilibrium solution.
 
     Without loads between the ends N, Vy, Vz and T are constant and moments linear, whatever the section does
     (force interpolation: Przemieniecki, Theory of Matrix Structural Analysis, 1968; Spacone, Filippou & Taucer 1996),
@@ -306,7 +307,7 @@ def element_stiffness(
 
 
 def bending_shares(line: SectionLine, length, start=0.0, end=1.0) -> np.ndarray:
-    """Shares (n, 2, 2) of bending in the shear strains that a constant shear force makes, over (y, z).
+    """Return shares (n, 2, 2) of bending in the shear strains that a constant shear force makes, over (y, z).
 
     A shear force V makes the shear strain F_s V and, by the moment that it changes along the length L, the deflection
     L^2/12 F_b V against the mean direction of the end sections; the share is F_b (F_b + 12/L^2 F_s)^-1, of a prismatic
@@ -323,7 +324,7 @@ def bending_shares(line: SectionLine, length, start=0.0, end=1.0) -> np.ndarray:
 
 
 def _inverse(F: np.ndarray, fixed: list[int], owner: str) -> np.ndarray:
-    """Stiffness of flexibilities F (n, 6, 6); rigid directions are allowed among the fixed strains."""
+    """Return stiffness of flexibilities F (n, 6, 6); rigid directions are allowed among the fixed strains."""
     F = 0.5 * (F + F.swapaxes(1, 2))
     diagonal = np.einsum("nii->ni", F)
     unit = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
@@ -365,7 +366,8 @@ def _inverse(F: np.ndarray, fixed: list[int], owner: str) -> np.ndarray:
 
 # --- mass ------------------------------------------------------------------------------------------------------------
 def element_mass(kind: str, line: SectionLine, length, start=0.0, end=1.0) -> np.ndarray:
-    """M (n, 8, 8) over (P_p, ex_p, ey_p, ez_p, P_q, ex_q, ey_q, ez_q): T = 1/2 sum M_ij y_i'.y_j' [kg, kg m, kg m^2].
+    """Return M (n, 8, 8) over (P_p, ex_p, ey_p, ez_p, P_q, ex_q, ey_q, ez_q): T = 1/2 sum M_ij y_i'.y_j' [kg, kg m, kg
+    m^2].
 
     Places of mass r = line + y_c ey + z_c ez, the mass centre's offset and the section's Euler tensor on directors:
 
@@ -410,7 +412,7 @@ def element_mass(kind: str, line: SectionLine, length, start=0.0, end=1.0) -> np
 
 
 def fold(M: np.ndarray, offsets: np.ndarray, triads: np.ndarray) -> np.ndarray:
-    """M (n, 8, 8) over (x_p, d1_p, d2_p, d3_p, x_q, ...), d_k the directors of the nodes.
+    """Return M (n, 8, 8) over (x_p, d1_p, d2_p, d3_p, x_q, ...), d_k the directors of the nodes.
 
     The beam's end is P = x + R a and its axes e_j = R A_j: both are sums of directors.
 
@@ -464,7 +466,7 @@ def line_positions(
 
 
 def smooth_tangents(cells: np.ndarray, chords: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
-    """Tangents (n, 3) at p and q of a smooth line through the nodes.
+    """Return tangents (n, 3) at p and q of a smooth line through the nodes.
 
     Where two elements meet it is the mean of their directions, each weighted with the length of the other, the tangent
     of the circle through the three nodes. At ends the element is an arc. ``chords`` (n, 3) [m].
@@ -505,7 +507,7 @@ def smooth_tangents(cells: np.ndarray, chords: np.ndarray, owner: str) -> tuple[
 
 
 def arc_length(chords: np.ndarray, tangent_p: np.ndarray, tangent_q: np.ndarray) -> np.ndarray:
-    """Length (n,) of the curves between the ends of chords (n, 3), from the end tangents.
+    """Return length (n,) of the curves between the ends of chords (n, 3), from the end tangents.
 
     Between unit tangents at small angles a, b to the chord a cubic is longer by (2 a.a - a.b + 2 b.b)/30; this is
     phi^2/6 of an arc with half its angle phi, whose length chord phi/sin(phi) is exact.
@@ -532,7 +534,7 @@ def section_triads(
     owner: str = "Beam",
     curved: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Axes (ex, ey, ez) in the columns of A_p, A_q (n, 3, 3), in global axes.
+    """Return axes (ex, ey, ez) in the columns of A_p, A_q (n, 3, 3), in global axes.
 
     ey lies in the plane of ex and the orientation vector, on its side. Without orientation ez is as near as it can be
     to the global z axis, so that a beam in the x-y plane has the axes of plane models; for beams along z (within 0.1
@@ -588,7 +590,7 @@ def _from_vector(ex: np.ndarray, vector: np.ndarray, owner: str) -> np.ndarray:
 
 
 def twisted(A: np.ndarray, angle) -> np.ndarray:
-    """Triads (n, 3, 3) turned about their first axes by ``angle`` (n,) [rad]."""
+    """Return triads (n, 3, 3) turned about their first axes by ``angle`` (n,) [rad]."""
     c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
     return np.stack([A[..., 0], c * A[..., 1] + s * A[..., 2], c * A[..., 2] - s * A[..., 1]], axis=-1)
 
@@ -603,7 +605,8 @@ def reference_strains(
     second_order: bool = True,
     shares: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Strains e (n, 6) [m] of elements with chords (n, 3) and section axes A_p, A_q (n, 3, 3), columns ex, ey, ez.
+    """Return strains e (n, 6) [m] of elements with chords (n, 3) and section axes A_p, A_q (n, 3, 3), columns ex, ey,
+    ez.
 
     strains "exact": the logarithm of the relative rigid motion of the ends. "corotational": natural rotations against
     the chord with the shortest rotation of the section onto it. Both have second-order terms with the ``shares``
@@ -651,14 +654,14 @@ _TO_ENDS = np.linalg.inv(_TO_AXIS)
 
 
 def along_axis(S: np.ndarray, e: np.ndarray, fixed: Sequence[int]) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Stiffness S (n, 6, 6), strains e (n, 6) and indices of fixed strains over (elongation, shear y, shear z, twist,
-    bending y, bending z), from those over rotations of the ends."""
+    """Return stiffness S (n, 6, 6), strains e (n, 6) and indices of fixed strains over (elongation, shear y, shear z,
+    twist, bending y, bending z), from those over rotations of the ends."""
     places = {0: (0,), 1: (3,), 2: (2, 4), 3: (2, 4), 4: (1, 5), 5: (1, 5)}
     return _TO_ENDS.T @ S @ _TO_ENDS, e @ _TO_AXIS.T, sorted({k for i in fixed for k in places[i]})
 
 
 def _composed(d: np.ndarray, shares: np.ndarray | None, g, L: np.ndarray) -> np.ndarray:
-    """Strains (n, 6) with second-order terms; see `fem_mbs.elements.beams.beam3d_common.composed`."""
+    """Return strains (n, 6) with second-order terms; see `fem_mbs.elements.beams.beam3d_common.composed`."""
     g = np.broadcast_to(g, L.shape)
     bow = d[:, 1:3] / L[:, None]
     k = bow if shares is None else np.einsum("nij,nj->ni", shares, bow)
@@ -674,7 +677,7 @@ def _composed(d: np.ndarray, shares: np.ndarray | None, g, L: np.ndarray) -> np.
 
 
 def _logarithm(lam: np.ndarray, c: np.ndarray, L: np.ndarray) -> np.ndarray:
-    """Basic strains d (n, 6) of `fem_mbs.elements.beams.beam3d_exact` from lambda (n, 3) and c (n, 3, 3)."""
+    """Return basic strains d (n, 6) of `fem_mbs.elements.beams.beam3d_exact` from lambda (n, 3) and c (n, 3, 3)."""
     r = 0.5 * np.stack([c[:, 2, 1] - c[:, 1, 2], c[:, 0, 2] - c[:, 2, 0], c[:, 1, 0] - c[:, 0, 1]], axis=1)
     chi = 0.5 * (np.trace(c, axis1=1, axis2=2) - 1.0)
     t = (1.0 - chi) / (1.0 + chi)
@@ -686,7 +689,7 @@ def _logarithm(lam: np.ndarray, c: np.ndarray, L: np.ndarray) -> np.ndarray:
 
 
 def _bend(t: np.ndarray) -> np.ndarray:
-    """((1 + t) atan(sqrt t)/sqrt t - 1)/t, with the derivative in the imaginary part of complex steps."""
+    """Return ((1 + t) atan(sqrt t)/sqrt t - 1)/t, with the derivative in the imaginary part of complex steps."""
     x = np.maximum(t.real, 0.0)
     small = x < 0.05
     k = np.arange(14)
@@ -703,7 +706,7 @@ def _bend(t: np.ndarray) -> np.ndarray:
 
 
 def _natural(components: np.ndarray, n: np.ndarray):
-    """b2, b3, theta_y, theta_z of an end from the chord's components (n, 3) along its section axes."""
+    """Return b2, b3, theta_y, theta_z of an end from the chord's components (n, 3) along its section axes."""
     b2, b3 = (components[:, k] / (n + components[:, 0]) for k in (1, 2))
     root = np.sqrt(b2 * b2 + b3 * b3)
     A = np.where(root != 0.0, np.arctan(root) / np.where(root != 0.0, root, 1.0), 1.0)
@@ -711,7 +714,7 @@ def _natural(components: np.ndarray, n: np.ndarray):
 
 
 def _angle(s: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """arctan2, with the derivative in the imaginary part of complex steps."""
+    """Return arctan2, with the derivative in the imaginary part of complex steps."""
     angle = np.arctan2(s.real, c.real)
     if np.iscomplexobj(s) or np.iscomplexobj(c):
         return angle + 1j * (c.real * s.imag - s.real * c.imag) / (c.real**2 + s.real**2)

@@ -172,7 +172,8 @@ class SectionProperties:
 
 
 def _transformation(centroid: np.ndarray, shear_centre: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """T (..., 6, 6): strains at the centroid and shear centre along the principal axes = T times those of the line."""
+    """Return T (..., 6, 6): strains at the centroid and shear centre along the principal axes = T times those of the
+    line."""
     yc, zc = np.moveaxis(centroid, -1, 0)
     ys, zs = np.moveaxis(shear_centre, -1, 0)
     c, s = np.cos(angle), np.sin(angle)
@@ -188,7 +189,7 @@ def _transformation(centroid: np.ndarray, shear_centre: np.ndarray, angle: np.nd
 
 
 def couple(diagonal, centroid, shear_centre, angle) -> tuple[np.ndarray, np.ndarray]:
-    """Stiffness and flexibility (..., 6, 6) over the strains of the line.
+    """Return stiffness and flexibility (..., 6, 6) over the strains of the line.
 
     Args:
         diagonal: (..., 6) EA, GAy, GAz, GJ, EIy, EIz along the principal axes; infinite ones allowed.
@@ -252,15 +253,15 @@ class Section:
         return self.shape == "matrix" or any((*self.centroid, *self.shear_centre, *self.mass_centre, self.rotate))
 
     def shear_coefficient_y(self, nu: float) -> float:
-        """k of the shear stiffness k G A for shear forces along y (bending by Iz), Cowper (1966)."""
+        """Return k of the shear stiffness k G A for shear forces along y (bending by Iz), Cowper (1966)."""
         return _SHAPES[self.shape].shear(self.dimensions, nu)[0]
 
     def shear_coefficient_z(self, nu: float) -> float:
-        """k of the shear stiffness k G A for shear forces along z (bending by Iy), Cowper (1966)."""
+        """Return k of the shear stiffness k G A for shear forces along z (bending by Iy), Cowper (1966)."""
         return _SHAPES[self.shape].shear(self.dimensions, nu)[1]
 
     def stiffness(self, material: Material | None, needs: str | None = None) -> SectionStiffness:
-        """Stiffnesses and inertias per length of this section in ``material``.
+        """Return stiffnesses and inertias per length of this section in ``material``.
 
         ``needs``: a key of STIFFNESS_NEEDS, the element it is for; raises ModelError if something it needs is not
         known. The material may be None for shape "stiffness" only, which does not use it.
@@ -316,7 +317,7 @@ class Section:
                 raise ModelError(f'Section "{self.name}": {key} underflows to 0; check the units.')
 
     def properties(self, material: Material | None) -> SectionProperties:
-        """Stiffness and inertia for beams in space, shapes (6, 6), (6, 6), (), (2,), (3, 3).
+        """Return stiffness and inertia for beams in space, shapes (6, 6), (6, 6), (), (2,), (3, 3).
 
         Raises ModelError if something is missing, or if the rotary inertias belong to no distribution of mass.
         """
@@ -344,7 +345,8 @@ class Section:
 
 
 def _inertia_of_matrix(M: np.ndarray, thing: str) -> tuple[float, np.ndarray, np.ndarray]:
-    """rhoA, mass centre (2,) and Euler tensor (3, 3) about it of a 6x6 inertia per length over (v, w) of the line.
+    """Return rhoA, mass centre (2,) and Euler tensor (3, 3) about it of a 6x6 inertia per length over (v, w) of the
+    line.
 
     M = [[m I, -m c~], [m c~, J - m c~ c~]] with c = (0, y, z).  Raises ModelError if it has not this form.
     """
@@ -427,7 +429,7 @@ class _Reader:
             self.optional(key + axis, common, zero, infinite)
 
     def matrix(self, key: str) -> np.ndarray:
-        """A symmetric 6x6 matrix."""
+        """Return a symmetric 6x6 matrix."""
         if not self.has(key):
             raise self.error(f'shape "{self.shape}" needs "{key}", a 6x6 matrix.')
         try:
@@ -457,7 +459,7 @@ def _rectangle_constants(d: D) -> tuple[float, ...]:
 
 
 def _rectangle_torsion(b: float, h: float) -> float:
-    """St. Venant's series (Timoshenko & Goodier, Theory of Elasticity, eq. 170):
+    """Return st. Venant's series (Timoshenko & Goodier, Theory of Elasticity, eq. 170):
 
     J = a c^3 (1/3 - (64/pi^5) (c/a) sum over odd n of tanh(n pi a/(2 c))/n^5), a >= c. With tanh x = 1 - 2/(e^2x + 1)
     the slow part of the sum is (31/32) zeta(5), the rest falls by e^-pi or faster per term.
@@ -490,7 +492,7 @@ def _circle_constants(d: D) -> tuple[float, ...]:
 
 
 def _round_shear(m: float, nu: float) -> tuple[float, float]:
-    """Cowper's hollow circle, m = inner/outer diameter; m = 0: 6(1+nu)/(7+6nu), m -> 1: 2(1+nu)/(4+3nu)."""
+    """Return Cowper's hollow circle, m = inner/outer diameter; m = 0: 6(1+nu)/(7+6nu), m -> 1: 2(1+nu)/(4+3nu)."""
     s = (1.0 + m * m) ** 2
     k = 6.0 * (1.0 + nu) * s / ((7.0 + 6.0 * nu) * s + (20.0 + 12.0 * nu) * m * m)
     return k, k
@@ -565,7 +567,7 @@ def _box_constants(d: D) -> tuple[float, ...]:
 
 
 def _box_torsion(h: float, b: float, tw: float, tf: float) -> float:
-    """Torsion constant of a box with the inner height h and width b, refined for thick walls and sharp corners.
+    """Return torsion constant of a box with the inner height h and width b, refined for thick walls and sharp corners.
 
     With Prandtl's function split into a harmonic part (constant on the hole's edge) and a part that vanishes on both
     edges, J = 4 Am^2/s + Js exactly: Bredt's second formula, with Am the hole plus the integral of the harmonic
@@ -592,7 +594,8 @@ def _box_torsion(h: float, b: float, tw: float, tf: float) -> float:
 
 
 def _walls_shear(m: float, n: float, nu: float, box: bool) -> float:
-    """Cowper's thin-walled I and box: m = areas of flanges / areas of webs, n = width/height, on centre lines."""
+    """Return Cowper's thin-walled I and box: m = areas of flanges / areas of webs, n = width/height, on centre
+    lines."""
     last = 10.0 * n * n * ((3.0 + nu) * m + 3.0 * m * m)
     if not box:
         last = 30.0 * n * n * (m + m * m) + 5.0 * nu * n * n * (8.0 * m + 9.0 * m * m)
@@ -640,7 +643,7 @@ def _i_constants(d: D) -> tuple[float, ...]:
 
 
 def _i_torsion(hi: float, b: float, tw: float, tf: float, r: float) -> float:
-    """Torsion constant of an I: the open thin-walled sum of s t^3/3, corrected for ends and junctions.
+    """Return torsion constant of an I: the open thin-walled sum of s t^3/3, corrected for ends and junctions.
 
     Each of the four ends of the flanges takes away 0.105 tf^4 (St. Venant's strip). Each of the two junctions adds
 
@@ -783,7 +786,7 @@ def _read_places(given: dict[str, Any], thing: str, shape: str) -> dict[str, Any
 
 
 def make_section(name: str, shape: str, **dimensions: Any) -> Section:
-    """A section from its shape and dimensions; keys that are None count as not given.
+    """Return a section from its shape and dimensions; keys that are None count as not given.
 
     ========== =========================================================================================================
     rectangle  width (along z), height (along y)

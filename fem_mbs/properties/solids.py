@@ -55,7 +55,7 @@ class SolidGroup:
     quality: float = 1.0
 
     def elements(self, mesh: str, block: int, count: int) -> np.ndarray:
-        """Elements that stand on the ``count`` cells of a mesh's block, -1: none."""
+        """Return elements that stand on the ``count`` cells of a mesh's block, -1: none."""
         found = np.full(count, -1)
         for name, number, cells, first in self.places:
             if (name, number) == (mesh, block):
@@ -77,7 +77,7 @@ def _numbers(value, owner: str, key: str, shapes: tuple[tuple[int, ...], ...], h
 
 
 def _expansion(value, owner: str) -> np.ndarray:
-    """Thermal strains (6,) per temperature of one, three or six coefficients."""
+    """Return thermal strains (6,) per temperature of one, three or six coefficients."""
     v = _numbers(value, owner, "expansion", ((), (3,), (6,)), "1, 3 (along the material axes) or 6 finite numbers")
     if v.shape == (6,):
         return v * (1.0, 1.0, 1.0, 2.0, 2.0, 2.0)
@@ -128,7 +128,7 @@ def make_solid_material(name: str, E, nu, G, stiffness, density, expansion) -> S
 
 
 def solid_material_of(material: Material | SolidMaterial) -> SolidMaterial:
-    """A beam's isotropic material as one of solids."""
+    """Return a beam's isotropic material as one of solids."""
     if isinstance(material, SolidMaterial):
         return material
     C = solid_material.isotropic(material.E, material.nu)
@@ -136,7 +136,8 @@ def solid_material_of(material: Material | SolidMaterial) -> SolidMaterial:
 
 
 def turned_strain(strain: np.ndarray, axes: np.ndarray | None) -> np.ndarray:
-    """A strain (6,) of material axes, the rows of ``axes`` (..., 3, 3), in global axes: (..., 6), shear as gamma."""
+    """Return a strain (6,) of material axes, the rows of ``axes`` (..., 3, 3), in global axes: (..., 6), shear as
+    gamma."""
     if axes is None:
         return strain
     xx, yy, zz, xy, yz, zx = strain * (1.0, 1.0, 1.0, 0.5, 0.5, 0.5)

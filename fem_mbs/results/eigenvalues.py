@@ -54,7 +54,7 @@ def as_complex(values: Any) -> np.ndarray:
 
 
 def upper_half(values: np.ndarray) -> np.ndarray:
-    """Return eigenvalues (n, k) with those below the real axis as NaN: their conjugates say the same."""
+    """Return eigenvalues (n, k) with those below the real axis as NaN: they are conjugates of others."""
     return np.where(np.isnan(values) | (values.imag < -1e-12 * np.abs(values)), NONE, values)
 
 
@@ -65,7 +65,7 @@ def damping_ratio(values: np.ndarray) -> np.ndarray:
 
 
 def growth_rates(values: np.ndarray) -> np.ndarray:
-    """Return real parts of eigenvalues (..., k); those that rounding has split have the mean of their parts."""
+    """Return real parts of eigenvalues (..., k); eigenvalues split by rounding get the mean of their group."""
     size = np.abs(values)[..., :, None]
     near = np.abs(values[..., :, None] - values[..., None, :]) <= _SPLIT * size
     count = near.sum(axis=-1)
@@ -90,9 +90,9 @@ def is_damped(values: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class Branches:
-    """Eigenvalues that belong together along a parameter.
+    """Hold eigenvalues joined to continuous branches over a parameter.
 
-    `parameter` (n,), `label` says what it is with its unit; `values` (n, k) complex [1/s], NaN where a branch has none.
+    `parameter` (n,), `label` its name with unit; `values` (n, k) complex [1/s], NaN where a branch has none.
     """
 
     parameter: np.ndarray
@@ -121,10 +121,10 @@ class Onset:
 
 
 def track(values: np.ndarray) -> np.ndarray:
-    """Return eigenvalues (n, k) sorted so that each column (m of them) goes on as it came.
+    """Return eigenvalues (n, k) sorted into m columns, each of which is a continuous branch.
 
     Each row is assigned to the one before as a whole (Kuhn 1955), by the distance in the complex plane to what each
-    branch would become if it went on straight.  What finds no partner begins a branch of its own; NaN is no eigenvalue.
+    branch would become by linear extrapolation.  An eigenvalue without a partner begins a new branch; NaN is none.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -158,7 +158,7 @@ def track(values: np.ndarray) -> np.ndarray:
 
 
 def untangle(values: np.ndarray) -> np.ndarray:
-    """Return branches (n, k) of which no two become real at once by taking the two values of one pair.
+    """Return branches (n, k) in which the two real values of a former pair do not replace another branch.
 
     A pair that parts on the real axis has two values from then on.  Where as many are sought as before, they push out
     the branch of the highest frequency; that ends there, and the second real value begins one.
@@ -199,7 +199,7 @@ def _on_axis(values: np.ndarray) -> np.ndarray:
 
 
 def _growing_came_before(last: np.ndarray, now: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Let a pair that has met on the real axis continue what was farther right of the two."""
+    """Where two real eigenvalues become a pair, let the pair continue the branch with the larger growth rate."""
     real = _on_axis(last)
     left = [int(r) for r in np.setdiff1d(np.arange(len(last)), rows) if real[r]]
     rows = rows.copy()
@@ -213,7 +213,7 @@ def _growing_came_before(last: np.ndarray, now: np.ndarray, rows: np.ndarray) ->
 
 
 def _growing_goes_on(last: np.ndarray, now: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Let of a pair that has parted on the real axis the one that is farther right be what the pair becomes."""
+    """Where a pair becomes two real eigenvalues, let the one with the larger growth rate continue its branch."""
     real = _on_axis(now)
     new = [int(c) for c in np.setdiff1d(np.arange(len(now)), columns) if real[c]]
     now = now.copy()
@@ -229,8 +229,8 @@ def _growing_goes_on(last: np.ndarray, now: np.ndarray, columns: np.ndarray) -> 
 def onsets(branches: Branches) -> list[Onset]:
     """Return where branches pass from stable to unstable or back, between two rows.
 
-    Where there is damping, the growth rate changes its sign and is interpolated.  Without, what goes through zero is
-    |p|^2 (divergence), or the square of the difference of two squares that meet (flutter).
+    With damping, interpolate the zero of the growth rate.  Without damping, interpolate the zero of |p|^2 (divergence),
+    or of the squared difference of the two squares that coincide (flutter).
     """
     found = []
     values, x = branches.values, branches.parameter
@@ -276,7 +276,7 @@ def _from_flat(a: complex, b: complex) -> float:
 
 
 def _partner(values: np.ndarray, column: int) -> int:
-    """Return the branch that in the second of two rows (2, k) decays as fast as this one grows, at its frequency."""
+    """Return the branch that in the second of two rows (2, k) has the same frequency and the opposite growth rate."""
     mirror = -np.conj(values[1, column])
     distance = np.abs(values[1] - mirror)
     distance[column] = np.nan
@@ -289,7 +289,7 @@ def _partner(values: np.ndarray, column: int) -> int:
 
 def campbell_branches(summary: dict[str, Any]) -> tuple[Branches, np.ndarray]:
     """Return the branches of a step `campbell`, and the whirl of each at each speed (n, k): "forward", "backward",
-    "mixed" or "none".  At rest, where nothing has a sense, a branch has that of the next speed."""
+    "mixed" or "none".  At rest, where whirl has no sense, a branch takes that of the next speed."""
     speeds = np.asarray(summary["speeds"], float)
     columns = [as_complex(branch["eigenvalues"]) for branch in summary["branches"]]
     values = np.column_stack(columns) if columns else np.empty((len(speeds), 0), complex)
@@ -309,7 +309,7 @@ def parameter_label(parameter: dict[str, Any]) -> str:
 
 
 def eigenvalue_path(step: Any) -> Branches | None:
-    """Return the eigenvalues that a step has found along its way, branch by branch; None if it has looked for none.
+    """Return the branches of eigenvalues that a step has computed along its path; None if it computed none.
 
     The parameter is the load factor of a step at rest, that of a stability map over one, the time of others.
     """

@@ -1,7 +1,7 @@
-"""Cells and fields of parts in a results header: what a block is made of, and which values its nodes have.
+"""Describe cells and nodal fields of parts in a results header.
 
 Blocks of solid and plane cells carry ``cell`` (names and node order of meshio, as in `fem_mbs.elements.solids.shapes`),
-``group`` (the part they belong to; a part of several kinds of cells is one block per kind) and ``region``.  Values like
+``group`` (their part; a part with several cell kinds is one block per kind) and ``region``.  Values like
 stresses jump from part to part: they are averaged over the cells of one part only.  Parts that share no node are in one
 *region* and share one column of the frames; where parts touch, there is a column per region.  The header's ``fields``
 names them: ``{"name": "stress [Pa]", "components": ["xx", ...]}``.
@@ -37,7 +37,7 @@ def is_continuum(block: dict[str, Any]) -> bool:
 
 
 def check_cell(block: dict[str, Any]) -> str:
-    """Return what is wrong with the cells of a block, "" if nothing is."""
+    """Return an error text for the cells of a block, "" if they are valid."""
     cell = block.get("cell")
     if cell is None or cell in LINES.values():
         return ""
@@ -53,7 +53,7 @@ def field_key(name: str, region: int) -> str:
 
 
 def split_key(key: str) -> tuple[str, int]:
-    """Return field and region of a column, as `field_key` joins them."""
+    """Split a column name made by `field_key` into field and region."""
     word, slash, name = key.partition("/")
     number = word.removeprefix("region ")
     if slash and word.startswith("region ") and number.isdigit():

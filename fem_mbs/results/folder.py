@@ -1,12 +1,12 @@
-"""Whose a folder of results is: a mark in it names the model and lists every file that fem-mbs has written.
+"""Mark results folders: a file in the folder names the model and lists every file that fem-mbs has written.
 
     {"format": "fem-mbs folder", "version": 1, "kind": "results", "model": {"file": "../rod.toml", "title": "Rod"},
      "files": ["figures/ledger.png", "results.h5", ...], "kept": ["variant.toml"]}
 
-Files of the list are replaced and removed; everything else in the folder belongs to somebody and is never touched.  A
-folder that is not empty and has no mark, or that of another model, is refused.  ``file`` leads from the folder to the
-model file, so that both may be moved together; a model that was built in Python is known by its title.  A file is
-listed before it is written.  ``kept`` are files of ours that a new run leaves (the model file of a sweep's variant).
+Listed files are replaced and removed; other files in the folder are never touched. A folder with files but without a
+mark, or with the mark of another model, is refused. ``file`` leads from the folder to the model file, so that both may
+be moved together; a model that was built in Python is known by its title. A file is listed before it is written.
+``kept`` are files of ours that a new run leaves (the model file of a sweep's variant).
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Folder:
         return _relative(path, self.directory)
 
     def check(self, paths: Iterable[Path]) -> None:
-        """Raise ResultsError if one of the paths exists and is not listed: somebody else wrote it."""
+        """Raise ResultsError if one of the paths exists and is not listed, hence is not ours."""
         known = self.files | self.kept
         strange = [path for path in paths if os.path.lexists(path) and self.name_of(path) not in known]
         if strange:
@@ -113,7 +113,7 @@ class Folder:
             self.save()
 
     def removable(self) -> list[Path]:
-        """Return the listed files inside of the folder that are there."""
+        """Return the listed files that exist in the folder."""
         inside = self.directory.resolve()
         found = []
         for name in sorted(self.files):
@@ -145,8 +145,7 @@ def examine(
     inputs: Iterable[Path] = (),
     overwrite: bool = False,
 ) -> Folder:
-    """Return the mark that a folder would have as that of a model, with what earlier runs left in its list; nothing is
-    written.
+    """Return the mark that the folder of a model would get, including files of earlier runs; write nothing.
 
     Args:
         source: the model file, None for a model that was built in Python.
@@ -195,18 +194,18 @@ def examine(
 
 
 def claim(directory: Path, source: str | Path | None, title: str, **options: Any) -> Folder:
-    """Make a folder that of a model and return its mark; nothing is removed.  Arguments and errors as `examine`."""
+    """Assign a folder to a model and return its mark; remove nothing.  Arguments and errors as `examine`."""
     folder = examine(directory, source, title, **options)
     folder.save()
     return folder
 
 
 def adopt(directory: Path, fixed: Iterable[str], present: Iterable[str]) -> Folder:
-    """Return the mark of a folder whose result is continued; one without a mark gets it if it holds the result alone.
+    """Return the mark of a folder whose result is continued; create it if the folder holds only the result.
 
     Args:
         fixed: names that the run is going to write in any case.
-        present: those of them that make the result.
+        present: those of them that the result consists of.
 
     Raises:
         ResultsError: there is no mark, and other files.
@@ -230,10 +229,10 @@ def adopt(directory: Path, fixed: Iterable[str], present: Iterable[str]) -> Fold
 
 
 def take(directory: Path, paths: Iterable[str | Path]) -> None:
-    """List files that are about to be made of the results in a folder: figures, tables, films.
+    """List files that are about to be derived from the results in a folder: figures, tables, animations.
 
     Raises:
-        ResultsError: one of them exists, and was not made of these results.
+        ResultsError: one of them exists and was not derived from these results.
     """
     paths = [Path(path) for path in paths]
     folder = Folder.read(directory) or Folder(directory, kind=_PRODUCTS)

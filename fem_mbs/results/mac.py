@@ -1,4 +1,4 @@
-"""How alike the mode shapes of two results are: the modal assurance criterion, also between different meshes."""
+"""Compare the mode shapes of two results by the modal assurance criterion, also between different meshes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SHAPES = ("modes", "buckling")
 class Mac:
     """Modal assurance criterion between the shapes of two results.
 
-    ``matrix`` (k, l) from 0 (unlike) to 1 (the same shape); ``frequencies_a`` (k,), ``frequencies_b`` (l,) [Hz], of
-    buckling shapes load factors [-]; ``quantity`` says which; ``nodes`` compared; ``largest_distance`` [m] between two
-    nodes that were taken for one; ``names`` of the two steps.
+    ``matrix`` (k, l) from 0 (orthogonal) to 1 (the same shape); ``frequencies_a`` (k,), ``frequencies_b`` (l,) [Hz], of
+    buckling shapes load factors [-]; ``quantity`` names them; ``nodes``: number compared; ``largest_distance`` [m]
+    between two matched nodes; ``names`` of the two steps.
     """
 
     matrix: np.ndarray
@@ -35,7 +35,7 @@ class Mac:
 
     @property
     def pairs(self) -> list[tuple[int, int, float]]:
-        """For each shape of the first result, the most alike one of the second: (number, number, value), from 0."""
+        """Return for each shape of the first result the best match in the second: (number, number, value), from 0."""
         best = self.matrix.argmax(axis=1)
         return [(i, int(j), float(self.matrix[i, j])) for i, j in enumerate(best)]
 
@@ -55,7 +55,7 @@ def _step(results: Results, name: str | int | None) -> Step:
 
 
 def _shapes(results: Results, step: Step) -> np.ndarray:
-    """Shapes (n_nodes, 3, k), less the displacements of the state that they swing about."""
+    """Return shapes (n_nodes, 3, k) minus the displacements of the state that they oscillate about."""
     frames = np.asarray(step.frames["displacement"][:], float)
     before = [s for s in results.steps[: step.number] if s.type not in _SHAPES and "displacement" in s.frames]
     nonlinear = [s for s in before if not s.summary.get("linear")]  # linear steps leave the model where it is
@@ -74,7 +74,7 @@ def _values(step: Step) -> tuple[np.ndarray, str]:
 def _partners(
     a: np.ndarray, b: np.ndarray, tolerance: float | None, where: str
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Nodes of the first mesh, the nearest ones of the second, and the largest distance between two of them."""
+    """Return nodes of the first mesh, the nearest ones of the second, and the largest distance of a matched pair."""
     size = float(np.ptp(a, axis=0).max())
     limit = _TOLERANCE * size if tolerance is None else tolerance
     if len(a) == len(b):
@@ -114,7 +114,7 @@ def mac(
             left out. By default 1e-6 of the size of the first model, of whose nodes at least half must have a partner.
 
     Raises:
-        ResultsError: no shapes, meshes that do not lie over each other, a shape in which no node moves.
+        ResultsError: no shapes, meshes that do not coincide, a shape in which no node moves.
     """
     first = _step(results_a, step_a)
     if step_b is None and any(s.name == first.name and s.type in _SHAPES for s in results_b.steps):

@@ -1,4 +1,4 @@
-"""Read an HDF5 file to its last dataset: run as a program of its own, which may crash (`fem_mbs.files.check_hdf5`)."""
+"""Read an HDF5 file to its last dataset in a separate process, which may crash (`fem_mbs.files.check_hdf5`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _visit(_: str, item: h5py.HLObject) -> None:
 
 
 def main(path: str) -> int:
-    """Read everything; the exit code."""
+    """Read the whole file and return the exit code."""
     try:
         with h5py.File(path, "r") as file:
             _attributes(file)

@@ -1,11 +1,11 @@
-"""Results on disk: what a run wrote, read while it runs, when it is finished, and after it was killed.
+"""Read results from disk while a run is active, after it has finished, and after it was killed.
 
     results = Results.open("out")
     results.status                                   # "done", "running", "incomplete" or "failed: ..."
     t, values, columns = results.sensor("tip")
     results.steps[0].frames["displacement"][-1]      # (n_nodes, 3) of the last frame
 
-`ResultsWriter` writes them; see there for what a result consists of.
+`ResultsWriter` writes them; its docstring lists the contents.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CSV_ROWS = 20_000  # rows held in memory while a table is written
 
 
 class Column:
-    """One quantity over the rows or frames of a step, on disk: index it, or `numpy.asarray` it, to read.
+    """One quantity over the rows or frames of a step, on disk; indexing or `numpy.asarray` reads it.
 
     It behaves as an array of `shape` (rows, ...) that can be indexed along its first axis by a number, a slice or a
     list of numbers, and further by a tuple.
@@ -183,7 +183,7 @@ class Results:
 
     @classmethod
     def open(cls, directory: str | Path) -> Results:
-        """Open the result in a folder, whether finished, running, failed or killed; it stays as it is at this moment.
+        """Open the result in a folder, whether finished, running, failed or killed, as it is at this moment.
 
         Raises ResultsError if there is none.
         """
@@ -200,12 +200,12 @@ class Results:
 
     @property
     def complete(self) -> bool:
-        """Whether the run reached its end."""
+        """Whether the run has finished."""
         return self.status == "done"
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What summary.json holds; empty for a run that has not ended."""
+        """Contents of summary.json; empty for a run that has not ended."""
         return self._index.end.get("summary", {})
 
     @property
@@ -407,7 +407,7 @@ def _ledger_kind(name: str) -> str:
 
 
 def sensor_columns(sensor: dict[str, Any], count: int) -> list[str]:
-    """Return the names of the columns of a sensor; a single unnamed one is called as the sensor."""
+    """Return the column names of a sensor; a single unnamed column takes the name of the sensor."""
     names = list(sensor.get("columns") or [])
     if len(names) == count:
         return names
@@ -421,7 +421,7 @@ def sensor_units(sensor: dict[str, Any], count: int) -> list[str]:
 
 
 class _Line:
-    """Where csv.writer leaves a line."""
+    """Receive one line from csv.writer."""
 
     text = ""
 
@@ -482,9 +482,9 @@ def _interpolate(at: np.ndarray, times: np.ndarray, values: np.ndarray) -> np.nd
 
 
 def export(directory: str | Path) -> list[Path]:
-    """Write results.xdmf and the sensor tables for what a folder holds, also for a run that was killed or still runs.
+    """Write results.xdmf and the sensor tables of a folder, also for a run that was killed or is active.
 
-    A run that was killed only while it tidied up is brought to its end. Returns the paths written.
+    Complete a run that was killed while it joined its segments. Return the paths written.
     """
     folder = Path(directory)
     index = store.read_index(folder)

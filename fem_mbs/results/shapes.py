@@ -1,4 +1,4 @@
-"""Shapes in results: modes, buckling shapes and complex modes, and the state that they swing about.
+"""Read shapes from results: modes, buckling shapes and complex modes, and the state that they oscillate about.
 
 Frames of modes and buckling shapes hold displacements from the start, the state's included.  Those of complex modes
 hold a real and an imaginary part, small motions Re(u exp(i phi)) about the state, which has columns of its own.
@@ -22,10 +22,10 @@ def is_complex(step: Any) -> bool:
 
 
 def state_of_shapes(results: Any, step: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return displacements and rotation vectors (n_nodes, 3) of the state that shapes are about; None: the start.
+    """Return displacements and rotation vectors (n_nodes, 3) of the state of the shapes; None: the start.
 
-    Complex modes say it themselves.  Modes are about where the nonlinear steps before have left the model (linear ones
-    leave it where it is).
+    Complex modes store it.  Modes are about the state after the preceding nonlinear steps (linear steps leave the state
+    unchanged).
     """
     if "state displacement" in step.frames:
         u = np.asarray(step.frames["state displacement"][0], float)
@@ -41,14 +41,14 @@ def state_of_shapes(results: Any, step: Any) -> tuple[np.ndarray, np.ndarray] | 
 
 
 def largest_excursion(shapes: np.ndarray) -> np.ndarray:
-    """Return the largest |Re(u exp(i phi))| over the phase, for complex vectors u (..., 3): the long half axis of the
-    ellipse that a node goes around."""
+    """Return the largest |Re(u exp(i phi))| over the phase, for complex vectors u (..., 3): the major semi-axis of the
+    elliptic orbit of a node."""
     square = np.sum(np.abs(shapes) ** 2, axis=-1)
     return np.sqrt((square + np.abs(np.sum(shapes * shapes, axis=-1))) / 2.0)
 
 
 def amplitudes(results: Any, step: Any, frame: int) -> np.ndarray:
-    """Return how far nodes move in a shape (n_nodes,), in the size in which it is stored."""
+    """Return the displacement amplitudes of the nodes in a shape (n_nodes,), in the stored scale."""
     u = np.asarray(step.frames["displacement"][frame], float)
     if is_complex(step):
         return largest_excursion(u + 1j * np.asarray(step.frames["displacement imaginary"][frame], float))

@@ -1,7 +1,7 @@
-"""The files of a results folder: their names, how they are written, and the index that makes one result of them.
+"""Write and index the files of a results folder.
 
 A run writes into ``DIR/segments``; each file there is written under a temporary name, synced and renamed, and never
-opened for writing again, so that whatever carries its final name is whole::
+opened for writing again, so that a file with its final name is complete::
 
     DIR/segments/lock          locked by the writing process; the system frees it when that process ends in any way
     DIR/segments/run.h5        the header: model, nodes, blocks, sensors
@@ -9,9 +9,9 @@ opened for writing again, so that whatever carries its final name is whole::
     DIR/segments/end.json      written last: {"status": "done" | "failed: ...", "summary": {...}}
 
 At the end all segments become one ``DIR/results.h5`` (/header, /steps/0000/series, /steps/0000/frames, and the restart
-points of the step in /restart/0000) and ``segments`` is removed. Where both are there, a run was killed just after or
-before the other was whole, and ``results.h5`` counts. Readers see both forms as the same list of *pieces*: a file, a
-group in it, and how many rows it holds.
+points of the step in /restart/0000) and ``segments`` is removed.  If both exist, a run was killed while it
+joined or split its segments, and ``results.h5`` is valid. Readers see both forms as the same list of *pieces*: a file,
+a group in it, and its number of rows.
 
 HDF5 object names hold letters, digits and ``_ + -`` only, because XDMF readers split paths at colons and blanks; the
 true name is the attribute ``name``.
@@ -34,6 +34,7 @@ import numpy as np
 
 from fem_mbs import files
 from fem_mbs.errors import ResultsError
+from fem_mbs.files import get_text, put_text
 
 if TYPE_CHECKING:
     import h5py
@@ -58,12 +59,12 @@ _CHUNK_BYTES = 256 << 10  # size of the chunks of the final file
 
 
 def folder_error(directory: Path | str, text: str) -> ResultsError:
-    """Return the error that something is wrong with a results folder."""
+    """Return the error of a results folder."""
     return ResultsError(f'Results folder "{directory}": {text}')
 
 
 def file_error(path: Path | str, text: str) -> ResultsError:
-    """Return the error that something is wrong with a file of a result."""
+    """Return the error of a file of a result."""
     return ResultsError(f'{_FILE} "{path}": {text}')
 
 
@@ -71,7 +72,7 @@ def file_error(path: Path | str, text: str) -> ResultsError:
 
 
 def plain(value: Any) -> Any:
-    """Return `value` made of JSON types only: arrays become lists, numpy numbers Python's, NaN and infinity None.
+    """Convert `value` to JSON types: arrays become lists, numpy numbers Python's, NaN and infinity None.
 
     Raises ResultsError for anything that JSON cannot hold.
     """
@@ -95,7 +96,7 @@ def plain(value: Any) -> Any:
 
 
 def write_atomic(path: Path, parts: Any) -> None:
-    """Write texts (one, or any number one after another) so that `path` holds the old or the whole new content."""
+    """Write one or several texts so that `path` holds either the old or the complete new content."""
     files.write_atomic(path, parts, _FILE)
 
 
@@ -113,15 +114,15 @@ def read_json(path: Path) -> Any:
 
 
 def is_ours(name: str) -> bool:
-    """Return whether a file of this name in a segments folder is one of a run."""
+    """Return whether a run writes files of this name into a segments folder."""
     name = name.removesuffix(PART)
     return name in (HEADER_FILE, END_FILE, LOCK_FILE) or SEGMENT_NAME.fullmatch(name) is not None
 
 
 def remove_segments(directory: Path) -> None:
-    """Remove a segments folder such that an interrupted removal leaves a shorter whole result, never a mixed one.
+    """Remove a segments folder so that an interrupted removal leaves a shorter valid result, never a mixture.
 
-    Files that no run has made stay, and the folder with them.
+    Files that no run has written stay, and so does the folder.
     """
     if not directory.is_dir():
         return
@@ -158,7 +159,7 @@ def acquire_lock(directory: Path, *, wait: float = 0.5) -> int | None:
 
 
 def release_lock(handle: int | None) -> None:
-    """Give back what `acquire_lock` returned."""
+    """Release the handle that `acquire_lock` returned."""
     if handle is not None:
         os.close(handle)
 
@@ -186,7 +187,7 @@ def _is_locked(directory: Path) -> bool:
 
 @contextmanager
 def create_file(path: Path, run: str) -> Iterator[h5py.File]:
-    """Give a new HDF5 file that takes its name `path` only when it is whole and on the disk."""
+    """Yield a new HDF5 file that gets its name `path` only when it is complete on the disk."""
     from fem_mbs.hdf5 import create_hdf5
 
     with create_hdf5(path, _FILE) as file:
@@ -200,8 +201,8 @@ def create_file(path: Path, run: str) -> Iterator[h5py.File]:
 def open_file(path: Path) -> Iterator[h5py.File]:
     """Open one of our HDF5 files for reading.
 
-    Raises ResultsError if it is none, of another version, or damaged, also where the damage is met by what is read of
-    it later; FileNotFoundError if there is none.
+    Raises ResultsError if it is no such file, of another version, or damaged, also if the damage shows in later reads;
+    FileNotFoundError if it does not exist.
     """
     import h5py
 
@@ -224,17 +225,6 @@ def open_file(path: Path) -> Iterator[h5py.File]:
         raise file_error(path, f"not a readable HDF5 file ({exc}): run the model again") from exc
 
 
-def put_text(item: h5py.HLObject, key: str, text: str) -> None:
-    """Store a text as an attribute within the checked header; HDF5 keeps its own texts where no checksum is."""
-    item.attrs[key] = np.bytes_(text.encode() or b"\0")  # (no empty ones)
-
-
-def get_text(item: h5py.HLObject, key: str) -> str:
-    """Return an attribute that is a text, "" if it is not there."""
-    value = item.attrs.get(key, "")
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
 def make_dataset(group: h5py.Group, name: str, data: np.ndarray) -> h5py.Dataset:
     """Store an array with checksums."""
     shape = np.shape(data)
@@ -243,7 +233,7 @@ def make_dataset(group: h5py.Group, name: str, data: np.ndarray) -> h5py.Dataset
 
 
 def _checked(chunks: tuple[int, ...] | None) -> dict[str, Any]:
-    """Options of a dataset: a checksum per chunk, where there are chunks."""
+    """Return the options of a dataset: a checksum per chunk, if it has chunks."""
     return {"fletcher32": True} if chunks else {}
 
 
@@ -257,7 +247,7 @@ def _safe(name: str, used: h5py.Group) -> str:
 
 
 def _by_name(group: h5py.Group) -> dict[str, str]:
-    """Return true name -> HDF5 name of the members of a group."""
+    """Return the mapping true name -> HDF5 name of the members of a group."""
     return {get_text(group[key], "name"): key for key in group}
 
 
@@ -309,7 +299,7 @@ def read_header(file: h5py.File) -> dict[str, Any]:
 def write_columns(group: h5py.Group, columns: dict[str, list[np.ndarray]]) -> None:
     """Store each column, given as arrays to be joined along axis 0: a dataset in series, one per frame in frames.
 
-    XDMF readers can be relied upon to read whole datasets only, and some read a whole one for a part of it.
+    XDMF readers reliably read complete datasets only, and some read all of it for a part.
     """
     by_frame = group.name.endswith("/frames")
     for name, parts in columns.items():
@@ -386,7 +376,7 @@ Part = tuple[Path, str, int]  # where some rows of a column are: file, HDF5 path
 
 @dataclass(frozen=True)
 class Piece:
-    """Rows of one step in one file."""
+    """Rows of one step that one file holds."""
 
     path: Path
     group: str
@@ -424,7 +414,7 @@ class RestartEntry:
 
 @dataclass
 class StoreIndex:
-    """What a results folder holds."""
+    """Index of a results folder."""
 
     directory: Path
     status: str
@@ -445,7 +435,7 @@ def _run_of(path: Path) -> str | None:
 
 
 def read_index(directory: Path) -> StoreIndex:
-    """Return the index of the result in `directory`, be it finished, running or broken off.
+    """Return the index of the result in `directory`, finished, running or interrupted.
 
     Raises ResultsError if there is none.
     """
@@ -512,7 +502,7 @@ def _add_piece(index: StoreIndex, path: Path, file: h5py.File, group: str, resta
 def step_group(
     file: h5py.File, group: str, number: int, entry: StepEntry | None, rows: int, frames: int
 ) -> Iterator[h5py.Group]:
-    """Give the new group of a step (or, with no `entry`, of the continuation of one) with its attributes set."""
+    """Create the group of a step (without `entry`: of its continuation) with its attributes."""
     step = file.create_group(group)
     step.attrs["index"] = number
     step.attrs["rows"] = rows

@@ -2,7 +2,7 @@
 
 A step of modes or buckling becomes one file, with every shape as a displacement field of its own name.  Points that
 parts share are written once per region (`fem_mbs.results.fields`), so that stresses may jump there; the point data
-"node" says which node of the model a point is.
+"node" is the node number in the model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FOLDER = "vtu"
 
 
 class _Grid:
-    """Points and cells of a model as VTU takes them: blocks region by region, polylines cut into lines."""
+    """Points and cells of a model in VTU's form: blocks ordered by region, polylines cut into lines."""
 
     def __init__(self, header: dict[str, Any]) -> None:
         n = len(header["nodes"])
@@ -85,7 +85,7 @@ def _shape_name(step: Step, frame: int) -> str:
 
 
 def _point_fields(results: Results, step: Step, frame: int, grid: _Grid) -> Iterator[tuple[str, np.ndarray]]:
-    """Names and values (points, ...) of what the nodes have at a frame."""
+    """Yield names and values (points, ...) of the nodal fields of a frame."""
     n = len(results.header["nodes"])
     fields = {field["name"] for field in results.header["fields"]}
     for key in step.frames:

@@ -1,4 +1,4 @@
-"""Writing results while they come: rows go to closed segment files, and to one file when the run ends."""
+"""Write results during a run: rows go to closed segment files, which are joined to one file at the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SEGMENTS = (store.SEGMENTS, store.SEGMENTS_NEW)
 
 
 def _check_segments(directory: Path) -> None:
-    """Raise ResultsError if there is anything in the folders of segments that no run has left there."""
+    """Raise ResultsError if the segments folders hold files that no run has written."""
     folders = [directory / name for name in _SEGMENTS if (directory / name).is_dir()]
     strange = [path for folder in folders for path in sorted(folder.iterdir()) if not store.is_ours(path.name)]
     if strange:
@@ -35,14 +35,14 @@ def _check_segments(directory: Path) -> None:
 
 
 def _remove_products(folder: Folder) -> None:
-    """Remove what was made from a result: summary, tables, figures."""
+    """Remove files derived from a result: summary, tables, figures."""
     for path in folder.removable():
         if path.name != store.RESULT or path.parent != folder.directory:
             path.unlink()
 
 
 def _remove_old(folder: Folder) -> None:
-    """Remove what earlier runs left, in an order that at no moment leaves a mixture of two results."""
+    """Remove files of earlier runs in an order that never leaves a mixture of two results."""
     directory = folder.directory
     segments = directory / store.SEGMENTS
     lock = store.acquire_lock(segments) if segments.is_dir() else None
@@ -65,10 +65,9 @@ def clear(
     inputs: Iterable[Path] = (),
     overwrite: bool = False,
 ) -> None:
-    """Make a folder that of a model (`fem_mbs.results.folder.claim`), remove the results that an earlier run has left
-    in it, if any.
+    """Assign a folder to a model (`fem_mbs.results.folder.claim`) and remove the results of an earlier run.
 
-    Raises ResultsError if it belongs to another model or to somebody else, or another run is writing into it.
+    Raises ResultsError if it belongs to another model or holds foreign files, or another run writes into it.
     """
     _check_segments(directory)
     folder = claim(directory, source, title, fixed=(*_FIXED, *_SEGMENTS), inputs=inputs, overwrite=overwrite)
@@ -76,7 +75,7 @@ def clear(
 
 
 def _check_header(header: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of the header with nodes (n, 3) and all lists present. Raises ResultsError for what cannot be."""
+    """Return a copy of the header with nodes (n, 3) and all lists present. Raises ResultsError for invalid entries."""
     missing = [key for key in ("title", "version", "dimension", "nodes") if key not in header]
     if missing:
         raise ResultsError(f"Results header: {', '.join(missing)} missing: give title, version, dimension and nodes")
@@ -117,7 +116,7 @@ class ResultsWriter:
 
     Rows are kept in memory for at most `flush_seconds` (or one per cent of the time the run has taken, so that a long
     run does not end in a heap of small files) or `flush_bytes` and then become a closed file; a restart point is
-    written at once, and with `flush_seconds` 0 every row is. What a file holds survives the process, however it ends.
+    written at once, and with `flush_seconds` 0 every row is. A closed file survives any end of the process.
 
     The `header` is a dict::
 
@@ -132,7 +131,7 @@ class ResultsWriter:
 
     A series is a quantity with one row per recorded step: "time" always; "ledger" (n, columns) [J]; "linear momentum"
     (n, 2 or 3) [kg m/s], "angular momentum" (n, 1 or 3) [kg m2/s]; "sensor/<name>" (n, columns); "step size" (n,) [s],
-    needed where not every step is recorded; anything else the analysis likes to keep. Frames are fewer: "time" always;
+    needed where not every step is recorded; and any further series of the analysis. Frames are fewer: "time" always;
     "displacement", "velocity" (m, n_nodes, 3); "rotation" (m, n_nodes, 3) rotation vectors from the reference [rad];
     "<block>/<output>" (m, n_el) or (m, n_el, components); "<field>" and "region 2/<field>" (m, n_nodes, components),
     NaN at nodes outside of the region.
@@ -247,7 +246,7 @@ class ResultsWriter:
         return self
 
     def _reopen(self, index: store.StoreIndex, point: store.RestartEntry) -> None:
-        """Turn a finished result into segments up to `point`; the finished file goes when they are whole."""
+        """Split a finished result into segments up to `point`; remove the finished file when they are complete."""
         new = self.directory / store.SEGMENTS_NEW
         if self._segments.is_dir():  # left by a run that was killed while it tidied up
             lock = store.acquire_lock(self._segments)
@@ -318,7 +317,7 @@ class ResultsWriter:
 
     @property
     def rows(self) -> int:
-        """How many rows of series the present step has."""
+        """Number of rows of series in the present step."""
         return self._totals["series"]
 
     def _need(self, step: bool) -> None:
@@ -349,7 +348,7 @@ class ResultsWriter:
 
         All arrays of `series` have the same number of rows, likewise those of `frames`; names and the sizes after the
         first axis stay the same during a step. Everything is copied. `restart` is any dict of arrays, numbers and
-        texts with an entry "time"; it comes back bit for bit.
+        texts with an entry "time"; it is restored bit for bit.
 
         Raises ResultsError for arrays that do not fit, or if the system cannot write.
         """
@@ -398,7 +397,7 @@ class ResultsWriter:
         return arrays, rows
 
     def _flush(self, summary: dict[str, Any] | None = None) -> None:
-        """Write what waits as the next segment; with a `summary` the step is complete in it."""
+        """Write pending rows as the next segment; a `summary` completes the step."""
         assert self._entry is not None
         path = self._segments / f"{self._next_segment:08d}.h5"
         counts = self._counts
@@ -418,7 +417,7 @@ class ResultsWriter:
         self._clear()
 
     def flush(self) -> None:
-        """Bring all rows appended so far to the disk."""
+        """Write all rows appended so far to the disk."""
         self._need(step=True)
         if self._bytes or self._points:
             self._flush()
@@ -449,7 +448,7 @@ class ResultsWriter:
             self._unlock()
 
     def fail(self, message: str) -> None:
-        """End the run as failed. All rows stay readable and restart points usable; summary.json says what happened.
+        """End the run as failed. All rows stay readable and restart points usable; summary.json holds the reason.
 
         Raises ResultsError if the system cannot write; what fits is written all the same.
         """
@@ -490,9 +489,9 @@ class ResultsWriter:
 
 
 def finish(directory: Path) -> None:
-    """Make one file of the segments of a run that reached its end, and remove them.
+    """Join the segments of a finished run to one file, and remove them.
 
-    Safe to be killed in and to be called again.
+    Can be interrupted and called again.
     """
     index = store.read_index(directory)
     if not index.consolidated:

@@ -1,4 +1,4 @@
-"""The XDMF file through which ParaView reads a result: light XML that points into the HDF5 files.
+"""Write the XDMF file through which ParaView reads a result: XML that refers to the HDF5 files.
 
 One temporal collection per step; in it, per frame, one grid per block of elements and one of vertices for the rigid
 bodies, all on the reference positions of all nodes. Node quantities (displacement, rotation, velocity) are vectors at
@@ -48,7 +48,7 @@ def _number(dtype: np.dtype) -> str:
 
 
 class _Column:
-    """A quantity of the frames of a step: where its rows are, what a row looks like, and its name in ParaView."""
+    """A quantity of the frames of a step: location and shape of its rows, and its name in ParaView."""
 
     def __init__(self, label: str, parts: list[store.Part], root: Path) -> None:
         self.label = label

@@ -1,4 +1,4 @@
-"""What a sweep changes: paths into a model file, lists of values, and the variants that they make.
+"""Resolve parameters of a sweep: paths into a model file, lists of values, and the resulting variants.
 
 A path is KIND.NAME.KEY: ``point_mass.tip.mass`` is the key ``mass`` of the [[point_mass]] called "tip",
 ``section.rod.diameter`` that of [section.rod].  Further parts go into inline tables and lists (counted from 1, as
@@ -46,7 +46,7 @@ _BY_NAME = {t.name: t for t in TABLES}
 
 @dataclass(frozen=True)
 class Parameter:
-    """One swept number or text: its path, how columns and folders call it, where it is in the file's tables, its
+    """One swept number or text: its path, its short name in columns and folders, its keys in the file's tables, its
     values."""
 
     path: str
@@ -65,8 +65,8 @@ class Variant:
 
 # --- values ----------------------------------------------------------------------------------------------------------
 def values_of(text: str, path: str = "values") -> list[Any]:
-    """The values that a text lists: ``0.01,0.012``, ``START:STOP:STEP`` (STOP included, to round-off), words, and what
-    TOML has ("quoted text", [1, 2], {...}, true); several ranges and values may follow each other.
+    """Return the values that a text lists: ``0.01,0.012``, ``START:STOP:STEP`` (STOP included, to round-off), words,
+    and TOML values ("quoted text", [1, 2], {...}, true); several ranges and values may follow each other.
 
     Raises:
         ModelError: nothing is listed, or a range has no values.
@@ -141,7 +141,7 @@ def _value(word: str, where: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value given in Python as TOML has it: no arrays or scalars of numpy, no tuples."""
+    """Return a value given in Python as TOML has it: no arrays or scalars of numpy, no tuples."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
@@ -155,7 +155,7 @@ def _plain(value: Any) -> Any:
 def make_parameters(
     file: Path, data: Mapping[str, Any], settings: Sequence[str] | Mapping[str, Any]
 ) -> list[Parameter]:
-    """The parameters of ``settings`` ("PATH=VALUES" each, or values by path) in the tables of a file.
+    """Return the parameters of ``settings`` ("PATH=VALUES" each, or values by path) in the tables of a file.
 
     Raises:
         ModelError: a path that leads nowhere or to several tables, values that are missing, given twice or of a type
@@ -207,7 +207,7 @@ def _listing(names: Iterable[Any]) -> str:
 
 
 def _locate(data: Mapping[str, Any], parts: list[str], path: str, file: Path) -> tuple[str | int, ...]:
-    """The keys and indices that lead to what a path names; the last key may be one that the file leaves to its
+    """Return the keys and indices that lead to what a path names; the last key may be one that the file leaves to its
     default."""
 
     def missing(what: str, known: Iterable[Any]) -> ModelError:
@@ -256,7 +256,7 @@ def _locate(data: Mapping[str, Any], parts: list[str], path: str, file: Path) ->
 
 
 def _entries(entries: list[dict[str, Any]], part: str, kind: str) -> list[int]:
-    """Which of a list of tables a word means: by name, of steps by type too, or else the number, from 1."""
+    """Return the tables of a list that a word selects: by name, of steps by type too, or else the number, from 1."""
     named = [k for k, entry in enumerate(entries) if entry.get("name") == part]
     if not named and kind == "step":  # steps without a name are called by their type
         named = [k for k, entry in enumerate(entries) if "name" not in entry and entry.get("type") == part]
@@ -271,7 +271,7 @@ def _name_of(entry: dict[str, Any], index: int, kind: str) -> str:
 
 
 def _check_values(file: Path, data: Mapping[str, Any], parameters: list[Parameter]) -> None:
-    """Whether every value may stand where it is put, the other parameters at their first values."""
+    """Check that every value is allowed at its place, the other parameters at their first values."""
     first = copy.deepcopy(dict(data))
     for p in parameters:
         _set(first, p.keys, p.values[0])
@@ -295,7 +295,7 @@ def _set(data: dict[str, Any], keys: tuple[str | int, ...], value: Any) -> None:
 
 
 def _labelled(parameters: list[Parameter]) -> list[Parameter]:
-    """Short names: the last parts of the paths, as many as tell them apart."""
+    """Return short names: the last parts of the paths, as many as tell them apart."""
     out = []
     for p in parameters:
         parts = _split(p.path, ".")
@@ -311,7 +311,8 @@ def _labelled(parameters: list[Parameter]) -> list[Parameter]:
 
 # --- variants --------------------------------------------------------------------------------------------------------
 def make_variants(parameters: Sequence[Parameter], zipped: bool = False) -> list[Variant]:
-    """All combinations of the values, the last parameter fastest; ``zipped``: the first values of all, the second ...
+    """Return all combinations of the values, the last parameter fastest; ``zipped``: the first values of all, the
+    second ...
 
     Raises:
         ModelError: lists of different lengths to be paired, or too many variants.
@@ -337,7 +338,7 @@ def make_variants(parameters: Sequence[Parameter], zipped: bool = False) -> list
 
 
 def changed(data: Mapping[str, Any], parameters: Sequence[Parameter], values: Sequence[Any]) -> dict[str, Any]:
-    """The tables of a file with other values."""
+    """Return the tables of a file with other values."""
     out = copy.deepcopy(dict(data))
     for p, value in zip(parameters, values):
         _set(out, p.keys, copy.deepcopy(value))

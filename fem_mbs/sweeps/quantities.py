@@ -1,4 +1,4 @@
-"""Single numbers of a run, under names that stay: what the rows of a sweep's table hold.
+"""Extract single numbers of a run under stable names: the columns of a sweep's table.
 
 A name is STEP.KEY with the key of summary.json (``transient.energy.closing_error_relative``); members of lists are
 counted from 1 (``modes.frequency_3``, ``buckling.load_factor_1``); of sensors there are ``min``, ``max``, ``absmax``
@@ -43,7 +43,7 @@ _UNITS = {
 
 
 def collect(results: Results) -> list[Quantity]:
-    """All quantities of a finished run, in the order of its steps."""
+    """Return all quantities of a finished run, in the order of its steps."""
     out: list[Quantity] = []
     for name, step in zip(_step_names(step.name for step in results.steps), results.steps):
         pairs = [*_singles(step.summary), *_lists(step.summary), *_special(step.summary), *_sensors(results, step)]
@@ -60,7 +60,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _step_names(names: Iterable[str]) -> Iterator[str]:
-    """Steps of one name are counted: "transient", "transient 2"."""
+    """Return distinct names of steps: "transient", "transient 2"."""
     seen: dict[str, int] = {}
     for name in names:
         seen[name] = seen.get(name, 0) + 1
@@ -86,7 +86,7 @@ def _lists(summary: dict[str, Any]) -> Iterator[Quantity]:
 
 
 def _special(summary: dict[str, Any]) -> Iterator[Quantity]:
-    """What stands deeper in a summary."""
+    """Yield quantities from nested entries of a summary."""
     kind = summary.get("type")
     if kind == "complex_modes":
         for k, (growth, _) in enumerate(summary["eigenvalues"][:_MOST], 1):
@@ -134,7 +134,7 @@ def _special(summary: dict[str, Any]) -> Iterator[Quantity]:
 
 
 def _sensors(results: Results, step: Any) -> Iterator[Quantity]:
-    """Extremes and last values of sensors."""
+    """Yield extremes and last values of sensors."""
     for sensor in results.header["sensors"]:
         key = f"sensor/{sensor['name']}"
         if key not in step.series or not len(step.series["time"]):

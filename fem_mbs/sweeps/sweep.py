@@ -1,4 +1,4 @@
-"""Variants of a model file side by side: `sweep` runs them, keeps what is done, and gathers one table.
+"""Run variants of a model file in parallel: `sweep` runs them, keeps finished ones, and collects one table.
 
     table = sweep("model.toml", {"section.rod.diameter": [0.01, 0.012], "point_mass.tip.mass": "0:20:5"}, "out")
     table.column("modes.frequency_1")
@@ -81,8 +81,7 @@ def sweep(
 
 @dataclass
 class Plan:
-    """A sweep before it runs: its variants, their digests, which are to be run, and what is to be said about those that
-    were there before."""
+    """A sweep before it runs: its variants, their digests, the variants to run, and notes on existing ones."""
 
     file: Path
     title: str
@@ -112,7 +111,7 @@ def plan_sweep(
     again: bool = False,
     overwrite: bool = False,
 ) -> Plan:
-    """Read the model file, make the variants, and see which of them the folder holds already; nothing is written.
+    """Read the model file, create the variants, and find those that the folder holds already; write nothing.
 
     Raises:
         ModelError, ResultsError: as `sweep`.
@@ -142,7 +141,7 @@ def plan_sweep(
 
 
 def _keep_finished(plan: Plan) -> None:
-    """Find what an earlier call has finished, and say what it has left to do."""
+    """Find the variants that an earlier call has finished, and note the remaining ones."""
     failed = different = 0
     for k, (variant, digest) in enumerate(zip(plan.variants, plan.digests)):
         record = _read_record(plan.directory / VARIANTS / variant.name)
@@ -172,7 +171,7 @@ def _keep_finished(plan: Plan) -> None:
 
 
 def _read_record(folder: Path) -> dict[str, Any] | None:
-    """What a variant has left, None if it never came to its end."""
+    """Return the record of a variant, None if it did not end."""
     try:
         record = store.read_json(folder / RECORD)
     except ResultsError:
@@ -190,8 +189,8 @@ def run_plan(
     attempts: int = 3,
     progress: Callable[[TaskProgress], None] | None = None,
 ) -> SweepTable:
-    """Run what a plan has left to do; return the table, which is also written (sweep.json, sweep.csv) when the run is
-    interrupted.
+    """Run the remaining variants of a plan; return the table, which is also written (sweep.json, sweep.csv) when the
+    run is interrupted.
 
     Raises:
         InputError, AnalysisError: as `sweep`.
@@ -247,7 +246,7 @@ def _counted(p: TaskProgress, failed: int) -> TaskProgress:
 
 
 def _arguments(plan: Plan, k: int, token: Path, mark: str) -> tuple:
-    """What a worker needs to know of a variant; paths are absolute, for it may work elsewhere."""
+    """Return the arguments of a worker for a variant; paths are absolute, because it may run elsewhere."""
     variant = plan.variants[k]
     folder = (plan.directory / VARIANTS / variant.name).resolve()
     prefix = os.path.relpath(plan.file.parent.resolve(), folder).replace(os.sep, "/")
@@ -263,7 +262,7 @@ def _arguments(plan: Plan, k: int, token: Path, mark: str) -> tuple:
 
 
 def _record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:
-    """The record of a variant that has ended; that of one whose workers died is written here."""
+    """Return the record of a variant that has ended; that of one whose workers died is written here."""
     if not isinstance(result, TaskFailure):
         return result
     _, _, start, _, _ = _arguments(plan, k, Path(), "")
@@ -277,7 +276,7 @@ def _record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:
 
 
 def _find_others(plan: Plan) -> None:
-    """After an interrupted run: what is there all the same, from before or from a worker to which nobody listens."""
+    """Find finished variants after an interrupted run, from earlier runs or from detached workers."""
     for k in plan.waiting:
         record = _read_record(plan.directory / VARIANTS / plan.variants[k].name)
         if record is not None and record["digest"] == plan.digests[k]:
@@ -352,7 +351,8 @@ def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark
 
 
 class _Watch:
-    """Ends a variant at a report when its sweep has ended, as after Ctrl-C on a cluster whose workers stay."""
+    """End a variant at a report when its sweep has ended, for example after Ctrl-C on a cluster whose workers
+    remain."""
 
     def __init__(self, token: Path, mark: str) -> None:
         self.token, self.mark, self.looked = token, mark, monotonic()

@@ -32,7 +32,7 @@ _TELLING = (
 
 @dataclass(frozen=True)
 class SweepParameter:
-    """What was changed: its path in the model file, its short name in tables and folders, its values."""
+    """A changed number or text: its path in the model file, its short name in tables and folders, its values."""
 
     path: str
     label: str
@@ -46,8 +46,8 @@ class SweepParameter:
 
 @dataclass(frozen=True)
 class SweepRow:
-    """A variant: its values in the order of the parameters, its folder below that of the sweep, its status ("done",
-    "failed", "missing"), the reason of a failure, the wall time [s], its quantities by name."""
+    """A variant: its values in the order of the parameters, its folder relative to that of the sweep, its status
+    ("done", "failed", "missing"), the reason of a failure, the wall time [s], its quantities by name."""
 
     values: tuple[Any, ...]
     folder: str
@@ -82,7 +82,8 @@ class SweepTable:
         return list(self.units)
 
     def column(self, name: str) -> np.ndarray:
-        """A quantity, or a parameter of numbers by its path or short name, (n_rows,) float; NaN where there is none.
+        """Return a quantity, or a parameter of numbers by its path or short name, (n_rows,) float; NaN where there is
+        none.
 
         Raises ResultsError for an unknown name.
         """
@@ -94,7 +95,7 @@ class SweepTable:
         return np.array([row.quantities.get(name, np.nan) for row in self.rows], float)
 
     def values(self, parameter: str) -> list[Any]:
-        """The values of a parameter (by path or short name) in the rows.
+        """Return the values of a parameter (by path or short name) in the rows.
 
         Raises ResultsError for an unknown parameter.
         """
@@ -105,8 +106,8 @@ class SweepTable:
         raise ResultsError(f'Sweep "{self.directory}": no parameter "{parameter}"; there are {known}')
 
     def choose(self, patterns: Sequence[str] | None = None, most: int | None = None) -> list[str]:
-        """Names of quantities: those that fit one of the patterns (``*``, ``?`` and ``[...]`` as in names of files), in
-        their order; without patterns the most telling ones that differ between the variants.
+        """Return names of quantities: those that fit one of the patterns (``*``, ``?`` and ``[...]`` as in names of
+        files), in their order; without patterns the most telling ones that differ between the variants.
 
         Raises ResultsError for a pattern that fits none.
         """

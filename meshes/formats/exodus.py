@@ -15,7 +15,7 @@ import numpy as np
 from fem_mbs.errors import MeshError
 from fem_mbs.files import check_hdf5
 from fem_mbs.meshes.cells import DIMENSION, match_facets
-from fem_mbs.meshes.formats.reader import Found, quietly
+from fem_mbs.meshes.formats.found import Found, need, quietly
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
 __all__ = ["read_exodus"]
@@ -49,8 +49,6 @@ _SIDES |= {"triangle6": _SIDES["triangle"], "quad8": _SIDES["quad"]}
 def _open(where: str, data: bytes) -> Mapping[str, tuple[np.ndarray, str]]:
     """Variables of the file: values, and the attribute elem_type."""
     if data[:8] == b"\x89HDF\r\n\x1a\n":
-        from fem_mbs.meshes.formats.meshio_formats import need
-
         need("h5py", where, "Exodus (netCDF-4)")
         import h5py
 
@@ -94,7 +92,7 @@ def _names(variables, key: str, count: int, default: str) -> list[str]:
 
 
 def read_exodus(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
-    """Read an Exodus file; ``kinds`` as in `fem_mbs.meshes.formats.reader.Found`."""
+    """Read an Exodus file; ``kinds`` as in `fem_mbs.meshes.formats.found.Found`."""
     mesh, _ = quietly(where, lambda: _read(where, data, kinds))
     return mesh
 

@@ -1,6 +1,6 @@
 """Mesh files that meshio reads and that need little besides: legacy VTK, MED (Salome, Code_Aster), Medit.
 
-Sets: MED's groups; of the others whole-number arrays, as for VTU (`fem_mbs.meshes.formats.reader`).  Two formats leave
+Sets: MED's groups; of the others whole-number arrays, as for VTU (`fem_mbs.meshes.formats.found`).  Two formats leave
 room in the order of nodes: VTK's wedges are written with either sense of their triangles, and MED counts the nodes of
 solids the other way round than most, with mid-side nodes wherever the writer put them.  There the nodes are brought
 into our order by what the geometry says: cells of negative volume are mirrored, mid-side nodes go to the edges that
@@ -17,18 +17,11 @@ import numpy as np
 from fem_mbs.errors import MeshError
 from fem_mbs.files import check_hdf5
 from fem_mbs.meshes.cells import DIMENSION, FACETS
-from fem_mbs.meshes.formats.reader import Found, add_arrays, from_meshio, quietly
+from fem_mbs.meshes.formats.found import Found, add_arrays, from_meshio, need, quietly
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
-__all__ = ["read_other", "settled"]
+__all__ = ["read_med", "read_medit", "read_vtk", "settled"]
 
-# suffix -> meshio's module, what to call the format, the package that it needs beyond numpy
-_FORMATS = {
-    ".vtk": ("vtk", "legacy VTK", ""),
-    ".med": ("med", "MED", "h5py"),
-    ".mesh": ("medit", "Medit", ""),
-    ".meshb": ("medit", "Medit binary", ""),
-}
 _MIRRORED = {
     "tetra": (0, 2, 1, 3),
     "hexahedron": (0, 3, 2, 1, 4, 7, 6, 5),
@@ -40,9 +33,23 @@ _LINEAR = {"tetra10": "tetra", "hexahedron20": "hexahedron", "wedge15": "wedge",
 _LINEAR["quad8"] = "quad"
 
 
-def read_other(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
-    """Read a file of one of the formats above; ``kinds`` as in `fem_mbs.meshes.formats.reader.Found`."""
-    module, form, package = _FORMATS[Path(where).suffix.lower()]
+def read_vtk(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
+    """Read a legacy VTK file; ``kinds`` as in `fem_mbs.meshes.formats.found.Found`."""
+    return _read(where, kinds, "vtk", "legacy VTK")
+
+
+def read_med(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
+    """Read a MED file; ``kinds`` as in `fem_mbs.meshes.formats.found.Found`."""
+    return _read(where, kinds, "med", "MED", "h5py")
+
+
+def read_medit(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
+    """Read a Medit file, text or binary; ``kinds`` as in `fem_mbs.meshes.formats.found.Found`."""
+    return _read(where, kinds, "medit", "Medit binary" if Path(where).suffix.lower() == ".meshb" else "Medit")
+
+
+def _read(where: str, kinds: dict[str, str], module: str, form: str, package: str = "") -> Mesh:
+    """Read a file by a module of meshio; ``package`` is what that needs beyond numpy."""
     if package:
         need(package, where, form)
         wrong = check_hdf5(where)
@@ -71,17 +78,6 @@ def read_other(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
         raw.field_data = {}
     add_arrays(found, raw, kept)
     return found.mesh()
-
-
-def need(package: str, where: str, form: str) -> None:
-    """Raises MeshError where a package that a format needs is not installed."""
-    try:
-        import_module(package)
-    except ImportError as error:
-        raise MeshError(
-            f"{where}: {form} files need the package {package}, which is not installed ({error}); install it, or save "
-            "the mesh as Gmsh .msh or .vtu"
-        ) from error
 
 
 def _med_groups(found: Found, raw, kept, point_tags, cell_tags) -> None:

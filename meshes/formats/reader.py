@@ -1,4 +1,4 @@
-"""Mesh files in: Gmsh .msh (2.2 and 4.1, text and binary) and VTU here, others in `other_formats` and `exodus`.
+"""Mesh files in: Gmsh .msh (2.2 and 4.1, text and binary) and VTU here, others in `meshio_formats` and `exodus`.
 
 Read are line cells or, on request, all cells that an element type stands on (`fem_mbs.meshes.cells`), the points they
 use, and named sets; everything else the file holds is listed in ``Mesh.skipped``.  Points that neither such a cell nor
@@ -17,34 +17,42 @@ facet set of the same name, and so do lines that are edges of plane cells in a m
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 import tempfile
-import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, match_facets
+from fem_mbs.meshes.formats.exodus import read_exodus
+from fem_mbs.meshes.formats.found import ALL, LINES, Found, add_arrays, from_meshio, quietly
 from fem_mbs.meshes.formats.gmsh_index import CELL_TYPES, GmshIndex, read_index
+from fem_mbs.meshes.formats.meshio_formats import read_med, read_medit, read_vtk
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
-__all__ = ["read_mesh"]
+__all__ = ["MESH_FORMATS", "MeshFormat", "read_mesh"]
 
-LINES = {"line": "line2", "line3": "line3"}
-ALL = {**LINES, **{kind: kind for kind in CELL_KINDS if DIMENSION[kind] > 1}}
-_CORNERS = {1: {2: 2, 3: 2}, 2: {3: 3, 6: 3, 4: 4, 8: 4}}  # dimension, nodes of a cell -> its corners
-_MAX_VALUES = 64
+
+@dataclass(frozen=True)
+class MeshFormat:
+    """A mesh format: suffixes of its files in lower case, its name, what of it is read, and its reader.
+
+    ``load(where, data, kinds)`` gets the path for messages and calls of meshio, the content of the file, and the cells
+    to take (meshio's name -> ours).
+    """
+
+    suffixes: tuple[str, ...]
+    name: str
+    text: str
+    load: Callable[[str, bytes, dict[str, str]], Mesh]
 
 
 def read_mesh(path: str | Path, cells: str = "lines") -> Mesh:
-    """Read a mesh file: Gmsh .msh, .vtu, .vtk, Exodus .e .exo .ex2, MED .med, Medit .mesh .meshb.
+    """Read a mesh file of one of `MESH_FORMATS`, which its suffix names.
 
     Args:
         cells: "lines": line cells only; "all": plane and solid cells too.
@@ -56,20 +64,17 @@ def read_mesh(path: str | Path, cells: str = "lines") -> Mesh:
         raise MeshError(f'{path}: cells = {cells!r} must be "lines" or "all"')
     where, kinds = str(path), LINES if cells == "lines" else ALL
     suffix = Path(where).suffix.lower()
-    read = {".msh": _read_msh, ".vtu": _read_vtu}.get(suffix)
-    if read is None and suffix in (".vtk", ".med", ".mesh", ".meshb"):
-        from fem_mbs.meshes.formats.meshio_formats import read_other as read
-    if read is None and suffix in (".e", ".exo", ".ex2"):
-        from fem_mbs.meshes.formats.exodus import read_exodus as read
+    read = next((form.load for form in MESH_FORMATS if suffix in form.suffixes), None)
     try:
         if not Path(where).exists():
             raise MeshError(f"{where}: there is no such file; give a path that is right from {Path.cwd()}")
         if not Path(where).is_file():
             raise MeshError(f"{where}: is a folder or a device; give a mesh file (.msh, .vtu ...)")
         if read is None:
+            known = ", ".join(s for form in MESH_FORMATS for s in form.suffixes)
             raise MeshError(
                 f'{where}: the extension "{Path(where).suffix}" is not read; give a Gmsh .msh or a .vtu file '
-                "(or .vtk, .e, .exo, .med, .mesh)"
+                f"(read are {known})"
             )
         data = Path(where).read_bytes()
     except OSError as error:
@@ -77,136 +82,6 @@ def read_mesh(path: str | Path, cells: str = "lines") -> Mesh:
     if not data.strip():
         raise MeshError(f"{where}: the file is empty; save the mesh again")
     return read(where, data, kinds)
-
-
-def quietly(where: str, read: Callable):
-    """Run a meshio reader: its prints are kept from the terminal, and each of its ways to fail becomes a MeshError.
-
-    Those are ReadError (often without text), SystemExit, and whatever numpy, struct, zlib or the XML parser raise.
-    Gives the result and what was printed.
-    """
-    from meshio._mesh import topological_dimension
-
-    topological_dimension.setdefault("wedge15", 3)  # meshio 5.3 reads such cells and then stops at this table
-    said = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            # before 2.4, numpy stops at the first word that is not a number, and only warns
-            warnings.filterwarnings("error", "string or file could not be read to its end")
-            result = read()
-    except MeshError:
-        raise
-    except (Exception, SystemExit) as error:
-        text = " ".join(f"{said.getvalue()} {error}".split())[:200] or "no reason given"
-        raise MeshError(
-            f"{where}: damaged or not of its format ({type(error).__name__}: {text}); save it anew"
-        ) from error
-    return result, " ".join(said.getvalue().split())
-
-
-@dataclass
-class Found:
-    """A mesh in the making: all points of the file, its cells of ``kinds`` (meshio's name -> ours), sets in terms of
-    the file's cells."""
-
-    where: str
-    format: str
-    points: np.ndarray
-    point_ids: np.ndarray
-    skipped: list[str]
-    kinds: dict[str, str]
-    blocks: list[CellBlock] = field(default_factory=list)
-    node_sets: dict[str, np.ndarray] = field(default_factory=dict)
-    cell_sets: dict[str, list[tuple[int, np.ndarray]]] = field(default_factory=dict)
-    others: Counter = field(default_factory=Counter)
-    sides: dict[str, list[tuple[int, np.ndarray, np.ndarray]]] = field(default_factory=dict)
-
-    def add_nodes(self, name: str, nodes: np.ndarray, origin: str) -> None:
-        if name in self.node_sets:
-            raise MeshError(f'{self.where}: two sets of points are called "{name}" (one is {origin}); rename one')
-        self.node_sets[name] = nodes
-
-    def add_cells(self, name: str, parts: list[tuple[int, np.ndarray]], origin: str) -> None:
-        dimensions = {DIMENSION[self.blocks[b].kind] for b, _ in parts}
-        if name in self.cell_sets and dimensions != {DIMENSION[self.blocks[b].kind] for b, _ in self.cell_sets[name]}:
-            name = f"{name}@{max(dimensions)}"
-        if name in self.cell_sets:
-            raise MeshError(f'{self.where}: two sets of lines are called "{name}" (one is {origin}); rename one')
-        self.cell_sets[name] = parts
-
-    def check_nodes(self) -> None:
-        """Raises MeshError where a cell or a set names a point that is not there."""
-        n = len(self.points)
-        for nodes in [block.cells for block in self.blocks] + list(self.node_sets.values()):
-            if nodes.size and (nodes.min() < 0 or nodes.max() >= n):
-                wrong = nodes.min() if nodes.min() < 0 else nodes.max()
-                raise MeshError(f"{self.where}: a cell names point {wrong} of {n} (from 0); save it anew")
-
-    def facet_sets(self) -> dict[str, list[tuple[int, np.ndarray, np.ndarray]]]:
-        """Facets of the cells of the highest dimension that cells one dimension lower, in sets, lie on."""
-        top = max(DIMENSION[block.kind] for block in self.blocks)
-        found = dict(self.sides)
-        if top == 1:
-            return found
-        bodies = [(i, block.kind, block.cells) for i, block in enumerate(self.blocks) if DIMENSION[block.kind] == top]
-        for name, parts in self.cell_sets.items():
-            parts = [(self.blocks[b].cells[c]) for b, c in parts if DIMENSION[self.blocks[b].kind] == top - 1]
-            missing = total = 0
-            for corners in {_CORNERS[top - 1][cells.shape[1]] for cells in parts}:
-                wanted = [c[:, :corners] for c in parts if _CORNERS[top - 1][c.shape[1]] == corners]
-                block, cell, facet = match_facets(bodies, np.concatenate(wanted))
-                missing, total = missing + int((block < 0).sum()), total + len(block)
-                for b in np.unique(block[block >= 0]):
-                    found.setdefault(name, []).append((int(b), cell[block == b], facet[block == b]))
-            if missing and name in found:
-                what = {2: "edge of plane cells", 3: "face of solid cells"}[top]
-                self.skipped.append(f'in the facet set "{name}": {missing} of {total} cells that are no {what}')
-        return found
-
-    def mesh(self) -> Mesh:
-        """Drop what no cell and no point set uses, and let `Mesh` check the rest."""
-        lines = self.kinds is LINES
-        self.skipped += [
-            f"{_number(n, f'{kind} cell')} (no element here uses this type)" for kind, n in self.others.items()
-        ]
-        if not sum(len(block.cells) for block in self.blocks):
-            other = ", ".join(f"{n} {kind}" for kind, n in self.others.items()) or "no cells at all"
-            none, mesh = (
-                ("no line cells of 2 or 3 nodes", "curves") if lines else ("no cells that are used", "the part")
-            )
-            raise MeshError(
-                f"{self.where}: {none}, but {other}; mesh {mesh}, and put those to be used in a "
-                f"physical group (Gmsh saves only cells in groups once there is a group)"
-            )
-        self.check_nodes()
-        used = np.zeros(len(self.points), dtype=bool)
-        for nodes in [block.cells for block in self.blocks] + list(self.node_sets.values()):
-            used[nodes] = True
-        loose = self.point_ids[~used]
-        if len(loose):
-            listed = ", ".join(str(v) for v in loose[:10]) + (", ..." if len(loose) > 10 else "")
-            self.skipped.append(
-                f"{_number(len(loose), 'point')} that no {'line ' if lines else ''}cell and no point set uses "
-                f"(nodes {listed})"
-            )
-        facet_sets = self.facet_sets()
-        new = np.cumsum(used) - 1
-        return Mesh(
-            points=self.points[used],
-            blocks=[CellBlock(block.kind, new[block.cells], block.ids) for block in self.blocks],
-            node_sets={name: new[nodes] for name, nodes in self.node_sets.items()},
-            cell_sets=self.cell_sets,
-            point_ids=self.point_ids[used],
-            source=self.where,
-            format=self.format,
-            skipped=self.skipped,
-            facet_sets=facet_sets,
-        )
-
-
-def _number(n: int, what: str) -> str:
-    return f"{n} {what}" + ("" if n == 1 else "s")
 
 
 # ---- Gmsh ------------------------------------------------------------------------------------------------------------
@@ -283,7 +158,7 @@ def _merged_22(index: GmshIndex, cells: np.ndarray, nodes: np.ndarray) -> tuple[
     return keep, np.searchsorted(keep, first)[inverse.reshape(-1)]
 
 
-def _through_meshio(index: GmshIndex, where: str):
+def _through_meshio(index: GmshIndex, where: str) -> Any:
     """Let meshio read the nodes and elements; it needs a file of its own for that (np.fromfile)."""
     from meshio import gmsh
 
@@ -300,7 +175,7 @@ def _through_meshio(index: GmshIndex, where: str):
     return raw
 
 
-def _runs(index: GmshIndex, raw) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
+def _runs(index: GmshIndex, raw: Any) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
     """(type, indices of the cells in the file, nodes (n, k)) of runs of one type, in the order of the file."""
     start = 0
     for kind, run in groupby(raw.cells, key=lambda block: block.type):
@@ -337,61 +212,14 @@ def _read_vtu(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
     return found.mesh()
 
 
-def from_meshio(where: str, form: str, raw, kinds: dict[str, str]) -> tuple[Found, list[tuple[int, str, int]], int]:
-    """Points and cells of what meshio has read, numbered from 0; which of its blocks were kept (block of the file, its
-    type, block of the mesh, -1: vertices), and the number of cells in the file."""
-    points = np.asarray(raw.points)
-    if points.ndim != 2 or points.shape[1] not in (2, 3) or points.dtype.kind not in "fiu":
-        raise MeshError(f"{where}: points must have 3 coordinates each; save it anew")
-    if points.shape[1] == 2:
-        points = np.column_stack([points, np.zeros(len(points))])
-    found = Found(where, form, points.astype(float), np.arange(len(points)), [], kinds)
-    kept: list[tuple[int, str, int]] = []
-    numbers = 0
-    for i, block in enumerate(raw.cells):
-        n = len(block.data)
-        if block.type in kinds:
-            kept.append((i, block.type, len(found.blocks)))
-            cells = np.asarray(block.data).astype(np.int64)
-            found.blocks.append(CellBlock(kinds[block.type], cells, np.arange(numbers, numbers + n)))
-        elif block.type == "vertex":
-            kept.append((i, block.type, -1))
-        else:
-            found.others[block.type] += n
-        numbers += n
-    return found, kept, numbers
-
-
-def add_arrays(found: Found, raw, kept: list[tuple[int, str, int]]) -> None:
-    """Sets from whole-number arrays of points and cells."""
-    for name, array in (raw.point_data or {}).items():
-        values, why = _set_values([array])
-        for value, label in values:
-            found.add_nodes(label(name), np.flatnonzero(np.ravel(array) == value), f"point array {name}")
-        if why:
-            found.skipped.append(f'point array "{name}": {why}')
-    for name, arrays in (raw.cell_data or {}).items():
-        values, why = _set_values([arrays[i] for i, _, _ in kept])
-        for value, label in values:
-            where_true = [(i, kind, block, np.flatnonzero(np.ravel(arrays[i]) == value)) for i, kind, block in kept]
-            nodes = [raw.cells[i].data[cells, 0] for i, kind, _, cells in where_true if kind == "vertex" and len(cells)]
-            parts = [(block, cells) for _, kind, block, cells in where_true if kind != "vertex" and len(cells)]
-            if nodes:
-                found.add_nodes(label(name), np.unique(np.concatenate(nodes)).astype(np.int64), f"cell array {name}")
-            if parts:
-                found.add_cells(label(name), parts, f"cell array {name}")
-        if why:
-            found.skipped.append(f'cell array "{name}": {why}')
-    found.skipped += [f'field array "{name}"' for name in raw.field_data or {}]
-
-
-def _set_values(arrays: list[np.ndarray]) -> tuple[list[tuple[int, Callable[[str], str]]], str]:
-    """The values of an array that make sets, each with the name it gives, and why there are none."""
-    if any(a.dtype.kind not in "iub" or a.size != len(a) for a in arrays):
-        return [], "not whole numbers of one component"
-    values = np.unique(np.concatenate([np.ravel(a).astype(np.int64) for a in arrays])) if arrays else np.empty(0)
-    if len(values) > _MAX_VALUES:
-        return [], f"{len(values)} different values, taken for a numbering"
-    if set(values.tolist()) <= {0, 1}:
-        return ([(1, lambda name: name)], "") if 1 in values else ([], "0 everywhere")
-    return [(v, lambda name, v=v: f"{name}_{v}") for v in values.tolist()], ""
+#: All formats that `read_mesh` reads.
+MESH_FORMATS = (
+    MeshFormat((".msh",), "Gmsh", "2.2 and 4.1, text and binary; physical groups become sets", _read_msh),
+    MeshFormat((".vtu",), "VTK XML", "unstructured grid; whole-number arrays become sets", _read_vtu),
+    MeshFormat((".vtk",), "legacy VTK", "unstructured grid; whole-number arrays become sets", read_vtk),
+    MeshFormat(
+        (".e", ".exo", ".ex2"), "Exodus II", "Cubit, MOOSE; blocks, node and side sets become sets", read_exodus
+    ),
+    MeshFormat((".med",), "MED", "Salome, Code_Aster; groups become sets", read_med),
+    MeshFormat((".mesh", ".meshb"), "Medit", "text and binary; references become sets", read_medit),
+)

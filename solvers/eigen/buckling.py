@@ -16,9 +16,11 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.divergence import SIGNS
-from fem_mbs.solvers.eigen.symmetric import DENSE, buckling_factors
-from fem_mbs.solvers.linear.factors import Effort, IndefiniteFactors, NotPositiveDefinite, Pencil, PositiveFactors
-from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
+from fem_mbs.solvers.eigen.symmetric import buckling_factors
+from fem_mbs.solvers.linear.factors import Pencil
+from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
+from fem_mbs.solvers.linear.saddle import DENSE
+from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["SIGNS", "LinearBuckling", "linear_buckling"]
 
@@ -68,7 +70,7 @@ def linear_buckling(K, Kg, count: int, preload=None, sign: str = "both", check: 
             return _result(stiff, Kg, 1.0 / every.factors, every.vectors, count, sign, None, Effort(), check)
         pencil = Pencil(stiff, -Kg)
         try:
-            factors = PositiveFactors(pencil)
+            factors = factor(pencil, kind="positive")
         except NotPositiveDefinite as error:
             what = "loose; hold it, so that every motion strains something"
             if preload is not None:
@@ -127,7 +129,7 @@ def _count(pencil: Pencil, f: float) -> int:
     message = ""
     for move in (0.0, 1e-7, 1e-6, 1e-5):
         try:
-            return IndefiniteFactors(pencil, f * (1.0 + move)).negative
+            return factor(pencil, kind="symmetric", shift=f * (1.0 + move)).negative
         except LinearSolveError as error:
             message = str(error)
     raise AnalysisError(f"Buckling: factors up to {f:.6g} cannot be counted: {message}")

@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.complex_pairs import ComplexModes, Motions, Pairs, assemble, beside, farthest, improved
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
-from fem_mbs.solvers.eigen.symmetric import null_space
+from fem_mbs.solvers.linear.saddle import null_space
 
 __all__ = ["dense_modes"]
 

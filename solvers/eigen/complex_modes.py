@@ -41,8 +41,8 @@ from fem_mbs.solvers.eigen.complex_pairs import (
 )
 from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
 from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely
+from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
-from fem_mbs.solvers.linear.solver import one_blas_thread
 
 __all__ = ["CHECKS", "ComplexModes", "complex_modes"]
 

@@ -10,7 +10,9 @@ from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.quadratic_pencil import Inverse, QuadraticPencil, absolutely
-from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
+from fem_mbs.solvers.linear.libraries import Effort
+from fem_mbs.solvers.linear.saddle_factors import SingularShift
+from fem_mbs.solvers.linear.service import factor
 
 __all__ = [
     "BACKWARD",
@@ -325,6 +327,6 @@ def _held(K, G, X: np.ndarray) -> np.ndarray:
     """|K x + G^T y| over | |K| |x| | (r,), with the best y, of rigid-body motions X (n, r)."""
     force = K @ X
     if G.shape[0] and X.shape[1]:
-        force, _ = SaddleFactors(identity(X.shape[0], format="csc"), G, Effort()).solve(force)
+        force, _ = factor(identity(X.shape[0], format="csc"), G, "general").solve(force)
     size = np.linalg.norm(abs(K) @ np.abs(X), axis=0)
     return np.linalg.norm(force, axis=0) / np.where(size > 0.0, size, 1.0)

@@ -14,11 +14,12 @@ import scipy.linalg
 from scipy.sparse import csr_matrix, identity
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen import symmetric as eigen
 from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
+from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.linear.redundancy import independent_rows
-from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.solver import one_blas_thread
+from fem_mbs.solvers.linear.saddle import DENSE, null_space
+from fem_mbs.solvers.linear.saddle_factors import SingularShift
+from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["SIGNS", "Divergence", "unsymmetric_buckling"]
 
@@ -64,7 +65,7 @@ def unsymmetric_buckling(K, Kg, G, count: int, sign: str = "both") -> Divergence
     if not Kg.nnz or not np.any(Kg.data):
         return Divergence(np.zeros(0), np.zeros((n, 0)), np.zeros(0), 0)
     with one_blas_thread():
-        f, x = _dense_divergence(K, Kg, G) if n <= eigen.DENSE else _sparse_divergence(K, Kg, G, count, sign)
+        f, x = _dense_divergence(K, Kg, G) if n <= DENSE else _sparse_divergence(K, Kg, G, count, sign)
     order = np.argsort(np.abs(f), kind="stable")
     f, x = f[order], x[:, order]
     real = np.abs(f.imag) <= _REAL * np.abs(f)
@@ -78,7 +79,7 @@ def unsymmetric_buckling(K, Kg, G, count: int, sign: str = "both") -> Divergence
     last = np.abs(factors).max(initial=0.0) if keep.size == count else np.inf
     R = K @ vectors + (Kg @ vectors) * factors
     if G.shape[0] and keep.size:  # but for the forces of the constraints
-        saddle = eigen.Saddle(identity(n, format="csr"), G)
+        saddle = factor(identity(n, format="csr"), G, "saddle")
         R = np.column_stack([saddle.solve(r)[0] for r in R.T])
     size = np.linalg.norm(K @ vectors, axis=0)
     residuals = np.linalg.norm(R, axis=0) / np.where(size > 0.0, size, 1.0)
@@ -87,7 +88,7 @@ def unsymmetric_buckling(K, Kg, G, count: int, sign: str = "both") -> Divergence
 
 def _dense_divergence(K, Kg, G) -> tuple[np.ndarray, np.ndarray]:
     """All finite factors (k,) complex with vectors (n, k), by QZ."""
-    Z = eigen.null_space(G)
+    Z = null_space(G)
     Kz, Gz = Z.T @ (K @ Z), Z.T @ (Kg @ Z)
     d = np.sqrt(np.abs(np.diag(Kz)))
     d = 1.0 / np.where(d > 0.0, d, 1.0)
@@ -112,7 +113,7 @@ class _Inverse:
         self.size, self.Kg, self.KgT = K.shape[0], Kg, csr_matrix(Kg.T)
         keep = independent_rows(G, np.ones(self.size)) if G.shape[0] else np.zeros(0, bool)
         try:
-            self.factors = SaddleFactors(K, G[np.flatnonzero(keep)], Effort())
+            self.factors = factor(K, G[np.flatnonzero(keep)], "general")
         except SingularShift:
             raise AnalysisError(
                 "Buckling: the model is loose; hold it, so that every motion strains something"

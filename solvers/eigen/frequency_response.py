@@ -15,9 +15,10 @@ from scipy.sparse import csc_matrix, csr_matrix, diags
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.modes import RealModes, real_modes
-from fem_mbs.solvers.linear.factors import NotPositiveDefinite, Pencil, PositiveFactors
-from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.solver import one_blas_thread
+from fem_mbs.solvers.linear.factors import Pencil
+from fem_mbs.solvers.linear.libraries import Effort, NotPositiveDefinite, one_blas_thread
+from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift
+from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["DirectResponse", "ModalResponse", "SingularShift"]
 
@@ -66,7 +67,7 @@ class DirectResponse:
         if not f.size or not np.any(f):
             return np.zeros(f.size, complex)
         A = self.matrix(w)
-        factors = SaddleFactors(A, csr_matrix((0, A.shape[0])), self.effort)
+        factors = factor(A, kind="general", effort=self.effort)
         b = self.d * f
         x = factors.solve(b)[0]
         for _ in range(_REFINEMENTS):
@@ -146,7 +147,7 @@ def _residual_vectors(
     if not left.shape[1]:
         return none
     try:
-        factors = PositiveFactors(Pencil(K, M), shift) if shift else PositiveFactors(Pencil(K))
+        factors = factor(Pencil(K, M) if shift else K, kind="positive", shift=shift)
     except NotPositiveDefinite:
         raise AnalysisError("the state is unstable, or moves freely without mass; lower the loads or hold it") from None
     A, blocks = K - shift * M, []

@@ -23,9 +23,11 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen.symmetric import DENSE, symmetric_modes
-from fem_mbs.solvers.linear.factors import Effort, IndefiniteFactors, NotPositiveDefinite, Pencil, PositiveFactors
-from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
+from fem_mbs.solvers.eigen.symmetric import symmetric_modes
+from fem_mbs.solvers.linear.factors import IndefiniteFactors, Pencil, PositiveFactors
+from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
+from fem_mbs.solvers.linear.saddle import DENSE
+from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["CHECKS", "RealModes", "as_modes", "real_modes", "translates"]
 
@@ -176,7 +178,7 @@ class _Work:
         """Factors at a shift below the lowest eigenvalue."""
         for _ in range(14):
             try:
-                return PositiveFactors(self.pencil, shift)
+                return factor(self.pencil, kind="positive", shift=shift)
             except NotPositiveDefinite:
                 shift *= 10.0
             except LinearSolveError as error:
@@ -225,7 +227,7 @@ class _Work:
     def _positive(self, shift: float) -> PositiveFactors | None:
         """Factors, if all modes lie above the shift."""
         try:
-            return PositiveFactors(self.pencil, shift)
+            return factor(self.pencil, kind="positive", shift=shift)
         except NotPositiveDefinite:
             return None
 
@@ -264,7 +266,7 @@ class _Work:
         message = ""
         for move in (0.0, 1e-9, 1e-7, 1e-6, 1e-5):
             try:
-                factors = IndefiniteFactors(self.pencil, shift + side * move * unit)
+                factors = factor(self.pencil, kind="symmetric", shift=shift + side * move * unit)
             except LinearSolveError as error:
                 message = str(error)
                 continue

@@ -24,12 +24,12 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
-from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.linear.libraries import Effort, one_blas_thread
 from fem_mbs.solvers.linear.redundancy import independent_rows
-from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.solver import one_blas_thread
+from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift
+from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["Inverse", "QuadraticPencil", "absolutely"]
 
@@ -114,7 +114,7 @@ class QuadraticPencil:
         if left.size == 0:
             return
         D = diags(self.d)
-        shares = splu(csc_matrix(self.rows @ self.rows.T)).solve((self.rows @ (G[left] @ D).T).toarray())
+        shares = factor(self.rows @ self.rows.T, kind="plain").solve((self.rows @ (G[left] @ D).T).toarray())
         off = (D @ columns[:, left]).toarray() - (D @ columns[:, keep] @ diags(1.0 / self.norm)) @ shares
         if np.abs(off).max() > 1e-9 * abs(D @ columns).max():
             raise AnalysisError(
@@ -168,7 +168,7 @@ class QuadraticPencil:
             if self.constraints and np.any(force):
                 # reactions take what they can: columns of the matrix, rows of its transpose
                 rows = self.rows if name.endswith("T") else csr_matrix(self.columns[:, : self.constraints].T)
-                force, _ = SaddleFactors(identity(self.n, format="csc"), rows, self.effort).solve(force)
+                force, _ = factor(identity(self.n, format="csc"), rows, "general", effort=self.effort).solve(force)
             size = np.linalg.norm(abs(a) @ np.abs(X), axis=0)
             worst = np.max(np.linalg.norm(force, axis=0) / np.where(size > 0.0, size, 1.0), initial=0.0)
             if worst > 1e-8:
@@ -181,7 +181,7 @@ class QuadraticPencil:
         rows = csr_matrix(vstack((self.rows, csr_matrix(R.T))))
         columns = csr_matrix(hstack((self.columns, csr_matrix(self.M @ R))))
         try:
-            factors = SaddleFactors(csc_matrix(self.K), rows, self.effort, columns)
+            factors = factor(csc_matrix(self.K), rows, "general", effort=self.effort, columns=columns)
         except SingularShift:
             raise ValueError("rigid_motions are not all of them, or one moves no mass; use a shift instead") from None
         right = np.zeros((self.n + rows.shape[0], R.shape[1]))
@@ -291,7 +291,10 @@ class Inverse:
             self.s = s = float(np.real(s))
         self.dtype = np.dtype(float if real else complex)
         with one_blas_thread():
-            self.factors = SaddleFactors(pencil.shifted(s), pencil.rows, pencil.effort, pencil.columns, limit, movable)
+            self.factors = factor(
+                pencil.shifted(s), pencil.rows, "general", effort=pencil.effort, columns=pencil.columns, limit=limit,
+                movable=movable,
+            )  # fmt: skip
         # massless unknowns need no velocities: nothing sees them, and rounding errors would gather there
         used = np.bincount(pencil.M.indices, minlength=pencil.n) + np.diff(pencil.M.indptr)
         self.moving = (used > 0).astype(float)[:, None]

@@ -15,21 +15,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse import bmat, csr_matrix, diags, identity
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
+from scipy.sparse import csr_matrix, identity
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.linear.redundancy import independent_rows
-from fem_mbs.solvers.linear.solver import LinearSolveError, make_solver, one_blas_thread
+from fem_mbs.solvers.eigen.divergence import unsymmetric_buckling
+from fem_mbs.solvers.linear.libraries import LinearSolveError, one_blas_thread
+from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space
+from fem_mbs.solvers.linear.service import factor
 
-__all__ = [
-    "Buckling", "Modes", "Saddle", "buckling_factors", "negative_count", "negative_determinant", "symmetric_modes",
-]  # fmt: skip
+__all__ = ["Buckling", "Modes", "buckling_factors", "symmetric_modes"]
 
-#: Unknowns up to which problems are solved dense.
-DENSE = 300
-_REGULAR = 1e-12  # keeps nearly dependent constraints solvable; taken out again by refinement
 _RIGID = 1e-13  # strain energy of a rigid mode over the sum of the absolute values that it cancels from
 _SEED = 7
 
@@ -53,143 +49,6 @@ class Buckling:
     factors: np.ndarray
     vectors: np.ndarray
     residuals: np.ndarray
-
-
-class Saddle:
-    """Factors of [[A, G^T], [G, 0]], A symmetric, with scaled rows.
-
-    Rows of G that depend on others are left out, their multipliers are zero: what these could add has no force.
-    """
-
-    def __init__(self, A, G):
-        d = np.sqrt(np.abs(A.diagonal()))
-        d[d == 0.0] = d.max(initial=0.0) * 1e-3 or 1.0
-        self.keep = independent_rows(G, d)
-        G = csr_matrix(G)[np.flatnonzero(self.keep)]
-        D = diags(1.0 / d)
-        scaled, rows = D @ A @ D, G @ D
-        norm = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-        norm[norm == 0.0] = 1.0
-        rows = diags(1.0 / norm) @ rows
-        m, n = G.shape
-        self.d, self.norm, self.m = d, norm, m
-        self.A = bmat([[scaled, rows.T], [rows, None]], format="csc") if m else scaled.tocsc()
-        regular = bmat([[scaled, rows.T], [rows, -_REGULAR * identity(m)]], format="csc") if m else self.A
-        regular = regular + diags(np.zeros(n + m))  # the whole diagonal belongs to the pattern
-        regular.sort_indices()
-        mask = np.arange(n + m) >= n
-        self.solver = make_solver(n + m, regular.indptr, regular.indices, mask)
-        self.solver.factor(regular.data)
-
-    def solve(self, b: np.ndarray, c: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """x, y of A x + G^T y = b, G x = c (zero if None)."""
-        right = np.concatenate((b / self.d, np.zeros(self.m) if c is None else c[self.keep] / self.norm))
-        x = self.solver.solve(right)
-        if self.m:
-            for _ in range(2):
-                x = x + self.solver.solve(right - self.A @ x)
-        n = self.d.size
-        y = np.zeros(self.keep.size)
-        y[self.keep] = x[n:] / self.norm
-        return x[:n] / self.d, y
-
-
-def null_space(G) -> np.ndarray:
-    """Orthonormal basis (n, n - rank) of the null space of G (m, n), by a QR factorisation with pivoting."""
-    m, n = G.shape
-    if m == 0:
-        return np.eye(n)
-    dense = G.toarray()
-    size = np.linalg.norm(dense, axis=1, keepdims=True)
-    q, r, _ = scipy.linalg.qr((dense / np.where(size > 0.0, size, 1.0)).T, pivoting=True)
-    pivots = np.abs(np.diag(r))
-    rank = int((pivots > 1e-11 * pivots.max(initial=1.0)).sum())
-    return q[:, rank:]
-
-
-# --- inertia ---------------------------------------------------------------------------------------------------------
-def negative_determinant(K, G) -> bool:
-    """Whether the determinant of K (n, n), which may be unsymmetric, on the null space of G (m, n) is negative.
-
-    det(K + s^2 M) is positive for large s and any mass M, so that it has a real positive root s then.
-
-    Raises:
-        AnalysisError: the matrix is singular.
-    """
-    K, G = csr_matrix(K), csr_matrix(G)
-    d = np.sqrt(abs(K).max(axis=1).toarray().ravel())
-    d[d == 0.0] = 1.0
-    D = diags(1.0 / d)
-    Ks, Gs = D @ K @ D, G @ D
-    m = G.shape[0]
-    if m:
-        norm = np.sqrt(np.asarray(Gs.multiply(Gs).sum(axis=1)).ravel())
-        norm[norm == 0.0] = 1.0
-        Gs = diags(1.0 / norm) @ Gs
-        # the penalty makes redundant rows of G regular
-        Ks = bmat([[Ks, Gs.T], [Gs, -1e-7 * identity(m)]])
-    try:
-        lu = splu(Ks.tocsc())
-    except RuntimeError as error:
-        raise AnalysisError("the stiffness is singular") from error
-    odd = m + int((lu.U.diagonal() < 0.0).sum())
-    for order in (lu.perm_r, lu.perm_c):
-        n = order.size
-        cycles = connected_components(csr_matrix((np.ones(n), (np.arange(n), order)), shape=(n, n)), directed=False)[0]
-        odd += n - cycles
-    return bool(odd % 2)
-
-
-def negative_count(K, G, dense: int = DENSE) -> int:
-    """Number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n); by all eigenvalues up to
-    n = ``dense``, which knows zeros best.
-
-    Large problems by the inertia of an L D L^T factorisation of the quasi-definite [[K + rho G^T G, G^T], [G, -delta]]
-    (Vanderbei 1995, doi:10.1137/0805005; Sylvester's law): its negative pivots are those of the constraints and the
-    wanted ones, provided that no pivot is tiny, which the backward error of a solution tells; else the matrix is moved
-    slightly and factored again.
-
-    Raises:
-        AnalysisError: the factorisation breaks down every time.
-    """
-    K, G = csr_matrix(K), csr_matrix(G)
-    n, m = K.shape[0], G.shape[0]
-    if n == 0:
-        return 0
-    d = np.sqrt(abs(K).max(axis=1).toarray().ravel())
-    d[d == 0.0] = 1.0
-    D = diags(1.0 / d)
-    Ks, Gs = D @ K @ D, G @ D
-    if n <= dense:
-        Z = null_space(Gs)
-        if Z.shape[1] == 0:
-            return 0
-        values = scipy.linalg.eigvalsh(Z.T @ (Ks @ Z))
-        return int((values < -1e-14 * np.abs(values).max(initial=0.0)).sum())
-    norm = np.sqrt(np.asarray(Gs.multiply(Gs).sum(axis=1)).ravel())
-    norm[norm == 0.0] = 1.0
-    Gs = diags(1.0 / norm) @ Gs
-    rng = np.random.default_rng(_SEED)
-    for move, order in ((0.0, "MMD_AT_PLUS_A"), (1e-11, "MMD_AT_PLUS_A"), (-1e-11, "COLAMD"), (1e-10, "NATURAL")):
-        A = bmat([[Ks + Gs.T @ Gs + move * identity(n), Gs.T], [Gs, -1e-7 * identity(m)]]) if m else (
-            Ks + move * identity(n)
-        )  # fmt: skip
-        A = A.tocsc()
-        try:
-            # no row is exchanged, so that U = D L^T and the signs of its diagonal are those of the pivots
-            lu = splu(A, permc_spec=order, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-        except RuntimeError:
-            continue
-        if not np.array_equal(lu.perm_r, lu.perm_c):
-            continue
-        b = rng.standard_normal(n + m)
-        x = lu.solve(b)
-        error = np.abs(A @ x - b).max() / (abs(A) @ np.abs(x) + np.abs(b)).max()
-        if error < 1e-8:
-            return int((lu.U.diagonal() < 0.0).sum()) - m
-    raise AnalysisError(
-        "Count of negative eigenvalues: the matrix is singular; the model is loose or at a critical point"
-    )
 
 
 # --- modes -----------------------------------------------------------------------------------------------------------
@@ -232,7 +91,7 @@ def _mode_residuals(K, M, G, values, vectors, rigid) -> np.ndarray:
     size = np.linalg.norm(K @ vectors, axis=0) + np.linalg.norm((M @ vectors) * values, axis=0)
     if G.shape[0]:
         # project out the constraint forces: R - G^T y with the least norm
-        saddle = Saddle(identity(K.shape[0], format="csr"), G)
+        saddle = factor(identity(K.shape[0], format="csr"), G, "saddle")
         R = np.column_stack([saddle.solve(r)[0] for r in R.T])
     absolute = np.linalg.norm(abs(K) @ np.abs(vectors), axis=0)
     scale = np.where(rigid, absolute, size)
@@ -272,7 +131,7 @@ def _sparse_modes(K, M, G, count):
     values = vectors = None
     for _ in range(3):
         try:
-            saddle = Saddle(K - shift * M, G)
+            saddle = factor(K - shift * M, G, "saddle")
         except LinearSolveError as error:
             raise AnalysisError(f"Modes: the shifted stiffness cannot be factored: {error}") from None
         operator = LinearOperator((n, n), matvec=lambda b, saddle=saddle: saddle.solve(b)[0], dtype=float)
@@ -320,8 +179,6 @@ def buckling_factors(K, Kg, G, count: int) -> Buckling:
     if negative_count(K, G) > 0:
         raise AnalysisError("Buckling: the state is unstable already; its stiffness has negative eigenvalues")
     if abs(Kg - Kg.T).max() > 1e-9 * abs(Kg).max():
-        from fem_mbs.solvers.eigen.divergence import unsymmetric_buckling  # which needs this module
-
         found = unsymmetric_buckling(K, Kg, G, count)
         return Buckling(found.factors, found.vectors, found.residuals)
     Kg = csr_matrix(0.5 * (Kg + Kg.T))
@@ -338,7 +195,7 @@ def buckling_factors(K, Kg, G, count: int) -> Buckling:
         vectors = vectors / vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     R = K @ vectors + (Kg @ vectors) * factors
     if m:
-        saddle = Saddle(identity(n, format="csr"), G)
+        saddle = factor(identity(n, format="csr"), G, "saddle")
         R = np.column_stack([saddle.solve(r)[0] for r in R.T]) if R.shape[1] else R
     size = np.linalg.norm(K @ vectors, axis=0)
     return Buckling(factors, vectors, np.linalg.norm(R, axis=0) / np.where(size > 0.0, size, 1.0))
@@ -357,7 +214,7 @@ def _dense_buckling(K, Kg, G):
 def _sparse_buckling(K, Kg, G, count):
     n = K.shape[0]
     try:
-        saddle = Saddle(K, G)
+        saddle = factor(K, G, "saddle")
     except LinearSolveError:
         raise AnalysisError("Buckling: the model is loose; hold it, so that every motion strains something") from None
     inverse = LinearOperator((n, n), matvec=lambda b: saddle.solve(b)[0], dtype=float)

@@ -26,7 +26,8 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse import coo_matrix, csr_matrix, diags, identity
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
+
+from fem_mbs.solvers.linear.libraries import lu_factors
 
 __all__ = ["ConstraintConflict", "Elimination", "Redundant", "eliminate"]
 
@@ -120,7 +121,7 @@ class Elimination:
     @cached_property
     def _pivots(self):
         """Factors of A[equations, dependent], square and regular."""
-        return splu(self.A[self.equations][:, self.dependent].tocsc())
+        return lu_factors(self.A[self.equations][:, self.dependent].tocsc())
 
     def multipliers(self, residual: np.ndarray) -> np.ndarray:
         """Multipliers (m,) of K u + A^T lambda = f from ``residual`` (n,) = f - K u of a solution; those of redundant

@@ -17,16 +17,22 @@ inertia by SuperLU 3 GB for 1e5.
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, diags
-from scipy.sparse.linalg import splu
 
-from fem_mbs.solvers.linear.solver import LinearSolveError, cholmod_status, one_blas_thread
+from fem_mbs.solvers.linear.libraries import (
+    Effort,
+    ExactlySingular,
+    LinearSolveError,
+    NotPositiveDefinite,
+    analyse,
+    has_cholmod,
+    lower_triangle,
+    one_blas_thread,
+    symmetric_lu,
+)
 
-__all__ = ["IndefiniteFactors", "NotPositiveDefinite", "Pencil", "PositiveFactors"]
+__all__ = ["IndefiniteFactors", "Pencil", "PositiveFactors"]
 
 #: Pivots of a matrix with unit diagonal below this are round-off: the matrix is singular.
 WEAK = 1e-14
@@ -34,19 +40,6 @@ WEAK = 1e-14
 MOST_LU = 150_000
 _ORDER = "metis"
 _SEED = 11
-
-
-class NotPositiveDefinite(LinearSolveError):
-    """A matrix that was to be positive definite has a pivot that is negative, zero or round-off."""
-
-
-@dataclass
-class Effort:
-    """Factorisations, symbolic analyses and solutions (of one right side each) so far."""
-
-    analyses: int = 0
-    factorisations: int = 0
-    solves: int = 0
 
 
 class Pencil:
@@ -73,7 +66,7 @@ class Pencil:
         self._lower_indptr = np.concatenate(([0], np.cumsum(np.bincount(columns[self._lower], minlength=n))))
         self.mass_free = not M.nnz
         self.order: np.ndarray | None = None  # found by METIS
-        self.symbolic = None  # CHOLMOD's
+        self.symbolic = None  # CHOLMOD's, for L L^T
         self.effort = Effort()
 
     def release(self) -> None:
@@ -93,17 +86,26 @@ class Pencil:
         at = np.flatnonzero(self._lower)[first]  # sorted columns begin their lower part with the diagonal
         return (self._K[at] - shift * self._M[at]) * self.scale**2
 
-    def lower(self, shift: float) -> csc_matrix:
-        """Its lower triangle, with 64 bit indices."""
+    def lower(self, shift: float):
+        """Its lower triangle for CHOLMOD, with 64 bit indices."""
         values = self._K[self._lower]
         if shift:
             values -= shift * self._M[self._lower]
         rows = self.indices[self._lower].astype(np.int64)
         values *= self.scale[rows]
         values *= np.repeat(self.scale, np.diff(self._lower_indptr))
-        A = csc_matrix((self.n, self.n))
-        A.data, A.indices, A.indptr = values, rows, self._lower_indptr.astype(np.int64)
-        return A
+        return lower_triangle(values, rows, self._lower_indptr.astype(np.int64))
+
+    def analysed(self, A, supernodal: bool):
+        """CHOLMOD's analysis of the lower triangle A; that for L L^T is kept, with its order."""
+        if supernodal and self.symbolic is not None:
+            return self.symbolic
+        found = analyse(A, supernodal, _ORDER)
+        self.order = found.order
+        self.effort.analyses += 1
+        if supernodal:
+            self.symbolic = found
+        return found
 
 
 def _columns(A) -> csc_matrix:
@@ -155,8 +157,9 @@ class PositiveFactors:
         if not diagonal.min(initial=1.0) > 0.0:
             raise NotPositiveDefinite("The matrix has a diagonal entry that is not positive", int(diagonal.argmin()))
         with one_blas_thread():
-            if cholmod_status()[0]:
-                self._solve, self.weakest = _cholmod(pencil, shift, supernodal=True)[:2]
+            if has_cholmod():
+                factors = _cholmod(pencil, shift, supernodal=True)
+                self._solve, self.weakest = factors.solve, factors.weakest()
             else:
                 try:
                     self._solve, pivots = _superlu(pencil, pencil.at(shift))
@@ -183,8 +186,9 @@ class IndefiniteFactors:
         self.pencil, self.shift = pencil, shift
         A = pencil.at(shift)
         with one_blas_thread():
-            if cholmod_status()[0] and pencil.n > MOST_LU:
-                self._solve, _, pivots = _cholmod(pencil, shift, supernodal=False)
+            if has_cholmod() and pencil.n > MOST_LU:
+                factors = _cholmod(pencil, shift, supernodal=False)
+                self._solve, pivots = factors.solve, factors.pivots()
             else:
                 self._solve, pivots = _superlu(pencil, A)
         pencil.effort.factorisations += 1
@@ -208,21 +212,15 @@ def _scaled_solve(pencil: Pencil, solve, b: np.ndarray) -> np.ndarray:
     return scale * solve(scale * b)
 
 
-# --- the libraries ---------------------------------------------------------------------------------------------------
 def _superlu(pencil: Pencil, A: csc_matrix):
     """Solution with, and diagonal of, U = D L^T."""
-    order = _order(pencil)
-    options = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+    if pencil.order is None and has_cholmod():
+        pencil.analysed(pencil.lower(0.0), supernodal=True)
+    order = pencil.order
     try:
-        if order is None:
-            lu = splu(A, permc_spec="MMD_AT_PLUS_A", **options)
-        else:
-            lu = splu(A[order][:, order].tocsc(), permc_spec="NATURAL", **options)
-    except (RuntimeError, MemoryError) as error:
-        raise LinearSolveError(f"K - s M has no factors: {error or 'they do not fit into memory'}") from None
-    if not np.array_equal(lu.perm_r, lu.perm_c):
-        raise LinearSolveError("A pivot of K - s M is zero: the shift is an eigenvalue")
-    pivots = lu.U.diagonal()
+        lu, pivots = symmetric_lu(A) if order is None else symmetric_lu(A[order][:, order].tocsc(), "NATURAL")
+    except ExactlySingular:
+        raise LinearSolveError("A pivot of K - s M is zero: the shift is an eigenvalue") from None
     if order is None:
         return lu.solve, pivots
 
@@ -234,60 +232,11 @@ def _superlu(pencil: Pencil, A: csc_matrix):
     return solve, pivots
 
 
-def _order(pencil: Pencil) -> np.ndarray | None:
-    """The order of METIS for the pattern, or None without CHOLMOD."""
-    if pencil.order is None and cholmod_status()[0]:
-        pencil.symbolic = _symbolic(pencil, pencil.lower(0.0), True)
-    return pencil.order
-
-
-def _symbolic(pencil: Pencil, A, supernodal: bool):
-    """CHOLMOD's analysis of the pattern of A, and the order it found."""
-    from sksparse import cholmod
-
-    mode = "supernodal" if supernodal else "simplicial"
-    pencil.effort.analyses += 1
-    if hasattr(cholmod, "CholeskyFactor"):
-        found = cholmod.CholeskyFactor(A, lower=True, order=_ORDER, supernodal_mode=mode)
-        pencil.order = np.array(found.get_perm(), dtype=np.int64)
-    else:
-        found = cholmod.analyze(A, mode=mode, ordering_method=_ORDER, use_long=True)
-        pencil.order = np.array(found.P(), dtype=np.int64)
-    return found
-
-
 def _cholmod(pencil: Pencil, shift: float, supernodal: bool):
-    """Solution by CHOLMOD, smallest pivot, and all pivots (simplicial only)."""
-    from sksparse import cholmod
-
+    """CHOLMOD's factors: of the pencil's analysis, which earlier ones keep a copy of, or simplicial."""
     A = pencil.lower(shift)
-    new = hasattr(cholmod, "CholeskyFactor")
-    try:
-        with warnings.catch_warnings():
-            # of small pivots and of matrices that are not positive definite: both are judged here
-            warnings.simplefilter("ignore", cholmod.CholmodWarning)
-            if supernodal and pencil.symbolic is None:
-                pencil.symbolic = _symbolic(pencil, A, True)
-            # each gets a copy of the analysis, which is small: earlier factors stay what they are
-            factor = pencil.symbolic.copy() if supernodal else _symbolic(pencil, A, False)
-            if new:
-                factor.factorize(A, ldl=not supernodal)
-                pivots = None if supernodal else factor.get_factor("LDL")[1].diagonal()
-                weakest = float(factor.rcond) if supernodal else float(np.abs(pivots).min())
-            else:
-                factor.cholesky_inplace(A)
-                pivots = factor.D()
-                weakest = float(np.abs(pivots).min())
-    except cholmod.CholmodNotPositiveDefiniteError as error:
-        column = getattr(error, "column", None)
-        at = int(pencil.order[column]) if isinstance(column, int) and pencil.order is not None else None
-        raise NotPositiveDefinite("The matrix is not positive definite", at) from None
-    except cholmod.CholmodError as error:
-        raise LinearSolveError(f"CHOLMOD failed for {pencil.n} unknowns: {error or type(error).__name__}") from error
-
-    def solve(b: np.ndarray) -> np.ndarray:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cholmod.CholmodWarning)
-            return factor.solve(b) if new else factor.solve_A(b)
-
-    return solve, weakest, pivots
+    factors = pencil.analysed(A, supernodal)
+    if supernodal:
+        factors = factors.copy()
+    factors.factor(A)
+    return factors

@@ -16,9 +16,8 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse import csc_matrix, csr_matrix, diags, identity, vstack
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
 
-from fem_mbs.solvers.linear.solver import one_blas_thread
+from fem_mbs.solvers.linear.libraries import lu_factors, one_blas_thread
 
 __all__ = ["DEPENDENT", "NEAR", "Loop", "dependencies", "independent_rows"]
 
@@ -140,7 +139,7 @@ def _combinations(R: csr_matrix) -> csr_matrix:
 
 
 def _factors(S: csc_matrix):
-    return splu(S, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return lu_factors(S, "MMD_AT_PLUS_A", 0.0, symmetric=True)
 
 
 def _judge(R: csr_matrix, rows: np.ndarray, V: np.ndarray) -> Loop | None:

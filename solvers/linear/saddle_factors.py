@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import bmat, csc_matrix, diags
-from scipy.sparse.linalg import splu
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.libraries import Effort, ExactlySingular, LinearSolveError, has_cholmod, lu_factors
 from fem_mbs.solvers.linear.positive_part import ROUND_OFF, PositivePart
-from fem_mbs.solvers.linear.solver import LinearSolveError, LinearSolver, cholmod_status, make_solver
+from fem_mbs.solvers.linear.solver import LinearSolver, make_solver
 
-__all__ = ["SINGULAR_GROWTH", "Effort", "SaddleFactors", "SingularShift"]
+__all__ = ["SINGULAR_GROWTH", "SaddleFactors", "SingularShift"]
 
 #: |A| |x| / |b| (norms) of equilibrated matrices beyond which a shift counts as an eigenvalue.
 SINGULAR_GROWTH = 1e13
@@ -34,20 +33,6 @@ _SEED = 5
 
 class SingularShift(AnalysisError):
     """The shifted matrix is singular to working precision: the shift is an eigenvalue, or the pencil is singular."""
-
-
-@dataclass
-class Effort:
-    """Numbers of factorisations, of solutions (of one right side each, real or complex), of steps of the two-sided
-    recurrence, of its restarts, of breakdowns that were cured, and of corrections: further applications of factors, to
-    correct solutions and for the space that speeds this up."""
-
-    factorisations: int = 0
-    solves: int = 0
-    steps: int = 0
-    restarts: int = 0
-    breakdowns: int = 0
-    corrections: int = 0
 
 
 class SaddleFactors:
@@ -74,7 +59,7 @@ class SaddleFactors:
         self.dtype = self.N.dtype
         self.iterated: list[LinearSolver] | None = None
         self.positive: PositivePart | None = None
-        if self._beyond_superlu() and self.dtype == float and cholmod_status()[0]:
+        if self._beyond_superlu() and self.dtype == float and has_cholmod():
             self._factor_positive_part(movable)
             if self.positive is None:
                 self._factor_symmetric_part()
@@ -159,11 +144,9 @@ class SaddleFactors:
     def _factor(self, order: str, threshold: float) -> None:
         self.effort.factorisations += 1
         try:
-            self.lu = splu(self.N, permc_spec=order, diag_pivot_thresh=threshold)
-        except RuntimeError as error:
-            if "singular" in str(error):
-                raise SingularShift("The shifted matrix is exactly singular") from None
-            raise AnalysisError(f"Complex modes: the shifted matrix cannot be factored: {error}") from None
+            self.lu = lu_factors(self.N, order, threshold)
+        except ExactlySingular:
+            raise SingularShift("The shifted matrix is exactly singular") from None
 
     def _error(self, x: np.ndarray, b: np.ndarray) -> float:
         bound = (abs(self.N) @ np.abs(x)).max() + np.abs(b).max()

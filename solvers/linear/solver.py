@@ -27,33 +27,32 @@ units of the unknowns.
 from __future__ import annotations
 
 import logging
-import re
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csc_array, csc_matrix
-from scipy.sparse.linalg import splu
-from threadpoolctl import ThreadpoolController
 
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import ModelError
+from fem_mbs.solvers.linear.libraries import (
+    ExactlySingular,
+    LinearSolveError,
+    analyse,
+    cholmod_status,
+    has_cholmod,
+    lower_triangle,
+    lu_factors,
+    one_blas_thread,
+)
 
 __all__ = [
     "CholmodSolver",
     "Counts",
-    "LinearSolveError",
     "LinearSolver",
     "SingularMatrixError",
     "SuperLUSolver",
-    "cholmod_status",
     "make_solver",
-    "one_blas_thread",
     "solver_names",
 ]
 
@@ -80,14 +79,8 @@ MAX_KRYLOV = 30
 PATIENCE = (4, 64)
 #: SuperLU calls BLAS on dense blocks large enough for threads (and slow with them) from about this size
 THREADS_MATTER = 1000
-
-
-class LinearSolveError(AnalysisError):
-    """A linear system was not solved to round-off.  ``index`` is the equation concerned, or None."""
-
-    def __init__(self, message: str, index: int | None = None):
-        super().__init__(message)
-        self.index = index
+#: Size of a diagonal entry, over the largest of its column, from which on SuperLU takes it as the pivot.
+_THRESHOLD = 0.1
 
 
 class SingularMatrixError(LinearSolveError):
@@ -133,18 +126,6 @@ class LinearSolver(Protocol):
 
     def reset(self) -> None:
         """Forget what earlier matrices taught: the next call does what a new solver would do."""
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread: threads cost more than they bring on the small dense blocks of sparse factors."""
-    with _threads().limit(limits=1, user_api="blas"):
-        yield
 
 
 class _Pattern:
@@ -332,16 +313,16 @@ class SuperLUSolver(_Refined):
             A = self._scaled()
             self._permutation = None
             if partial_pivoting:
-                self._lu = self._splu(A, permc_spec="COLAMD", diag_pivot_thresh=1.0)
+                self._lu = self._factors(A, "COLAMD")
             else:
                 self.counts.analyses += 1
-                self._lu = self._splu(A, permc_spec="MMD_AT_PLUS_A", **_SYMMETRIC)
+                self._lu = self._factors(A, "MMD_AT_PLUS_A", _THRESHOLD, True)
                 self._set_order(np.argsort(self._lu.perm_c))
         else:
             np.multiply(p.values, self._scale, out=self._work)
             np.take(self._work, self._gather, out=self._permuted.data)
             self._permutation = self._order
-            self._lu = self._splu(self._permuted, permc_spec="NATURAL", **_SYMMETRIC)
+            self._lu = self._factors(self._permuted, "NATURAL", _THRESHOLD, True)
         if self._check_pivots:
             # scipy copies both factors for this: only on the first matrix, and on those that CHOLMOD found suspicious.
             if np.abs(self._lu.U.diagonal()).min() < SINGULAR_PIVOT:
@@ -352,15 +333,13 @@ class SuperLUSolver(_Refined):
         p = self._p
         return csc_matrix((p.values * self._scale, p.rows, p.indptr), shape=(p.n, p.n))
 
-    def _splu(self, A: csc_matrix, **options):
+    def _factors(self, A: csc_matrix, *options):
         try:
             if self._p.n < THREADS_MATTER:
-                return splu(A, **options)
+                return lu_factors(A, *options)
             with one_blas_thread():
-                return splu(A, **options)
-        except RuntimeError as error:
-            if "singular" not in str(error):
-                raise LinearSolveError(f"SuperLU failed: {error}") from error
+                return lu_factors(A, *options)
+        except ExactlySingular as error:
             raise SingularMatrixError(*self._null_vector()) from error
 
     def _set_order(self, order: np.ndarray) -> None:
@@ -388,11 +367,11 @@ class SuperLUSolver(_Refined):
         shift = csc_matrix((sign * 1e-9, (np.arange(p.n), np.arange(p.n))), shape=(p.n, p.n))
         x = np.cos(np.arange(p.n))  # any vector that is not orthogonal to the null space
         try:
-            lu = splu((A + shift).tocsc(), permc_spec="COLAMD", diag_pivot_thresh=1.0)
+            lu = lu_factors((A + shift).tocsc())
             for _ in range(3):
                 x = lu.solve(x)
                 x /= np.abs(x).max()
-        except RuntimeError:
+        except ExactlySingular:
             return 0, "no pivot was found"
         i = int(np.abs(x).argmax())
         if p.multipliers[i]:
@@ -454,7 +433,6 @@ def _without_stiffness(k: np.ndarray, rows: np.ndarray, cols: np.ndarray, g: np.
     return weak
 
 
-_SYMMETRIC = {"diag_pivot_thresh": 0.1, "options": {"SymmetricMode": True}}
 
 
 class CholmodSolver(_Refined):
@@ -464,7 +442,6 @@ class CholmodSolver(_Refined):
 
     def __init__(self, pattern: _Pattern):
         super().__init__(pattern)
-        self._ldl_type = _ldl_interface()
         self._ldl = None
         self._lu = SuperLUSolver(pattern)
         self._lu.counts = self.counts
@@ -484,7 +461,7 @@ class CholmodSolver(_Refined):
         np.cumsum(np.bincount(cols, minlength=n), out=indptr[1:])
         self._first = self._find(lower)
         self._second = self._find(rows * n + cols)
-        self._S = (np.zeros(len(lower)), rows.astype(np.int32), indptr)
+        self._S = lower_triangle(np.zeros(len(lower)), rows.astype(np.int32), indptr)
         self._diagonal = indptr[:-1]  # the diagonal is the first entry of each column of a lower triangle
         self._padded = np.zeros(len(p.rows) + 1)
         # Entries that couple a multiplier (row or column) with an ordinary unknown.
@@ -545,7 +522,7 @@ class CholmodSolver(_Refined):
 
     def _factor_ldl(self) -> bool:
         p = self._p
-        padded, (S, rows, indptr) = self._padded, self._S
+        padded, S = self._padded, self._S.data
         padded[:-1] = p.values
         np.take(padded, self._first, out=S)
         S += padded[self._second]
@@ -570,11 +547,15 @@ class CholmodSolver(_Refined):
         if self._norm == 0.0:
             self._set_norm()
         if self._ldl is None:
-            self._ldl = self._ldl_type(S, rows, indptr)
+            self._ldl = analyse(self._S, supernodal=False)
             self.counts.analyses += 1
         self.counts.factorisations += 1
         self.counts.cholmod += 1
-        return self._ldl.factor(S)
+        try:
+            self._ldl.factor(self._S)
+        except LinearSolveError:  # a pivot is zero
+            return False
+        return True
 
     def _strengthen(self, k: np.ndarray, g: np.ndarray) -> bool:
         """Give unknowns without stiffness of their own, as those of a massless node that follows others, a little.
@@ -583,7 +564,7 @@ class CholmodSolver(_Refined):
         small part of that on the diagonal makes the matrix quasi-definite, and its neighbourhood takes the rest out
         again.  False if they hang on nothing, or push away by more than a tenth of that.
         """
-        S, weak = self._S[0], k <= 0.0
+        S, weak = self._S.data, k <= 0.0
         ends = k[self._g_col]
         firm = ends > 0.0
         compliance = np.bincount(self._g_row[firm], weights=g[firm] ** 2 / ends[firm], minlength=k.size)
@@ -685,112 +666,6 @@ class CholmodSolver(_Refined):
         return x, k, arrived
 
 
-class _Ldl04:
-    """scikit-sparse 0.4: `analyze`, then `cholesky_inplace`, which leaves L D L^T."""
-
-    def __init__(self, values: np.ndarray, rows: np.ndarray, indptr: np.ndarray):
-        from sksparse.cholmod import CholmodError, analyze
-
-        self._error = CholmodError
-        self._S = csc_matrix((values, rows, indptr), shape=(len(indptr) - 1,) * 2)
-        self._factor = analyze(self._S, mode="simplicial")
-
-    def factor(self, values: np.ndarray) -> bool:
-        """Factor the lower triangle with these values; False where a pivot is zero."""
-        self._S.data[:] = values
-        try:
-            self._factor.cholesky_inplace(self._S)
-        except self._error:
-            return False
-        return True
-
-    def solve(self, b: np.ndarray) -> np.ndarray:
-        return self._factor.solve_A(b)
-
-
-class _Ldl05:
-    """scikit-sparse 0.5: `CholeskyFactor(...).factorize(A, ldl=True)`."""
-
-    def __init__(self, values: np.ndarray, rows: np.ndarray, indptr: np.ndarray):
-        from sksparse.cholmod import CholeskyFactor, CholmodError, CholmodWarning
-
-        self._error, self._warning = CholmodError, CholmodWarning
-        self._S = csc_array((values, rows, indptr), shape=(len(indptr) - 1,) * 2)
-        # (without an order it would take the unknowns as they come, and fill in)
-        self._factor = CholeskyFactor(self._S, lower=True, order="default", supernodal_mode="simplicial")
-
-    def factor(self, values: np.ndarray) -> bool:
-        """Factor the lower triangle with these values; False where a pivot is zero."""
-        self._S.data[:] = values
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", self._warning)
-                self._factor.factorize(self._S, ldl=True)
-        except self._error:
-            return False
-        return True
-
-    def solve(self, b: np.ndarray) -> np.ndarray:
-        # It warns of small pivots, which the regularised multipliers always have; the residual is judged here.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", self._warning)
-            return self._factor.solve(b)
-
-
-@cache
-def _load_cholmod() -> tuple[type | None, str]:
-    """The class for the interface of the installed scikit-sparse, or None and the reason."""
-    try:
-        from sksparse import cholmod
-    except ModuleNotFoundError as error:
-        if error.name is not None and error.name.split(".")[0] == "sksparse":
-            return None, "scikit-sparse is not installed"
-        return None, f"scikit-sparse cannot be loaded ({error})"
-    except (ImportError, OSError, ValueError) as error:  # a missing library, an extension built for another numpy
-        return None, f"scikit-sparse cannot be loaded ({error})"
-    version = metadata.version("scikit-sparse")
-    if hasattr(cholmod, "CholeskyFactor"):
-        return _Ldl05, version
-    if hasattr(cholmod, "analyze"):
-        return _Ldl04, version
-    return None, f"scikit-sparse {version} has an interface that is not known here (0.4 and 0.5 are)"
-
-
-def _ldl_interface() -> type:
-    interface, reason = _load_cholmod()
-    if interface is None:
-        raise ModelError(f'Linear solver "cholmod": {reason}; install fem-mbs[cholmod] or choose "superlu"')
-    return interface
-
-
-def cholmod_status() -> tuple[bool, str]:
-    """Whether CHOLMOD is at hand, and one sentence for the user: version and BLAS, or the reason and the remedy."""
-    interface, detail = _load_cholmod()
-    if interface is None:
-        return False, f"{detail}; SuperLU is used, which is slower: install fem-mbs[cholmod] for full speed"
-    return True, f"CHOLMOD by scikit-sparse {detail}, {_blas_text()}"
-
-
-def _blas_text(maps: str | None = None) -> str:
-    """The BLAS that CHOLMOD is linked to, from the libraries mapped into this process (Linux)."""
-    if maps is None:
-        try:
-            maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return "BLAS not known"
-    paths = dict.fromkeys(re.findall(r"(/\S+\.(?:so|dylib)[.\d]*)$", maps, flags=re.MULTILINE))
-    # Wheels carry a private BLAS (numpy.libs, scipy.libs), which CHOLMOD does not see.
-    paths = [p for p in paths if not re.search(r"\.libs/", p)]
-    # On Debian libblas.so.3 is a link into the folder of the implementation chosen.
-    plain = [p for p in paths if re.search(r"/libblas\.so", p)]
-    for pattern, label in (("openblas", "OpenBLAS"), ("mkl", "MKL"), ("blis", "BLIS"), ("atlas", "ATLAS")):
-        if any(pattern in p for p in plain or paths):
-            return f"BLAS: {label}"
-    if plain:
-        return "reference BLAS (large parts are factored 3 times slower: install libopenblas0-pthread)"
-    return "BLAS not known"
-
-
 @cache
 def _notice() -> None:
     """Say once per process that the slower solver is in use."""
@@ -821,7 +696,7 @@ def make_solver(
     if prefer != "auto" and prefer not in _SOLVERS:
         raise ModelError(f'Linear solver "{prefer}" is not known; choose "auto", {" or ".join(map(repr, _SOLVERS))}')
     if prefer == "auto":
-        prefer = "cholmod" if _load_cholmod()[0] is not None else "superlu"
+        prefer = "cholmod" if has_cholmod() else "superlu"
         if prefer == "superlu":
             _notice()
     return _SOLVERS[prefer](_Pattern(n, indptr, indices, multipliers))

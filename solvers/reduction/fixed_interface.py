@@ -24,9 +24,10 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.modes import CHECKS, real_modes
-from fem_mbs.solvers.eigen.symmetric import DENSE
-from fem_mbs.solvers.linear.factors import Effort, IndefiniteFactors, Pencil, PositiveFactors
-from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
+from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, one_blas_thread
+from fem_mbs.solvers.linear.saddle import DENSE
+from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["FixedInterface", "fixed_interface", "fixed_interface_parts", "inner", "without_strain"]
 
@@ -158,7 +159,7 @@ def fixed_interface_parts(
         pencil, below = Pencil(K_ii, M_ii), None
         if cutoff is not None and check == "inertia" and n > DENSE and np.any(M_ii.diagonal() != 0.0):
             below = _count_below(pencil, cutoff)  # before the other factors, which take much memory too
-        factors = PositiveFactors(pencil)
+        factors = factor(pencil, kind="positive")
         B = _static(factors, csc_matrix(K_ib))
         if not held:
             B += (rigid[1] - B @ rigid[0]) @ np.linalg.pinv(rigid[0])
@@ -221,7 +222,7 @@ def _count_below(pencil: Pencil, cutoff: float) -> int:
     """Number of modes with w^2 <= cutoff, by Sylvester's law of inertia."""
     for move in (1e-9, 1e-8, 1e-7, 1e-6, 1e-5):
         try:
-            return IndefiniteFactors(pencil, cutoff * (1.0 + move)).negative
+            return factor(pencil, kind="symmetric", shift=cutoff * (1.0 + move)).negative
         except LinearSolveError as error:
             message = str(error)
     raise AnalysisError(f"Reduction: modes below the cut-off cannot be counted: {message}")

@@ -26,8 +26,8 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.modes import RealModes, real_modes
-from fem_mbs.solvers.linear.factors import NotPositiveDefinite, Pencil, PositiveFactors
-from fem_mbs.solvers.linear.solver import LinearSolveError, one_blas_thread
+from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite, one_blas_thread
+from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["FreeModes", "InertiaRelief", "free_interface"]
 
@@ -62,7 +62,7 @@ class InertiaRelief:
         self._factors = None
         if self._free.size:
             try:
-                self._factors = PositiveFactors(Pencil(inner[:, self._free]))
+                self._factors = factor(inner[:, self._free], kind="positive")
             except NotPositiveDefinite:
                 raise AnalysisError(
                     f"Component modes: with its {r} rigid-body modes held, the stiffness is still singular or "

@@ -28,7 +28,7 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.linear.solver import one_blas_thread
+from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.reduction.free_interface import FreeModes, free_interface
 
 __all__ = ["Coupled", "Reduced", "Substructure", "couple"]

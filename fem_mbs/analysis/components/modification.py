@@ -33,7 +33,7 @@ from fem_mbs.analysis.components.changes import Changes
 from fem_mbs.analysis.components.parameters import Parameter, read_parameter
 from fem_mbs.analysis.components.synthesis import Assembly
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.solvers.linear.solver import one_blas_thread
+from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.reduction.substructures import Reduced, Substructure, couple
 
 __all__ = ["Answer", "Combination", "Modification"]

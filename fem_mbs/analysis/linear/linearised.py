@@ -4,7 +4,7 @@ The tangent at the state comes from the same kernels as every step: stiffness wi
 multipliers, and that of loads which turn with the model.  Joints and equations are rows of constraints in it, which are
 eliminated exactly (`fem_mbs.solvers.linear.constraint_equations`), so that the problems left are sparse, of the size of
 what can move on its own, and symmetric unless loads follow the model.  Of large mechanisms, in which everything hangs
-together by joints, that would be a dense matrix; they keep their constraints (`fem_mbs.solvers.eigen.symmetric`).
+together by joints, that would be a dense matrix; they keep their constraints (`fem_mbs.solvers.linear.saddle`).
 
 What such an analysis reports is linear in what it finds: values at the state plus their derivatives times the small
 displacements, velocities and multipliers (`fem_mbs.analysis.linear.sensors` for sensors).
@@ -25,12 +25,12 @@ from fem_mbs.analysis.start.initial import director_velocities, function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.eigen.symmetric import Saddle
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, Elimination, eliminate
-from fem_mbs.solvers.linear.factors import NotPositiveDefinite, Pencil, PositiveFactors
+from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite
 from fem_mbs.solvers.linear.redundancy import independent_rows
-from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.solver import LinearSolveError
+from fem_mbs.solvers.linear.saddle_factors import SaddleFactors, SingularShift
+from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Block, Compiled
 from fem_mbs.system.tangent import Matrices, Picked, control, function_table, matrices_of
@@ -366,7 +366,7 @@ class Linearised:
             u[self.owned], y = self._solve_whole(f[self.owned], owner)
         else:
             try:
-                u[self.owned], y = Saddle(self.stiffness, self.rows).solve(f[self.owned])
+                u[self.owned], y = factor(self.stiffness, self.rows, "saddle").solve(f[self.owned])
             except LinearSolveError:
                 raise AnalysisError(f"{owner}: {_LOOSE}") from None
         return Response(u, y[: self.multipliers.size], mask, self.values.copy(), weight, forces)
@@ -406,7 +406,7 @@ class Linearised:
         keep = independent_rows(G, np.ones(K.shape[0])) if G.shape[0] else np.zeros(0, bool)
         if self._lu is None:
             try:
-                self._lu = SaddleFactors(K, G[np.flatnonzero(keep)], Effort())
+                self._lu = factor(K, G[np.flatnonzero(keep)], "general")
             except SingularShift:
                 raise AnalysisError(f"{owner}: {_LOOSE}") from None
         q, some = self._lu.solve(f)
@@ -418,7 +418,7 @@ class Linearised:
         if self._positive is None:
             pencil = Pencil(self.stiffness)
             try:
-                self._positive = PositiveFactors(pencil)
+                self._positive = factor(pencil, kind="positive")
             except NotPositiveDefinite as error:
                 raise AnalysisError(f"{owner}: {self._looseness(error)}") from None
             except LinearSolveError as error:
@@ -435,7 +435,7 @@ class Linearised:
         x = np.random.default_rng(7).standard_normal(K.shape[0])
         for shift in (-1e-9, -1e-6, -1e-3, -1.0):
             try:
-                factors = PositiveFactors(pencil, shift)
+                factors = factor(pencil, kind="positive", shift=shift)
             except (NotPositiveDefinite, LinearSolveError):
                 continue
             for _ in range(4):

@@ -6,6 +6,7 @@ Derivatives are those of the compiled forces and outputs themselves, by differen
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import block_diag, csr_matrix
@@ -13,11 +14,13 @@ from scipy.sparse import block_diag, csr_matrix
 from fem_mbs import contract as C
 from fem_mbs.analysis.linear.sensors import slope
 from fem_mbs.analysis.loading import chosen
-from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.start.initial import director_velocities
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import stepper as S
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.stability.linearisation import Linearisation
 
 __all__ = ["Inputs", "Outputs", "check_outputs", "inputs_of", "inputs_of_groups", "outputs_of"]
 

@@ -23,11 +23,11 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.linear.linearised import UNSYMMETRIC, Linearised
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import function_jets
-from fem_mbs.analysis.transient.rules import Weights
+from fem_mbs.analysis.transient.rules import LINEAR_DEFAULTS, Weights
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
-from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
-from fem_mbs.solvers.linear.solver import LinearSolveError
+from fem_mbs.solvers.linear.libraries import LinearSolveError
+from fem_mbs.solvers.linear.saddle_factors import SingularShift
+from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["LINEAR_TRANSIENT_OPTIONS", "LinearTransient"]
 
@@ -42,10 +42,7 @@ LINEAR_TRANSIENT_OPTIONS: dict[str, Any] = {
     "preload": "",  # linear static step about whose displaced place, with its stresses, the motion is
     "report": "total",  # of sensors and frames; or "increment": what the step adds to the state
     "frames": 100,
-    "beta": 0.25,
-    "gamma": 0.5,
-    "alpha": -0.05,
-    "rho_inf": 0.8,
+    **LINEAR_DEFAULTS,
 }
 
 _SYMMETRIC = 1e-12  # difference of opposite entries, over the largest, that rounding leaves
@@ -241,7 +238,7 @@ class LinearTransient:
         q = np.zeros(found.free.size)
         if massive.size:
             try:
-                q[massive] = PositiveFactors(Pencil(csr_matrix(Mq[massive][:, massive]))).solve(right[massive])
+                q[massive] = factor(Mq[massive][:, massive], kind="positive").solve(right[massive])
             except LinearSolveError as error:
                 raise ModelError(f"{self.owner}: the masses are not positive: {error}") from None
         return self.T @ q + at
@@ -292,6 +289,6 @@ def _solver(A: csr_matrix, linear: Linearised) -> Callable[[np.ndarray], np.ndar
     """
     skew, size = abs(A - A.T).max() if A.nnz else 0.0, abs(A).max() if A.nnz else 0.0
     if not linear.unsymmetric and skew <= _SYMMETRIC * size:
-        return PositiveFactors(Pencil(csr_matrix(0.5 * (A + A.T)))).solve
-    factors = SaddleFactors(A, csr_matrix((0, A.shape[0])), Effort())
+        return factor(0.5 * (A + A.T), kind="positive").solve
+    factors = factor(A, kind="general")
     return lambda b: factors.solve(b)[0]

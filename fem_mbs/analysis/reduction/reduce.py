@@ -46,14 +46,22 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
 from fem_mbs.solvers.eigen.modes import CHECKS
-from fem_mbs.solvers.linear.factors import NotPositiveDefinite
+from fem_mbs.solvers.linear.libraries import NotPositiveDefinite
 from fem_mbs.solvers.reduction.fixed_interface import FixedInterface, fixed_interface_parts
 from fem_mbs.solvers.reduction.free_interface import FreeModes, free_interface
 from fem_mbs.solvers.reduction.interface_bases import FREE_METHODS, free_basis, herting_basis
 
 __all__ = ["METHODS", "reduce_part"]
 
-METHODS = ("guyan", "craig_bampton", *FREE_METHODS, "herting")
+#: Methods of `reduce_part`, each with one line about it.
+METHODS = {
+    "guyan": "interfaces alone, the inside follows statics",
+    "craig_bampton": "modes with held interfaces",
+    "macneal": "modes with free interfaces, residual flexibility",
+    "rubin": "modes with free interfaces, residual flexibility and mass",
+    "craig_chang": "modes with free interfaces, attachment modes of inertia relief",
+    "herting": "modes with free interfaces, constraint modes, inertia relief",
+}
 #: Component modes, where neither a number nor a cut-off is given.
 _MODES = 20
 

@@ -21,7 +21,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.rotors import Rotor
 from fem_mbs.solvers.linear.redundancy import independent_rows
-from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors
+from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["CONSTANT", "choose_frame", "constant_frames", "rotation_of", "steady_rotation", "turned"]
@@ -173,7 +173,7 @@ def _factored(A, G, columns=None) -> Callable[[np.ndarray], np.ndarray]:
     norm = np.sqrt(np.asarray(G.power(2).sum(axis=1)).ravel())
     if norm.size:
         G, columns = csr_matrix(diags(1.0 / norm) @ G), csr_matrix(D @ columns @ diags(1.0 / norm))
-    factors = SaddleFactors(A, G, Effort(), columns)
+    factors = factor(A, G, "general", columns=columns)
     scale = np.concatenate((size, norm))
     return lambda right: factors.solve_full(right / scale)[:n] / size
 
@@ -345,7 +345,7 @@ def _slow_motions(lin: Linearisation) -> np.ndarray:
         rows = csr_matrix(G[np.flatnonzero(independent_rows(G, np.ones(G.shape[1])))]) @ scale
         norm = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
         rows = csr_matrix(diags(1.0 / norm) @ rows)
-    factors = SaddleFactors(csc_matrix(scale @ A @ scale), rows, Effort())
+    factors = factor(csc_matrix(scale @ A @ scale), rows, "general")
     count = min(_PROBES, A.shape[0] - rows.shape[0])
     X = np.random.default_rng(11).standard_normal((A.shape[0], count))
     mass, stiffness = scale @ M @ scale, scale @ A @ scale

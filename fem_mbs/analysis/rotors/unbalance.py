@@ -22,7 +22,8 @@ from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.rotors import Unbalance
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
-from fem_mbs.solvers.linear.saddle_factors import Effort, SaddleFactors, SingularShift
+from fem_mbs.solvers.linear.saddle_factors import SingularShift
+from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["Response", "steady_response"]
 
@@ -87,7 +88,7 @@ def _at(lin: Linearisation, speed: float, unbalances: list[Unbalance], nodes: np
     pencil = QuadraticPencil(lin.M, lin.C, lin.K, rows)
     A = pencil.shifted(0.0 if seen else 1j * speed * pencil.time)
     right = force[lin.dofs] * pencil.d
-    factors = SaddleFactors(A, pencil.rows, Effort(), pencil.columns)
+    factors = factor(A, pencil.rows, "general", columns=pencil.columns)
     x = factors.solve(np.ascontiguousarray(right.real) if seen else right)[0] * pencil.d
     full = lin.expand(x)
     moved = np.zeros((len(nodes), 3), complex)

@@ -27,7 +27,6 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, hstack, identity, vstack
-from scipy.sparse.linalg import splu
 
 from fem_mbs.analysis.linear.linearised import LARGE, MECHANISM
 from fem_mbs.analysis.loading import Loading
@@ -39,6 +38,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.linear.redundancy import independent_rows
+from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Block
 from fem_mbs.system.tangent import control, function_table, matrices_of
@@ -364,7 +364,7 @@ class Linearisation:
         more = csc_matrix(self.columns[:, keep] - G.T)
         some = np.flatnonzero(np.diff(more.indptr))
         more = more[:, some].toarray()
-        solve = splu(csc_matrix(G @ G.T)).solve
+        solve = factor(G @ G.T, kind="plain").solve
         y = np.linalg.solve(np.eye(some.size) + solve(G @ more)[some], solve(G @ A[self.dofs])[some])
         A[self.dofs] -= more @ y
         return A

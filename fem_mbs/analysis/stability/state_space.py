@@ -19,17 +19,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import eigh, lu_factor, lu_solve
 from scipy.sparse import bmat, csc_matrix, csr_matrix, identity, vstack
 
 from fem_mbs.analysis.linear.ports import Inputs, Outputs, inputs_of, outputs_of
-from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import ModelError
 from fem_mbs.files import replacing
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.stepping import stepper as S
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.stability.linearisation import Linearisation
 
 __all__ = ["Descriptor", "StateSpace", "descriptor", "sparse_arrays", "state_space"]
 

@@ -18,15 +18,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import bmat, csr_matrix, diags
-from scipy.sparse.linalg import splu
+from scipy.sparse import csr_matrix, diags
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.start.initial import _constraints, _node_part, _rows, _Saddle, function_jets
+from fem_mbs.analysis.start.initial import _constraints, _node_part, _rows, constrained, function_jets
 from fem_mbs.analysis.start.roots import Roots
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.tangent import control, function_table, matrices_of
 
@@ -197,7 +197,9 @@ class _Assembler:
         b = -(force + pull)[free] - A[free][:, held] @ d[held]
         c = -rest * g - G[:, held] @ d[held]
         worst = max(float(self.sizes(g).max(initial=0.0)), float(np.abs(d).max(initial=0.0)))
-        d[free] = self._solve(A[free][:, free], G[:, free], b, c, float(np.clip(worst**2, 1e-13, 1e-4)))
+        if free.size:
+            damping = float(np.clip(worst**2, 1e-13, 1e-4))
+            d[free], _ = factor(A[free][:, free], G[:, free], "saddle", damping=damping, judged=False).solve(b, c)
         share = self.limit(d)
         self.move(share * d)
         # what hardly anything resists must not hold up the rest: stay nearer to the last positions for a while
@@ -208,21 +210,6 @@ class _Assembler:
         unit = np.ones(self.first)
         unit[self.system.system.positions] = 1.0 / self.system.length
         return float(np.abs(unit * d).max(initial=0.0)) / max(rest, 1e-3), rest * share
-
-    def _solve(self, A, G, b, c, delta: float) -> np.ndarray:
-        if A.shape[0] == 0:
-            return np.zeros(0)
-        s = 1.0 / np.sqrt(A.diagonal())
-        A, G = diags(s) @ A @ diags(s), G @ diags(s)
-        norm = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
-        norm[norm == 0.0] = 1.0
-        G = diags(1.0 / norm) @ G
-        saddle = bmat([[A, G.T], [G, -delta * diags(np.ones(c.size))]], format="csc") if c.size else A.tocsc()
-        rhs = np.concatenate((s * b, c / norm))
-        lu = splu(saddle)
-        x = lu.solve(rhs)
-        x += lu.solve(rhs - saddle @ x)
-        return s * x[: b.size]
 
     def search(self) -> int:
         """Least change first, then (from where that leads) no strain that can be avoided; iterations made."""
@@ -253,7 +240,7 @@ class _Assembler:
             A = (K + diags(self.w * self.W)).tocsr()[self.free][:, self.free]
             G = _constraints(self.compiled, self.state, self.values)[:, self.free]
             d = np.zeros(self.first)
-            d[self.free] = _Saddle(A, G).solve(np.zeros(self.free.size), -g)
+            d[self.free] = constrained(A, G).solve(np.zeros(self.free.size), -g)[0]
             self.move(d)
             if self.sizes(self.gap()).max(initial=0.0) > self.sizes(g).max():
                 self.move(-d)

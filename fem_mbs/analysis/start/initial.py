@@ -10,26 +10,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import bmat, csr_matrix, diags, hstack, lil_matrix, vstack
-from scipy.sparse.linalg import splu
+from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.linear.redundancy import dependencies, independent_rows
+from fem_mbs.solvers.linear.libraries import ExactlySingular
+from fem_mbs.solvers.linear.redundancy import dependencies
+from fem_mbs.solvers.linear.saddle import Saddle
+from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.tangent import Matrices, constraint_rows, control, function_table, matrices_of
 
 __all__ = [
-    "Spin", "check_start", "consistent_velocities", "constraint_error", "director_velocities", "function_jets",
-    "given_velocities", "initial_accelerations", "multipliers_of", "start_rule",
+    "Spin", "check_start", "consistent_velocities", "constrained", "constraint_error", "director_velocities",
+    "function_jets", "given_velocities", "initial_accelerations", "multipliers_of", "start_rule",
 ]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
 _PRESSED = 30  # iterations for forces that depend on the multipliers
 _STILL = 1e-30  # speeds below it are what rounding leaves of none
-_EPS_CONSTRAINT = 1e-13  # keeps nearly dependent constraints solvable; taken out again by refinement
+_LEAST = 1e-4  # of the weights of unknowns in constraints (their roots), over the largest
 
 
 @dataclass(frozen=True)
@@ -174,48 +176,19 @@ def _mass(matrices: Matrices, compiled: CompiledModel, state: S.State) -> csr_ma
     return _node_part(matrices, compiled, state._replace(V=np.zeros_like(state.V)), control(mass=1.0))
 
 
-class _Saddle:
-    """Factors of [[W, G^T], [G, 0]] with scaled rows, without those that depend on others; other ``columns`` (n, m) may
-    stand for G^T."""
+def constrained(W: csr_matrix, G: csr_matrix, columns: csr_matrix | None = None) -> Saddle:
+    """Factors of [[W, G^T], [G, 0]], without rows of G that depend on others; other ``columns`` (n, m) may stand for
+    G^T.
 
-    def __init__(self, W: csr_matrix, G: csr_matrix, columns: csr_matrix | None = None):
-        d = np.sqrt(np.abs(W.diagonal()))
-        # what has next to no weight, such as a way along a beam, must not outweigh all else in the rows of G
-        d = np.maximum(d, d.max(initial=0.0) * 1e-4) if d.any() else np.ones_like(d)
-        self.keep = independent_rows(G, d)
-        G = G[np.flatnonzero(self.keep)]
-        columns = G.T if columns is None else csr_matrix(columns)[:, np.flatnonzero(self.keep)]
-        D = diags(1.0 / d)
-        Ws, Gs = D @ W @ D, G @ D
-        norm = np.sqrt(np.asarray(Gs.multiply(Gs).sum(axis=1)).ravel())
-        norm[norm == 0.0] = 1.0
-        Gs = diags(1.0 / norm) @ Gs
-        m = G.shape[0]
-        self.d, self.norm = d, norm
-        Cs = D @ columns @ diags(1.0 / norm)
-        self.A = bmat([[Ws, Cs], [Gs, None]], format="csc") if m else Ws.tocsc()
-        regular = bmat([[Ws, Cs], [Gs, -_EPS_CONSTRAINT * diags(np.ones(m))]], format="csc") if m else self.A
-        try:
-            self.lu = splu(regular)
-        except RuntimeError:
-            raise ModelError(
-                "Initial velocity: the start is singular; a node has neither mass nor stiffness, or constraints "
-                "contradict"
-            ) from None
-
-    def solve(self, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """x of W x + G^T y = b, G x = c."""
-        return self.solve_both(b, c)[0]
-
-    def solve_both(self, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """x and y of W x + G^T y = b, G x = c; y is zero for rows that depend on others."""
-        rhs = np.concatenate((b / self.d, c[self.keep] / self.norm))
-        x = self.lu.solve(rhs)
-        for _ in range(3):
-            x += self.lu.solve(rhs - self.A @ x)
-        y = np.zeros(self.keep.size)
-        y[self.keep] = x[self.d.size :] / self.norm
-        return x[: self.d.size] / self.d, y
+    Raises:
+        ModelError: the matrix is singular.
+    """
+    try:
+        return factor(W, G, "saddle", columns=columns, least=_LEAST, judged=False)
+    except ExactlySingular:
+        raise ModelError(
+            "Initial velocity: the start is singular; a node has neither mass nor stiffness, or constraints contradict"
+        ) from None
 
 
 def given_velocities(compiled: CompiledModel) -> np.ndarray:
@@ -278,14 +251,14 @@ def _least_strain_rates(K, M, G, rates, c, free, held) -> np.ndarray | None:
     springs under load, seen from a mechanism, can have negative stiffness.
     """
     W = K + M
-    saddle = _Saddle(W[free][:, free], G)
+    saddle = constrained(W[free][:, free], G)
     v = np.zeros(free.size)
     first = 0.0
     for _ in range(200):
         last = v
         whole = np.zeros(K.shape[0])
         whole[free], whole[held] = v, rates[held]
-        v = saddle.solve((M @ whole)[free] - W[free][:, held] @ rates[held], c)
+        v, _ = saddle.solve((M @ whole)[free] - W[free][:, held] @ rates[held], c)
         change = np.abs(v - last).max(initial=0.0)
         first = first or change
         if not change <= 1e3 * first:
@@ -382,9 +355,9 @@ def consistent_velocities(
                 )
         # the projection also takes the last digits out of the least strain rates
         W = M + (1e-12 * (scale / stiff if stiff else 1.0)) * K
-        saddle = _Saddle(W[free][:, free], Gf)
+        saddle = constrained(W[free][:, free], Gf)
         for _ in range(2):
-            v[free] += saddle.solve(np.zeros(free.size), c - Gf @ v[free])
+            v[free] += saddle.solve(np.zeros(free.size), c - Gf @ v[free])[0]
     defect = np.abs(G @ v + g_t)
     c = -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
     size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)))
@@ -507,7 +480,7 @@ def initial_accelerations(
     b = -r[:first][free] - M[free][:, h] @ given[h]
     a = given.copy()
     c = -(gamma + G[:, h] @ given[h])
-    a[free], y = _Saddle(M[free][:, free], G[:, free]).solve_both(b, c)
+    a[free], y = constrained(M[free][:, free], G[:, free]).solve(b, c)
     if G.shape[0] and any(block.type.reads for block in system.blocks):
         a[free] = _pressed(compiled, state, ctl, fun, M, G, b + r[:first][free], c, y, free)
     out = np.zeros(system.n_dof)
@@ -544,7 +517,7 @@ def _pressed(compiled: CompiledModel, state: S.State, ctl, fun, M, G, b, c, y, f
         r, A = matrices.tangent(ctl, fun, trial)
         columns = hstack((A[:first, first:-1] @ diags(1.0 / scale), G[n:].T)).tocsr()[free]
         force = r[:first][free] + G[n:, free].T @ y[n:]
-        a, change = _Saddle(M[free][:, free], G[:, free], columns).solve_both(b - force, c)
+        a, change = constrained(M[free][:, free], G[:, free], columns).solve(b - force, c)
         y = y + change
         if np.abs(change).max(initial=0.0) <= 1e-12 * np.abs(y).max(initial=0.0):
             state.Q[0, first:-1] = y[:n] / scale  # one-state rules book works from both ends of their first step
@@ -572,7 +545,7 @@ def multipliers_of(
     if columns is not None:
         shared = csr_matrix((first, scaled.shape[0] - scale.size))
         columns = scaled.T + hstack((columns @ diags(1.0 / scale), shared)).tocsr()[free]
-    _, y = _Saddle(diags(weight).tocsr(), scaled, columns).solve_both(-forces[free], np.zeros(scaled.shape[0]))
+    _, y = constrained(diags(weight).tocsr(), scaled, columns).solve(-forces[free], np.zeros(scaled.shape[0]))
     return y[: scale.size] / scale
 
 
@@ -613,7 +586,7 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     G = _constraints(compiled, state)[:, :first]
     missed = np.concatenate((missed, np.zeros(G.shape[0] - missed.size)))
     M = _mass(matrices, compiled, state)
-    shift[free] = _Saddle(M[free][:, free], G[:, free]).solve(
+    shift[free], _ = constrained(M[free][:, free], G[:, free]).solve(
         -M[free][:, fixed] @ shift[fixed], -missed / h - G[:, fixed] @ shift[fixed]
     )
     whole = np.zeros(system.n_dof)

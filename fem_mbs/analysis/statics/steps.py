@@ -22,7 +22,7 @@ from fem_mbs.analysis.steps.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import CompiledModel, Model, Step
-from fem_mbs.solvers.eigen.symmetric import negative_count, negative_determinant
+from fem_mbs.solvers.linear.saddle import negative_count, negative_determinant
 from fem_mbs.solvers.linear.solver import SingularMatrixError
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.solvers.stepping.continuation import Critical, PathSettings, Point, branching, follow

@@ -124,6 +124,11 @@ OPTIONS: dict[str, tuple[float, float, float]] = {
     "rho_inf": (0.0, 1.0, 0.8),
     "decay": (0.0, 1.0, 0.1),
 }
+#: Their defaults, those of a transient.
+DEFAULTS = {name: default for name, (_, _, default) in OPTIONS.items()}
+#: Defaults of a linear transient.  Its constraints are eliminated, so that no oscillating multipliers need damping:
+#: half of the damping of a transient is enough for what its steps do not resolve.
+LINEAR_DEFAULTS = {**{name: DEFAULTS[name] for name in ("beta", "gamma", "alpha", "rho_inf")}, "alpha": -0.05}
 #: Largest local error that adaptive steps may have.
 _COARSEST = 0.1
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.start.redundancy import Redundancy
-from fem_mbs.analysis.transient.rules import RULES, Weights, weights
+from fem_mbs.analysis.transient.rules import DEFAULTS, RULES, Weights, weights
 from fem_mbs.analysis.transient.watch import Watcher
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.solvers.linear.solver import SingularMatrixError, make_solver
@@ -64,11 +64,11 @@ class Settings:
     predictor: str = "extrapolation"
     halvings: int = 10
     solver: str = "auto"
-    beta: float = 0.25
-    gamma: float = 0.5
-    alpha: float = -0.1
-    rho_inf: float = 0.8
-    decay: float = 0.1
+    beta: float = DEFAULTS["beta"]
+    gamma: float = DEFAULTS["gamma"]
+    alpha: float = DEFAULTS["alpha"]
+    rho_inf: float = DEFAULTS["rho_inf"]
+    decay: float = DEFAULTS["decay"]
 
 
 @dataclass

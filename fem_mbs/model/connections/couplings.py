@@ -87,7 +87,7 @@ class Couplings(Equations):
         )
 
     def _coupled(self, owner: str, components) -> tuple[list[int], list[int]]:
-        """Axes of the translations and rotations that components name."""
+        """Return axes of the translations and rotations that components name."""
         dim = self.dimension
         if components is None:
             return list(range(dim)), [0] if dim == 2 else [0, 1, 2]
@@ -109,14 +109,14 @@ class Couplings(Equations):
 
     # --- to elements -----------------------------------------------------------------------------------------------
     def _coupling_blocks(self) -> list[Block]:
-        """Elements of the couplings, when all parts are known."""
+        """Return elements of the couplings, when all parts are known."""
         blocks: list[Block] = []
         for c in self._couplings:
             blocks += self._rigid(c) if c.kind == "rigid" else self._distributing(c)
         return blocks
 
     def _body_axes(self, nodes) -> np.ndarray:
-        """Rotations (n, dim, dim) of nodes at the start."""
+        """Return rotations (n, dim, dim) of nodes at the start."""
         R = np.tile(np.eye(self.dimension), (len(nodes), 1, 1))
         for i in self._rotation.keys() & set(np.asarray(nodes).tolist()):
             R[nodes == i] = self._rotation_matrix(i)
@@ -249,6 +249,6 @@ class Couplings(Equations):
 
 
 def _dofs(nodes: np.ndarray, components) -> np.ndarray:
-    """(n m, 2): node and component, component fastest."""
+    """Return (n m, 2): node and component, component fastest."""
     k = np.asarray(list(components), np.int64)
     return np.column_stack((np.repeat(nodes, k.size), np.tile(k, len(nodes))))

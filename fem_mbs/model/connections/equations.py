@@ -149,7 +149,7 @@ class Equations(ModelBase):
             )
 
     def _indices(self, owner: str, nodes) -> np.ndarray:
-        """Node indices (n,) that exist."""
+        """Return node indices (n,) that exist."""
         n = self._whole(owner, "nodes", nodes)
         bad = np.flatnonzero((n < 0) | (n >= self.n_nodes))
         if bad.size:
@@ -160,7 +160,7 @@ class Equations(ModelBase):
 
     @staticmethod
     def _whole(owner: str, key: str, values) -> np.ndarray:
-        """Whole numbers (k,)."""
+        """Return whole numbers (k,)."""
         try:
             a = np.atleast_1d(np.asarray(values))
             b = a.astype(np.int64)
@@ -173,8 +173,8 @@ class Equations(ModelBase):
     def _terms(
         self, label: str, joint, nodes, n: np.ndarray, turns: np.ndarray, preferred, arms=None, small=1.0, **columns
     ) -> Block:  # fmt: skip
-        """Elements of equations with the numbers ``joint``: coefficients n (k, dim) of the positions and turns (k, 1 or
-        3) of the rotations, or of points at the offsets ``arms`` (k, dim) in body axes."""
+        """Return elements of equations with the numbers ``joint``: coefficients n (k, dim) of the positions and turns
+        (k, 1 or 3) of the rotations, or of points at the offsets ``arms`` (k, dim) in body axes."""
         dim = self.dimension
         names = "xyz"[:dim]
         x = self.positions[nodes]
@@ -207,7 +207,7 @@ class Equations(ModelBase):
 
 
 def _floats(owner: str, key: str, values, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Finite numbers (k,), or of a shape."""
+    """Return finite numbers (k,), or of a shape."""
     try:
         a = np.asarray(values, float)
     except (TypeError, ValueError):

@@ -22,7 +22,8 @@ class Forces(ModelBase):
     """What works on coordinates of joints and between points."""
 
     def _worked_on(self, owner: str, joint, coordinate, a, b, point_a, point_b):
-        """Kind, nodes, columns and start of the coordinate of a joint, or of the distance of two points; its name."""
+        """Return kind, nodes, columns and start of the coordinate of a joint, or of the distance of two points; its
+        name."""
         if (joint is None) == (a is None):
             raise ModelError(f"{owner}: give either joint, or a and b, the ends of a distance")
         if joint is not None:
@@ -213,7 +214,7 @@ class Forces(ModelBase):
         self._add(name, f"bushing{self.dimension}", [nodes], **columns)
 
     def _frame(self, rotation, owner: str) -> np.ndarray:
-        """Axes (dim, dim), in columns, turned from the global ones."""
+        """Return axes (dim, dim), in columns, turned from the global ones."""
         if self.dimension == 2:
             angle = 0.0 if rotation is None else self._number(rotation, owner, "rotation")
             return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
@@ -233,7 +234,7 @@ class Forces(ModelBase):
         return v
 
     def _definite(self, value, owner: str, key: str, positive: bool = False) -> np.ndarray:
-        """A symmetric matrix (n, n) without negative eigenvalues, from its diagonal or in full; None: zeros."""
+        """Return a symmetric matrix (n, n) without negative eigenvalues, from its diagonal or in full; None: zeros."""
         n = 3 * (self.dimension - 1)
         if value is None:
             return np.zeros((n, n))
@@ -303,7 +304,7 @@ class Forces(ModelBase):
         self._add(name, f"nodal_mass{dim}", nodes, mass=m if one_mass else 0.0, **entries)
 
     def _clock(self, owner: str) -> float:
-        """The index of the function that is the time itself."""
+        """Return the index of the function that is the time itself."""
         if self._time is None:
             self._time = make_function({"kind": "constant_speed", "rate": 1.0}, name=owner)
         return float(self._function(self._time, owner, load=False))

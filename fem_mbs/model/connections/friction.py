@@ -145,7 +145,7 @@ class Frictions(Forces):
         return found
 
     def _along_guides(self, guides: list[_Guide]) -> JointCoordinate:
-        """The displacement of the guided point across the directions in which it is held."""
+        """Return the displacement of the guided point across the directions in which it is held."""
         g = guides[0]
         e = np.array([g.e[1], -g.e[0]]) if self.dimension == 2 else np.cross(guides[0].e, guides[1].e)
         return JointCoordinate(False, g.nodes, self._point_columns(e, g.offsets))
@@ -226,7 +226,7 @@ class Frictions(Forces):
 
     @staticmethod
     def _idle(block: Block) -> bool:
-        """A spring without stiffness, as sensors have it."""
+        """Return a spring without stiffness, as sensors have it."""
         t = block.type
         known = [t.column(key) for key in ("stiffness", "damping") if any(p.startswith(key) for p in t.par)]
         return t.name[:-1] == "slide" and not block.par[:, known].any()

@@ -17,7 +17,7 @@ from fem_mbs.model.connections.special_joints import SpecialJoints
 from fem_mbs.model.connections.spring_laws import SpringLaw, spring_law
 from fem_mbs.system.compile import GROUND
 
-__all__ = ["Joints"]
+__all__ = ["JOINT_KINDS", "JointKind", "Joints"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ class _Ends:
 
 
 def _least_rotation(b: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """The rotation (3, 3) about b x a that brings b to a, unit vectors less than a right angle apart or little more."""
+    """Return the rotation (3, 3) about b x a that brings b to a, unit vectors less than a right angle apart or little
+    more."""
     w = np.cross(b, a)
     S = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
     return np.eye(3) + S + S @ S / (1.0 + float(a @ b))
@@ -129,38 +130,15 @@ class Joints(SpecialJoints):
                 brings together (b as it stands in the model; of the ground where they shall be).
         """
         owner = self._label("Joint", name)
-        kinds = {
-            "pin": (self._pin, ("point", "point_b")),
-            "spherical": (self._pin, ("point", "point_b")),
-            "weld": (self._weld, ("point", "point_b")),
-            "revolute": (self._revolute, ("point", "axis", "function", "point_b", "axis_b")),
-            "universal": (self._universal, ("point", "axis", "axis_b", "point_b")),
-            "cylindrical": (self._cylindrical, ("point", "axis", "function", "displacement", "point_b", "axis_b")),
-            "prismatic": (self._prismatic, ("point", "axis", "function", "point_b", "axis_b")),
-            "planar": (self._planar, ("point", "axis", "function", "point_b", "axis_b")),
-            "screw": (self._screw, ("point", "axis", "function", "lead", "point_b", "axis_b")),
-            "constant_velocity": (self._constant_velocity, ("point", "axis", "axis_b", "point_b")),
-            "point_on_line": (self._point_on_line, ("point", "axis", "function", "point_b")),
-            "point_on_plane": (self._point_on_plane, ("point", "axis", "point_b")),
-            "distance": (self._distance, ("point", "point_b", "function")),
-            "along_beam": (self._along_beam, ("point", "function")),
-            "slider": (self._slider, ("point", "axis", "point_b")),
-            "position": (self._driven_position, ("point", "axis", "function", "point_b")),
-            "angle": (self._driven_angle, ("axis", "function")),
-        }
-        if kind not in kinds:
-            close = difflib.get_close_matches(str(kind), list(kinds), n=1)
+        if kind not in JOINT_KINDS:
+            close = difflib.get_close_matches(str(kind), list(JOINT_KINDS), n=1)
             hint = f'; did you mean "{close[0]}"?' if close else ""
-            raise ModelError(f"{owner}: unknown type {kind!r}{hint}; there are {', '.join(kinds)}")
-        build, known = kinds[kind]
-        if self.dimension == 2:
-            if kind in ("universal", "cylindrical", "planar", "screw", "constant_velocity", "point_on_plane"):
-                raise ModelError(
-                    f'{owner}: a "{kind}" joint is one of space; in the plane there are pin, weld, prismatic, slider, '
-                    "point_on_line, distance"
-                )
-            if kind == "revolute":
-                known = ("point", "function", "point_b")
+            raise ModelError(f"{owner}: unknown type {kind!r}{hint}; there are {', '.join(JOINT_KINDS)}")
+        found = JOINT_KINDS[kind]
+        known = found.keys if self.dimension == 3 else found.plane_keys
+        if known is None:
+            plane = ", ".join(name for name, other in JOINT_KINDS.items() if other.plane_keys is not None)
+            raise ModelError(f'{owner}: a "{kind}" joint is one of space; in the plane there are {plane}')
         if speed is not None:
             if function is not None:
                 raise ModelError(f"{owner}: function and speed both say how it moves; remove one")
@@ -177,10 +155,10 @@ class Joints(SpecialJoints):
             if value is not None and key not in known:
                 raise ModelError(f'{owner}: a "{kind}" joint has no {key}; remove it')
         self.joints[name] = Joint(kind)
-        build(_Request(owner, name, a, b, **given))
+        getattr(self, found.method)(_Request(owner, name, a, b, **given))
 
     def drivers(self) -> list[str]:
-        """Names of the motions and of the joints that functions drive, in the order in which they were made."""
+        """Return names of the motions and of the joints that functions drive, in the order in which they were made."""
         names = [owner.partition('"')[2].removesuffix('"') for _, _, _, owner in self._driven]
         for block in self._blocks:
             t = block.type
@@ -287,11 +265,11 @@ class Joints(SpecialJoints):
         return found[0]
 
     def _own_places(self, a: str, b: str, owner: str = "Joint") -> list[np.ndarray]:
-        """Positions of those of two places that are nodes, not bodies."""
+        """Return positions of those of two places that are nodes, not bodies."""
         return [self.position(self.node_of(p, owner)) for p in (a, b) if p != "ground" and p not in self.bodies]
 
     def _turn(self, j: _Request):
-        """Rotation that brings axis_b onto axis, the shortest; None: they are one."""
+        """Return rotation that brings axis_b onto axis, the shortest; None: they are one."""
         if j.axis_b is None or j.axis is None:
             return None
         a, b = self._axis(j.axis, j.owner), self._axis(j.axis_b, j.owner, "axis_b")
@@ -309,7 +287,7 @@ class Joints(SpecialJoints):
         return _least_rotation(turn @ b, a) @ turn
 
     def _ends(self, j: _Request) -> _Ends:
-        """Nodes of both places and where on them the joint is."""
+        """Return nodes of both places and where on them the joint is."""
         where = self._meeting_point(j.owner, j.a, j.b, j.point)
         where_b = where if j.point_b is None else self._vector(j.point_b, j.owner, "point_b")
         if j.point is None and self.assembling is not None and len(self._own_places(j.a, j.b)) == 2:
@@ -337,13 +315,14 @@ class Joints(SpecialJoints):
         }
 
     def _displacement(self, ends: _Ends, direction: np.ndarray) -> JointCoordinate:
-        """The displacement of b's point against a's along a direction fixed in a."""
+        """Return the displacement of b's point against a's along a direction fixed in a."""
         local = self._rotation_matrix(ends.nodes[0]).T @ direction
         columns = {f"e{c}": float(v) for c, v in zip("xyz"[: self.dimension], local, strict=True)}
         return JointCoordinate(False, ends.nodes, {**columns, **self._offsets(ends)})
 
     def node_displacement(self, a: int, b: int, direction: np.ndarray) -> JointCoordinate:
-        """The displacement of node b against node a (-1: ground) along a direction fixed in a, zero at the start."""
+        """Return the displacement of node b against node a (-1: ground) along a direction fixed in a, zero at the
+        start."""
         offset = np.zeros(self.dimension)
         x = self.position(b)
         c = self._displacement(_Ends((a, b), (x if a == GROUND else offset, offset)), direction)
@@ -482,3 +461,76 @@ class Joints(SpecialJoints):
             self.joints[joint].measured.add(key)
             self._spring(label, self.joints[joint].coordinates[key], SpringLaw(0.0, 0.0), 0.0)
         return label
+
+
+@dataclass(frozen=True)
+class JointKind:
+    """A kind of `Model.joint`: what it is in one line, the method of `Joints` that builds it, the keys that it takes.
+
+    ``plane_keys`` are those in the plane; None: there is no such joint in the plane.
+    """
+
+    text: str
+    method: str
+    keys: tuple[str, ...]
+    plane_keys: tuple[str, ...] | None
+
+
+def _kind(text: str, method: str, keys: str, plane: str | None = "same") -> JointKind:
+    """A kind from its keys in words; ``plane``: those in the plane, "same" or None."""
+    in_plane = keys if plane == "same" else plane
+    return JointKind(text, method, tuple(keys.split()), None if in_plane is None else tuple(in_plane.split()))
+
+
+#: All kinds of `Model.joint`.
+JOINT_KINDS: dict[str, JointKind] = {
+    "pin": _kind("two points coincide", "_pin", "point point_b"),
+    "spherical": _kind("two points coincide (another name of pin)", "_pin", "point point_b"),
+    "weld": _kind("two points coincide, no relative rotation", "_weld", "point point_b"),
+    "revolute": _kind(
+        "rotation about an axis only; its angle can be driven",
+        "_revolute", "point axis function point_b axis_b", "point function point_b",
+    ),
+    "universal": _kind(
+        "two points coincide, rotation about an axis of either part",
+        "_universal", "point axis axis_b point_b", None,
+    ),
+    "cylindrical": _kind(
+        "rotation about an axis and displacement along it; both can be driven",
+        "_cylindrical", "point axis function displacement point_b axis_b", None,
+    ),
+    "prismatic": _kind(
+        "displacement along an axis, no relative rotation; can be driven",
+        "_prismatic", "point axis function point_b axis_b",
+    ),
+    "planar": _kind(
+        "displacement in a plane and rotation about its normal; its angle can be driven",
+        "_planar", "point axis function point_b axis_b", None,
+    ),
+    "screw": _kind(
+        "rotation about an axis and displacement along it by a lead per turn; its angle can be driven",
+        "_screw", "point axis function lead point_b axis_b", None,
+    ),
+    "constant_velocity": _kind(
+        "two points coincide, two shafts turn by the same angle through any bend",
+        "_constant_velocity", "point axis axis_b point_b", None,
+    ),
+    "point_on_line": _kind(
+        "a point moves along a line of the other part; can be driven",
+        "_point_on_line", "point axis function point_b",
+    ),
+    "point_on_plane": _kind(
+        "a point stays on a plane of the other part", "_point_on_plane", "point axis point_b", None
+    ),
+    "distance": _kind(
+        "two points keep their distance, or change it as driven", "_distance", "point point_b function"
+    ),
+    "along_beam": _kind(
+        "a point slides along the elastic line of a beam or truss; can be driven", "_along_beam", "point function"
+    ),
+    "slider": _kind("a point moves along a line fixed in space", "_slider", "point axis point_b"),
+    "position": _kind(
+        "a point moves by a function of time along a direction", "_driven_position", "point axis function point_b"
+    ),
+    "angle": _kind("a relative angle is a function of time", "_driven_angle", "axis function"),
+}  # fmt: skip

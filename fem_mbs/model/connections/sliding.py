@@ -67,7 +67,7 @@ class Sliding(ModelBase):
         self._coordinate(j, "displacement", coordinate, j.function)
 
     def _line(self, j: Any) -> _Line:
-        """The elements of the beam or truss a, from one end to the other."""
+        """Return the elements of the beam or truss a, from one end to the other."""
         if j.a not in self.groups:
             known = ", ".join(self.groups) or "none"
             raise ModelError(f'{j.owner}: a = "{j.a}" is no beam or truss; there are {known}')
@@ -112,7 +112,7 @@ class Sliding(ModelBase):
         return np.argsort(np.minimum(begin, end)), (begin < end)[np.argsort(np.minimum(begin, end))]
 
     def _find_place(self, j: Any, line: _Line, start: np.ndarray, point: np.ndarray) -> float:
-        """The place s of a point on the line, by Newton's rule from the nearest of many.
+        """Return the place s of a point on the line, by Newton's rule from the nearest of many.
 
         Raises:
             ModelError: the point is not on it.
@@ -138,7 +138,7 @@ class Sliding(ModelBase):
         return float(start[e] + x * line.length[e])
 
     def _start_line(self, line: _Line) -> np.ndarray:
-        """Coordinates (n, 4, dim) of the shape functions at the start: ends, and axes times length."""
+        """Return coordinates (n, 4, dim) of the shape functions at the start: ends, and axes times length."""
         y = np.zeros((len(line.length), 4, self.dimension))
         for k in range(2):
             R = np.array([self._rotation_matrix(int(i)) for i in np.unique(line.nodes[:, k])])
@@ -156,7 +156,7 @@ def _columns(block) -> dict[str, int]:
 
 
 def _shapes(xi: np.ndarray, derivative: int = 0) -> np.ndarray:
-    """Cubic shape functions (4, n) of end, direction, end, direction, or their derivatives by xi."""
+    """Return cubic shape functions (4, n) of end, direction, end, direction, or their derivatives by xi."""
     coefficients = np.array(
         [[1.0, 0.0, -3.0, 2.0], [0.0, 1.0, -2.0, 1.0], [0.0, 0.0, 3.0, -2.0], [0.0, 0.0, -1.0, 1.0]]
     )

@@ -19,7 +19,7 @@ class SpecialJoints(Sliding):
     """Kinds of `Model.joint` that are made of the parts of the others, and couplings of two joints."""
 
     def _guided_ends(self, j: Any):
-        """Ends of a joint where a point of b runs on a line or plane of a: by default b's node."""
+        """Return ends of a joint where a point of b runs on a line or plane of a: by default b's node."""
         where = j.point
         if where is None and j.b != "ground" and j.b not in self.bodies:
             where = self.position(self.node_of(j.b, j.owner))

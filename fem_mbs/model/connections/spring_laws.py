@@ -40,7 +40,7 @@ def _points(value, owner: str, key: str) -> np.ndarray:
 
 
 def _damper(points: np.ndarray, owner: str) -> np.ndarray:
-    """A table of force over rate that takes energy at every rate."""
+    """Return a table of force over rate that takes energy at every rate."""
     rate, force = points.T
     wrong = np.flatnonzero(rate * force < 0.0)
     if wrong.size:
@@ -72,7 +72,8 @@ def spring_law(
     model: Any, owner: str, *, stiffness, damping, cubic=0.0, preload=0.0, table=None, interpolation="linear",
     damping_table=None, stops=None, stop_stiffness=None, stop_damping=0.0, start: float = 0.0,
 ) -> SpringLaw:  # fmt: skip
-    """The law that these arguments say; ``start`` is what the element measures where the user's coordinate is zero.
+    """Return the law that these arguments say; ``start`` is what the element measures where the user's coordinate is
+    zero.
 
     Raises:
         ModelError: naming ``owner``, key, value and remedy.

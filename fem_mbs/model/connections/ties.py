@@ -100,7 +100,7 @@ class Ties(Couplings):
             )
 
     def _surface(self, owner: str, master) -> list[tuple[str, np.ndarray]]:
-        """Facets (kind, nodes (m, k)) that places name."""
+        """Return facets (kind, nodes (m, k)) that places name."""
         facets: list[tuple[str, np.ndarray]] = []
         for place in [master] if isinstance(master, str) else list(master):
             mesh, _, name = str(place).partition(":")
@@ -115,7 +115,7 @@ class Ties(Couplings):
         return facets
 
     def _outside(self, owner: str, place, part, name: str | None) -> list[tuple[str, np.ndarray]]:
-        """Facets of cells: the cells themselves if they are lines or, in space, plane; else their outline."""
+        """Return facets of cells: the cells themselves if they are lines or, in space, plane; else their outline."""
         if name is None:
             cells = [(b, np.arange(len(block.cells))) for b, block in enumerate(part.blocks)]
         else:
@@ -163,7 +163,7 @@ class Ties(Couplings):
 
 
 def _sizes(facets, x: np.ndarray, foot: Foot) -> np.ndarray:
-    """Largest extent (n,) of the facet that each foot is on."""
+    """Return largest extent (n,) of the facet that each foot is on."""
     out = np.empty(len(foot.facet))
     for g, (_, table) in enumerate(facets):
         mine = foot.group == g

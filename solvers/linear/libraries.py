@@ -1,0 +1,293 @@
+"""The libraries behind every sparse factorisation: SuperLU (scipy) and CHOLMOD (scikit-sparse, 0.4 or 0.5).
+
+No other module calls them: how a library is asked, what its errors mean and which interface is installed is known here
+alone.  `fem_mbs.solvers.linear.factor` chooses between them by what a matrix is.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array, csc_matrix
+from scipy.sparse.linalg import splu
+from threadpoolctl import ThreadpoolController
+
+from fem_mbs.errors import AnalysisError, ModelError
+
+__all__ = [
+    "INSTALL_CHOLMOD", "Effort", "ExactlySingular", "LinearSolveError", "NotPositiveDefinite", "analyse", "cholmod_status", "has_cholmod",
+    "lower_triangle", "lu_factors", "one_blas_thread", "symmetric_lu",
+]  # fmt: skip
+
+
+class LinearSolveError(AnalysisError):
+    """A linear system was not solved to round-off.  ``index`` is the equation concerned, or None."""
+
+    def __init__(self, message: str, index: int | None = None):
+        super().__init__(message)
+        self.index = index
+
+
+class ExactlySingular(LinearSolveError):
+    """A factorisation has met a column without a pivot."""
+
+
+class NotPositiveDefinite(LinearSolveError):
+    """A matrix that was to be positive definite has a pivot that is negative, zero or round-off."""
+
+
+@dataclass
+class Effort:
+    """Numbers of symbolic analyses, of factorisations, of solutions (of one right side each, real or complex), of
+    corrections: further applications of factors, to correct solutions and for the space that speeds this up, and of an
+    iteration by solutions: its steps, its restarts, and its breakdowns that were cured."""
+
+    analyses: int = 0
+    factorisations: int = 0
+    solves: int = 0
+    corrections: int = 0
+    steps: int = 0
+    restarts: int = 0
+    breakdowns: int = 0
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread: threads cost more than they bring on the small dense blocks of sparse factors."""
+    with _threads().limit(limits=1, user_api="blas"):
+        yield
+
+
+# --- SuperLU ---------------------------------------------------------------------------------------------------------
+def lu_factors(A, order: str = "COLAMD", threshold: float = 1.0, symmetric: bool = False):
+    """SuperLU's factors of A (n, n), compressed columns, real or complex; scipy's object with ``solve(b, trans)``.
+
+    Args:
+        order: of the columns: "COLAMD", "MMD_AT_PLUS_A" (of the symmetrised pattern) or "NATURAL".
+        threshold: size of a diagonal entry, over the largest of its column, from which on it is the pivot; 1: partial
+            pivoting, 0: rows are exchanged only where the diagonal entry is zero.
+        symmetric: SuperLU's symmetric mode, for matrices whose diagonal gives good pivots.
+
+    Raises:
+        ExactlySingular: no pivot is left.
+        LinearSolveError: the factors do not fit into memory.
+    """
+    try:
+        return splu(A, permc_spec=order, diag_pivot_thresh=threshold, options={"SymmetricMode": symmetric})
+    except RuntimeError as error:  # the one reason for which scipy raises it
+        raise ExactlySingular(f"SuperLU has found no pivot: {error}") from None
+    except MemoryError:
+        raise LinearSolveError(f"The factors of a matrix of {A.shape[0]} rows do not fit into memory") from None
+
+
+def symmetric_lu(A, order: str = "MMD_AT_PLUS_A"):
+    """SuperLU's factors of a symmetric A without any exchange of rows, so that U = D L^T, and the pivots D (n,).
+
+    Raises:
+        ExactlySingular: a pivot is zero.
+        LinearSolveError: the factors do not fit into memory.
+    """
+    lu = lu_factors(A, order, 0.0, symmetric=True)
+    if not np.array_equal(lu.perm_r, lu.perm_c):
+        raise ExactlySingular("A pivot on the diagonal is zero")
+    return lu, lu.U.diagonal()
+
+
+# --- CHOLMOD ---------------------------------------------------------------------------------------------------------
+class _Cholmod04:
+    """CHOLMOD by scikit-sparse 0.4: `analyze`, then `cholesky_inplace`.
+
+    A symmetric matrix is given by its lower triangle in compressed columns, ``matrix``; 64 bit indices ask for 64 bit
+    factors.
+    """
+
+    matrix = csc_matrix
+
+    def __init__(self, A, supernodal: bool, order: str):
+        from sksparse import cholmod
+
+        self._library, self._supernodal = cholmod, supernodal
+        with self._judged(A.shape[0]):
+            self._factor = self._analysed(A, "supernodal" if supernodal else "simplicial", order)
+
+    def _analysed(self, A, mode: str, order: str) -> Any:
+        return self._library.analyze(A, mode=mode, ordering_method=order, use_long=A.indices.dtype == np.int64)
+
+    @contextmanager
+    def _judged(self, n: int) -> Iterator[None]:
+        """Errors of the library as ours; warnings of small pivots are left to those who judge solutions."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", self._library.CholmodWarning)
+                yield
+        except self._library.CholmodNotPositiveDefiniteError as error:
+            column = getattr(error, "column", None)
+            at = int(self.order[column]) if isinstance(column, int) else None
+            raise NotPositiveDefinite("The matrix is not positive definite", at) from None
+        except self._library.CholmodError as error:
+            raise LinearSolveError(f"CHOLMOD failed for {n} unknowns: {error or type(error).__name__}") from error
+
+    def copy(self) -> _Cholmod04:
+        """Another with the same analysis: what factors there are stay what they are."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._factor = self._factor.copy()
+        return other
+
+    @property
+    def order(self) -> np.ndarray:
+        """Position in the factors -> unknown, (n,)."""
+        return np.array(self._factor.P(), dtype=np.int64)
+
+    def factor(self, A) -> None:
+        """Factor a matrix of the analysed pattern: L L^T (supernodal), or L D L^T.
+
+        Raises:
+            NotPositiveDefinite: a pivot is not positive (supernodal).
+            LinearSolveError: a pivot is zero, or memory is short.
+        """
+        with self._judged(A.shape[0]):
+            self._factor.cholesky_inplace(A)
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """x of A x = b, (n,) or (n, k)."""
+        return self._factor.solve_A(b)
+
+    def pivots(self) -> np.ndarray | None:
+        """D (n,), in the order of the factors; None where the library gives `weakest` only."""
+        return self._factor.D()
+
+    def weakest(self) -> float:
+        """Smallest pivot, by magnitude, of a matrix with a unit diagonal."""
+        return float(np.abs(self.pivots()).min())
+
+
+class _Cholmod05(_Cholmod04):
+    """CHOLMOD by scikit-sparse 0.5: `CholeskyFactor(...).factorize(A, ldl=...)`."""
+
+    matrix = csc_array
+
+    def _analysed(self, A, mode: str, order: str) -> Any:
+        # (without an order it would take the unknowns as they come, and fill in)
+        return self._library.CholeskyFactor(A, lower=True, order=order, supernodal_mode=mode)
+
+    @property
+    def order(self) -> np.ndarray:
+        return np.array(self._factor.get_perm(), dtype=np.int64)
+
+    def factor(self, A) -> None:
+        with self._judged(A.shape[0]):
+            self._factor.factorize(A, ldl=not self._supernodal)
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        # It warns of small pivots, which regularised multipliers always have.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", self._library.CholmodWarning)
+            return self._factor.solve(b)
+
+    def pivots(self) -> np.ndarray | None:
+        return None if self._supernodal else self._factor.get_factor("LDL")[1].diagonal()
+
+    def weakest(self) -> float:
+        return float(self._factor.rcond) if self._supernodal else super().weakest()
+
+
+#: What to do where CHOLMOD is missing.  pip takes the newest scikit-sparse, 0.5, which old SuiteSparse cannot build.
+INSTALL_CHOLMOD = (
+    'install it: pip install "fem-mbs[cholmod]" builds it with a C compiler and the headers of SuiteSparse '
+    "(libsuitesparse-dev); where these are older than 7.4, as in Debian 12 and Ubuntu 22.04: "
+    'pip install "fem-mbs[cholmod]" "scikit-sparse<0.5"'
+)
+
+
+@cache
+def _load_cholmod() -> tuple[type[_Cholmod04] | None, str]:
+    """The class for the interface of the installed scikit-sparse, or None and the reason."""
+    try:
+        from sksparse import cholmod
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.split(".")[0] == "sksparse":
+            return None, "scikit-sparse is not installed"
+        return None, f"scikit-sparse cannot be loaded ({error})"
+    except (ImportError, OSError, ValueError) as error:  # a missing library, an extension built for another numpy
+        return None, f"scikit-sparse cannot be loaded ({error})"
+    version = metadata.version("scikit-sparse")
+    if hasattr(cholmod, "CholeskyFactor"):
+        return _Cholmod05, version
+    if hasattr(cholmod, "analyze"):
+        return _Cholmod04, version
+    return None, f"scikit-sparse {version} has an interface that is not known here (0.4 and 0.5 are)"
+
+
+def _interface() -> type[_Cholmod04]:
+    interface, reason = _load_cholmod()
+    if interface is None:
+        raise ModelError(f'Linear solver "cholmod": {reason}; choose "superlu", or {INSTALL_CHOLMOD}')
+    return interface
+
+
+def lower_triangle(values: np.ndarray, rows: np.ndarray, indptr: np.ndarray):
+    """The lower triangle (n, n), in compressed columns, as CHOLMOD takes a symmetric matrix; it holds the arrays as
+    they are.
+
+    Raises:
+        ModelError: CHOLMOD is not installed.
+    """
+    A = _interface().matrix((len(indptr) - 1,) * 2)
+    A.data, A.indices, A.indptr = values, rows, indptr  # (the constructor would narrow indices of 64 bits)
+    return A
+
+
+def analyse(A, supernodal: bool, order: str = "default") -> _Cholmod04:
+    """CHOLMOD's analysis of the pattern of a `lower_triangle`: for L L^T (``supernodal``) or for L D L^T.
+
+    ``order`` of the unknowns: "default", "metis", "amd".
+    """
+    return _interface()(A, supernodal, order)
+
+
+def has_cholmod() -> bool:
+    """Whether CHOLMOD is at hand."""
+    return _load_cholmod()[0] is not None
+
+
+def cholmod_status() -> tuple[bool, str]:
+    """Whether CHOLMOD is at hand, and one sentence for the user: version and BLAS, or the reason and the remedy."""
+    interface, detail = _load_cholmod()
+    if interface is None:
+        return False, f"{detail}; SuperLU is used, which is slower. For full speed {INSTALL_CHOLMOD}"
+    return True, f"CHOLMOD by scikit-sparse {detail}, {_blas_text()}"
+
+
+def _blas_text(maps: str | None = None) -> str:
+    """The BLAS that CHOLMOD is linked to, from the libraries mapped into this process (Linux)."""
+    if maps is None:
+        try:
+            maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return "BLAS not known"
+    paths = dict.fromkeys(re.findall(r"(/\S+\.(?:so|dylib)[.\d]*)$", maps, flags=re.MULTILINE))
+    # Wheels carry a private BLAS (numpy.libs, scipy.libs), which CHOLMOD does not see.
+    paths = [p for p in paths if not re.search(r"\.libs/", p)]
+    # On Debian libblas.so.3 is a link into the folder of the implementation chosen.
+    plain = [p for p in paths if re.search(r"/libblas\.so", p)]
+    for pattern, label in (("openblas", "OpenBLAS"), ("mkl", "MKL"), ("blis", "BLIS"), ("atlas", "ATLAS")):
+        if any(pattern in p for p in plain or paths):
+            return f"BLAS: {label}"
+    if plain:
+        return "reference BLAS (large parts are factored 3 times slower: install libopenblas0-pthread)"
+    return "BLAS not known"
