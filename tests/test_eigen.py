@@ -12,6 +12,9 @@ from fem_mbs.solvers.eigen import buckling, divergence, modes
 from fem_mbs.solvers.eigen.buckling import linear_buckling
 from fem_mbs.solvers.eigen.modes import real_modes
 from fem_mbs.solvers.linear import saddle
+from fem_mbs.solvers.linear.factors import Pencil
+from fem_mbs.solvers.linear.libraries import ExactlySingular
+from fem_mbs.solvers.linear.service import factor
 
 
 @pytest.fixture(params=[10, 1000], ids=["sparse", "dense"])
@@ -162,3 +165,35 @@ def test_buckling_of_one_sign_with_constraints(way, sign):
     found = linear_buckling(*sparse(K, B), 4, sign=sign, check=True, G=csr_matrix(G))
     assert found.factors == pytest.approx(exact, rel=1e-8)
     assert found.expected == 4
+
+
+# --- factors ---------------------------------------------------------------------------------------------------------
+def test_factors_of_every_kind():
+    """One way to them: solutions against dense ones, the count of negative eigenvalues, what a kind does not take."""
+    K, M, G = problem(m=4)
+    b = np.random.default_rng(2).normal(size=60)
+    skew = np.random.default_rng(3).normal(size=K.shape)
+    full = np.block([[K, G.T], [G, np.zeros((4, 4))]])
+    exact = np.linalg.solve(full, np.r_[b, np.zeros(4)])
+    k, g = sparse(K, G)
+    assert factor(k, kind="positive").solve(b) == pytest.approx(np.linalg.solve(K, b), rel=1e-9)
+    lowest = scipy.linalg.eigh(K, M, eigvals_only=True)[:4]
+    found = factor(Pencil(k, csr_matrix(M)), kind="symmetric", shift=0.5 * (lowest[2] + lowest[3]))
+    assert found.negative == 3
+    for judged in (True, False):
+        x, y = factor(k, g, "saddle", judged=judged).solve(b)
+        assert np.r_[x, y] == pytest.approx(exact, rel=1e-8, abs=1e-10 * np.abs(exact).max())
+    x, _ = factor(k, g, "saddle", damping=1e-3, judged=False).solve(b)
+    d, size = np.sqrt(np.diag(K)), np.linalg.norm(G / np.sqrt(np.diag(K)), axis=1)
+    damped = np.block([[K, G.T], [G, -1e-3 * np.diag(size**2)]])
+    assert x == pytest.approx(np.linalg.solve(damped, np.r_[b, np.zeros(4)])[:60], rel=1e-8, abs=1e-10 / d.min())
+    full[:60, :60] += skew
+    x, _ = factor(csr_matrix(K + skew), g, "general").solve(b, transposed=True)
+    assert x == pytest.approx(np.linalg.solve(full.T, np.r_[b, np.zeros(4)])[:60], rel=1e-8, abs=1e-9)
+    assert factor(csr_matrix(K + skew), kind="plain").solve(b, "T") == pytest.approx(np.linalg.solve((K + skew).T, b))
+    with pytest.raises(ValueError, match='"positive" take no constraints; ask for "saddle"'):
+        factor(k, g, "positive")
+    with pytest.raises(ValueError, match='"cholesky" are not known'):
+        factor(k, kind="cholesky")
+    with pytest.raises(ExactlySingular):
+        factor(csr_matrix((60, 60)), g, "saddle", judged=False)
