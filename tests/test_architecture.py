@@ -231,7 +231,7 @@ def test_import_from_the_checkout(tmp_path):
 # and operators (eigsh, gmres, LinearOperator) are free, but for eigs: unsymmetric pencils have the two-sided recurrence
 # of solvers/eigen/lanczos.py, which gives left vectors and finds copies of multiple values.
 FACTORS = r"solvers/linear/libraries\.py"
-FACTORISATIONS = {"splu", "spilu", "factorized", "spsolve", "spsolve_triangular", "inv", "SuperLU", "use_solver", "eigs"}
+FACTORISATIONS = {"splu", "spilu", "factorized", "spsolve", "spsolve_triangular", "inv", "SuperLU", "eigs"}
 # Classes and functions of solvers/linear that others reach by its `factor` only.
 KINDS = {"PositiveFactors", "IndefiniteFactors", "Saddle", "SaddleFactors", "lu_factors", "symmetric_lu", "analyse"}
 
