@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 from solid_meshes import grid
 
 from fem_mbs import Model, run, solve
+from fem_mbs.analysis.linear import linearised
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
@@ -78,6 +79,26 @@ def differences(a, b) -> float:
 
 def test_equations_equal_a_merged_mesh():
     assert differences(all_steps(model(cut=True)), all_steps(model())) < 1e-9
+
+
+def test_constraints_that_stay_equal_eliminated_ones(monkeypatch):
+    """As of a large mechanism: frequencies, factors of the wanted sign, and both counts."""
+
+    def found() -> list:
+        m = model(cut=True)
+        m.modes_step(6, check="inertia")
+        m.buckling_step(3, loads=["along"], sign="negative", check=True)
+        return solve(m).steps
+
+    eliminated = found()
+    monkeypatch.setattr(linearised, "_LARGE", 0)
+    monkeypatch.setattr(linearised, "_MECHANISM", 0.0)
+    kept = found()
+    assert kept[0].summary["equations"] > eliminated[0].summary["equations"]
+    assert differences(kept, eliminated) < 1e-8
+    assert np.all(np.array(kept[1].summary["load_factors"]) < 0.0)
+    for a, b in zip(kept, eliminated, strict=True):
+        assert a.summary["count_check"] == b.summary["count_check"]
 
 
 @pytest.mark.parametrize("element", ["standard", "incompatible"])

@@ -1,5 +1,7 @@
-"""Linear buckling of large parts: (K + K_0 + f K_g) x = 0 without constraints (eliminated before).
+"""Linear buckling: (K + K_0 + f K_g) x = 0, or (K + K_0 + f K_g) x + G^T y = 0 with G x = 0 where constraints stay.
 
+Problems of up to 300 unknowns are solved dense, on a basis of the null space of G.  Of larger ones constraints are best
+eliminated before; else the factors are those of the saddle point [[K + K_0, G^T], [G, 0]].
 K + K_0, the stiffness with that of a preload which does not grow, must be positive definite; it is factored once by
 L L^T and serves ARPACK both as the inner product and, inverted, as the operator on -K_g x = (1/f) (K + K_0) x, so that
 the factors nearest to zero come first, of either sign.  By Sylvester's law the number of negative eigenvalues of
@@ -11,29 +13,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen.divergence import SIGNS
-from fem_mbs.solvers.eigen.symmetric import buckling_factors
+from fem_mbs.solvers.eigen.divergence import SIGNS, unsymmetric_buckling
 from fem_mbs.solvers.linear.factors import Pencil
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
-from fem_mbs.solvers.linear.saddle import DENSE
+from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
 from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["SIGNS", "LinearBuckling", "linear_buckling"]
 
 _WHICH = {"both": "LM", "positive": "LA", "negative": "SA"}
 _SEED = 7
+_SYMMETRIC = 1e-9  # difference of opposite entries of a symmetric matrix, over its largest entry
 
 
 @dataclass(frozen=True)
 class LinearBuckling:
     """Load factors (k,) sorted by magnitude, ``vectors`` (n, k) with largest entry 1, ``residuals`` (k,):
-    |(K + K_0) x + f K_g x| over |(K + K_0) x|.
+    |(K + K_0) x + f K_g x + G^T y| over |(K + K_0) x|.
 
-    ``expected``: how many factors of the wanted sign the inertia counts up to the last magnitude (None: not asked for).
+    ``expected``: how many factors of the wanted sign the inertia counts up to the last magnitude (None: not asked for,
+    or unsymmetric matrices); ``complex``: how many complex factors of these, which are no loads, were met.
     """
 
     factors: np.ndarray
@@ -41,19 +45,34 @@ class LinearBuckling:
     residuals: np.ndarray
     expected: int | None
     effort: Effort
+    complex: int = 0
 
 
-def linear_buckling(K, Kg, count: int, preload=None, sign: str = "both", check: bool = False) -> LinearBuckling:
+def linear_buckling(
+    K,
+    Kg,
+    count: int,
+    preload=None,
+    sign: str = "both",
+    check: bool = False,
+    G=None,
+    symmetric: bool | None = None,
+) -> LinearBuckling:
     """The ``count`` load factors f of smallest magnitude, fewer if there are fewer.
 
     Args:
-        K, Kg: stiffness and geometric stiffness under unit load, symmetric, sparse (n, n).
+        K, Kg: stiffness and geometric stiffness under unit load, sparse (n, n).
         preload: geometric stiffness K_0 (n, n) of loads that do not grow with f.
         sign: "both", "positive" or "negative" factors.
         check: count them by the inertia.
+        G: constraints, sparse (m, n), of any rank.
+        symmetric: whether K_g is to be taken by its symmetric part, K being symmetric; False: both as they are (loads
+            without a potential), and the real factors are loads of divergence (`fem_mbs.solvers.eigen.divergence`);
+            None: found out.
 
     Raises:
-        AnalysisError: K + K_0 is not positive definite (loose, or unstable under the preload), or the iteration fails.
+        AnalysisError: K + K_0 is not positive definite where G x = 0 (loose, or unstable already), or the iteration
+            fails.
         ValueError: another sign.
     """
     if sign not in SIGNS:
@@ -61,12 +80,21 @@ def linear_buckling(K, Kg, count: int, preload=None, sign: str = "both", check: 
     K, Kg = csr_matrix(K), csr_matrix(Kg)
     stiff = K if preload is None else csr_matrix(K + preload)
     n = K.shape[0]
+    G = csr_matrix((0, n)) if G is None else csr_matrix(G)
     if not Kg.nnz or not np.any(Kg.data):
         empty = np.zeros(0)
         return LinearBuckling(empty, np.zeros((n, 0)), empty, 0 if check else None, Effort())
+    if symmetric is None:
+        symmetric = all(abs(A - A.T).max() <= _SYMMETRIC * abs(A).max() for A in (stiff, Kg))
+    if not symmetric:
+        found = unsymmetric_buckling(stiff, Kg, G, count, sign)
+        return LinearBuckling(found.factors, found.vectors, found.residuals, None, Effort(), found.complex)
+    Kg = csr_matrix(0.5 * (Kg + Kg.T))
     with one_blas_thread():
+        if G.shape[0]:
+            return _constrained(stiff, Kg, G, count, sign, check)
         if n <= DENSE:
-            every = buckling_factors(stiff, Kg, csr_matrix((0, n)), n)
+            every = _constrained(stiff, Kg, G, n, "both", False)
             return _result(stiff, Kg, 1.0 / every.factors, every.vectors, count, sign, None, Effort(), check)
         pencil = Pencil(stiff, -Kg)
         try:
@@ -78,35 +106,80 @@ def linear_buckling(K, Kg, count: int, preload=None, sign: str = "both", check: 
             raise AnalysisError(f"Buckling: the part is {what} ({error})") from None
         except LinearSolveError as error:
             raise AnalysisError(f"Buckling: the stiffness cannot be factored: {error}") from None
-        inverse = LinearOperator((n, n), matvec=factors.solve, dtype=float)
         start = factors.solve(Kg @ np.random.default_rng(_SEED).standard_normal(n))
         wanted = min(n - 2, count + 2)
         steps = min(n - 1, max(2 * wanted + 1, 30))
-        try:
-            inverted, vectors = eigsh(
-                -Kg, wanted, stiff, Minv=inverse, which=_WHICH[sign], v0=start, ncv=steps, tol=1e-13
-            )
-        except ArpackNoConvergence as error:  # fewer factors of this sign than wanted: zeros do not converge
-            inverted, vectors = error.eigenvalues, error.eigenvectors
-            if not np.any(inverted * (-1.0 if sign == "negative" else 1.0) > 0.0) and sign == "both":
-                raise AnalysisError(f"Buckling: Lanczos iteration failed: {error}") from None
-        except ArpackError as error:
-            raise AnalysisError(f"Buckling: Lanczos iteration failed: {error}") from None
+        inverted, vectors = _lanczos(stiff, Kg, factors.solve, start, wanted, steps, sign)
         return _result(stiff, Kg, inverted, vectors, count, sign, pencil, pencil.effort, check)
 
 
-def _result(K, Kg, inverted, vectors, count, sign, pencil, effort, check) -> LinearBuckling:
-    # factors beyond all reason are round-off of Kg
-    keep = np.abs(inverted) > 1e-11 * np.abs(inverted).max(initial=0.0)
+def _lanczos(K, Kg, solve, start, wanted: int, steps: int, sign: str) -> tuple[np.ndarray, np.ndarray]:
+    """Reciprocals (k,) of the factors nearest to zero, and vectors (n, k); ``solve`` gives K^-1 b."""
+    inverse = LinearOperator(K.shape, matvec=solve, dtype=float)
+    try:
+        return eigsh(-Kg, wanted, K, Minv=inverse, which=_WHICH[sign], v0=start, ncv=steps, tol=1e-13)
+    except ArpackNoConvergence as error:  # fewer factors of this sign than wanted: zeros do not converge
+        found = error.eigenvalues, error.eigenvectors
+        if not np.any(found[0] * (-1.0 if sign == "negative" else 1.0) > 0.0) and sign == "both":
+            raise AnalysisError(f"Buckling: Lanczos iteration failed: {error}") from None
+        return found
+    except ArpackError as error:
+        raise AnalysisError(f"Buckling: Lanczos iteration failed: {error}") from None
+
+
+def _constrained(K, Kg, G, count: int, sign: str, check: bool) -> LinearBuckling:
+    """Factors of (K + f Kg) x + G^T y = 0, G x = 0."""
+    n, m = K.shape[0], G.shape[0]
+    if negative_count(K, G) > 0:
+        raise AnalysisError("Buckling: the state is unstable already; its stiffness has negative eigenvalues")
+    try:
+        if n <= DENSE or count >= n - m - 2:
+            inverted, vectors = _dense(K, Kg, G)
+        else:
+            saddle = factor(K, G, "saddle")
+            start = saddle.solve(np.random.default_rng(_SEED).standard_normal(n))[0]
+            wanted = min(n - 3, count + 4)
+            steps = min(n - 1, max(3 * wanted, 30))
+            inverted, vectors = _lanczos(K, Kg, lambda b: saddle.solve(b)[0], start, wanted, steps, sign)
+    except (LinearSolveError, np.linalg.LinAlgError):
+        raise AnalysisError("Buckling: the model is loose; hold it, so that every motion strains something") from None
+    factors, x = _wanted(inverted, vectors, count, sign, 1e-12)
+    Kx = K @ x
+    size = np.linalg.norm(Kx, axis=0)
+    left = np.linalg.norm(without_reactions(Kx + (Kg @ x) * factors, G), axis=0)
+    expected = None
+    if check:
+        far = np.abs(factors).max(initial=0.0) * (1.0 + 1e-6)
+        sides = [s for s, name in ((1.0, "positive"), (-1.0, "negative")) if sign in ("both", name)]
+        expected = sum(negative_count(K + s * far * Kg, G) for s in sides) if factors.size else 0
+    return LinearBuckling(factors, x, left / np.where(size > 0.0, size, 1.0), expected, Effort())
+
+
+def _dense(K, Kg, G) -> tuple[np.ndarray, np.ndarray]:
+    Z = null_space(G)
+    Kz, Gz = Z.T @ (K @ Z), Z.T @ (Kg @ Z)
+    inverted, z = scipy.linalg.eigh(-0.5 * (Gz + Gz.T), 0.5 * (Kz + Kz.T))
+    return inverted, Z @ z
+
+
+def _wanted(inverted, vectors, count: int, sign: str, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """The first factors (k,) of the wanted sign and their vectors (n, k) with largest entry 1; reciprocals below
+    ``least`` over the largest are round-off of Kg."""
+    keep = np.abs(inverted) > least * np.abs(inverted).max(initial=0.0)
     if sign != "both":
         keep &= (inverted > 0.0) == (sign == "positive")
     keep = np.flatnonzero(keep)
     keep = keep[np.argsort(-np.abs(inverted[keep]), kind="stable")][:count]
-    factors, x = 1.0 / inverted[keep], vectors[:, keep]
+    x = vectors[:, keep]
     if keep.size:
         x = x / x[np.abs(x).argmax(axis=0), np.arange(keep.size)]
+    return 1.0 / inverted[keep], x
+
+
+def _result(K, Kg, inverted, vectors, count, sign, pencil, effort, check) -> LinearBuckling:
+    factors, x = _wanted(inverted, vectors, count, sign, 1e-11)
     Kx, Gx = K @ x, Kg @ x
-    if keep.size:  # Rayleigh quotients: errors of the vectors enter squared
+    if factors.size:  # Rayleigh quotients: errors of the vectors enter squared
         bending = np.einsum("ik,ik->k", x, Gx)
         factors = np.where(
             bending != 0.0, -np.einsum("ik,ik->k", x, Kx) / np.where(bending != 0.0, bending, 1.0), factors
@@ -114,7 +187,7 @@ def _result(K, Kg, inverted, vectors, count, sign, pencil, effort, check) -> Lin
     size = np.linalg.norm(Kx, axis=0)
     residuals = np.linalg.norm(Kx + Gx * factors, axis=0) / np.where(size > 0.0, size, 1.0)
     expected = None
-    if check and keep.size:
+    if check and factors.size:
         expected = 0
         for side, name in ((1.0, "positive"), (-1.0, "negative")):
             if sign in ("both", name):

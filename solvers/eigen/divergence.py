@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse import csr_matrix, identity
+from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.linear.redundancy import independent_rows
-from fem_mbs.solvers.linear.saddle import DENSE, null_space
+from fem_mbs.solvers.linear.saddle import DENSE, null_space, without_reactions
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.service import factor
 
@@ -78,11 +78,8 @@ def unsymmetric_buckling(K, Kg, G, count: int, sign: str = "both") -> Divergence
     vectors = (vectors / largest).real
     last = np.abs(factors).max(initial=0.0) if keep.size == count else np.inf
     R = K @ vectors + (Kg @ vectors) * factors
-    if G.shape[0] and keep.size:  # but for the forces of the constraints
-        saddle = factor(identity(n, format="csr"), G, "saddle")
-        R = np.column_stack([saddle.solve(r)[0] for r in R.T])
     size = np.linalg.norm(K @ vectors, axis=0)
-    residuals = np.linalg.norm(R, axis=0) / np.where(size > 0.0, size, 1.0)
+    residuals = np.linalg.norm(without_reactions(R, G), axis=0) / np.where(size > 0.0, size, 1.0)
     return Divergence(factors, vectors, residuals, int((~real & (np.abs(f) <= last)).sum()))
 
 

@@ -1,4 +1,7 @@
-"""Real modes of large parts, K x = w^2 M x without constraints (eliminated before: `constraint_equations`).
+"""Real modes: K x = w^2 M x, or K x + G^T y = w^2 M x with G x = 0 where constraints stay.
+
+Problems of up to 300 unknowns are solved dense, on a basis of the null space of G.  Of larger ones constraints are best
+eliminated before (`constraint_equations`); those of large mechanisms, in which everything hangs together, cannot be.
 
 Shift-invert Lanczos: ARPACK (Lehoucq, Sorensen & Yang 1998) iterates on (K - s M)^-1 M with the factors of
 `fem_mbs.solvers.linear.factors`; the symbolic work is done once for all shifts.
@@ -10,7 +13,9 @@ Shift-invert Lanczos: ARPACK (Lehoucq, Sorensen & Yang 1998) iterates on (K - s 
   orthogonal to all modes found, look for what was missed (check="probe"); check="inertia" proves that nothing was, at
   the price of a factorisation of an indefinite matrix.
 
-Problems in which the masses or constraints need more care, and small ones: `fem_mbs.solvers.eigen.symmetric`.
+- With constraints, G (m, n) of any rank, the operator is the saddle point [[K - s M, G^T], [G, 0]] (Ericsson & Ruhe
+  1980, doi:10.1090/S0025-5718-1980-0583502-2), and a count of the negative eigenvalues of the matrix shifted beyond
+  the highest mode tells whether one was missed.
 """
 
 from __future__ import annotations
@@ -23,10 +28,9 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError
-from fem_mbs.solvers.eigen.symmetric import symmetric_modes
 from fem_mbs.solvers.linear.factors import IndefiniteFactors, Pencil, PositiveFactors
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
-from fem_mbs.solvers.linear.saddle import DENSE
+from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
 from fem_mbs.solvers.linear.service import factor
 
 __all__ = ["CHECKS", "RealModes", "as_modes", "real_modes", "translates"]
@@ -36,6 +40,7 @@ CHECKS = ("none", "probe", "inertia")
 #: Modes that are sought from one shift.
 _MOST = 60
 _PROBE = 10
+_HELD = 1e-13  # as _RIGID, of modes with constraints, and of dense ones
 _FEW, _MANY = 5, 300  # restarts of Lanczos: from a shift that may be too far away, and elsewhere
 _SAME = 1e-7  # relative distance of equal eigenvalues
 _EDGE = 1e-9  # by which bands are widened, so that modes at their edges belong to them
@@ -79,6 +84,7 @@ def real_modes(
     free: bool | None = None,
     check: str = "probe",
     factors: PositiveFactors | None = None,
+    G=None,
 ) -> RealModes:
     """The ``count`` lowest modes, those nearest to w^2 = ``near``, or all with a <= w^2 <= b of a ``band`` (a, b).
 
@@ -90,6 +96,8 @@ def real_modes(
         check: "none", "probe" or "inertia"; see above.  A band is always counted.
         factors: those of K itself (shift 0, of a pencil with this M), where they are at hand: the part is held, and
             another factorisation of K is saved.
+        G: constraints, sparse (m, n), of any rank.  Their modes are the lowest ones, always counted; rigid-body motions
+            come first.
 
     Raises:
         AnalysisError: nothing has a mass, the iteration fails, more than ``count`` modes in a band, or not all found.
@@ -107,6 +115,11 @@ def real_modes(
     if not np.any(M.diagonal() != 0.0):
         raise AnalysisError("Modes: nothing that can move has a mass; give the parts a density or add masses")
     n = K.shape[0]
+    if G is not None and G.shape[0]:
+        if count is None or band is not None or near is not None or factors is not None:
+            raise ValueError("Modes with constraints are the lowest ones: eliminate the constraints for others")
+        with one_blas_thread():
+            return _constrained(K, M, csr_matrix(G), count)
     with one_blas_thread():
         if n <= DENSE or (count is not None and count >= n // 2):
             return _dense(K, M, count, near, band)
@@ -369,16 +382,122 @@ def _result(K, M, values, vectors, expected, shifts, effort) -> RealModes:
     return RealModes(values[k], vectors[:, k], residuals, backward, int(rigid.sum()), expected, shifts, effort)
 
 
-def _rigid(K, vectors) -> np.ndarray:
+def _rigid(K, vectors, tolerance: float = _RIGID) -> np.ndarray:
     """Which vectors (n, k) strain nothing, but for round-off."""
     bound = np.einsum("ik,ik->k", np.abs(vectors), abs(K) @ np.abs(vectors))
-    return np.abs(np.einsum("ik,ik->k", vectors, K @ vectors)) <= _RIGID * bound
+    return np.abs(np.einsum("ik,ik->k", vectors, K @ vectors)) <= tolerance * bound
+
+
+# --- constraints and small problems --------------------------------------------------------------------------------
+def _constrained(K, M, G, count: int) -> RealModes:
+    """The ``count`` lowest modes (fewer, if the masses have fewer) of K x + G^T y = w^2 M x, G x = 0."""
+    n, m = K.shape[0], G.shape[0]
+    effort, shifts = Effort(), []
+    if n <= DENSE or count >= n - m - 1:
+        values, vectors = _dense_modes(K, M, G, count)
+    else:
+        values, vectors = _sparse_modes(K, M, G, count, shifts, effort)
+    if values.size == 0:
+        raise AnalysisError("Modes: no mass can move; remove a support or give the parts a density")
+    order = np.argsort(values)
+    values, vectors = values[order], vectors[:, order]
+    rigid = _rigid(K, vectors, _HELD)
+    left_over = _mode_residuals(K, M, G, values, vectors, rigid)
+    first = np.argsort(~rigid, kind="stable")  # rigid ones first
+    values = np.where(rigid, 0.0, values)
+    expected = None
+    if count < n - m - 1:
+        # count the eigenvalues below a shift just above the highest found
+        top = values[-1]
+        shift = top + 1e-6 * max(abs(top), 1e-300)
+        expected = negative_count(K - shift * M, G) if shift > 0.0 else None
+    residuals, backward = (r[first] for r in left_over)
+    return RealModes(
+        values[first], vectors[:, first], residuals, backward, int(rigid.sum()), expected, tuple(shifts), effort
+    )
+
+
+def _mode_residuals(K, M, G, values, vectors, rigid) -> tuple[np.ndarray, np.ndarray]:
+    """`RealModes.residuals` and `RealModes.backward` of each pair, after the best multipliers."""
+    KX, MX = K @ vectors, (M @ vectors) * values
+    left = np.linalg.norm(without_reactions(KX - MX, G), axis=0)
+    strained = np.linalg.norm(abs(K) @ np.abs(vectors), axis=0)
+    size = np.where(rigid, strained, np.linalg.norm(KX, axis=0) + np.linalg.norm(MX, axis=0))
+    most = strained + np.linalg.norm((abs(M) @ np.abs(vectors)) * values, axis=0)
+    # where nothing resists at all, nothing is out of balance
+    return tuple(left / np.where(a > 0.0, a, 1.0) for a in (size, most))
+
+
+def _dense_modes(K, M, G, count):
+    Z = null_space(G)
+    Kz, Mz = Z.T @ (K @ Z), Z.T @ (M @ Z)
+    Kz, Mz = 0.5 * (Kz + Kz.T), 0.5 * (Mz + Mz.T)
+    shift = -1e-6 * np.trace(np.abs(Kz)) / np.trace(Mz) or -1.0
+    closer = True
+    for _ in range(60):
+        # w^2 = s + 1/t of M z = t (K - s M) z: masses may be singular, K - s M is positive for s low enough
+        try:
+            t, z = scipy.linalg.eigh(Mz, Kz - shift * Mz)
+        except np.linalg.LinAlgError:
+            shift *= 10.0
+            closer = False
+            continue
+        keep = np.flatnonzero(t > 1e-12 * t[-1])[::-1]
+        values = shift + 1.0 / t[keep]
+        near = _lowest_elastic(values[: count + 6])
+        if closer and np.isfinite(near) and not 1e-2 * near <= -shift <= 1e2 * near:
+            shift, closer = -near, False  # values far from the shift lose digits
+            continue
+        return _normalised(values[:count], Z @ z[:, keep[:count]], K, M)
+    raise AnalysisError("Modes: K - s M is not positive for any shift; a massless part of the model is unstable")
+
+
+def _sparse_modes(K, M, G, count, shifts: list[float], effort: Effort):
+    n = K.shape[0]
+    scale = float(np.abs(K.diagonal()).sum() / M.diagonal().sum())
+    shift = -1e-9 * scale
+    rng = np.random.default_rng(_SEED)
+    values = vectors = None
+    for _ in range(3):
+        try:
+            saddle = factor(K - shift * M, G, "saddle")
+        except LinearSolveError as error:
+            raise AnalysisError(f"Modes: the shifted stiffness cannot be factored: {error}") from None
+        shifts.append(shift)
+        effort.factorisations += 1
+
+        def solve(b: np.ndarray, saddle=saddle) -> np.ndarray:
+            effort.solves += 1
+            return saddle.solve(b)[0]
+
+        operator = LinearOperator((n, n), matvec=solve, dtype=float)
+        start = saddle.solve(M @ rng.standard_normal(n))[0]
+        wanted = min(n - 2, count + 4)
+        try:
+            values, vectors = eigsh(
+                K, wanted, M, sigma=shift, OPinv=operator, v0=start, ncv=min(n - 1, max(2 * wanted + 1, 20)), tol=1e-14
+            )  # fmt: skip
+        except ArpackError as error:
+            raise AnalysisError(f"Modes: Lanczos iteration failed: {error}") from None
+        near = _lowest_elastic(values)
+        if not np.isfinite(near) or 1e-4 * near <= -shift <= 1e2 * near:
+            break
+        shift = -0.1 * near  # too far away: slow and inexact; too close: rigid modes drown the others
+    keep = np.argsort(values)[:count]
+    return _normalised(values[keep], vectors[:, keep], K, M)
+
+
+def _normalised(values, vectors, K, M):
+    """Rayleigh quotients of the vectors, and x.M x = 1."""
+    mass = np.einsum("ik,ik->k", vectors, M @ vectors)
+    vectors = vectors / np.sqrt(np.where(mass > 0.0, mass, 1.0))
+    return np.einsum("ik,ik->k", vectors, K @ vectors), vectors
 
 
 def _dense(K, M, count, near, band) -> RealModes:
     """All modes of a small problem, then those asked for."""
     n = K.shape[0]
-    every = symmetric_modes(K, M, csr_matrix((0, n)), n)
+    every = _constrained(K, M, csr_matrix((0, n)), n)
     values = every.values
     if band is not None:
         tiny = 1e-12 * np.abs(values).max(initial=0.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -117,29 +117,33 @@ class _Cholmod04:
 
     matrix = csc_matrix
 
-    def __init__(self, A, supernodal: bool, order: str):
+    def __init__(self, A, supernodal: bool, order: str, quiet: bool):
         from sksparse import cholmod
 
-        self._library, self._supernodal = cholmod, supernodal
-        with self._judged(A.shape[0]):
-            self._factor = self._analysed(A, "supernodal" if supernodal else "simplicial", order)
+        self._library, self._supernodal, self._quiet = cholmod, supernodal, quiet
+        self._factor = self._attempt(self._analysed, A, "supernodal" if supernodal else "simplicial", order)
 
     def _analysed(self, A, mode: str, order: str) -> Any:
         return self._library.analyze(A, mode=mode, ordering_method=order, use_long=A.indices.dtype == np.int64)
 
-    @contextmanager
-    def _judged(self, n: int) -> Iterator[None]:
-        """Errors of the library as ours; warnings of small pivots are left to those who judge solutions."""
+    def _factored(self, A) -> None:
+        self._factor.cholesky_inplace(A)
+
+    def _attempt(self, call: Callable[..., Any], A, *options) -> Any:
+        """What a call of the library gives; its errors become ours."""
         try:
+            if not self._quiet:
+                return call(A, *options)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", self._library.CholmodWarning)
-                yield
+                return call(A, *options)
         except self._library.CholmodNotPositiveDefiniteError as error:
             column = getattr(error, "column", None)
             at = int(self.order[column]) if isinstance(column, int) else None
             raise NotPositiveDefinite("The matrix is not positive definite", at) from None
         except self._library.CholmodError as error:
-            raise LinearSolveError(f"CHOLMOD failed for {n} unknowns: {error or type(error).__name__}") from error
+            what = f"CHOLMOD failed for {A.shape[0]} unknowns: {error or type(error).__name__}"
+            raise LinearSolveError(what) from error
 
     def copy(self) -> _Cholmod04:
         """Another with the same analysis: what factors there are stay what they are."""
@@ -160,8 +164,7 @@ class _Cholmod04:
             NotPositiveDefinite: a pivot is not positive (supernodal).
             LinearSolveError: a pivot is zero, or memory is short.
         """
-        with self._judged(A.shape[0]):
-            self._factor.cholesky_inplace(A)
+        self._attempt(self._factored, A)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """x of A x = b, (n,) or (n, k)."""
@@ -181,6 +184,9 @@ class _Cholmod05(_Cholmod04):
 
     matrix = csc_array
 
+    def __init__(self, A, supernodal: bool, order: str, quiet: bool):
+        super().__init__(A, supernodal, order, quiet=True)  # it warns of every small pivot of a multiplier
+
     def _analysed(self, A, mode: str, order: str) -> Any:
         # (without an order it would take the unknowns as they come, and fill in)
         return self._library.CholeskyFactor(A, lower=True, order=order, supernodal_mode=mode)
@@ -189,12 +195,10 @@ class _Cholmod05(_Cholmod04):
     def order(self) -> np.ndarray:
         return np.array(self._factor.get_perm(), dtype=np.int64)
 
-    def factor(self, A) -> None:
-        with self._judged(A.shape[0]):
-            self._factor.factorize(A, ldl=not self._supernodal)
+    def _factored(self, A) -> None:
+        self._factor.factorize(A, ldl=not self._supernodal)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        # It warns of small pivots, which regularised multipliers always have.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", self._library.CholmodWarning)
             return self._factor.solve(b)
@@ -252,12 +256,14 @@ def lower_triangle(values: np.ndarray, rows: np.ndarray, indptr: np.ndarray):
     return A
 
 
-def analyse(A, supernodal: bool, order: str = "default") -> _Cholmod04:
+def analyse(A, supernodal: bool, order: str = "default", quiet: bool = True) -> _Cholmod04:
     """CHOLMOD's analysis of the pattern of a `lower_triangle`: for L L^T (``supernodal``) or for L D L^T.
 
-    ``order`` of the unknowns: "default", "metis", "amd".
+    Args:
+        order: of the unknowns: "default", "metis", "amd".
+        quiet: leave out the library's warnings of small pivots; that costs microseconds, which count in a step loop.
     """
-    return _interface()(A, supernodal, order)
+    return _interface()(A, supernodal, order, quiet)
 
 
 def has_cholmod() -> bool:

@@ -18,7 +18,7 @@ from fem_mbs.solvers.linear.libraries import ExactlySingular, lu_factors, symmet
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.solver import make_solver
 
-__all__ = ["DENSE", "Saddle", "negative_count", "negative_determinant", "null_space"]
+__all__ = ["DENSE", "Saddle", "negative_count", "negative_determinant", "null_space", "without_reactions"]
 
 #: Unknowns up to which problems are solved dense.
 DENSE = 300
@@ -89,6 +89,14 @@ class Saddle:
         y = np.zeros(self.keep.size)
         y[self.keep] = x[n:] / self.norm
         return x[:n] / self.d, y
+
+
+def without_reactions(R: np.ndarray, G) -> np.ndarray:
+    """Forces R (n, k) less what constraints G (m, n) take of them: R - G^T y of the least norm."""
+    if not G.shape[0] or not R.shape[1]:
+        return R
+    saddle = Saddle(identity(R.shape[0], format="csr"), G)
+    return np.column_stack([saddle.solve(r)[0] for r in R.T])
 
 
 def _unit_rows(G) -> tuple[csr_matrix, np.ndarray]:

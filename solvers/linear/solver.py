@@ -547,7 +547,7 @@ class CholmodSolver(_Refined):
         if self._norm == 0.0:
             self._set_norm()
         if self._ldl is None:
-            self._ldl = analyse(self._S, supernodal=False)
+            self._ldl = analyse(self._S, supernodal=False, quiet=False)
             self.counts.analyses += 1
         self.counts.factorisations += 1
         self.counts.cholmod += 1

@@ -97,7 +97,6 @@ class Assembly:
         """Frequencies (count,) [Hz] of the whole model without reduction, for comparison; ``changes`` of its stiffness
         and mass over the dofs of nodes."""
         from fem_mbs.solvers.eigen.modes import real_modes
-        from fem_mbs.solvers.eigen.symmetric import symmetric_modes
 
         linear = self.linear
         K, M = linear.stiffness, linear.mass
@@ -105,10 +104,7 @@ class Assembly:
             n, nodes = linear.system.n_dof, linear.first
             whole = [csr_matrix((A.data, A.indices, np.pad(A.indptr, (0, n - nodes), "edge")), (n, n)) for A in changes]
             K, M = K + linear.reduce(whole[0]), M + linear.reduce(whole[1])
-        if linear.rows.shape[0]:
-            values = symmetric_modes(K, M, linear.rows, count).values
-        else:
-            values = real_modes(K, M, count).values
+        values = real_modes(K, M, count, G=linear.rows).values
         return np.sign(values) * np.sqrt(np.abs(values)) / (2.0 * np.pi)
 
 

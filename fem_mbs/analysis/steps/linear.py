@@ -14,10 +14,8 @@ from fem_mbs.analysis.steps.stability import check_stability
 from fem_mbs.analysis.steps.stability_map import check_map
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.eigen.buckling import SIGNS, linear_buckling
-from fem_mbs.solvers.eigen.divergence import unsymmetric_buckling
 from fem_mbs.solvers.eigen.modal_quantities import participation, rigid_body_motions
 from fem_mbs.solvers.eigen.modes import CHECKS, real_modes, translates
-from fem_mbs.solvers.eigen.symmetric import buckling_factors, symmetric_modes
 
 __all__ = [
     "BUCKLING_OPTIONS", "INCREMENT", "LINEAR_STATIC_OPTIONS", "MODES_OPTIONS", "check_linear", "respond",
@@ -249,7 +247,7 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
                 f'Step "{name}": modes near a frequency or in a band need joints that can be eliminated, which those '
                 "of this large mechanism cannot; ask for the lowest"
             )
-        found = symmetric_modes(K, M, G, options["count"])
+        found = real_modes(K, M, options["count"], G=G)
         found.vectors[:] /= np.sqrt(np.einsum("ik,ik->k", found.vectors, M @ found.vectors))
     elif options["component_cutoff"] is not None:
         from fem_mbs.analysis.components.synthesis import component_modes
@@ -288,7 +286,7 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
             warnings.append(
                 f"{found.expected} modes lie below the highest found, but only {len(f)} were found; ask for more"
             )
-    if hasattr(found, "backward"):
+    if not G.shape[0]:
         extra["backward_errors"] = found.backward.tolist()
         extra["shifts"] = [float(s) for s in found.shifts]
         extra["factorisations"], extra["solves"] = found.effort.factorisations, found.effort.solves
@@ -371,29 +369,27 @@ def run_buckling(linear: Linearised, options: dict[str, Any], name: str) -> tupl
     skew = abs(Kg - Kg.T)
     asymmetry = float(skew.max() / max(abs(Kg).max(), 1e-300)) if Kg.nnz else 0.0
     warnings = linear.redundancy
-    if asymmetry > _ASYMMETRIC or unsymmetric:
+    unpotential = asymmetry > _ASYMMETRIC or unsymmetric
+    if unpotential:
         what = "stiffness at the state" if unsymmetric else f"geometric stiffness by {asymmetry:.2g}"
         warnings.append(
             f"the {what} is unsymmetric: loads without a potential; the factors are loads of divergence, flutter may "
             "come first, which complex_modes about loaded states tells"
         )
     extra: dict[str, Any] = {}
-    if asymmetry > _ASYMMETRIC or unsymmetric:
-        K = linear.whole_stiffness
-        found = unsymmetric_buckling(K, Kg, linear.rows, options["count"], options["sign"])
-        if found.complex:
-            extra["complex_factors"] = found.complex
-    elif linear.rows.shape[0]:
-        found = buckling_factors(K, Kg, linear.rows, options["count"])
-    else:
-        found = linear_buckling(K, 0.5 * (Kg + Kg.T), options["count"], sign=options["sign"], check=options["check"])
-        if found.expected is not None:
-            extra["count_check"] = {"expected": int(found.expected), "found": len(found.factors)}
-            if found.expected > len(found.factors):
-                warnings.append(
-                    f"{found.expected} factors lie up to the last one found, but only {len(found.factors)} were asked "
-                    "for or found; ask for more"
-                )
+    K = linear.whole_stiffness if unpotential else K
+    found = linear_buckling(
+        K, Kg, options["count"], sign=options["sign"], check=options["check"], G=linear.rows, symmetric=not unpotential
+    )
+    if found.complex:
+        extra["complex_factors"] = found.complex
+    if found.expected is not None:
+        extra["count_check"] = {"expected": int(found.expected), "found": len(found.factors)}
+        if found.expected > len(found.factors):
+            warnings.append(
+                f"{found.expected} factors lie up to the last one found, but only {len(found.factors)} were asked "
+                "for or found; ask for more"
+            )
     summary = {
         "load_factors": found.factors.tolist(),
         "residuals": found.residuals.tolist(),
