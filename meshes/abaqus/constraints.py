@@ -64,7 +64,7 @@ def equation(deck, card: Card) -> None:
 
 
 def dof_of(row: Row, fields: list[str], i: int) -> int:
-    """A direction 1..6."""
+    """Return a direction 1..6."""
     d = row.whole(fields, i, "direction")
     if not 1 <= d <= 6:
         row.fail(f"the direction is {d}; give 1 to 6")

@@ -46,14 +46,14 @@ class MaterialDraft:
     others: list[str] = field(default_factory=list)
 
     def done(self) -> Material:
-        """The finished material."""
+        """Return the finished material."""
         return Material(
             self.name, self.elastic, self.density, self.expansion, self.damping, tuple(self.others), where(self.card)
         )
 
 
 def where(at: Card | Row) -> str:
-    """File and line, for messages."""
+    """Return file and line, for messages."""
     return f"{at.file}, line {at.line}"
 
 
@@ -76,7 +76,8 @@ _EXPANSION = {"ISO": ("isotropic", 1), "ORTHO": ("orthotropic", 3), "ANISO": ("a
 
 
 def _temperature_table(card: Card, n: int, what: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of n constants and a temperature, eight entries to a line: (m, n) and (m,) with NaN for none given."""
+    """Return rows of n constants and a temperature, eight entries to a line: (m, n) and (m,) with NaN for none
+    given."""
     lines = list(card.rows())
     per_row = -(-(n + 1) // 8)  # lines of one row
     if not lines:
@@ -178,7 +179,7 @@ def check_axes(row: Row, system: str, a: np.ndarray, b: np.ndarray) -> None:
 
 
 def _members(deck, card: Card, families: tuple[str, ...]) -> tuple[str, np.ndarray]:
-    """The element set of a section, checked for families that cannot have it."""
+    """Return the element set of a section, checked for families that cannot have it."""
     name = card.need("ELSET")
     ids = deck.mesh.elset(card, name)
     for block in deck.mesh.blocks:

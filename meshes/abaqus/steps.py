@@ -36,7 +36,7 @@ class StepDraft:
         self.new: set[str] = set()
 
     def done(self) -> Step:
-        """The finished step."""
+        """Return the finished step."""
         if self.procedure is None:
             self.card.fail("the step has no procedure; add *STATIC, *FREQUENCY, *BUCKLE, *DYNAMIC ...")
         if not self.values["amplitude"]:
@@ -249,7 +249,7 @@ def boundary(deck, card: Card) -> None:
 
 
 def _directions(first: float, last: float) -> bool:
-    """Whether these are directions 1 to 6, or one of them and 0."""
+    """Return whether these are directions 1 to 6, or one of them and 0."""
     return first in range(1, 7) and (last == 0 or (last in range(1, 7) and first <= last))
 
 

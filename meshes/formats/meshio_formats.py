@@ -122,7 +122,7 @@ def _families(table: dict[int, list[str]]) -> dict[str, list[int]]:
 
 
 def _axes(kind: str, x: np.ndarray) -> np.ndarray:
-    """Directions (n, dim, dim) of the local coordinates in the middle of cells with corners x (n, k, dim)."""
+    """Return directions (n, dim, dim) of the local coordinates in the middle of cells with corners x (n, k, dim)."""
     if kind in ("triangle", "tetra"):
         return x[:, 1:] - x[:, :1]
     if kind == "quad":
@@ -139,7 +139,7 @@ def _axes(kind: str, x: np.ndarray) -> np.ndarray:
 
 
 def settled(kind: str, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Cells (n, k) with their nodes in our order: none inside out, mid-side nodes on their edges.
+    """Return cells (n, k) with their nodes in our order: none inside out, mid-side nodes on their edges.
 
     Plane cells are mirrored only in a mesh in the x-y plane: elsewhere they have no wrong side.
     """
@@ -170,7 +170,7 @@ def settled(kind: str, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def _edges(kind: str) -> dict[int, tuple[int, int]]:
-    """Mid-side node of a quadratic cell -> the corners of its edge."""
+    """Return mid-side node of a quadratic cell -> the corners of its edge."""
     edges = {}
     if DIMENSION[kind] == 2:
         return {nodes[2]: nodes[:2] for _, nodes in FACETS[kind]}

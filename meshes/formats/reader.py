@@ -144,7 +144,7 @@ class Found:
                 raise MeshError(f"{self.where}: a cell names point {wrong} of {n} (from 0); save it anew")
 
     def facet_sets(self) -> dict[str, list[tuple[int, np.ndarray, np.ndarray]]]:
-        """Facets of the cells of the highest dimension that cells one dimension lower, in sets, lie on."""
+        """Return facets of the cells of the highest dimension that cells one dimension lower, in sets, lie on."""
         top = max(DIMENSION[block.kind] for block in self.blocks)
         found = dict(self.sides)
         if top == 1:
@@ -264,7 +264,7 @@ def _read_msh(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
 
 
 def _merged_22(index: GmshIndex, cells: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Format 2.2 repeats a cell for each of its groups: the rows to keep, and for each row its place among them.
+    """Return format 2.2 repeats a cell for each of its groups: the rows to keep, and for each row its place among them.
 
     A cell repeated within one group is a second cell (two trusses side by side), and is kept.
     """
@@ -301,7 +301,7 @@ def _through_meshio(index: GmshIndex, where: str):
 
 
 def _runs(index: GmshIndex, raw) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
-    """(type, indices of the cells in the file, nodes (n, k)) of runs of one type, in the order of the file."""
+    """Yield (type, indices of the cells in the file, nodes (n, k)) of runs of one type, in the order of the file."""
     start = 0
     for kind, run in groupby(raw.cells, key=lambda block: block.type):
         nodes = np.concatenate([np.asarray(block.data, dtype=np.int64) for block in run])
@@ -338,8 +338,8 @@ def _read_vtu(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
 
 
 def from_meshio(where: str, form: str, raw, kinds: dict[str, str]) -> tuple[Found, list[tuple[int, str, int]], int]:
-    """Points and cells of what meshio has read, numbered from 0; which of its blocks were kept (block of the file, its
-    type, block of the mesh, -1: vertices), and the number of cells in the file."""
+    """Return points and cells of what meshio has read, numbered from 0; which of its blocks were kept (block of the
+    file, its type, block of the mesh, -1: vertices), and the number of cells in the file."""
     points = np.asarray(raw.points)
     if points.ndim != 2 or points.shape[1] not in (2, 3) or points.dtype.kind not in "fiu":
         raise MeshError(f"{where}: points must have 3 coordinates each; save it anew")
@@ -386,7 +386,7 @@ def add_arrays(found: Found, raw, kept: list[tuple[int, str, int]]) -> None:
 
 
 def _set_values(arrays: list[np.ndarray]) -> tuple[list[tuple[int, Callable[[str], str]]], str]:
-    """The values of an array that make sets, each with the name it gives, and why there are none."""
+    """Return the values of an array that make sets, each with the name it gives, and why there are none."""
     if any(a.dtype.kind not in "iub" or a.size != len(a) for a in arrays):
         return [], "not whole numbers of one component"
     values = np.unique(np.concatenate([np.ravel(a).astype(np.int64) for a in arrays])) if arrays else np.empty(0)

@@ -46,7 +46,7 @@ class Part:
     substructure: Substructure
 
     def reduce(self, A: csr_matrix) -> csr_matrix:
-        """A matrix over the dofs of nodes in the independent ones of the component."""
+        """Return a matrix over the dofs of nodes in the independent ones of the component."""
         A = A[self.dofs][:, self.dofs]
         return csr_matrix(self.T.T @ A @ self.T)
 
@@ -85,8 +85,8 @@ class Assembly:
         return sum(part.substructure.size for part in self.parts)
 
     def shapes(self, vectors: np.ndarray | None = None, count: int | None = None) -> np.ndarray:
-        """Displacements (N, k) of all dofs of the model for amplitudes (n_p, k); None: of the first ``count`` system
-        modes (all), of unit modal mass."""
+        """Return displacements (N, k) of all dofs of the model for amplitudes (n_p, k); None: of the first ``count``
+        system modes (all), of unit modal mass."""
         vectors = self.coupled.vectors[:, :count] if vectors is None else vectors
         whole = np.zeros((self.linear.system.n_dof, vectors.shape[1]))
         for c in reversed(range(len(self.parts))):  # of shared dofs the first component has the word
@@ -94,8 +94,8 @@ class Assembly:
         return whole
 
     def full_modes(self, count: int, changes: tuple[csr_matrix, csr_matrix] | None = None) -> np.ndarray:
-        """Frequencies (count,) [Hz] of the whole model without reduction, for comparison; ``changes`` of its stiffness
-        and mass over the dofs of nodes."""
+        """Return frequencies (count,) [Hz] of the whole model without reduction, for comparison; ``changes`` of its
+        stiffness and mass over the dofs of nodes."""
         from fem_mbs.solvers.eigen.modes import real_modes
         from fem_mbs.solvers.eigen.symmetric import symmetric_modes
 
@@ -119,7 +119,7 @@ def assemble_components(
     cutoff: float | Mapping[str, float] | None = None,
     modes: int | Mapping[str, int] | None = None,
 ) -> Assembly:
-    """Component modes of a model, coupled (Hutton & Smith 1993, equations 1 to 3).
+    """Return component modes of a model, coupled (Hutton & Smith 1993, equations 1 to 3).
 
     Args:
         model: with components (`Model.component`).
@@ -135,8 +135,8 @@ def assemble_components(
 
 
 def component_modes(linear: Linearised, cutoff: float, count: int, owner: str) -> tuple[RealModes, dict]:
-    """The ``count`` lowest modes of a model by synthesis of its components, over the unknowns of problems, and what a
-    summary says of it.
+    """Return the ``count`` lowest modes of a model by synthesis of its components, over the unknowns of problems, and
+    what a summary says of it.
 
     Raises:
         AnalysisError: the state is not the start without loads, the mechanism is too large for elimination, or as
@@ -324,7 +324,7 @@ class _Split:
             self.parts.append(part)
 
     def _inner(self, name: str, own: np.ndarray, A: csr_matrix, rows: np.ndarray) -> csr_matrix:
-        """u = T q of a component by the constraints within it."""
+        """Return u = T q of a component by the constraints within it."""
         if not rows.size:
             return identity(own.size, format="csr")
         preferred = self.linear._preferred()[rows]

@@ -20,7 +20,7 @@ _DUST = 1e-6
 
 
 def rigid_motions(linear: Linearised, K: csr_matrix, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit motions (N, m) of the whole part and the combinations (m, r) of them that nothing resists."""
+    """Return unit motions (N, m) of the whole part and the combinations (m, r) of them that nothing resists."""
     system, dim = linear.system, linear.system.dimension
     n = system.nodes.x.shape[0]
     places = np.zeros((n, 3))

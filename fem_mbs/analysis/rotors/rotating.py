@@ -46,7 +46,8 @@ def steady_rotation(
     compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None,
     matrices: Matrices | None = None,
 ) -> Linearisation:  # fmt: skip
-    """The model about the state in which it turns steadily, nearest to a given one; increments in the fixed frame.
+    """Return the model about the state in which it turns steadily, nearest to a given one; increments in the fixed
+    frame.
 
     Raises:
         ModelError: joints or motions do not let it turn so.
@@ -102,7 +103,7 @@ def _rounding(lin: Linearisation) -> np.ndarray:
 
 
 def _free_spin(lin: Linearisation, rounding: np.ndarray) -> int:
-    """A dof that tells how far a rotor has turned which nothing holds or drives; -1 where something does.
+    """Return a dof that tells how far a rotor has turned which nothing holds or drives; -1 where something does.
 
     It is held while the state is sought: all angles are as good, and away from equilibrium centrifugal forces would
     turn it on.
@@ -151,7 +152,7 @@ class _Tangent:
         self.solve = _factored(A[d][:, d], csr_matrix(G[keep]), csr_matrix(columns)[:, keep])
 
     def step(self, force: np.ndarray) -> np.ndarray:
-        """Increments u (N,) of A u + G^T y = -f, G u = -g with what a state leaves, (f, g) (N,)."""
+        """Return increments u (N,) of A u + G^T y = -f, G u = -g with what a state leaves, (f, g) (N,)."""
         lin = self.lin
         gap = np.zeros(lin.constraints.shape[0])
         gap[: lin.system.n_dof - 1 - lin.first] = force[lin.first : -1]
@@ -166,7 +167,7 @@ class _Tangent:
 
 
 def _factored(A, G, columns=None) -> Callable[[np.ndarray], np.ndarray]:
-    """u (n,) of A u + columns y = f, G u = g as a function of (f, g); what moves freely stays."""
+    """Return u (n,) of A u + columns y = f, G u = g as a function of (f, g); what moves freely stays."""
     n = A.shape[0]
     size = abs(A).max(axis=1).toarray().ravel() * abs(A).max(axis=0).toarray().ravel()
     size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0) ** 0.25
@@ -218,7 +219,7 @@ def _check_velocities(lin: Linearisation) -> None:
 
 
 def turned(lin: Linearisation, angle: float) -> Linearisation:
-    """The same about the state in which the rotor has turned by an angle [rad] more; in the same frame."""
+    """Return the same about the state in which the rotor has turned by an angle [rad] more; in the same frame."""
     system, rotation = lin.system, lin.rotation
     state = system.initial_state()
     s = lin.state
@@ -246,7 +247,8 @@ def turned(lin: Linearisation, angle: float) -> Linearisation:
 
 
 def rotation_of(compiled: CompiledModel, rotor: Rotor, speed: float) -> Rotation:
-    """The steady rotation of a rotor of the model at a speed [rad/s]: of its nodes, as far as anything is there."""
+    """Return the steady rotation of a rotor of the model at a speed [rad/s]: of its nodes, as far as anything is
+    there."""
     n = compiled.system.nodes.x.shape[0]
     used, nodes = np.zeros(n, bool), np.zeros(n, bool)
     for block in compiled.system.blocks:
@@ -256,7 +258,7 @@ def rotation_of(compiled: CompiledModel, rotor: Rotor, speed: float) -> Rotation
 
 
 def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
-    """The linearisation in a frame where its coefficients are constant, so that it has eigenvalues.
+    """Return the linearisation in a frame where its coefficients are constant, so that it has eigenvalues.
 
     Args:
         lin: about a state; where nothing turns steadily (no rotation, or one of speed zero), it is as it is.
@@ -335,8 +337,8 @@ def _check_steady(lin: Linearisation, there: Linearisation) -> None:
 
 
 def _slow_motions(lin: Linearisation) -> np.ndarray:
-    """Motions (N, k) of the lowest frequencies of M and the symmetric part of K, roughly: two subspace iterations about
-    the speed of the rotor."""
+    """Return motions (N, k) of the lowest frequencies of M and the symmetric part of K, roughly: two subspace
+    iterations about the speed of the rotor."""
     M, _, K, G, T = lin.problem()
     w2 = lin.rotation.speed**2
     A = 0.5 * (K + K.T) + w2 * M

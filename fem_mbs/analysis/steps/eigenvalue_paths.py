@@ -78,8 +78,8 @@ class EigenvaluePath:
         return np.full((rows, self.count, 2), np.nan)
 
     def here(self, **instant: float) -> np.ndarray:
-        """Eigenvalues (1, count, 2), real and imaginary parts [1/s], of the present state of the run; NaN beyond the
-        last. ``instant``: where this is, for the summary.
+        """Return eigenvalues (1, count, 2), real and imaginary parts [1/s], of the present state of the run; NaN beyond
+        the last. ``instant``: where this is, for the summary.
 
         Raises:
             ModelError, AnalysisError: the state cannot be linearised, or they are not found.
@@ -106,8 +106,8 @@ class EigenvaluePath:
         return values[None]
 
     def _places(self, shapes: np.ndarray, p: np.ndarray, mass) -> tuple[np.ndarray, np.ndarray]:
-        """Which of the shapes (N, k) with eigenvalues p (k,) go on, and in which columns: the assignment of greatest
-        likeness to those before.
+        """Return which of the shapes (N, k) with eigenvalues p (k,) go on, and in which columns: the assignment of
+        greatest likeness to those before.
 
         A few more than wanted are looked at: where a pair becomes two real eigenvalues, the one that decays shall not
         push out another branch.  What grows always stays.

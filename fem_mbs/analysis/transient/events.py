@@ -52,7 +52,7 @@ class _Watched:
         return np.asarray(rows, float)[:, self.column] - self.event.value
 
     def passes(self, values: np.ndarray) -> int:
-        """First row in which the value is passed in the wanted direction, or -1."""
+        """Return first row in which the value is passed in the wanted direction, or -1."""
         sides = np.concatenate(([self.side], np.where(values >= 0.0, 1, -1)))
         if sides[0] == 0:
             sides[0] = sides[1]
@@ -112,13 +112,13 @@ class Events:
         return [f if acts else np.zeros_like for f, acts in zip(given, self.acting, strict=True)]
 
     def laws(self) -> CompiledModel:
-        """The compiled model with what does not act set to zero."""
+        """Return the compiled model with what does not act set to zero."""
         silent = make_function(0.0)
         laws = [f if acts else silent for f, acts in zip(self.compiled.functions, self.acting, strict=True)]
         return replace(self.compiled, functions=laws)
 
     def first(self, chunk: Chunk) -> int:
-        """First row of a chunk in which an event happens, or -1."""
+        """Return first row of a chunk in which an event happens, or -1."""
         rows = [w.passes(w.values(chunk.record, chunk.ledger)) for w in self.watched]
         rows = [row for row in rows if row >= 0]
         return min(rows) if rows else -1
@@ -146,7 +146,7 @@ class Events:
         return stop, moved
 
     def _law(self, event: Event, index: int, load: bool, t: float):
-        """The event's function of the time since the event; of drivers on top of where they are."""
+        """Return the event's function of the time since the event; of drivers on top of where they are."""
         delayed = {"kind": "scaled", "function": event.function, "delay": t}
         if load:
             return make_function(delayed, name=event.name)
@@ -211,7 +211,7 @@ def run_events(
 
 
 def _entries(stepping: Stepping, mask: np.ndarray) -> list[int]:
-    """Places in `State.work` of what follows the functions of ``mask`` (n_fun,): joints, then motions."""
+    """Return places in `State.work` of what follows the functions of ``mask`` (n_fun,): joints, then motions."""
     found = []
     for block in stepping.compiled.blocks:
         if block.type.multipliers and "function" in block.type.par:
@@ -231,7 +231,7 @@ def _joined(chunks: list[Chunk]) -> Chunk:
 
 
 def _locate(events: Events, stepping: Stepping) -> tuple[float, list[_Watched], Chunk]:
-    """The part of the next step at whose end the first event happens, the events there, and that part's rows.
+    """Return the part of the next step at whose end the first event happens, the events there, and that part's rows.
 
     The state is that of this end, just beyond the event; of its start where that is nearer than 1e-10 h.
     """

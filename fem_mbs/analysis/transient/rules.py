@@ -129,7 +129,7 @@ _COARSEST = 0.1
 
 
 def weights(rule: str, settings: Any) -> Weights:
-    """Weights of a rule (a name of RULES, or "static") for settings with the attributes of OPTIONS."""
+    """Return weights of a rule (a name of RULES, or "static") for settings with the attributes of OPTIONS."""
     if rule == "newmark":
         return Weights(settings.beta, settings.gamma)
     if rule == "hht":
@@ -153,7 +153,7 @@ def promise(rule: str, settings: Any) -> Promise:
 
 
 def verdict(rule: str, settings: Any, totals: Mapping[str, float]) -> tuple[list[str], list[str]]:
-    """Warnings and failures: whether the energy of a run closes to what its rule promises.
+    """Return warnings and failures: whether the energy of a run closes to what its rule promises.
 
     Args:
         totals: "gain" and "loss", the largest positive and negative closing errors [J], "scale", the energy that was

@@ -155,8 +155,8 @@ class Stepping:
         self.recent = np.full((_KEPT, np.count_nonzero(self.alternating)), np.nan)
 
     def _alternating(self) -> np.ndarray:
-        """Recorded values (n_record,) bool that hang on multipliers or accelerations: of joints, of what is prescribed,
-        and section forces of what has inertia along it."""
+        """Return recorded values (n_record,) bool that hang on multipliers or accelerations: of joints, of what is
+        prescribed, and section forces of what has inertia along it."""
         source, index = self.compiled.system.record.T
         found = source == S.REC_REACTION
         for block, row in zip(self.compiled.blocks, self.compiled.system.table, strict=True):
@@ -167,7 +167,7 @@ class Stepping:
 
     # --- controls --------------------------------------------------------------------------------------------------
     def control(self, h: float) -> np.ndarray:
-        """The control values of a step of length h."""
+        """Return the control values of a step of length h."""
         w = self.weights
         ctl = np.zeros(C.N_CTL)
         ctl[C.H] = h
@@ -187,7 +187,7 @@ class Stepping:
         return ctl
 
     def evaluate(self, t0: np.ndarray, tm: np.ndarray, t1: np.ndarray) -> np.ndarray:
-        """Values of all time functions at start, middle and end of the steps, (n, n_fun, 3)."""
+        """Return values of all time functions at start, middle and end of the steps, (n, n_fun, 3)."""
         funs = np.empty((t0.size, max(len(self.functions), 1), 3))
         for i, f in enumerate(self.functions):
             funs[:, i, C.T0], funs[:, i, C.T1] = f(t0), f(t1)
@@ -231,7 +231,7 @@ class Stepping:
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
 
     def round_off(self) -> float:
-        """Energy [J] that round-off of the coordinates amounts to, in strains and, over a step, in speeds."""
+        """Return energy [J] that round-off of the coordinates amounts to, in strains and, over a step, in speeds."""
         system, now = self.compiled.system, np.array([self.t0])
         fun = self.evaluate(now, now, now)[0]
         # of a tangent h^2/2 K + M ..; that of the explicit rule is M alone
@@ -245,7 +245,7 @@ class Stepping:
         return total / over
 
     def energies(self, fun) -> np.ndarray:
-        """Ledger row of the present state (row 0)."""
+        """Return ledger row of the present state (row 0)."""
         state = self.state
         for a in (state.Q, state.D, state.V, state.DD):
             a[1] = a[0]
@@ -256,7 +256,7 @@ class Stepping:
         return row
 
     def pack(self, rows: np.ndarray, works: np.ndarray) -> np.ndarray:
-        """Ledger rows with works since the start and the closing error."""
+        """Return ledger rows with works since the start and the closing error."""
         out = np.zeros((rows.shape[0], len(LEDGER_COLUMNS)))
         out[:, 0:3] = rows[:, _ENERGIES]
         out[:, 3:6] = works
@@ -284,7 +284,7 @@ class Stepping:
         )
 
     def chunk_length(self, seconds_per_step: float, remaining: int) -> int:
-        """Steps of the next chunk: a fraction of a second of work, bounded memory, no restart point passed."""
+        """Return steps of the next chunk: a fraction of a second of work, bounded memory, no restart point passed."""
         n = remaining
         if seconds_per_step > 0.0:
             n = min(n, max(1, int(_CHUNK_SECONDS / seconds_per_step)))
@@ -330,7 +330,8 @@ class Stepping:
         on_chunk(chunk)
 
     def partial(self, part: float) -> Chunk:
-        """A part of the next step, 0 < part <= 1, from a first guess by the velocities; the count of steps stays.
+        """Return a part of the next step, 0 < part <= 1, from a first guess by the velocities; the count of steps
+        stays.
 
         Where a node turns too far in it, it is made in smaller ones; the results look like those of one.
 
@@ -398,7 +399,7 @@ class Stepping:
         return output, t, answer
 
     def _as_one(self, chunk: Chunk) -> Chunk:
-        """The results of consecutive equal parts of a step as those of one."""
+        """Return the results of consecutive equal parts of a step as those of one."""
         record = chunk.record[-1:].copy()
         if self.two_state:  # what belongs to the middle of the parts: the mean is that of the whole
             record[:, self.middle_values] = chunk.record[:, self.middle_values].mean(axis=0)
@@ -467,7 +468,7 @@ class Stepping:
             self.counter[S.REFACTOR] = 1
 
     def _steadied(self, record: np.ndarray) -> np.ndarray:
-        """Rows (n, n_record) without what alternates in them.
+        """Return rows (n, n_record) without what alternates in them.
 
         Constraints at the ends of steps leave the accelerations of Newmark's undamped rules an error (-1)^n (a + b n),
         of the order of themselves at any h (Cardona & Geradin 1989, doi:10.1016/0045-7949(89)90050-9).  Of the values
@@ -582,7 +583,7 @@ class Stepping:
         return float(self.time(self.step)), self.h
 
     def place(self) -> str:
-        """The step to be made, for messages."""
+        """Return the step to be made, for messages."""
         t, h = self.span()
         return f"{self.rule} step {self.step + 1} at t = {t:.6g} s (h = {h:.3g} s)"
 
