@@ -278,7 +278,7 @@ def _print(lines: _Lines, match: re.Match, state: tuple[int, int, int], here: in
 
 
 def _skip_titles(lines: _Lines) -> None:
-    """To the first row of numbers, over the titles of the columns."""
+    """Skip the column titles to the first row of numbers."""
     for k in range(lines.at, min(lines.at + 12, len(lines.text))):
         text = lines.text[k]
         if text.strip() and _row(text, 0) is not None:

@@ -555,7 +555,8 @@ class Deck(_Frozen):
         return tuple(s for s in self.sections if isinstance(s, kind))
 
     def section_index(self, ids: np.ndarray) -> np.ndarray:
-        """For each of these elements the index (m,) into ``sections`` that counts: of the last that names it, or -1."""
+        """Return for each of these elements the index (m,) of its valid entry in ``sections``: of the last that names
+        it, or -1."""
         out = np.full(len(ids), -1)
         for k, entry in enumerate(self.sections):
             out[np.isin(ids, entry.elements)] = k

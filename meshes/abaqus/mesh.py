@@ -248,7 +248,7 @@ class DeckMesh:
         self.element_ids = ids
 
     def element_place(self, element: int) -> Row:
-        """Where the element is defined."""
+        """Return file and line of the definition of the element."""
         for group in self._groups:
             at = np.flatnonzero(group.ids == element)
             if len(at):
@@ -508,7 +508,7 @@ def _free_faces(block: ElementBlock, at: np.ndarray, table: dict[str, np.ndarray
 
 
 def _place_of(parts: list, k: int) -> Row:
-    """Where the k-th node of all *NODE cards stands."""
+    """Return file and line of the k-th node of all *NODE cards."""
     for card, table, own, _ in parts:
         if k < len(own):
             return table.at(card, k)

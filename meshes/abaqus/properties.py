@@ -134,7 +134,7 @@ def damping(deck, card: Card) -> None:
 
 
 def other_of_material(deck, card: Card) -> None:
-    """A law that is not used: kept by name with its material."""
+    """Record the name of an unused law with its material."""
     deck.material(card).others.append(card.keyword)
     card.taken.update(card.params)
     deck.log.add("keyword", card.keyword, card, reason=f"of the material {deck.material(card).name}, is not used")
@@ -168,7 +168,7 @@ def orientation(deck, card: Card) -> None:
 
 
 def check_axes(row: Row, system: str, a: np.ndarray, b: np.ndarray) -> None:
-    """Two points must give axes."""
+    """Refuse two points that define no axes."""
     if system == "rectangular" and np.linalg.norm(np.cross(a, b)) <= 1e-12 * np.linalg.norm(a) * np.linalg.norm(b):
         row.fail("a and b lie on one line through the origin; they give no axes")
     if system == "cylindrical" and np.array_equal(a, b):
@@ -362,7 +362,7 @@ def membrane_section(deck, card: Card) -> None:
 
 
 def section_not_used(deck, card: Card) -> None:
-    """Sections of elements that are not used, and of surfaces without stiffness."""
+    """Note sections of elements that are not used, and of surfaces without stiffness."""
     deck.cover(card.keyword, deck.mesh.elset(card, card.need("ELSET")))
     card.taken.update(card.params)
     deck.log.add("keyword", card.keyword, card)
@@ -399,7 +399,7 @@ def dashpot(deck, card: Card) -> None:
 
 
 def _law(deck, card: Card, make, name: str, ids: np.ndarray, what: str) -> None:
-    """The line of directions (SPRING1 and SPRING2; empty or left out for SPRINGA), then the law.
+    """Read the line of directions (SPRING1 and SPRING2; empty or left out for SPRINGA), then the law.
 
     CalculiX tells the two apart by the decimal point: a first line without one holds directions.
     """

@@ -1,4 +1,4 @@
-"""Reads decks of Abaqus and CalculiX (.inp) into a neutral description.
+"""Read decks of Abaqus and CalculiX (.inp) into a neutral description.
 
     from fem_mbs.meshes.abaqus.reader import read_deck
     deck = read_deck("beam.inp")          # see fem_mbs.meshes.abaqus.deck.Deck
@@ -144,7 +144,7 @@ class _Reading:
         return rows[0]
 
     def check_sections(self) -> None:
-        """Every element of the mechanics of structures has its properties."""
+        """Refuse structural elements without properties."""
         for block in self.mesh.blocks:
             keywords = SECTIONED.get(block.family)
             if keywords is None:
@@ -185,7 +185,7 @@ def _twice(reading: _Reading) -> None:
 
 
 def _properties(section) -> str:
-    """Return all of a section but whose it is."""
+    """Return the values of a section as text, without its element set."""
     values = {f.name: getattr(section, f.name) for f in fields(section) if f.name not in ("elset", "elements", "where")}
     return repr(values)
 

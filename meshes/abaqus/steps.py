@@ -378,7 +378,7 @@ def temperature(deck, card: Card) -> None:
 
 
 def output(deck, card: Card) -> None:
-    """*NODE PRINT, *EL PRINT, *NODE FILE ... : variables, over which set, how often, sums."""
+    """Read *NODE PRINT, *EL PRINT, *NODE FILE ... : variables, over which set, how often, sums."""
     kind = card.keyword.lower()
     variables = tuple(dict.fromkeys(label(f) for _, fields in card.rows() for f in fields if f))
     nset, elset, surface = card.get("NSET"), card.get("ELSET"), card.get("SURFACE")

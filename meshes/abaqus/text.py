@@ -48,7 +48,7 @@ def split_fields(text: str) -> list[str]:
 
 
 def decoded(raw: bytes) -> str:
-    """Text in UTF-8, or in Latin-1 if it is not."""
+    """Return text in UTF-8, or in Latin-1 if it is not."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -195,7 +195,7 @@ class Card:
     # -- data lines
 
     def rows(self, blank: bool = False) -> Iterator[tuple[Row, list[str]]]:
-        """Place and fields of each data line; blank lines are passed over unless asked for."""
+        """Yield place and fields of each data line; skip blank lines unless requested."""
         for piece in self.pieces:
             for k, raw in enumerate(piece.data.split(b"\n")):
                 text = decoded(raw).strip()
@@ -273,7 +273,7 @@ class Row:
 
 
 def short(text: str) -> str:
-    """Text in quotes, cut to what fits in a message."""
+    """Return text in quotes, cut to what fits in a message."""
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 

@@ -311,7 +311,7 @@ class _Cursor:
         return int(line)
 
     def finish(self) -> None:
-        """Nothing but a line break may be left."""
+        """Check that only a line break is left."""
         left = self.content[self._at :].strip(b"\r\n") if self.binary else self._words[self._at :]
         if left:
             self.fail("holds more than it announces: its counts are wrong; save it anew")

@@ -85,7 +85,8 @@ def need(package: str, where: str, form: str) -> None:
 
 
 def _med_groups(found: Found, raw, kept, point_tags, cell_tags) -> None:
-    """MED puts every node and cell into one family, and a family into any number of groups."""
+    """Read the groups of MED, which puts every node and cell into one family, and a family into any number of
+    groups."""
     if point_tags is not None:
         for name, families in _families(raw.point_tags).items():
             nodes = np.flatnonzero(np.isin(point_tags, families))

@@ -80,7 +80,7 @@ def read_mesh(path: str | Path, cells: str = "lines") -> Mesh:
 
 
 def quietly(where: str, read: Callable):
-    """Run a meshio reader: its prints are kept from the terminal, and each of its ways to fail becomes a MeshError.
+    """Run a meshio reader: suppress its prints, and turn each of its failures into a MeshError.
 
     Those are ReadError (often without text), SystemExit, and whatever numpy, struct, zlib or the XML parser raise.
     Gives the result and what was printed.
@@ -284,7 +284,7 @@ def _merged_22(index: GmshIndex, cells: np.ndarray, nodes: np.ndarray) -> tuple[
 
 
 def _through_meshio(index: GmshIndex, where: str):
-    """Let meshio read the nodes and elements; it needs a file of its own for that (np.fromfile)."""
+    """Read the nodes and elements by meshio, which needs a separate file (np.fromfile)."""
     from meshio import gmsh
 
     try:
@@ -363,7 +363,7 @@ def from_meshio(where: str, form: str, raw, kinds: dict[str, str]) -> tuple[Foun
 
 
 def add_arrays(found: Found, raw, kept: list[tuple[int, str, int]]) -> None:
-    """Sets from whole-number arrays of points and cells."""
+    """Add sets from whole-number arrays of points and cells."""
     for name, array in (raw.point_data or {}).items():
         values, why = _set_values([array])
         for value, label in values:

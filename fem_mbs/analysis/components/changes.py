@@ -78,7 +78,8 @@ class Changes:
         return share.base
 
     def _factors(self, share: _Share, alphas: np.ndarray, but: int = -1) -> tuple[float, float]:
-        """What linear parameters (``but`` one) make of stiffness and mass: products, where several act."""
+        """Return the factors of stiffness and mass by linear parameters (except ``but``): products, where several
+        act."""
         acting = [k for k in share.acting if self.parameters[k].linear and k != but]
         return tuple(
             float(np.prod([1.0 + alphas[k] * getattr(self.parameters[k], what) for k in acting]))

@@ -180,7 +180,7 @@ def _assembled(model: Model, cutoff, modes, linear: Linearised | None = None) ->
 
 
 def _setting(model: Model, name: str, cutoff, modes) -> dict:
-    """How many modes of a component are kept, as `Substructure.modes` takes it.
+    """Return the number of modes to keep of a component, as `Substructure.modes` takes it.
 
     Raises:
         ModelError: neither a number nor a cut-off, or both, or one that makes no sense.
@@ -226,7 +226,7 @@ class _Split:
 
     # --- elements --------------------------------------------------------------------------------------------------
     def _deal(self) -> None:
-        """Elements and dofs of components; elements of none whose nodes one has; the others."""
+        """Distribute elements and dofs to components: own elements, links without a component, and the others."""
         model, blocks = self.model, self.system.blocks
         number = {g: c for c, name in enumerate(self.names) for g in model.components[name].groups}
         owner = [np.full(block.size, -1) for block in blocks]
@@ -268,7 +268,7 @@ class _Split:
                 return
 
     def _links(self) -> None:
-        """Stiffness and mass of what joins components, over the dofs where it does."""
+        """Assemble stiffness and mass of the elements that join components, over the dofs of these."""
         if not self.links:
             self.ends, self.link_matrices = np.zeros(0, np.int64), (np.zeros((0, 0)), np.zeros((0, 0)))
             return
@@ -290,7 +290,7 @@ class _Split:
 
     # --- interface -------------------------------------------------------------------------------------------------
     def _interface(self, A: csr_matrix) -> None:
-        """Rows of interface coordinates, eliminations within components, and what they come to."""
+        """Set up the coupling rows of components after the eliminations within them."""
         uses, n = self.uses, len(self.names)
         owner = uses.argmax(axis=0)  # whose displacement a shared dof has in constraints and links
         entries: list[tuple[np.ndarray, ...]] = []  # component, row, dof, coefficient

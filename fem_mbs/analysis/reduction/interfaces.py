@@ -347,7 +347,7 @@ def _of_means(linear: Linearised, owner: str, G: csr_matrix, components):
 
 
 def _check_rank(owner: str, rows: np.ndarray, components) -> None:
-    """Every component, a row each, must move something of its own."""
+    """Check that the components, a row each, are linearly independent."""
     size = np.linalg.norm(rows, axis=1, keepdims=True)
     lost = size[:, 0] <= _LOST * size.max(initial=0.0)
     if not lost.any():

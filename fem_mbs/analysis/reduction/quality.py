@@ -28,8 +28,9 @@ def mass_properties(inertia: np.ndarray, origin: np.ndarray) -> dict[str, Any]:
 
 
 def effective_shares(gravity: np.ndarray, inertia: np.ndarray, mass: np.ndarray, b: int) -> np.ndarray:
-    """Share (3 or 6,) of the mass, and of the moments of inertia, that the component modes move while interfaces
-    accelerate as a rigid whole (held interfaces); ``b``: number of interface components, which come first."""
+    """Return the share (3 or 6,) of the mass, and of the moments of inertia, that the component modes move while
+    interfaces accelerate as a rigid whole (held interfaces); ``b``: number of interface components, which come
+    first."""
     total = inertia.diagonal()
     W = mass[b:, b:]
     if not W.size:

@@ -351,7 +351,7 @@ def _free_modes(K, M, places, modes, cutoff, check, participation) -> tuple[Free
 
 
 def _loose(linear: Linearised, boundary: Boundary, K_zz, error: NotPositiveDefinite) -> str:
-    """What moves without resistance while interfaces are held."""
+    """Describe the free motions of the part while interfaces are held."""
     text = "the part is loose or unstable while its interfaces are held"
     if error.index is not None and error.index < boundary.kept.size:
         dof = int(linear.elimination.free[boundary.kept[error.index]])

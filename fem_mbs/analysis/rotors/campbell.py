@@ -275,7 +275,7 @@ def _mac(known: list[Pair], to: Spectrum) -> np.ndarray:
 
 
 def _predicted(pair: Pair, lin: Linearisation) -> complex:
-    """Where the eigenvalue should be, by its derivative: the two-sided quotient of the new matrices, linearised."""
+    """Predict the eigenvalue by its derivative: the two-sided quotient of the new matrices, linearised."""
     p, x, w = pair.value, pair.right, pair.left.conj()
     m, c, k = (w @ (a @ x) for a in (lin.M, lin.C, lin.K))
     slope = 2.0 * p * m + c
@@ -377,7 +377,7 @@ class Critical:
 
 
 def critical_speeds(spinning: Spinning, branches: Branches, orders: list[float]) -> list[Critical]:
-    """Where Im p = k Omega on branches, between the first and the last speed, by increasing speed."""
+    """Return the speeds where Im p = k Omega on branches, between the first and the last speed, by increasing speed."""
     speeds = branches.speeds
     found = []
     for order in orders:

@@ -96,7 +96,7 @@ def steady_rotation(
 
 
 def _rounding(lin: Linearisation) -> np.ndarray:
-    """What the rounding of places and velocities may leave (N,) of forces, and of constraints."""
+    """Return the residuals (N,) of forces and of constraints that round-off of positions and velocities may cause."""
     size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
     _, damping, stiffness = lin.whole()
     return _ROUNDING * (abs(stiffness) @ size + abs(lin.rotation.speed) * (abs(damping) @ size))
@@ -191,7 +191,7 @@ def _size(system, u: np.ndarray) -> float:
 
 
 def _check_velocities(lin: Linearisation) -> None:
-    """What holds or joins turning nodes must let them turn."""
+    """Check that supports and joints of rotating nodes permit the rotation."""
     system, rotation = lin.system, lin.rotation
     v = lin.velocity()
     size = float(np.abs(v).max(initial=0.0))
@@ -297,7 +297,7 @@ def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
 
 
 def constant_frames(lin: Linearisation) -> dict[str, float]:
-    """By how much, relative, the coefficients change when the rotor turns: in the "fixed" frame, and in the "rotating"
+    """Return the relative change of the coefficients when the rotor turns: in the "fixed" frame, and in the "rotating"
     one.  A frame serves where that is below `CONSTANT`.
 
     Bilinear forms of the matrices are compared along slow motions that the constraints allow, and the constraints
@@ -313,7 +313,7 @@ def constant_frames(lin: Linearisation) -> dict[str, float]:
 
 
 def _check_steady(lin: Linearisation, there: Linearisation) -> None:
-    """A state that turns steadily is in balance after some turn as well.
+    """Check that a steady rotation remains in equilibrium after some rotation.
 
     Raises:
         ModelError: it is not: a force that does not turn bends what turns, or an eccentric part runs in supports that

@@ -212,7 +212,7 @@ class _Static:
         return self.stepping.evaluate(now, now, now)
 
     def record(self, chunk: Chunk, **extra: float) -> None:
-        """A row and a frame of an equilibrium."""
+        """Record a row and a frame of an equilibrium."""
         run = self.run
         chunk.time[:] = run.t
         rows = run.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
@@ -606,7 +606,7 @@ class _Static:
     def loose_start(
         self, problem: _Problem, settings: PathSettings, on_point: Callable[[Point], None]
     ) -> PathSettings:
-        """Where the model is loose at the start of load control, make the first step down the potential."""
+        """Minimise the potential in the first step of load control if the model has unconstrained motions."""
         here = self.factor, self.run.t
         rise = settings.end - self.factor
         first = self.factor + np.sign(rise) * min(settings.size, abs(rise)), self.run.t
@@ -644,7 +644,7 @@ class _Problem:
         self._none = np.zeros(self.system.n_dof)
 
     def restart(self) -> None:
-        """Increments from the present start of the step, none as yet."""
+        """Restart the increments from the present start of the step."""
         state, mult = self.state, self.system.system.kind == S.MULTIPLIER
         state.U[~mult] = 0.0
         state.U[mult] = state.Q[0, mult]
@@ -769,7 +769,7 @@ class _Problem:
         return float((np.abs(self.increment()) * np.sqrt(self.weight)).max(initial=0.0))
 
     def reach(self, factor: float, level: Callable[[float], float], sampled: float) -> float:
-        """How far the tangent at the present configuration says that an increment of the loads moves the model (as
+        """Return the motion by an increment of the loads that the tangent at the present configuration predicts (as
         `size`); infinite where it says nothing, since the model is loose or at a critical point.
 
         ``level(part)`` sets the loads to a part of the increment and returns their factor.

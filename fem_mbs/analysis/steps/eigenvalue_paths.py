@@ -74,7 +74,7 @@ class EigenvaluePath:
         self._shapes: np.ndarray | None = None
 
     def none(self, rows: int = 1) -> np.ndarray:
-        """What stands in rows (rows, count, 2) at which nothing was computed."""
+        """Return the entries (rows, count, 2) of rows without eigenvalues."""
         return np.full((rows, self.count, 2), np.nan)
 
     def here(self, **instant: float) -> np.ndarray:
@@ -128,7 +128,7 @@ class EigenvaluePath:
         return some, place
 
     def story(self) -> dict[str, Any]:
-        """What a restart point must know, beside `shapes`."""
+        """Return the data of a restart point beside `shapes`."""
         return {"instants": self.instants, "values": [v.tolist() for v in self.values]}
 
     @property
@@ -144,7 +144,7 @@ class EigenvaluePath:
         self._shapes = shapes[0] + 1j * shapes[1]
 
     def summary(self) -> dict[str, Any]:
-        """What a summary says: instants, values (null where there are none), and where growth begins."""
+        """Return the entries of a summary: instants, values (null where there are none), and where growth begins."""
         if not self.instants:
             return {}
         values = np.array(self.values)

@@ -259,7 +259,7 @@ class _Points:
                     block.par[first:last, k] = value * original[first:last, k] if p.relative else value
 
     def _applied(self, job) -> None:
-        """Loads that no step has brought in cannot be varied."""
+        """Refuse to vary loads that no step has applied."""
         for i, (mask, weight) in self.loads.items():
             if not (job.loading.factors[mask].any() or (weight and job.loading.weight)):
                 raise ModelError(

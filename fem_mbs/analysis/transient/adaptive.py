@@ -340,7 +340,7 @@ class AdaptiveStepping(Stepping):
         self.energy, self.taken = np.array(data["element energy"]), np.array(data["last record"])
 
     def report(self) -> dict[str, Any]:
-        """What the control did, for the summary."""
+        """Return the statistics of the step control for the summary."""
         return {
             "tolerance": self.tolerance,
             "accepted": self.accepted,

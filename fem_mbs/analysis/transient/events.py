@@ -47,7 +47,7 @@ class _Watched:
     value: float = 0.0
 
     def values(self, record: np.ndarray, ledger: np.ndarray) -> np.ndarray:
-        """How far (n,) the sensor is beyond the value."""
+        """Return the distance (n,) of the sensor beyond the value."""
         rows = self.sensor.evaluate(record[:, self.sensor.first : self.last], ledger)
         return np.asarray(rows, float)[:, self.column] - self.event.value
 
@@ -99,7 +99,7 @@ class Events:
             self.watched.append(_Watched(event, sensors[i], column, last, mask))
 
     def start(self, record: np.ndarray, ledger: np.ndarray) -> None:
-        """Where the sensors stand in the first row; not known of what is measured within steps only."""
+        """Read the sensors in the first row; mid-step sensors have no value there."""
         kinds = self.compiled.system.system.record[:, 0]
         for w in self.watched:
             value = float(w.values(record, ledger)[0])
@@ -108,7 +108,7 @@ class Events:
             w.value, w.side = value, 0 if inside or near else (1 if value > 0.0 else -1)
 
     def functions(self, given: list[Callable]) -> list[Callable]:
-        """Time functions with what does not act set to zero."""
+        """Return the time functions, zero for inactive loads."""
         return [f if acts else np.zeros_like for f, acts in zip(given, self.acting, strict=True)]
 
     def laws(self) -> CompiledModel:
@@ -128,7 +128,7 @@ class Events:
             w.stand(w.values(chunk.record, chunk.ledger))
 
     def fire(self, hits: list[_Watched], t: float) -> tuple[bool, np.ndarray]:
-        """Carry events out; whether the step ends, and the drivers' functions (n_fun,) bool that have changed."""
+        """Execute events; return whether the step ends, and the drivers' functions (n_fun,) bool that have changed."""
         stop = False
         moved = np.zeros(len(self.acting), bool)
         loads = np.asarray(self.compiled.loads, bool)

@@ -143,8 +143,8 @@ def weights(rule: str, settings: Any) -> Weights:
 
 
 def promise(rule: str, settings: Any) -> Promise:
-    """What the ledger of a rule (a name of RULES, or "static") does with settings that have the attributes of
-    OPTIONS."""
+    """Return the promise on the ledger of a rule (a name of RULES, or "static") for settings that have the attributes
+    of OPTIONS."""
     if rule == "static":
         return QUASI_STATIC
     if rule == "newmark" and settings.gamma > 0.5:
@@ -215,7 +215,7 @@ def check_rule(owner: str, options: Mapping[str, Any], given: Mapping[str, Any])
 
 
 def check_explicit(owner: str, system: Any) -> None:
-    """Whether the explicit rule can treat a compiled `System`.
+    """Check that the explicit rule can integrate a compiled `System`.
 
     Raises:
         ModelError: naming what has a multiplier, is driven, or has no mass.

@@ -216,7 +216,7 @@ class Stepping:
 
     # --- the start -------------------------------------------------------------------------------------------------
     def begin(self) -> None:
-        """Element histories, constraint scales and the energy at the start."""
+        """Initialise element histories, constraint scales and the energy."""
         compiled, state = self.compiled, self.state
         for a in (state.Q, state.D, state.V, state.DD):
             a[1] = a[0]
@@ -322,8 +322,8 @@ class Stepping:
                 on_chunk(self._halved_step(problem))
 
     def single(self, on_chunk: Callable[[Chunk], None], funs: np.ndarray | None = None) -> None:
-        """One step, not halved when it fails: for load increments, which their caller cuts; ``funs`` (1, n_fun, 3) are
-        values of the time functions other than those of the time."""
+        """Make one step, not halved when it fails: for load increments, which their caller cuts; ``funs`` (1, n_fun, 3)
+        are values of the time functions other than those of the time."""
         _done, chunk, problem = self._chunk(1, funs)
         if problem:
             self._fail(problem)
@@ -355,7 +355,7 @@ class Stepping:
         return replace(chunk, frame_time=t[-1:] if self.frame_every else t[:0])
 
     def _copies(self) -> list[np.ndarray]:
-        """What a step changes, as it is."""
+        """Return copies of the arrays that a step changes."""
         return [a.copy() for a in self._changed()]
 
     def _back(self, copies: list[np.ndarray]) -> None:
@@ -368,8 +368,8 @@ class Stepping:
         return s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.recent
 
     def _halvings_of_turn(self, part: float = 1.0) -> int:
-        """How often the next step, or a part of it, must be halved for no node to turn by more than a quarter of a turn
-        at the present speeds."""
+        """Return the number of halvings of the next step, or a part of it, for no node to turn by more than a quarter
+        of a turn at the present speeds."""
         rotations = self.compiled.system.rotations
         if not rotations.size:
             return 0
@@ -635,7 +635,7 @@ class Stepping:
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def snapshot(self) -> dict[str, np.ndarray]:
-        """Everything that the next step depends on."""
+        """Return all data that the next step depends on."""
         s = self.state
         return {
             "step": np.int64(self.step),
