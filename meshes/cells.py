@@ -43,7 +43,7 @@ _WEDGE = (
 
 
 def _facets(quadratic, corners: int, kinds: dict[int, str]):
-    """Facets (kind, nodes) of a quadratic cell, or of the linear one with that many corners."""
+    """Return facets (kind, nodes) of a quadratic cell, or of the linear one with that many corners."""
     rows = quadratic if corners == 0 else tuple(tuple(k for k in f if k < corners) for f in quadratic)
     return tuple((kinds[len(f)], f) for f in rows)
 
@@ -66,7 +66,8 @@ FACETS: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {
 
 
 def facets_of(kind: str, cells: np.ndarray, numbers: np.ndarray) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
-    """Facets of cells (m, k) with local numbers (m,), by kind of facet: (kind, rows of the input, nodes (r, nodes))."""
+    """Yield facets of cells (m, k) with local numbers (m,), by kind of facet: (kind, rows of the input, nodes (r,
+    nodes))."""
     table = FACETS[kind]
     for facet_kind in dict.fromkeys(name for name, _ in table):
         mine = [i for i, (name, _) in enumerate(table) if name == facet_kind]
@@ -77,7 +78,7 @@ def facets_of(kind: str, cells: np.ndarray, numbers: np.ndarray) -> Iterable[tup
 
 
 def match_facets(blocks, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which facets of cells have exactly the corner nodes ``wanted`` (m, c).
+    """Return which facets of cells have exactly the corner nodes ``wanted`` (m, c).
 
     Args:
         blocks: (block number, kind, cells (n, k)) to search in.

@@ -22,7 +22,7 @@ __all__ = ["arc", "grid2d", "line", "polyline", "write_msh"]
 
 
 def line(start: Sequence[float], end: Sequence[float], n: int) -> Mesh:
-    """n equal cells from start to end, (2,) or (3,) [m].  Sets: all; points start, end."""
+    """Return n equal cells from start to end, (2,) or (3,) [m].  Sets: all; points start, end."""
     a, b = _point("line", "start", start), _point("line", "end", end)
     n = _count("line", "n", n)
     if np.array_equal(a, b):
@@ -31,7 +31,8 @@ def line(start: Sequence[float], end: Sequence[float], n: int) -> Mesh:
 
 
 def polyline(points: Sequence[Sequence[float]], n_per_segment: int | Sequence[int]) -> Mesh:
-    """Straight segments through the points (m, 2) or (m, 3) [m], each of n cells (one number, or one per segment).
+    """Return straight segments through the points (m, 2) or (m, 3) [m], each of n cells (one number, or one per
+    segment).
 
     Sets: all, segment_1, ...; points start, end, corners (all the given points), corner_1, ...  If the last point is
     the first one, the chain is closed and start and end are one node.
@@ -68,7 +69,7 @@ def arc(
     n: int,
     normal: Sequence[float] = (0.0, 0.0, 1.0),
 ) -> Mesh:
-    """n equal chords of a circle, with all nodes on it.  Sets: all; points start, end.
+    """Return n equal chords of a circle, with all nodes on it.  Sets: all; points start, end.
 
     ``center`` (2,) or (3,) [m], ``radius`` [m]; ``angles`` (first, last) [deg] turn about ``normal`` (3,), counted from
     the projection of the x axis on the circle's plane (of the y axis if the normal is along x).  A difference of 360
@@ -105,7 +106,7 @@ def grid2d(
     origin: Sequence[float] = (0.0, 0.0),
     diagonals: str = "none",
 ) -> Mesh:
-    """A lattice of bars in the x-y plane, for trusses and nets.
+    """Return a lattice of bars in the x-y plane, for trusses and nets.
 
     ``size`` (width, height) [m] in ``cells`` (along x, along y) fields from the lower left corner ``origin``;
     ``diagonals``: "none", "rising" (lower left to upper right), "falling" or "both" (crossing, not connected).
@@ -153,7 +154,8 @@ def grid2d(
 
 
 def _chain(source: str, path: np.ndarray, closed: bool, node_sets=None, cell_sets=None) -> Mesh:
-    """Cells from each point of the path (n + 1, 3) to the next; of a closed path the last point is the first node."""
+    """Return cells from each point of the path (n + 1, 3) to the next; of a closed path the last point is the first
+    node."""
     n = len(path) - 1
     after = np.arange(1, n + 1)
     if closed:
@@ -234,7 +236,7 @@ _GMSH_CODE = {"line2": 1, "line3": 8}
 
 
 def _rows(values: np.ndarray) -> list[str]:
-    """Numbers separated by blanks, floats with the shortest digits that give them back."""
+    """Return numbers separated by blanks, floats with the shortest digits that give them back."""
     return [" ".join(map(repr, row)) for row in values.tolist()]
 
 

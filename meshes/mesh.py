@@ -215,7 +215,7 @@ class Mesh:
         return points + [f"{name}@1" if name in twice else name for name in others]
 
     def _resolve(self, name: str) -> tuple[str, bool, bool]:
-        """The bare name, and whether it is a set of points and of cells or facets."""
+        """Return the bare name, and whether it is a set of points and of cells or facets."""
         cells = self.cell_sets.keys() | self.facet_sets.keys()
         if name in self.node_sets or name in cells:
             return name, name in self.node_sets, name in cells
@@ -233,7 +233,8 @@ class Mesh:
         return name is None or (name == "all" and "all" not in named)
 
     def lines(self, name: str | None = None) -> np.ndarray:
-        """Connectivity (n, 2) int64 of two-node line elements, of one cell set or (None, "all") of the whole mesh.
+        """Return connectivity (n, 2) int64 of two-node line elements, of one cell set or (None, "all") of the whole
+        mesh.
 
         The order is that of the file.  A three-node cell gives two elements, from its first end to its middle node and
         on to its second end: the geometry of a curved cell is kept at all three nodes.
@@ -243,8 +244,8 @@ class Mesh:
         return np.concatenate(halves) if halves else np.empty((0, 2), dtype=np.int64)
 
     def cells_of(self, name: str | None, dimension: int) -> list[tuple[int, np.ndarray]]:
-        """Cells of a dimension, 1 lines, 2 plane, 3 solid, of a cell set or (None, "all") of the whole mesh: block and
-        indices in it, in the order of the file.  Empty only for the whole mesh."""
+        """Return cells of a dimension, 1 lines, 2 plane, 3 solid, of a cell set or (None, "all") of the whole mesh:
+        block and indices in it, in the order of the file.  Empty only for the whole mesh."""
         if self._everything(name):
             return [(b, np.arange(len(k.cells))) for b, k in enumerate(self.blocks) if DIMENSION[k.kind] == dimension]
         bare, _, cells = self._resolve(name)
@@ -265,7 +266,7 @@ class Mesh:
         self._fail(f'set "{name}" holds {held} and no {what} cells; name a {group} group')
 
     def facets(self, name: str) -> tuple[tuple[int, np.ndarray, np.ndarray], ...]:
-        """A facet set: block, cells (m,) in it and local facets (m,)."""
+        """Return a facet set: block, cells (m,) in it and local facets (m,)."""
         bare = name if name in self.facet_sets else name.removesuffix("@1")
         if bare in self.facet_sets:
             return self.facet_sets[bare]
@@ -274,8 +275,8 @@ class Mesh:
         self._fail(f'set "{name}" holds no faces of solids or edges of plane cells; facet sets: {known}')
 
     def nodes_of(self, name: str) -> np.ndarray:
-        """Point indices (n,) int64, ascending, of a node set, of the cells of a cell set, of the facets of a facet set,
-        or of "all" cells."""
+        """Return point indices (n,) int64, ascending, of a node set, of the cells of a cell set, of the facets of a
+        facet set, or of "all" cells."""
         if self._everything(name):
             return np.unique(np.concatenate([np.empty(0, np.int64), *[block.cells.ravel() for block in self.blocks]]))
         bare, points, cells = self._resolve(name)
@@ -290,7 +291,8 @@ class Mesh:
         return np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
 
     def facet_nodes(self, name: str) -> list[tuple[str, np.ndarray]]:
-        """Nodes (m, k) of the facets of a facet set, by kind of facet, ordered so that the normal points outwards."""
+        """Return nodes (m, k) of the facets of a facet set, by kind of facet, ordered so that the normal points
+        outwards."""
         result = []
         for block, cells, facets in self.facets(name):
             kind, table = self.blocks[block].kind, self.blocks[block].cells
@@ -298,7 +300,7 @@ class Mesh:
         return result
 
     def node(self, name: str) -> int:
-        """Index of the only point of a point set; of a name used twice, the point set is meant."""
+        """Return index of the only point of a point set; of a name used twice, the point set is meant."""
         bare, points, _ = self._resolve(name)
         nodes = self.node_sets[bare] if points else self.nodes_of(name)
         if len(nodes) != 1:
@@ -307,7 +309,7 @@ class Mesh:
         return int(nodes[0])
 
     def unreferenced(self) -> np.ndarray:
-        """Indices (n,) int64 of points that no cell and no node set uses."""
+        """Return indices (n,) int64 of points that no cell and no node set uses."""
         used = np.zeros(len(self.points), dtype=bool)
         for block in self.blocks:
             used[block.cells] = True
@@ -316,7 +318,7 @@ class Mesh:
         return np.flatnonzero(~used)
 
     def only_in_cells(self) -> np.ndarray:
-        """Indices (n,) int64 of points that plane and solid cells use, and no line cell and no node set."""
+        """Return indices (n,) int64 of points that plane and solid cells use, and no line cell and no node set."""
         used, others = np.zeros(len(self.points), dtype=bool), np.zeros(len(self.points), dtype=bool)
         for block in self.blocks:
             (used if block.kind in LINE_KINDS else others)[block.cells] = True
@@ -327,7 +329,7 @@ class Mesh:
     # ---- placing -----------------------------------------------------------------------------------------------------
 
     def transformed(self, scale: float = 1.0, rotation=None, translate=None) -> Mesh:
-        """A copy with the points at ``translate + scale * rotation @ x``.
+        """Return a copy with the points at ``translate + scale * rotation @ x``.
 
         ``rotation`` (3, 3) must be a proper rotation; ``translate`` (3,) or (2,) [m].
         """
@@ -350,13 +352,13 @@ class Mesh:
 
 
 def _halves(cells: np.ndarray) -> np.ndarray:
-    """(n, k - 1, 2): the two-node pieces of each cell, in order along it."""
+    """Return (n, k - 1, 2): the two-node pieces of each cell, in order along it."""
     along = cells if cells.shape[1] == 2 else cells[:, [0, 2, 1]]
     return np.stack([along[:, :-1], along[:, 1:]], axis=2)
 
 
 def _integers(values) -> np.ndarray | None:
-    """The values as a fresh int64 array, or None if they are not whole numbers."""
+    """Return the values as a fresh int64 array, or None if they are not whole numbers."""
     try:
         array = np.array(values)
     except ValueError:  # rows of different lengths

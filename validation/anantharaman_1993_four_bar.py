@@ -29,7 +29,7 @@ START = 0.5 * np.pi
 
 
 def build(h: float = 2e-3, duration: float = 5.6, **options) -> Model:
-    """The linkage at phi = pi/2."""
+    """Return the linkage at phi = pi/2."""
     model = Model(3, "four-bar", gravity=(0.0, 0.0, -9.81))
     s = 10.0 - 5.0 * np.sin(START) - np.sqrt(109.0 - (2.0 - 5.0 * np.cos(START)) ** 2)
     ball = np.array([0.0, -5.0 * np.sin(START), 5.0 * np.cos(START)])

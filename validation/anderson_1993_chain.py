@@ -32,7 +32,7 @@ SPIN_INERTIA = 1e-3  # about a rod's axis [kg m2]
 
 
 def places(n: int, closed: bool) -> np.ndarray:
-    """Joints of the chain, (n + 1, 2) [m]."""
+    """Return joints of the chain, (n + 1, 2) [m]."""
     s = np.arange(n + 1.0)
     if not closed:
         return np.column_stack((s, np.zeros(n + 1)))
@@ -45,7 +45,7 @@ def places(n: int, closed: bool) -> np.ndarray:
 def build(
     n: int = 10, closed: bool = False, dimension: int = 2, steps: int = 1000, h: float = 0.01, **options
 ) -> Model:
-    """The chain at rest."""
+    """Return the chain at rest."""
     space = dimension == 3
     name = f"{'closed' if closed else 'open'} chain of {n} rods"
     model = Model(dimension, name, gravity=(0.0, -GRAVITY, ACROSS)[:dimension])
@@ -71,7 +71,7 @@ def build(
 
 
 def reference(n: int = 10, t: float = 1.0) -> dict:
-    """Tip (2,) [m] of the open chain of n rods in the plane after t [s]."""
+    """Return tip (2,) [m] of the open chain of n rods in the plane after t [s]."""
     i = np.arange(n)
     later = n - 1 - np.maximum(i[:, None], i[None, :])  # rods after both
     # both rods before the one that moves: m = 1; half of its own length; its own inertia
@@ -89,7 +89,7 @@ def reference(n: int = 10, t: float = 1.0) -> dict:
 
 
 def gap(solution, n: int, closed: bool, dimension: int) -> float:
-    """Largest distance between points that a joint holds together, over all frames, over the chain's length."""
+    """Return largest distance between points that a joint holds together, over all frames, over the chain's length."""
     frames = solution.steps[0].frames
     P = np.column_stack((places(n, closed), np.zeros(n + 1)))
     x = 0.5 * (P[:-1] + P[1:]) + frames["displacement"]

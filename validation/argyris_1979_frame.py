@@ -27,7 +27,7 @@ CASES = {"B-FRAME": "lateral buckling loads of a right-angle frame, and its post
 
 
 def build(n: int = 10, sense: float = 1.0, strains: str = "exact") -> Model:
-    """The frame with n elements per leg and a unit load; without a step."""
+    """Return the frame with n elements per leg and a unit load; without a step."""
     model = Model(3, "right-angle frame")
     E, nu, t, h = 71240.0, 0.31, 0.6, 30.0
     G = 0.5 * E / (1.0 + nu)
@@ -53,7 +53,7 @@ def reference() -> dict:
 
 
 def critical_load(n: int, sense: float, strains: str = "exact") -> tuple[str, float]:
-    """Kind and load of the first critical point on the nonlinear path."""
+    """Return kind and load of the first critical point on the nonlinear path."""
     model = build(n, sense, strains)
     model.static_step(increments=4, until=1.3 if sense > 0.0 else 0.8, stability=True)
     found = solve(model).steps[0].summary["critical_points"][0]

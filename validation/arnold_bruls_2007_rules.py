@@ -49,7 +49,7 @@ MASS, INERTIA, ARM, STIFFNESS = 2.0, 0.3, 0.8, 15.0
 
 
 def _oscillator(h: float, duration: float, w: float = 1.0) -> Model:
-    """A mass on a weightless bar of axial frequency w, let go stretched by 0.1 m."""
+    """Return a mass on a weightless bar of axial frequency w, let go stretched by 0.1 m."""
     model = Model(2, "oscillator")
     model.section("bar", "stiffness", EA=10.0 * w * w, rhoA=0.0)
     model.line("bar", (0.0, 0.0), (10.0, 0.0), 1)
@@ -63,7 +63,7 @@ def _oscillator(h: float, duration: float, w: float = 1.0) -> Model:
 
 
 def _pendulum(h: float, duration: float) -> Model:
-    """A body on a pin with an elastic joint, let go horizontal with a spin."""
+    """Return a body on a pin with an elastic joint, let go horizontal with a spin."""
     model = Model(2, "elastic pendulum", gravity=(0.0, -GRAVITY))
     model.body("body", (ARM, 0.0), mass=MASS, inertia=INERTIA)
     model.joint("pin", "pin", "body", "ground", point=(0.0, 0.0))
@@ -78,7 +78,7 @@ def _pendulum(h: float, duration: float) -> Model:
 
 
 def _top(h: float, duration: float) -> Model:
-    """The heavy top on a spherical joint at the origin."""
+    """Return the heavy top on a spherical joint at the origin."""
     model = Model(3, "heavy top", gravity=(0.0, 0.0, -GRAVITY))
     model.body("top", TOP_CENTRE, mass=TOP_MASS, inertia=TOP_INERTIA)
     model.joint("pivot", "spherical", "top", "ground", point=(0.0, 0.0, 0.0))
@@ -92,8 +92,8 @@ def _top(h: float, duration: float) -> Model:
 
 
 def build(kind: str, h: float, duration: float, **options) -> Model:
-    """The "oscillator", "pendulum" or "top" in steps of h, or the "free body" of `gonzalez_1996_order`; ``options`` of
-    the step: rule and its parameters."""
+    """Return the "oscillator", "pendulum" or "top" in steps of h, or the "free body" of `gonzalez_1996_order`;
+    ``options`` of the step: rule and its parameters."""
     if kind == "free body":
         model = free_body.build("tumbling", h, duration)
     else:
@@ -103,7 +103,8 @@ def build(kind: str, h: float, duration: float, **options) -> Model:
 
 
 def characteristic(options: dict, wh: float) -> np.ndarray:
-    """Polynomial in z of the rule for d'' + w^2 d = 0: the eigenvalues of its amplification matrix are the roots."""
+    """Return polynomial in z of the rule for d'' + w^2 d = 0: the eigenvalues of its amplification matrix are the
+    roots."""
     rule, g = options["rule"], wh * wh
     if rule in ("midpoint", "decaying"):
         # (z - 1)^2 + (w h)^2/2 (z + 1) ((z + 1)/2 + a (z - 1)) = 0
@@ -128,7 +129,7 @@ def characteristic(options: dict, wh: float) -> np.ndarray:
 
 
 def principal_root(options: dict, wh: float) -> complex:
-    """The root that stands for e^(i w h)."""
+    """Return the root that stands for e^(i w h)."""
     roots = np.roots(characteristic(options, wh))
     return roots[np.argmin(np.abs(roots - np.exp(1j * wh)))]
 
@@ -149,7 +150,7 @@ def pendulum(t: float) -> dict[str, np.ndarray]:
 
 
 def top(t: float) -> dict[str, np.ndarray]:
-    """Places and velocity of the mass centre and a second point, and the force on the pivot at time t."""
+    """Return places and velocity of the mass centre and a second point, and the force on the pivot at time t."""
     from scipy.integrate import solve_ivp
 
     c = TOP_CENTRE
@@ -192,7 +193,7 @@ def check(f: Findings) -> None:
 
 
 def _measured_root(u: np.ndarray) -> complex:
-    """Root z with u_{n+1} - 2 Re(z) u_n + |z|^2 u_{n-1} = 0, by least squares."""
+    """Return root z with u_{n+1} - 2 Re(z) u_n + |z|^2 u_{n-1} = 0, by least squares."""
     A = np.column_stack((u[1:-1], -u[:-2]))
     twice, square = np.linalg.lstsq(A, u[2:], rcond=None)[0]
     return complex(0.5 * twice, np.sqrt(square - 0.25 * twice * twice))

@@ -39,7 +39,7 @@ TURN = 2.0 * np.pi / SPEED
 
 
 def build(angles, along: bool = False, elements: int = 8, turns: int = 2, steps: int = 360) -> Model:
-    """The mechanism, its modes at each of the crank angles [rad] of the turn after ``turns``.
+    """Return the mechanism, its modes at each of the crank angles [rad] of the turn after ``turns``.
 
     ``steps`` per turn; angles are whole multiples of a step.  ``along``: eigenvalues along one transient in between.
     """
@@ -89,7 +89,7 @@ def rigid_mechanism(angle: float, s: np.ndarray) -> tuple[float, np.ndarray, np.
 
 
 def pinned_beam(angle: float, bent: bool = True, terms: int = 6) -> np.ndarray:
-    """Eigenvalues p with Im p > 0 of the pinned beam under N(s), by sines, sorted by |p|.
+    """Return eigenvalues p with Im p > 0 of the pinned beam under N(s), by sines, sorted by |p|.
 
     ``bent``: the forces of inertia bend the rod by w0; what then vibrates across also shortens, u' = -w0' w', the
     slider goes by u(L)/cos, and the rod's end keeps to the guide by w(L) = u(L) tan.
@@ -121,7 +121,7 @@ def pinned_beam(angle: float, bent: bool = True, terms: int = 6) -> np.ndarray:
 
 
 def roots(M: np.ndarray, C: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """p with Im p > 0 of p^2 M + p C + K by QZ, sorted by |p|."""
+    """Return p with Im p > 0 of p^2 M + p C + K by QZ, sorted by |p|."""
     one, none = np.eye(len(M)), np.zeros_like(M)
     p = eig(np.block([[none, one], [-K, -C]]), np.block([[one, none], [none, M]]), right=False)
     p = p[p.imag > 0.0]
@@ -130,7 +130,7 @@ def roots(M: np.ndarray, C: np.ndarray, K: np.ndarray) -> np.ndarray:
 
 # --- the whole mechanism once more -----------------------------------------------------------------------------------
 def residual(q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Lagrange's equations (n, 3) of the rod and the slider: positions and angles q of the nodes, velocities,
+    """Return Lagrange's equations (n, 3) of the rod and the slider: positions and angles q of the nodes, velocities,
     accelerations; analytic, so that complex steps give derivatives."""
     n = len(q) - 1
     length = ROD / n
@@ -172,7 +172,7 @@ def residual(q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
 
 
 def whole_mechanism(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Eigenvalues p with Im p > 0 at a state (n, 3), sorted by |p|."""
+    """Return eigenvalues p with Im p > 0 at a state (n, 3), sorted by |p|."""
     q, v, a = q.astype(complex), v.astype(complex), np.zeros(q.shape, complex)
     held = [0, 1, q.size - 2]  # the pin goes round, the slider keeps its height
     free = np.setdiff1d(np.arange(q.size), held)
@@ -192,7 +192,7 @@ def whole_mechanism(q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def state(angle: float, **options) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and angles of the rod's nodes (n, 3), and their rates, as the transient has left them."""
+    """Return positions and angles of the rod's nodes (n, 3), and their rates, as the transient has left them."""
     model = build([angle], **options)
     lin = linearise(model)
     place = dict(zip(lin.names, lin.dofs, strict=True))
@@ -202,7 +202,7 @@ def state(angle: float, **options) -> tuple[np.ndarray, np.ndarray]:
 
 
 def reference() -> dict:
-    """Frequencies of the pinned rod without axial force [rad/s]."""
+    """Return frequencies of the pinned rod without axial force [rad/s]."""
     k = np.pi * np.arange(1, 3) / ROD
     return {"at rest": k**2 * np.sqrt(E * INERTIA / (DENSITY * AREA))}
 

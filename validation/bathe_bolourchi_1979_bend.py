@@ -24,7 +24,7 @@ CASES = {"B-BEND45": "45-degree bend under an out-of-plane dead load"}
 
 
 def build(n: int = 64, strains: str = "exact", increments: int = 6, curved: bool = False) -> Model:
-    """The bend of n elements, straight ones or initially curved."""
+    """Return the bend of n elements, straight ones or initially curved."""
     model = Model(3, "45-degree bend")
     model.section("square", "stiffness", EA=1e7, GA=5e6, GJ=5e6 / 6.0, EI=1e7 / 12.0, rhoA=0.0, rhoI=0.0)
     model.arc("bend", (100.0, 0.0, 0.0), 100.0, (180.0, 135.0), n)
@@ -41,7 +41,7 @@ def reference() -> dict:
 
 
 def exact() -> np.ndarray:
-    """Tip of the exact beam."""
+    """Return tip of the exact beam."""
     flexibility = np.diag(1.0 / np.array([1e7, 5e6, 5e6, 5e6 / 6.0, 1e7 / 12.0, 1e7 / 12.0]))
     length = 25.0 * np.pi
     start = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])  # ex along y, ey to the centre

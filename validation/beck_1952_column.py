@@ -30,7 +30,7 @@ DAMPING = 1e-3  # [s]
 
 
 def build(load: float, n: int = 10, damping: float = 0.0, count: int = 2) -> Model:
-    """The column of n elements under its load."""
+    """Return the column of n elements under its load."""
     model = Model(2, "Beck's column")
     model.section("column", "stiffness", EA=1e8, EI=1.0, rhoA=1.0, rhoI=0.0)
     model.line("column", (0.0, 0.0), (1.0, 0.0), n)
@@ -43,7 +43,7 @@ def build(load: float, n: int = 10, damping: float = 0.0, count: int = 2) -> Mod
 
 
 def characteristic(p: complex, load: float, damping: float) -> complex:
-    """Determinant of the boundary conditions, over what it is for a beam without motion."""
+    """Return determinant of the boundary conditions, over what it is for a beam without motion."""
     stiffness = 1.0 + damping * p
     root = np.sqrt(complex((load / stiffness) ** 2 - 4.0 * p**2 / stiffness))
     a, b = np.sqrt((-load / stiffness + root) / 2.0), np.sqrt((-load / stiffness - root) / 2.0)
@@ -56,7 +56,7 @@ def characteristic(p: complex, load: float, damping: float) -> complex:
 
 
 def newton(function, x: np.ndarray, steps: int = 40) -> np.ndarray:
-    """Roots of as many real functions as there are unknowns (k,), by differences."""
+    """Return roots of as many real functions as there are unknowns (k,), by differences."""
     for _ in range(steps):
         value = function(x)
         e = 1e-6 * np.maximum(np.abs(x), 1e-3)
@@ -92,7 +92,7 @@ def reference() -> dict:
 
 
 def flutter(x: np.ndarray) -> np.ndarray:
-    """The characteristic equation at p = x0 + i x1 under P = 21."""
+    """Return the characteristic equation at p = x0 + i x1 under P = 21."""
     value = characteristic(complex(*x), 21.0, 0.0)
     return np.array([value.real, value.imag])
 
@@ -103,7 +103,7 @@ def eigenvalues(summary: dict) -> np.ndarray:
 
 
 def discriminant(load: float, n: int) -> tuple[float, float]:
-    """(w1^2 - w2^2)^2 of the two lowest modes, which passes zero where they meet, and their mean w^2."""
+    """Return (w1^2 - w2^2)^2 of the two lowest modes, which passes zero where they meet, and their mean w^2."""
     squares = -(eigenvalues(solve(build(load, n)).steps[-1].summary) ** 2)
     part = squares.real if np.ptp(squares.real) > np.ptp(squares.imag) else squares.imag
     one, two = squares[np.argmin(part)], squares[np.argmax(part)]

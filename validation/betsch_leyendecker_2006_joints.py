@@ -48,7 +48,7 @@ COUPLED = {"gear": ("revolute", "revolute"), "rack": ("revolute", "prismatic"), 
 
 
 def build(kind: str, dimension: int, steps: int) -> Model:
-    """Two links with a body at each outer end, and the joint between their inner ends."""
+    """Return two links with a body at each outer end, and the joint between their inner ends."""
     space = dimension == 3
     model = Model(dimension, f"links on a {kind} joint")
     stiffness = {"EA": 2e4, "GA": 8e3, "rhoA": 1.1}
@@ -72,14 +72,14 @@ def build(kind: str, dimension: int, steps: int) -> Model:
 
 
 def _flight(space: bool, more: float) -> dict:
-    """Velocities that are not those of one rigid body."""
+    """Return velocities that are not those of one rigid body."""
     if space:
         return {"velocity": (0.3, 0.2 * more, -0.2), "spin": (0.4 * more, 0.3, 0.8 + more)}
     return {"velocity": (0.3, 0.2 * more), "spin": 0.8 + more}
 
 
 def coupled(kind: str, dimension: int, steps: int) -> Model:
-    """Two bodies on joints of a flexible carrier, in a fixed ratio."""
+    """Return two bodies on joints of a flexible carrier, in a fixed ratio."""
     space = dimension == 3
     model = Model(dimension, f"a {kind} on a flexible carrier")
     more = {"GJ": 15.0, "EIy": 30.0, "EIz": 20.0, "rhoIy": 4e-3, "rhoIz": 3e-3} if space else {"EI": 20.0, "rhoI": 3e-3}
@@ -101,7 +101,7 @@ def coupled(kind: str, dimension: int, steps: int) -> Model:
 
 
 def sliding(dimension: int, steps: int) -> Model:
-    """A body on a spring that slides along a flexible beam, over its elements."""
+    """Return a body on a spring that slides along a flexible beam, over its elements."""
     space = dimension == 3
     model = Model(dimension, "a body that slides along a beam")
     more = {"GJ": 15.0, "EIy": 30.0, "EIz": 20.0, "rhoIy": 4e-3, "rhoIz": 3e-3} if space else {"EI": 20.0, "rhoI": 3e-3}

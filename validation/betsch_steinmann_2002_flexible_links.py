@@ -26,7 +26,7 @@ STEPS = 10_000
 
 
 def build(h: float = 0.01, steps: int = STEPS, held: bool = False, strains: str = "exact", **options) -> Model:
-    """The machine along a bent line; ``held``: body A on a hinge to the ground, with weight."""
+    """Return the machine along a bent line; ``held``: body A on a hinge to the ground, with weight."""
     model = Model(3, "flexible links", gravity=(0.0, 0.0, -0.5) if held else None)
     model.section("link", "stiffness", EA=2e4, GA=8e3, GJ=15.0, EIy=30.0, EIz=20.0, rhoA=1.1, rhoIy=4e-3, rhoIz=3e-3)
     corners = np.array(

@@ -31,7 +31,7 @@ STEP = 2.0 * np.pi / SPEED / 60  # 60 steps per turn
 
 
 def build(n: int = 8, turns: int = 100, driven: bool = True) -> Model:
-    """The whirling bar, n elements; EA follows from k L."""
+    """Return the whirling bar, n elements; EA follows from k L."""
     model = Model(2, "whirling bar")
     stiffness = (SPEED * LENGTH / KL) ** 2
     model.section("bar", "stiffness", EA=stiffness, EI=1.0, rhoA=1.0)
@@ -48,7 +48,7 @@ def build(n: int = 8, turns: int = 100, driven: bool = True) -> Model:
 
 
 def rotor(turns: int = 100, driven: bool = True) -> Model:
-    """A blade in space on a hub with a flapping hinge."""
+    """Return a blade in space on a hub with a flapping hinge."""
     model = Model(3, "rotor", gravity=(0.0, 0.0, -9.81))
     model.material("alloy", E=7e10, nu=0.3, density=2700.0)
     model.section("blade", "rectangle", height=0.01, width=0.02)

@@ -31,7 +31,7 @@ ELEMENTS = 40
 
 
 def build(ends: str = "clamped", frequencies=(0.1,), n: int = ELEMENTS, **options) -> Model:
-    """The beam of n elements; "clamped" at its start or "free"."""
+    """Return the beam of n elements; "clamped" at its start or "free"."""
     model = Model(2, f"{ends} beam")
     model.section("beam", "stiffness", EA=1e7, EI=EI, GA=np.inf, rhoA=RHO_A, rhoI=1e-9)
     model.line("beam", (0.0, 0.0), (LENGTH, 0.0), n)
@@ -47,7 +47,7 @@ def build(ends: str = "clamped", frequencies=(0.1,), n: int = ELEMENTS, **option
 
 
 def reference(at: np.ndarray | None = None) -> dict[str, np.ndarray]:
-    """Complex responses (n,) at frequencies [Hz]."""
+    """Return complex responses (n,) at frequencies [Hz]."""
     w = 2.0 * np.pi * (frequencies() if at is None else np.asarray(at))
     stiffness = EI * (1.0 + 1j * ETA)
     b = (RHO_A * w**2 / stiffness) ** 0.25
@@ -63,7 +63,7 @@ def reference(at: np.ndarray | None = None) -> dict[str, np.ndarray]:
 
 
 def frequencies() -> np.ndarray:
-    """[Hz], over the first three resonances of the clamped beam."""
+    """Return [Hz], over the first three resonances of the clamped beam."""
     return np.linspace(0.3, 8.0, 60) ** 2 * np.sqrt(EI / RHO_A) / LENGTH**2 / (2.0 * np.pi)
 
 
@@ -80,7 +80,7 @@ def measured(f: np.ndarray, n: int = ELEMENTS, **options) -> dict[str, np.ndarra
 
 
 def distance(a: dict, b: dict) -> dict[str, float]:
-    """Largest distances at a frequency, over the larger of the value there and a hundredth of the largest."""
+    """Return largest distances at a frequency, over the larger of the value there and a hundredth of the largest."""
     return {k: float((np.abs(a[k] - b[k]) / np.maximum(np.abs(b[k]), 0.01 * np.abs(b[k]).max())).max()) for k in b}
 
 

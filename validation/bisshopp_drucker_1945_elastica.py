@@ -29,7 +29,7 @@ BEAMS = (
 
 
 def build(dimension: int, strains: str, load: float, n: int = 32, increments: int = 5) -> Model:
-    """Cantilever of length 1 along x with EI = 1, practically inextensible; ``load`` is P L^2/EI."""
+    """Return cantilever of length 1 along x with EI = 1, practically inextensible; ``load`` is P L^2/EI."""
     model = Model(dimension, "elastica")
     model.section("beam", "stiffness", EA=1e7, EI=1.0, GA=np.inf, GJ=1.0, rhoA=0.0, rhoI=0.0)
     zero, end, down = np.zeros(dimension), np.eye(dimension)[0], -load * np.eye(dimension)[1]
@@ -46,7 +46,7 @@ def build(dimension: int, strains: str, load: float, n: int = 32, increments: in
 
 
 def reference() -> dict:
-    """P L^2/EI: (w/L, u/L)."""
+    """Return P L^2/EI: (w/L, u/L)."""
     return {1.0: (0.30172, 0.05643), 2.0: (0.49346, 0.16064), 5.0: (0.71379, 0.38763), 10.0: (0.81061, 0.55500)}
 
 

@@ -135,7 +135,7 @@ class Findings:
 
 # --- measures --------------------------------------------------------------------------------------------------------
 def total_energy(step) -> np.ndarray:
-    """Kinetic + strain + potential energy (n,) [J] of a step's rows."""
+    """Return kinetic + strain + potential energy (n,) [J] of a step's rows."""
     return step.ledger("kinetic") + step.ledger("strain") + step.ledger("potential")
 
 
@@ -152,7 +152,8 @@ def _closing(step, after: float) -> np.ndarray:
 
 
 def energy_error(step, after: float = 0.0, constant: bool = False) -> float:
-    """Largest closing error of the ledger over the scale of the energy; of the total energy itself if ``constant``."""
+    """Return largest closing error of the ledger over the scale of the energy; of the total energy itself if
+    ``constant``."""
     rows = step.time >= after - 1e-9
     error = total_energy(step) if constant else step.ledger("closing error")
     error = error[rows]
@@ -160,7 +161,8 @@ def energy_error(step, after: float = 0.0, constant: bool = False) -> float:
 
 
 def constancy(step, name: str, after: float = 0.0, scale: float = 0.0) -> float:
-    """Largest change of a series (n, k) since ``after`` over its largest norm (or ``scale`` if that is larger)."""
+    """Return largest change of a series (n, k) since ``after`` over its largest norm (or ``scale`` if that is
+    larger)."""
     rows = step.time >= after - 1e-9
     values = step.series[name][rows]
     size = max(float(np.linalg.norm(values, axis=1).max()), scale)
@@ -168,13 +170,13 @@ def constancy(step, name: str, after: float = 0.0, scale: float = 0.0) -> float:
 
 
 def crossings(t: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Times at which u passes zero upwards, by linear interpolation."""
+    """Return times at which u passes zero upwards, by linear interpolation."""
     k = np.flatnonzero((u[:-1] < 0.0) & (u[1:] >= 0.0))
     return t[k] - u[k] * (t[k + 1] - t[k]) / (u[k + 1] - u[k])
 
 
 def interpolated_extreme(t: np.ndarray, u: np.ndarray, best: Callable = np.argmin) -> tuple[float, float]:
-    """(time, value) of the largest or smallest value, by the parabola through it and its neighbours."""
+    """Return (time, value) of the largest or smallest value, by the parabola through it and its neighbours."""
     i = int(np.clip(best(u), 1, len(u) - 2))
     a, b, c = u[i - 1], u[i], u[i + 1]
     curvature = a - 2.0 * b + c

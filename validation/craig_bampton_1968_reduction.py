@@ -36,7 +36,8 @@ RIGID = {"solid": 6, "plane": 3, "frame": 0}
 
 
 def build(part: str = "frame", tied: bool = False, held: str = "") -> Model:
-    """The whole part; ``tied``: the solid one's ends are rigid by couplings; ``held``: its first interface is held."""
+    """Return the whole part; ``tied``: the solid one's ends are rigid by couplings; ``held``: its first interface is
+    held."""
     model = Model(3 if part == "solid" else 2, title=part)
     model.material("steel", E=2.1e11, nu=0.3, density=7800.0)
     if part == "frame":
@@ -72,7 +73,7 @@ def build(part: str = "frame", tied: bool = False, held: str = "") -> Model:
 
 
 def interfaces(part: str) -> dict:
-    """Ends of the solid bar are rigid, those of the plate move by their mean; the frame has a free foot."""
+    """Return ends of the solid bar are rigid, those of the plate move by their mean; the frame has a free foot."""
     if part == "frame":
         return {"foot": "frame:end"}
     kind = "rigid" if part == "solid" else "average"
@@ -80,7 +81,7 @@ def interfaces(part: str) -> dict:
 
 
 def full(part: str, held: str = "") -> np.ndarray:
-    """Lowest elastic frequencies [Hz] of the full part."""
+    """Return lowest elastic frequencies [Hz] of the full part."""
     rigid = 0 if held else RIGID[part]
     model = build(part, part == "solid", held)
     model.modes_step(count=rigid + SHOWN)
@@ -88,18 +89,19 @@ def full(part: str, held: str = "") -> np.ndarray:
 
 
 def reference() -> dict:
-    """Frequencies [Hz] of the full parts, interfaces free and the first of them held (the plate's mean cannot be)."""
+    """Return frequencies [Hz] of the full parts, interfaces free and the first of them held (the plate's mean cannot
+    be)."""
     known = {part: full(part) for part in RIGID}
     return known | {f"{part}, held": full(part, "held") for part in ("solid", "frame")}
 
 
 def frequencies(part) -> np.ndarray:
-    """Lowest elastic frequencies [Hz] of a reduced part with free interfaces."""
+    """Return lowest elastic frequencies [Hz] of a reduced part with free interfaces."""
     return np.array([row["frequency_hz"] for row in part.info["accuracy"][:SHOWN]])
 
 
 def held_frequencies(part) -> np.ndarray:
-    """Lowest frequencies [Hz] of a reduced part with its first interface held."""
+    """Return lowest frequencies [Hz] of a reduced part with its first interface held."""
     rest = np.arange(len(part.interfaces[0].components), part.size)
     K, M = part.stiffness[np.ix_(rest, rest)], part.mass[np.ix_(rest, rest)]
     L = np.linalg.inv(np.linalg.cholesky(K))

@@ -33,7 +33,7 @@ RULES = {
 
 
 def build(h: float, rule: str = "exact", duration: float = 10.0, **options) -> Model:
-    """The beam from x = 0 to 10; sensors of all nodes and end moments."""
+    """Return the beam from x = 0 to 10; sensors of all nodes and end moments."""
     model = Model(2, "free beam")
     model.section("beam", "stiffness", EA=EA, EI=EI, rhoA=1.0, rhoI=1e-3)
     for i in range(N + 1):
@@ -55,7 +55,7 @@ def build(h: float, rule: str = "exact", duration: float = 10.0, **options) -> M
 
 
 def reference() -> dict:
-    """Energy drift, angular momentum drift, drift of alpha [rad] at h = 0.05, 0.1, 0.2; None: exact."""
+    """Return energy drift, angular momentum drift, drift of alpha [rad] at h = 0.05, 0.1, 0.2; None: exact."""
     return {
         "exact": (None, None, None),
         "accumulated": (None, (1.5e-4, 5.9e-4, 2.3e-3), (0.034, 0.13, 0.40)),
@@ -66,7 +66,7 @@ def reference() -> dict:
 
 
 def drift_of_rotation(solution) -> float:
-    """Largest |alpha as the element has it - alpha of the chord| [rad], means over the steps.
+    """Return largest |alpha as the element has it - alpha of the chord| [rad], means over the steps.
 
     The element's local rotations follow from its end moments: M_p = -(4 a + 2 b) EI/l, M_q = (2 a + 4 b) EI/l.
     """

@@ -26,7 +26,7 @@ LENGTH, EA, DENSITY, BARS = 400.0, 1e10, 0.01, 4
 
 
 def build(h: float, duration: float, **options) -> Model:
-    """The chain from x = 0 to 400 cm; joint i has the sensor "x i"."""
+    """Return the chain from x = 0 to 400 cm; joint i has the sensor "x i"."""
     model = Model(2, "four-bar chain")
     model.section("bar", "stiffness", EA=EA, rhoA=DENSITY)
     for i in range(BARS + 1):

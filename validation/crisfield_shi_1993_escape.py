@@ -35,7 +35,7 @@ FAR = 1e6
 
 
 def build(h: float, duration: float, angle: float = 135.0, **options) -> Model:
-    """The mass at (0, 100), moving off at ``angle`` [deg] from the horizontal."""
+    """Return the mass at (0, 100), moving off at ``angle`` [deg] from the horizontal."""
     model = Model(2, "escape")
     model.section("bar", "stiffness", EA=EA, rhoA=0.0)
     model.line("bar", (0.0, 0.0, 0.0), (0.0, LENGTH, 0.0), 1)
@@ -52,7 +52,8 @@ def build(h: float, duration: float, angle: float = 135.0, **options) -> Model:
 
 
 def build_saddle() -> Model:
-    """The saddle: the mass at the height of the fixed point, free to find its place along the line through it."""
+    """Return the saddle: the mass at the height of the fixed point, free to find its place along the line through
+    it."""
     model = Model(2, "saddle")
     model.section("bar", "stiffness", EA=EA, rhoA=0.0)
     model.line("bar", (0.0, 0.0, 0.0), (LENGTH, 0.0, 0.0), 1)

@@ -32,7 +32,7 @@ CASES = {"B-NEWTON": "tangents against differences; quadratic convergence; itera
 
 
 def build(name: str, **options) -> Model:
-    """One long first step of a model."""
+    """Return one long first step of a model."""
     if name == "bar and spring":
         return crisfield_shi_1993_escape.build(2.0, 2.0, **options)
     if name == "flying beam":

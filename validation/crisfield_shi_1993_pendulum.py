@@ -39,7 +39,7 @@ LENGTH, MASS, GRAVITY, EA, SPEED = 304.43, 10.0, 980.0, 1e10, 772.5
 def build(
     h: float, duration: float, rule: str = "midpoint", strain: str = "corotational", prestress: float = 0.0, **options
 ) -> Model:
-    """The pendulum; ``prestress`` is the axial force at the start [kg cm/s2]."""
+    """Return the pendulum; ``prestress`` is the axial force at the start [kg cm/s2]."""
     model = Model(2, "Bathe's pendulum", gravity=(0.0, -GRAVITY))
     model.section("bar", "stiffness", EA=EA, rhoA=0.0)
     model.line("bar", (0.0, 0.0, 0.0), (0.0, -LENGTH, 0.0), 1)
@@ -53,7 +53,8 @@ def build(
 
 
 def reference() -> dict:
-    """Mean periods [s] by step size, exact period of the rigid pendulum, displacements at full seconds (h = 0.1)."""
+    """Return mean periods [s] by step size, exact period of the rigid pendulum, displacements at full seconds (h =
+    0.1)."""
     from scipy.special import ellipk
 
     k = SPEED / (2.0 * np.sqrt(GRAVITY * LENGTH))
@@ -130,7 +131,7 @@ def _midpoint(f: Findings) -> None:
 
 
 def _rigid(t: np.ndarray) -> np.ndarray:
-    """u(t) of the rigid pendulum from its lowest position."""
+    """Return u(t) of the rigid pendulum from its lowest position."""
     from scipy.special import ellipj
 
     k = SPEED / (2.0 * np.sqrt(GRAVITY * LENGTH))

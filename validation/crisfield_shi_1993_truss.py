@@ -25,7 +25,8 @@ BARS, STEPS, STIFFNESS = 40, 4, 10.0
 
 
 def build(dimension: int, seed: int = 1, speed: float = 1.0) -> Model:
-    """Free bars, each with random ends, and random velocities that carry the ends about as far as the bars are long."""
+    """Return free bars, each with random ends, and random velocities that carry the ends about as far as the bars are
+    long."""
     rng = np.random.default_rng(seed)
     model = Model(dimension, "random bars")
     model.section("bar", "stiffness", EA=STIFFNESS, rhoA=1.0)
@@ -92,7 +93,7 @@ def check(f: Findings) -> None:
 
 
 def _massless(dimension: int) -> Model:
-    """One bar without mass, so that the tangent is that of the internal force alone."""
+    """Return one bar without mass, so that the tangent is that of the internal force alone."""
     model = Model(dimension, "bar")
     model.section("bar", "stiffness", EA=STIFFNESS, rhoA=0.0)
     model.line("bar", (0.0, 0.0, 0.0), (1.2, 0.5, 0.0), 1)

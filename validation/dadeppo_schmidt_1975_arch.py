@@ -33,7 +33,8 @@ MESHES = (20, 60, 180)
 
 
 def build(n: int = 36, dimension: int = 3, strains: str | None = None) -> Model:
-    """The arch of n elements about the origin, clamped at the left; in space curved, in the plane straight elements."""
+    """Return the arch of n elements about the origin, clamped at the left; in space curved, in the plane straight
+    elements."""
     model = Model(dimension, "deep arch")
     model.section("arch", "stiffness", EA=EA, GA=EA, EI=EI, GJ=EI, rhoA=0.0)
     angles = np.radians(np.linspace(90.0 + HALF, 90.0 - HALF, n + 1))
@@ -60,7 +61,7 @@ def reference() -> dict:
 
 
 def exact() -> tuple[float, np.ndarray]:
-    """Limit load over EI/R^2 and path (k, 3) of the exact arch: crown moved down, aside, load."""
+    """Return limit load over EI/R^2 and path (k, 3) of the exact arch: crown moved down, aside, load."""
     half = np.radians(HALF)
     foot = RADIUS * np.array([np.sin(half), np.cos(half), 0.0])
     start = foot * (-1.0, 1.0, 1.0)

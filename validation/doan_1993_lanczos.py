@@ -35,7 +35,7 @@ TINY = 1e-12  # rotary inertia, which the sources neglect
 
 
 def mass(frame: str = "rotating") -> Model:
-    """A mass on an isotropic mount that turns with 3 rad/s; 10 rad/s at rest."""
+    """Return a mass on an isotropic mount that turns with 3 rad/s; 10 rad/s at rest."""
     model = Model(2, "mass on a turning shaft")
     model.node("mass", (0.0, 0.0))
     model.point_mass("m", "mass", 1.0)
@@ -47,7 +47,7 @@ def mass(frame: str = "rotating") -> Model:
 
 
 def build(n: int = 20, count: int = 6) -> Model:
-    """The pinned shaft, turned by a motor through a joint that bends freely."""
+    """Return the pinned shaft, turned by a motor through a joint that bends freely."""
     model = Model(3, "pinned shaft")
     model.section("shaft", "stiffness", EA=1e6, EI=1.0, GJ=1e3, GA=np.inf, rhoA=1.0, rhoI=TINY)
     model.line("shaft", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), n)
@@ -63,7 +63,7 @@ def build(n: int = 20, count: int = 6) -> Model:
 
 
 def free_beam(shift: float, n: int = 40) -> Model:
-    """A beam across x that may move along y and turn."""
+    """Return a beam across x that may move along y and turn."""
     model = Model(2, "free beam")
     model.section("beam", "stiffness", EA=1e6, EI=1.0, rhoA=1.0, rhoI=TINY)
     model.line("beam", (0.0, 0.0), (1.0, 0.0), n)
@@ -74,7 +74,7 @@ def free_beam(shift: float, n: int = 40) -> Model:
 
 
 def random_matrices(n: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """M, C, K (n, n) without any symmetry."""
+    """Return M, C, K (n, n) without any symmetry."""
     rng = np.random.default_rng(3)
     M = np.eye(n) + 0.1 * rng.normal(size=(n, n)) / np.sqrt(n)
     return M, rng.normal(size=(n, n)), rng.normal(size=(n, n))
@@ -117,8 +117,8 @@ class Inverse:
         return np.concatenate((self.C.T @ w + b, self.M.T @ w))
 
     def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """A random right vector and the left one that belongs to it where nothing damps, after two power iterations
-        (3.7): one for displacements, one for velocities to meet the constraints."""
+        """Return a random right vector and the left one that belongs to it where nothing damps, after two power
+        iterations (3.7): one for displacements, one for velocities to meet the constraints."""
         q, y = rng.normal(size=(2, self.size // 2))
         d, g = np.concatenate((q, y)), np.concatenate((self.K @ q, self.M @ y))
         for _ in range(2):
@@ -127,7 +127,7 @@ class Inverse:
 
 
 def frequencies(summary: dict) -> np.ndarray:
-    """Imaginary parts of the eigenvalues above the real axis, in order."""
+    """Return imaginary parts of the eigenvalues above the real axis, in order."""
     p = np.array(summary["eigenvalues"])
     return np.sort(p[p[:, 1] > 0.0, 1])
 

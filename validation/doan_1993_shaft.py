@@ -21,7 +21,7 @@ CASES = {"D6": "frequency of a shaft against its torque, zero at the buckling lo
 
 
 def build(ratio: float, n: int = 8, strains: str = "exact") -> Model:
-    """The shaft under ratio times pi EI/l; stiff in torsion, so that it does not twist."""
+    """Return the shaft under ratio times pi EI/l; stiff in torsion, so that it does not twist."""
     model = Model(3, "shaft under torque")
     model.section("shaft", "stiffness", EA=1e8, EI=1.0, GJ=1e5, GA=np.inf, rhoA=1.0, rhoI=0.0)
     model.line("shaft", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), n)
@@ -34,7 +34,7 @@ def build(ratio: float, n: int = 8, strains: str = "exact") -> Model:
 
 
 def reference() -> dict:
-    """M/M_cr: square of the lowest circular frequency."""
+    """Return M/M_cr: square of the lowest circular frequency."""
     return {0.0: 12.36241, 0.5: 9.65750, 0.9: 2.70832, 0.99: 0.29433, 1.0: 0.00097}
 
 

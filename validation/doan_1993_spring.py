@@ -33,7 +33,7 @@ E, NU, DENSITY = 2.1e11, 0.3, 7850.0
 
 
 def build() -> Model:
-    """The spring between its plates, and a step that brings these together."""
+    """Return the spring between its plates, and a step that brings these together."""
     model = Model(3, "helical spring under torque")
     model.material("steel", E=E, nu=NU, density=DENSITY)
     model.section("wire", "rectangle", height=THICKNESS, width=WIDTH)
@@ -53,7 +53,7 @@ def build() -> Model:
 
 
 def path() -> Model:
-    """The equilibrium path beyond the buckling load, by arc length."""
+    """Return the equilibrium path beyond the buckling load, by arc length."""
     model = build()
     model.static_step(increments=6, until=0.606, vary=["M"])
     model.static_step(
@@ -63,7 +63,7 @@ def path() -> Model:
 
 
 def loaded(torques, buckling=()) -> Model:
-    """Complex modes at rising torques [N m], and linear buckling at those of them that ``buckling`` numbers."""
+    """Return complex modes at rising torques [N m], and linear buckling at those of them that ``buckling`` numbers."""
     model = build()
     for i, torque in enumerate(torques):
         model.static_step(increments=6 if i == 0 else 2, until=float(torque), vary=["M"])
@@ -74,7 +74,7 @@ def loaded(torques, buckling=()) -> Model:
 
 
 def reference() -> dict:
-    """Torque per angle of a close helix, 1/k = l (cos^2 a/EI + sin^2 a/GJ), and how well loads must agree."""
+    """Return torque per angle of a close helix, 1/k = l (cos^2 a/EI + sin^2 a/GJ), and how well loads must agree."""
     length = np.hypot(2.0 * np.pi * COILS * RADIUS, HEIGHT)
     sine = (HEIGHT - SQUEEZED) / length
     bending = E * WIDTH * THICKNESS**3 / 12.0
@@ -83,7 +83,7 @@ def reference() -> dict:
 
 
 def zero(squares: np.ndarray, torques: np.ndarray) -> float:
-    """Torque at which w^2 vanishes: there the torque has its largest value, M = M_cr + a w^4 + b w^6."""
+    """Return torque at which w^2 vanishes: there the torque has its largest value, M = M_cr + a w^4 + b w^6."""
     s = squares / squares[0]
     return float(np.linalg.lstsq(np.column_stack((np.ones_like(s), s**2, s**3)), torques, rcond=None)[0][0])
 

@@ -43,7 +43,7 @@ TURNING, AMPLITUDE_R, OMEGA_R = 30.0, 0.5, 12.0
 
 
 def build(h: float, duration: float, law: dict, free: float = 0.0, speed: float = 0.0) -> Model:
-    """The body on its rail; x is counted from the start, the law from ``free``."""
+    """Return the body on its rail; x is counted from the start, the law from ``free``."""
     model = Model(2, "oscillator")
     model.body("mass", (0.0, 0.0), MASS, 1.0)
     model.joint("rail", "prismatic", "ground", "mass", point=(0.0, 0.0), axis=(1.0, 0.0))
@@ -56,7 +56,7 @@ def build(h: float, duration: float, law: dict, free: float = 0.0, speed: float 
 
 
 def build_rotor(h: float, duration: float, reference) -> Model:
-    """The rotor on a skew hinge in space."""
+    """Return the rotor on a skew hinge in space."""
     model = Model(3, "controlled rotor")
     model.body("rotor", (0.0, 0.0, 0.0), 1.0, (INERTIA, INERTIA, INERTIA))
     model.joint("hinge", "revolute", "ground", "rotor", point=(0.0, 0.0, 0.0), axis=(1.0, 2.0, -0.5))
@@ -72,7 +72,7 @@ def duffing_period(cubic: float) -> float:
 
 
 def rebound(v: float, b: float) -> float:
-    """Speed after the impact."""
+    """Return speed after the impact."""
 
     def phi(u):
         return u / b - np.log1p(b * u) / b**2
@@ -94,7 +94,7 @@ def reference() -> dict:
 
 
 def _period(t: np.ndarray, x: np.ndarray, v: np.ndarray, whole: int) -> float:
-    """Mean period between rising passages through zero, from Hermite cubics of x and v."""
+    """Return mean period between rising passages through zero, from Hermite cubics of x and v."""
     times = []
     for i in np.flatnonzero((x[:-1] < 0.0) & (x[1:] >= 0.0)):
         h = t[i + 1] - t[i]

@@ -42,7 +42,7 @@ _STEP = 1e-30  # complex step
 
 
 def _cross(a, b):
-    """np.cross without its conversions, for complex arrays (..., 3)."""
+    """Return np.cross without its conversions, for complex arrays (..., 3)."""
     return np.stack(
         [
             a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1],
@@ -54,7 +54,7 @@ def _cross(a, b):
 
 
 def matrix_of(q: np.ndarray) -> np.ndarray:
-    """Rotations (..., 3, 3) of quaternions (..., 4), scalar first; the norm does not matter."""
+    """Return rotations (..., 3, 3) of quaternions (..., 4), scalar first; the norm does not matter."""
     w, x, y, z = np.moveaxis(q, -1, 0)
     size = w * w + x * x + y * y + z * z
     rows = [
@@ -66,7 +66,7 @@ def matrix_of(q: np.ndarray) -> np.ndarray:
 
 
 def quaternion_of(R: np.ndarray) -> np.ndarray:
-    """Quaternion (4,), scalar first, of one rotation (3, 3)."""
+    """Return quaternion (4,), scalar first, of one rotation (3, 3)."""
     values, vectors = np.linalg.eigh(
         np.array(
             [
@@ -81,7 +81,7 @@ def quaternion_of(R: np.ndarray) -> np.ndarray:
 
 
 def turn(q: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """R a of vectors a (..., 3) by quaternions (..., 4)."""
+    """Return R a of vectors a (..., 3) by quaternions (..., 4)."""
     return np.einsum("...ij,...j->...i", matrix_of(q), a)
 
 
@@ -94,7 +94,7 @@ class Solution:
     parameters: np.ndarray
 
     def at(self, s: float) -> np.ndarray:
-        """y (13,) at an end of an interval.
+        """Return y (13,) at an end of an interval.
 
         Raises:
             ValueError: s is not one.
@@ -111,7 +111,7 @@ class Solution:
         return matrix_of(self.at(s)[Q])
 
     def forces(self, s: float) -> np.ndarray:
-        """N, Vy, Vz, T, My, Mz (6,) of the section at s, in its axes."""
+        """Return N, Vy, Vz, T, My, Mz (6,) of the section at s, in its axes."""
         y = self.at(s)
         R = matrix_of(y[Q])
         return np.concatenate([y[N] @ R, y[M] @ R])
@@ -173,7 +173,7 @@ class ExactBeam:
 
     # --- the equations -----------------------------------------------------------------------------------------------
     def _slope(self, y, factor):
-        """y' (..., N, stages, 13) at the Gauss points."""
+        """Return y' (..., N, stages, 13) at the Gauss points."""
         R = matrix_of(y[..., Q])
         forces = np.concatenate(
             [np.einsum("...ji,...j->...i", R, y[..., N]), np.einsum("...ji,...j->...i", R, y[..., M])], axis=-1
@@ -196,7 +196,7 @@ class ExactBeam:
         return out
 
     def _newton(self, y, stage, p, factor, iterations=25):
-        """Newton's method from nodes y (N + 1, 13), stages (N, k, 13) and parameters p; None if it fails."""
+        """Return Newton's method from nodes y (N + 1, 13), stages (N, k, 13) and parameters p; None if it fails."""
         count, size = len(self.h), (len(self.h) + 1) * _SIZE + self.n_parameters
         h = self.h
         eye = np.eye(_SIZE)
@@ -278,7 +278,7 @@ class ExactBeam:
 
     # --- solving -----------------------------------------------------------------------------------------------------
     def start(self, x, q) -> tuple[np.ndarray, np.ndarray]:
-        """Nodes and stages of the beam without stress from x (3,) and quaternion q (4,) at its start."""
+        """Return nodes and stages of the beam without stress from x (3,) and quaternion q (4,) at its start."""
         y = np.zeros((len(self.s), _SIZE))
         stage = np.zeros((len(self.h), _STAGES, _SIZE))
         y[0, X], y[0, Q] = x, q
@@ -301,7 +301,7 @@ class ExactBeam:
         return y, stage
 
     def solve(self, x, q, factors=(1.0,), parameters=()) -> list[Solution]:
-        """States at the load factors, one after the other, from the beam without stress.
+        """Return states at the load factors, one after the other, from the beam without stress.
 
         Raises:
             ArithmeticError: no state is found.
@@ -346,7 +346,8 @@ def cantilever(
     intervals: int = 64,
     factors=(1.0,),
 ) -> list[Solution]:
-    """Beam clamped at s = 0 in x, R under dead forces and moments (moments fixed in direction), at the load factors.
+    """Return beam clamped at s = 0 in x, R under dead forces and moments (moments fixed in direction), at the load
+    factors.
 
     Args:
         force, moment: (3,) at the end, in global axes [N, N m]

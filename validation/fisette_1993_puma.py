@@ -40,7 +40,7 @@ SWING = (
 
 
 def build(functions=None, h: float = 1e-3, duration: float = 1.0) -> Model:
-    """The robot, with functions of time for its three angles."""
+    """Return the robot, with functions of time for its three angles."""
     functions = functions or [f"{a} + {b}*sin({w}*t)" for a, b, w in SWING]
     model = Model(3, "PUMA", gravity=(0.0, 0.0, -G))
     model.assembly()
@@ -58,7 +58,7 @@ def build(functions=None, h: float = 1e-3, duration: float = 1.0) -> Model:
 
 
 def torques(q, v, a) -> np.ndarray:
-    """Q1, Q2, Q3 (3, n) of the paper for angles, speeds and accelerations (3, n)."""
+    """Return Q1, Q2, Q3 (3, n) of the paper for angles, speeds and accelerations (3, n)."""
     (_, m2, m3), (l1, l2, l3) = MASS, CENTRE
     mb2z, mb3y, mb3z = m3 * L23 + l2[2] * m2, l3[1] * m3, l3[2] * m3
     I1, I2, I3 = INERTIA

@@ -28,7 +28,7 @@ GRAVITY = 9.81
 
 
 def build(kind: str = "revolute", h: float = 1e-3, duration: float = 1.0, n: int = 2, **options) -> Model:
-    """The pendulum in the x-z plane; ``kind`` of the joint between the beams and at the pivot."""
+    """Return the pendulum in the x-z plane; ``kind`` of the joint between the beams and at the pivot."""
     model = Model(3, f"double pendulum, {kind}", gravity=(0.0, 0.0, -GRAVITY))
     model.section("beam", "stiffness", EA=1e9, GA=1e9, GJ=1e9, EI=1e9, rhoA=1.0, rhoI=1e-4)
     model.line("first", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), n)
@@ -46,7 +46,8 @@ def build(kind: str = "revolute", h: float = 1e-3, duration: float = 1.0, n: int
 
 
 def rigid(t: np.ndarray) -> np.ndarray:
-    """Tip (n, 3) of rigid links by a Runge-Kutta method: angles from the downward vertical, rotary inertia included."""
+    """Return tip (n, 3) of rigid links by a Runge-Kutta method: angles from the downward vertical, rotary inertia
+    included."""
     from scipy.integrate import solve_ivp
 
     m, tip, elbow = 1.0, 1.0, 1.0
@@ -66,7 +67,7 @@ def rigid(t: np.ndarray) -> np.ndarray:
 
 
 def reference() -> dict:
-    """Positions come from `rigid`."""
+    """Return positions come from `rigid`."""
     return {"times": (0.1, 0.5, 1.0)}
 
 

@@ -29,7 +29,7 @@ MESHES = (6, 18, 54)
 
 
 def build(n: int = 20, dimension: int = 3, strains: str | None = None) -> Model:
-    """The cantilever along x; the force acts along -z, in the plane along -y."""
+    """Return the cantilever along x; the force acts along -z, in the plane along -y."""
     model = Model(dimension, "cantilever under a tip force")
     model.section("beam", "stiffness", EA=EA, GA=GA, GJ=GJ, EI=EI, rhoA=0.0)
     model.line("beam", np.zeros(dimension), LENGTH * np.eye(dimension)[0], n)
@@ -48,14 +48,14 @@ def reference() -> dict:
 
 
 def measured(n: int, dimension: int, strains: str | None = None) -> np.ndarray:
-    """Shortening and deflection of the tip, its rotation, bending moment at the clamp."""
+    """Return shortening and deflection of the tip, its rotation, bending moment at the clamp."""
     solution = solve(build(n, dimension, strains))
     tip, turn = solution.sensor("tip")[-1], solution.sensor("turn")[-1]
     return np.array([-tip[0], -tip[-1], abs(turn[1 if dimension == 3 else 0]), abs(solution.sensor("M")[-1, 0])])
 
 
 def exact() -> np.ndarray:
-    """The same of the exact beam."""
+    """Return the same of the exact beam."""
     flexibility = np.diag(1.0 / np.array([EA, GA, GA, GJ, EI, EI]))
     solution = cantilever(LENGTH, flexibility, (0.0, 0.0, -FORCE), intervals=16)[-1]
     tip, R = solution.place(LENGTH), solution.rotation(LENGTH)

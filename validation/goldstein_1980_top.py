@@ -33,7 +33,8 @@ L3 = J[2] * SPIN
 
 
 def build(theta: float, precession: float, h: float, duration: float, **options) -> Model:
-    """The top, inclined by ``theta`` [rad] from the vertical towards x, precessing about the vertical [rad/s]."""
+    """Return the top, inclined by ``theta`` [rad] from the vertical towards x, precessing about the vertical
+    [rad/s]."""
     model = Model(3, "heavy top", gravity=(0.0, 0.0, -GRAVITY))
     axis = np.array([np.sin(theta), 0.0, np.cos(theta)])
     model.body("top", ARM * axis, mass=MASS, inertia=J, rotation=(0.0, theta, 0.0))
@@ -51,7 +52,7 @@ def build(theta: float, precession: float, h: float, duration: float, **options)
 
 
 def nutation_period(theta: float) -> tuple[float, float]:
-    """Period [s] of the nutation after a release without precession, and the lowest cos(theta)."""
+    """Return period [s] of the nutation after a release without precession, and the lowest cos(theta)."""
     from scipy.special import ellipk
 
     u0, a, b = np.cos(theta), 2.0 * MASS * GRAVITY * ARM / J1, (L3 / J1) ** 2

@@ -31,7 +31,7 @@ INERTIA, SPIN = np.array([1.0, 2.0, 2.5]), np.array([1.0, 0.8, 0.6])
 
 
 def _turning(h: float, duration: float) -> Model:
-    """A plane body that spins with 1 rad/s."""
+    """Return a plane body that spins with 1 rad/s."""
     model = Model(2, "turning body")
     model.body("body", (0.0, 0.0), mass=1.0, inertia=1.0)
     model.initial("body", spin=1.0)
@@ -41,7 +41,7 @@ def _turning(h: float, duration: float) -> Model:
 
 
 def _tumbling(h: float, duration: float) -> Model:
-    """A free asymmetric body; two of its points."""
+    """Return a free asymmetric body; two of its points."""
     model = Model(3, "tumbling body")
     model.body("body", (0.0, 0.0, 0.0), mass=1.0, inertia=INERTIA)
     model.initial("body", spin=SPIN)
@@ -52,7 +52,7 @@ def _tumbling(h: float, duration: float) -> Model:
 
 
 def _vibrating(h: float, duration: float) -> Model:
-    """A beam on two supports, 8 elements, in its first bending mode with a small amplitude."""
+    """Return a beam on two supports, 8 elements, in its first bending mode with a small amplitude."""
     model = Model(2, "vibrating beam")
     model.section("beam", "stiffness", EA=1e6, EI=1.0, rhoA=1.0)
     model.line("beam", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 8)
@@ -66,12 +66,13 @@ def _vibrating(h: float, duration: float) -> Model:
 
 
 def build(kind: str, h: float, duration: float) -> Model:
-    """The "turning", the "tumbling" or the "vibrating" problem; the beams in large motion are those of other files."""
+    """Return the "turning", the "tumbling" or the "vibrating" problem; the beams in large motion are those of other
+    files."""
     return {"turning": _turning, "tumbling": _tumbling, "vibrating": _vibrating}[kind](h, duration)
 
 
 def tumbling(t: float) -> np.ndarray:
-    """Body axes X and Y (6,) in space at time t."""
+    """Return body axes X and Y (6,) in space at time t."""
     from scipy.integrate import solve_ivp
 
     def rate(_t, y):

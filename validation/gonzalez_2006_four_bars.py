@@ -31,7 +31,7 @@ GRAVITY = 9.81
 
 
 def build(n: int = 2, dimension: int = 3, h: float = 0.01, duration: float = 10.0, **options) -> Model:
-    """n linkages, upright, their tops moving at 1 m/s along x."""
+    """Return n linkages, upright, their tops moving at 1 m/s along x."""
     space = dimension == 3
     model = Model(dimension, f"{n} four-bar linkages", gravity=(0.0, -GRAVITY, 0.0)[:dimension])
     kind = {"kind": "revolute", "axis": (0.0, 0.0, 1.0)} if space else {"kind": "pin"}

@@ -36,7 +36,8 @@ PRESS, LENGTH, BELT = 1e-6, 1.0, 1.0
 
 
 def build(coefficient: float = 0.6, damping: float = 0.0, push: float = 0.0, press: float = PRESS) -> Model:
-    """The mass at the origin, the belt below; springs of length 1, so long beside the deflections that they are linear.
+    """Return the mass at the origin, the belt below; springs of length 1, so long beside the deflections that they are
+    linear.
 
     ``damping`` [N s/m] of both springs; ``push``: velocity [m/s] with which a transient starts; ``press``: P [N].
     """
@@ -61,7 +62,7 @@ def build(coefficient: float = 0.6, damping: float = 0.0, push: float = 0.0, pre
 
 
 def matrices(coefficient: float, damping: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """C and K of the two equations, x to the side to which the belt runs, y down."""
+    """Return C and K of the two equations, x to the side to which the belt runs, y down."""
     # seen from below and behind, x and y of the model change their signs: the springs' matrix stays
     directions = np.column_stack((np.cos(ANGLES), np.sin(ANGLES)))
     stiffness = directions.T @ np.diag((K1, K2)) @ directions
@@ -70,7 +71,7 @@ def matrices(coefficient: float, damping: float = 0.0) -> tuple[np.ndarray, np.n
 
 
 def rightmost(coefficient: float, damping: float = 0.0) -> complex:
-    """The eigenvalue [1/s] of largest real part and positive frequency."""
+    """Return the eigenvalue [1/s] of largest real part and positive frequency."""
     C, K = matrices(coefficient, damping)
     p = np.linalg.eigvals(np.block([[np.zeros((2, 2)), np.eye(2)], [-K / MASS, -C / MASS]]))
     p = p[p.imag >= 0.0]

@@ -41,7 +41,7 @@ PARTS = ("left", "cross", "right")
 
 
 def build(density: float = 2700.0, modulus: float = 7e10) -> Model:
-    """The frame with its three components; density and modulus of the crossbeam."""
+    """Return the frame with its three components; density and modulus of the crossbeam."""
     model = Model(2, "portal frame")
     model.polyline("frame", [(0.0, 0.0), (0.0, 1.0), (1.5, 1.0), (1.5, 0.0)], [20, 30, 20])
     for i, part in enumerate(PARTS, 1):
@@ -54,8 +54,8 @@ def build(density: float = 2700.0, modulus: float = 7e10) -> Model:
 
 
 def reference() -> dict:
-    """Frequencies [Hz] of the whole frame: as it is, with 2.889 times the crossbeam's density, with a third of its
-    modulus; errors of mode 6 by cut-off; H7 and H8."""
+    """Return frequencies [Hz] of the whole frame: as it is, with 2.889 times the crossbeam's density, with a third of
+    its modulus; errors of mode 6 by cut-off; H7 and H8."""
     return {
         "frame": (14.9516, 38.2314, 83.1842, 84.0003, 127.1091, 217.1378),
         "density": (10.773, 22.905, 60.416),
@@ -68,7 +68,8 @@ def reference() -> dict:
 
 
 def flexibility_error(assembly) -> float:
-    """Largest difference between G_e F by inertia relief and its sum over all elastic modes, over the largest entry."""
+    """Return largest difference between G_e F by inertia relief and its sum over all elastic modes, over the largest
+    entry."""
     worst = 0.0
     for reduced in assembly.coupled.parts:
         K, M, modes = reduced.part.K.toarray(), reduced.part.M.toarray(), reduced.modes

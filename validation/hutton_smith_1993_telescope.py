@@ -74,7 +74,7 @@ class _Frame:
                     self.bar(name, rings[k - 1][i], ring[after])
 
     def leg(self, name: str, tip, foot) -> list[int]:
-        """A lattice of three chords from a point to the ground; the points that stand there."""
+        """Return a lattice of three chords from a point to the ground; the points that stand there."""
         along = foot - tip
         side = np.cross(along, (0.0, 0.0, 1.0))
         side /= np.linalg.norm(side)
@@ -99,7 +99,7 @@ def _ring(radius: float, z: float) -> np.ndarray:
 
 
 def build(factors: dict | None = None) -> Model:
-    """The assembly; ``factors`` of density and modulus, by (kind, component)."""
+    """Return the assembly; ``factors`` of density and modulus, by (kind, component)."""
     frame = _Frame()
     outer, inner = np.linspace(0.6, 2.4, 10), np.linspace(-0.2, 1.8, 10)
     frame.tube("support tube", 0.7, np.linspace(0.0, 0.6, 4))
@@ -142,8 +142,8 @@ def build(factors: dict | None = None) -> Model:
 
 
 def reference() -> dict:
-    """Required frequency [Hz] of mode 10; errors up to so many times the cut-off; component modes kept in the paper;
-    how many of the lowest modes count."""
+    """Return required frequency [Hz] of mode 10; errors up to so many times the cut-off; component modes kept in the
+    paper; how many of the lowest modes count."""
     return {"mode": 10, "required": 35.0, "errors": {0.75: 0.01, 1.0: 0.06}, "kept": (46, 62, 78), "lowest": 40}
 
 

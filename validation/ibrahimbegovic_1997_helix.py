@@ -28,7 +28,7 @@ MESHES = (10, 30, 90)
 
 
 def build(n: int = 100, share: float = 1.0, increments: int = 200, strains: str | None = None) -> Model:
-    """The beam along x up to ``share`` of the loads."""
+    """Return the beam along x up to ``share`` of the loads."""
     model = Model(3, "beam bent to a helix")
     model.section("beam", "stiffness", EA=EA, GA=EA, GJ=EI, EI=EI, rhoA=0.0)
     model.line("beam", (0.0, 0.0, 0.0), (LENGTH, 0.0, 0.0), n)
@@ -53,7 +53,7 @@ def reference() -> dict:
 
 
 def exact(shares, intervals: int = 40) -> np.ndarray:
-    """Tip (k, 3) of the exact beam at the shares of the loads."""
+    """Return tip (k, 3) of the exact beam at the shares of the loads."""
     flexibility = np.diag(1.0 / np.array([EA, EA, EA, EI, EI, EI]))
     states = cantilever(
         LENGTH, flexibility, (0.0, 0.0, FORCE), (0.0, 0.0, MOMENT), intervals=intervals, factors=tuple(shares)

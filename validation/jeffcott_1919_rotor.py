@@ -32,7 +32,7 @@ AXIS = (1.0, 0.0, 0.0)
 
 
 def build(damper: float = OUTER) -> Model:
-    """The rotor without steps; inertia of the shaft is 1e-8 of the disc's."""
+    """Return the rotor without steps; inertia of the shaft is 1e-8 of the disc's."""
     model = Model(3, "Jeffcott rotor")
     model.section("shaft", "stiffness", EA=1e7, EI=EI, GJ=1e3, GA=np.inf, rhoA=1e-8, rhoI=1e-11)
     names = ["left", "middle", "right"]
@@ -54,14 +54,14 @@ def reference() -> dict:
 
 
 def whirl(speed: float) -> np.ndarray:
-    """Both roots of m p^2 + (c_e + c_i) p + k - i c_i Omega = 0: forward whirl, backward whirl."""
+    """Return both roots of m p^2 + (c_e + c_i) p + k - i c_i Omega = 0: forward whirl, backward whirl."""
     inner = BETA * STIFFNESS
     p = np.roots([MASS, OUTER + inner, STIFFNESS - 1j * inner * speed])
     return p[np.argsort(-p.imag)]
 
 
 def response(speeds: np.ndarray) -> np.ndarray:
-    """Complex amplitude of w in the middle [m], against exp(i Omega t)."""
+    """Return complex amplitude of w in the middle [m], against exp(i Omega t)."""
     return UNBALANCE * np.exp(1j * PHASE) * speeds**2 / (STIFFNESS - MASS * speeds**2 + 1j * OUTER * speeds)
 
 
@@ -86,7 +86,7 @@ def check(f: Findings) -> None:
     good_pairs(f, "B-JEFFCOTT", "all speeds", *summaries)
 
     def rate(speed: float) -> float:
-        """Growth of forward whirl [1/s]."""
+        """Return growth of forward whirl [1/s]."""
         model = build()
         model.complex_modes_step(count=4, rotor="rotor", speed=speed)
         p = solve(model).steps[-1].summary["eigenvalues"]

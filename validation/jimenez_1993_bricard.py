@@ -35,7 +35,7 @@ SIDE = 0.1  # of the square section [m]
 
 
 def build(h: float = 0.01, duration: float = 5.2, side: float = 0.0, elements: int = 0, **options) -> Model:
-    """The mechanism at rest.
+    """Return the mechanism at rest.
 
     Args:
         side: of the rods' square section [m]; 0: thin rods.
@@ -87,18 +87,18 @@ def reference() -> dict:
 
 
 def limit(coarse, fine):
-    """Two step lengths h and h/2 of a rule of second order, h -> 0."""
+    """Return two step lengths h and h/2 of a rule of second order, h -> 0."""
     return (4.0 * np.asarray(fine) - np.asarray(coarse)) / 3.0
 
 
 def period(t: np.ndarray, P3: np.ndarray) -> float:
-    """P3 passes x = 0 after a quarter and, since the motion is its own mirror image in time, three quarters."""
+    """Return P3 passes x = 0 after a quarter and, since the motion is its own mirror image in time, three quarters."""
     x = P3[:, 0]
     return sum(_root(t[k - 1 : k + 3], x[k - 1 : k + 3]) for k in np.flatnonzero(x[:-1] * x[1:] < 0.0)[:2])
 
 
 def _root(t: np.ndarray, u: np.ndarray) -> float:
-    """t at u = 0 on the polynomial t(u) through some points."""
+    """Return t at u = 0 on the polynomial t(u) through some points."""
     others = [np.delete(u, i) for i in range(len(u))]
     return float(sum(t[i] * np.prod(o / (o - u[i])) for i, o in enumerate(others)))
 

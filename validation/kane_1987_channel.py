@@ -34,7 +34,7 @@ WARPING = 1.04538
 
 
 def build(pairs: int = 4, strains: str = "generalised", h: float = 0.005, duration: float = 20.0, **options) -> Model:
-    """The beam along X with ``pairs`` pairs of elements in the channel."""
+    """Return the beam along X with ``pairs`` pairs of elements in the channel."""
     model = Model(3, "channel")
     tube, channel, iy, iz = 3.84e-4, 7.3e-5, 4.8746e-9, 8.2181e-9
     model.section(
@@ -75,7 +75,7 @@ def motion(solution) -> tuple[np.ndarray, ...]:
 
 
 def reference() -> dict:
-    """Explicit runs, generalised strains, by number of pairs: extremes of u_y, u_z and twist."""
+    """Return explicit runs, generalised strains, by number of pairs: extremes of u_y, u_z and twist."""
     return {4: (-0.4851, 0.0500, 1.318), 8: (-0.4178, 0.0430, 0.879)}
 
 

@@ -43,7 +43,7 @@ CYCLOID = "(t - sin(2*pi*t)/(2*pi))"
 
 
 def rigid(h: float) -> Model:
-    """One rigid link with its mass at the end, driven."""
+    """Return one rigid link with its mass at the end, driven."""
     model = Model(2, "rigid link")
     mass = DENSITY * AREA + TIP
     centre = (0.5 * DENSITY * AREA + TIP) / mass
@@ -54,7 +54,7 @@ def rigid(h: float) -> Model:
 
 
 def build(chain: str, h: float, tables=None, n: int = 4) -> Model:
-    """The "open" or the "closed" chain, driven, or with moments of time ``tables`` (by joint)."""
+    """Return the "open" or the "closed" chain, driven, or with moments of time ``tables`` (by joint)."""
     model = Model(2, f"{chain} chain")
     model.section("link", "stiffness", EA=E * AREA, EI=E * INERTIA_2, rhoA=DENSITY * AREA, rhoI=DENSITY * INERTIA_2)
     corners = {
@@ -91,7 +91,7 @@ def build(chain: str, h: float, tables=None, n: int = 4) -> Model:
 
 
 def link(tip: float = TIP, n: int = 40) -> Model:
-    """One link on its hub, with a torque there; neither rotary inertia nor shear."""
+    """Return one link on its hub, with a torque there; neither rotary inertia nor shear."""
     model = Model(2, "flexible link")
     model.section("link", "stiffness", EA=E * AREA, EI=E * INERTIA_2, rhoA=DENSITY * AREA, rhoI=0.0)
     model.line("link", (0.0, 0.0), (1.0, 0.0), n)
@@ -104,7 +104,7 @@ def link(tip: float = TIP, n: int = 40) -> Model:
 
 
 def pencil(lin, model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Masses m - N^T J and stiffness k of the link's deformation against the line from its hub to its tip.
+    """Return masses m - N^T J and stiffness k of the link's deformation against the line from its hub to its tip.
 
     The torque that the hub needs, J w'', acts on the rotation of the hub (N).
     """

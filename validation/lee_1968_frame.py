@@ -29,7 +29,7 @@ BEAMS = ((2, "exact"), (2, "natural"), (3, "exact"), (3, "generalised"), (3, "co
 
 
 def build(n: int = 10, dimension: int = 2, strains: str = "exact", **options) -> Model:
-    """The frame with n elements per leg in the x-y plane."""
+    """Return the frame with n elements per leg in the x-y plane."""
     model = Model(dimension, "Lee's frame")
     model.section("beam", "stiffness", EA=720.0 * 6.0, EI=720.0 * 2.0, GJ=1e4, GA=np.inf, rhoA=0.0, rhoI=0.0)
     corners = np.zeros((4, dimension))

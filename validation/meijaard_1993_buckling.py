@@ -34,7 +34,7 @@ STRIP_EXACT = 4.012599  # 2 x the first root of J_-1/4
 
 
 def build(case: str, n: int, second_order: bool = True, strains: str = "generalised") -> Model:
-    """A cantilever along x of n elements; ``case`` is "strip", "shaft" or "column"; EI = 1 where it buckles."""
+    """Return a cantilever along x of n elements; ``case`` is "strip", "shaft" or "column"; EI = 1 where it buckles."""
     model = Model(3, f"buckling, {case}")
     stiff = {"strip": 1e4, "shaft": 1.0, "column": 1.0}[case]
     model.section("beam", "stiffness", EA=1e6, EIy=1.0, EIz=stiff, GJ=1.0, GA=np.inf, rhoA=0.0, rhoI=0.0)
@@ -70,7 +70,7 @@ ID = {("strip", True): "M3", ("strip", False): "M4", ("shaft", True): "M5", ("sh
 
 
 def factor(case: str, n: int, second_order: bool = True, strains: str = "generalised") -> float:
-    """Lowest positive load factor; infinite if there is none."""
+    """Return lowest positive load factor; infinite if there is none."""
     factors = solve(build(case, n, second_order, strains)).steps[0].summary["load_factors"]
     positive = [x for x in factors if 0.0 < x < 1e4]
     return min(positive, default=np.inf)

@@ -22,7 +22,7 @@ LENGTH, DENSITY, DIRECTION = 1.7, 2.3, 0.4
 
 
 def build(elements: int, velocity=(0.0, 0.0), spin: float = 0.0, mass: str = "hermite") -> Model:
-    """A free beam from the origin in a rigid motion; one short step, whose first row is the start."""
+    """Return a free beam from the origin in a rigid motion; one short step, whose first row is the start."""
     model = Model(2, "rigid motion of a beam")
     model.section("beam", "stiffness", EA=1e3, EI=10.0, rhoA=DENSITY)
     model.line("beam", (0.0, 0.0, 0.0), (LENGTH * np.cos(DIRECTION), LENGTH * np.sin(DIRECTION), 0.0), elements)
@@ -33,7 +33,7 @@ def build(elements: int, velocity=(0.0, 0.0), spin: float = 0.0, mass: str = "he
 
 
 def reference() -> dict:
-    """Mass, first moment and moment of inertia about the end."""
+    """Return mass, first moment and moment of inertia about the end."""
     m = DENSITY * LENGTH
     return {"mass": m, "first moment": 0.5 * m * LENGTH, "inertia": m * LENGTH**2 / 3.0}
 

@@ -43,7 +43,7 @@ def build(
     strains: str = "exact",
     **options,
 ) -> Model:
-    """The mechanism over 8 rad of the crank in equal steps.
+    """Return the mechanism over 8 rad of the crank in equal steps.
 
     Args:
         elements: even number of elements of the rod.
@@ -88,7 +88,7 @@ def build(
 
 
 def reference() -> dict:
-    """Published and recomputed first maxima: all effects (4 elements), none (2 elements), plain (2)."""
+    """Return published and recomputed first maxima: all effects (4 elements), none (2 elements), plain (2)."""
     return {
         "M8": {
             "speed": 124.8,
@@ -108,7 +108,7 @@ def reference() -> dict:
 
 
 def first_maximum(solution, speed: float) -> tuple[float, float]:
-    """Crank angle and value of the largest deflection before the crank has turned 1 rad: its first hump."""
+    """Return crank angle and value of the largest deflection before the crank has turned 1 rad: its first hump."""
     angle = speed * solution.steps[0].time
     first = angle <= 1.0
     return interpolated_extreme(angle[first], solution.sensor("deflection")[first, 0], np.argmax)

@@ -37,7 +37,7 @@ DATA = "Simo & Vu-Quoc"
 
 # --- spin-up ---------------------------------------------------------------------------------------------------------
 def _blade(length: float, elements: int, stiffening: str | None = None):
-    """The beam of the spin-up, or a piece of it, free, in all modes of its mesh."""
+    """Return the beam of the spin-up, or a piece of it, free, in all modes of its mesh."""
     d = spin.DATA[DATA]
     m = Model(2, "blade")
     m.section("beam", "stiffness", EA=d["EA"], EI=d["EI"], GA=d["GA"], rhoA=d["rhoA"], rhoI=d["rhoI"])
@@ -50,8 +50,8 @@ def _blade(length: float, elements: int, stiffening: str | None = None):
 def build(
     case: str = "B-FFR", pieces: int = 1, stiffening: str = "inertia", h: float = 0.005, duration: float = 20.0
 ) -> Model:
-    """The spin-up in one body of two bending shapes and the first axial one, or in pieces of all their shapes; or the
-    four-bar ("B-FFR-4BAR") with reduced links."""
+    """Return the spin-up in one body of two bending shapes and the first axial one, or in pieces of all their shapes;
+    or the four-bar ("B-FFR-4BAR") with reduced links."""
     if case == "B-FFR-4BAR":
         return four_bar(reduced=True)
     length = spin.DATA[DATA]["L"]
@@ -76,7 +76,7 @@ def build(
 
 
 def _first_axial(part) -> int:
-    """Number of the lowest shape of the cantilever that stretches it."""
+    """Return number of the lowest shape of the cantilever that stretches it."""
     m = Model(2)
     m.reduced_part("beam", part, reference="root")
     shapes = m.reduced_parts["beam"].part
@@ -86,7 +86,7 @@ def _first_axial(part) -> int:
 
 # --- robot -----------------------------------------------------------------------------------------------------------
 def build_robot(pieces: int = 4, h: float = 1e-3, duration: float = 1.0, second_order: bool = False) -> Model:
-    """The robot of `melzer_1993_robot`, every link in so many reduced pieces; ``second_order``: from their first
+    """Return the robot of `melzer_1993_robot`, every link in so many reduced pieces; ``second_order``: from their first
     interface, with displacements of second order at the other one."""
     m = Model(3, "robot of reduced links", gravity=(0.0, -9.81, 0.0))
     elbow = robot.LINK_1 * np.array((np.sqrt(0.5), -np.sqrt(0.5), 0.0))
@@ -145,7 +145,7 @@ def _links(m: Model, reduced: bool, elements: int = 6) -> None:
 
 
 def four_bar(reduced: bool, h: float = 2e-3, duration: float = 4.0) -> Model:
-    """The spatial four-bar at rest, its links reduced to their ends, or co-rotational beams."""
+    """Return the spatial four-bar at rest, its links reduced to their ends, or co-rotational beams."""
     m = Model(3, "four-bar of flexible links", gravity=(0.0, 0.0, -9.81))
     _links(m, reduced)
     m.body("slider", FORK - (0.0, 0.0, 2.0), mass=0.0, inertia=(0.0, 0.0, 0.0))
@@ -162,7 +162,7 @@ def four_bar(reduced: bool, h: float = 2e-3, duration: float = 4.0) -> Model:
 
 
 def flight(steps: int = 1000, h: float = 0.01) -> Model:
-    """Crank and rod, reduced, on their ball joint alone, thrown without weight."""
+    """Return crank and rod, reduced, on their ball joint alone, thrown without weight."""
     m = Model(3, "two reduced links in free flight")
     _links(m, reduced=True)
     m.joint("S", "spherical", "crank:end", "rod:start")

@@ -35,7 +35,7 @@ ANGLE = f"pi/4*{RISE}"
 
 
 def build(n: int = 8, h: float = 1e-3, duration: float = 1.0, strains: str = "exact", **options) -> Model:
-    """The robot at its start, n elements per link."""
+    """Return the robot at its start, n elements per link."""
     model = Model(3, "robot", gravity=(0.0, -9.81, 0.0))
     model.material("aluminium", E=7.3e10, nu=0.3, density=2700.0)
     model.section("1", "rectangle", height=0.015, width=0.06)

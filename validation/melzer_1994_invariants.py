@@ -35,7 +35,7 @@ EXACT = "identity: round-off"
 
 
 def build(seed: int = 1) -> Model:
-    """Random masses at random places, each sprung to all others."""
+    """Return random masses at random places, each sprung to all others."""
     rng = np.random.default_rng(seed)
     model = Model(3, "random masses")
     m, c = rng.random(MASSES) + 0.1, rng.normal(size=(MASSES, 3))
@@ -48,7 +48,7 @@ def build(seed: int = 1) -> Model:
 
 
 def beam(n: int = 16) -> Model:
-    """A slender beam along x, stiff along its axis."""
+    """Return a slender beam along x, stiff along its axis."""
     model = Model(3, "beam")
     model.section("beam", "stiffness", EA=2.8e9, EI=BENDING, GJ=1e4, GA=np.inf, rhoA=LINE_MASS, rhoI=1e-7)
     model.line("beam", (0.0, 0.0, 0.0), (LENGTH, 0.0, 0.0), n)
@@ -57,7 +57,7 @@ def beam(n: int = 16) -> Model:
 
 
 def reference() -> dict:
-    """int N (2 x/L)^2 dx of table 2: N = -rho A (L - x), rho A (L^2 - x^2)/2, 1."""
+    """Return int N (2 x/L)^2 dx of table 2: N = -rho A (L - x), rho A (L^2 - x^2)/2, 1."""
     return {
         "ax": -LINE_MASS * LENGTH**2 / 3.0,
         "wy2": LINE_MASS * LENGTH**3 * (2.0 / 3.0 - 2.0 / 5.0),
@@ -67,7 +67,7 @@ def reference() -> dict:
 
 
 def masses(seed: int):
-    """Masses (7,), places (7, 3), shapes (7, 3, n), and the body that a reduced part of them makes."""
+    """Return masses (7,), places (7, 3), shapes (7, 3, n), and the body that a reduced part of them makes."""
     model = build(seed)
     places = {f"p{i}": f"p{i}" for i in range(MASSES)}
     part = reduce_part(model, places, "guyan", accuracy=0)
@@ -78,7 +78,7 @@ def masses(seed: int):
 
 
 def brute(m, c, phi, a, alpha, w, q, dq, ddq):
-    """Force, moment and forces on q: sums over the masses of what each needs."""
+    """Return force, moment and forces on q: sums over the masses of what each needs."""
     d, v = c + phi @ q, phi @ dq
     acc = a + np.cross(alpha, d) + np.cross(w, np.cross(w, d)) + 2.0 * np.cross(w, v) + phi @ ddq
     return m @ acc, m @ np.cross(d, acc), np.einsum("i,iak,ia->k", m, phi, acc)

@@ -58,14 +58,14 @@ def reference() -> dict:
 
 
 def measured(n: int, dimension: int, strains: str | None = None) -> np.ndarray:
-    """-ux and uy of the tip; N and V in the middle of the first of six equal pieces."""
+    """Return -ux and uy of the tip; N and V in the middle of the first of six equal pieces."""
     solution = solve(build(n, dimension, strains))
     tip = solution.sensor("tip")[-1]
     return np.array([-tip[0], tip[1], solution.sensor("N")[-1, 0], solution.sensor("V")[-1, 0]])
 
 
 def exact() -> np.ndarray:
-    """The same of the exact beam."""
+    """Return the same of the exact beam."""
     s = stiffness()
     flexibility = np.diag(1.0 / np.array([s["EA"], s["GA"], s["GA"], s["GJ"], s["EI"], s["EI"]]))
     solution = cantilever(LENGTH, flexibility, (0.0, FORCE, 0.0), intervals=24)[-1]

@@ -44,7 +44,7 @@ def stiffness(shear: float) -> dict[str, float]:
 
 
 def build(n: int = 4, shear: float = 1.0, strains: str | None = None) -> Model:
-    """The cantilever with ``shear`` times the shear stiffness."""
+    """Return the cantilever with ``shear`` times the shear stiffness."""
     model = Model(3, "bending with torsion")
     model.section("beam", "stiffness", **stiffness(shear), rhoA=0.0)
     model.line("beam", (0.0, 0.0, 0.0), (LENGTH, 0.0, 0.0), n)
@@ -63,7 +63,7 @@ def reference() -> dict:
 
 
 def exact() -> np.ndarray:
-    """Displacement of the tip of the exact beam, at any shear stiffness."""
+    """Return displacement of the tip of the exact beam, at any shear stiffness."""
     flexibility = np.diag(1.0 / np.array([stiffness(1.0)[k] for k in ("EA", "GAy", "GAz", "GJ", "EIy", "EIz")]))
     return cantilever(LENGTH, flexibility, moment=MOMENT, intervals=16)[-1].place(LENGTH) - (LENGTH, 0.0, 0.0)
 

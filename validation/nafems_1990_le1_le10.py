@@ -35,7 +35,7 @@ _TRIANGLES = [((0, 0), (2, 0), (2, 2), (1, 0), (2, 1), (1, 1)), ((0, 0), (2, 2),
 
 
 def grid(kind: str, counts) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes (n, dim) of the unit square or cube in ``counts`` cells along its axes, and cells (e, k)."""
+    """Return nodes (n, dim) of the unit square or cube in ``counts`` cells along its axes, and cells (e, k)."""
     dim = len(counts)
     n = 2 * np.array(counts) + 1
     stride = np.cumprod([1, *n[::-1]])[:dim][::-1]
@@ -55,14 +55,15 @@ def grid(kind: str, counts) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ellipses(s: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Points (n, 2): s from the inner ellipse to the outer, t from the x axis to the y axis."""
+    """Return points (n, 2): s from the inner ellipse to the outer, t from the x axis to the y axis."""
     inner = np.column_stack((2.0 * np.cos(np.pi / 2 * t), 1.0 * np.sin(np.pi / 2 * t)))
     outer = np.column_stack((3.25 * np.cos(np.pi / 2 * t), 2.75 * np.sin(np.pi / 2 * t)))
     return inner + s[:, None] * (outer - inner)
 
 
 def build(case: str = "LE1", kind: str = "quad8", element: str = "standard", counts=(6, 8)) -> Model:
-    """The membrane (quad, quad8, triangle6; counts across and around) or the plate (hexahedron20, wedge15; through)."""
+    """Return the membrane (quad, quad8, triangle6; counts across and around) or the plate (hexahedron20, wedge15;
+    through)."""
     X, cells = grid(kind, counts)
     s, t = X[:, 0], X[:, 1]
     points = ellipses(s, t)
@@ -99,7 +100,7 @@ def reference() -> dict:
 
 
 def stress(model: Model) -> float:
-    """sigma_yy at C, the mean of the elements there."""
+    """Return sigma_yy at C, the mean of the elements there."""
     frames = solve(model).steps[-1].frames
     return float(frames["stress [Pa]"][-1][int(model.nodes_of("m:C")[0]), 1])
 

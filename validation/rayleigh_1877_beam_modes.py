@@ -25,7 +25,7 @@ ROOTS = {"clamped": (1.8751040687, 4.6940911330, 7.8547574382), "free": (4.73004
 
 
 def build(ends: str, n: int, strains: str = "exact", count: int = 10) -> Model:
-    """The beam of n elements; "clamped" at its start or "free"."""
+    """Return the beam of n elements; "clamped" at its start or "free"."""
     model = Model(3, f"{ends} beam")
     model.section(
         "beam", "stiffness", EA=EA, GA=np.inf, GJ=GJ, EIy=EIY, EIz=EIZ, rhoA=1.0, rhoIy=ROTARY, rhoIz=ROTARY
@@ -39,7 +39,7 @@ def build(ends: str, n: int, strains: str = "exact", count: int = 10) -> Model:
 
 
 def reference() -> dict:
-    """Circular frequencies of bending in the soft and in the stiff plane, merged and sorted."""
+    """Return circular frequencies of bending in the soft and in the stiff plane, merged and sorted."""
     return {
         ends: np.sort(np.concatenate([np.sqrt(EI) * np.square(roots) for EI in (EIY, EIZ)]))
         for ends, roots in ROOTS.items()

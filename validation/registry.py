@@ -30,7 +30,7 @@ class ValidationFile:
 
 
 def find() -> list[ValidationFile]:
-    """All validation files, ordered by the first benchmark in them."""
+    """Return all validation files, ordered by the first benchmark in them."""
     files = []
     for info in pkgutil.iter_modules(package.__path__):
         if not _NAME.fullmatch(info.name):
@@ -42,13 +42,13 @@ def find() -> list[ValidationFile]:
 
 
 def _order(case: str) -> tuple:
-    """C2 before C10, the short ids before B-..."""
+    """Return C2 before C10, the short ids before B-..."""
     prefix, digits = re.fullmatch(r"(.*?)(\d*)", case).groups()
     return ("-" in case, prefix, int(digits or 0))
 
 
 def select(names: Sequence[str] | None) -> list[tuple[ValidationFile, set[str]]]:
-    """Files to run and the ids of their benchmarks to report, for names of files or benchmarks (None: all).
+    """Return files to run and the ids of their benchmarks to report, for names of files or benchmarks (None: all).
 
     Raises:
         ModelError: no file and no benchmark has this name.

@@ -63,7 +63,7 @@ class Beam:
         return self.sections[0] is not self.sections[1]
 
     def nodes(self, n: int) -> np.ndarray:
-        """Nodes (n + 1, 3)."""
+        """Return nodes (n + 1, 3)."""
         t = np.linspace(0.0, 1.0, n + 1)
         if self.helix is None:
             return t[:, None] * np.array([1.0, 0.0, 0.0])
@@ -73,7 +73,7 @@ class Beam:
 
 
 def draw(kind: str, seed: int) -> Beam:
-    """A beam of a kind, or "plane"; EI is of the order of 1, lengths are of the order of 1 to 2."""
+    """Return a beam of a kind, or "plane"; EI is of the order of 1, lengths are of the order of 1 to 2."""
     rng = np.random.default_rng(((*KINDS, "plane").index(kind), seed))
     size = 1.0
     ratios = 10.0 ** rng.uniform((0.8, 0.8, 0.8, -0.5, -0.5, -0.5), (4.0, 4.0, 4.0, 0.5, 0.5, 0.5))
@@ -117,7 +117,7 @@ def draw(kind: str, seed: int) -> Beam:
 
 
 def _coupled(rng, diagonal: np.ndarray) -> np.ndarray:
-    """A positive definite 6x6 stiffness with this diagonal and random couplings of it all."""
+    """Return a positive definite 6x6 stiffness with this diagonal and random couplings of it all."""
     mixed = np.linalg.qr(rng.normal(size=(6, 6)))[0]
     mixed = (mixed * rng.uniform(0.3, 1.7, 6)) @ mixed.T
     scale = np.sqrt(diagonal / np.diag(mixed))
@@ -125,7 +125,7 @@ def _coupled(rng, diagonal: np.ndarray) -> np.ndarray:
 
 
 def build(beam: Beam | None = None, n: int = 12, strains: str | None = None) -> Model:
-    """The model of a drawn beam with n elements."""
+    """Return the model of a drawn beam with n elements."""
     beam = draw(KINDS[0], 1) if beam is None else beam
     if beam.kind == "plane":
         return _build_plane(beam, n, strains)
@@ -159,7 +159,7 @@ def build(beam: Beam | None = None, n: int = 12, strains: str | None = None) -> 
 
 
 def flexibility(beam: Beam, s: np.ndarray) -> np.ndarray:
-    """F (k, 6, 6) at s (k,) in 0..1, from what the keys of the section mean."""
+    """Return F (k, 6, 6) at s (k,) in 0..1, from what the keys of the section mean."""
 
     def between(key, default=0.0):
         a, b = (np.asarray(section.get(key, default), float) for section in beam.sections)
@@ -189,7 +189,7 @@ def flexibility(beam: Beam, s: np.ndarray) -> np.ndarray:
 
 
 def exact(beam: Beam, intervals: int = 24):
-    """Boundary-value solution at full load, and the line's own length."""
+    """Return Boundary-value solution at full load, and the line's own length."""
     ez = np.array([0.0, 0.0, 1.0])
     if beam.helix is None:
         R, length, start = np.eye(3), 1.0, beam.offset
@@ -280,7 +280,7 @@ def measured(beam: Beam, n: int, strains: str | None = None) -> tuple[np.ndarray
 
 
 def rotation(vector: np.ndarray) -> np.ndarray:
-    """Rotation (3, 3) by a rotation vector."""
+    """Return rotation (3, 3) by a rotation vector."""
     angle = np.linalg.norm(vector)
     axis = vector / angle
     half = 0.5 * angle
@@ -288,7 +288,8 @@ def rotation(vector: np.ndarray) -> np.ndarray:
 
 
 def errors(beam: Beam, strains: str | None = None, intervals: int = 24):
-    """Errors (meshes, k) of the place of the end over the length, its angle, section forces over the largest one."""
+    """Return errors (meshes, k) of the place of the end over the length, its angle, section forces over the largest
+    one."""
     tip, turn, forces, length = exact(beam, intervals)
     keep = _PLANE_OF_ALL if beam.kind == "plane" else np.arange(len(forces))
     moment = np.isin(np.arange(len(forces)), _MOMENTS)

@@ -63,7 +63,7 @@ figcaption { color: var(--soft); font-size: 12.5px; padding: 2px 8px 0; }
 
 
 def write_report(outcomes: Sequence[Outcome]) -> str:
-    """The page as a text."""
+    """Return the page as a text."""
     rows = [row for outcome in outcomes for row in outcome.findings.rows]
     failed = sum(not row.passed for row in rows)
     seconds = sum(outcome.seconds for outcome in outcomes)

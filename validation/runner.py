@@ -124,7 +124,7 @@ def _line(*cells: str) -> str:
 
 
 def _lines(row: Row) -> list[str]:
-    """A row of the table; a long quantity goes on in the next line."""
+    """Return a row of the table; a long quantity goes on in the next line."""
     first, *rest = textwrap.wrap(row.quantity, _WIDTHS[1], break_long_words=True) or [""]
     numbers = (_number(row.measured), _number(row.reference), f"{row.tolerance:.3g}")
     return [
@@ -134,7 +134,7 @@ def _lines(row: Row) -> list[str]:
 
 
 def _entry(row: Row) -> dict[str, object]:
-    """JSON knows no NaN: a quantity that could not be measured is null."""
+    """Return JSON knows no NaN: a quantity that could not be measured is null."""
     return {
         "case": row.case,
         "quantity": row.quantity,

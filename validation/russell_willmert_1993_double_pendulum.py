@@ -38,7 +38,7 @@ MASS, LENGTH, SPEED = 0.1, 1.0, 10.0
 def build(
     h: float, duration: float = 3.0, gravity: float = 9.81, mu: float = 1.0, start_up: bool = False, **options
 ) -> Model:
-    """Both links hang down at the start; ``start_up``: from rest by the start-up law, else at constant speed."""
+    """Return both links hang down at the start; ``start_up``: from rest by the start-up law, else at constant speed."""
     model = Model(2, "driven double pendulum", gravity=(0.0, -gravity))
     inertia = MASS * LENGTH**2 / 12.0
     model.body("link 1", (0.0, -0.5), mass=MASS, inertia=inertia)
@@ -75,7 +75,7 @@ def build(
 
 
 def flexible(strains: str = "generalised", n: int = 2, h: float = 2e-3) -> Model:
-    """Both links of n flexible beams, from hanging at rest under their weight."""
+    """Return both links of n flexible beams, from hanging at rest under their weight."""
     model = Model(2, "flexible double pendulum", gravity=(0.0, -9.81))
     model.section("link", "stiffness", EA=1e3, EI=100.0, GA=np.inf, rhoA=MASS / LENGTH, rhoI=0.01)
     for k in (1, 2):
@@ -95,7 +95,7 @@ def flexible(strains: str = "generalised", n: int = 2, h: float = 2e-3) -> Model
 
 
 def exact(t: np.ndarray, gravity: float = 9.81, mu: float = 1.0) -> np.ndarray:
-    """theta2 (n,) of the ordinary differential equation at constant speed of the drive."""
+    """Return theta2 (n,) of the ordinary differential equation at constant speed of the drive."""
     from scipy.integrate import solve_ivp
 
     k = (0.5 + mu) / (1.0 / 3.0 + mu)

@@ -27,7 +27,8 @@ DURATION = 10.0
 
 
 def build(h: float, held: bool = False, duration: float = DURATION, **options) -> Model:
-    """The plane machine; ``held``: on ground by a pin and a slider, with weak gravity, a dead force and moment."""
+    """Return the plane machine; ``held``: on ground by a pin and a slider, with weak gravity, a dead force and
+    moment."""
     model = Model(2, "plane machine", gravity=(0.0, -0.2) if held else None)
     model.section("beam", "stiffness", EA=2e4, EI=40.0, GA=8e3, rhoA=1.2, rhoI=2e-3)
     model.section("blade", "stiffness", EA=1e5, EI=15.0, rhoA=0.8, rhoI=0.0)
@@ -64,7 +65,7 @@ def build(h: float, held: bool = False, duration: float = DURATION, **options) -
 
 
 def build_space(h: float, held: bool = False, duration: float = DURATION, **options) -> Model:
-    """The machine in space; ``held``: hung from ground by a spherical joint, with gravity."""
+    """Return the machine in space; ``held``: hung from ground by a spherical joint, with gravity."""
     model = Model(3, "machine in space", gravity=(0.0, 0.0, -0.2) if held else None)
     model.section("rod", "stiffness", EA=400.0, rhoA=0.4)
     model.body("A", (0.0, 0.0, 0.0), mass=2.0, inertia=(0.2, 0.3, 0.4))

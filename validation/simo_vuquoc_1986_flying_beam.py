@@ -32,7 +32,7 @@ STIFFNESS = {"soft": {"EA": 1e4, "GA": 1e4, "EI": 100.0}, "stiff": {"EA": 1e6, "
 
 
 def build(kind: str, h: float, duration: float = 30.0, frames: int = 0, elements: int = ELEMENTS, **options) -> Model:
-    """The beam from (6, 0) to (0, 8)."""
+    """Return the beam from (6, 0) to (0, 8)."""
     model = Model(2, f"flying beam, {kind}")
     model.section("beam", "stiffness", **STIFFNESS[kind], rhoA=1.0, rhoI=10.0)
     model.line("beam", (6.0, 0.0, 0.0), (0.0, 8.0, 0.0), elements)
@@ -47,7 +47,7 @@ def build(kind: str, h: float, duration: float = 30.0, frames: int = 0, elements
 
 
 def reference() -> dict:
-    """Energy after the push; momenta are impulse and moment of impulse: p_x = 8 x 2.5."""
+    """Return energy after the push; momenta are impulse and moment of impulse: p_x = 8 x 2.5."""
     return {"energy": 378.4, "converged energy": 379.5, "momentum": np.array([20.0, 0.0])}
 
 

@@ -45,7 +45,7 @@ def build(
     frames: int = 0,
     **options,
 ) -> Model:
-    """The beam from (6, 0, 0) to (0, 8, 0); ``turn`` turns the whole problem."""
+    """Return the beam from (6, 0, 0) to (0, 8, 0); ``turn`` turns the whole problem."""
     Q = np.eye(3) if turn is None else turn.as_matrix()
     model = Model(3, f"flying beam, {strains} strains, {mass} mass")
     model.section("beam", "stiffness", EA=1e4, GA=1e4, GJ=500.0, EI=500.0, rhoA=1.0, rhoI=10.0, rhoIx=10.0)
@@ -60,12 +60,13 @@ def build(
 
 
 def reference() -> dict:
-    """The linear momentum is the impulse of F_x: 0.1 x 200 x 5/2."""
+    """Return the linear momentum is the impulse of F_x: 0.1 x 200 x 5/2."""
     return {"momentum": np.array([50.0, 0.0, 0.0]), "turns": 10.0}
 
 
 def turns(step) -> np.ndarray:
-    """Angle that every node has turned through, in turns (n,), from frames that are less than half a turn apart."""
+    """Return angle that every node has turned through, in turns (n,), from frames that are less than half a turn
+    apart."""
     rotation = step.frames["rotation"]
     total = np.zeros(rotation.shape[1])
     for i in range(rotation.shape[1]):

@@ -33,7 +33,7 @@ SPIN = np.array([1e-3, 1.0, 1e-3])
 
 
 def build(h: float, duration: float = 100.0, **options) -> Model:
-    """The racket, its mass centre at the origin; sensors of the tips of its body axes."""
+    """Return the racket, its mass centre at the origin; sensors of the tips of its body axes."""
     model = Model(3, "tennis racket")
     model.body("racket", (0.0, 0.0, 0.0), mass=1.0, inertia=INERTIA)
     model.initial("racket", spin=SPIN)
@@ -44,7 +44,7 @@ def build(h: float, duration: float = 100.0, **options) -> Model:
 
 
 def build_plane(h: float, turns: int, steps: int) -> Model:
-    """A plane body that flies and spins: mass 2, inertia 0.5."""
+    """Return a plane body that flies and spins: mass 2, inertia 0.5."""
     model = Model(2, "spinning plate")
     model.body("plate", (0.3, -0.2), mass=2.0, inertia=0.5)
     # the rule turns a body by 2 atan(w h/2) per step: this speed makes the wanted number of turns
@@ -77,13 +77,13 @@ def reference() -> dict:
 
 
 def rotations(solution, names: str = "XYZ", centre=None) -> np.ndarray:
-    """Rotation matrices (n, 3, 3) as the run has them, from the tips of the body axes: not normalised again."""
+    """Return rotation matrices (n, 3, 3) as the run has them, from the tips of the body axes: not normalised again."""
     origin = 0.0 if centre is None else solution.sensor(centre)
     return np.stack([solution.sensor(name) - origin for name in names], axis=2)
 
 
 def orthonormality(R: np.ndarray) -> float:
-    """Largest entry of R^T R - I."""
+    """Return largest entry of R^T R - I."""
     return float(np.abs(np.einsum("nki,nkj->nij", R, R) - np.eye(3)).max())
 
 

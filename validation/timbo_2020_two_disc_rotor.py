@@ -28,7 +28,7 @@ AXIS = (1.0, 0.0, 0.0)
 
 
 def machine(elements: int = 6) -> Model:
-    """The rotor on its bearings, without steps; elements in threes."""
+    """Return the rotor on its bearings, without steps; elements in threes."""
     model = Model(3, "rotor with two discs")
     model.material("steel", E=211e9, G=81.2e9, density=7810.0)
     model.section("shaft", "circle", diameter=0.05)
@@ -47,7 +47,7 @@ def machine(elements: int = 6) -> Model:
 
 
 def build(speed: float, elements: int = 6) -> Model:
-    """The rotor at a speed [rad/s]."""
+    """Return the rotor at a speed [rad/s]."""
     model = machine(elements)
     model.complex_modes_step(count=4, rotor="rotor", speed=speed, frame="fixed")
     return model

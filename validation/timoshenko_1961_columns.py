@@ -38,7 +38,7 @@ STRIP = 4.012599
 
 
 def beam(strains: str, n: int, EIz: float = 1e4, GJ: float = 1.0) -> Model:
-    """A beam of length 1 along x with EIy = 1."""
+    """Return a beam of length 1 along x with EIy = 1."""
     model = Model(3, "column")
     model.section("beam", "stiffness", EA=1e7, EIy=1.0, EIz=EIz, GJ=GJ, GA=np.inf, rhoA=0.0, rhoI=0.0)
     model.line("beam", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), n)
@@ -47,7 +47,7 @@ def beam(strains: str, n: int, EIz: float = 1e4, GJ: float = 1.0) -> Model:
 
 
 def build(ends: str, strains: str = "exact", n: int = 16) -> Model:
-    """A column that is soft in the x-z plane."""
+    """Return a column that is soft in the x-z plane."""
     model = beam(strains, n)
     first, second = ends.split("-")
     if first == "clamped":
@@ -64,7 +64,8 @@ def build(ends: str, strains: str = "exact", n: int = 16) -> Model:
 
 
 def shaft(strains: str, thrust: float = 0.0, n: int = 32) -> Model:
-    """A shaft on pinned ends under opposite axial torques; a torsion spring without torque keeps it from turning."""
+    """Return a shaft on pinned ends under opposite axial torques; a torsion spring without torque keeps it from
+    turning."""
     model = beam(strains, n, EIz=1.0, GJ=1e4)
     model.fix("beam:start", ["x", "y", "z"])
     model.fix("beam:end", ["y", "z"])

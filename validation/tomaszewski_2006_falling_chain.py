@@ -27,7 +27,7 @@ LENGTH, EA, DENSITY, GRAVITY, H = 100.0, 1e6, 1.0, 9.81, 0.01
 
 
 def build(n: int, duration: float = 5.0, frames: int = 0, rule: str = "midpoint", **options) -> Model:
-    """The chain from the pin at 0 along x."""
+    """Return the chain from the pin at 0 along x."""
     model = Model(2, f"chain of {n}", gravity=(0.0, -GRAVITY))
     model.section("rope", "stiffness", EA=EA, rhoA=DENSITY)
     model.line("chain", (0.0, 0.0, 0.0), (LENGTH, 0.0, 0.0), n)
@@ -40,7 +40,7 @@ def build(n: int, duration: float = 5.0, frames: int = 0, rule: str = "midpoint"
 
 
 def reference() -> dict:
-    """Tip at 4 s [m]: rounded for all N, and x by N from explicit integration."""
+    """Return tip at 4 s [m]: rounded for all N, and x by N from explicit integration."""
     return {"tip at 4 s": (46.95, -78.48), "x by N": {100: 46.9447, 1000: 46.9285, 10000: 46.927}}
 
 

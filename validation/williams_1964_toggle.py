@@ -29,7 +29,7 @@ MESHES = (4, 12, 36)
 
 
 def build(n: int = 12, dimension: int = 3, strains: str | None = None) -> Model:
-    """The frame with n elements per bar in the x-y plane, without shear deformation."""
+    """Return the frame with n elements per bar in the x-y plane, without shear deformation."""
     model = Model(dimension, "toggle frame")
     model.section("bar", "stiffness", EA=EA, EI=EI, GJ=EI, GA=np.inf, rhoA=0.0)
     corners = np.zeros((3, dimension))
@@ -54,7 +54,7 @@ def reference() -> dict:
 
 
 def exact() -> tuple[tuple[float, float], np.ndarray]:
-    """Both limit loads and the path (k, 2) of the exact frame: apex moved down, load."""
+    """Return both limit loads and the path (k, 2) of the exact frame: apex moved down, load."""
     length, angle = np.hypot(SPAN, RISE), np.arctan2(RISE, SPAN)
     c, s = np.cos(angle), np.sin(angle)
     q0 = quaternion_of(np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]))

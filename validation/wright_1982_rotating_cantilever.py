@@ -26,7 +26,7 @@ CASES = {"B-FLAP": "rotating cantilever: flapping and lagging against the speed"
 
 
 def build(speed: float, n: int = 16, strains: str = "exact") -> Model:
-    """The beam of n elements, turned by a motor."""
+    """Return the beam of n elements, turned by a motor."""
     model = Model(3, "rotating cantilever")
     model.section("beam", "stiffness", EA=1e8, EI=1.0, GJ=1e4, GA=np.inf, rhoA=1.0, rhoI=1e-9)
     model.line("beam", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), n)
@@ -39,12 +39,12 @@ def build(speed: float, n: int = 16, strains: str = "exact") -> Model:
 
 
 def reference() -> dict:
-    """Speed: first two flapping frequencies."""
+    """Return speed: first two flapping frequencies."""
     return {0.0: (3.5160, 22.0345), 2.0: (4.1373, 22.6149), 6.0: (7.3604, 26.809), 12.0: (13.170, 37.603)}
 
 
 def frequencies(summary: dict, flap: tuple[float, float], speed: float) -> tuple[np.ndarray, np.ndarray]:
-    """The four lowest frequencies as flapping and lagging ones, by their nearest expectations."""
+    """Return the four lowest frequencies as flapping and lagging ones, by their nearest expectations."""
     p = np.array(summary["eigenvalues"])
     w = list(np.sort(p[p[:, 1] > 0.0, 1])[:4])
     wanted = [*flap, *np.sqrt(np.square(flap) - speed**2)]

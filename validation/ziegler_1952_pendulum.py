@@ -29,7 +29,7 @@ LENGTH, MASS, STIFFNESS = 0.7, 1.3, 90.0
 
 
 def build(damping: float = 0.0, load: float = 1.0, dimension: int = 2) -> Model:
-    """The pendulum along x under ``load`` times k/l; ``damping`` [N m s/rad] of both joints."""
+    """Return the pendulum along x under ``load`` times k/l; ``damping`` [N m s/rad] of both joints."""
     model = Model(dimension, "Ziegler's pendulum")
     points = np.zeros((3, dimension))
     points[:, 0] = 0.0, LENGTH, 2.0 * LENGTH
@@ -46,7 +46,7 @@ def build(damping: float = 0.0, load: float = 1.0, dimension: int = 2) -> Model:
 
 
 def matrices(load: float, damping: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """M, C, K over the absolute angles of both links; load over k/l."""
+    """Return M, C, K over the absolute angles of both links; load over k/l."""
     k, P = STIFFNESS, load * STIFFNESS
     coupling = np.array([[2.0, -1.0], [-1.0, 1.0]])
     M = MASS * LENGTH**2 * np.array([[3.0, 1.0], [1.0, 1.0]])
@@ -54,7 +54,7 @@ def matrices(load: float, damping: float) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def growth(load: float, damping: float) -> float:
-    """Largest real part [1/s] of exp(p t), by Ziegler's two equations of motion."""
+    """Return largest real part [1/s] of exp(p t), by Ziegler's two equations of motion."""
     M, C, K = matrices(load, damping)
     A = np.block([[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M, K), -np.linalg.solve(M, C)]])
     return float(np.linalg.eigvals(A).real.max())
@@ -65,7 +65,7 @@ def reference() -> dict:
 
 
 def damped_load(damping: float) -> float:
-    """Critical P l/k with damping, alike in both joints."""
+    """Return critical P l/k with damping, alike in both joints."""
     return 41.0 / 28.0 + damping**2 / (2.0 * MASS * STIFFNESS * LENGTH**2)
 
 

@@ -12,7 +12,7 @@ __all__ = ["beam_section", "directions", "make_lines"]
 
 
 def make_lines(conv: Conversion) -> None:
-    """Beams and trusses of the model.
+    """Create beams and trusses of the model.
 
     Raises:
         ModelError: sections and materials that have no counterpart, with their line.

@@ -1,4 +1,4 @@
-"""Runs the decks of a folder and compares what they print with CalculiX's results beside them (NAME.dat.ref, NAME.dat).
+"""Run the decks of a folder and compare their prints with CalculiX's results (NAME.dat.ref, NAME.dat).
 
 A table is compared entry by entry: the difference is the largest distance of two rows (node, integration point), over
 the largest row of the reference.  Frequencies and load factors are compared one by one, the worst is shown; effective
@@ -108,7 +108,7 @@ def _distorted(conv) -> set[str]:
 
 
 def _margin(types: set[str]) -> tuple[float, str]:
-    """Of solids."""
+    """Return the margin of a comparison of solids."""
     if "C3D8I distorted" in types:
         return DISTORTED, "C3D8I of CalculiX fails the patch test on distorted meshes, ours does not"
     return SAME, "same formulation"

@@ -50,7 +50,7 @@ def nodes_of_constraints(conv: Conversion) -> None:
 
 
 def tie_facets(conv: Conversion) -> None:
-    """Facet sets of the surfaces that ties glue together."""
+    """Create facet sets of the surfaces that ties join."""
     for tie in conv.deck.ties:
         for name in (tie.slave, tie.master):
             if conv.deck.surfaces[name].kind == "element":
@@ -84,7 +84,7 @@ class _Table:
         self.dependent[key] = where
 
     def add(self, nodes, components, coefficients, where: str, preferred: bool = True) -> None:
-        """One equation: terms (k,) of nodes of the model, components 0..5 and coefficients."""
+        """Add one equation: terms (k,) of nodes of the model, components 0..5 and coefficients."""
         n, k, c = np.asarray(nodes), np.asarray(components), np.asarray(coefficients, float)
         if preferred:
             self.depend(int(n[0]), int(k[0]), where)
@@ -99,7 +99,7 @@ class _Table:
 
 
 def make_constraints(conv: Conversion, timeline: Timeline) -> None:
-    """All constraints of the model.
+    """Create all constraints of the model.
 
     Raises:
         ModelError: constraints that contradict each other or that the model does not have, with their line.
@@ -186,7 +186,7 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
 
 
 def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
-    """Nodes that stay on the line through the first two, or on the plane through the first three."""
+    """Keep nodes on the line through the first two, or on the plane through the first three."""
     x, where = conv.deck.x, mpc.where
     base = 2 if mpc.kind == "STRAIGHT" else 3
     if any(conv.is_nonlinear(s) and s.procedure in ("STATIC", "DYNAMIC") for s in conv.deck.steps):
@@ -414,7 +414,7 @@ def _same_in_all_steps(conv: Conversion, before: list[Given], per_step: list[lis
 
 
 def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> None:
-    """Nodes that follow a function."""
+    """Create nodes that follow a function."""
     for i, factor in enumerate(np.unique(factors)):
         function = make_function({"kind": "scaled", "function": course.function, "factor": float(factor)})
         name = f"motion {number}.{i + 1} {_NAMES[dof]}"
@@ -432,7 +432,7 @@ def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> N
 
 
 def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes, moves: bool, number: int) -> None:
-    """Supports of nodes with axes of their own: all three directions are held as they are, fewer by equations."""
+    """Support nodes with local axes: directly if all three directions are held, else by equations."""
     for part in (0, 3):
         of = (dofs // 3) * 3 == part
         if not of.any():

@@ -38,7 +38,7 @@ class Plan:
 
 
 def plan_loads(conv: Conversion, timeline: Timeline) -> Plan:
-    """What the loads of the deck are.
+    """Return the loads of the deck.
 
     Raises:
         ModelError: loads that the model does not have, with their line.
@@ -65,7 +65,7 @@ def make_loads(conv: Conversion, plan: Plan) -> None:
 def _all_kinds(
     conv: Conversion, timeline: Timeline, steps: Sequence[Step], plan: Plan, names: list[str], prefix: str, once=False
 ) -> None:  # fmt: skip
-    """Courses of all kinds of loads; ``once``: they act in full in one step that passes no time."""
+    """Create the time courses of all kinds of loads; ``once``: they act in full in one step without duration."""
 
     def found(kind: str, given: list[list[Given]]) -> Iterable[tuple[str, Course, TimeFunction | float]]:
         got, twice = courses(conv.deck, timeline, given, [kind in s.new for s in steps])
@@ -138,7 +138,7 @@ def _forces(conv: Conversion, plan: Plan, names: list[str], name: str, course: C
 
 
 def _act(conv, plan, names, label, nodes, vectors, function, moment=False) -> None:
-    """A load of vectors (n, 3) on nodes (n,)."""
+    """Apply a load of vectors (n, 3) to nodes (n,)."""
     make = conv.model.moment if moment else conv.model.force
     # every load has a function of its own, by which steps choose it
     own = _scaled(function, 1.0)
@@ -184,7 +184,7 @@ class _Labels:
         return out
 
     def _covers(self, d: Dload) -> None:
-        """A rotation concerns the whole model."""
+        """Refuse a rotation of only a part of the model."""
         for group in self.conv.groups:
             missing = ~np.isin(group.ids, d.elements)
             if missing.any():
@@ -294,7 +294,7 @@ def surface_facets(conv: Conversion, name: str, where: str) -> list[tuple[Group,
 
 
 def _body(conv, plan, names, label, load: Dload, elements, vectors, function) -> None:
-    """Gravity (vectors (m, 3) of acceleration) or forces per volume or length as forces of nodes."""
+    """Apply gravity (vectors (m, 3) of acceleration) or forces per volume or length as nodal forces."""
     gravity, deck = load.kind == "gravity", conv.deck
     total = np.zeros((len(deck.node_ids), 3))
     order = np.argsort(elements)
@@ -408,7 +408,7 @@ def _change(conv: Conversion, t, start: np.ndarray) -> Given:
 
 
 def _initial(conv: Conversion) -> None:
-    """Initial velocities; other initial conditions that mean something are noted.  A STATIC step ends in rest."""
+    """Set initial velocities; note other initial conditions that have an effect. A STATIC step ends at rest."""
     # everything is at rest but what moves as prescribed, and what has a velocity given
     bent = any(s.procedure == "DYNAMIC" and conv.is_nonlinear(s) for s in conv.deck.steps)
     conv.model.initial_method = "projection" if bent else "given"

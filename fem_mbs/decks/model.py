@@ -1,4 +1,4 @@
-"""From a deck (`fem_mbs.meshes.abaqus.reader`) to a `Model`: nodes, elements, materials, sections, masses and springs.
+"""Convert a deck (`fem_mbs.meshes.abaqus.reader`) to a `Model`: nodes, elements, materials, sections, masses, springs.
 
 `Conversion` holds what is known while a deck becomes a model: which node and element became what, and notes on what was
 not used.  Constraints, loads, steps and prints are modules of their own; docs/decks.md says what of a deck is used.
@@ -65,7 +65,7 @@ _SAME = 1e-12
 
 @dataclass(frozen=True)
 class Note:
-    """Something of a deck that the model does not hold: a sentence, and whether it changes the answer."""
+    """A feature of a deck that the model lacks: a sentence, and whether it changes the results."""
 
     text: str
     changes: bool
@@ -105,7 +105,7 @@ class Group:
 
 @dataclass
 class Conversion:
-    """A deck on its way to a model; see the module.  The model is made when the elements are known."""
+    """State of the conversion of a deck; see the module. The model is created when the elements are known."""
 
     deck: Deck
     model: Model = None  # type: ignore[assignment]
@@ -328,7 +328,7 @@ def _source(deck: Deck) -> str:
 
 
 def make_mesh(conv: Conversion) -> None:
-    """The deck's nodes and cells as the mesh "deck" of the model, with the facet sets of loads and ties."""
+    """Create the deck's nodes and cells as the mesh "deck" of the model, with the facet sets of loads and ties."""
     deck = conv.deck
     blocks, sets, number = [], {}, {}
     first = 1

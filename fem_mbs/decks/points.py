@@ -14,7 +14,7 @@ __all__ = ["make_points"]
 
 
 def make_points(conv: Conversion) -> None:
-    """Point masses, rotary inertias, springs and dashpots.
+    """Create point masses, rotary inertias, springs and dashpots.
 
     Raises:
         ModelError: laws and directions that the model does not have.

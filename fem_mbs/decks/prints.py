@@ -1,4 +1,4 @@
-"""What a deck asks to be printed, taken from the states of a run: tables for ``prints`` of the steps of summary.json.
+"""Compute the prints that a deck requests from the states of a run: tables ``prints`` of the steps of summary.json.
 
 A table has the deck's numbers in the order of its set: {"quantity": "U", "set": "NALL", "time": 1.0, "ids": [...],
 "values": [[ux, uy, uz], ...]}; those at integration points have "points" beside the ids, those of modes "mode", sums
@@ -39,7 +39,7 @@ _SILENT = {"NOE", ""}
 
 
 class Printer:
-    """A recorder that hands everything on to another one and takes the prints of a deck on the way."""
+    """A recorder that passes everything to another one and computes the prints of a deck."""
 
     def __init__(self, conv: Conversion, plan: list[StepPlan], job, recorder):
         self.conv, self.plan, self.job, self.recorder = conv, plan, job, recorder
@@ -101,7 +101,7 @@ class Printer:
                 self.last = lambda s=step, r=late, fr=frame, at=now: [self._print(s, o, fr, at) for o in r]
 
     def _modes(self, step: StepPlan, frames) -> None:
-        """Shapes of modes, with unit modal mass; of buckling as they come."""
+        """Print shapes of modes with unit modal mass, and buckling shapes unscaled."""
         for request in step.prints:
             if request.frequency <= 0 or not request.variables:
                 continue
@@ -401,7 +401,7 @@ class Printer:
         return length * make_section(group.name, shape, **values).A
 
     def _moments(self, request, time) -> None:
-        """Sums of EMAS: second moments of the mass about the origin and about its centre, and that centre."""
+        """Print sums of EMAS: second moments of the mass about the origin and about its centre, and that centre."""
         mass, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
         for group, rows in self.conv.element_groups(request.ids):
             if group.kind != "solid" or group.state:

@@ -33,7 +33,8 @@ __all__ = ["Converted", "convert", "is_deck", "run_deck", "solve_deck", "strictl
 
 @dataclass
 class Converted:
-    """A deck as a model: ``model`` with its steps, what they stand for, and what of the deck is not in it."""
+    """A deck as a model: ``model`` with its steps, the deck's steps that they represent, and notes on unused
+    entries."""
 
     deck: Deck
     model: Model
@@ -93,7 +94,7 @@ def _watch(converted: Converted):
 
 
 def strictly(converted: Converted, strict: bool = True) -> None:
-    """Refuse a deck of which something is not used.
+    """Refuse a deck with unused entries.
 
     Raises:
         ModelError: naming what.

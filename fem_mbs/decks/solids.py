@@ -13,7 +13,7 @@ __all__ = ["make_solids", "nodal_areas", "nodal_volumes", "thickness", "volumes"
 
 
 def make_solids(conv: Conversion) -> None:
-    """The solid parts of the model.
+    """Create the solid parts of the model.
 
     Raises:
         ModelError: materials that cannot be used, cells that are flat or inside out (with the line of the element).
@@ -57,7 +57,7 @@ def _mass(group: Group, dynamic: bool) -> str:
 
 
 def thickness(group: Group) -> float:
-    """Of plane elements: as given, or 1."""
+    """Return the thickness of plane elements: as given, or 1."""
     return 1.0 if group.section.value is None else float(group.section.value)
 
 

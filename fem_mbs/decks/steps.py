@@ -139,7 +139,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
 
 
 def _masses(conv: Conversion, step: Step) -> None:
-    """Steps that need masses: what has none is noted.
+    """Note materials without density if a step needs masses.
 
     Raises:
         ModelError: nothing has one.
@@ -173,7 +173,7 @@ def _motions(conv: Conversion) -> list[str]:
 
 
 def _files(conv: Conversion, step: Step) -> None:
-    """Requests other than prints: the results folder holds all fields anyway."""
+    """Note requests other than prints: the results folder holds all fields anyway."""
     for request in step.outputs:
         if request.kind not in ("node print", "el print", "node file", "el file", "node output", "element output"):
             conv.note(f"{request.where}: *{request.kind.upper()} is not used", changes=False)
@@ -208,7 +208,8 @@ def _modes(conv: Conversion, step: Step, name: str, preload: str, moved: bool) -
 
 
 def _complex_modes(conv: Conversion, step: Step, name: str, preload: str, made: list[StepPlan]) -> None:
-    """With Coriolis forces; both programs compute in the span of the modes of the last FREQUENCY step."""
+    """Add complex modes with Coriolis forces; both programs compute in the span of the modes of the last FREQUENCY
+    step."""
     basis = next((m.name for m in reversed(made) if m.kind == "modes"), "")
     if not basis:
         raise ModelError(f"{step.where}: COMPLEX FREQUENCY needs a FREQUENCY step before it, whose modes it takes")
@@ -228,7 +229,7 @@ def _before_motion(conv: Conversion, index: int) -> bool:
 
 
 def _ended(conv: Conversion, step: Step, index: int) -> None:
-    """What CalculiX makes of general steps after a perturbation, and this does not."""
+    """Note how CalculiX treats general steps after a perturbation differently."""
     later = next((s for s in conv.deck.steps[index + 1 :] if is_general(s)), None)
     if later is not None:
         conv.note(

@@ -1,4 +1,4 @@
-"""What holds on in a deck from step to step: values of supports, loads and temperatures as functions of total time.
+"""Express values that persist from step to step (supports, loads, temperatures) as functions of total time.
 
 General steps (STATIC, DYNAMIC) pass time one after the other; so does STATIC with PERTURBATION, in which nothing
 general changes.  FREQUENCY and BUCKLE pass none, as in CalculiX.  A value given in a step is reached by a ramp over the
@@ -115,7 +115,7 @@ def is_general(step: Step) -> bool:
 
 @dataclass(frozen=True)
 class Given:
-    """What one entry of a step says: values (m,) of quantities ``keys`` (m,), unique whole numbers, and their
+    """Values of one entry of a step: values (m,) of quantities ``keys`` (m,), unique whole numbers, and their
     amplitude; ``ends`` says that they are not held any longer."""
 
     keys: np.ndarray
@@ -126,7 +126,8 @@ class Given:
 
 @dataclass(frozen=True)
 class Course:
-    """Quantities ``keys`` (m,) that are ``factors`` (m,) times ``function``; where: of the entry that began it.
+    """Quantities ``keys`` (m,) equal to ``factors`` (m,) times ``function``; ``where``: file and line of its first
+    entry.
 
     active (steps,) bool: the general steps at whose end the quantities are given; ``zero``: the function is.
     """

@@ -537,7 +537,7 @@ def _condition(node: Any, values: list[_Jet]) -> tuple[Any, Any]:
 
 
 def _trend(a: _Jet, b: _Jet) -> Any:
-    """Where a = b: the sign of a - b just to the right; 0 elsewhere, or if the derivatives do not tell."""
+    """Return, where a = b, the sign of a - b just to the right; 0 elsewhere, or if the derivatives do not tell."""
     if a[1] is None and b[1] is None:
         return np.float64(0.0)
     a, b = _full(a), _full(b)

@@ -53,11 +53,11 @@ class TimeFunction(ABC):
 
     @abstractmethod
     def _value(self, t: np.ndarray) -> Any:
-        """f at the times t, shape (n,)."""
+        """Return f at the times t, shape (n,)."""
 
     @abstractmethod
     def _slopes(self, t: np.ndarray) -> Slopes:
-        """(f', f'') at the times t, shape (n,); at a kink those to its right."""
+        """Return (f', f'') at the times t, shape (n,); at a kink those to its right."""
 
     def __call__(self, t: Any) -> Any:
         """Return the values at t (any shape): float64 of the same shape."""
@@ -300,7 +300,7 @@ class Table(TimeFunction):
             size2 = np.full(len(dt), 1e-9 * np.max(np.abs(curvature_right)))
 
         def jumps(left1: Any, right1: Any, left2: Any, right2: Any, a: Any, b: Any) -> Any:
-            """Between the pieces a (left) and b (right)."""
+            """Return the jumps between the pieces a (left) and b (right)."""
             # The cap is for rows so close that their difference drowns in rounding: they are meant as a jump.
             size = np.minimum(np.maximum(size1[a], size1[b]), 1e-6 * np.maximum(np.abs(left1), np.abs(right1)))
             first = np.abs(right1 - left1) > size

@@ -93,8 +93,8 @@ _LOOK_ONLY = ("Sensor", "Initial", "Assembly", "Step", "Rotor", "Model", "Reduct
 
 
 def remembered(method):
-    """Return a call of the builder that makes a group of elements, kept in `ModelBase._said`: modifications repeat it
-    with other sections (`fem_mbs.model.components.made_again`)."""
+    """Record a call of the builder that creates a group of elements in `ModelBase._said`: modifications repeat it with
+    other sections (`fem_mbs.model.components.made_again`)."""
 
     @wraps(method)
     def call(self, name, *args, **options):
@@ -222,7 +222,7 @@ class ModelBase:
         self._spare: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is sent to other processes: calls with users' functions (of orientations) cannot go along."""
+        """Return the state for other processes, without calls that hold users' functions (of orientations)."""
         said = {
             name: (method, args, options)
             for name, (method, args, options) in self._said.items()
@@ -257,7 +257,7 @@ class ModelBase:
         return name
 
     def _place_name(self, kind: str, name: str) -> None:
-        """A new name among those that a place may have."""
+        """Register a new name among those of places."""
         self._new(kind, name, ChainMap({"ground": None}, self.bodies, self.named_nodes, self.meshes))
         if ":" in name:
             raise ModelError(f'{kind} "{name}": a name must not hold ":", which separates a mesh from its set')
@@ -408,7 +408,8 @@ class ModelBase:
         self, name: str, E: float, nu: float | None = None, density: float | None = None, G: float | None = None,
         expansion: float = 0.0,
     ):  # fmt: skip
-        """A linear elastic, isotropic material: E, G [N/m^2], density [kg/m^3], thermal expansion [1/K] of solids."""
+        """Define a linear elastic, isotropic material: E, G [N/m^2], density [kg/m^3], thermal expansion [1/K] of
+        solids."""
         self._new("Material", name, ChainMap(self.materials, self.solid_materials))
         self.materials[name] = Material(name, E, nu, density=density, G=G, expansion=expansion)
 
@@ -419,12 +420,12 @@ class ModelBase:
         return self._find("material", name, self.materials, owner)
 
     def section(self, name: str, shape: str, **dimensions) -> None:
-        """A cross-section; see `fem_mbs.properties.sections.make_section` for shapes and their dimensions."""
+        """Define a cross-section; see `fem_mbs.properties.sections.make_section` for shapes and their dimensions."""
         self._new("Section", name, self.sections)
         self.sections[name] = make_section(name, shape, **dimensions)
 
     def function(self, name: str, spec, folder: str | Path | None = None) -> None:
-        """A named function of time; see `fem_mbs.functions.kinds.make_function`."""
+        """Define a named function of time; see `fem_mbs.functions.kinds.make_function`."""
         self._new("Function", name, self.functions)
         self.functions[name] = make_function(spec, name=name, folder=folder, functions=self.functions)
 
@@ -433,7 +434,7 @@ class ModelBase:
         self, name: str, mesh: Mesh | str | Path, scale: float = 1.0, rotate=None, translate=None,
         unused: str = "error", cells: str = "auto",
     ):  # fmt: skip
-        """Nodes and named sets of a mesh (or of a mesh file), placed at translate + scale * R x.
+        """Add nodes and named sets of a mesh (or of a mesh file), placed at translate + scale * R x.
 
         Args:
             rotate: angle in the plane [deg], or in space axis times angle, (3,) [deg].
@@ -476,20 +477,20 @@ class ModelBase:
             self._droppable.append((first, first + len(mesh.points)))
 
     def line(self, name: str, start, end, n: int) -> None:
-        """A straight mesh of n line cells with the sets "all", "start" and "end"."""
+        """Add a straight mesh of n line cells with the sets "all", "start" and "end"."""
         self.mesh(name, line_mesh(start, end, n))
 
     def polyline(self, name: str, points, n) -> None:
-        """Straight segments through points (k, dimension), n line cells each (a number or a list): sets "all",
+        """Add straight segments through points (k, dimension), n line cells each (a number or a list): sets "all",
         "segment_1" ..., "start", "end", and the points themselves, "corner_1" (the first) ..."""
         self.mesh(name, polyline_mesh(points, n))
 
     def arc(self, name: str, center, radius: float, angles, n: int, normal=(0.0, 0.0, 1.0)) -> None:
-        """n line cells on a circle about ``normal``, between two angles [deg]; sets "all", "start", "end"."""
+        """Add n line cells on a circle about ``normal``, between two angles [deg]; sets "all", "start", "end"."""
         self.mesh(name, arc_mesh(center, radius, angles, n, normal))
 
     def node(self, name: str, position) -> None:
-        """A single named node."""
+        """Add a single named node."""
         self._place_name("Node", name)
         x = self._vector(position, f'Node "{name}"', "position")
         self.named_nodes[name] = self._add_nodes(x[None, :])

@@ -90,7 +90,7 @@ class Beams(ModelBase):
         curved: bool = False,
         twist=None,
     ) -> None:
-        """Beams on line cells.
+        """Add beams on line cells.
 
         In space ex goes along an element, ey lies in the plane of ex and ``orientation``, and without that ez is as
         near to the global z axis as it can be (for elements along z: ey is y), so that beams in the x-y plane have the
@@ -178,7 +178,7 @@ class Beams(ModelBase):
         return sorted({i for word in words for i in known[word]})
 
     def _released(self, owner: str, releases) -> dict[str, list[int]]:
-        """End -> axes 0, 1, 2 about which it turns freely."""
+        """Return the mapping end -> axes 0, 1, 2 about which it turns freely."""
         result: dict[str, list[int]] = {}
         if releases is None:
             return result
@@ -283,7 +283,7 @@ class Beams(ModelBase):
                 self._line_mass(name, cells, s.rhoA * length, 0.5 * s.rhoIz * length, beam.mass, beam.mass_damping)
 
     def _line_mass(self, name: str, cells, mass, rotary, kind: str, alpha: float) -> None:
-        """Lumped masses (with rotary inertia per end), or linear-consistent ones and the rotary inertia lumped."""
+        """Add lumped masses (with rotary inertia per end), or linear-consistent ones and the rotary inertia lumped."""
         nodes, inverse = np.unique(cells, return_inverse=True)
         inverse = inverse.reshape(cells.shape)
         if kind == "consistent":
@@ -406,7 +406,7 @@ class Beams(ModelBase):
         return None if value is None else self._vector(value, owner, key)
 
     def _twist(self, owner: str, value):
-        """None, a rate [rad/m] or a pair of angles [rad]."""
+        """Return None, a rate [rad/m] or a pair of angles [rad]."""
         if value is None or not np.ndim(value):
             return None if value is None else self._number(value, owner, "twist")
         if len(value) != 2:
@@ -450,7 +450,8 @@ class Beams(ModelBase):
         return v[:, 0], v[:, 1]
 
     def _space_mass(self, beam: _Beam, line: B.SectionLine, M: np.ndarray, offsets, triads) -> None:
-        """Inertia of spatial beams: nodal masses and rotary inertias where they are enough, else over the directors."""
+        """Add the inertia of spatial beams: nodal masses and rotary inertias where they suffice, else over the
+        directors."""
         name, cells, alpha = beam.name, beam.cells, beam.mass_damping
         plain = not offsets.any() and not M[:, 0, 1:].reshape(-1, 7)[:, [0, 1, 2, 4, 5, 6]].any()
         euler = np.stack([M[:, 1:4, 1:4], M[:, 5:, 5:]], axis=1)

@@ -70,7 +70,7 @@ class Check:
         return Outcome(self.name, self.sensor, label, measured, *expected, good, time, self.source)
 
     def column(self, sensors: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
-        """Name of the sensor and number of its column, from what a results folder says of its sensors.
+        """Return the sensor's name and column number, given the sensors of a results header.
 
         Raises:
             ModelError: there is no such column, or a sensor of several is named without one.
@@ -100,7 +100,7 @@ class Outcome:
     source: str
 
     def as_dict(self) -> dict[str, Any]:
-        """For summary.json, with the key "pass" as in the reports of the validation."""
+        """Return a dictionary for summary.json, with the key "pass" as in the reports of the validation."""
         out = asdict(self)
         out["pass"] = out.pop("passed")
         return out

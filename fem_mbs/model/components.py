@@ -17,8 +17,8 @@ class Components(ModelBase):
     """Substructures of component mode synthesis."""
 
     def component(self, name: str, groups, modes: int | None = None, cutoff: float | None = None) -> None:
-        """A component for component mode synthesis and modification: groups of elements (beams, trusses, solids, plane
-        parts, bodies, masses, springs) by their names.
+        """Define a component for component mode synthesis and modification: groups of elements (beams, trusses, solids,
+        plane parts, bodies, masses, springs) by their names.
 
         Dofs that several components use are their interface.  Elements of no component (springs, masses) belong to
         the one that has all their nodes, or join several; joints and equations work within a component or between them.
@@ -55,7 +55,7 @@ class Components(ModelBase):
 
 
 def group_call(model: ModelBase, group: str) -> dict:
-    """What the call that made a group of beams or trusses said of ``section`` (list of names) and ``material``; empty
+    """Return ``section`` (list of names) and ``material`` of the call that created a group of beams or trusses; empty
     for other groups."""
     if group not in model._said:
         return {}

@@ -54,7 +54,7 @@ class Frames(ModelBase):
         self._shaken: list[_Shaking] = []
 
     def centrifugal(self, name: str, speed, axis=None, point=None, spin: bool = False) -> None:
-        """Centrifugal forces on every mass of the model, seen from a frame that turns at constant speed.
+        """Add centrifugal forces on every mass of the model, seen from a frame that turns at constant speed.
 
         For static, modal and buckling steps; the load factor multiplies the force, so the square of the speed.
         Coriolis forces are not among them: modes are right for motions that the spin does not couple, such as flapping.
@@ -97,7 +97,7 @@ class Frames(ModelBase):
         self._rotating = _Rotating(name, direction, place, self._function(squared, owner, load=True), law, bool(spin))
 
     def base_excitation(self, name: str, direction, displacement=None, acceleration=None, on=None) -> None:
-        """Held positions that move together: direction * s(t), in inertial coordinates.
+        """Move held positions together: direction * s(t), in inertial coordinates.
 
         Args:
             direction: (dimension,), of any length: a factor on s.
@@ -163,7 +163,7 @@ class Frames(ModelBase):
         return made
 
     def _shake(self, fixed: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[tuple[int, int, int, str]]]:
-        """Held dofs without those that move, and the driven ones they become."""
+        """Return the fixed dofs without those of base excitations, and the driven dofs that replace them."""
         driven: list[tuple[int, int, int, str]] = []
         moved_by: dict[tuple[int, int], str] = {}
         for base in self._shaken:
@@ -187,7 +187,7 @@ class Frames(ModelBase):
         return [entry for entry in fixed if entry not in moved_by], driven
 
     def _refuse_grounded(self, owner: str) -> None:
-        """Where all supports move, nothing may be left behind at the ground."""
+        """Refuse ties to the ground in models whose supports all move."""
         for block in self._blocks:
             if not block.type.name.startswith(_PLACED):
                 continue

@@ -20,7 +20,7 @@ class Loads(ModelBase):
 
     # --- loads -----------------------------------------------------------------------------------------------------
     def force(self, name: str, on: str, vector, function=None, point=None, follower: bool = False) -> None:
-        """A force [N] on every node of a place, or at a point of a body: vector * f(t).
+        """Apply a force [N] on every node of a place, or at a point of a body: vector * f(t).
 
         Args:
             vector: in global axes of the start; or one per node, (n, dimension), without a point.
@@ -70,7 +70,8 @@ class Loads(ModelBase):
         return values
 
     def moment(self, name: str, on: str, value, function=None, kind: str = "axial") -> None:
-        """A moment [N m]: in the plane a number, in space a vector in global axes of the start, or one per node (n, 3).
+        """Apply a moment [N m]: in the plane a number, in space a vector in global axes of the start, or one per node
+        (n, 3).
 
         Args:
             kind: in space: "axial" (fixed in direction), "follower" (turns with the body) or "semitangential" (the mean
@@ -96,7 +97,7 @@ class Loads(ModelBase):
         self._add(name, f"moment{self.dimension}", nodes, function=float(index), **columns)
 
     def line_load(self, name: str, on: str, vector, function=None, axes: str = "global") -> None:
-        """A distributed load [N/m] on a group of beams or trusses, per length of the undeformed element.
+        """Apply a distributed load [N/m] on a group of beams or trusses, per length of the undeformed element.
 
         Args:
             on: name of the group, as given to `beams` or `trusses`.
@@ -151,7 +152,7 @@ class Loads(ModelBase):
             self._add(name, "line_load3", cells, function=index, **columns).lies_along(on)
 
     def _line_values(self, vector, cells, owner: str) -> np.ndarray:
-        """Load per length (n, 2, dimension) at both ends of the cells."""
+        """Return the load per length (n, 2, dimension) at both ends of the cells."""
         if isinstance(vector, str) or np.ndim(vector) != 1 or len(vector) != self.dimension:
             raise ModelError(f"{owner}: vector = {vector!r} must be {self.dimension} numbers or expressions")
         x = self.positions[cells]
@@ -167,7 +168,7 @@ class Loads(ModelBase):
         return values
 
     def _local_line(self, name: str, on: str, block: Block, index: float, positions, slopes) -> None:
-        """Forces and moments that turn with the section's axes at both ends of each element of a group."""
+        """Apply forces and moments that turn with the section's axes at both ends of each element of a group."""
         for end, letter in enumerate("pq"):
             nodes = block.nodes[:, end]
             if self.dimension == 2:

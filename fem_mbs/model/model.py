@@ -72,8 +72,8 @@ class Model(
 
     # --- assembly --------------------------------------------------------------------------------------------------
     def assembly(self, hold=None) -> None:
-        """Before the first step, close joints that stand open and bring driven coordinates to where their functions
-        start, by the least change of positions and rotations (weighted with masses and inertias).
+        """Before the first step, close open joints and move driven coordinates to the start values of their functions,
+        by the least change of positions and rotations (weighted with masses and inertias).
 
         Parts of elements keep the shape that the model gives them and move as rigidly as they can; displacements,
         rotations and joint coordinates count from the given positions.  Call it before joints between nodes that stand
@@ -89,7 +89,8 @@ class Model(
 
     # --- initial velocities ----------------------------------------------------------------------------------------
     def initial(self, on="all", velocity=None, spin=None, centre=None, method: str | None = None) -> None:
-        """Velocities at the start: a rigid motion of the whole model, or of a place; later calls add to earlier ones.
+        """Set velocities at the start: a rigid motion of the whole model, or of a place; later calls add to earlier
+        ones.
 
         Args:
             velocity: (dimension,) numbers [m/s], or expressions of x, y, z.
@@ -139,7 +140,7 @@ class Model(
         self.initial_velocities.append(InitialVelocity(nodes, v, w))
 
     def initial_speed(self, on: str, component: str, value: float, against: str = "ground", axis=None) -> None:
-        """The speed of one coordinate at the start; everything else follows from joints, motions and `initial`.
+        """Set the speed of one coordinate at the start; everything else follows from joints, motions and `initial`.
 
         Args:
             component: "x", "y", "z" [m/s] or "rotation" [rad/s].
@@ -168,7 +169,7 @@ class Model(
     # --- sensors and steps -----------------------------------------------------------------------------------------
     # Steps take what they need first (duration and h, increments, count ...), then their name, all else by keyword.
     def sensor(self, name: str, kind: str, **options) -> None:
-        """A named quantity written at every step; see `fem_mbs.model.sensors` for the kinds and their options."""
+        """Add a named quantity written at every step; see `fem_mbs.model.sensors` for the kinds and their options."""
         self._new("Sensor", name, {s.name for s in self.sensors})
         self.sensors.append(make_sensor(self, name, kind, options))
 
@@ -176,7 +177,7 @@ class Model(
         self, name: str, sensor: str, reference: float, tolerance: float, quantity: str | None = None,
         at: float | None = None, source: str = "",
     ) -> None:  # fmt: skip
-        """A value that a run should give: a quantity of a sensor, or its value at a time; see
+        """Add a value that a run should reproduce: a quantity of a sensor, or its value at a time; see
         `fem_mbs.model.checks`."""
         self._new("Check", name, {c.name for c in self.checks})
         if quantity is None and at is not None:
@@ -189,7 +190,7 @@ class Model(
         self, name: str, sensor: str, value: float = 0.0, direction: str = "both", action: str = "stop", target=None,
         function=None,
     ) -> None:  # fmt: skip
-        """What happens in a transient when a sensor passes a value; its time is found to round-off.
+        """Add an event: an action in a transient when a sensor passes a value; its time is found to round-off.
 
         Args:
             sensor: a sensor of positions, velocities, joint coordinates, energies ..., or one of its columns ("tip.y").
@@ -231,7 +232,7 @@ class Model(
         self.events.append(Event(name, str(sensor), value, direction, action, targets, law))
 
     def transient_step(self, duration: float, h: float, name: str = "transient", **options) -> None:
-        """A transient of ``duration`` [s] in steps of h; see `fem_mbs.analysis.options.TRANSIENT_OPTIONS`, and
+        """Add a transient of ``duration`` [s] in steps of h; see `fem_mbs.analysis.options.TRANSIENT_OPTIONS`, and
         `fem_mbs.analysis.transient.rules` for ``rule`` ("midpoint", "decaying", "generalised-alpha", "hht", ...)."""
         owner = f'Step "{name}"'
         duration = self._number(duration, owner, "duration", 0.0, strict=True)
@@ -239,9 +240,9 @@ class Model(
         self.steps.append(Step("transient", name, {"duration": duration, "h": h, **options}))
 
     def inverse_step(self, duration: float, h: float, name: str = "inverse", **options) -> None:
-        """What motions and driven joints must do for the model to move as they say, over ``duration`` [s] in steps of
-        h; see `fem_mbs.analysis.options.INVERSE_OPTIONS`.  Every driver so far gets a sensor "drive NAME", unless one
-        looks at it already."""
+        """Add inverse dynamics: the forces of motions and driven joints that produce their prescribed motion, over
+        ``duration`` [s] in steps of h; see `fem_mbs.analysis.options.INVERSE_OPTIONS`.  Every driver so far gets a
+        sensor "drive NAME", unless one looks at it already."""
         owner = f'Step "{name}"'
         duration = self._number(duration, owner, "duration", 0.0, strict=True)
         h = self._number(h, owner, "h", 0.0, strict=True)
@@ -253,25 +254,25 @@ class Model(
         self.steps.append(Step("inverse", name, {"duration": duration, "h": h, **options}))
 
     def static_step(self, increments: int = 1, name: str = "static", **options) -> None:
-        """Static equilibrium at the present time, reached in load increments; with ``duration`` [s], at times that
-        pass over them, all loads, motions and equations following their functions.  For other options see
+        """Add a static equilibrium at the present time, reached in load increments; with ``duration`` [s], at times
+        that pass over them, all loads, motions and equations following their functions.  For other options see
         `fem_mbs.analysis.statics.steps.STATIC_OPTIONS`."""
         self.steps.append(Step("static", name, {"increments": increments, **options}))
 
     def linear_static_step(self, name: str = "linear static", **options) -> None:
-        """Small displacements about the state that the steps before have left (at first: the start), which stays as it
-        is; with a ``duration`` [s] time goes on.  For options see
+        """Add linear statics: small displacements about the state that the steps before have left (at first: the
+        start), which stays as it is; with a ``duration`` [s] time goes on.  For options see
         `fem_mbs.analysis.steps.linear.LINEAR_STATIC_OPTIONS`."""
         self.steps.append(Step("linear_static", name, options))
 
     def linear_transient_step(self, duration: float, h: float, name: str = "linear transient", **options) -> None:
-        """Small motions about the state that the steps before have left, which stays as it is; for options see
-        `fem_mbs.analysis.linear.transient.LINEAR_TRANSIENT_OPTIONS`."""
+        """Add a linear transient: small motions about the state that the steps before have left, which stays as it is;
+        for options see `fem_mbs.analysis.linear.transient.LINEAR_TRANSIENT_OPTIONS`."""
         self.steps.append(Step("linear_transient", name, {"duration": duration, "h": h, **options}))
 
     def modes_step(self, count: int = 10, name: str = "modes", **options) -> None:
-        """Undamped modes about the state that the steps before have left (at first: the start): the ``count`` lowest,
-        or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].
+        """Add undamped modes about the state that the steps before have left (at first: the start): the ``count``
+        lowest, or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].
 
         ``check``: look for modes that the iteration missed by a "probe", prove by "inertia" that there are none, or
         "none"; ``within`` (low, high) [Hz]: keep only those of the modes found; ``preload``: name of a linear static
@@ -280,7 +281,7 @@ class Model(
         self.steps.append(Step("modes", name, {"count": count, **options}))
 
     def buckling_step(self, count: int = 4, *given, loads="all", name: str = "buckling", **options) -> None:
-        """Linear buckling about the state that the steps before have left: factors of smallest magnitude by which
+        """Add linear buckling about the state that the steps before have left: factors of smallest magnitude by which
         ``loads`` ("all", or names of loads and "gravity") must be added for the model to lose its stability; of both
         signs, or of one ``sign``, "positive" or "negative".
 
@@ -293,8 +294,8 @@ class Model(
         self.steps.append(Step("buckling", name, {"count": count, "loads": loads, **options}))
 
     def complex_modes_step(self, count: int = 6, name: str = "complex modes", **options) -> None:
-        """Damped, gyroscopic and unstable modes exp(p t), p = real + i imaginary [1/s], about the state that the steps
-        before have left, at rest or in motion; with a ``rotor``, about the state in which it turns steadily with
+        """Add damped, gyroscopic and unstable modes exp(p t), p = real + i imaginary [1/s], about the state that the
+        steps before have left, at rest or in motion; with a ``rotor``, about the state in which it turns steadily with
         ``speed`` [rad/s] (None: as it does there).
 
         ``count`` modes (a conjugate pair is one) ``near`` a frequency [Hz] or an eigenvalue [real, imaginary] [1/s],
@@ -313,8 +314,9 @@ class Model(
         self.steps.append(Step("linearise", name, options))
 
     def stability_map_step(self, parameters=(), count: int = 6, name: str = "stability map", **options) -> None:
-        """Largest growth rate and its frequency over one or two parameters; the steps before are made anew at every
-        point, and small motions are about the state that they leave (`complex_modes_step`, whose options it takes).
+        """Add a stability map: largest growth rate and its frequency over one or two parameters; the steps before are
+        made anew at every point, and small motions are about the state that they leave (`complex_modes_step`, whose
+        options it takes).
 
         A parameter is a dictionary of ``values`` (rising) and one of
 
@@ -328,8 +330,9 @@ class Model(
         self.steps.append(Step("stability_map", name, {"parameters": parameters, "count": count, **options}))
 
     def harmonic_step(self, frequencies=(), name: str = "harmonic", *given, loads="all", **options) -> None:
-        """Steady vibrations Re(u exp(i 2 pi f t)) about the state that the steps before have left, at each of
-        ``frequencies`` f [Hz]: a rising list, or {start, end, n, spacing}, n intervals, "linear" or "log".
+        """Add a harmonic response: steady vibrations Re(u exp(i 2 pi f t)) about the state that the steps before have
+        left, at each of ``frequencies`` f [Hz]: a rising list, or {start, end, n, spacing}, n intervals, "linear" or
+        "log".
 
         ``loads``: "all" (but gravity), or names of loads, "gravity", motions, driven joints and base excitations.  A
         load shakes with the amplitude that its time function has at ``time`` [s] (None: the present time), or that

@@ -37,7 +37,7 @@ class Parts(Beams):
         mass_damping: float = 0.0,
         mass: str = "lumped",
     ) -> None:
-        """Trusses, or with ``tension_only`` cables, on line cells; see `fem_mbs.elements.springs.truss`.
+        """Add trusses, or with ``tension_only`` cables, on line cells; see `fem_mbs.elements.springs.truss`.
 
         Args:
             strain: "corotational", "green" (total-Lagrangian) or "average" (mean unit vectors, for comparison).
@@ -73,7 +73,7 @@ class Parts(Beams):
 
     # --- bodies, masses, springs -----------------------------------------------------------------------------------
     def body(self, name: str, position, mass: float, inertia, angle: float = 0.0, rotation=None) -> None:
-        """A rigid body with its node at the mass centre.
+        """Add a rigid body with its node at the mass centre.
 
         Args:
             inertia: plane: about the mass centre; space: (3,) principal or (3, 3), in body axes [kg m^2].
@@ -117,7 +117,7 @@ class Parts(Beams):
         return J
 
     def point_mass(self, name: str, at, mass: float, inertia=0.0, offset=None) -> None:
-        """A mass at a node or at each node of a set.
+        """Add a mass at a node or at each node of a set.
 
         Args:
             inertia: about the mass centre, where the node rotates: plane a number; space (3,) principal or (3, 3), in
@@ -151,7 +151,7 @@ class Parts(Beams):
         )
 
     def _add_eccentric(self, name: str, nodes, mass: float, a: np.ndarray, J: np.ndarray) -> None:
-        """Masses at the offsets a (n, 3) (body axes), with the inertia J about them.
+        """Add masses at the offsets a (n, 3) (body axes), with the inertia J about them.
 
         Mass centre x + R a, Euler tensor of the directors; the other end is the ground, which takes no part.
         """
@@ -168,7 +168,8 @@ class Parts(Beams):
         *, cubic: float = 0.0, preload: float = 0.0, table=None, interpolation: str = "linear",
         damping_table=None, stops=None, stop_stiffness: float | None = None, stop_damping: float = 0.0,
     ) -> None:  # fmt: skip
-        """A spring-damper between two points: stiffness [N/m], damping [N s/m], free length (None: that of the start).
+        """Add a spring-damper between two points: stiffness [N/m], damping [N s/m], free length (None: that of the
+        start).
 
         Args:
             cubic: k3 [N/m^3] of a force k3 x^3, x = length - free length, which adds to the others.
@@ -213,7 +214,8 @@ class Parts(Beams):
         *, cubic: float = 0.0, preload: float = 0.0, table=None, interpolation: str = "linear",
         damping_table=None, stops=None, stop_stiffness: float | None = None, stop_damping: float = 0.0,
     ) -> None:  # fmt: skip
-        """A torsional spring-damper [N m/rad], [N m s/rad] on the angle by which b turns more than a since the start.
+        """Add a torsional spring-damper [N m/rad], [N m s/rad] on the angle by which b turns more than a since the
+        start.
 
         ``angle`` is the relative angle at which it is free [rad]; ``axis`` (space only) its axis at the start; the
         others as for `spring`, over the angle less the free one [rad]; ``stops`` are angles since the start.

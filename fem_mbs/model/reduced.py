@@ -61,7 +61,7 @@ class ReducedParts(ModelBase):
         self, name: str, part: ReducedPart, position=None, rotation=None, *, modes: int | Sequence[int] | None = None,
         cutoff: float | None = None, reference: str = "mean", damping=None, stiffening: str = "none",
     ) -> None:  # fmt: skip
-        """A reduced part that moves: any large motion of its frame, small deformations in it.
+        """Add a reduced part in motion: large motion of its frame, small deformations in it.
 
         Its interfaces become the nodes "NAME:INTERFACE", where joints, loads, springs and sensors act as on any node; a
         node NAME is its frame (mean axes are no material point: for sensors only).  Modal coordinates (sensors "modal")
@@ -144,8 +144,8 @@ class ReducedParts(ModelBase):
         self, name: str, part: str, load: str | Sequence[str], function=None, follower: bool = True,
         factor: float = 1.0,
     ) -> None:  # fmt: skip
-        """A load of a reduced part's own model (pressures, tractions, line loads, forces inside), in motion: factor *
-        f(t) times what it is per unit of its function there, at its places in the deformed part.
+        """Apply a load of a reduced part's own model (pressures, tractions, line loads, forces inside), in motion:
+        factor * f(t) times what it is per unit of its function there, at its places in the deformed part.
 
         Args:
             part: a reduced part of this model, reduced with the load in its model.
@@ -181,7 +181,7 @@ class ReducedParts(ModelBase):
 
     @staticmethod
     def _own_load(owner: str, name: str, part: ReducedPart, load: str) -> LoadMoments:
-        """Of the loads of a part, that of a name."""
+        """Return the load of a part by its name."""
         known = part.load_moments
         if load in known:
             return known[load]

@@ -62,7 +62,7 @@ class Rotors(ModelBase):
         self.rotors: dict[str, Rotor] = {}
 
     def rotor(self, name: str, axis=None, point=None, on="all") -> None:
-        """Parts that turn steadily about an axis, for steps that ask how they then vibrate.
+        """Define parts that rotate steadily about an axis, for steps that compute their vibrations.
 
         It adds nothing to the model and sets nothing in motion; steps name it and its speed.
 
@@ -89,7 +89,7 @@ class Rotors(ModelBase):
         self.rotors[name] = Rotor(name, direction, place, nodes)
 
     def disc(self, name: str, at, mass: float, polar: float, diametral: float | None = None, axis=None) -> None:
-        """A rigid disc on a node, or on each node of a place, with its centre there.
+        """Add a rigid disc on a node, or on each node of a place, with its centre there.
 
         Args:
             polar: moment of inertia about its axis [kg m^2].
@@ -127,7 +127,7 @@ class Rotors(ModelBase):
     def bearing(
         self, name: str, a: str, b: str = "ground", stiffness=None, damping=None, axis=None, direction=None, speeds=None
     ) -> None:  # fmt: skip
-        """A bearing: a force across an axis, linear in the relative displacement of two nodes and in its rate, with
+        """Add a bearing: a force across an axis, linear in the relative displacement of two nodes and in its rate, with
         matrices that may be unsymmetric and depend on the relative spin of the two.
 
         Its directions stay in space: the housing must not turn.  The nodes are where they are unloaded at the start.
@@ -222,8 +222,8 @@ class Rotors(ModelBase):
 
     # --- steps -----------------------------------------------------------------------------------------------------
     def campbell_step(self, rotor: str = "", speeds=(), count: int = 6, name: str = "campbell", **options) -> None:
-        """Eigenvalues of a rotor over its speed, about the steady rotation next to the state that the steps before have
-        left: branches, senses of whirl, critical speeds.
+        """Add a Campbell diagram: eigenvalues of a rotor over its speed, about the steady rotation next to the state
+        that the steps before have left: branches, senses of whirl, critical speeds.
 
         Args:
             rotor: name of a rotor.
@@ -241,8 +241,8 @@ class Rotors(ModelBase):
         self.steps.append(Step("campbell", name, given))
 
     def unbalance_step(self, rotor: str = "", speeds=(), unbalances=(), name: str = "unbalance", **options) -> None:
-        """Steady response to unbalances over the speed, about the steady rotation next to the state that the steps
-        before have left.
+        """Add a steady response to unbalances over the speed, about the steady rotation next to the state that the
+        steps before have left.
 
         Args:
             rotor: name of a rotor.

@@ -114,7 +114,7 @@ class Sensor:
         raise NotImplementedError
 
     def vector(self, values: np.ndarray) -> np.ndarray | None:
-        """Where the value is the length of a vector, that vector (n, m) [m] or [rad]; else None.
+        """Return the vector whose length is the value, (n, m) [m] or [rad]; else None.
 
         Where it is zero the value has no derivative, but the vector has."""
         return None

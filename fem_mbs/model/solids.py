@@ -52,7 +52,7 @@ class Solids(ModelBase):
     def solid_material(
         self, name: str, E=None, nu=None, G=None, *, stiffness=None, density: float | None = None, expansion=0.0
     ) -> None:
-        """A linear elastic material of solids, in material axes (see ``orientation`` of `solids`).
+        """Define a linear elastic material of solids, in material axes (see ``orientation`` of `solids`).
 
         Args:
             E, nu, G: isotropic: numbers (G or nu may be left out); orthotropic: E1, E2, E3, nu12, nu13, nu23 (strain
@@ -73,7 +73,7 @@ class Solids(ModelBase):
         self, name: str, on, material: str, *, element: str = "standard", orientation=None,
         kinematics: str = "nonlinear", mass: str = "consistent", damping: float = 0.0, mass_damping: float = 0.0,
     ) -> None:  # fmt: skip
-        """Solid elements on the tetrahedra, hexahedra and wedges of a mesh.
+        """Add solid elements on the tetrahedra, hexahedra and wedges of a mesh.
 
         Args:
             on: "mesh", "mesh:set", or a list of them.
@@ -108,7 +108,7 @@ class Solids(ModelBase):
         orientation=None, kinematics: str = "nonlinear", mass: str = "consistent", damping: float = 0.0,
         mass_damping: float = 0.0,
     ) -> None:  # fmt: skip
-        """Elements of plane stress, plane strain or rotational symmetry on triangles and quadrilaterals.
+        """Add elements of plane stress, plane strain or rotational symmetry on triangles and quadrilaterals.
 
         Args:
             state: "stress", "strain" or "axisymmetric" (about the y axis, x the radius; forces and masses are those of
@@ -187,7 +187,7 @@ class Solids(ModelBase):
             self._group(owner, group, kinematics == "nonlinear", mass, damping, mass_damping)
 
     def _group(self, owner, group: SolidGroup, nonlinear: bool, mass: str, beta: float, alpha: float) -> None:
-        """Blocks of stiffness and mass of one kind of cells."""
+        """Add blocks of stiffness and mass of one kind of cells."""
         ring = group.state == "axisymmetric"
         X = self.positions[group.nodes]
         meshes = " and ".join(dict.fromkeys(f'"{place[0]}"' for place in group.places))
@@ -321,8 +321,8 @@ class Solids(ModelBase):
 
     # --- loads on faces --------------------------------------------------------------------------------------------
     def pressure(self, name: str, on, value, function=None, integration: str = "exact") -> None:
-        """A pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, which it follows:
-        value * f(t).
+        """Apply a pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, which it
+        follows: value * f(t).
 
         Args:
             on: "mesh:set" of a facet set, or a list of them; the cells must have elements already.
@@ -347,8 +347,8 @@ class Solids(ModelBase):
             self._put(name, kind, nodes, np.column_stack(columns))
 
     def traction(self, name: str, on, vector, function=None) -> None:
-        """A traction [Pa] on faces of solids or edges of plane parts, constant in direction: vector * f(t), per area of
-        the undeformed face.
+        """Apply a traction [Pa] on faces of solids or edges of plane parts, constant in direction: vector * f(t), per
+        area of the undeformed face.
 
         Args:
             vector: (dimension,) numbers, expressions of x, y, z of the middle of the face, or numbers per face.

@@ -19,7 +19,7 @@ class Temperatures(ModelBase):
     """Thermal strains alpha (T - T_reference) of solids."""
 
     def temperature(self, name: str, on, value, reference: float = 0.0, function=None) -> None:
-        """A change of temperature, (value - reference) * f(t) [K], of solids or plane parts.
+        """Apply a change of temperature, (value - reference) * f(t) [K], of solids or plane parts.
 
         Args:
             on: a part, or cells "mesh" or "mesh:set": these elements get it; or a set of nodes, "mesh:set": nodes get

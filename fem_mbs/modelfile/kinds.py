@@ -1,4 +1,4 @@
-"""Kinds of values that may stand in a model file: what each is called, and what it must be."""
+"""Kinds of values in a model file: their names and checks."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _numbers(value: Any, what: str) -> list[float]:
 
 
 def _vector(value: Any) -> list[float]:
-    """As many numbers as the model has dimensions, which the builder checks."""
+    """Return a vector of numbers; the builder checks its length."""
     return _numbers(value, "a list of 2 numbers, in space 3")
 
 
@@ -153,7 +153,7 @@ def _spin(value: Any) -> Any:
 
 
 def _function(value: Any) -> Any:
-    """Return checked further by `fem_mbs.functions.kinds.make_function`."""
+    """Return a function, which is checked further by `fem_mbs.functions.kinds.make_function`."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str, dict)):
         raise ValueError("must be a number, an expression of t, the name of a function or a table with its kind")
     return value

@@ -1,4 +1,4 @@
-"""Read a model file (TOML) and make the calls of the builder that it stands for.
+"""Read a model file (TOML) and make the corresponding calls of the builder.
 
     model = load_model("model.toml")
 
@@ -229,7 +229,7 @@ def _unknown(name: str, dotted: str, known: list[str]) -> str:
 
 
 def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping[str, Any]) -> Any:
-    """Return a step: its own keys, and the options of the analysis that its type names, with the types of their
+    """Check a step: its own keys, and the options of the analysis that its type names, with the types of their
     defaults."""
     own = {k: v for k, v in given.items() if k in keys.keys}
     checked = _checked(file.path, place, keys, own)

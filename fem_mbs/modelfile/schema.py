@@ -1,4 +1,4 @@
-"""The tables of a model file: their keys, what may stand there, and one sentence on each.
+"""The tables of a model file: their keys, kinds of values, and one sentence on each.
 
 `TABLES` lists them in the order in which they are built, which is also the order of the parts in the results.  The
 reference `docs/model-file.md` is written from here (`fem_mbs.modelfile.reference`).
@@ -969,7 +969,7 @@ class TableType:
     text: str
 
     def place(self, which: str | int | None) -> str:
-        """How messages call one of these tables: by name, or counted from 1."""
+        """Return the name of one of these tables in messages: by name, or counted from 1."""
         if self.many == "named":
             return f"[{self.name}.{which}]"
         return f'[[{self.name}]] "{which}"' if isinstance(which, str) else f"[[{self.name}]] number {which}"

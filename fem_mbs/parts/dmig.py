@@ -273,7 +273,7 @@ def _check_named(path: Path, terms: Mapping[str, list]) -> None:
 
 
 def _comments(text: str) -> dict:
-    """What our own files say of the part in comments."""
+    """Return the data of the part in comments of our own files."""
     said: dict = {}
     for line in text.splitlines():
         words = line.split()

@@ -136,7 +136,7 @@ def write_part(path: str | Path, part: ReducedPart, frame: str | None = None, mo
 
 
 def lost_in(path: str | Path, part: ReducedPart) -> list[str]:
-    """What of a part the format of a name leaves out."""
+    """Return the data of a part that the format of a file name cannot hold."""
     suffix = Path(path).suffix.lower()
     if suffix in _HDF5:
         return []

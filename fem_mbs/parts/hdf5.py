@@ -109,7 +109,7 @@ def _array(group: h5py.Group, key: str, value: np.ndarray) -> None:
 
 
 def _table(group: h5py.Group, table: Mapping[str, np.ndarray]) -> None:
-    """Arrays by names, which may hold anything."""
+    """Write arrays by names with any characters."""
     put_text(group, "names", json.dumps(list(table)))
     for k, value in enumerate(table.values()):
         _array(group, str(k), value)
@@ -143,7 +143,7 @@ def _write_info(group: h5py.Group, info: Mapping[str, Any]) -> None:
 
 
 def _plain(value):
-    """What json does not know itself."""
+    """Convert types that json does not know."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -194,7 +194,7 @@ def _read_table(group: h5py.Group) -> dict[str, np.ndarray]:
 
 
 def _read_load_moments(file: h5py.File) -> dict[str, LoadMoments]:
-    """None in files of older versions."""
+    """Return the moments of loads; None for files of older versions."""
     forces, couples = (_read_table(file[f"load {key}"]) if f"load {key}" in file else {} for key in _LOAD_MOMENTS)
     return {name: LoadMoments(value, couples[name]) for name, value in forces.items()}
 

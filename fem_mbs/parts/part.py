@@ -1,4 +1,4 @@
-"""A reduced part: what is left of a linear part when few generalised coordinates stand for its displacements.
+"""A reduced part: a linear part in a few generalised coordinates.
 
 u = T p: displacements and rotations of all nodes from n coordinates p, those of interfaces among them.  Everything that
 couplings, modifications and moving bodies need is dense and small; only the recovery of fields is as long as the mesh.

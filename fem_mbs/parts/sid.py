@@ -1,4 +1,4 @@
-"""Flexible body data in the standard form of Wallrapp (1993) and Melzer (1994): what multibody programs exchange.
+"""Flexible body data in the standard form of Wallrapp (1993) and Melzer (1994) for exchange between programs.
 
 A body is a frame (origin, axes) that moves at large, and small displacements in it, u = Phi(c) q.  Its inertia enters
 the equations of motion by a dozen matrices, each a constant and its derivatives by q (Melzer 1994, eq. 36, table 3),
@@ -105,7 +105,8 @@ class FlexibleBodyData:
         stiffening: Mapping[str, np.ndarray] | None = None,
         title: str = "",
     ) -> FlexibleBodyData:
-        """From moments about the frame's origin, in space or in the plane (a plate without thickness in x and y).
+        """Create flexible body data from moments about the frame's origin, in space or in the plane (a plate without
+        thickness in x and y).
 
         Args:
             stiffness, damping: (n, n); None: no damping.

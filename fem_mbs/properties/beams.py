@@ -435,7 +435,8 @@ def fold(M: np.ndarray, offsets: np.ndarray, triads: np.ndarray) -> np.ndarray:
 def line_positions(
     cells: np.ndarray, length: np.ndarray, owner: str, why: str
 ) -> tuple[np.ndarray, np.ndarray, int, int]:
-    """Where the elements of an unbranched line begin and end along it: s_p, s_q (n,) in 0..1, first and last node.
+    """Return the start and end coordinates of the elements of an unbranched line along it: s_p, s_q (n,) in 0..1, first
+    and last node.
 
     Raises:
         ModelError: the cells do not make one line from a first to a last node, head to tail; ``why`` says what for.

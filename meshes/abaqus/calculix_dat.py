@@ -77,7 +77,7 @@ class DatFile:
     skipped: tuple[str, ...] = ()
 
     def find(self, quantity: str, set_name: str | None = None, time: float | None = None) -> list[Print]:
-        """Prints of a quantity (upper case), of a set and at a time if given (to 1e-6 relative)."""
+        """Return prints of a quantity (upper case), of a set and at a time if given (to 1e-6 relative)."""
         return [
             p
             for p in self.prints
@@ -141,7 +141,8 @@ def _value(text: str) -> float:
 
 
 def _row(text: str, leading: int) -> list[float] | None:
-    """Numbers of a line; names after them (of local axes) are left out; None if it does not begin with numbers."""
+    """Return numbers of a line; names after them (of local axes) are left out; None if it does not begin with
+    numbers."""
     out: list[float] = []
     for word in text.split():
         try:
@@ -167,7 +168,7 @@ class _Lines:
     at: int = 0
 
     def table(self, leading: int) -> tuple[list[list[float]], int]:
-        """Rows of numbers from here, passing over blank lines before them; stops at the first other line."""
+        """Return rows of numbers from here, passing over blank lines before them; stops at the first other line."""
         rows: list[list[float]] = []
         while self.at < len(self.text):
             line = self.text[self.at]
@@ -195,7 +196,8 @@ class _Lines:
 
 
 def read_dat(path: str | Path) -> DatFile:
-    """The tables of a .dat file (an empty file has none); MeshError if it cannot be read or a table is broken."""
+    """Return the tables of a .dat file (an empty file has none); MeshError if it cannot be read or a table is
+    broken."""
     path = Path(path)
     try:
         data = path.read_bytes()
@@ -276,7 +278,7 @@ def _print(lines: _Lines, match: re.Match, state: tuple[int, int, int], here: in
 
 
 def _skip_titles(lines: _Lines) -> None:
-    """To the first row of numbers, over the titles of the columns."""
+    """Skip the column titles to the first row of numbers."""
     for k in range(lines.at, min(lines.at + 12, len(lines.text))):
         text = lines.text[k]
         if text.strip() and _row(text, 0) is not None:

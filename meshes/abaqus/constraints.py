@@ -26,7 +26,8 @@ _PAIRS = ("BEAM", "PIN", "TIE", "LINK", "ELBOW", "REVOLUTE", "UNIVERSAL")
 
 
 def equation(deck, card: Card) -> None:
-    """The number of terms on a line, then node, dof and coefficient of each, four to a line; sets term by term."""
+    """Read an equation: the number of terms on a line, then node, dof and coefficient of each, four to a line; sets
+    term by term."""
     if card.flag("REMOVE"):
         card.fail("REMOVE is not read; leave out the equations that are to be removed")
     rows = iter(card.rows())
@@ -64,7 +65,7 @@ def equation(deck, card: Card) -> None:
 
 
 def dof_of(row: Row, fields: list[str], i: int) -> int:
-    """A direction 1..6."""
+    """Return a direction 1..6."""
     d = row.whole(fields, i, "direction")
     if not 1 <= d <= 6:
         row.fail(f"the direction is {d}; give 1 to 6")
@@ -72,7 +73,7 @@ def dof_of(row: Row, fields: list[str], i: int) -> int:
 
 
 def mpc(deck, card: Card) -> None:
-    """Type and nodes or sets; a line that begins with 0 goes on with the one before."""
+    """Read an MPC: type and nodes or sets; a line that begins with 0 continues the one before."""
     card.flag("USER")
     groups: list[tuple[Row, list[str]]] = []
     for row, fields in card.rows():
@@ -125,7 +126,7 @@ def rigid_body(deck, card: Card) -> None:
 
 
 def coupling(deck, card: Card) -> None:
-    """*COUPLING; the *KINEMATIC or *DISTRIBUTING after it says what it does."""
+    """Read *COUPLING; the *KINEMATIC or *DISTRIBUTING after it defines its kind."""
     surface = deck.mesh.surface(card, card.need("SURFACE"))
     orient = card.get("ORIENTATION")
     if orient is not None:
@@ -166,7 +167,7 @@ def _dof_ranges(deck, card: Card) -> tuple[int, ...]:
 
 
 def kinematic_coupling(deck, card: Card) -> None:
-    """The older keyword: nodes with their directions."""
+    """Read the older keyword: nodes with their directions."""
     ref = deck.mesh.one_node(card, card.need("REF NODE"))
     orient = card.get("ORIENTATION")
     if orient is not None:
@@ -185,7 +186,8 @@ def kinematic_coupling(deck, card: Card) -> None:
 
 
 def distributing_coupling(deck, card: Card) -> None:
-    """The older keyword: its element of type DCOUP3D is the reference node; nodes or sets with their weights follow."""
+    """Read the older keyword: its element of type DCOUP3D is the reference node; nodes or sets with their weights
+    follow."""
     name = card.need("ELSET")
     ids = deck.mesh.elset(card, name)
     blocks = [b for b in deck.mesh.blocks if np.isin(b.ids, ids).any()]

@@ -551,21 +551,22 @@ class Deck(_Frozen):
     end: str = ""  # file and line of the last line
 
     def of_type(self, kind: type[T]) -> tuple[T, ...]:
-        """The sections of one class, for example ``deck.of_type(BeamSection)``."""
+        """Return the sections of one class, for example ``deck.of_type(BeamSection)``."""
         return tuple(s for s in self.sections if isinstance(s, kind))
 
     def section_index(self, ids: np.ndarray) -> np.ndarray:
-        """For each of these elements the index (m,) into ``sections`` that counts: of the last that names it, or -1."""
+        """Return for each of these elements the index (m,) of its valid entry in ``sections``: of the last that names
+        it, or -1."""
         out = np.full(len(ids), -1)
         for k, entry in enumerate(self.sections):
             out[np.isin(ids, entry.elements)] = k
         return out
 
     def section_of(self, ids: np.ndarray) -> list[Section | None]:
-        """The entries of ``sections`` that count for these elements, None for an element without one."""
+        """Return the entries of ``sections`` that count for these elements, None for an element without one."""
         return [self.sections[k] if k >= 0 else None for k in self.section_index(ids).tolist()]
 
     def nodes_in(self, ids: np.ndarray) -> np.ndarray:
-        """Indices (m,) into node_ids and x of these node ids, all of which must exist."""
+        """Return indices (m,) into node_ids and x of these node ids, all of which must exist."""
         order = np.argsort(self.node_ids, kind="stable")
         return order[np.searchsorted(self.node_ids, ids, sorter=order)]

@@ -111,7 +111,8 @@ SECTIONED: dict[str, tuple[str, ...]] = {
 
 
 def element_type(name: str, user: dict[str, int] | None = None) -> ElementType | None:
-    """The type of this name (upper case), or None.  ``user``: nodes of the user elements that the deck declares."""
+    """Return the type of this name (upper case), or None.  ``user``: nodes of the user elements that the deck
+    declares."""
     if name == "U1" and (user or {}).get(name, 2) == 2:  # CalculiX's beam that is not made of solids
         return ElementType(name, "beam", 2, name)
     if user and name in user:
@@ -148,7 +149,7 @@ _PLANES = {3: _TRIANGLE, 6: _TRIANGLE, 4: _QUAD, 8: _QUAD, 9: _QUAD}
 
 
 def faces(kind: ElementType) -> dict[str, np.ndarray]:
-    """Face label -> local node indices from 0.  Shells: SPOS and SNEG (also S1, S2), then their edges E1, ..."""
+    """Return face label -> local node indices from 0.  Shells: SPOS and SNEG (also S1, S2), then their edges E1, ..."""
     n = kind.n_nodes
     if kind.family in ("solid", "continuum shell", "heat", "acoustic", "fluid", "cohesive") and n in _SOLIDS:
         table = {f"S{i}": face for i, face in enumerate(_SOLIDS[n], 1)}

@@ -23,7 +23,7 @@ _ODD = re.compile(rb"[\x00-\x08\x0b\x0e-\x19\x1b-\x1f\x7f]")
 
 
 def read_cards(path: str | Path, known: dict[str, str]) -> list[Card]:
-    """All keywords of the deck and of what it includes, in reading order.
+    """Return all keywords of the deck and of what it includes, in reading order.
 
     ``known``: names of keywords without blanks -> as they are called.  Raises MeshError for files that cannot be read,
     are not text, or include themselves or something outside the folder of the deck.
@@ -63,7 +63,8 @@ _REPEATED = re.compile(rb"(?i)\*\s*(NODE|ELEMENT)\s*(,(?!.*INPUT).*[^,])?")
 
 
 def _merged(data: bytes) -> tuple[bytes, list[re.Match]]:
-    """The keyword lines; those of nodes and elements that repeat the one before are blanked out, to make one table.
+    """Return the keyword lines; those of nodes and elements that repeat the one before are blanked out, to make one
+    table.
 
     Some programs write the keyword anew for every element.
     """

@@ -33,7 +33,7 @@ class Log:
         entry[3] = entry[3] or changes
 
     def entries(self) -> tuple[Unused, ...]:
-        """All notes in the order of their first place."""
+        """Return all notes in the order of their first place."""
         return tuple(Unused(kind, name, *entry) for (kind, name), entry in self._entries.items())
 
 
@@ -157,11 +157,11 @@ class DeckMesh:
         self._node_order, self._sorted_nodes = order, ids[order]
 
     def has_node(self, ids: np.ndarray) -> np.ndarray:
-        """Which of these node ids exist, (m,) bool."""
+        """Return which of these node ids exist, (m,) bool."""
         return _member(ids, self._sorted_nodes)
 
     def position(self, ids: np.ndarray) -> np.ndarray:
-        """Coordinates (m, 3) of existing nodes."""
+        """Return coordinates (m, 3) of existing nodes."""
         return self.x[self._node_order[np.searchsorted(self._sorted_nodes, ids)]]
 
     # ---- elements ----------------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ class DeckMesh:
         self.element_ids = ids
 
     def element_place(self, element: int) -> Row:
-        """Where the element is defined."""
+        """Return file and line of the definition of the element."""
         for group in self._groups:
             at = np.flatnonzero(group.ids == element)
             if len(at):
@@ -256,7 +256,7 @@ class DeckMesh:
         raise KeyError(element)
 
     def beam_normals(self) -> list[Normal]:
-        """Directions 1 of beams that are given by an additional node: from the first node to that one."""
+        """Return directions 1 of beams that are given by an additional node: from the first node to that one."""
         out = []
         for group, extra in self.extra:
             missing = ~self.has_node(extra)
@@ -361,7 +361,7 @@ class DeckMesh:
         return ids
 
     def nodes_of_elements(self, elements: np.ndarray) -> np.ndarray:
-        """All nodes of these elements, ascending."""
+        """Return all nodes of these elements, ascending."""
         parts = [block.nodes[np.isin(block.ids, elements)].ravel() for block in self.blocks]
         nodes = np.unique(np.concatenate(parts)) if parts else np.empty(0, np.int64)
         return nodes[nodes > 0]
@@ -374,23 +374,23 @@ class DeckMesh:
     # ---- look-ups ----------------------------------------------------------------------------------------------------
 
     def nset(self, at: Card | Row, name: str) -> np.ndarray:
-        """Nodes of a set."""
+        """Return nodes of a set."""
         if name not in self._sets["node"]:
             self._unknown(at, "node set", name, self._sets["node"])
         return self._resolve("node", name, [])
 
     def elset(self, at: Card | Row, name: str) -> np.ndarray:
-        """Elements of a set."""
+        """Return elements of a set."""
         if name not in self._sets["element"]:
             self._unknown(at, "element set", name, self._sets["element"])
         return self._resolve("element", name, [])
 
     def nodes(self, row: Row, text: str) -> np.ndarray:
-        """Nodes named by a field: a number or a set."""
+        """Return nodes named by a field: a number or a set."""
         return self._named(row, text, "node")
 
     def elements(self, row: Row, text: str) -> np.ndarray:
-        """Elements named by a field: a number or a set."""
+        """Return elements named by a field: a number or a set."""
         return self._named(row, text, "element")
 
     def _named(self, row: Row, text: str, what: str) -> np.ndarray:
@@ -405,7 +405,8 @@ class DeckMesh:
         return ids
 
     def runs(self, card: Card, least: int, width: int) -> list[tuple[Row, np.ndarray, np.ndarray]] | None:
-        """Data lines "node, numbers" of a table without names, read at once: runs of lines with the same numbers.
+        """Return data lines "node, numbers" of a table without names, read at once: runs of lines with the same
+        numbers.
 
         Each run as its first line, its nodes (m,) and the numbers after them (width - 1,), zero where left out.  None
         if there are names, other numbers of entries than least to width, nodes that do not exist or stand twice in a
@@ -433,7 +434,7 @@ class DeckMesh:
         return out
 
     def one_node(self, at: Card | Row, text: str) -> int:
-        """A single node: its number, or a set of one."""
+        """Return a single node: its number, or a set of one."""
         place = at if isinstance(at, Row) else Row(at, at.file, at.line)
         found = self.nodes(place, text)
         if len(found) != 1:
@@ -441,7 +442,7 @@ class DeckMesh:
         return int(found[0])
 
     def surface(self, at: Card | Row, name: str) -> str:
-        """The name, if there is such a surface."""
+        """Return the name, if there is such a surface."""
         if name not in self._surfaces:
             self._unknown(at, "surface", name, self._surfaces)
         return name
@@ -490,7 +491,8 @@ class DeckMesh:
 
 
 def _free_faces(block: ElementBlock, at: np.ndarray, table: dict[str, np.ndarray]):
-    """Faces of the elements ``at`` that no other element of the block shares, as (rows, label); of shells SPOS."""
+    """Return faces of the elements ``at`` that no other element of the block shares, as (rows, label); of shells
+    SPOS."""
     if "SPOS" in table:
         return [(at, "SPOS")]
     corners = {"C3D4": 4, "C3D10": 4}.get(block.shape, 6 if block.nodes.shape[1] in (6, 15) else 8)
@@ -506,7 +508,7 @@ def _free_faces(block: ElementBlock, at: np.ndarray, table: dict[str, np.ndarray
 
 
 def _place_of(parts: list, k: int) -> Row:
-    """Where the k-th node of all *NODE cards stands."""
+    """Return file and line of the k-th node of all *NODE cards."""
     for card, table, own, _ in parts:
         if k < len(own):
             return table.at(card, k)
@@ -515,7 +517,7 @@ def _place_of(parts: list, k: int) -> Row:
 
 
 def _member(ids: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Which ids are in the ascending array present."""
+    """Return which ids are in the ascending array present."""
     if not len(present):
         return np.zeros(len(ids), bool)
     at = np.minimum(np.searchsorted(present, ids), len(present) - 1)

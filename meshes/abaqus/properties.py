@@ -46,14 +46,14 @@ class MaterialDraft:
     others: list[str] = field(default_factory=list)
 
     def done(self) -> Material:
-        """The finished material."""
+        """Return the finished material."""
         return Material(
             self.name, self.elastic, self.density, self.expansion, self.damping, tuple(self.others), where(self.card)
         )
 
 
 def where(at: Card | Row) -> str:
-    """File and line, for messages."""
+    """Return file and line, for messages."""
     return f"{at.file}, line {at.line}"
 
 
@@ -76,7 +76,8 @@ _EXPANSION = {"ISO": ("isotropic", 1), "ORTHO": ("orthotropic", 3), "ANISO": ("a
 
 
 def _temperature_table(card: Card, n: int, what: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of n constants and a temperature, eight entries to a line: (m, n) and (m,) with NaN for none given."""
+    """Return rows of n constants and a temperature, eight entries to a line: (m, n) and (m,) with NaN for none
+    given."""
     lines = list(card.rows())
     per_row = -(-(n + 1) // 8)  # lines of one row
     if not lines:
@@ -133,7 +134,7 @@ def damping(deck, card: Card) -> None:
 
 
 def other_of_material(deck, card: Card) -> None:
-    """A law that is not used: kept by name with its material."""
+    """Record the name of an unused law with its material."""
     deck.material(card).others.append(card.keyword)
     card.taken.update(card.params)
     deck.log.add("keyword", card.keyword, card, reason=f"of the material {deck.material(card).name}, is not used")
@@ -167,7 +168,7 @@ def orientation(deck, card: Card) -> None:
 
 
 def check_axes(row: Row, system: str, a: np.ndarray, b: np.ndarray) -> None:
-    """Two points must give axes."""
+    """Refuse two points that define no axes."""
     if system == "rectangular" and np.linalg.norm(np.cross(a, b)) <= 1e-12 * np.linalg.norm(a) * np.linalg.norm(b):
         row.fail("a and b lie on one line through the origin; they give no axes")
     if system == "cylindrical" and np.array_equal(a, b):
@@ -178,7 +179,7 @@ def check_axes(row: Row, system: str, a: np.ndarray, b: np.ndarray) -> None:
 
 
 def _members(deck, card: Card, families: tuple[str, ...]) -> tuple[str, np.ndarray]:
-    """The element set of a section, checked for families that cannot have it."""
+    """Return the element set of a section, checked for families that cannot have it."""
     name = card.need("ELSET")
     ids = deck.mesh.elset(card, name)
     for block in deck.mesh.blocks:
@@ -361,7 +362,7 @@ def membrane_section(deck, card: Card) -> None:
 
 
 def section_not_used(deck, card: Card) -> None:
-    """Sections of elements that are not used, and of surfaces without stiffness."""
+    """Note sections of elements that are not used, and of surfaces without stiffness."""
     deck.cover(card.keyword, deck.mesh.elset(card, card.need("ELSET")))
     card.taken.update(card.params)
     deck.log.add("keyword", card.keyword, card)
@@ -398,7 +399,7 @@ def dashpot(deck, card: Card) -> None:
 
 
 def _law(deck, card: Card, make, name: str, ids: np.ndarray, what: str) -> None:
-    """The line of directions (SPRING1 and SPRING2; empty or left out for SPRINGA), then the law.
+    """Read the line of directions (SPRING1 and SPRING2; empty or left out for SPRINGA), then the law.
 
     CalculiX tells the two apart by the decimal point: a first line without one holds directions.
     """

@@ -1,4 +1,4 @@
-"""Reads decks of Abaqus and CalculiX (.inp) into a neutral description.
+"""Read decks of Abaqus and CalculiX (.inp) into a neutral description.
 
     from fem_mbs.meshes.abaqus.reader import read_deck
     deck = read_deck("beam.inp")          # see fem_mbs.meshes.abaqus.deck.Deck
@@ -111,7 +111,7 @@ class _Reading:
                 self._names[names[card.keyword]].add(card.need("NAME"))
 
     def refer(self, at: Card | Row, what: str, name: str) -> str:
-        """The name, if there is such a material, orientation or amplitude."""
+        """Return the name, if there is such a material, orientation or amplitude."""
         known = self._names[what]
         if name not in known:
             near = difflib.get_close_matches(name, known, 3)
@@ -120,7 +120,7 @@ class _Reading:
         return name
 
     def material(self, card: Card) -> MaterialDraft:
-        """The material to which a keyword belongs."""
+        """Return the material to which a keyword belongs."""
         if not self.materials:
             card.fail("it stands outside of a material; put *MATERIAL, NAME=... before it")
         return self.materials[-1]
@@ -135,7 +135,7 @@ class _Reading:
             self.log.add("entry", f"{row.card.keyword}, entries after the first {n}", row, changes)
 
     def only_line(self, card: Card, what: str) -> tuple[Row, list[str]]:
-        """The first data line; an error if there is none, a note if there are more."""
+        """Return the first data line; an error if there is none, a note if there are more."""
         rows = list(card.rows())
         if not rows:
             card.fail(f"no data; give {what}")
@@ -144,7 +144,7 @@ class _Reading:
         return rows[0]
 
     def check_sections(self) -> None:
-        """Every element of the mechanics of structures has its properties."""
+        """Refuse structural elements without properties."""
         for block in self.mesh.blocks:
             keywords = SECTIONED.get(block.family)
             if keywords is None:
@@ -185,13 +185,13 @@ def _twice(reading: _Reading) -> None:
 
 
 def _properties(section) -> str:
-    """All of a section but whose it is."""
+    """Return the values of a section as text, without its element set."""
     values = {f.name: getattr(section, f.name) for f in fields(section) if f.name not in ("elset", "elements", "where")}
     return repr(values)
 
 
 def _end(cards: list[Card]) -> str:
-    """File and number of the last line of a deck."""
+    """Return file and number of the last line of a deck."""
     card = cards[-1]
     if not card.pieces:
         return where(card)
@@ -200,13 +200,14 @@ def _end(cards: list[Card]) -> str:
 
 
 def element_place(path: str | Path, element: int) -> str:
-    """File and line of an element of a deck, for messages about it; MeshError if the deck has no such element."""
+    """Return file and line of an element of a deck, for messages about it; MeshError if the deck has no such
+    element."""
     mesh = _Reading(read_cards(Path(path), _KNOWN)).mesh
     return where(mesh.element_place(element))
 
 
 def read_deck(path: str | Path) -> Deck:
-    """The description of a deck and of the files that it includes; MeshError if it cannot be read."""
+    """Return the description of a deck and of the files that it includes; MeshError if it cannot be read."""
     path = Path(path)
     cards = read_cards(path, _KNOWN)
     for card in cards:

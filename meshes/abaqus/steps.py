@@ -36,7 +36,7 @@ class StepDraft:
         self.new: set[str] = set()
 
     def done(self) -> Step:
-        """The finished step."""
+        """Return the finished step."""
         if self.procedure is None:
             self.card.fail("the step has no procedure; add *STATIC, *FREQUENCY, *BUCKLE, *DYNAMIC ...")
         if not self.values["amplitude"]:
@@ -249,7 +249,7 @@ def boundary(deck, card: Card) -> None:
 
 
 def _directions(first: float, last: float) -> bool:
-    """Whether these are directions 1 to 6, or one of them and 0."""
+    """Return whether these are directions 1 to 6, or one of them and 0."""
     return first in range(1, 7) and (last == 0 or (last in range(1, 7) and first <= last))
 
 
@@ -378,7 +378,7 @@ def temperature(deck, card: Card) -> None:
 
 
 def output(deck, card: Card) -> None:
-    """*NODE PRINT, *EL PRINT, *NODE FILE ... : variables, over which set, how often, sums."""
+    """Read *NODE PRINT, *EL PRINT, *NODE FILE ... : variables, over which set, how often, sums."""
     kind = card.keyword.lower()
     variables = tuple(dict.fromkeys(label(f) for _, fields in card.rows() for f in fields if f))
     nset, elset, surface = card.get("NSET"), card.get("ELSET"), card.get("SURFACE")

@@ -34,7 +34,7 @@ MAX_ID = 2_147_483_647  # of nodes and elements: both programs use 32-bit intege
 
 
 def split_fields(text: str) -> list[str]:
-    """Fields between commas, stripped; commas inside double quotes do not separate."""
+    """Return fields between commas, stripped; commas inside double quotes do not separate."""
     if '"' not in text:
         return [part.strip() for part in text.split(",")]
     parts, quoted, start = [], False, 0
@@ -48,7 +48,7 @@ def split_fields(text: str) -> list[str]:
 
 
 def decoded(raw: bytes) -> str:
-    """Text in UTF-8, or in Latin-1 if it is not."""
+    """Return text in UTF-8, or in Latin-1 if it is not."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -56,7 +56,7 @@ def decoded(raw: bytes) -> str:
 
 
 def label(text: str) -> str:
-    """A name as it is compared: upper case, without blanks; inside quotes blanks count."""
+    """Return a name as it is compared: upper case, without blanks; inside quotes blanks count."""
     text = text.strip()
     if text.startswith('"'):
         return text.strip('"').upper()
@@ -68,7 +68,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?")
 
 
 def number(text: str) -> float:
-    """A finite number in C's or Fortran's spelling (1.5e3, 1.5D3, 1.5+3); ValueError for anything else."""
+    """Return a finite number in C's or Fortran's spelling (1.5e3, 1.5D3, 1.5+3); ValueError for anything else."""
     if not _NUMBER.fullmatch(text):
         bare = _BARE_EXPONENT.fullmatch(text)
         if bare is None:
@@ -83,7 +83,7 @@ def number(text: str) -> float:
 
 
 def whole(text: str) -> int:
-    """A whole number (also as 3. or 3.0); ValueError for anything else."""
+    """Return a whole number (also as 3. or 3.0); ValueError for anything else."""
     if text.isascii() and text.isdigit() and len(text) < 10:
         return int(text)
     value = number(text)
@@ -122,7 +122,8 @@ class Card:
     # -- parameters
 
     def _find(self, name: str) -> str | None:
-        """The given parameter that means this one: itself, an abbreviation of 3 letters or more, or a longer word."""
+        """Return the given parameter that means this one: itself, an abbreviation of 3 letters or more, or a longer
+        word."""
         key = name.replace(" ", "")
         if key in self.params:
             return key
@@ -132,7 +133,7 @@ class Card:
         return None
 
     def get(self, name: str, default: str | None = None) -> str | None:
-        """The parameter's value as a name (see `label`), or the default."""
+        """Return the parameter's value as a name (see `label`), or the default."""
         key = self._find(name)
         if key is None:
             return default
@@ -143,14 +144,14 @@ class Card:
         return label(value)
 
     def need(self, name: str) -> str:
-        """The parameter's value as a name, or an error if it is not there."""
+        """Return the parameter's value as a name, or an error if it is not there."""
         value = self.get(name)
         if value is None:
             self.fail(f"parameter {name} is missing; write *{self.keyword}, {name}=...")
         return value
 
     def flag(self, name: str) -> bool:
-        """Whether the parameter is given, and not as =NO."""
+        """Return whether the parameter is given, and not as =NO."""
         key = self._find(name)
         if key is None:
             return False
@@ -159,7 +160,7 @@ class Card:
         return value is None or label(value) not in ("NO", "OFF")
 
     def number(self, name: str, default: float) -> float:
-        """The parameter's value as a number."""
+        """Return the parameter's value as a number."""
         value = self.get(name)
         if value is None:
             return default
@@ -169,7 +170,7 @@ class Card:
             self.fail(f"{name}={value} is not a number")
 
     def count(self, name: str, default: int) -> int:
-        """The parameter's value as a whole number >= 0."""
+        """Return the parameter's value as a whole number >= 0."""
         value = self.get(name)
         if value is None:
             return default
@@ -182,7 +183,7 @@ class Card:
         return found
 
     def choice(self, name: str, options: dict[str, str], default: str) -> str:
-        """The value among options (beginning of the word -> meaning), as CalculiX compares them."""
+        """Return the value among options (beginning of the word -> meaning), as CalculiX compares them."""
         value = self.get(name)
         if value is None:
             return default
@@ -194,7 +195,7 @@ class Card:
     # -- data lines
 
     def rows(self, blank: bool = False) -> Iterator[tuple[Row, list[str]]]:
-        """Place and fields of each data line; blank lines are passed over unless asked for."""
+        """Yield place and fields of each data line; skip blank lines unless requested."""
         for piece in self.pieces:
             for k, raw in enumerate(piece.data.split(b"\n")):
                 text = decoded(raw).strip()
@@ -205,7 +206,7 @@ class Card:
                     yield Row(self, piece.file, piece.line + k), fields
 
     def table(self) -> Numbers:
-        """All data as numbers, for large tables."""
+        """Return all data as numbers, for large tables."""
         return Numbers.of(self)
 
     def fail(self, message: str) -> NoReturn:
@@ -226,7 +227,7 @@ class Row:
         raise MeshError(f"{self.file}, line {self.line}: *{self.card.keyword}: {message}")
 
     def number(self, fields: list[str], i: int, what: str, default: float | None = None) -> float:
-        """Field i as a number; an empty or missing field is the default, or an error without one."""
+        """Return field i as a number; an empty or missing field is the default, or an error without one."""
         text = fields[i] if i < len(fields) else ""
         if not text:
             if default is None:
@@ -238,7 +239,7 @@ class Row:
             self.fail(f"entry {i + 1} ({what}) is {short(text)}, which is not a number")
 
     def numbers(self, fields: list[str], what: str, least: int = 0, most: int | None = None) -> list[float]:
-        """All fields as numbers, empty ones as 0."""
+        """Return all fields as numbers, empty ones as 0."""
         if len(fields) < least:
             self.fail(f"{len(fields)} entries; {what} needs {least}")
         values = [self.number(fields, i, what, 0.0) for i in range(len(fields))]
@@ -247,7 +248,7 @@ class Row:
         return values
 
     def whole(self, fields: list[str], i: int, what: str, default: int | None = None) -> int:
-        """Field i as a whole number."""
+        """Return field i as a whole number."""
         text = fields[i] if i < len(fields) else ""
         if not text:
             if default is None:
@@ -262,7 +263,7 @@ class Row:
         return value
 
     def identity(self, text: str) -> int | str:
-        """A node or element number, or the name of a set."""
+        """Return a node or element number, or the name of a set."""
         if text.isascii() and text.lstrip("+-").isdigit() and text.rfind("-") <= 0 and text.rfind("+") <= 0:
             value = int(text) if len(text) < 12 else MAX_ID + 1
             if not 1 <= value <= MAX_ID:
@@ -272,7 +273,7 @@ class Row:
 
 
 def short(text: str) -> str:
-    """Text in quotes, cut to what fits in a message."""
+    """Return text in quotes, cut to what fits in a message."""
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
@@ -324,11 +325,11 @@ class Numbers:
         return cls(join(values, float), join(counts, int), join(lines, int), join(files, int), names)
 
     def at(self, card: Card, row: int) -> Row:
-        """The place of the row-th line."""
+        """Return the place of the row-th line."""
         return Row(card, self.names[self.files[row]], int(self.lines[row]))
 
     def padded(self, width: int) -> np.ndarray:
-        """(lines, width): the first numbers of each line, zero where there are fewer."""
+        """Return (lines, width): the first numbers of each line, zero where there are fewer."""
         if len(self.counts) and (self.counts == width).all():
             return self.values.reshape(-1, width)
         out = np.zeros((len(self.counts), width))
@@ -341,7 +342,7 @@ class Numbers:
 
 
 def _fast(chunk: bytes) -> tuple[np.ndarray, np.ndarray] | None:
-    """Numbers and how many on each line, or None if the chunk is not made of plain numbers between commas."""
+    """Return numbers and how many on each line, or None if the chunk is not made of plain numbers between commas."""
     if not chunk.strip(b" ,\t\r\n"):
         return None  # of which numpy would make a -1
     with warnings.catch_warnings():
@@ -370,7 +371,7 @@ def _fast(chunk: bytes) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _slow(card: Card) -> tuple[np.ndarray, np.ndarray]:
-    """The same, line by line with Python; here every error has its line."""
+    """Return the same, line by line with Python; here every error has its line."""
     values: list[float] = []
     counts: list[int] = []
     what = {"NODE": "number or coordinate", "ELEMENT": "element or node"}.get(card.keyword, "number")

@@ -47,7 +47,7 @@ _SIDES |= {"triangle6": _SIDES["triangle"], "quad8": _SIDES["quad"]}
 
 
 def _open(where: str, data: bytes) -> Mapping[str, tuple[np.ndarray, str]]:
-    """Variables of the file: values, and the attribute elem_type."""
+    """Return variables of the file: values, and the attribute elem_type."""
     if data[:8] == b"\x89HDF\r\n\x1a\n":
         need("h5py", where, "Exodus (netCDF-4)")
         import h5py
@@ -154,7 +154,7 @@ def _read(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
 
 
 def _side_set(found: Found, place: np.ndarray, side: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """Our numbers of sides: their corners, looked up among the facets of the same cells."""
+    """Return our numbers of sides: their corners, looked up among the facets of the same cells."""
     result = []
     for block in np.unique(place[0][place[0] >= 0]):
         kind, cells = found.blocks[block].kind, found.blocks[block].cells

@@ -168,7 +168,7 @@ class _Section:
 
 
 def _sections(data: bytes, where: str) -> dict[str, list[_Section]]:
-    """Sections by name, in the order of the file."""
+    """Return sections by name, in the order of the file."""
     sections: dict[str, list[_Section]] = {}
     blank = re.compile(rb"\s*")
     header = re.compile(rb"\$([A-Za-z][A-Za-z0-9_]*)[ \t\r]*\n")
@@ -195,12 +195,12 @@ def _sections(data: bytes, where: str) -> dict[str, list[_Section]]:
 
 
 def _shown(data: bytes) -> str:
-    """The beginning of some bytes, fit for a message."""
+    """Return the beginning of some bytes, fit for a message."""
     return repr(data.split(b"\n", 1)[0][:40].decode("ascii", "replace").rstrip())
 
 
 def _format(sections: dict[str, list[_Section]], where: str) -> tuple[str, bool, int]:
-    """Version, binary or not, and bytes per size_t."""
+    """Return version, binary or not, and bytes per size_t."""
     if "MeshFormat" not in sections:
         old = " (Gmsh 1 files begin with $NOD)" if "NOD" in sections else ""
         raise MeshError(f"{where}: no $MeshFormat section{old}; save it from Gmsh as version 4.1 or 2.2")
@@ -219,7 +219,8 @@ def _format(sections: dict[str, list[_Section]], where: str) -> tuple[str, bool,
 
 
 def _names(sections: dict[str, list[_Section]], where: str) -> dict[tuple[int, int], str]:
-    """(dimension, tag) -> name of the physical groups.  Gmsh does not escape quotes in names: the outer two count."""
+    """Return (dimension, tag) -> name of the physical groups.  Gmsh does not escape quotes in names: the outer two
+    count."""
     if "PhysicalNames" not in sections:
         return {}
     lines = [line for line in sections["PhysicalNames"][0].content.split(b"\n") if line.strip()]
@@ -262,7 +263,7 @@ class _Cursor:
         raise MeshError(f"{self.where} {text}")
 
     def skip(self, n: int, width: int) -> int:
-        """Step over n numbers (of so many bytes in a binary file); the place where they begin."""
+        """Return step over n numbers (of so many bytes in a binary file); the place where they begin."""
         start, step = self._at, n * (width if self.binary else 1)
         total = len(self.content) if self.binary else len(self._words)
         if n < 0 or start + step > total:
@@ -271,11 +272,11 @@ class _Cursor:
         return start
 
     def ints(self, n: int) -> np.ndarray:
-        """n integers (binary: int32) as int64."""
+        """Return n integers (binary: int32) as int64."""
         return self._whole(n, np.dtype(np.int32))
 
     def sizes(self, n: int) -> np.ndarray:
-        """n counts or numbers (binary: size_t) as int64."""
+        """Return n counts or numbers (binary: size_t) as int64."""
         values = self._whole(n, self._unsigned)
         if n and values.min() < 0:
             self.fail(f"holds the number {values.min()} where none below 0 can be; save it anew")
@@ -301,7 +302,7 @@ class _Cursor:
             self.fail(f"holds {_shown(bad)} where a whole number should be; save it anew")
 
     def header_22(self) -> int:
-        """The count that opens a 2.2 section: text, in binary files too."""
+        """Return the count that opens a 2.2 section: text, in binary files too."""
         line, _, rest = self.content.partition(b"\n")
         if not re.fullmatch(rb"\s*\d{1,18}\s*", line):
             self.fail(f"begins with {_shown(line)} where a count should be; save it anew")
@@ -310,7 +311,7 @@ class _Cursor:
         return int(line)
 
     def finish(self) -> None:
-        """Nothing but a line break may be left."""
+        """Check that only a line break is left."""
         left = self.content[self._at :].strip(b"\r\n") if self.binary else self._words[self._at :]
         if left:
             self.fail("holds more than it announces: its counts are wrong; save it anew")
@@ -406,7 +407,7 @@ def _nodes_22(cursor: _Cursor) -> np.ndarray:
 
 
 def _rows_22_ascii(cursor: _Cursor) -> _Rows:
-    """One line per cell: number, type, number of tags, tags (group, entity, partitions), nodes."""
+    """Return one line per cell: number, type, number of tags, tags (group, entity, partitions), nodes."""
     count = cursor.header_22()
     lines = [line for line in cursor.content.split(b"\n") if line.strip()]
     if len(lines) != count:
@@ -433,7 +434,7 @@ def _rows_22_ascii(cursor: _Cursor) -> _Rows:
 
 
 def _rows_22_binary(cursor: _Cursor) -> _Rows:
-    """Runs of cells: type, number of cells, number of tags; then per cell number, tags, nodes; all int32."""
+    """Return runs of cells: type, number of cells, number of tags; then per cell number, tags, nodes; all int32."""
     count = cursor.header_22()
     rows = _Rows()
     while rows.count < count:
@@ -459,7 +460,7 @@ def _add_22(rows: _Rows, kind: int, ids: np.ndarray, tags: np.ndarray, nodes: np
 
 
 def _entities(cursor: _Cursor, partitioned: bool) -> dict[tuple[int, int], list[int]]:
-    """(dimension, tag) -> tags of its physical groups; a negative tag uses the entity backwards."""
+    """Return (dimension, tag) -> tags of its physical groups; a negative tag uses the entity backwards."""
     if partitioned:
         cursor.sizes(1)  # number of partitions
         cursor.ints(2 * cursor.size())  # ghost entities
@@ -496,7 +497,7 @@ def _nodes_41(cursor: _Cursor) -> np.ndarray:
 
 
 def _rows_41(cursor: _Cursor, entities: dict[tuple[int, int], list[int]] | None) -> _Rows:
-    """Blocks of cells of one entity; without a section on entities no cell is in a group."""
+    """Return blocks of cells of one entity; without a section on entities no cell is in a group."""
     blocks, total, _, _ = (int(v) for v in cursor.sizes(4))
     rows = _Rows()
     for _ in range(blocks):

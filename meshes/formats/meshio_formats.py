@@ -81,7 +81,8 @@ def _read(where: str, kinds: dict[str, str], module: str, form: str, package: st
 
 
 def _med_groups(found: Found, raw, kept, point_tags, cell_tags) -> None:
-    """MED puts every node and cell into one family, and a family into any number of groups."""
+    """Read the groups of MED, which puts every node and cell into one family, and a family into any number of
+    groups."""
     if point_tags is not None:
         for name, families in _families(raw.point_tags).items():
             nodes = np.flatnonzero(np.isin(point_tags, families))
@@ -118,7 +119,7 @@ def _families(table: dict[int, list[str]]) -> dict[str, list[int]]:
 
 
 def _axes(kind: str, x: np.ndarray) -> np.ndarray:
-    """Directions (n, dim, dim) of the local coordinates in the middle of cells with corners x (n, k, dim)."""
+    """Return directions (n, dim, dim) of the local coordinates in the middle of cells with corners x (n, k, dim)."""
     if kind in ("triangle", "tetra"):
         return x[:, 1:] - x[:, :1]
     if kind == "quad":
@@ -135,7 +136,7 @@ def _axes(kind: str, x: np.ndarray) -> np.ndarray:
 
 
 def settled(kind: str, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Cells (n, k) with their nodes in our order: none inside out, mid-side nodes on their edges.
+    """Return cells (n, k) with their nodes in our order: none inside out, mid-side nodes on their edges.
 
     Plane cells are mirrored only in a mesh in the x-y plane: elsewhere they have no wrong side.
     """
@@ -166,7 +167,7 @@ def settled(kind: str, cells: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def _edges(kind: str) -> dict[int, tuple[int, int]]:
-    """Mid-side node of a quadratic cell -> the corners of its edge."""
+    """Return mid-side node of a quadratic cell -> the corners of its edge."""
     edges = {}
     if DIMENSION[kind] == 2:
         return {nodes[2]: nodes[:2] for _, nodes in FACETS[kind]}

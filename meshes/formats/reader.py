@@ -139,7 +139,7 @@ def _read_msh(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
 
 
 def _merged_22(index: GmshIndex, cells: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Format 2.2 repeats a cell for each of its groups: the rows to keep, and for each row its place among them.
+    """Return format 2.2 repeats a cell for each of its groups: the rows to keep, and for each row its place among them.
 
     A cell repeated within one group is a second cell (two trusses side by side), and is kept.
     """

@@ -48,7 +48,7 @@ class Changes:
         self._rows: tuple[tuple, dict[int, np.ndarray]] = ((), {})
 
     def _shared_out(self) -> list[_Share]:
-        """Changing elements, by components and by the parameters that act on them."""
+        """Return changing elements, by components and by the parameters that act on them."""
         found: dict[tuple, _Share] = {}
         everything = [(c, part.picks) for c, part in enumerate(self.assembly.parts)] + [(-1, self.assembly.links)]
         for c, picks in everything:
@@ -62,8 +62,8 @@ class Changes:
         return list(found.values())
 
     def _of(self, share: _Share, par: dict[int, np.ndarray] | None = None) -> tuple:
-        """Stiffness and mass of the elements of a share, in the independent dofs of their component; of links over
-        their ends."""
+        """Return stiffness and mass of the elements of a share, in the independent dofs of their component; of links
+        over their ends."""
         linear = self.assembly.linear
         K, M = linear.of_elements(Picked(linear.system, share.picks, par))
         if share.component < 0:
@@ -78,7 +78,8 @@ class Changes:
         return share.base
 
     def _factors(self, share: _Share, alphas: np.ndarray, but: int = -1) -> tuple[float, float]:
-        """What linear parameters (``but`` one) make of stiffness and mass: products, where several act."""
+        """Return the factors of stiffness and mass by linear parameters (except ``but``): products, where several
+        act."""
         acting = [k for k in share.acting if self.parameters[k].linear and k != but]
         return tuple(
             float(np.prod([1.0 + alphas[k] * getattr(self.parameters[k], what) for k in acting]))
@@ -86,7 +87,7 @@ class Changes:
         )
 
     def _bent(self, share: _Share, alphas: np.ndarray) -> dict[int, np.ndarray] | None:
-        """Parameters of the elements of a share after changes of sections; None: there are none."""
+        """Return parameters of the elements of a share after changes of sections; None: there are none."""
         key = self._key(share, alphas)
         if not key:
             return None
@@ -96,14 +97,14 @@ class Changes:
         return {number: self._rows[1][i][elements] for number, (i, elements) in enumerate(share.picks)}
 
     def _key(self, share: _Share, alphas: np.ndarray) -> tuple[tuple[int, float], ...]:
-        """Changes of sections of a share."""
+        """Return changes of sections of a share."""
         return tuple((k, float(alphas[k])) for k in share.acting if alphas[k] and not self.parameters[k].linear)
 
     def _touched(self, alphas: np.ndarray) -> list[_Share]:
         return [share for share in self._shares if any(alphas[k] for k in share.acting)]
 
     def matrices(self, alphas: np.ndarray) -> dict[int, tuple]:
-        """dK, dM of all parameters together by components, sparse (n_c, n_c) (-1: of links, over their ends)."""
+        """Return dK, dM of all parameters together by components, sparse (n_c, n_c) (-1: of links, over their ends)."""
         found: dict[int, tuple] = {}
         for share in self._touched(alphas):
             base, par = self._base(share), self._bent(share, alphas)
@@ -114,13 +115,13 @@ class Changes:
         return found
 
     def _project(self, share: _Share, matrices: tuple) -> tuple[np.ndarray, np.ndarray]:
-        """U^T K U and U^T M U (n_p, n_p) over the baseline's modes."""
+        """Return U^T K U and U^T M U (n_p, n_p) over the baseline's modes."""
         U = self._shapes[share.component] if share.component >= 0 else self._ends
         small = [U.T @ (A @ U) for A in matrices]
         return tuple(0.5 * (A + A.T) for A in small)
 
     def _small(self, share: _Share, alphas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Stiffness and mass of a share in the baseline's modes, without the factors of linear parameters."""
+        """Return stiffness and mass of a share in the baseline's modes, without the factors of linear parameters."""
         key = self._key(share, alphas)
         if not key:
             if share.small is None:
@@ -131,7 +132,7 @@ class Changes:
         return share.last[1]
 
     def reduced(self, alphas: np.ndarray, only: int | None = None) -> list[np.ndarray]:
-        """dK_r, dM_r of all parameters together; ``only``: of the elements on which this one acts."""
+        """Return dK_r, dM_r of all parameters together; ``only``: of the elements on which this one acts."""
         total = [np.zeros((self.size,) * 2) for _ in "KM"]
         for share in self._touched(alphas):
             if only is not None and only not in share.acting:
@@ -143,7 +144,7 @@ class Changes:
         return total
 
     def slope(self, k: int, alphas: np.ndarray | None = None) -> list[np.ndarray]:
-        """d dK_r / d alpha_k, d dM_r / d alpha_k."""
+        """Return d dK_r / d alpha_k, d dM_r / d alpha_k."""
         alphas = np.zeros(len(self.parameters)) if alphas is None else alphas
         p = self.parameters[k]
         if not p.linear:
@@ -163,7 +164,7 @@ class Changes:
         return total
 
     def whole(self, alphas: np.ndarray) -> tuple[csr_matrix, csr_matrix]:
-        """dK, dM over the dofs of nodes of the model."""
+        """Return dK, dM over the dofs of nodes of the model."""
         linear = self.assembly.linear
         K = M = csr_matrix((linear.first,) * 2)
         for share in self._touched(alphas):

@@ -111,7 +111,7 @@ class Modification:
         return self.assembly.frequencies
 
     def _alphas(self, alphas) -> np.ndarray:
-        """Changes (m,) of all parameters, given by numbers in their order or by names.
+        """Return changes (m,) of all parameters, given by numbers in their order or by names.
 
         Raises:
             ModelError: a name that is none, or a change that leaves nothing.
@@ -133,8 +133,8 @@ class Modification:
     # --- sensitivities and forward ---------------------------------------------------------------------------------
     @one_blas_thread()
     def sensitivities(self, normalised: bool = True) -> np.ndarray:
-        """(r / lambda_i) d lambda_i / d r of every parameter and mode, (m, n_p); not ``normalised``: r d lambda_i / d r
-        [1/s^2].  Normalised ones of rigid-body modes are not numbers (nan)."""
+        """Return (r / lambda_i) d lambda_i / d r of every parameter and mode, (m, n_p); not ``normalised``: r d
+        lambda_i / d r [1/s^2].  Normalised ones of rigid-body modes are not numbers (nan)."""
         slopes = [self._changes.slope(k) for k in range(len(self.parameters))]
         found = np.array([np.diag(K) - self.values * np.diag(M) for K, M in slopes]).reshape(-1, self.values.size)
         if not normalised:
@@ -144,8 +144,8 @@ class Modification:
 
     @one_blas_thread()
     def forward(self, alphas) -> tuple[np.ndarray, np.ndarray]:
-        """Frequencies [Hz] and modes (n_p, n_p), in the baseline's modes, after changes of the parameters: numbers in
-        their order, or by names."""
+        """Return frequencies [Hz] and modes (n_p, n_p), in the baseline's modes, after changes of the parameters:
+        numbers in their order, or by names."""
         values, vectors = self._forward(self._alphas(alphas))
         return np.sign(values) * np.sqrt(np.abs(values)) / (2.0 * np.pi), vectors
 
@@ -159,8 +159,8 @@ class Modification:
     # --- inverse ---------------------------------------------------------------------------------------------------
     @one_blas_thread()
     def answers(self, parameter: str | int, frequency: float, most: float = np.inf) -> list[Answer]:
-        """All changes alpha of one parameter, -1 < alpha <= ``most``, that put a mode at a frequency [Hz], the smallest
-        first; of non-linear parameters those between a tenth and ten times the value.
+        """Return all changes alpha of one parameter, -1 < alpha <= ``most``, that put a mode at a frequency [Hz], the
+        smallest first; of non-linear parameters those between a tenth and ten times the value.
 
         Raises:
             ModelError: an unknown parameter, or no frequency.
@@ -182,8 +182,8 @@ class Modification:
 
     @one_blas_thread()
     def answer(self, parameter: str | int, mode: int, frequency: float, anew: bool = False) -> Answer | None:
-        """The smallest change of one parameter that puts mode number ``mode``, from 1, at a frequency [Hz]: the mode of
-        this number then, or the one most like it, which has passed others; None: there is none.
+        """Return the smallest change of one parameter that puts mode number ``mode``, from 1, at a frequency [Hz]: the
+        mode of this number then, or the one most like it, which has passed others; None: there is none.
 
         ``anew``: with new modes of the components that change (`synthesis`), whose frequencies it then gives; else in
         the modes of the baseline.
@@ -203,7 +203,7 @@ class Modification:
         return self._anew(find, lambda a: self._only(k, a.alpha), lambda a: (a.mode,), frequencies)
 
     def _anew(self, find, alphas, modes, frequencies: np.ndarray):
-        """An answer to targets that are moved until a new synthesis gives the frequencies."""
+        """Return an answer to targets that are moved until a new synthesis gives the frequencies."""
         targets = frequencies.copy()
         for _ in range(_ROUNDS):
             found = find(targets)
@@ -221,8 +221,8 @@ class Modification:
 
     @one_blas_thread()
     def combination(self, required: Mapping[int, float], anew: bool = False) -> Combination:
-        """The least change of all parameters, by the norm of alpha, that puts modes (numbers from 1) at frequencies
-        [Hz]; modes are followed by their shapes.  ``anew`` as of `answer`.
+        """Return the least change of all parameters, by the norm of alpha, that puts modes (numbers from 1) at
+        frequencies [Hz]; modes are followed by their shapes.  ``anew`` as of `answer`.
 
         Raises:
             ModelError: no requirement, more than parameters, unknown modes.
@@ -281,7 +281,7 @@ class Modification:
         return Combination(self.parameters, alphas, new_values, tuple(int(i) + 1 for i in at), iterations, f)
 
     def _linear_roots(self, k: int, target: float) -> list[float]:
-        """All real alpha with det(Lambda + alpha K' - lambda (I + alpha M')) = 0, the smallest first."""
+        """Return all real alpha with det(Lambda + alpha K' - lambda (I + alpha M')) = 0, the smallest first."""
         K, M = self._changes.slope(k)
         B = K - target * M
         gap = target - self.values
@@ -305,8 +305,8 @@ class Modification:
         return sorted([*there, *roots.tolist()], key=abs)
 
     def _other_roots(self, k: int, target: float) -> Iterator[float]:
-        """Alpha of a non-linear parameter: where the number of modes below the target changes, within its range; the
-        smallest first, found one by one."""
+        """Yield alpha of a non-linear parameter: where the number of modes below the target changes, within its range;
+        the smallest first, found one by one."""
 
         def value(x: float, j: int) -> float:
             # over logarithms it is nearly a straight line
@@ -331,7 +331,8 @@ class Modification:
         yield from sorted(waiting, key=abs)
 
     def _values(self, k: int, alpha: float) -> np.ndarray | None:
-        """Eigenvalues (n_p,) at a change of one parameter; None: there is no such section, as a tube without a hole."""
+        """Return eigenvalues (n_p,) at a change of one parameter; None: there is no such section, as a tube without a
+        hole."""
         try:
             return self._forward(self._only(k, alpha))[0]
         except ModelError:
@@ -369,8 +370,8 @@ class Modification:
     # --- anew ------------------------------------------------------------------------------------------------------
     @one_blas_thread()
     def synthesis(self, alphas) -> Assembly:
-        """The model after changes, with new modes of the components that change, as many as before, and those of the
-        others as they are; ``seconds`` of it says what that took."""
+        """Return the model after changes, with new modes of the components that change, as many as before, and those of
+        the others as they are; ``seconds`` of it says what that took."""
         alphas, assembly = self._alphas(alphas), self.assembly
         start = perf_counter()
         totals = self._changes.matrices(alphas)
@@ -393,5 +394,5 @@ class Modification:
 
     @one_blas_thread()
     def full(self, alphas, count: int) -> np.ndarray:
-        """Frequencies (count,) [Hz] of the whole model after changes, without reduction."""
+        """Return frequencies (count,) [Hz] of the whole model after changes, without reduction."""
         return self.assembly.full_modes(count, self._changes.whole(self._alphas(alphas)))

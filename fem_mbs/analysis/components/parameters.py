@@ -60,13 +60,13 @@ class Parameter:
     linear: bool = True
 
     def changed(self, alpha: float) -> float | None:
-        """The value after a relative change."""
+        """Return the value after a relative change."""
         return None if self.value is None else self.value * (1.0 + alpha)
 
 
 def changed_rows(model: Model, system, changes: Sequence[tuple[Parameter, float]]) -> dict[int, np.ndarray]:
-    """Parameters of all elements of the blocks that non-linear changes alpha of sections reach, those of the groups
-    made anew.
+    """Return parameters of all elements of the blocks that non-linear changes alpha of sections reach, those of the
+    groups made anew.
 
     Raises:
         ModelError: a section that does not exist with these values.
@@ -89,7 +89,7 @@ def changed_rows(model: Model, system, changes: Sequence[tuple[Parameter, float]
 
 
 def _scaled(section: Section, key: str, alpha: float) -> Section:
-    """A section with one dimension changed; it keeps its other dimensions as they are."""
+    """Return a section with one dimension changed; it keeps its other dimensions as they are."""
     given = {k: v for k, v in section.dimensions.items() if not (isinstance(v, float) and math.isnan(v))}
     for own in _own_keys(section, key):
         given[own] = given[own] * (1.0 + alpha)
@@ -101,7 +101,8 @@ def _scaled(section: Section, key: str, alpha: float) -> Section:
 
 
 def _own_keys(section: Section, key: str) -> list[str]:
-    """Keys of a section that a key means: itself, those of all axes (EI: EIy and EIz), or of all walls (thickness)."""
+    """Return keys of a section that a key means: itself, those of all axes (EI: EIy and EIz), or of all walls
+    (thickness)."""
     if section.shape == "matrix":
         return []
     numbers = {k for k, v in section.dimensions.items() if math.isfinite(v) and v != 0.0}
@@ -112,7 +113,7 @@ def _own_keys(section: Section, key: str) -> list[str]:
 
 
 def read_parameter(model: Model, text: str) -> Parameter:
-    """The parameter that a text names, as "density:chopper".
+    """Return the parameter that a text names, as "density:chopper".
 
     Raises:
         ModelError: an unknown kind or target, or a target that has no such parameter.
@@ -155,7 +156,8 @@ def read_parameter(model: Model, text: str) -> Parameter:
 
 
 def default_parameters(model: Model) -> list[str]:
-    """Density and modulus of every component, stiffness of every spring, mass of every lumped one that is not zero."""
+    """Return density and modulus of every component, stiffness of every spring, mass of every lumped one that is not
+    zero."""
     found = []
     labels = list(dict.fromkeys(part_name(model, label) for b in model._blocks for label, _, _ in b.groups))
     for name, component in model.components.items():
@@ -168,12 +170,12 @@ def default_parameters(model: Model) -> list[str]:
 
 
 def _flexible(model: Model, group: str) -> bool:
-    """Whether a group is beams, trusses, solids or plane parts."""
+    """Return whether a group is beams, trusses, solids or plane parts."""
     return group in model.groups or any(s.part == group for s in model.solid_groups.values())
 
 
 def _blocks(model: Model, group: str) -> list:
-    """Blocks with elements of a group, not those of constraints: block, first, past the last."""
+    """Return blocks with elements of a group, not those of constraints: block, first, past the last."""
     return [
         (block, first, last)
         for block in model._blocks
@@ -183,7 +185,7 @@ def _blocks(model: Model, group: str) -> list:
 
 
 def _has(model: Model, group: str, kind: str) -> bool:
-    """Whether elements of a group that are no parts have a stiffness, or a mass."""
+    """Return whether elements of a group that are no parts have a stiffness, or a mass."""
     for block, first, last in _blocks(model, group):
         names = [entry.split(" [")[0] for entry in block.type.par]
         if kind == "mass" and block.type.inertia and np.any(block.par[first:last, : len(names)]):
@@ -204,7 +206,7 @@ def _sections(model: Model, group: str) -> list[Section]:
 
 
 def _keys(model: Model, group: str) -> list[str]:
-    """Keys of the sections of a group that can change."""
+    """Return keys of the sections of a group that can change."""
     return list(dict.fromkeys(k for s in _sections(model, group) for k in s.dimensions if _own_keys(s, k)))
 
 
@@ -216,7 +218,7 @@ def _kinds(model: Model, group: str) -> list[str]:
 
 
 def _values(model: Model, group: str, kind: str) -> list[float | None]:
-    """Values of a parameter in a group; None where it is no single number."""
+    """Return values of a parameter in a group; None where it is no single number."""
     if kind == "thickness" and _planes(model, group):
         return [float(v) for s in _planes(model, group) for v in (np.min(s.thickness), np.max(s.thickness))]
     call = group_call(model, group)
@@ -250,7 +252,7 @@ def _no_prestress(model: Model, groups: Sequence[str], owner: str) -> None:
 
 
 def _elements(model: Model, groups: Sequence[str]) -> dict[int, np.ndarray]:
-    """Elements of groups in the blocks of the compiled model, in which those of one type are one block."""
+    """Return elements of groups in the blocks of the compiled model, in which those of one type are one block."""
     wanted = set(groups)
     found: dict[int, list[np.ndarray]] = {}
     for i, block in enumerate(model.compile(stepping=False).system.blocks):

@@ -46,7 +46,7 @@ class Part:
     substructure: Substructure
 
     def reduce(self, A: csr_matrix) -> csr_matrix:
-        """A matrix over the dofs of nodes in the independent ones of the component."""
+        """Return a matrix over the dofs of nodes in the independent ones of the component."""
         A = A[self.dofs][:, self.dofs]
         return csr_matrix(self.T.T @ A @ self.T)
 
@@ -85,8 +85,8 @@ class Assembly:
         return sum(part.substructure.size for part in self.parts)
 
     def shapes(self, vectors: np.ndarray | None = None, count: int | None = None) -> np.ndarray:
-        """Displacements (N, k) of all dofs of the model for amplitudes (n_p, k); None: of the first ``count`` system
-        modes (all), of unit modal mass."""
+        """Return displacements (N, k) of all dofs of the model for amplitudes (n_p, k); None: of the first ``count``
+        system modes (all), of unit modal mass."""
         vectors = self.coupled.vectors[:, :count] if vectors is None else vectors
         whole = np.zeros((self.linear.system.n_dof, vectors.shape[1]))
         for c in reversed(range(len(self.parts))):  # of shared dofs the first component has the word
@@ -94,8 +94,8 @@ class Assembly:
         return whole
 
     def full_modes(self, count: int, changes: tuple[csr_matrix, csr_matrix] | None = None) -> np.ndarray:
-        """Frequencies (count,) [Hz] of the whole model without reduction, for comparison; ``changes`` of its stiffness
-        and mass over the dofs of nodes."""
+        """Return frequencies (count,) [Hz] of the whole model without reduction, for comparison; ``changes`` of its
+        stiffness and mass over the dofs of nodes."""
         from fem_mbs.solvers.eigen.modes import real_modes
 
         linear = self.linear
@@ -115,7 +115,7 @@ def assemble_components(
     cutoff: float | Mapping[str, float] | None = None,
     modes: int | Mapping[str, int] | None = None,
 ) -> Assembly:
-    """Component modes of a model, coupled (Hutton & Smith 1993, equations 1 to 3).
+    """Return component modes of a model, coupled (Hutton & Smith 1993, equations 1 to 3).
 
     Args:
         model: with components (`Model.component`).
@@ -131,8 +131,8 @@ def assemble_components(
 
 
 def component_modes(linear: Linearised, cutoff: float, count: int, owner: str) -> tuple[RealModes, dict]:
-    """The ``count`` lowest modes of a model by synthesis of its components, over the unknowns of problems, and what a
-    summary says of it.
+    """Return the ``count`` lowest modes of a model by synthesis of its components, over the unknowns of problems, and
+    what a summary says of it.
 
     Raises:
         AnalysisError: the state is not the start without loads, the mechanism is too large for elimination, or as
@@ -176,7 +176,7 @@ def _assembled(model: Model, cutoff, modes, linear: Linearised | None = None) ->
 
 
 def _setting(model: Model, name: str, cutoff, modes) -> dict:
-    """How many modes of a component are kept, as `Substructure.modes` takes it.
+    """Return the number of modes to keep of a component, as `Substructure.modes` takes it.
 
     Raises:
         ModelError: neither a number nor a cut-off, or both, or one that makes no sense.
@@ -222,7 +222,7 @@ class _Split:
 
     # --- elements --------------------------------------------------------------------------------------------------
     def _deal(self) -> None:
-        """Elements and dofs of components; elements of none whose nodes one has; the others."""
+        """Distribute elements and dofs to components: own elements, links without a component, and the others."""
         model, blocks = self.model, self.system.blocks
         number = {g: c for c, name in enumerate(self.names) for g in model.components[name].groups}
         owner = [np.full(block.size, -1) for block in blocks]
@@ -264,7 +264,7 @@ class _Split:
                 return
 
     def _links(self) -> None:
-        """Stiffness and mass of what joins components, over the dofs where it does."""
+        """Assemble stiffness and mass of the elements that join components, over the dofs of these."""
         if not self.links:
             self.ends, self.link_matrices = np.zeros(0, np.int64), (np.zeros((0, 0)), np.zeros((0, 0)))
             return
@@ -286,7 +286,7 @@ class _Split:
 
     # --- interface -------------------------------------------------------------------------------------------------
     def _interface(self, A: csr_matrix) -> None:
-        """Rows of interface coordinates, eliminations within components, and what they come to."""
+        """Set up the coupling rows of components after the eliminations within them."""
         uses, n = self.uses, len(self.names)
         owner = uses.argmax(axis=0)  # whose displacement a shared dof has in constraints and links
         entries: list[tuple[np.ndarray, ...]] = []  # component, row, dof, coefficient
@@ -320,7 +320,7 @@ class _Split:
             self.parts.append(part)
 
     def _inner(self, name: str, own: np.ndarray, A: csr_matrix, rows: np.ndarray) -> csr_matrix:
-        """u = T q of a component by the constraints within it."""
+        """Return u = T q of a component by the constraints within it."""
         if not rows.size:
             return identity(own.size, format="csr")
         preferred = self.linear._preferred()[rows]

@@ -66,7 +66,7 @@ class Boundary:
         return self.kept.size + self.Z.shape[1]
 
     def split(self, A: csr_matrix) -> tuple[np.ndarray, csr_matrix, csr_matrix]:
-        """Parts (bb dense, zb, zz) of S^T A S, A (n_q, n_q) symmetric."""
+        """Return parts (bb dense, zb, zz) of S^T A S, A (n_q, n_q) symmetric."""
         rows = A[self.special]
         A_ss, A_ks = rows[:, self.special], csr_matrix(rows[:, self.kept].T)
         A_sX = A_ss @ self.X
@@ -80,7 +80,7 @@ class Boundary:
         return 0.5 * (bb + bb.T), csr_matrix(zb), csr_matrix(zz)
 
     def expand(self, T: np.ndarray) -> np.ndarray:
-        """q (n_q, n) of (x, z) = T (b + n_z, n)."""
+        """Return q (n_q, n) of (x, z) = T (b + n_z, n)."""
         q = np.empty((self.special.size + self.kept.size, T.shape[1]))
         middle = self.size + self.kept.size
         q[self.kept] = T[self.size : middle]
@@ -88,23 +88,23 @@ class Boundary:
         return q
 
     def project(self, f: np.ndarray) -> np.ndarray:
-        """S^T f (b + n_z, ...) of forces f (n_q, ...)."""
+        """Return S^T f (b + n_z, ...) of forces f (n_q, ...)."""
         own = f[self.special]
         return np.concatenate((self.X.T @ own, f[self.kept], self.Z.T @ own))
 
     def inside(self, q: np.ndarray) -> np.ndarray:
-        """z (n_z, n) of q (n_q, n)."""
+        """Return z (n_z, n) of q (n_q, n)."""
         return np.concatenate((q[self.kept], self.Z.T @ q[self.special]))
 
     def rigid_motions(self, origin: np.ndarray) -> np.ndarray:
-        """x (b, 3 or 6) of unit translations and rotations through a point (dim,) of the whole part."""
+        """Return x (b, 3 or 6) of unit translations and rotations through a point (dim,) of the whole part."""
         dim = self.center.shape[1]
         return motions(self.center - origin)[np.arange(self.size), self.component] if dim else np.zeros((0, 0))
 
 
 def motions(r: np.ndarray) -> np.ndarray:
-    """Displacements and rotations (n, 3, 3) in the plane, (n, 6, 6) in space, of places r (n, dim) from the axes under
-    unit translations and rotations (last index)."""
+    """Return displacements and rotations (n, 3, 3) in the plane, (n, 6, 6) in space, of places r (n, dim) from the axes
+    under unit translations and rotations (last index)."""
     n, dim = r.shape
     m = 3 if dim == 2 else 6
     R = np.tile(np.eye(m), (n, 1, 1))
@@ -128,7 +128,7 @@ class _Piece:
 
 
 def make_boundary(linear: Linearised, interfaces: Mapping[str, Any]) -> Boundary:
-    """Interfaces of a linearised model.
+    """Return interfaces of a linearised model.
 
     Args:
         interfaces: name -> a place (one node, or many, which are tied rigidly), or a mapping with "on" (a place or a
@@ -219,7 +219,7 @@ def _piece(linear: Linearised, name: str, spec: Any) -> _Piece:
 
 
 def _weights(owner: str, given, kind: str, n: int, place: np.ndarray) -> np.ndarray:
-    """(nodes,), of sum one."""
+    """Return (nodes,), of sum one."""
     if given is None:
         w = np.ones(place.max() + 1)
     else:
@@ -235,7 +235,7 @@ def _weights(owner: str, given, kind: str, n: int, place: np.ndarray) -> np.ndar
 
 
 def _dofs(linear: Linearised, node: int) -> np.ndarray:
-    """Dofs of a node: displacements, then rotations if it has any."""
+    """Return dofs of a node: displacements, then rotations if it has any."""
     system = linear.system
     count = system.dimension + (system.rotation_dofs if system.nodes.rotational[node] else 0)
     return system.offset[node] + np.arange(count)
@@ -263,7 +263,7 @@ def _of_node(linear: Linearised, owner: str, node: int, components):
 
 
 def _of_rigid(linear: Linearised, owner: str, nodes: np.ndarray, r: np.ndarray):
-    """Unknowns (s,) of nodes that follow x, and how, (s, b)."""
+    """Return unknowns (s,) of nodes that follow x, and how, (s, b)."""
     system, dim = linear.system, linear.system.dimension
     m = 3 if dim == 2 else 6
     turning = system.nodes.rotational[nodes]
@@ -330,7 +330,7 @@ def _of_average(linear: Linearised, owner: str, nodes: np.ndarray, w: np.ndarray
 
 
 def _of_means(linear: Linearised, owner: str, G: csr_matrix, components):
-    """q[special] = X x + Z z of x = G q."""
+    """Return q[special] = X x + Z z of x = G q."""
     G.sum_duplicates()
     G.eliminate_zeros()
     columns = np.unique(G.indices).astype(np.int64)
@@ -347,7 +347,7 @@ def _of_means(linear: Linearised, owner: str, G: csr_matrix, components):
 
 
 def _check_rank(owner: str, rows: np.ndarray, components) -> None:
-    """Every component, a row each, must move something of its own."""
+    """Check that the components, a row each, are linearly independent."""
     size = np.linalg.norm(rows, axis=1, keepdims=True)
     lost = size[:, 0] <= _LOST * size.max(initial=0.0)
     if not lost.any():

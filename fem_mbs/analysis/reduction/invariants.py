@@ -46,7 +46,7 @@ class InertiaCoordinates:
 
 
 def moments(linear: Linearised, T: np.ndarray, origin=None) -> Moments:
-    """Moments of the mass of a model at a state with the shapes T.
+    """Return moments of the mass of a model at a state with the shapes T.
 
     Args:
         linear: the model at the state from which positions count.
@@ -85,7 +85,7 @@ def moments(linear: Linearised, T: np.ndarray, origin=None) -> Moments:
 
 
 def inertia_coordinates(linear: Linearised) -> InertiaCoordinates:
-    """Positions, directors and inner points of a model at a state, and their masses.
+    """Return positions, directors and inner points of a model at a state, and their masses.
 
     Raises:
         ModelError: a mass without such coordinates (nodal mass, axisymmetric part), naming it.
@@ -124,7 +124,7 @@ def inertia_coordinates(linear: Linearised) -> InertiaCoordinates:
 
 
 def _assembled(entries: list[tuple[np.ndarray, np.ndarray]], size: int) -> csr_matrix:
-    """Sum of matrices (e, k, k) at their places (e, k); places -1 count nothing."""
+    """Return sum of matrices (e, k, k) at their places (e, k); places -1 count nothing."""
     rows, columns, values = [], [], []
     for at, M in entries:
         k = at.shape[1]
@@ -140,7 +140,7 @@ def _assembled(entries: list[tuple[np.ndarray, np.ndarray]], size: int) -> csr_m
 
 
 def directors_of(D: np.ndarray) -> np.ndarray:
-    """Directors (n_r, dim, dim), (node, which, component), of rows of the contract's director arrays."""
+    """Return directors (n_r, dim, dim), (node, which, component), of rows of the contract's director arrays."""
     if D.shape[1] == 9:
         return np.swapaxes(D.reshape(-1, 3, 3), 1, 2)
     c, s = D[:, 0], D[:, 1]
@@ -148,7 +148,7 @@ def directors_of(D: np.ndarray) -> np.ndarray:
 
 
 def _director_places(system: Compiled, node: np.ndarray, nodes: int) -> np.ndarray:
-    """Places (e, dim) of the directors of nodes (e,); -1 where a node has none (or is the ground)."""
+    """Return places (e, dim) of the directors of nodes (e,); -1 where a node has none (or is the ground)."""
     row = np.cumsum(system.nodes.rotational) - 1
     there = (node >= 0) & system.nodes.rotational[node]
     first = np.where(there, nodes + system.dimension * row[node], -1)
@@ -156,7 +156,7 @@ def _director_places(system: Compiled, node: np.ndarray, nodes: int) -> np.ndarr
 
 
 def _with_directors(system: Compiled, block: Block, nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Places (e, k) and masses (e, k, k) of beams, bodies and points."""
+    """Return places (e, k) and masses (e, k, k) of beams, bodies and points."""
     if block.type.name.startswith("nodal_mass"):
         raise ModelError(
             f'Moments: nodal mass "{block.label(0)}" is a matrix without a centre, which no distribution of mass has; '
@@ -183,7 +183,7 @@ def _with_directors(system: Compiled, block: Block, nodes: int) -> tuple[np.ndar
 
 
 def _with_inside(block: Block, first: int) -> tuple[np.ndarray, np.ndarray]:
-    """Places (e, 9) and masses (e, 9, 9) of hexahedra with the mean motion of their inside."""
+    """Return places (e, 9) and masses (e, 9, 9) of hexahedra with the mean motion of their inside."""
     masses = solid_mass.masses_of(block.par[:, : solid_condensed.INSIDE], block.type.ends)
     k = block.type.ends
     M = np.zeros((block.size, k + 1, k + 1))
@@ -194,13 +194,13 @@ def _with_inside(block: Block, first: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _inside_rows(block: Block, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Inner points (e,), dofs (e, 24) and Z (e, 3, 24) of z = Z u."""
+    """Return inner points (e,), dofs (e, 24) and Z (e, 3, 24) of z = Z u."""
     Z = block.par[:, solid_condensed.INSIDE : solid_condensed.SPRING].reshape(block.size, 3, -1)
     return first + np.arange(block.size), block.dof, Z
 
 
 def _shift(system: Compiled, directors: np.ndarray, size: int, inner: list, first_inner: int) -> csr_matrix:
-    """dy = shift @ u; see `InertiaCoordinates`."""
+    """Return dy = shift @ u; see `InertiaCoordinates`."""
     dim, nodes = system.dimension, system.nodes.x.shape[0]
     rows, columns, values = [], [], []
 

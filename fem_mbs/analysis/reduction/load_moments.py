@@ -27,7 +27,7 @@ _DUST = 1e-12  # of the moments at nodes: round-off of those that directors expl
 def load_moments(
     linear: Linearised, Q: np.ndarray, origin: np.ndarray, loads: Sequence[NodalLoad]
 ) -> dict[str, LoadMoments]:
-    """Moments of loads, by their names.
+    """Return moments of loads, by their names.
 
     Args:
         Q: (n_q, n) unknowns of problems per unit of the part's coordinates.
@@ -70,21 +70,21 @@ def load_moments(
 
 
 def _projected(linear: Linearised, Q: np.ndarray, forces: np.ndarray) -> np.ndarray:
-    """Generalised forces (k n, k), row a n + j, of forces (first, k, k) on dofs of nodes."""
+    """Return generalised forces (k n, k), row a n + j, of forces (first, k, k) on dofs of nodes."""
     k = forces.shape[1]
     found = Q.T @ (linear.elimination.T.T @ forces.reshape(linear.first, k * k))
     return np.swapaxes(found.reshape(-1, k, k), 0, 1).reshape(-1, k)
 
 
 def _levers(directors: np.ndarray) -> np.ndarray:
-    """e_c x d_k (m, k, 1 or 3, dim) of directors (m, k, dim): how they move with rotations c."""
+    """Return e_c x d_k (m, k, 1 or 3, dim) of directors (m, k, dim): how they move with rotations c."""
     if directors.shape[2] == 2:
         return np.stack((-directors[..., 1], directors[..., 0]), axis=-1)[:, :, None, :]
     return np.cross(np.eye(3), directors[:, :, None, :])
 
 
 def _moments_of(directors: np.ndarray, forces: np.ndarray) -> np.ndarray:
-    """sum_k d_k x f_k (m, 1 or 3)."""
+    """Return sum_k d_k x f_k (m, 1 or 3)."""
     if directors.shape[2] == 3:
         return np.cross(directors, forces).sum(axis=1)
     turned = directors[..., 0] * forces[..., 1] - directors[..., 1] * forces[..., 0]
@@ -92,7 +92,8 @@ def _moments_of(directors: np.ndarray, forces: np.ndarray) -> np.ndarray:
 
 
 def _on_directors(system: Compiled, D: np.ndarray, function: int, count: int) -> np.ndarray:
-    """Forces (count, dim, dim) on the directors of the nodes that rotate by loads of a function, where it is 1."""
+    """Return forces (count, dim, dim) on the directors of the nodes that rotate by loads of a function, where it is
+    1."""
     dim = system.dimension
     whole = np.zeros((count + 1, dim, dim))  # (the last row is that of points without rotation)
     for block in system.blocks:
@@ -106,7 +107,7 @@ def _on_directors(system: Compiled, D: np.ndarray, function: int, count: int) ->
 
 
 def _of_ends(block: Block, mine: np.ndarray, D: np.ndarray, dim: int) -> Iterator[tuple[int, np.ndarray]]:
-    """(end, forces (m, dim, dim) on its directors) of some elements."""
+    """Yield (end, forces (m, dim, dim) on its directors) of some elements."""
     par = block.par[mine]
     if block.type.name[:-1] != "line_load":
         force, arm = par[:, 1 : 1 + dim], par[:, 1 + dim : 1 + 2 * dim]

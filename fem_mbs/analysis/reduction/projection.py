@@ -17,7 +17,8 @@ __all__ = ["NodalLoad", "gravity_forces", "modal_damping", "nodal_loads", "own_d
 
 
 def gravity_forces(linear: Linearised, MR: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """Generalised forces (n, 3 or 6) of unit accelerations of the field, MR (first, 3 or 6) of the whole part."""
+    """Return generalised forces (n, 3 or 6) of unit accelerations of the field, MR (first, 3 or 6) of the whole
+    part."""
     return Q.T @ (linear.elimination.T.T @ MR)
 
 
@@ -30,7 +31,7 @@ class NodalLoad(NamedTuple):
 
 
 def nodal_loads(linear: Linearised) -> list[NodalLoad]:
-    """The loads of a model at its state.
+    """Return the loads of a model at its state.
 
     Loads that share a function act together, under their names joined by " + ".
     """
@@ -63,13 +64,13 @@ def nodal_loads(linear: Linearised) -> list[NodalLoad]:
 
 
 def unit_loads(linear: Linearised, Q: np.ndarray, loads: Sequence[NodalLoad]) -> dict[str, np.ndarray]:
-    """Generalised forces (n,) of loads per unit of their functions, by their names."""
+    """Return generalised forces (n,) of loads per unit of their functions, by their names."""
     T = linear.elimination.T.T
     return {load.name: Q.T @ (T @ load.forces[: linear.first]) for load in loads}
 
 
 def own_damping(linear: Linearised, Q: np.ndarray) -> np.ndarray | None:
-    """Damping (n, n) of the model's elements; None where there is none."""
+    """Return damping (n, n) of the model's elements; None where there is none."""
     blocks = []
     for block in linear.system.blocks:
         if block.type.multipliers and not block.type.reads:
@@ -93,7 +94,7 @@ def own_damping(linear: Linearised, Q: np.ndarray) -> np.ndarray | None:
 
 
 def modal_damping(M: np.ndarray, values: np.ndarray, P: np.ndarray, ratios: np.ndarray, rigid: int) -> np.ndarray:
-    """M P diag(2 zeta w) P^T M of modes w^2 (k,), P (n, k), the first ``rigid`` ones undamped; the last of the
+    """Return M P diag(2 zeta w) P^T M of modes w^2 (k,), P (n, k), the first ``rigid`` ones undamped; the last of the
     ``ratios`` (of the elastic modes) goes on."""
     k = np.arange(values.size) - rigid
     zeta = np.where(k >= 0, ratios[np.clip(k, 0, ratios.size - 1)], 0.0)
@@ -103,7 +104,7 @@ def modal_damping(M: np.ndarray, values: np.ndarray, P: np.ndarray, ratios: np.n
 
 
 def recovery_of(linear: Linearised, Q: np.ndarray, stresses: bool = False) -> Recovery:
-    """Displacements and rotations of all nodes, and stresses at those of solid and plane parts."""
+    """Return displacements and rotations of all nodes, and stresses at those of solid and plane parts."""
     system, dim = linear.system, linear.system.dimension
     u = linear.expand(Q)
     n = system.nodes.x.shape[0]
@@ -119,7 +120,7 @@ def recovery_of(linear: Linearised, Q: np.ndarray, stresses: bool = False) -> Re
 
 
 def cells_of(linear: Linearised) -> tuple[tuple[str, np.ndarray], ...]:
-    """(cell type, nodes (c, k)) of solids, plane parts, beams and trusses, to draw them."""
+    """Return (cell type, nodes (c, k)) of solids, plane parts, beams and trusses, to draw them."""
     compiled = linear.compiled
     fields = fields_of(compiled)
     names = {part.name for part in fields.parts}

@@ -15,7 +15,7 @@ _ROUND_OFF = 1e-13
 
 
 def mass_properties(inertia: np.ndarray, origin: np.ndarray) -> dict[str, Any]:
-    """Mass, place of its centre, and inertia about that, of T = R^T M R."""
+    """Return mass, place of its centre, and inertia about that, of T = R^T M R."""
     if inertia.shape[0] == 3:
         m = inertia[0, 0]
         c = np.array([inertia[1, 2], -inertia[0, 2]]) / m if m > 0.0 else np.zeros(2)
@@ -28,8 +28,9 @@ def mass_properties(inertia: np.ndarray, origin: np.ndarray) -> dict[str, Any]:
 
 
 def effective_shares(gravity: np.ndarray, inertia: np.ndarray, mass: np.ndarray, b: int) -> np.ndarray:
-    """Share (3 or 6,) of the mass, and of the moments of inertia, that the component modes move while interfaces
-    accelerate as a rigid whole (held interfaces); ``b``: number of interface components, which come first."""
+    """Return the share (3 or 6,) of the mass, and of the moments of inertia, that the component modes move while
+    interfaces accelerate as a rigid whole (held interfaces); ``b``: number of interface components, which come
+    first."""
     total = inertia.diagonal()
     W = mass[b:, b:]
     if not W.size:
@@ -42,7 +43,7 @@ def accuracy_of(
     K, M, Q: np.ndarray, modes: tuple[np.ndarray, np.ndarray], flexibility: Callable[[np.ndarray], np.ndarray],
     following: float,
 ) -> list[dict[str, float]]:  # fmt: skip
-    """Estimated errors of elastic modes of the part with free interfaces.
+    """Return estimated errors of elastic modes of the part with free interfaces.
 
     Args:
         K, M, Q: of the full part, sparse (n_q, n_q), and its unknowns (n_q, n) in the reduced coordinates.
@@ -71,7 +72,7 @@ def accuracy_of(
 def free_modes_of(
     K: np.ndarray, M: np.ndarray, rigid: np.ndarray | None = None, count: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest modes w^2 (k,), p (n, k) with p.M p = 1 of a reduced part, its ``rigid`` motions (n, r) first.
+    """Return the lowest modes w^2 (k,), p (n, k) with p.M p = 1 of a reduced part, its ``rigid`` motions (n, r) first.
 
     Where K is positive definite but for these, 1/w^2 are the largest eigenvalues of (M, K), to which round-off of the
     stiffest coordinates does nothing; those without mass follow at rest.

@@ -101,7 +101,7 @@ def reduce_part(
     stiffening: str | None = None,
     name: str | None = None,
 ) -> ReducedPart:
-    """A linear part in the motions of its interfaces and a few component modes.
+    """Return a linear part in the motions of its interfaces and a few component modes.
 
     Args:
         model: any part: solids, beams, points, springs, with supports, equations, couplings, ties; or one that is
@@ -237,7 +237,8 @@ def _check_options(method, modes, cutoff, participation, accuracy, check, state,
 
 
 def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linearised:
-    """The model at its start without loads, or as its steps leave it; without supports at ``released`` interfaces."""
+    """Return the model at its start without loads, or as its steps leave it; without supports at ``released``
+    interfaces."""
     if not isinstance(model, Model):
         raise ModelError(f"Reduction: {type(model).__name__} is no Model")
     if released:
@@ -330,7 +331,8 @@ def _of_fixed(found: FixedInterface, participation: float | None, cutoff: float 
 
 
 def _free_modes(K, M, places, modes, cutoff, check, participation) -> tuple[FreeModes, float, np.ndarray]:
-    """Free modes, the lowest w^2 left out as far as known, and the shares of the modes in the static flexibility."""
+    """Return free modes, the lowest w^2 left out as far as known, and the shares of the modes in the static
+    flexibility."""
     if cutoff is not None:
         found = free_interface(K, M, places, cutoff=cutoff)
         if modes is not None and modes < found.values.size:
@@ -357,7 +359,7 @@ def _free_modes(K, M, places, modes, cutoff, check, participation) -> tuple[Free
 
 
 def _loose(linear: Linearised, boundary: Boundary, K_zz, error: NotPositiveDefinite) -> str:
-    """What moves without resistance while interfaces are held."""
+    """Describe the free motions of the part while interfaces are held."""
     text = "the part is loose or unstable while its interfaces are held"
     if error.index is not None and error.index < boundary.kept.size:
         dof = int(linear.elimination.free[boundary.kept[error.index]])
@@ -367,7 +369,7 @@ def _loose(linear: Linearised, boundary: Boundary, K_zz, error: NotPositiveDefin
 
 # --- what the part is ------------------------------------------------------------------------------------------------
 def _rigid_coordinates(basis: _Basis, boundary: Boundary, combination, origin, M, Q, rigid_q) -> np.ndarray:
-    """p (n, r) of the rigid-body motions."""
+    """Return p (n, r) of the rigid-body motions."""
     n, b, r = basis.T.shape[1], boundary.size, combination.shape[1]
     p = np.zeros((n, r))
     if r == 0:
@@ -382,7 +384,7 @@ def _rigid_coordinates(basis: _Basis, boundary: Boundary, combination, origin, M
 
 
 def _accuracy(basis: _Basis, boundary: Boundary, K, M, Q, rigid: np.ndarray, count: int) -> list[dict[str, float]]:
-    """Estimated errors of the lowest elastic modes with free interfaces; none where these do not exist."""
+    """Return estimated errors of the lowest elastic modes with free interfaces; none where these do not exist."""
     r = rigid.shape[1]
     try:
         values, P = free_modes_of(basis.stiffness, basis.mass, rigid, r + count)
@@ -417,7 +419,7 @@ def _damping(linear, damping, basis: _Basis, Q: np.ndarray, rigid: np.ndarray) -
 
 
 def _moments(linear: Linearised, Q: np.ndarray, origin: np.ndarray):
-    """Moments of the shapes, where the masses have them."""
+    """Return moments of the shapes, where the masses have them."""
     from fem_mbs.analysis.reduction.invariants import moments
 
     try:
@@ -427,7 +429,7 @@ def _moments(linear: Linearised, Q: np.ndarray, origin: np.ndarray):
 
 
 def _stiffening(linear, boundary: Boundary, Q, rigid_q, combination, origin, frame: str | None) -> dict:
-    """Geometric stiffness per unit of loads, if it is asked for."""
+    """Return geometric stiffness per unit of loads, if it is asked for."""
     if frame is None:
         return {}
     from fem_mbs.analysis.reduction.stiffening import stiffening
@@ -437,7 +439,7 @@ def _stiffening(linear, boundary: Boundary, Q, rigid_q, combination, origin, fra
 
 
 def _orthonormal(part: ReducedPart) -> ReducedPart:
-    """The part in its own modes with free interfaces: rigid ones first, M = 1, K diagonal.
+    """Return the part in its own modes with free interfaces: rigid ones first, M = 1, K diagonal.
 
     Raises:
         AnalysisError: coordinates without mass.

@@ -20,7 +20,7 @@ _DUST = 1e-6
 
 
 def rigid_motions(linear: Linearised, K: csr_matrix, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit motions (N, m) of the whole part and the combinations (m, r) of them that nothing resists."""
+    """Return unit motions (N, m) of the whole part and the combinations (m, r) of them that nothing resists."""
     system, dim = linear.system, linear.system.dimension
     n = system.nodes.x.shape[0]
     places = np.zeros((n, 3))
@@ -62,7 +62,7 @@ def rigid_motions(linear: Linearised, K: csr_matrix, origin: np.ndarray) -> tupl
 
 
 def _still(linear: Linearised, R: np.ndarray) -> None:
-    """Nodes that no element uses are held where they are; they do not count as supports."""
+    """Fix nodes that no element uses; they do not count as supports."""
     system = linear.system
     used = np.zeros(system.nodes.x.shape[0], bool)
     for block in system.blocks:
@@ -73,7 +73,7 @@ def _still(linear: Linearised, R: np.ndarray) -> None:
 
 
 def check_held(dimension: int, x_r: np.ndarray, combination: np.ndarray) -> None:
-    """Held interfaces must hold the part.
+    """Check that fixed interfaces hold the part.
 
     Raises:
         AnalysisError: naming the motion that they leave.

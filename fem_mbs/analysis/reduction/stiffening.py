@@ -50,7 +50,7 @@ def stiffening(
     frame: str = FREE,
     forces: bool | Sequence[str] = True,
 ) -> dict[str, np.ndarray]:
-    """Geometric stiffness (n, n) of a part per unit of its loads in motion.
+    """Return geometric stiffness (n, n) of a part per unit of its loads in motion.
 
     Args:
         linear: the part at its state.
@@ -102,7 +102,7 @@ def stiffening(
 
 
 def _whole(boundary: Boundary, A: csr_matrix) -> csr_matrix:
-    """A matrix (n_q, n_q) in the coordinates (x, z)."""
+    """Return a matrix (n_q, n_q) in the coordinates (x, z)."""
     bb, zb, zz = boundary.split(A)
     return csr_matrix(bmat([[csr_matrix(bb), zb.T], [zb, zz]]))
 
@@ -110,7 +110,8 @@ def _whole(boundary: Boundary, A: csr_matrix) -> csr_matrix:
 def _loads(
     y: InertiaCoordinates, boundary: Boundary, origin: np.ndarray, frame: str, forces: bool | Sequence[str]
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Names of loads, their forces (n_y, dim, k) on the inertia coordinates, (b + n_z, k) on those of the boundary."""
+    """Return names of loads, their forces (n_y, dim, k) on the inertia coordinates, (b + n_z, k) on those of the
+    boundary."""
     dim = y.place.shape[1]
     place = y.place - y.one[:, None] * origin
     names = [f"a{c}" for c in _AXES[:dim]]
@@ -147,12 +148,12 @@ def _loads(
 
 
 def _on_dofs(y: InertiaCoordinates, pull: np.ndarray, first: int) -> np.ndarray:
-    """Forces (first, k) on dofs of forces (n_y, dim, k) on the inertia coordinates."""
+    """Return forces (first, k) on dofs of forces (n_y, dim, k) on the inertia coordinates."""
     return (y.shift.T @ pull.swapaxes(0, 1).reshape(-1, pull.shape[2]))[:first]
 
 
 def _held(boundary: Boundary, frame: str, rigid: np.ndarray, loads: np.ndarray) -> np.ndarray:
-    """Forces (b + n_z, k) of the interface that carries the frame, which put loads in balance."""
+    """Return forces (b + n_z, k) of the interface that carries the frame, which put loads in balance."""
     first = 0
     for interface in boundary.interfaces:
         rows = np.arange(first, first + len(interface.components))

@@ -18,8 +18,9 @@ _SMALL = 1e-3  # of displacements in differences, over the size of the model
 
 
 def stress_shapes(linear: Linearised, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes (N_s,), and their stresses (N_s, 6, n) [N/m^2 per unit], xx yy zz xy yz zx, of displacements U (N, n) about
-    the state of a model; a node where parts touch comes once for each, with the average of that part's cells."""
+    """Return nodes (N_s,), and their stresses (N_s, 6, n) [N/m^2 per unit], xx yy zz xy yz zx, of displacements U (N,
+    n) about the state of a model; a node where parts touch comes once for each, with the average of that part's
+    cells."""
     system = linear.system
     fields = fields_of(linear.compiled)
     nodes, n = len(system.nodes.x), U.shape[1]

@@ -66,7 +66,7 @@ class Spinning:
         self.settled: str | None = None
 
     def at(self, speed: float) -> Linearisation:
-        """The linearisation at a speed [rad/s]."""
+        """Return the linearisation at a speed [rad/s]."""
         run = self.run
         rotation = rotation_of(run.compiled, self.rotor, speed)
         lin = steady_rotation(run.compiled, self.state, rotation, run.t, run.loading)
@@ -113,20 +113,20 @@ class Spectrum:
         return bool((growth_rates(self.values) <= _GROWING * np.abs(self.values)).all())
 
     def simple(self, i: int) -> bool:
-        """Whether no other eigenvalue is as good as equal."""
+        """Return whether no other eigenvalue is as good as equal."""
         return self.same(complex(self.values[i])).shape[1] == 1
 
     def same(self, value: complex) -> np.ndarray:
-        """Right vectors (n, m) of all eigenvalues as good as equal to one."""
+        """Return right vectors (n, m) of all eigenvalues as good as equal to one."""
         return self.right[:, np.abs(self.values - value) <= _SAME * abs(value)]
 
     def whirl(self, pair: Pair) -> str:
-        """Sense of a mode of this spectrum, where its eigenvalue determines one."""
+        """Return sense of a mode of this spectrum, where its eigenvalue determines one."""
         return whirl(self.lin, pair, self.same(pair.value))
 
 
 def spectrum(lin: Linearisation, speed: float, count: int, near: complex = 0.0) -> Spectrum:
-    """The eigenvalues of the ``count`` modes nearest to zero, or ``near``."""
+    """Return the eigenvalues of the ``count`` modes nearest to zero, or ``near``."""
     found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=2 * count, near=near)
     r = found.rigid
     return Spectrum(
@@ -150,7 +150,8 @@ class Branches:
 def follow(
     spinning: Spinning, speeds: np.ndarray, count: int, progress: Callable[[int], None] | None = None
 ) -> Branches:
-    """The ``count`` lowest oscillating modes at the first speed where they have different eigenvalues, at all speeds.
+    """Return the ``count`` lowest oscillating modes at the first speed where they have different eigenvalues, at all
+    speeds.
 
     Raises:
         AnalysisError: nothing oscillates.
@@ -181,7 +182,7 @@ def follow(
 
 
 def _seed(spectra: list[Spectrum], count: int) -> tuple[int, list[int]]:
-    """The first speed at which most of the lowest oscillating modes are simple, and which these are; more than
+    """Return the first speed at which most of the lowest oscillating modes are simple, and which these are; more than
     ``count`` where the next are almost equal to the last.
 
     Some may be double at all speeds, as those of a disc in the middle of its shaft.
@@ -207,7 +208,7 @@ def _step(
     spinning: Spinning, known: list[Pair], before: float, to: Spectrum, count: int, halvings: int,
     lost: list[tuple[int, float]],
 ) -> tuple[list[Pair], list[Pair]]:  # fmt: skip
-    """The pairs of a spectrum that continue known ones, and those to compare the next ones with."""
+    """Return the pairs of a spectrum that continue known ones, and those to compare the next ones with."""
     near = [_predicted(pair, to.lin) for pair in known]
     mac = _mac(known, to)
     away = np.abs(to.values[None, :] - np.array(near)[:, None])
@@ -262,7 +263,7 @@ def _alone(lin: Linearisation, speed: float, pair: Pair) -> Spectrum:
 
 
 def _mac(known: list[Pair], to: Spectrum) -> np.ndarray:
-    """Products (b, k) of known pairs with those of a spectrum; 1 for the same mode."""
+    """Return products (b, k) of known pairs with those of a spectrum; 1 for the same mode."""
     p = np.array([pair.value for pair in known])
     x, w = (np.column_stack([getattr(pair, a) for pair in known]) for a in ("right", "left"))
     M, C = to.lin.M, to.lin.C
@@ -274,7 +275,7 @@ def _mac(known: list[Pair], to: Spectrum) -> np.ndarray:
 
 
 def _predicted(pair: Pair, lin: Linearisation) -> complex:
-    """Where the eigenvalue should be, by its derivative: the two-sided quotient of the new matrices, linearised."""
+    """Predict the eigenvalue by its derivative: the two-sided quotient of the new matrices, linearised."""
     p, x, w = pair.value, pair.right, pair.left.conj()
     m, c, k = (w @ (a @ x) for a in (lin.M, lin.C, lin.K))
     slope = 2.0 * p * m + c
@@ -283,7 +284,7 @@ def _predicted(pair: Pair, lin: Linearisation) -> complex:
 
 
 def refined(lin: Linearisation, pair: Pair) -> Pair | None:
-    """The eigenpair next to an approximate one, by inverse iteration from both sides; None where that fails."""
+    """Return the eigenpair next to an approximate one, by inverse iteration from both sides; None where that fails."""
     pencil = QuadraticPencil(lin.M, lin.C, lin.K, lin.G)
     x, w = (a[:, None] / pencil.d[:, None] for a in (pair.right.astype(complex), pair.left.conj()))
     p = np.array([pair.value * pencil.time])
@@ -304,15 +305,15 @@ def refined(lin: Linearisation, pair: Pair) -> Pair | None:
 
 
 def _normal(p: complex, right: np.ndarray, left: np.ndarray) -> Pair:
-    """A pair with the largest entry of the right vector 1; left: without conjugation."""
+    """Return a pair with the largest entry of the right vector 1; left: without conjugation."""
     largest = right[np.abs(right).argmax()]
     return Pair(p, right / largest, (left * largest).conj())
 
 
 # --- whirl -----------------------------------------------------------------------------------------------------------
 def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> str:
-    """Sense in which the nodes of a rotor run in a mode: "forward" (as it turns), "backward", "mixed" (some so, some
-    so), or "none": along lines, not across the axis (torsion, axial modes), or not determined.
+    """Return sense in which the nodes of a rotor run in a mode: "forward" (as it turns), "backward", "mixed" (some so,
+    some so), or "none": along lines, not across the axis (torsion, axial modes), or not determined.
 
     Lateral motions u, v across the axis are r_f exp(i w t) + conj(r_b) exp(-i w t) as complex numbers, with
     2 r_f = u + i v, 2 conj(r_b) = conj(u - i v); their areas grow by w_f |r_f|^2 - w_b |r_b|^2, with w_f = w + Omega
@@ -376,7 +377,7 @@ class Critical:
 
 
 def critical_speeds(spinning: Spinning, branches: Branches, orders: list[float]) -> list[Critical]:
-    """Where Im p = k Omega on branches, between the first and the last speed, by increasing speed."""
+    """Return the speeds where Im p = k Omega on branches, between the first and the last speed, by increasing speed."""
     speeds = branches.speeds
     found = []
     for order in orders:
@@ -432,14 +433,14 @@ def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: flo
 
 
 def _from_spectrum(lin: Linearisation, speed: float, base: Pair, count: int) -> Pair:
-    """The pair most like a known one among the lowest."""
+    """Return the pair most like a known one among the lowest."""
     s = spectrum(lin, speed, count + _GUARD)
     return s.pair(int(_mac([base], s)[0].argmax()))
 
 
 def direct_speeds(spinning: Spinning, speeds: np.ndarray, order: float, count: int) -> np.ndarray | None:
-    """Speeds Omega (k,), complex, with p = i ``order`` Omega an eigenvalue, real parts in the range of ``speeds``; None
-    where the matrices are not quadratic in Omega.
+    """Return speeds Omega (k,), complex, with p = i ``order`` Omega an eigenvalue, real parts in the range of
+    ``speeds``; None where the matrices are not quadratic in Omega.
 
     With M = M0 + Omega M1 + Omega^2 M2 and so on, and M1 = M2 = 0 (a rotor does not gain mass),
 
@@ -478,8 +479,8 @@ def direct_speeds(spinning: Spinning, speeds: np.ndarray, order: float, count: i
 
 
 def free_motions(lin: Linearisation, matrices) -> csr_matrix:
-    """Rows (r, n) that hold the rotor in the turn about its axis and the slide along it, where no speed resists them:
-    any speed would be critical for them."""
+    """Return rows (r, n) that hold the rotor in the turn about its axis and the slide along it, where no speed resists
+    them: any speed would be critical for them."""
     system, rotation = lin.system, lin.rotation
     dim, n = system.dimension, system.nodes.x.shape[0]
     motions = np.zeros((system.n_dof, 2))
@@ -497,7 +498,7 @@ def free_motions(lin: Linearisation, matrices) -> csr_matrix:
 
 
 def _resting(branches: Branches, found: list[Critical], direct: np.ndarray) -> list[Critical]:
-    """Critical speeds of what rests in the rotating frame: where K is singular.
+    """Return critical speeds of what rests in the rotating frame: where K is singular.
 
     There Im p does not pass through zero but stays: the eigenvalues are real, one of them positive, between the
     critical speeds of the two directions of a rotor.  Only with damping is there nothing better than Im p.
@@ -512,7 +513,7 @@ def _resting(branches: Branches, found: list[Critical], direct: np.ndarray) -> l
 
 
 def _with_direct(found: list[Critical], direct: list[complex]) -> tuple[list[Critical], list[complex]]:
-    """Critical speeds with those of the direct search that belong to them, and what remains of these.
+    """Return critical speeds with those of the direct search that belong to them, and what remains of these.
 
     Damping moves Omega = p/(i k) off the real axis by about -Re p/k.
     """
@@ -529,7 +530,8 @@ def _with_direct(found: list[Critical], direct: list[complex]) -> tuple[list[Cri
 
 
 def _compared(spinning: Spinning, found: list[Critical], direct: np.ndarray, order: float) -> list[Critical]:
-    """Critical speeds with what the direct search says of them; undamped ones that branches have missed are added."""
+    """Return critical speeds with what the direct search says of them; undamped ones that branches have missed are
+    added."""
     found, left = _with_direct(found, list(direct))
     for value in left:
         if abs(value.imag) > _UNDAMPED * abs(value):

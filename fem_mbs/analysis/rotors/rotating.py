@@ -92,14 +92,14 @@ def steady_rotation(
 
 
 def _rounding(lin: Linearisation) -> np.ndarray:
-    """What the rounding of places and velocities may leave (N,) of forces, and of constraints."""
+    """Return the residuals (N,) of forces and of constraints that round-off of positions and velocities may cause."""
     size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
     _, damping, stiffness = lin.whole()
     return _ROUNDING * (abs(stiffness) @ size + abs(lin.rotation.speed) * (abs(damping) @ size))
 
 
 def _free_spin(lin: Linearisation, rounding: np.ndarray) -> int:
-    """A dof that tells how far a rotor has turned which nothing holds or drives; -1 where something does.
+    """Return a dof that tells how far a rotor has turned which nothing holds or drives; -1 where something does.
 
     It is held while the state is sought: all angles are as good, and away from equilibrium centrifugal forces would
     turn it on.
@@ -148,7 +148,7 @@ class _Tangent:
         self.solve = _factored(A[d][:, d], csr_matrix(G[keep]), csr_matrix(columns)[:, keep])
 
     def step(self, force: np.ndarray) -> np.ndarray:
-        """Increments u (N,) of A u + G^T y = -f, G u = -g with what a state leaves, (f, g) (N,)."""
+        """Return increments u (N,) of A u + G^T y = -f, G u = -g with what a state leaves, (f, g) (N,)."""
         lin = self.lin
         gap = np.zeros(lin.constraints.shape[0])
         gap[: lin.system.n_dof - 1 - lin.first] = force[lin.first : -1]
@@ -163,7 +163,7 @@ class _Tangent:
 
 
 def _factored(A, G, columns=None) -> Callable[[np.ndarray], np.ndarray]:
-    """u (n,) of A u + columns y = f, G u = g as a function of (f, g); what moves freely stays."""
+    """Return u (n,) of A u + columns y = f, G u = g as a function of (f, g); what moves freely stays."""
     n = A.shape[0]
     size = abs(A).max(axis=1).toarray().ravel() * abs(A).max(axis=0).toarray().ravel()
     size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0) ** 0.25
@@ -187,7 +187,7 @@ def _size(system, u: np.ndarray) -> float:
 
 
 def _check_velocities(lin: Linearisation) -> None:
-    """What holds or joins turning nodes must let them turn."""
+    """Check that supports and joints of rotating nodes permit the rotation."""
     system, rotation = lin.system, lin.rotation
     v = lin.velocity()
     size = float(np.abs(v).max(initial=0.0))
@@ -215,7 +215,7 @@ def _check_velocities(lin: Linearisation) -> None:
 
 
 def turned(lin: Linearisation, angle: float) -> Linearisation:
-    """The same about the state in which the rotor has turned by an angle [rad] more; in the same frame."""
+    """Return the same about the state in which the rotor has turned by an angle [rad] more; in the same frame."""
     system, rotation = lin.system, lin.rotation
     state = system.initial_state()
     s = lin.state
@@ -243,7 +243,8 @@ def turned(lin: Linearisation, angle: float) -> Linearisation:
 
 
 def rotation_of(compiled: CompiledModel, rotor: Rotor, speed: float) -> Rotation:
-    """The steady rotation of a rotor of the model at a speed [rad/s]: of its nodes, as far as anything is there."""
+    """Return the steady rotation of a rotor of the model at a speed [rad/s]: of its nodes, as far as anything is
+    there."""
     n = compiled.system.nodes.x.shape[0]
     used, nodes = np.zeros(n, bool), np.zeros(n, bool)
     for block in compiled.system.blocks:
@@ -253,7 +254,7 @@ def rotation_of(compiled: CompiledModel, rotor: Rotor, speed: float) -> Rotation
 
 
 def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
-    """The linearisation in a frame where its coefficients are constant, so that it has eigenvalues.
+    """Return the linearisation in a frame where its coefficients are constant, so that it has eigenvalues.
 
     Args:
         lin: about a state; where nothing turns steadily (no rotation, or one of speed zero), it is as it is.
@@ -292,7 +293,7 @@ def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
 
 
 def constant_frames(lin: Linearisation) -> dict[str, float]:
-    """By how much, relative, the coefficients change when the rotor turns: in the "fixed" frame, and in the "rotating"
+    """Return the relative change of the coefficients when the rotor turns: in the "fixed" frame, and in the "rotating"
     one.  A frame serves where that is below `CONSTANT`.
 
     Bilinear forms of the matrices are compared along slow motions that the constraints allow, and the constraints
@@ -308,7 +309,7 @@ def constant_frames(lin: Linearisation) -> dict[str, float]:
 
 
 def _check_steady(lin: Linearisation, there: Linearisation) -> None:
-    """A state that turns steadily is in balance after some turn as well.
+    """Check that a steady rotation remains in equilibrium after some rotation.
 
     Raises:
         ModelError: it is not: a force that does not turn bends what turns, or an eccentric part runs in supports that
@@ -332,8 +333,8 @@ def _check_steady(lin: Linearisation, there: Linearisation) -> None:
 
 
 def _slow_motions(lin: Linearisation) -> np.ndarray:
-    """Motions (N, k) of the lowest frequencies of M and the symmetric part of K, roughly: two subspace iterations about
-    the speed of the rotor."""
+    """Return motions (N, k) of the lowest frequencies of M and the symmetric part of K, roughly: two subspace
+    iterations about the speed of the rotor."""
     M, _, K, G, T = lin.problem()
     w2 = lin.rotation.speed**2
     A = 0.5 * (K + K.T) + w2 * M

@@ -37,7 +37,7 @@ class Response:
     displacements: np.ndarray
 
     def major(self) -> np.ndarray:
-        """Half the longest axes (n_speeds, n_nodes) of the ellipses on which the nodes run."""
+        """Return half the longest axes (n_speeds, n_nodes) of the ellipses on which the nodes run."""
         X = self.displacements
         square = np.einsum("skc,skc->sk", X, X)
         return np.sqrt(0.5 * ((np.abs(X) ** 2).sum(axis=2) + np.abs(square)))
@@ -46,7 +46,7 @@ class Response:
 def steady_response(
     spinning: Spinning, speeds: np.ndarray, unbalances: list[Unbalance], nodes: np.ndarray, owner: str, progress=None
 ) -> Response:
-    """The response of ``nodes`` (k,) to all unbalances together.
+    """Return the response of ``nodes`` (k,) to all unbalances together.
 
     Raises:
         ModelError: an unbalance on what does not turn.

@@ -109,12 +109,14 @@ def check_options(owner: str, options: dict[str, Any], model: Model) -> None:
 
 
 def varied(step: Step, options: dict[str, Any]):
-    """Names of what the load factor of a static step multiplies; while time passes, nothing that is not asked for."""
+    """Return names of what the load factor of a static step multiplies; while time passes, nothing that is not asked
+    for."""
     return [] if options["duration"] and "vary" not in step.options else options["vary"]
 
 
 def check_levels(loading: Loading, mask: np.ndarray, weight: bool, owner: str) -> set[float]:
-    """The factors at which loads (n_fun,) bool and perhaps the weight stand, at most one; NaN is one that is not known.
+    """Return the factors at which loads (n_fun,) bool and perhaps the weight stand, at most one; NaN is one that is not
+    known.
 
     Raises:
         ModelError: they stand at different ones.
@@ -126,7 +128,7 @@ def check_levels(loading: Loading, mask: np.ndarray, weight: bool, owner: str) -
 
 
 def controlled(model: Model, system, options: dict[str, Any], owner: str) -> tuple[int, int, int]:
-    """Node, dof and equation of the displacement that ``on`` and ``component`` name.
+    """Return node, dof and equation of the displacement that ``on`` and ``component`` name.
 
     Raises:
         ModelError: there is no such node, or it is held or driven there.
@@ -205,12 +207,12 @@ class _Static:
         self.loading.gravity(self.stepping.ctl)
 
     def functions(self) -> np.ndarray:
-        """Values (1, n_fun, 3) of the time functions at the present time and level."""
+        """Return values (1, n_fun, 3) of the time functions at the present time and level."""
         now = np.array([self.stepping.t0])
         return self.stepping.evaluate(now, now, now)
 
     def record(self, chunk: Chunk, **extra: float) -> None:
-        """A row and a frame of an equilibrium."""
+        """Record a row and a frame of an equilibrium."""
         run = self.run
         chunk.time[:] = run.t
         rows = run.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
@@ -223,7 +225,7 @@ class _Static:
         self.points += 1
 
     def along(self, point: int, **place: float) -> dict[str, np.ndarray]:
-        """The series of eigenvalues in a row, if it is wanted; computed at every so many points."""
+        """Return the series of eigenvalues in a row, if it is wanted; computed at every so many points."""
         if self.eigenvalues is None:
             return {}
         if point % self.eigenvalues.every:
@@ -234,7 +236,7 @@ class _Static:
 
     # --- load increments in compiled code --------------------------------------------------------------------------
     def increments(self) -> dict[str, Any]:
-        """Equilibria at rising levels, each joined to the last one, and known to be stable or not."""
+        """Return equilibria at rising levels, each joined to the last one, and known to be stable or not."""
         run, stepping, options = self.run, self.stepping, self.options
         t0, duration = run.t, options["duration"]
         run._first_rows(
@@ -292,7 +294,7 @@ class _Static:
         }  # fmt: skip
 
     def increment(self, level: tuple[float, float], count: int | None, cut: float):
-        """The equilibrium at a level (load factor, time): rows, negative eigenvalues, and what is wrong with it.
+        """Return the equilibrium at a level (load factor, time): rows, negative eigenvalues, and what is wrong with it.
 
         Newton-Raphson finds it from the last one.  An equilibrium joins that one where it is no farther from it than
         the tangents at both say; what does not is refused until increments are ``cut`` to a small part.  Where the
@@ -356,8 +358,8 @@ class _Static:
         return problem.chunk, after, trouble
 
     def judged(self, here, level, reach: float, moved: float, count: int | None) -> tuple[int | None, str]:
-        """Negative eigenvalues at a new equilibrium, and a sentence if it does not join the last one, from which it has
-        ``moved``, and which had the given ``reach`` and ``count``."""
+        """Return negative eigenvalues at a new equilibrium, and a sentence if it does not join the last one, from which
+        it has ``moved``, and which had the given ``reach`` and ``count``."""
         problem = self.problem
         problem.restart()
         after = self.count(count)
@@ -386,7 +388,7 @@ class _Static:
         return 1e-4 if driven else 1.0
 
     def place(self, level: tuple[float, float] | None = None) -> float:
-        """The load factor, or the time where this passes."""
+        """Return the load factor, or the time where this passes."""
         factor, time = level or (self.factor, self.run.t)
         return float(time if self.options["duration"] else factor)
 
@@ -402,8 +404,8 @@ class _Static:
         self.set(self.factor)
 
     def count(self, last: int | None = None) -> int | None:
-        """Negative eigenvalues of the stiffness at the last equilibrium; None where this is not cheap, and the ``last``
-        number within many increments where it costs as much as they do."""
+        """Return negative eigenvalues of the stiffness at the last equilibrium; None where this is not cheap, and the
+        ``last`` number within many increments where it costs as much as they do."""
         if self.run.system.n_equations > _COUNTED:
             return None
         many = self.options["increments"] > _MANY and not self.problem.quick
@@ -422,7 +424,7 @@ class _Static:
             return None
 
     def said(self, count: int | None) -> list[str]:
-        """Sentences on jumps and unstable equilibria."""
+        """Return sentences on jumps and unstable equilibria."""
         what = "t =" if self.options["duration"] else "load factor"
         unit = " s" if self.options["duration"] else ""
         found = [
@@ -604,7 +606,7 @@ class _Static:
     def loose_start(
         self, problem: _Problem, settings: PathSettings, on_point: Callable[[Point], None]
     ) -> PathSettings:
-        """Where the model is loose at the start of load control, make the first step down the potential."""
+        """Minimise the potential in the first step of load control if the model has unconstrained motions."""
         here = self.factor, self.run.t
         rise = settings.end - self.factor
         first = self.factor + np.sign(rise) * min(settings.size, abs(rise)), self.run.t
@@ -642,7 +644,7 @@ class _Problem:
         self._none = np.zeros(self.system.n_dof)
 
     def restart(self) -> None:
-        """Increments from the present start of the step, none as yet."""
+        """Restart the increments from the present start of the step."""
         state, mult = self.state, self.system.system.kind == S.MULTIPLIER
         state.U[~mult] = 0.0
         state.U[mult] = state.Q[0, mult]
@@ -758,15 +760,16 @@ class _Problem:
         self.force = float(max(peak[S.POSITION], peak[S.ROTATION] / self.system.length)) or 1.0
 
     def held(self, stiffen: float) -> np.ndarray:
-        """Stiffness (n,) of springs that hold the nodes: ``stiffen`` times the largest force over the model's size."""
+        """Return stiffness (n,) of springs that hold the nodes: ``stiffen`` times the largest force over the model's
+        size."""
         return stiffen * self.force * self.system.length * self.weight
 
     def size(self) -> float:
-        """Largest displacement over the model's size, or rotation, since the last equilibrium."""
+        """Return largest displacement over the model's size, or rotation, since the last equilibrium."""
         return float((np.abs(self.increment()) * np.sqrt(self.weight)).max(initial=0.0))
 
     def reach(self, factor: float, level: Callable[[float], float], sampled: float) -> float:
-        """How far the tangent at the present configuration says that an increment of the loads moves the model (as
+        """Return the motion by an increment of the loads that the tangent at the present configuration predicts (as
         `size`); infinite where it says nothing, since the model is loose or at a critical point.
 
         ``level(part)`` sets the loads to a part of the increment and returns their factor.
@@ -795,13 +798,13 @@ class _Problem:
         return far if far <= _FAR else np.inf
 
     def definite(self, factor: float, stiffen: float) -> bool:
-        """Whether the tangent with the springs of ``held`` has positive eigenvalues only; taken for granted of large
-        models."""
+        """Return whether the tangent with the springs of ``held`` has positive eigenvalues only; taken for granted of
+        large models."""
         return self.system.n_equations > _COUNTED or self.falling(factor, stiffen) == 0
 
     def falling(self, factor: float, stiffen: float = 0.0) -> int:
-        """Negative eigenvalues of the tangent with the springs of ``held``, on the null space of the constraints;
-        zeros, of directions in which a model is free, do not count."""
+        """Return negative eigenvalues of the tangent with the springs of ``held``, on the null space of the
+        constraints; zeros, of directions in which a model is free, do not count."""
         if not self.node.any():
             return 0
         self._assemble(C.TANGENT, factor)
@@ -817,13 +820,14 @@ class _Problem:
         return bool(self.system.banded and self.node.all())
 
     def diverging(self) -> bool:
-        """Whether the determinant of the tangent that `falling` has assembled is negative on the null space of the
-        constraints: the equilibrium is unstable with any mass."""
+        """Return whether the determinant of the tangent that `falling` has assembled is negative on the null space of
+        the constraints: the equilibrium is unstable with any mass."""
         K, G = self._parts(whole=True)
         return negative_determinant(K + diags(_ZERO * abs(K).max(axis=1).toarray().ravel()), G)
 
     def _positive(self) -> bool:
-        """Whether the symmetric part of the assembled band, with zeros moved up a little, is positive definite."""
+        """Return whether the symmetric part of the assembled band, with zeros moved up a little, is positive
+        definite."""
         band, n = self.system.bandwidth, self.system.n_equations
         table = self.state.values[: n * (3 * band + 1)].reshape(n, 3 * band + 1)
         lower = np.zeros((band + 1, n))
@@ -840,7 +844,7 @@ class _Problem:
         return self.diverging() if self.skew > _UNSYMMETRIC else bool(count % 2)
 
     def _parts(self, whole: bool = False) -> tuple[csr_matrix, csr_matrix]:
-        """Symmetric part of the stiffness, or all of it, and the constraints' gradient."""
+        """Return symmetric part of the stiffness, or all of it, and the constraints' gradient."""
         A = self._matrix()
         K, G = A[self.node][:, self.node], A[~self.node][:, self.node]
         skew = abs(K - K.T)

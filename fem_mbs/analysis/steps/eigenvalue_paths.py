@@ -76,12 +76,12 @@ class EigenvaluePath:
         self._matrices = matrices_of(run.system)  # whose pattern is that of all instants
 
     def none(self, rows: int = 1) -> np.ndarray:
-        """What stands in rows (rows, count, 2) at which nothing was computed."""
+        """Return the entries (rows, count, 2) of rows without eigenvalues."""
         return np.full((rows, self.count, 2), np.nan)
 
     def here(self, **instant: float) -> np.ndarray:
-        """Eigenvalues (1, count, 2), real and imaginary parts [1/s], of the present state of the run; NaN beyond the
-        last. ``instant``: where this is, for the summary.
+        """Return eigenvalues (1, count, 2), real and imaginary parts [1/s], of the present state of the run; NaN beyond
+        the last. ``instant``: where this is, for the summary.
 
         Raises:
             ModelError, AnalysisError: the state cannot be linearised, or they are not found.
@@ -103,8 +103,8 @@ class EigenvaluePath:
         return values[None]
 
     def _places(self, shapes: np.ndarray, p: np.ndarray, mass) -> tuple[np.ndarray, np.ndarray]:
-        """Which of the shapes (N, k) with eigenvalues p (k,) go on, and in which columns: the assignment of greatest
-        likeness to those before.
+        """Return which of the shapes (N, k) with eigenvalues p (k,) go on, and in which columns: the assignment of
+        greatest likeness to those before.
 
         A few more than wanted are looked at: where a pair becomes two real eigenvalues, the one that decays shall not
         push out another branch.  What grows always stays.
@@ -125,7 +125,7 @@ class EigenvaluePath:
         return some, place
 
     def story(self) -> dict[str, Any]:
-        """What a restart point must know, beside `shapes`."""
+        """Return the data of a restart point beside `shapes`."""
         return {"instants": self.instants, "values": [v.tolist() for v in self.values]}
 
     @property
@@ -141,7 +141,7 @@ class EigenvaluePath:
         self._shapes = shapes[0] + 1j * shapes[1]
 
     def summary(self) -> dict[str, Any]:
-        """What a summary says: instants, values (null where there are none), and where growth begins."""
+        """Return the entries of a summary: instants, values (null where there are none), and where growth begins."""
         if not self.instants:
             return {}
         values = np.array(self.values)

@@ -133,7 +133,7 @@ def run_harmonic(run, step: Step, options: dict[str, Any], linear: Linearised) -
 
 
 def _peak(sensor, number: int, frequencies: np.ndarray, a: np.ndarray) -> dict[str, Any]:
-    """Where a column is largest."""
+    """Return the peak of a column."""
     unit = sensor.unit or ""
     most = int(np.abs(a).argmax())
     return {

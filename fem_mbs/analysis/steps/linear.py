@@ -67,7 +67,7 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
     """
 
     def pair(value, most: float = 0.0) -> bool:
-        """Two numbers that rise, from 0 to less than infinity, or both at most ``most`` large."""
+        """Return two numbers that rise, from 0 to less than infinity, or both at most ``most`` large."""
         try:
             low, high = (float(v) for v in value)
         except (TypeError, ValueError):
@@ -182,7 +182,7 @@ def _check_component_cutoff(owner: str, options: dict[str, Any], model) -> None:
 
 # --- linear statics --------------------------------------------------------------------------------------------------
 def respond(linear: Linearised, options: dict[str, Any], name: str) -> Response:
-    """The response of a linear static step."""
+    """Return the response of a linear static step."""
     mask, weight = chosen(linear.compiled, options["loads"], f'Step "{name}"', "loads", motions=True)
     if isinstance(options["loads"], str):
         mask = mask | ~linear.loads  # motions and equations too
@@ -190,7 +190,7 @@ def respond(linear: Linearised, options: dict[str, Any], name: str) -> Response:
 
 
 def run_linear_static(linear: Linearised, response: Response, increments: bool, energy: float) -> dict[str, Any]:
-    """Summary of a linear static step with a strain ``energy`` [J]; totals, or ``increments`` alone."""
+    """Return summary of a linear static step with a strain ``energy`` [J]; totals, or ``increments`` alone."""
     system = linear.system
     displacement = linear.system.nodal(response.u)
     turned = float(np.abs(displacement[:, 3:]).max(initial=0.0))
@@ -224,14 +224,14 @@ def run_linear_static(linear: Linearised, response: Response, increments: bool, 
 
 
 def repeated(linear: Linearised) -> list[str]:
-    """Equations that the elimination has left out."""
+    """Return equations that the elimination has left out."""
     n = len(linear.elimination.redundant) if linear.eliminated and not linear.multipliers.size else 0
     return [f"{n} constraints repeat others and were left out"] if n else []
 
 
 # --- modes -----------------------------------------------------------------------------------------------------------
 def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[dict, dict, np.ndarray]:
-    """Summary, series and vectors (N, k) of a modal step, of unit modal mass."""
+    """Return summary, series and vectors (N, k) of a modal step, of unit modal mass."""
     K, M, G = linear.stiffness, linear.mass, linear.rows
     linear.release()
     n, free = K.shape[0], None
@@ -322,8 +322,8 @@ def run_modes(linear: Linearised, options: dict[str, Any], name: str) -> tuple[d
 def _participation(
     linear: Linearised, vectors: np.ndarray, inside: Inside | None, others: np.ndarray
 ) -> dict[str, Any]:
-    """Factors and effective masses in translations and rotations about the axes of coordinates; ``others`` (m, k) are
-    the modes' values of the unknowns ``inside`` elements, which are at rest in motions of the whole."""
+    """Return factors and effective masses in translations and rotations about the axes of coordinates; ``others`` (m,
+    k) are the modes' values of the unknowns ``inside`` elements, which are at rest in motions of the whole."""
     system, dim = linear.system, linear.system.dimension
     n = system.nodes.x.shape[0]
     x = np.zeros((n, 3))
@@ -359,7 +359,7 @@ def _participation(
 
 # --- buckling --------------------------------------------------------------------------------------------------------
 def run_buckling(linear: Linearised, options: dict[str, Any], name: str) -> tuple[dict, dict, np.ndarray]:
-    """Summary, series and vectors (N, k) of a buckling step."""
+    """Return summary, series and vectors (N, k) of a buckling step."""
     mask, weight = chosen(linear.compiled, options["loads"], f'Step "{name}"', "loads")
     if not weight and not np.any(linear.values[mask]):
         raise ModelError(f'Step "{name}": no load acts at its time; add a force, moment or gravity')

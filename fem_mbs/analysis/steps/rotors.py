@@ -88,7 +88,7 @@ class RotorRuns:
         return lambda done: self.run.progress(Progress(step.name, done, total, self.run.t, 0.0, 0.0))
 
     def campbell(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
-        """Eigenvalues over the speed: one row per speed."""
+        """Return eigenvalues over the speed: one row per speed."""
         began = perf_counter()
         speeds = np.asarray(options["speeds"], float)
         spinning = self._spinning(options, speeds)
@@ -119,7 +119,7 @@ class RotorRuns:
         }  # fmt: skip
 
     def unbalance(self, step: Step, options: dict[str, Any]) -> dict[str, Any]:
-        """Amplitudes and phases over the speed: one row per speed."""
+        """Return amplitudes and phases over the speed: one row per speed."""
         began = perf_counter()
         model, owner = self.run.model, f'Step "{step.name}"'
         speeds = np.asarray(options["speeds"], float)
@@ -151,7 +151,7 @@ class RotorRuns:
 
 
 def _outside(compiled: CompiledModel, speeds: np.ndarray) -> list[str]:
-    """Bearings whose tables do not reach the speeds."""
+    """Return bearings whose tables do not reach the speeds."""
     out = []
     for block in compiled.system.blocks:
         if not block.type.name.startswith("bearing"):

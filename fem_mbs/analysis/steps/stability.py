@@ -73,7 +73,7 @@ def _number(value, low: float = -np.inf) -> bool:
 
 
 def _point(value) -> bool:
-    """Whether this is a number, or two of them: real and imaginary part."""
+    """Return whether this is a number, or two of them: real and imaginary part."""
     return _number(value) or (np.ndim(value) == 1 and len(value) == 2 and all(_number(v) for v in value))
 
 
@@ -124,7 +124,8 @@ def check_rotor(owner: str, options: dict[str, Any], model) -> None:
 
 # --- the state -------------------------------------------------------------------------------------------------------
 def _mean_speed(system, state: S.State, rotation: Rotation) -> float:
-    """Speed [rad/s] with which nodes turn about an axis: mean over their squared distances from it, and their spins."""
+    """Return speed [rad/s] with which nodes turn about an axis: mean over their squared distances from it, and their
+    spins."""
     dim, nodes = system.dimension, rotation.nodes
     place = system.offset[: nodes.size][nodes][:, None] + np.arange(dim)
     arm, v = np.zeros((2, len(place), 3))
@@ -145,7 +146,7 @@ def _mean_speed(system, state: S.State, rotation: Rotation) -> float:
 
 
 def linearised(run, options: dict[str, Any]) -> tuple[Linearisation, list[str]]:
-    """Small motions about the present state of a run, in the frame asked for, and what is to be said of them.
+    """Return small motions about the present state of a run, in the frame asked for, and what is to be said of them.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised, or not with constant coefficients.
@@ -178,7 +179,7 @@ def linearised(run, options: dict[str, Any]) -> tuple[Linearisation, list[str]]:
 
 
 def _out_of_balance(lin: Linearisation) -> float:
-    """Forces left over, over the largest force of an element; lengths and radians are of one size here."""
+    """Return forces left over, over the largest force of an element; lengths and radians are of one size here."""
     rest, rows = lin.residual, csr_matrix(lin.system.sharing())[:, lin.dofs]
     if rows.shape[0]:
         # forces between nodes that share unknowns have no multipliers here
@@ -195,7 +196,8 @@ def _out_of_balance(lin: Linearisation) -> float:
 
 # --- complex modes ---------------------------------------------------------------------------------------------------
 def upper_rows(modes: ComplexModes, count: int) -> np.ndarray:
-    """Numbers of the rigid motions and of the first ``count`` other modes: conjugate pairs by their upper halves."""
+    """Return numbers of the rigid motions and of the first ``count`` other modes: conjugate pairs by their upper
+    halves."""
     rows = np.flatnonzero(modes.values.imag >= 0.0)
     return rows[: modes.rigid + count]
 
@@ -203,7 +205,7 @@ def upper_rows(modes: ComplexModes, count: int) -> np.ndarray:
 def find_modes(
     lin: Linearisation, options: dict[str, Any], owner: str
 ) -> tuple[ComplexModes, np.ndarray, np.ndarray]:  # fmt: skip
-    """Complex modes as the options of a step say, which of them are its modes (k,), and their shapes (N, k).
+    """Return complex modes as the options of a step say, which of them are its modes (k,), and their shapes (N, k).
 
     Raises:
         ModelError: nothing moves an unknown.
@@ -289,7 +291,7 @@ def run_turning_modes(run, step, options: dict[str, Any], linear, basis: np.ndar
 
 
 def _damping_ratios(p: np.ndarray) -> np.ndarray:
-    """-Re p / |p|, 0 for p = 0."""
+    """Return -Re p / |p|, 0 for p = 0."""
     size = np.abs(p)
     return np.where(size > 0.0, -p.real / np.where(size > 0.0, size, 1.0), 0.0)
 
@@ -333,8 +335,8 @@ def _finished(run, step, options, modes, rows, lin, X, about: dict[str, Any], wa
 
 
 def _frames(run, lin: Linearisation, X: np.ndarray, number: np.ndarray) -> dict[str, np.ndarray]:
-    """Columns of shapes X (N, k): real and imaginary parts of displacements and small rotations, of a phase in which
-    the real part is largest, in a size for figures; see `complex_frames`."""
+    """Return columns of shapes X (N, k): real and imaginary parts of displacements and small rotations, of a phase in
+    which the real part is largest, in a size for figures; see `complex_frames`."""
     system = lin.system
     where = np.flatnonzero(system.system.kind == S.POSITION)
     moved = X[where] if np.abs(X[where]).max(initial=0.0) > 0.0 else X
@@ -350,7 +352,7 @@ def _frames(run, lin: Linearisation, X: np.ndarray, number: np.ndarray) -> dict[
 
 
 def complex_frames(run, lin, X: np.ndarray, number: np.ndarray) -> dict[str, np.ndarray]:
-    """Frames of complex displacements X (N, k) about the state of ``lin``, in the size that they have: real and
+    """Return frames of complex displacements X (N, k) about the state of ``lin``, in the size that they have: real and
     imaginary parts of displacements and small rotations at all nodes, those of reduced parts too, and the place of the
     state, to which Re(u exp(i phi)) is to be added; ``number`` (k,) stands for the time."""
     system, s, k = lin.system, lin.state, X.shape[1]
@@ -403,8 +405,8 @@ def run_linearise(run, step, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def matrices(lin: Linearisation) -> dict[str, np.ndarray]:
-    """M, C, K and constraints G of a linearisation as arrays of a .npz file: compressed rows, ``M_data`` and so on, and
-    ``names`` of the unknowns, ``dofs``, ``multipliers``, ``residual``."""
+    """Return M, C, K and constraints G of a linearisation as arrays of a .npz file: compressed rows, ``M_data`` and so
+    on, and ``names`` of the unknowns, ``dofs``, ``multipliers``, ``residual``."""
     out: dict[str, np.ndarray] = {}
     for key, A in (("M", lin.M), ("C", lin.C), ("K", lin.K), ("G", lin.G)):
         out |= sparse_arrays(key, A)
@@ -413,6 +415,6 @@ def matrices(lin: Linearisation) -> dict[str, np.ndarray]:
 
 
 def _skew(A) -> float:
-    """Largest difference of opposite entries over the largest entry."""
+    """Return largest difference of opposite entries over the largest entry."""
     size = float(abs(A).max()) if A.nnz else 0.0
     return float(abs(A - A.T).max()) / size if size > 0.0 else 0.0

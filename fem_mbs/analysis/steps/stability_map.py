@@ -63,7 +63,7 @@ class Parameter:
 
 
 def read_parameters(owner: str, given, model) -> list[Parameter]:
-    """The parameters of a map.
+    """Return the parameters of a map.
 
     Raises:
         ModelError: naming the step, the parameter and what it may be.
@@ -127,7 +127,7 @@ def _values(owner: str, given) -> np.ndarray:
 
 
 def _columns(model, element, owner: str) -> dict[str, str]:
-    """Numbers of the elements of a name, with their units."""
+    """Return numbers of the elements of a name, with their units."""
     found: dict[str, str] = {}
     labels = {}
     for block in model._blocks:
@@ -141,7 +141,7 @@ def _columns(model, element, owner: str) -> dict[str, str]:
 
 
 def _numbers(block) -> list[tuple[str, str]]:
-    """Names and units of the columns of a block.
+    """Return names and units of the columns of a block.
 
     A beam has two numbers that its types call damping, of its strains [s] and of its masses [1/s]: they differ.
     """
@@ -198,7 +198,7 @@ class _Points:
         self.failed: list[str] = []
 
     def eigenvalues(self, values) -> np.ndarray:
-        """Modes (k,) about the state with these values of the parameters; none where there is no such state.
+        """Return modes (k,) about the state with these values of the parameters; none where there is no such state.
 
         Raises:
             ModelError: the model cannot be computed with them.
@@ -254,7 +254,7 @@ class _Points:
                     own[first:last, k] = value * block.par[first:last, k] if p.relative else value
 
     def _applied(self, job) -> None:
-        """Loads that no step has brought in cannot be varied."""
+        """Refuse to vary loads that no step has applied."""
         for i, (mask, weight) in self.loads.items():
             if not (job.loading.factors[mask].any() or (weight and job.loading.weight)):
                 raise ModelError(
@@ -263,7 +263,7 @@ class _Points:
 
 
 def _bare(step: Step) -> Step:
-    """A step without what it only shows on its way."""
+    """Return a step without what it only shows on its way."""
     options = {k: v for k, v in step.options.items() if k not in ("frames", "restarts", "eigenvalues")}
     return replace(step, options=options | ({"frames": 0} if step.kind in ("transient", "inverse") else {}))
 
@@ -273,7 +273,7 @@ def _scaled(function, factor: float):
 
 
 def _largest(p: np.ndarray) -> tuple[float, float, bool]:
-    """Growth rate [1/s] and frequency [Hz] of the right-most of modes p (k,), and whether it is stable."""
+    """Return growth rate [1/s] and frequency [Hz] of the right-most of modes p (k,), and whether it is stable."""
     if p.size == 0:
         return np.nan, np.nan, False
     growth = growth_rates(p)
@@ -340,8 +340,9 @@ def _plain(a: np.ndarray) -> list[list[float | None]]:
 def _boundary(
     points: _Points, axes, stable: np.ndarray, failed: np.ndarray, refine: int
 ) -> tuple[list[list[float]], int]:
-    """Points [p1, p2] at which stability is lost, along both parameters, after ``refine`` halvings of intervals, and
-    the number of intervals in which that cannot be said because a point between their ends has no state or modes."""
+    """Return points [p1, p2] at which stability is lost, along both parameters, after ``refine`` halvings of intervals,
+    and the number of intervals in which that cannot be said because a point between their ends has no state or
+    modes."""
     if refine == 0:
         return [], 0
     found, lost = [], 0

@@ -38,7 +38,7 @@ _FLUSH_SECONDS = 0.2
 
 
 def sample(system: S.System, x: float, h: float, start: Any, end: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places (N,), velocities (N,) and directors (nr, ...) at the fraction x of a step of length h [s].
+    """Return places (N,), velocities (N,) and directors (nr, ...) at the fraction x of a step of length h [s].
 
     ``start`` and ``end`` hold Q (N,), V (N,) and D (nr, 2 or 9) of its ends.
     """
@@ -72,12 +72,12 @@ def sample(system: S.System, x: float, h: float, start: Any, end: Any) -> tuple[
 
 
 def _cross_rows(R: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """R u~ (n, 3, 3): each row r of R becomes r x u."""
+    """Return R u~ (n, 3, 3): each row r of R becomes r x u."""
     return np.cross(R, u[:, None, :])
 
 
 def _hermite(x: float, h: float, a, da, b, db):
-    """Value and rate at the fraction x of the cubic through a and b with the rates da and db."""
+    """Return value and rate at the fraction x of the cubic through a and b with the rates da and db."""
     p, m = x * x * (3.0 - 2.0 * x), x * (1.0 - x)
     value = a + p * (b - a) + h * m * ((1.0 - x) * da - x * db)
     rate = 6.0 * m * (b - a) / h + (1.0 - x) * (1.0 - 3.0 * x) * da + x * (3.0 * x - 2.0) * db
@@ -113,7 +113,7 @@ class AdaptiveStepping(Stepping):
 
     # --- one step --------------------------------------------------------------------------------------------------
     def _make(self, h: float, parts: int) -> tuple[int, S.Output]:
-        """``parts`` steps that together have the length h, from where the state is; 0 or what went wrong."""
+        """Return ``parts`` steps that together have the length h, from where the state is; 0 or what went wrong."""
         c = self.counter
         t = self.t + h * np.arange(parts + 1) / parts
         funs = self.evaluate(t[:-1], 0.5 * (t[:-1] + t[1:]), t[1:])
@@ -138,7 +138,7 @@ class AdaptiveStepping(Stepping):
         return error / (2**_ORDER - 1)
 
     def _step(self, limit: float) -> tuple[float, S.Output, Any]:
-        """One accepted step to ``limit`` at most: its length, the rows of its halves, the state of its start."""
+        """Return one accepted step to ``limit`` at most: its length, the rows of its halves, the state of its start."""
         state, c = self.state, self.counter
         arrays = (state.Q, state.D, state.V, state.DD, state.U, state.past, state.reaction, state.work)
         arrays += (self.compiled.system.hist,)
@@ -237,7 +237,7 @@ class AdaptiveStepping(Stepping):
         self.waiting.append((t - 0.5 * self.h, values, out))
 
     def _chunk_of_rows(self) -> Chunk:
-        """The rows that wait for nothing any more."""
+        """Return the rows that wait for nothing any more."""
         n = len(self.rows["time"]) - len(self.waiting)
         m = len(self.frames["time"]) - sum(out is not None for _, _, out in self.waiting)
         rows, frames = ({k: v[:i] for k, v in table.items()} for table, i in ((self.rows, n), (self.frames, m)))
@@ -306,7 +306,7 @@ class AdaptiveStepping(Stepping):
                 flushed = perf_counter()
 
     def _kinks(self, function: Any, end: float) -> np.ndarray:
-        """Kinks ahead, without the one on which the step stands but for round-off."""
+        """Return kinks ahead, without the one on which the step stands but for round-off."""
         between = getattr(function, "kinks_between", None)
         return between(self.t + 1e-9 * self.h, end) if between else np.empty(0)
 
@@ -340,7 +340,7 @@ class AdaptiveStepping(Stepping):
         self.energy, self.taken = np.array(data["element energy"]), np.array(data["last record"])
 
     def report(self) -> dict[str, Any]:
-        """What the control did, for the summary."""
+        """Return the statistics of the step control for the summary."""
         return {
             "tolerance": self.tolerance,
             "accepted": self.accepted,

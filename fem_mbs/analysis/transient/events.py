@@ -51,7 +51,7 @@ class _Watched:
         return np.asarray(rows, float)[:, self.column] - self.event.value
 
     def passes(self, values: np.ndarray) -> int:
-        """First row in which the value is passed in the wanted direction, or -1."""
+        """Return first row in which the value is passed in the wanted direction, or -1."""
         sides = np.concatenate(([self.side], np.where(values >= 0.0, 1, -1)))
         if sides[0] == 0:
             sides[0] = sides[1]
@@ -97,7 +97,7 @@ class Events:
             self.watched.append(_Watched(event, sensors[i], column, mask))
 
     def start(self, record: np.ndarray, ledger: np.ndarray) -> None:
-        """Where the sensors stand in the first row; not known of what is measured within steps only."""
+        """Read the sensors in the first row; mid-step sensors have no value there."""
         kinds = self.compiled.system.system.record[:, 0]
         for w in self.watched:
             value = float(w.values(record, ledger)[0])
@@ -106,17 +106,17 @@ class Events:
             w.value, w.side = value, 0 if inside or near else (1 if value > 0.0 else -1)
 
     def functions(self, given: list[Callable]) -> list[Callable]:
-        """Time functions with what does not act set to zero."""
+        """Return the time functions, zero for inactive loads."""
         return [f if acts else np.zeros_like for f, acts in zip(given, self.acting, strict=True)]
 
     def laws(self) -> CompiledModel:
-        """The compiled model with what does not act set to zero."""
+        """Return the compiled model with what does not act set to zero."""
         silent = make_function(0.0)
         laws = [f if acts else silent for f, acts in zip(self.compiled.functions, self.acting, strict=True)]
         return replace(self.compiled, functions=laws)
 
     def first(self, chunk: Chunk) -> int:
-        """First row of a chunk in which an event happens, or -1."""
+        """Return first row of a chunk in which an event happens, or -1."""
         rows = [w.passes(w.values(chunk.record, chunk.ledger)) for w in self.watched]
         rows = [row for row in rows if row >= 0]
         return min(rows) if rows else -1
@@ -126,7 +126,7 @@ class Events:
             w.stand(w.values(chunk.record, chunk.ledger))
 
     def fire(self, hits: list[_Watched], t: float) -> tuple[bool, np.ndarray]:
-        """Carry events out; whether the step ends, and the drivers' functions (n_fun,) bool that have changed."""
+        """Execute events; return whether the step ends, and the drivers' functions (n_fun,) bool that have changed."""
         stop = False
         moved = np.zeros(len(self.acting), bool)
         loads = np.asarray(self.compiled.loads, bool)
@@ -144,7 +144,7 @@ class Events:
         return stop, moved
 
     def _law(self, event: Event, index: int, load: bool, t: float):
-        """The event's function of the time since the event; of drivers on top of where they are."""
+        """Return the event's function of the time since the event; of drivers on top of where they are."""
         delayed = {"kind": "scaled", "function": event.function, "delay": t}
         if load:
             return make_function(delayed, name=event.name)
@@ -209,7 +209,7 @@ def run_events(
 
 
 def _entries(stepping: Stepping, mask: np.ndarray) -> list[int]:
-    """Places in `State.work` of what follows the functions of ``mask`` (n_fun,): joints, then motions."""
+    """Return places in `State.work` of what follows the functions of ``mask`` (n_fun,): joints, then motions."""
     found = []
     for block in stepping.compiled.blocks:
         if block.type.multipliers and "function" in block.type.par:
@@ -229,7 +229,7 @@ def _joined(chunks: list[Chunk]) -> Chunk:
 
 
 def _locate(events: Events, stepping: Stepping) -> tuple[float, list[_Watched], Chunk]:
-    """The part of the next step at whose end the first event happens, the events there, and that part's rows.
+    """Return the part of the next step at whose end the first event happens, the events there, and that part's rows.
 
     The state is that of this end, just beyond the event; of its start where that is nearer than 1e-10 h.
     """

@@ -134,7 +134,7 @@ _COARSEST = 0.1
 
 
 def weights(rule: str, settings: Any) -> Weights:
-    """Weights of a rule (a name of RULES, or "static") for settings with the attributes of OPTIONS."""
+    """Return weights of a rule (a name of RULES, or "static") for settings with the attributes of OPTIONS."""
     if rule == "newmark":
         return Weights(settings.beta, settings.gamma)
     if rule == "hht":
@@ -148,8 +148,8 @@ def weights(rule: str, settings: Any) -> Weights:
 
 
 def promise(rule: str, settings: Any) -> Promise:
-    """What the ledger of a rule (a name of RULES, or "static") does with settings that have the attributes of
-    OPTIONS."""
+    """Return the promise on the ledger of a rule (a name of RULES, or "static") for settings that have the attributes
+    of OPTIONS."""
     if rule == "static":
         return QUASI_STATIC
     if rule == "newmark" and settings.gamma > 0.5:
@@ -158,7 +158,7 @@ def promise(rule: str, settings: Any) -> Promise:
 
 
 def verdict(rule: str, settings: Any, totals: Mapping[str, float]) -> tuple[list[str], list[str]]:
-    """Warnings and failures: whether the energy of a run closes to what its rule promises.
+    """Return warnings and failures: whether the energy of a run closes to what its rule promises.
 
     Args:
         totals: "gain" and "loss", the largest positive and negative closing errors [J], "scale", the energy that was
@@ -220,7 +220,7 @@ def check_rule(owner: str, options: Mapping[str, Any], given: Mapping[str, Any])
 
 
 def check_explicit(owner: str, system: Any) -> None:
-    """Whether the explicit rule can treat a compiled `System`.
+    """Check that the explicit rule can integrate a compiled `System`.
 
     Raises:
         ModelError: naming what has a multiplier, is driven, or has no mass.

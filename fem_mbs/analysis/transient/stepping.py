@@ -156,8 +156,8 @@ class Stepping:
         self.recent = np.full((_KEPT, np.count_nonzero(self.alternating)), np.nan)
 
     def _alternating(self) -> np.ndarray:
-        """Recorded values (n_record,) bool that hang on multipliers or accelerations: of joints, of what is prescribed,
-        and section forces of what has inertia along it."""
+        """Return recorded values (n_record,) bool that hang on multipliers or accelerations: of joints, of what is
+        prescribed, and section forces of what has inertia along it."""
         source, index = self.compiled.system.record.T
         found = source == S.REC_REACTION
         for block, row in zip(self.compiled.blocks, self.compiled.system.table, strict=True):
@@ -168,7 +168,7 @@ class Stepping:
 
     # --- controls --------------------------------------------------------------------------------------------------
     def control(self, h: float) -> np.ndarray:
-        """The control values of a step of length h."""
+        """Return the control values of a step of length h."""
         w = self.weights
         decay = w.decay * h  # sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0] is damping by a h S de/dt
         if self.explicit:  # a tangent is the mass
@@ -183,7 +183,7 @@ class Stepping:
         return control(2.0, velocity, mass, self.gravity, h=h, factor=factor, decay=decay)
 
     def evaluate(self, t0: np.ndarray, tm: np.ndarray, t1: np.ndarray) -> np.ndarray:
-        """Values of all time functions at start, middle and end of the steps, (n, n_fun, 3)."""
+        """Return values of all time functions at start, middle and end of the steps, (n, n_fun, 3)."""
         funs = np.empty((t0.size, max(len(self.functions), 1), 3))
         for i, f in enumerate(self.functions):
             funs[:, i, C.T0], funs[:, i, C.T1] = f(t0), f(t1)
@@ -212,7 +212,7 @@ class Stepping:
 
     # --- the start -------------------------------------------------------------------------------------------------
     def begin(self) -> None:
-        """Element histories, constraint scales and the energy at the start."""
+        """Initialise element histories, constraint scales and the energy."""
         compiled, state = self.compiled, self.state
         for a in (state.Q, state.D, state.V, state.DD):
             a[1] = a[0]
@@ -227,7 +227,7 @@ class Stepping:
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
 
     def round_off(self) -> float:
-        """Energy [J] that round-off of the coordinates amounts to, in strains and, over a step, in speeds."""
+        """Return energy [J] that round-off of the coordinates amounts to, in strains and, over a step, in speeds."""
         system, now = self.compiled.system, np.array([self.t0])
         fun = self.evaluate(now, now, now)[0]
         # of a tangent h^2/2 K + M ..; that of the explicit rule is M alone
@@ -241,7 +241,7 @@ class Stepping:
         return total / over
 
     def energies(self, fun) -> np.ndarray:
-        """Ledger row of the present state (row 0)."""
+        """Return ledger row of the present state (row 0)."""
         state = self.state
         for a in (state.Q, state.D, state.V, state.DD):
             a[1] = a[0]
@@ -252,7 +252,7 @@ class Stepping:
         return row
 
     def pack(self, rows: np.ndarray, works: np.ndarray) -> np.ndarray:
-        """Ledger rows with works since the start and the closing error."""
+        """Return ledger rows with works since the start and the closing error."""
         out = np.zeros((rows.shape[0], len(LEDGER_COLUMNS)))
         out[:, 0:3] = rows[:, _ENERGIES]
         out[:, 3:6] = works
@@ -280,7 +280,7 @@ class Stepping:
         )
 
     def chunk_length(self, seconds_per_step: float, remaining: int) -> int:
-        """Steps of the next chunk: a fraction of a second of work, bounded memory, no restart point passed."""
+        """Return steps of the next chunk: a fraction of a second of work, bounded memory, no restart point passed."""
         n = remaining
         if seconds_per_step > 0.0:
             n = min(n, max(1, int(_CHUNK_SECONDS / seconds_per_step)))
@@ -318,15 +318,16 @@ class Stepping:
                 on_chunk(self._halved_step(problem))
 
     def single(self, on_chunk: Callable[[Chunk], None], funs: np.ndarray | None = None) -> None:
-        """One step, not halved when it fails: for load increments, which their caller cuts; ``funs`` (1, n_fun, 3) are
-        values of the time functions other than those of the time."""
+        """Make one step, not halved when it fails: for load increments, which their caller cuts; ``funs`` (1, n_fun, 3)
+        are values of the time functions other than those of the time."""
         _done, chunk, problem = self._chunk(1, funs)
         if problem:
             self._fail(problem)
         on_chunk(chunk)
 
     def partial(self, part: float) -> Chunk:
-        """A part of the next step, 0 < part <= 1, from a first guess by the velocities; the count of steps stays.
+        """Return a part of the next step, 0 < part <= 1, from a first guess by the velocities; the count of steps
+        stays.
 
         Where a node turns too far in it, it is made in smaller ones; the results look like those of one.
 
@@ -350,7 +351,7 @@ class Stepping:
         return replace(chunk, frame_time=t[-1:] if self.frame_every else t[:0])
 
     def _copies(self) -> list[np.ndarray]:
-        """What a step changes, as it is."""
+        """Return copies of the arrays that a step changes."""
         return [a.copy() for a in self._changed()]
 
     def _back(self, copies: list[np.ndarray]) -> None:
@@ -363,8 +364,8 @@ class Stepping:
         return s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.recent
 
     def _halvings_of_turn(self, part: float = 1.0) -> int:
-        """How often the next step, or a part of it, must be halved for no node to turn by more than a quarter of a turn
-        at the present speeds."""
+        """Return the number of halvings of the next step, or a part of it, for no node to turn by more than a quarter
+        of a turn at the present speeds."""
         rotations = self.compiled.system.rotations
         if not rotations.size:
             return 0
@@ -394,7 +395,7 @@ class Stepping:
         return output, t, answer
 
     def _as_one(self, chunk: Chunk) -> Chunk:
-        """The results of consecutive equal parts of a step as those of one."""
+        """Return the results of consecutive equal parts of a step as those of one."""
         record = chunk.record[-1:].copy()
         if self.two_state:  # what belongs to the middle of the parts: the mean is that of the whole
             record[:, self.middle_values] = chunk.record[:, self.middle_values].mean(axis=0)
@@ -463,7 +464,7 @@ class Stepping:
             self.counter[S.REFACTOR] = 1
 
     def _steadied(self, record: np.ndarray) -> np.ndarray:
-        """Rows (n, n_record) without what alternates in them.
+        """Return rows (n, n_record) without what alternates in them.
 
         Constraints at the ends of steps leave the accelerations of Newmark's undamped rules an error (-1)^n (a + b n),
         of the order of themselves at any h (Cardona & Geradin 1989, doi:10.1016/0045-7949(89)90050-9).  Of the values
@@ -578,7 +579,7 @@ class Stepping:
         return float(self.time(self.step)), self.h
 
     def place(self) -> str:
-        """The step to be made, for messages."""
+        """Return the step to be made, for messages."""
         t, h = self.span()
         return f"{self.rule} step {self.step + 1} at t = {t:.6g} s (h = {h:.3g} s)"
 
@@ -630,7 +631,7 @@ class Stepping:
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def snapshot(self) -> dict[str, np.ndarray]:
-        """Everything that the next step depends on."""
+        """Return all data that the next step depends on."""
         s = self.state
         return {
             "step": np.int64(self.step),

@@ -76,7 +76,7 @@ def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1, deca
 
 
 def newton_residuals(model: Model, newton: str = "full") -> np.ndarray:
-    """Scaled residuals r_0, r_1 ... of the iterations of the first mid-point step of a model that begins with a
+    """Return scaled residuals r_0, r_1 ... of the iterations of the first mid-point step of a model that begins with a
     transient, from rest as the first guess; NaN where one is not below all before it.
 
     The residual of a step is known in units of its tolerance; with a tolerance of r_k/2 the step ends at the next
@@ -103,7 +103,7 @@ def newton_residuals(model: Model, newton: str = "full") -> np.ndarray:
 
 
 def _first_step(model: Model, settings: Settings) -> tuple[int, float]:
-    """Iterations of the first step, and its residual in units of the tolerance."""
+    """Return iterations of the first step, and its residual in units of the tolerance."""
     compiled = model.compile()
     state = compiled.system.initial_state()
     consistent_velocities(compiled, state, 0.0, None)

@@ -36,7 +36,7 @@ class Couplings(Equations):
     """Rigid and distributing couplings."""
 
     def coupling(self, name: str, reference, nodes, kind: str = "rigid", components=None, weights=None) -> None:
-        """A reference node that moves with many nodes, at any size of displacements and rotations.
+        """Couple a reference node to many nodes, at any size of displacements and rotations.
 
         Kinds:
             "rigid": the nodes move with the reference as one rigid body; nodes with rotations turn with it, others are

@@ -17,7 +17,7 @@ class Equations(ModelBase):
     def equations(
         self, name: str, rows, nodes, components, coefficients, value=0.0, function=None, preferred=True
     ) -> None:
-        """Linear equations between displacements: sum of coefficient x displacement = value x f(t), row by row.
+        """Add linear equations between displacements: sum of coefficient x displacement = value x f(t), row by row.
 
         The terms are parallel arrays (k,), in any order; several of one node and component add up.  An equation of
         displacements alone holds exactly at any size of the motion; rotations in space count as small ones (sin of the
@@ -42,7 +42,7 @@ class Equations(ModelBase):
         self._rows(name, owner, rows, nodes, components, coefficients, value, function, preferred)
 
     def equation(self, name: str, terms, value: float = 0.0, function=None) -> None:
-        """One linear equation between displacements, or one per node of sets; `equations` for people.
+        """Add one linear equation between displacements, or one per node of sets, from names instead of arrays.
 
         Args:
             terms: each (place, component, coefficient) or a dict with the keys on, component, coefficient; component
@@ -84,7 +84,8 @@ class Equations(ModelBase):
     def _rows(
         self, name: str, owner: str, rows, nodes, components, coefficients, value, function, first=True, reported=None
     ) -> None:
-        """Equations from their terms; see `equations`.  Reactions are those on the nodes ``reported`` (None: all)."""
+        """Add equations from their terms; see `equations`.  Reactions are those on the nodes ``reported`` (None:
+        all)."""
         r, n, k = (
             self._whole(owner, key, a) for key, a in (("rows", rows), ("nodes", nodes), ("components", components))
         )

@@ -56,7 +56,7 @@ class Forces(ModelBase):
         position=None, kp: float = 0.0, kd: float = 0.0, limit: float | None = None, a=None, b=None, point_a=None,
         point_b=None,
     ) -> None:  # fmt: skip
-        """A motor on a coordinate of a joint, or (a, b) on the distance of two points; positive where it grows.
+        """Add a motor on a coordinate of a joint, or (a, b) on the distance of two points; positive where it grows.
 
         Args:
             coordinate: as for `joint_spring`.
@@ -112,7 +112,7 @@ class Forces(ModelBase):
         tangent: Callable[..., Any] | None = None, *, coordinate: str | None = None, at=None, point=None,
         a=None, b=None, point_a=None, point_b=None,
     ) -> None:  # fmt: skip
-        """A force by a Python function, on a coordinate of a joint, on the distance of two points, or on points.
+        """Add a force by a Python function, on a coordinate of a joint, on the distance of two points, or on points.
 
         Args:
             function: on a coordinate ``f(q, rate, t)`` -> force or moment in the direction of its growth; q counts from
@@ -161,7 +161,7 @@ class Forces(ModelBase):
         self, name: str, a: str, b: str = "ground", stiffness=None, damping=None, *, point=None, point_a=None,
         point_b=None, rotation=None, frame: str = "first", preload=None,
     ) -> None:  # fmt: skip
-        """An elastic mount: stiffness and damping matrices between frames of two parts, alike at the start.
+        """Add an elastic mount: stiffness and damping matrices between frames of two parts, alike at the start.
 
         Args:
             stiffness, damping: n diagonal entries or (n, n), symmetric, positive semidefinite; n = 6, displacements
@@ -266,7 +266,8 @@ class Forces(ModelBase):
 
     # --- nodal masses ----------------------------------------------------------------------------------------------
     def nodal_mass(self, name: str, at, matrix) -> None:
-        """A dense mass matrix that turns with each node of a place: T = (v, omega).M (v, omega)/2 in the node's axes.
+        """Add a dense mass matrix that turns with each node of a place: T = (v, omega).M (v, omega)/2 in the node's
+        axes.
 
         Args:
             matrix: (6, 6), in the plane (3, 3): velocity, then angular velocity; symmetric positive definite, in the

@@ -35,7 +35,7 @@ class Frictions(Forces):
         radius: float | None = None, static: float | None = None, stribeck: float | None = None, normal=None,
         speed=None, a: str | None = None, b: str | None = None, point=None, axis=None, direction=None,
     ) -> None:  # fmt: skip
-        """Coulomb friction in a joint, or (a, b) where a point of b slides on a surface of a.
+        """Add Coulomb friction in a joint, or (a, b) where a point of b slides on a surface of a.
 
         The force coefficient N tanh(w/smoothing) acts against the sliding velocity w; N is the size of the joint's
         constraint force at every instant, and what ``normal`` adds.  In a pin or revolute joint it is a moment, with
@@ -122,7 +122,7 @@ class Frictions(Forces):
         self._rub(name, law, coordinate, joint)
 
     def _guides(self, joint: str) -> list[_Guide]:
-        """What the constraints of a joint hold, one direction each."""
+        """Return the constrained directions of a joint, one per constraint."""
         names, found = "xyz"[: self.dimension], []
         for block in self._blocks:
             if block.groups[0][0] != joint or block.type.name[:-1] not in ("offset", "position"):
@@ -178,7 +178,7 @@ class Frictions(Forces):
         self._rub(name, law, self._along_guides([guide]), "")
 
     def _rub_plane(self, owner: str, name: str, law, guide: _Guide, direction, joint: str) -> None:
-        """Two directions across the normal, the first that of a running surface."""
+        """Add friction in two directions across the normal, the first that of a running surface."""
         u, v, n = self._triad(owner, guide.e).T
         if direction is not None:
             R = np.eye(3) if guide.nodes[0] == GROUND else self._rotation_matrix(guide.nodes[0])
@@ -206,7 +206,7 @@ class Frictions(Forces):
         block.reads = [joint]
 
     def _check_ways(self) -> None:
-        """Nothing but friction may work along a beam where the joint's force is taken to press.
+        """Refuse springs and drivers along a beam whose joint force is the normal force of friction.
 
         Raises:
             ModelError: naming friction and what works beside it.

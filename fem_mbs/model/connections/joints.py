@@ -86,7 +86,7 @@ class Joints(SpecialJoints):
             self._fixed += [(int(n), -k) for n in nodes for k in rotations]  # where the node turns out to have them
 
     def motion(self, name: str, on: str, component: str, function) -> None:
-        """Prescribed motion: a coordinate of nodes or a body follows its start value + f(t)."""
+        """Prescribe a motion: a coordinate of nodes or a body follows its start value + f(t)."""
         owner = self._label("Motion", name)
         k = self._component(owner, component)
         index = self._function(function, owner, load=False)
@@ -99,7 +99,7 @@ class Joints(SpecialJoints):
         self, name: str, kind: str, a: str, b: str = "ground", point=None, axis=None, function=None,
         displacement=None, axis_b=None, point_b=None, lead=None, speed=None,
     ) -> None:  # fmt: skip
-        """A joint between two places.
+        """Add a joint between two places.
 
         Kinds:
             "pin" or "spherical": the point of a and the point of b coincide.
@@ -249,7 +249,7 @@ class Joints(SpecialJoints):
 
     # --- what they are made of -------------------------------------------------------------------------------------
     def _meeting_point(self, owner: str, a: str, b: str, point):
-        """Where two places meet: the given point, or the node of a place that is not a body."""
+        """Return the common point of two places: the given point, or the node of a place that is not a body."""
         if point is not None:
             return self._vector(point, owner, "point")
         found = self._own_places(a, b, owner)
@@ -330,7 +330,7 @@ class Joints(SpecialJoints):
         return JointCoordinate(False, c.nodes, c.columns, start)
 
     def _direction(self, j: _Request, nodes, a: np.ndarray, b: np.ndarray, cosine: float | None = None) -> None:
-        """The angle between a direction of each end stays what it is, or has a given cosine."""
+        """Keep the angle between a direction of each end, or prescribe its cosine."""
         columns = {}
         for key, node, vector in zip("ab", nodes, (a, b), strict=True):
             local = self._rotation_matrix(node).T @ vector
@@ -339,19 +339,19 @@ class Joints(SpecialJoints):
         self._add(j.name, "direction3", [nodes], cosine=cosine if abs(cosine) > 1e-15 else 0.0, **columns)
 
     def _align(self, j: _Request, nodes) -> None:
-        """The joint's axis is one direction of both ends."""
+        """Align the joint's axis at both ends."""
         u, v, n = self._triad(j.owner, j.axis).T
         turn = self._turn(j)
         for across in (u, v):
             self._direction(j, nodes, n, across if turn is None else turn.T @ across, 0.0)
 
     def _guide(self, j: _Request, ends: _Ends, directions) -> None:
-        """b's point does not leave a's along these directions of a."""
+        """Constrain the displacement of b's point against a's along these directions of a."""
         for direction in directions:
             self._drive(j.name, self._displacement(ends, direction), -1)
 
     def _relative_rotation(self, j: _Request, axis, index: int) -> tuple[int, int]:
-        """No relative rotation but that of a function about the axis."""
+        """Constrain the relative rotation, except a given function about the axis."""
         nodes = self._turning_ends(j)
         turn = self._turn(j)
         if self.dimension == 2:
@@ -368,14 +368,14 @@ class Joints(SpecialJoints):
         return nodes
 
     def _coordinate(self, j: _Request, key: str, coordinate: JointCoordinate, function=None) -> None:
-        """A coordinate of the joint, driven if there is a function."""
+        """Add a coordinate of the joint, driven if there is a function."""
         self.joints[j.name].coordinates[key] = coordinate
         if function is not None:
             self.joints[j.name].driven[key] = j.name
             self._drive(j.name, coordinate, self._function(function, j.owner, load=False))
 
     def _drive(self, label: str, c: JointCoordinate, index: int) -> None:
-        """A coordinate follows a function, or (-1) stays what it is."""
+        """Prescribe a coordinate by a function, or (-1) keep its value."""
         kind = f"offset{self.dimension}" if not c.angular else ("angle2" if self.dimension == 2 else "hinge3")
         start = {"angle" if c.angular else "displacement": c.start}
         self._add(label, kind, [c.nodes], function=float(index), **start, **c.columns)
@@ -404,7 +404,7 @@ class Joints(SpecialJoints):
 
     # --- on joint coordinates --------------------------------------------------------------------------------------
     def _joint_coordinate(self, joint: str, coordinate: str | None, owner: str) -> tuple[str, JointCoordinate]:
-        """Name and data of a coordinate of a joint (None: its only or first one).
+        """Return name and data of a coordinate of a joint (None: its only or first one).
 
         Raises:
             ModelError: no such joint, or it has no such coordinate.
@@ -427,7 +427,8 @@ class Joints(SpecialJoints):
         *, cubic: float = 0.0, preload: float = 0.0, table=None, interpolation: str = "linear",
         damping_table=None, stops=None, stop_stiffness: float | None = None, stop_damping: float = 0.0,
     ) -> None:  # fmt: skip
-        """A spring-damper on a coordinate of a joint: [N m/rad], [N m s/rad] on an angle, [N/m], [N s/m] on a slide.
+        """Add a spring-damper on a coordinate of a joint: [N m/rad], [N m s/rad] on an angle, [N/m], [N s/m] on a
+        slide.
 
         Args:
             free: value of the coordinate, zero at the start, at which the spring is free [rad] or [m].
@@ -454,7 +455,7 @@ class Joints(SpecialJoints):
         self._add(label, f"nonlinear_{kind}", [c.nodes], law.table, **values, **c.columns)
 
     def _measure_joint(self, joint: str, key: str) -> str:
-        """Have a coordinate of a joint among the outputs, by a spring without force; returns the label of that."""
+        """Output a coordinate of a joint by a spring without stiffness; return its label."""
         label = f"{joint}.{key}"
         if key not in self.joints[joint].measured:
             self._label("Joint coordinate", label)

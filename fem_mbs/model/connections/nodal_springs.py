@@ -18,7 +18,7 @@ class NodalSprings(ModelBase):
     def nodal_spring(
         self, name: str, on, component, stiffness: float = 0.0, damping: float = 0.0, *, against="ground", other=None
     ) -> None:  # fmt: skip
-        """A linear spring-damper on one displacement or rotation of each node of a place, against the ground or
+        """Add a linear spring-damper on one displacement or rotation of each node of a place, against the ground or
         against nodes: force k (u_on - u_against), [N/m], [N s/m]; of rotations [N m/rad], [N m s/rad].
 
         Args:
@@ -86,7 +86,7 @@ class NodalSprings(ModelBase):
         return v / length
 
     def _rotation_springs(self, name, owner, nodes, ends, component, other, k: float, c: float) -> None:
-        """Torsional springs about global axes of the start (`fem_mbs.elements.springs.torsion`)."""
+        """Add torsional springs about global axes of the start (`fem_mbs.elements.springs.torsion`)."""
         known = ("rotation",) if self.dimension == 2 else ("rotation x", "rotation y", "rotation z")
         if component not in known or other not in (None, component):
             raise ModelError(f"{owner}: rotations of both ends must be the same of {', '.join(known)}")

@@ -32,7 +32,8 @@ class Sliding(ModelBase):
     """Joints along beams."""
 
     def _along_beam(self, j: Any) -> None:
-        """The coordinate is that of a node of its own, so that drivers and springs act on it as on any slide."""
+        """Add a joint along a beam. Its path coordinate is a node of its own, so drivers and springs act on it as on
+        any slide."""
         line = self._line(j)
         node, offset = self._point(j.b, j.point, j.owner)
         if node == GROUND and j.point is None:
@@ -94,7 +95,7 @@ class Sliding(ModelBase):
         return _Line(nodes, block.par[rows, names["length"]], cubic, np.array(pick[0]), np.array(pick[1]))
 
     def _path(self, j: Any, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Order of the cells (n,) along their line, and whether each points forwards."""
+        """Return the order of the cells (n,) along their line, and whether each points forwards."""
         nodes, local = np.unique(cells, return_inverse=True)
         local = local.reshape(cells.shape)
         degree = np.bincount(local.ravel(), minlength=len(nodes))

@@ -88,7 +88,7 @@ class SpecialJoints(Sliding):
     def gear(
         self, name: str, a: str, b: str, ratio: float, coordinate_a: str | None = None, coordinate_b: str | None = None
     ) -> None:
-        """Couple the coordinates of two joints: what b moves since the start is ``ratio`` times what a moves.
+        """Couple the coordinates of two joints: the change of b since the start is ``ratio`` times that of a.
 
         Two angles: a pair of gears; an angle and a displacement: pinion and rack, ratio the pitch radius [m/rad]; two
         displacements: a rope over pulleys.  Without play, friction or loss: the joints stand for the bearings, the gear
@@ -114,7 +114,7 @@ class SpecialJoints(Sliding):
         self._couple(name, of_a, of_b, ratio)
 
     def _couple(self, label: str, a: JointCoordinate, b: JointCoordinate, ratio: float) -> None:
-        """b = ratio a since the start, as a condition in radians where there is an angle."""
+        """Constrain b = ratio a since the start, as a condition in radians where there is an angle."""
         factors = (1.0, -1.0 / ratio) if a.angular and not b.angular else (ratio, -1.0)
         if a.angular == b.angular and abs(ratio) > 1.0:
             factors = (1.0, -1.0 / ratio)

@@ -21,7 +21,7 @@ class Ties(Couplings):
     """Ties."""
 
     def tie(self, name: str, slave, master, tolerance: float | None = None, adjust: bool = False) -> None:
-        """Nodes that move with the nearest points of a surface: u = sum N_i u_i with its shape functions there.
+        """Tie nodes to the nearest points of a surface: u = sum N_i u_i with its shape functions there.
 
         Nodes on the surface are held exactly, at any size of displacements and rotations.  One that stands off it keeps
         this gap in direction and length, while the surface turns: two forces at a distance, which resist a rotation by
