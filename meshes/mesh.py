@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from typing import NoReturn
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class CellBlock:
 
     kind: str
     cells: np.ndarray
-    ids: np.ndarray | None = None
+    ids: np.ndarray = None  # type: ignore[assignment]  # numbered by `Mesh` where none are given
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class Mesh:
     blocks: Sequence[CellBlock] = ()
     node_sets: Mapping[str, np.ndarray] = field(default_factory=dict)
     cell_sets: Mapping[str, Sequence[tuple[int, np.ndarray]]] = field(default_factory=dict)
-    point_ids: np.ndarray | None = None
+    point_ids: np.ndarray = None  # type: ignore[assignment]  # numbered from 1 where none are given
     source: str = ""
     format: str = ""
     skipped: Sequence[str] = ()
@@ -106,7 +107,7 @@ class Mesh:
 
     # ---- checks ------------------------------------------------------------------------------------------------------
 
-    def _fail(self, text: str) -> None:
+    def _fail(self, text: str) -> NoReturn:
         raise MeshError(f"{self.source}: {text}" if self.source else f"mesh: {text}")
 
     def _numbers(self, ids, n: int, start: int, what: str) -> np.ndarray:

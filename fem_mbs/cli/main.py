@@ -12,7 +12,7 @@ import logging
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -339,8 +339,8 @@ def animate(
     results = Results.open(folder)
     target = output or folder / "animation.gif"
     take(folder, [target])
-    options = {"fps": fps, "step": step, "trail": trail, "seconds": seconds, "mode": mode, "magnify": magnify}
-    print(write(results, target, quantity=quantity, **options))
+    shown: dict[str, Any] = {"step": step, "trail": trail, "seconds": seconds, "mode": mode, "magnify": magnify}
+    print(write(results, target, quantity=quantity, fps=fps, **shown))
 
 
 @app.command()

@@ -147,7 +147,7 @@ def _prints(name: str, dat: DatFile, steps: list[dict[str, Any]], types: set[str
 
 def _beam_axes(conv) -> dict[int, np.ndarray]:
     """Direction (3,) of each beam."""
-    out = {}
+    out: dict[Any, Any] = {}
     for group in conv.groups:
         if group.kind == "beam":
             x = conv.deck.x[group.nodes]

@@ -9,6 +9,7 @@ Units are the user's own consistent ones; documents and messages speak of SI.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -396,7 +397,8 @@ class Model(
         nodes = Nodes(self.positions, rotational, rotation, self._names, self._scalars)
         held = np.array(fixed, np.int64).reshape(-1, 2)
         driven = self._driven + shaken
-        shared, merged = None, []
+        shared = None
+        merged: list[Any] = []
         if self.elimination and not self.assembling:
             taken = np.zeros((n, self.dimension + (1 if self.dimension == 2 else 3)), bool)
             taken[held[:, 0], held[:, 1]] = True
@@ -410,7 +412,8 @@ class Model(
         functions = [f for f, _ in self._used_functions]
         loads = np.array([load for _, load in self._used_functions], bool)
         compiled = CompiledModel(self, system, functions, loads, list(self.sensors), merged)
-        record, at_end = [], []
+        record: list[Any] = []
+        at_end: list[Any] = []
         for sensor in self.sensors:
             sensor.first = len(record)
             record += sensor.bind(compiled)

@@ -61,6 +61,8 @@ def node_values(time: np.ndarray, values: np.ndarray, mid_step: bool) -> np.ndar
 class Sensor:
     """A sensor: ``bind`` says what to record, ``evaluate`` turns the recorded values (n, k) into columns."""
 
+    kind: str  # the name under which it is registered
+    on: Any  # of most kinds: the place, as given
     unit: str | list[str] = "m"  # a list: one for each column
     mid_step = False
     options: tuple[str, ...] = ()

@@ -192,7 +192,7 @@ def _listed_entries(file: ModelFile, table: TableType, value: Any) -> list[Entry
     return entries
 
 
-def _checked(path: Path, place: str, keys: type[Table], given: Mapping[str, Any]) -> Table:
+def _checked(path: Path, place: str, keys: type[Table], given: Mapping[str, Any]) -> Any:
     """The keys of one table; the first thing that is wrong is reported, unknown keys before what is missing."""
     try:
         return keys.model_validate(dict(given))

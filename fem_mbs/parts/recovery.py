@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -155,7 +156,8 @@ def hot_spots(
     x = recovery.x
     reach = 0.05 * float(np.linalg.norm(np.ptp(x, axis=0))) if apart is None else float(apart)
     peaks = peak_stresses(part, p)
-    left, found = peaks.mises.copy(), []
+    left = peaks.mises.copy()
+    found: list[Any] = []
     while len(found) < count and left.size:
         row = int(left.argmax())
         if not np.isfinite(left[row]):
