@@ -123,7 +123,7 @@ def _lines(axes: Axes, table: SweepTable, along: int, family: list[str]) -> None
         rows = np.array(members)[np.argsort(x[members], kind="stable")]
         for name in family:
             text = label if len(family) == 1 else re.search(r"\d+$", name)[0]
-            marker = {"marker": "o", "ms": 3.5} if len(rows) <= 60 else {}
+            marker: dict[str, Any] = {"marker": "o", "ms": 3.5} if len(rows) <= 60 else {}
             style_ = "-" if parameter.numeric else ":"
             axes.plot(
                 x[rows], table.column(name)[rows], style_, color=colours[number % len(colours)], label=text, **marker

@@ -43,6 +43,7 @@ class StepDraft:
         if not self.values["amplitude"]:
             at_once = self.procedure.keyword in ("DYNAMIC", "MODAL DYNAMIC", "STEADY STATE DYNAMICS")
             self.values["amplitude"] = "STEP" if at_once else "RAMP"
+        lists: dict[str, Any] = {k: tuple(v) for k, v in self.lists.items()}
         return Step(
             number=self.number,
             procedure=self.procedure.keyword,
@@ -50,7 +51,7 @@ class StepDraft:
             new=frozenset(self.new),
             **self.values,
             **self.defaults,
-            **{k: tuple(v) for k, v in self.lists.items()},
+            **lists,
         )
 
 
