@@ -246,7 +246,7 @@ class Mesh:
     def cells_of(self, name: str | None, dimension: int) -> list[tuple[int, np.ndarray]]:
         """Cells of a dimension, 1 lines, 2 plane, 3 solid, of a cell set or (None, "all") of the whole mesh: block and
         indices in it, in the order of the file.  Empty only for the whole mesh."""
-        if self._everything(name):
+        if name is None or self._everything(name):
             return [(b, np.arange(len(k.cells))) for b, k in enumerate(self.blocks) if DIMENSION[k.kind] == dimension]
         bare, _, cells = self._resolve(name)
         parts = [
@@ -265,7 +265,7 @@ class Mesh:
             held = "facets"
         self._fail(f'set "{name}" holds {held} and no {what} cells; name a {group} group')
 
-    def facets(self, name: str) -> tuple[tuple[int, np.ndarray, np.ndarray], ...]:
+    def facets(self, name: str) -> Sequence[tuple[int, np.ndarray, np.ndarray]]:
         """A facet set: block, cells (m,) in it and local facets (m,)."""
         bare = name if name in self.facet_sets else name.removesuffix("@1")
         if bare in self.facet_sets:

@@ -406,6 +406,7 @@ def stiffness_matrix(conv: Conversion, material: Material) -> np.ndarray:
     from fem_mbs.elements.solids.material import isotropic, orthotropic
 
     e = material.elastic
+    assert e is not None  # `material_of` refuses such a material
     c = [float(v) for v in constants(conv, material, e.constants, e.temperature, "the elasticity")]
     try:
         if e.kind == "isotropic":

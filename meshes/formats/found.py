@@ -229,5 +229,5 @@ def _set_values(arrays: list[np.ndarray]) -> tuple[list[tuple[int, Callable[[str
     return [(int(v), partial(_numbered, v)) for v in values.tolist()], ""
 
 
-def _numbered(value: int, name: str) -> str:
+def _numbered(value: Any, name: str) -> str:
     return f"{name}_{value}"
