@@ -66,9 +66,7 @@ class Folder:
             raise wrong
         if not all(isinstance(name, str) for name in (*files, *kept)):
             raise wrong
-        return cls(
-            directory, str(found.get("kind")), model.get("file"), str(model.get("title")), set(files), set(kept)
-        )
+        return cls(directory, str(found.get("kind")), model.get("file"), str(model.get("title")), set(files), set(kept))
 
     def save(self) -> None:
         """Write the mark, atomically."""

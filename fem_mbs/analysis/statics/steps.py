@@ -601,9 +601,7 @@ class _Static:
             f"equilibrium, {way:.3g} of the model's size away"
         ]
 
-    def loose_start(
-        self, problem: _Problem, settings: PathSettings, on_point: Callable[[Point], None]
-    ) -> PathSettings:
+    def loose_start(self, problem: _Problem, settings: PathSettings, on_point: Callable[[Point], None]) -> PathSettings:
         """Where the model is loose at the start of load control, make the first step down the potential."""
         here = self.factor, self.run.t
         rise = settings.end - self.factor
