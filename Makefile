@@ -10,12 +10,13 @@ READY := $(VENV)/.ready
 
 export PYTHON VENV
 
-.PHONY: help setup demo test test-quick lint validate bench clean FORCE
+.PHONY: help setup demo test test-quick lint types validate bench clean FORCE
 
 help:
 	@echo "make demo      run examples/slider_crank; results, figures and an animation in $(OUT)/slider_crank"
 	@echo "make test      all tests"
-	@echo "make lint      ruff"
+	@echo "make lint      ruff: rules and format"
+	@echo "make types     mypy"
 	@echo "make validate  the published benchmarks, as a table"
 	@echo "make bench     timings"
 	@echo "make clean     remove the environment and what runs and builds left behind"
@@ -41,6 +42,10 @@ test-quick: $(READY)
 
 lint: $(READY)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy -p fem_mbs
 
 validate: $(READY)
 	$(BIN)/fem-mbs validate
@@ -49,5 +54,5 @@ bench: $(READY)
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) $(OUT) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OUT) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -not -path "./peers/*" -prune -exec rm -rf {} +

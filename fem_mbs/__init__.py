@@ -12,7 +12,40 @@ from importlib import import_module, metadata
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and editors
+    from fem_mbs.analysis.components.modification import Modification
+    from fem_mbs.analysis.components.synthesis import assemble_components
+    from fem_mbs.analysis.linearise import linearise
+    from fem_mbs.analysis.reduction.parallel import reduce_parts
+    from fem_mbs.analysis.reduction.reduce import reduce_part
+    from fem_mbs.analysis.run import run, solve
+    from fem_mbs.analysis.transient.tangent import newton_residuals, tangent_check
+    from fem_mbs.cluster import run_tasks
+    from fem_mbs.errors import (
+        AnalysisError,
+        ConvergenceError,
+        FemMbsError,
+        InputError,
+        MeshError,
+        ModelError,
+        ResultsError,
+    )
+    from fem_mbs.meshes.formats.reader import read_mesh
+    from fem_mbs.meshes.mesh import Mesh
+    from fem_mbs.model.model import Model
+    from fem_mbs.modelfile.read import load_model
+    from fem_mbs.parts.formats import read_part, write_part
+    from fem_mbs.parts.recovery import hot_spots
+    from fem_mbs.parts.sid import FlexibleBodyData, body_data
+    from fem_mbs.plot.validation import draw_curves
+    from fem_mbs.results.mac import mac
+    from fem_mbs.results.reader import Results
+    from fem_mbs.solvers.eigen.complex_modes import complex_modes
+    from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
+    from fem_mbs.sweeps.sweep import sweep
+    from fem_mbs.sweeps.table import SweepTable
 
 __all__ = [
     "AnalysisError",
@@ -119,12 +152,14 @@ _PUBLIC = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_PUBLIC[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would take any name for one of the package
+
+    def __getattr__(name: str) -> Any:
+        if name not in _PUBLIC:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_PUBLIC[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -41,7 +41,7 @@ def polyline(points: Sequence[Sequence[float]], n_per_segment: int | Sequence[in
         raise MeshError(f"polyline: {len(points)} points; give at least 2")
     corners = [_point("polyline", f"point {i}", x) for i, x in enumerate(points, 1)]
     m = len(corners) - 1
-    given = [n_per_segment] * m if np.ndim(n_per_segment) == 0 else list(n_per_segment)
+    given = list(n_per_segment) if isinstance(n_per_segment, Sequence | np.ndarray) else [n_per_segment] * m
     if len(given) != m:
         raise MeshError(
             f"polyline: n_per_segment has {len(given)} entries for {m} segments; give one for each, or one number"
@@ -163,7 +163,7 @@ def _chain(source: str, path: np.ndarray, closed: bool, node_sets=None, cell_set
     return Mesh(
         points=path,
         blocks=[CellBlock("line2", np.column_stack([np.arange(n), after]))],
-        node_sets={"start": [0], "end": after[-1:]} | (node_sets or {}),
+        node_sets={"start": np.zeros(1, np.int64), "end": after[-1:]} | (node_sets or {}),
         cell_sets={"all": [(0, np.arange(n))]} | (cell_sets or {}),
         source=source,
         format="generated",

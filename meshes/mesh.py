@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from typing import NoReturn
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class CellBlock:
 
     kind: str
     cells: np.ndarray
-    ids: np.ndarray | None = None
+    ids: np.ndarray = None  # type: ignore[assignment]  # numbered by `Mesh` where none are given
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class Mesh:
     blocks: Sequence[CellBlock] = ()
     node_sets: Mapping[str, np.ndarray] = field(default_factory=dict)
     cell_sets: Mapping[str, Sequence[tuple[int, np.ndarray]]] = field(default_factory=dict)
-    point_ids: np.ndarray | None = None
+    point_ids: np.ndarray = None  # type: ignore[assignment]  # numbered from 1 where none are given
     source: str = ""
     format: str = ""
     skipped: Sequence[str] = ()
@@ -106,7 +107,7 @@ class Mesh:
 
     # ---- checks ------------------------------------------------------------------------------------------------------
 
-    def _fail(self, text: str) -> None:
+    def _fail(self, text: str) -> NoReturn:
         raise MeshError(f"{self.source}: {text}" if self.source else f"mesh: {text}")
 
     def _numbers(self, ids, n: int, start: int, what: str) -> np.ndarray:
@@ -245,8 +246,8 @@ class Mesh:
 
     def cells_of(self, name: str | None, dimension: int) -> list[tuple[int, np.ndarray]]:
         """Return cells of a dimension, 1 lines, 2 plane, 3 solid, of a cell set or (None, "all") of the whole mesh:
-        block and indices in it, in the order of the file.  Empty only for the whole mesh."""
-        if self._everything(name):
+        indices in it, in the order of the file.  Empty only for the whole mesh."""
+        if name is None or self._everything(name):
             return [(b, np.arange(len(k.cells))) for b, k in enumerate(self.blocks) if DIMENSION[k.kind] == dimension]
         bare, _, cells = self._resolve(name)
         parts = [
@@ -265,7 +266,7 @@ class Mesh:
             held = "facets"
         self._fail(f'set "{name}" holds {held} and no {what} cells; name a {group} group')
 
-    def facets(self, name: str) -> tuple[tuple[int, np.ndarray, np.ndarray], ...]:
+    def facets(self, name: str) -> Sequence[tuple[int, np.ndarray, np.ndarray]]:
         """Return a facet set: block, cells (m,) in it and local facets (m,)."""
         bare = name if name in self.facet_sets else name.removesuffix("@1")
         if bare in self.facet_sets:

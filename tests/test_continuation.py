@@ -257,7 +257,13 @@ def test_paths_go_around_a_corner(soft, weight, stability):
     )
     problem.weight = np.array([1.0, weight])
     points, u, (_, criticals, account) = walk(
-        problem, size=0.1, largest=0.1, points=200, stability=stability, tolerance=1e-7, component=1,
+        problem,
+        size=0.1,
+        largest=0.1,
+        points=200,
+        stability=stability,
+        tolerance=1e-7,
+        component=1,
         end_displacement=1.0 - 1.5 / soft,
     )
     assert account["ended"]
@@ -371,9 +377,7 @@ def test_paths_do_not_turn_back_at_a_narrow_bend(k, weight, size, stability):
 
 def test_load_control_does_not_jump_over_a_limit():
     """Newton-Raphson would find the far branch of the snap-through beyond the limit load; the path does not."""
-    _, u, (factor, criticals, account) = walk(
-        snap(), control="load", end=0.4, size=0.2, smallest=1e-4, stability=False
-    )
+    _, u, (factor, criticals, account) = walk(snap(), control="load", end=0.4, size=0.2, smallest=1e-4, stability=False)
     assert u.max() < 1.0 - 1.0 / np.sqrt(3.0)
     assert LIMIT - 2e-4 < factor < LIMIT
     assert account["limit"]

@@ -67,6 +67,7 @@ def test_coupled_with_a_part_that_is_not_reduced(dim, reference):
 @pytest.mark.parametrize("modes", [4, 12, 20])
 def test_parts_of_every_method_are_bodies(method, modes):
     """Also with nearly as many modes as the part has: held at one end, the frequencies of the part's own model."""
+
     def part():
         m = beam(6, dimension=3)
         m.point_mass("end", "rod:end", 0.2, offset=(0.02, 0.03, 0.01), inertia=(1e-4, 2e-4, 3e-4))

@@ -102,7 +102,7 @@ def test_load_control_that_looks_at_stability_ends_at_the_limit_point():
     assert found["load_factor"] == pytest.approx(-LIMIT.fun, rel=1e-8)
     assert -0.999 * LIMIT.fun < step["load_factor"] < -LIMIT.fun
     (text,) = step["failures"]
-    assert f"the path has a limit point at {-LIMIT.fun:.6g}; control = \"arc\" follows it beyond" in text
+    assert f'the path has a limit point at {-LIMIT.fun:.6g}; control = "arc" follows it beyond' in text
     w, load = -solution.sensor("apex")[:, 1], solution.steps[0].series["load factor"]
     assert load == pytest.approx([arch_load(x) for x in w], rel=1e-8, abs=1e-8)
     assert w.max() < LIMIT.x

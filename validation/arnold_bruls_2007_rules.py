@@ -20,6 +20,8 @@ body movements".
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -30,7 +32,7 @@ from fem_mbs.validation.case import CONSERVED, Curve, Findings
 CASES = {"B-RULES": "orders, levels and dissipation of all integration rules; drift of the explicit one"}
 
 #: Rules and options, with the order of the rule where forces are elastic.
-RULES = {
+RULES: dict[str, tuple[dict[str, Any], int]] = {
     "mid-point": ({"rule": "midpoint"}, 2),
     "generalised-alpha, rho_inf = 0.8": ({"rule": "generalised-alpha", "rho_inf": 0.8}, 2),
     "generalised-alpha, rho_inf = 0": ({"rule": "generalised-alpha", "rho_inf": 0.0}, 2),
@@ -229,7 +231,7 @@ def _orders(f: Findings) -> None:
         for label, (options, order) in RULES.items():
             if options["rule"] == "explicit" or (kind == "top" and options["rule"] in ("newmark", "decaying")):
                 continue  # no joints; Newmark's accelerations grow without bound; nothing elastic that could decay
-            errors = {"positions": [], "velocities": [], "reaction": []}
+            errors: dict[str, list[Any]] = {"positions": [], "velocities": [], "reaction": []}
             for h in sizes:
                 solution = solve(build(kind, h, duration, **options))
                 errors["positions"].append(

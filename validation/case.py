@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -124,7 +125,7 @@ class Findings:
     ) -> None:
         self.figures.append(Figure(title, list(curves), x, y, caption, scale, equal))
 
-    def energy_figure(self, steps: Mapping[str, object], caption: str = "", after: float = 0.0) -> None:
+    def energy_figure(self, steps: Mapping[str, Any], caption: str = "", after: float = 0.0) -> None:
         """The energy error |closing error| / scale against time, one curve per run, on a logarithmic ordinate."""
         curves = [
             Curve(step.time, np.maximum(np.abs(_closing(step, after)) / energy_scale(step, after), 1e-17), label)

@@ -25,7 +25,16 @@ from fem_mbs.elements.solids.shapes import CELLS
 from fem_mbs.errors import ResultsError
 from fem_mbs.parts.hdf5 import read_part, write_part
 from fem_mbs.parts.part import ReducedPart
-from fem_mbs.parts.recovery import HotSpot, displacements, hot_spots, peak_stresses, stress_regions, stresses, turned
+from fem_mbs.parts.recovery import (
+    HotSpot,
+    displacements,
+    hot_spots,
+    need_recovery,
+    peak_stresses,
+    stress_regions,
+    stresses,
+    turned,
+)
 from fem_mbs.results.fields import MODAL, field_key, is_continuum, part_file, split_key
 from fem_mbs.results.folder import take
 from fem_mbs.results.reader import Results, Step
@@ -116,8 +125,9 @@ def placed_parts(results: Results) -> list[PlacedResult]:
         dim = part.dimension
         axes = np.eye(3)
         axes[:dim, :dim] = entry["rotation"]
-        x = np.zeros((len(part.recovery.x), 3))
-        x[:, :dim] = part.recovery.x
+        inside = need_recovery(part).x
+        x = np.zeros((len(inside), 3))
+        x[:, :dim] = inside
         centre, start = np.zeros(3), np.zeros(3)
         centre[:dim], start[:dim] = entry["centre"], entry["start"]
         found.append(
@@ -167,7 +177,7 @@ def _sized(results: Results) -> list[Step]:
 
 
 def _stressed(results: Results) -> list[PlacedResult]:
-    parts = [placed for placed in placed_parts(results) if placed.part.recovery.stress is not None]
+    parts = [placed for placed in placed_parts(results) if need_recovery(placed.part).stress is not None]
     if not parts:
         raise ResultsError(
             f'Results folder "{results.directory}": none of its reduced parts holds stresses; reduce them with '
@@ -194,7 +204,7 @@ def _meshes(parts: list[PlacedResult], first: int, region: int) -> tuple[list[_M
     """
     meshes, blocks = [], []
     for placed in parts:
-        recovery = placed.part.recovery
+        recovery = need_recovery(placed.part)
         own: dict[int, tuple[slice, np.ndarray]] = {}
         for k, (rows, nodes) in enumerate(stress_regions(recovery)):
             own[region + k] = (rows, first + nodes)

@@ -17,7 +17,7 @@ from fem_mbs.analysis.fields import COMPONENTS, MISES, STRESS
 from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.reduced import PlacedPart
-from fem_mbs.parts.recovery import stress_regions, stresses, turned
+from fem_mbs.parts.recovery import need_recovery, stress_regions, stresses, turned
 from fem_mbs.results.fields import field_key
 from fem_mbs.solvers.stepping.stepper import State
 
@@ -62,7 +62,7 @@ class RecoveredNodes:
         self.x = np.concatenate(places)
 
     def _add_block(self, name: str, kind: str, cell: str, nodes: np.ndarray, group: str = "", region: int = 0) -> None:
-        block = {"name": name, "type": kind, "connectivity": nodes, "outputs": []}
+        block: dict[str, Any] = {"name": name, "type": kind, "connectivity": nodes, "outputs": []}
         if not cell.startswith("line"):
             block |= {"cell": cell, "group": group or name, "region": region}
         self.blocks.append(block)
@@ -70,7 +70,7 @@ class RecoveredNodes:
     @property
     def fields(self) -> list[dict[str, Any]]:
         """What the header of results says of fields at these nodes."""
-        if not any(placed.part.recovery.stress is not None for placed, _ in self.parts):
+        if not any(need_recovery(placed.part).stress is not None for placed, _ in self.parts):
             return []
         if "stress" not in self.model.field_names:
             return []
@@ -80,10 +80,10 @@ class RecoveredNodes:
         """Stresses in global axes and von Mises' (m, N, ...) of frames, where parts keep them, else NaN."""
         found: dict[str, np.ndarray] = {}
         for placed, rows in self.parts if self.fields else ():
-            if placed.part.recovery.stress is None:
+            if need_recovery(placed.part).stress is None:
                 continue
             stress = turned(stresses(placed.part, Q[:, self.scalars(placed)]), self._rotations(placed, D))
-            for k, (own, nodes) in enumerate(stress_regions(placed.part.recovery)):
+            for k, (own, nodes) in enumerate(stress_regions(need_recovery(placed.part))):
                 for name, values in ((STRESS, stress[:, own]), (MISES, von_mises(stress[:, own]))):
                     empty = np.full((len(Q), len(self.x), *values.shape[2:]), np.nan, np.float32)
                     found.setdefault(field_key(name, k), empty)[:, rows.start + nodes] = values
@@ -109,7 +109,7 @@ class RecoveredNodes:
         m, dim = len(Q), self.dim
         displacement, rotation, velocity = (np.zeros((m, len(self.x), 3)) for _ in range(3))
         for placed, rows in self.parts:
-            recovery = placed.part.recovery
+            recovery = need_recovery(placed.part)
             dof = self.scalars(placed)
             first = self.system.offset[placed.node]
             R = self._rotations(placed, D)
@@ -147,7 +147,7 @@ class RecoveredNodes:
 
     def _turns(self, placed: PlacedPart, R: np.ndarray, Q: np.ndarray, n: int) -> np.ndarray:
         """Rotation vectors (m, n, 3) since the start."""
-        recovery, q = placed.part.recovery, Q[:, self.scalars(placed)]
+        recovery, q = need_recovery(placed.part), Q[:, self.scalars(placed)]
         own = np.einsum("nak,mk->mna", recovery.rotation, q)
         out = np.zeros((len(q), n, 3))
         if self.dim == 2:
@@ -169,7 +169,7 @@ class RecoveredNodes:
         k, dim = X.shape[1], self.dim
         displacement, rotation = (np.zeros((k, len(self.x), 3), X.dtype) for _ in range(2))
         for placed, rows in self.parts:
-            recovery = placed.part.recovery
+            recovery = need_recovery(placed.part)
             dof = self.scalars(placed)
             first = self.system.offset[placed.node]
             R = self._rotations(placed, state.D[:1])[0]

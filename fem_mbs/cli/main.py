@@ -12,7 +12,7 @@ import logging
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -62,7 +62,7 @@ def main() -> NoReturn:
         code = 1 if isinstance(error, (AnalysisError, DiskFullError)) else 2
     except BrokenPipeError:
         # the reader of our output has gone; nothing more can be said there
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         code = 0
     except Exception as error:
         if debug:
@@ -303,8 +303,8 @@ def plot(
     from fem_mbs.results.reader import Results
 
     results = Results.open(folder)
-    for path in plot_all(results, output) or [nothing_drawn(results)]:
-        print(path)
+    for line in [*map(str, plot_all(results, output))] or [nothing_drawn(results)]:
+        print(line)
 
 
 @app.command()
@@ -339,8 +339,8 @@ def animate(
     results = Results.open(folder)
     target = output or folder / "animation.gif"
     take(folder, [target])
-    options = {"fps": fps, "step": step, "trail": trail, "seconds": seconds, "mode": mode, "magnify": magnify}
-    print(write(results, target, quantity=quantity, **options))
+    shown: dict[str, Any] = {"step": step, "trail": trail, "seconds": seconds, "mode": mode, "magnify": magnify}
+    print(write(results, target, quantity=quantity, fps=fps, **shown))
 
 
 @app.command()

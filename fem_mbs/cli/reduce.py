@@ -173,9 +173,9 @@ def print_part(console: Console, part: ReducedPart) -> None:
         share = ", ".join(f"{n} {v:.1%}" for n, v in zip(names, np.asarray(info["effective_mass"]), strict=True))
         console.print(f"share of the mass that the modes move: {share}", soft_wrap=True)
     if part.loads:
-        names = list(part.loads)
-        more = f" and {len(names) - _MOST_LOADS} more" if len(names) > _MOST_LOADS else ""
-        console.print(f"loads kept: {', '.join(names[:_MOST_LOADS])}{more}", markup=False, soft_wrap=True)
+        loads = list(part.loads)
+        more = f" and {len(loads) - _MOST_LOADS} more" if len(loads) > _MOST_LOADS else ""
+        console.print(f"loads kept: {', '.join(loads[:_MOST_LOADS])}{more}", markup=False, soft_wrap=True)
     if part.damping is not None:
         console.print("with damping")
     seconds = info.get("seconds", {})

@@ -25,6 +25,7 @@ def make_lines(conv: Conversion) -> None:
 
 
 def _isotropic(conv: Conversion, material: Material, where: str) -> tuple[float, float]:
+    assert material.elastic is not None  # `material_of` refuses such a material
     if material.elastic.kind != "isotropic":
         raise ModelError(f"{where}: beams and trusses need an isotropic material; {material.name} is not")
     E, nu = constants(conv, material, material.elastic.constants, material.elastic.temperature, "the elasticity")

@@ -147,7 +147,7 @@ def _prints(name: str, dat: DatFile, steps: list[dict[str, Any]], types: set[str
 
 def _beam_axes(conv) -> dict[int, np.ndarray]:
     """Return direction (3,) of each beam."""
-    out = {}
+    out: dict[Any, Any] = {}
     for group in conv.groups:
         if group.kind == "beam":
             x = conv.deck.x[group.nodes]
@@ -269,9 +269,18 @@ def _participation(name: str, modes: Modes, part: dict[str, Any], frequency: np.
         )
     ]
     relative = np.abs(total - modes.total_mass) / np.where(modes.total_mass > 0.0, modes.total_mass, np.inf)
-    k = int(relative.argmax())
+    worst = int(relative.argmax())
     rows.append(
-        _row(name, modes.step, "total mass", total[k], modes.total_mass[k], relative[k], SAME, "same formulation")
+        _row(
+            name,
+            modes.step,
+            "total mass",
+            total[worst],
+            modes.total_mass[worst],
+            relative[worst],
+            SAME,
+            "same formulation",
+        )
     )
     return rows
 

@@ -456,13 +456,20 @@ def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes,
         if not rows:
             continue
         if not moves:
-            for n, k, c in rows:
-                table.add(n, k, c, course.where, preferred=False)
+            for at, component, factor in rows:
+                table.add(at, component, factor, course.where, preferred=False)
             continue
         count = np.repeat(np.arange(len(rows)), [len(r[0]) for r in rows])
-        n, k, c = (np.concatenate(p) for p in zip(*rows, strict=True))
+        nodes, components, coefficients = (np.concatenate(p) for p in zip(*rows, strict=True))
         name = f"motion {number} in local axes" + (", rotations" if part else "")
         conv.drivers.append(name)
         conv.model.equations(
-            name, count, n, k, c, value=np.asarray(factors)[of], function=course.function, preferred=False
+            name,
+            count,
+            nodes,
+            components,
+            coefficients,
+            value=np.asarray(factors)[of],
+            function=course.function,
+            preferred=False,
         )

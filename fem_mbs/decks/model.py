@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,6 @@ from fem_mbs.meshes.abaqus.deck import (
     ElementBlock,
     Material,
     Orientation,
-    Section,
     SolidSection,
     Step,
 )
@@ -91,7 +91,7 @@ class Group:
     rule: str
     ids: np.ndarray
     nodes: np.ndarray
-    section: Section
+    section: Any  # the Section that belongs to the family of the group's elements
     axes: np.ndarray | None = None
     state: str = ""
 
@@ -252,7 +252,9 @@ def find_groups(conv: Conversion) -> None:
         ModelError: element types that are not supported, all of them in one message.
     """
     deck = conv.deck
-    unsupported, taken, place = [], set(), ""
+    unsupported: list[Any] = []
+    taken: set[Any] = set()
+    place = ""
     for block in deck.blocks:
         kind = None
         if block.family == "solid" or block.family in STATES:
@@ -405,6 +407,7 @@ def stiffness_matrix(conv: Conversion, material: Material) -> np.ndarray:
     from fem_mbs.elements.solids.material import isotropic, orthotropic
 
     e = material.elastic
+    assert e is not None  # `material_of` refuses such a material
     c = [float(v) for v in constants(conv, material, e.constants, e.temperature, "the elasticity")]
     try:
         if e.kind == "isotropic":

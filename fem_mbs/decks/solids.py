@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs.decks.model import Conversion, Group, density_of, expansion_of, material_of, stiffness_matrix
@@ -35,7 +37,7 @@ def make_solids(conv: Conversion) -> None:
                 expansion=expansion[0] if len(expansion) == 1 else expansion,
             )  # fmt: skip
         alpha, beta = material.damping
-        options = {
+        options: dict[str, Any] = {
             "element": group.element, "orientation": group.axes, "damping": beta, "mass_damping": alpha,
             "mass": _mass(group, dynamic),
         }  # fmt: skip

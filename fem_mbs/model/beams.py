@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,9 @@ class _Beam:
 
 class Beams(ModelBase):
     """Beams on line cells."""
+
+    # methods of `Joints`, which `Model` adds
+    joint: Callable[..., Any]
 
     def _stiffness(self, owner: str, material: str | None, section: str, needs: str):
         cross = self._find("section", section, self.sections, owner)

@@ -9,6 +9,7 @@ Units are the user's own consistent ones; documents and messages speak of SI.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -401,7 +402,8 @@ class Model(
         nodes = Nodes(self.positions, rotational, rotation, self._names, self._scalars)
         held = np.array(fixed, np.int64).reshape(-1, 2)
         driven = self._driven + shaken
-        shared, merged = None, []
+        shared = None
+        merged: list[Any] = []
         if self.elimination and not self.assembling:
             taken = np.zeros((n, self.dimension + (1 if self.dimension == 2 else 3)), bool)
             taken[held[:, 0], held[:, 1]] = True
@@ -415,7 +417,8 @@ class Model(
         functions = [f for f, _ in self._used_functions]
         loads = np.array([load for _, load in self._used_functions], bool)
         compiled = CompiledModel(self, system, functions, loads, [], merged)
-        record, at_end = [], []
+        record: list[Any] = []
+        at_end: list[Any] = []
         for sensor in self.sensors:
             bound, own = sensor.bound(compiled, len(record))
             compiled.sensors.append(bound)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from fem_mbs.elements.joints.coordinate import LENGTH
@@ -22,6 +25,9 @@ def inertia_columns(J: np.ndarray) -> dict[str, float]:
 
 class Parts(Beams):
     """Beams, trusses, bodies, point masses and springs."""
+
+    # method of `Joints`, which `Model` adds
+    _spring: Callable[..., Any]
 
     @remembered
     def trusses(

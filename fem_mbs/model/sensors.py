@@ -67,6 +67,8 @@ class Sensor:
         first, last: of a bound sensor, the range of its values in a row of the record.
     """
 
+    kind: str  # the name under which it is registered
+    on: Any  # of most kinds: the place, as given
     unit: str | list[str] = "m"  # a list: one for each column
     mid_step = False
     options: tuple[str, ...] = ()

@@ -66,8 +66,8 @@ class Temperatures(ModelBase):
             runs = part.cells_of(name or None, self.dimension)
             for group in self.solid_groups.values():
                 rows = [group.elements(mesh, b, len(part.blocks[b].cells))[cells] for b, cells in runs]
-                rows = np.concatenate(rows) if rows else np.empty(0, np.int64)
-                found.append((group, np.sort(rows[rows >= 0])))
+                all_rows = np.concatenate(rows) if rows else np.empty(0, np.int64)
+                found.append((group, np.sort(all_rows[all_rows >= 0])))
         else:
             chosen = np.zeros(self.n_nodes, bool)
             chosen[nodes] = True

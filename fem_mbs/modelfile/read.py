@@ -192,7 +192,7 @@ def _listed_entries(file: ModelFile, table: TableType, value: Any) -> list[Entry
     return entries
 
 
-def _checked(path: Path, place: str, keys: type[Table], given: Mapping[str, Any]) -> Table:
+def _checked(path: Path, place: str, keys: type[Table], given: Mapping[str, Any]) -> Any:
     """Return the keys of one table; the first thing that is wrong is reported, unknown keys before what is missing."""
     try:
         return keys.model_validate(dict(given))
@@ -248,8 +248,8 @@ def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping
         if isinstance(default, bool):
             what, good = "true or false", isinstance(value, bool)
         elif key in ("loads", "vary", "inputs", "sensors"):
-            words = isinstance(value, list) and all(isinstance(v, str) for v in value)
-            what, good = "a text or a list of texts", isinstance(value, str) or words
+            listed = isinstance(value, list) and all(isinstance(v, str) for v in value)
+            what, good = "a text or a list of texts", isinstance(value, str) or listed
         elif key == "eigenvalues":
             what, good = "a table {every = 10, count = 5, ...}", isinstance(value, dict)
         elif key == "parameters":

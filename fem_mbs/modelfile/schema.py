@@ -524,7 +524,8 @@ Support = _table(
     "Support",
     on=Key(PLACES, "nodes that are held where they are", required=True),
     components=Key(
-        COMPONENTS, 'of "x", "y", "z", "rotation", in space "rotation x", "rotation y", "rotation z"',
+        COMPONENTS,
+        'of "x", "y", "z", "rotation", in space "rotation x", "rotation y", "rotation z"',
         shows="all that a node has",
     ),
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fem_mbs.errors import ModelError
 
@@ -63,7 +64,8 @@ def bulk_entries(path: Path, text: str) -> Iterator[Entry]:
     """Yield entries of a file from BEGIN BULK (or the start) to ENDDATA."""
     lines = text.splitlines()
     begin = next((i + 1 for i, line in enumerate(lines) if line.strip().upper().startswith("BEGIN BULK")), 0)
-    name, fields, first = "", [], 0
+    name, first = "", 0
+    fields: list[Any] = []
     for number, line in enumerate(lines[begin:], begin + 1):
         line = line.split("$", 1)[0].rstrip().expandtabs(8)
         if not line.strip():

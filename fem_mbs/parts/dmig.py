@@ -16,6 +16,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.linalg import null_space
@@ -162,7 +163,9 @@ def read_dmig(path, name: str | None = None, grids: Iterable[str | Path] = ()) -
     path = Path(path)
     text = _text(path)
     _check_end(path, text)
-    places, said, entries = {}, _comments(text), {}
+    places: dict[Any, Any] = {}
+    said = _comments(text)
+    entries: dict[Any, Any] = {}
     for entry in bulk_entries(path, text):
         if entry.name == "GRID":
             places[entry.integer(0)] = _place(entry)
@@ -326,7 +329,7 @@ def _terms(entries: list[Entry], rectangular: bool) -> list[tuple[tuple[int, int
 
 def _mirrored(entry: Entry, terms: list) -> list:
     """Return both triangles of a symmetric matrix."""
-    found = {}
+    found: dict[Any, Any] = {}
     for row, column, value in terms:
         for key in ((row, column), (column, row)):
             if found.setdefault(key, value) != value:

@@ -75,8 +75,8 @@ def write_matrix_market(folder, part: ReducedPart) -> Path:
         **numbered,
         "info": dict(part.info),
     }
-    text = json.dumps(head, indent=1, default=_plain)
-    write_atomic(folder / "part.json", text + "\n")
+    described = json.dumps(head, indent=1, default=_plain)
+    write_atomic(folder / "part.json", described + "\n")
     return folder
 
 

@@ -129,7 +129,8 @@ def _write_recovery(group: h5py.Group, recovery: Recovery) -> None:
 
 
 def _write_info(group: h5py.Group, info: Mapping[str, Any]) -> None:
-    plain, arrays = {}, []
+    plain: dict[str, Any] = {}
+    arrays: list[Any] = []
     for key, value in info.items():
         if isinstance(value, np.ndarray):
             _array(group, str(len(arrays)), value)

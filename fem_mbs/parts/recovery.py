@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ __all__ = [
     "Peaks",
     "displacements",
     "hot_spots",
+    "need_recovery",
     "peak_stresses",
     "rotations",
     "stress_regions",
@@ -56,7 +58,12 @@ class HotSpot:
     stress: np.ndarray
 
 
-def _recovery(part: ReducedPart, stress: bool = False) -> Recovery:
+def need_recovery(part: ReducedPart, stress: bool = False) -> Recovery:
+    """The recovery of a part's inside.
+
+    Raises:
+        ModelError: the part has none, or with ``stress`` none of stresses.
+    """
     if part.recovery is None:
         raise ModelError(
             f'Part "{part.name}": it holds no displacements of its nodes ({part.method}); reduce it from its model, '
@@ -80,17 +87,17 @@ def _coordinates(part: ReducedPart, p) -> np.ndarray:
 
 def displacements(part: ReducedPart, p) -> np.ndarray:
     """Return displacements (m, N, dim) [m] of all nodes at coordinates p (m, n)."""
-    return np.einsum("nak,mk->mna", _recovery(part).displacement, _coordinates(part, p), optimize=True)
+    return np.einsum("nak,mk->mna", need_recovery(part).displacement, _coordinates(part, p), optimize=True)
 
 
 def rotations(part: ReducedPart, p) -> np.ndarray:
     """Return small rotations (m, N_r, 1 or 3) [rad] of the nodes ``recovery.turning`` at coordinates p (m, n)."""
-    return np.einsum("nak,mk->mna", _recovery(part).rotation, _coordinates(part, p), optimize=True)
+    return np.einsum("nak,mk->mna", need_recovery(part).rotation, _coordinates(part, p), optimize=True)
 
 
 def stresses(part: ReducedPart, p) -> np.ndarray:
     """Return stresses (m, N_s, 6) [N/m^2] at the nodes ``recovery.stressed`` at coordinates p (m, n)."""
-    return np.einsum("nak,mk->mna", _recovery(part, True).stress, _coordinates(part, p), optimize=True)
+    return np.einsum("nak,mk->mna", need_recovery(part, True).stress, _coordinates(part, p), optimize=True)
 
 
 def stress_regions(recovery: Recovery) -> list[tuple[slice, np.ndarray]]:
@@ -114,7 +121,7 @@ def turned(stress: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 
 def _blocks(part: ReducedPart, p: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    step = max(1, _BLOCK // max(1, 6 * len(_recovery(part, True).stressed)))
+    step = max(1, _BLOCK // max(1, 6 * len(need_recovery(part, True).stressed)))
     for first in range(0, len(p), step):
         yield first, stresses(part, p[first : first + step])
 
@@ -122,7 +129,7 @@ def _blocks(part: ReducedPart, p: np.ndarray) -> Iterator[tuple[int, np.ndarray]
 def peak_stresses(part: ReducedPart, p) -> Peaks:
     """Return the largest von Mises stress of every node over the instants of p (m, n)."""
     p = _coordinates(part, p)
-    nodes = _recovery(part, True).stressed
+    nodes = need_recovery(part, True).stressed
     mises, frame = np.full(len(nodes), -np.inf), np.zeros(len(nodes), np.int64)
     for first, block in _blocks(part, p):
         here = von_mises(block)
@@ -152,11 +159,12 @@ def hot_spots(
     p, t = _coordinates(part, p), np.atleast_1d(np.asarray(t, float))
     if t.shape != (len(p),):
         raise ModelError(f'Part "{part.name}": there are {len(p)} rows of coordinates, but times of the form {t.shape}')
-    recovery = _recovery(part, True)
+    recovery = need_recovery(part, True)
     x = recovery.x
     reach = 0.05 * float(np.linalg.norm(np.ptp(x, axis=0))) if apart is None else float(apart)
     peaks = peak_stresses(part, p)
-    left, found = peaks.mises.copy(), []
+    left = peaks.mises.copy()
+    found: list[Any] = []
     while len(found) < count and left.size:
         row = int(left.argmax())
         if not np.isfinite(left[row]):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, null_space
@@ -220,7 +221,7 @@ class FlexibleBodyData:
     def stiffening(self) -> dict[str, np.ndarray]:
         """Return geometric stiffness (n, n) per unit of loads, by the names of `ReducedPart.stiffening`."""
         n = self.size
-        found = {}
+        found: dict[Any, Any] = {}
         if self.Ct.M1 is not None:
             found |= {f"a{c}": self.Ct.M1[:, :, a] for a, c in enumerate(_AXES)}
         if self.Cr.M1 is not None:

@@ -347,8 +347,8 @@ def _map_colours(
 
     low, high = min(float(np.nanmin(growth)), 0.0), max(float(np.nanmax(growth)), 0.0)
     most = max(-low, high) or 1.0
-    above = MaxNLocator(10).tick_values(0.0, high) if high > 0.0 else np.array([])
-    below = MaxNLocator(10).tick_values(low, 0.0) if -low > 0.05 * most else np.array([])
+    above = np.asarray(MaxNLocator(10).tick_values(0.0, high) if high > 0.0 else [])
+    below = np.asarray(MaxNLocator(10).tick_values(low, 0.0) if -low > 0.05 * most else [])
     below, above = below[below < 0.0], above[above > 0.0]
     reds, blues = mpl.colormaps["Reds"], mpl.colormaps["Blues"]
     levels = np.concatenate((below, [0.0], above))

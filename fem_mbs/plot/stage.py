@@ -36,6 +36,7 @@ class Stage:
         self._drawn: list[Any] = []
         self._quantity: Quantity | NodalQuantity | None = None
         self._trail: dict[int, np.ndarray] = {}
+        self.axes: Any  # plane or spatial
 
     def set_up(
         self, figure: Figure, frames: list[int], *, title: str, quantity: Quantity | NodalQuantity | None, times: bool,
@@ -111,11 +112,11 @@ class Stage:
             text = time_label(scene.step)
         if self._scale is not None and bar:
             if scene.flat:
-                bar = figure.colorbar(self._scale, cax=axes.inset_axes((1.03, 0.0, 0.025, 1.0)))
+                colours = figure.colorbar(self._scale, cax=axes.inset_axes((1.03, 0.0, 0.025, 1.0)))
             else:
-                bar = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12)
-            bar.set_label(text)
-            bar.outline.set_visible(False)
+                colours = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12)
+            colours.set_label(text)
+            colours.outline.set_visible(False)
 
     def aspect(self, frames: list[int]) -> float:
         """Return height over width of what is seen at some frames."""
@@ -389,9 +390,9 @@ class Stage:
             low = [(x, y - 0.35) for x, y in hatch]
             symbol = Outline(triangle + low, outline + codes)
             if moves == {"x"} and self.scene.flat:
-                symbol = Outline([(y, -x) for x, y in symbol.vertices], symbol.codes)
+                symbol = Outline([(y, -x) for x, y in np.asarray(symbol.vertices)], symbol.codes)
         # A marker is scaled by the largest coordinate of its outline.
-        size = 13.0 * float(np.max(np.abs(symbol.vertices)))
+        size = 13.0 * float(np.max(np.abs(np.asarray(symbol.vertices))))
         self._marks(place[None], symbol, size, mfc="white", mec="#222222", mew=1.1, zorder=6)
 
     def draw_trail(self, node: int, frames: list[int]) -> None:

@@ -47,7 +47,7 @@ def outer_facets(blocks: list[tuple[str, np.ndarray]]) -> list[tuple[str, np.nda
         for facet, local in FACES[cell]:
             found.setdefault(facet, []).append((cells[:, list(local)], np.full(len(cells), number)))
     kinds = {k: (np.concatenate([a for a, _ in v]), np.concatenate([b for _, b in v])) for k, v in found.items()}
-    outside = {}
+    outside: dict[Any, Any] = {}
     for corners in (3, 4):  # facets with and without mid-side nodes may meet
         names = [kind for kind in kinds if _CORNERS[kind] == corners]
         if not names:

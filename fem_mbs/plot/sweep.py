@@ -124,7 +124,7 @@ def _lines(axes: Axes, table: SweepTable, along: int, family: list[str]) -> None
         rows = np.array(members)[np.argsort(x[members], kind="stable")]
         for name in family:
             text = label if len(family) == 1 else re.search(r"\d+$", name)[0]
-            marker = {"marker": "o", "ms": 3.5} if len(rows) <= 60 else {}
+            marker: dict[str, Any] = {"marker": "o", "ms": 3.5} if len(rows) <= 60 else {}
             style_ = "-" if parameter.numeric else ":"
             axes.plot(
                 x[rows], table.column(name)[rows], style_, color=colours[number % len(colours)], label=text, **marker
@@ -132,9 +132,9 @@ def _lines(axes: Axes, table: SweepTable, along: int, family: list[str]) -> None
             number += 1
     failed = np.array([row.status == "failed" for row in table.rows])
     if failed.any():
-        places = np.unique(x[failed])
+        there = np.unique(x[failed])
         axes.plot(
-            places, np.zeros(len(places)), "x", color=_FAILED, ms=6.0, mew=1.5, clip_on=False, label="failed",
+            there, np.zeros(len(there)), "x", color=_FAILED, ms=6.0, mew=1.5, clip_on=False, label="failed",
             transform=axes.get_xaxis_transform(), zorder=5,
         )  # fmt: skip
     if len(family) > 1 and len(family) <= _MOST_LINES:

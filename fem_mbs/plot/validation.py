@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from fem_mbs.plot.style import style as figure_style
 
 __all__ = ["draw_curves"]
 
-_LINES = {
+_LINES: dict[str, dict[str, Any]] = {
     "-": {"linestyle": "-"},
     "--": {"linestyle": (0, (5, 2.5)), "linewidth": 1.3},
     ":": {"linestyle": (0, (1, 2)), "linewidth": 1.3},

@@ -326,10 +326,13 @@ class Section:
             rhoA, centre, euler = _inertia_of_matrix(M, f'Section "{self.name}"')
             return SectionProperties(C, np.linalg.inv(C), np.array(rhoA), centre, euler)
         s = self.stiffness(material, "beam")
-        euler = (0.5 * (s.rhoIy + s.rhoIz - s.rhoIx), 0.5 * (s.rhoIx + s.rhoIz - s.rhoIy))
-        euler = (*euler, 0.5 * (s.rhoIx + s.rhoIy - s.rhoIz))
+        own = (
+            0.5 * (s.rhoIy + s.rhoIz - s.rhoIx),
+            0.5 * (s.rhoIx + s.rhoIz - s.rhoIy),
+            0.5 * (s.rhoIx + s.rhoIy - s.rhoIz),
+        )
         low = -1e-12 * max(s.rhoIx, s.rhoIy, s.rhoIz)
-        if min(euler) < low:
+        if min(own) < low:
             raise ModelError(
                 f'Section "{self.name}": rotary inertias rhoIx = {s.rhoIx:g}, rhoIy = {s.rhoIy:g}, rhoIz = {s.rhoIz:g} '
                 "belong to no distribution of mass: each must be at most the sum of the other two "
@@ -340,7 +343,7 @@ class Section:
         C, F = couple(diagonal, self.centroid, self.shear_centre, angle)
         c, n = math.cos(angle), math.sin(angle)
         axes = np.array([[1.0, 0.0, 0.0], [0.0, c, -n], [0.0, n, c]])
-        E = (axes * np.maximum(euler, 0.0)) @ axes.T
+        E = (axes * np.maximum(own, 0.0)) @ axes.T
         return SectionProperties(C, F, np.array(s.rhoA), np.array(self.mass_centre), E)
 
 

@@ -62,13 +62,11 @@ class Folder:
                 f"{_VERSION}: update fem-mbs, or give another folder"
             )
         model, files, kept = found.get("model"), found.get("files"), found.get("kept", [])
-        if not isinstance(model, dict) or not all(isinstance(x, list) for x in (files, kept)):
+        if not isinstance(model, dict) or not isinstance(files, list) or not isinstance(kept, list):
             raise wrong
         if not all(isinstance(name, str) for name in (*files, *kept)):
             raise wrong
-        return cls(
-            directory, str(found.get("kind")), model.get("file"), str(model.get("title")), set(files), set(kept)
-        )
+        return cls(directory, str(found.get("kind")), model.get("file"), str(model.get("title")), set(files), set(kept))
 
     def save(self) -> None:
         """Write the mark, atomically."""
@@ -234,10 +232,10 @@ def take(directory: Path, paths: Iterable[str | Path]) -> None:
     Raises:
         ResultsError: one of them exists and was not derived from these results.
     """
-    paths = [Path(path) for path in paths]
+    files = [Path(path) for path in paths]
     folder = Folder.read(directory) or Folder(directory, kind=_PRODUCTS)
-    folder.check(paths)
-    outside = all(folder.name_of(path).startswith("../") for path in paths)
+    folder.check(files)
+    outside = all(folder.name_of(path).startswith("../") for path in files)
     if outside and not os.access(directory, os.W_OK):
         return  # results that may only be read can be drawn elsewhere; there is no place to remember it
-    folder.take(paths)
+    folder.take(files)

@@ -64,8 +64,10 @@ class _Grid:
             kind = cell_kind(block)
             self.pieces.append(own.shape[1] - 1 if kind == "polyline" else 1)
             if kind == "polyline":
-                kind, own = "line", np.stack([own[:, :-1], own[:, 1:]], axis=2).reshape(-1, 2)
-            self.cells.append((kind, own))
+                pairs = np.stack([own[:, :-1], own[:, 1:]], axis=2).reshape(-1, 2)
+                self.cells.append(("line", pairs))
+            else:
+                self.cells.append((kind, own))
 
     def cell_values(self, name: str, values: np.ndarray) -> list[np.ndarray]:
         """Return values (n_el, ...) of the block called `name` as one array per block, NaN in all others."""

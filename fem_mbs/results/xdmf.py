@@ -115,7 +115,8 @@ def _text(index: store.StoreIndex, header: dict[str, Any], root: Path) -> Iterat
         if not columns or not grids:
             continue
         times = [time for part in columns["time"] for time in _values(part)]
-        at_nodes, in_blocks = [], {name: [] for _, _, name, _ in grids}
+        at_nodes: list[Any] = []
+        in_blocks: dict[Any, list[Any]] = {name: [] for _, _, name, _ in grids}
         fields_of: dict[str, list[_Column]] = {name: [] for name in in_blocks}
         for name, parts in columns.items():
             tail, _ = store.shape_of(parts[0])

@@ -209,16 +209,18 @@ def run_plan(
         token.write_text(mark, encoding="utf-8")
         waiting = plan.waiting
 
+        failed = 0
+
         def ended(p: TaskProgress) -> None:
+            nonlocal failed
             if p.index is not None:
                 plan.records[waiting[p.index]] = _record_of(plan, waiting[p.index], p.result)
                 if isinstance(p.result, dict) and p.result["status"] == "failed":
-                    ended.failed += 1
+                    failed += 1
             if progress is not None:
                 # a variant that failed is a result to the cluster, and a failure to the sweep
-                progress(_counted(p, ended.failed))
+                progress(_counted(p, failed))
 
-        ended.failed = 0
         try:
             run_tasks(
                 run_variant,

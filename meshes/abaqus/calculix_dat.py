@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -191,7 +192,7 @@ class _Lines:
             self.at += 1
         return rows, self.at
 
-    def fail(self, message: str):
+    def fail(self, message: str) -> NoReturn:
         raise MeshError(f"{self.name}, line {self.at + 1}: {message}")
 
 

@@ -463,7 +463,9 @@ class DeckMesh:
             return Surface(name, "node", empty, np.empty(0, "U4"), nodes, where)
         if kind != "ELEMENT":
             card.fail(f"TYPE={kind} is not known; known are ELEMENT and NODE")
-        ids, names, nodes = [], [], []
+        ids: list[np.ndarray] = []
+        names: list[np.ndarray] = []
+        at_faces: list[np.ndarray] = []
         for row, fields in card.rows():
             elements = self.elements(row, fields[0])
             face = label(fields[1]) if len(fields) > 1 else ""
@@ -477,16 +479,16 @@ class DeckMesh:
                 if face:
                     ids.append(block.ids[at])
                     names.append(np.full(len(at), face, "U4"))
-                    nodes.append(block.nodes[at][:, table[face]].ravel())
+                    at_faces.append(block.nodes[at][:, table[face]].ravel())
                 else:
                     for where_, local in _free_faces(block, at, table):
                         ids.append(block.ids[where_])
                         names.append(np.full(len(where_), local, "U4"))
-                        nodes.append(block.nodes[where_][:, table[local]].ravel())
+                        at_faces.append(block.nodes[where_][:, table[local]].ravel())
         if not ids:
             card.fail("no element faces follow")
         return Surface(
-            name, "element", np.concatenate(ids), np.concatenate(names), np.unique(np.concatenate(nodes)), where
+            name, "element", np.concatenate(ids), np.concatenate(names), np.unique(np.concatenate(at_faces)), where
         )
 
 

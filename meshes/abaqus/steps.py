@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -20,19 +21,19 @@ class StepDraft:
     def __init__(self, card: Card, number: int, nlgeom: bool) -> None:
         self.card, self.number = card, number
         self.procedure: Card | None = None
-        self.values = {
+        self.values: dict[str, Any] = {
             "title": " ".join(" ".join(fields) for _, fields in card.rows()).strip() or card.get("NAME", ""),
             "perturbation": card.flag("PERTURBATION"),
             "nlgeom": card.flag("NLGEOM") if _has(card, "NLGEOM") else nlgeom,
             "max_increments": card.count("INC", 100),
             "amplitude": card.choice("AMPLITUDE", {"STEP": "STEP", "RAMP": "RAMP"}, ""),
         }
-        self.defaults = {
+        self.defaults: dict[str, Any] = {
             "direct": False, "explicit": False, "increment": 1.0, "duration": 1.0, "min_increment": 0.0,
             "max_increment": np.inf, "alpha": -0.05, "n_modes": 0, "lower": -np.inf, "upper": np.inf, "tolerance": 0.01,
             "options": {}, "data": np.empty(0), "supported": False, "coriolis": False,
         }  # fmt: skip
-        self.lists: dict[str, list] = {k: [] for k in _LISTS}
+        self.lists: dict[str, list[Any]] = {k: [] for k in _LISTS}
         self.new: set[str] = set()
 
     def done(self) -> Step:
@@ -42,6 +43,7 @@ class StepDraft:
         if not self.values["amplitude"]:
             at_once = self.procedure.keyword in ("DYNAMIC", "MODAL DYNAMIC", "STEADY STATE DYNAMICS")
             self.values["amplitude"] = "STEP" if at_once else "RAMP"
+        lists: dict[str, Any] = {k: tuple(v) for k, v in self.lists.items()}
         return Step(
             number=self.number,
             procedure=self.procedure.keyword,
@@ -49,7 +51,7 @@ class StepDraft:
             new=frozenset(self.new),
             **self.values,
             **self.defaults,
-            **{k: tuple(v) for k, v in self.lists.items()},
+            **lists,
         )
 
 

@@ -20,13 +20,15 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
 
 __all__ = ["MAX_ID", "Card", "Numbers", "Piece", "Row", "decoded", "label", "number", "short", "split_fields", "whole"]
+
+T = TypeVar("T")
 
 MAX_ID = 2_147_483_647  # of nodes and elements: both programs use 32-bit integers
 
@@ -182,7 +184,7 @@ class Card:
             self.fail(f"{name}={value} is out of range")
         return found
 
-    def choice(self, name: str, options: dict[str, str], default: str) -> str:
+    def choice(self, name: str, options: dict[str, T], default: T) -> T:
         """Return the value among options (beginning of the word -> meaning), as CalculiX compares them."""
         value = self.get(name)
         if value is None:

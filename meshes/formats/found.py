@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -108,10 +109,10 @@ class Found:
             return found
         bodies = [(i, block.kind, block.cells) for i, block in enumerate(self.blocks) if DIMENSION[block.kind] == top]
         for name, parts in self.cell_sets.items():
-            parts = [(self.blocks[b].cells[c]) for b, c in parts if DIMENSION[self.blocks[b].kind] == top - 1]
+            sides = [self.blocks[b].cells[c] for b, c in parts if DIMENSION[self.blocks[b].kind] == top - 1]
             missing = total = 0
-            for corners in {_CORNERS[top - 1][cells.shape[1]] for cells in parts}:
-                wanted = [c[:, :corners] for c in parts if _CORNERS[top - 1][c.shape[1]] == corners]
+            for corners in {_CORNERS[top - 1][cells.shape[1]] for cells in sides}:
+                wanted = [c[:, :corners] for c in sides if _CORNERS[top - 1][c.shape[1]] == corners]
                 block, cell, facet = match_facets(bodies, np.concatenate(wanted))
                 missing, total = missing + int((block < 0).sum()), total + len(block)
                 for b in np.unique(block[block >= 0]):
@@ -225,4 +226,8 @@ def _set_values(arrays: list[np.ndarray]) -> tuple[list[tuple[int, Callable[[str
         return [], f"{len(values)} different values, taken for a numbering"
     if set(values.tolist()) <= {0, 1}:
         return ([(1, lambda name: name)], "") if 1 in values else ([], "0 everywhere")
-    return [(v, lambda name, v=v: f"{name}_{v}") for v in values.tolist()], ""
+    return [(int(v), partial(_numbered, v)) for v in values.tolist()], ""
+
+
+def _numbered(value: Any, name: str) -> str:
+    return f"{name}_{value}"

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 import numpy as np
 
@@ -259,7 +260,7 @@ class _Cursor:
         self._words = [] if binary else content.split()
         self._at = 0
 
-    def fail(self, text: str) -> None:
+    def fail(self, text: str) -> NoReturn:
         raise MeshError(f"{self.where} {text}")
 
     def skip(self, n: int, width: int) -> int:

@@ -94,19 +94,20 @@ def _med_groups(found: Found, raw, kept, point_tags, cell_tags) -> None:
         found.skipped.append("groups of cells: only some types of cells have families")
         return
     for name, families in _families(raw.cell_tags).items():
-        parts, nodes = [], []
+        parts: list[tuple[int, np.ndarray]] = []
+        points: list[np.ndarray] = []
         for i, kind, block in kept:
             cells = np.flatnonzero(np.isin(cell_tags[i], families))
             if len(cells) and kind == "vertex":
-                nodes.append(np.asarray(raw.cells[i].data)[cells, 0])
+                points.append(np.asarray(raw.cells[i].data)[cells, 0])
             elif len(cells):
                 parts.append((block, cells))
         for dimension in sorted({DIMENSION[found.blocks[b].kind] for b, _ in parts}):
             same = [(b, c) for b, c in parts if DIMENSION[found.blocks[b].kind] == dimension]
             found.add_cells(name, same, "a group of cells")
-        if nodes:
-            found.add_nodes(name, np.unique(np.concatenate(nodes)).astype(np.int64), "a group of point cells")
-        if not parts and not nodes:
+        if points:
+            found.add_nodes(name, np.unique(np.concatenate(points)).astype(np.int64), "a group of point cells")
+        if not parts and not points:
             found.skipped.append(f'group "{name}": cells of types not used')
 
 

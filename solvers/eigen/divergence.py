@@ -32,7 +32,6 @@ _NONE = 1e-12  # reciprocal of a factor, over the largest, that is round-off of 
 _CONVERGED, _ROUGH, _PROBE, _ROUNDS, _STEPS = 1e-11, 1e-8, 12, 200, 2000
 
 
-
 @dataclass(frozen=True)
 class Divergence:
     """Real load factors (k,) sorted by magnitude, ``vectors`` (n, k) with largest entry 1, ``residuals`` (k,):

@@ -24,8 +24,8 @@ from threadpoolctl import ThreadpoolController
 from fem_mbs.errors import AnalysisError, ModelError
 
 __all__ = [
-    "INSTALL_CHOLMOD", "Effort", "ExactlySingular", "LinearSolveError", "NotPositiveDefinite", "analyse", "cholmod_status", "has_cholmod",
-    "lower_triangle", "lu_factors", "one_blas_thread", "symmetric_lu",
+    "INSTALL_CHOLMOD", "Effort", "ExactlySingular", "LinearSolveError", "NotPositiveDefinite", "analyse",
+    "cholmod_status", "has_cholmod", "lower_triangle", "lu_factors", "one_blas_thread", "symmetric_lu",
 ]  # fmt: skip
 
 

@@ -94,9 +94,7 @@ def shakers(
             f"{owner}: nothing shakes the model: {why}; add a load, name a motion in loads, or give amplitudes "
             "(or time, at which functions are taken)"
         )
-    said = [
-        f'"{name}" has the value 0 at t = {t:g} s and does not shake; give amplitudes or time' for name in silent
-    ]
+    said = [f'"{name}" has the value 0 at t = {t:g} s and does not shake; give amplitudes or time' for name in silent]
     return found, said
 
 

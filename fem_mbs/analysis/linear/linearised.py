@@ -522,9 +522,7 @@ class Linearised:
             return max(np.abs(x[kind == S.POSITION]).max(initial=0.0) / self.system.length, turns)
 
         def add(at, step: float) -> None:
-            p1, m1, p2, m2 = (
-                self._outputs(at(k * step), blocks, stresses=stresses) for k in (1.0, -1.0, 2.0, -2.0)
-            )
+            p1, m1, p2, m2 = (self._outputs(at(k * step), blocks, stresses=stresses) for k in (1.0, -1.0, 2.0, -2.0))
             for i in found:
                 found[i] += (8.0 * (p1[i] - m1[i]) - (p2[i] - m2[i])) / (12.0 * step)
 

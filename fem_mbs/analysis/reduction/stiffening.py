@@ -23,6 +23,7 @@ directors d of nodes do the same with -f and d.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.sparse import bmat, csr_matrix, diags
@@ -129,7 +130,8 @@ def _loads(
             C[a, b] += 1.0
             C[b, a] += 1.0
             rates.append(place @ (0.5 * C - np.eye(3) if a == b else C))
-    applied, first, inertial = [], 0, len(names)
+    applied: list[Any] = []
+    first, inertial = 0, len(names)
     known = [interface.name for interface in boundary.interfaces]
     if not isinstance(forces, bool) and set(forces) - set(known):
         unknown = sorted(set(forces) - set(known))[0]

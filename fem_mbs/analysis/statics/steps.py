@@ -603,9 +603,7 @@ class _Static:
             f"equilibrium, {way:.3g} of the model's size away"
         ]
 
-    def loose_start(
-        self, problem: _Problem, settings: PathSettings, on_point: Callable[[Point], None]
-    ) -> PathSettings:
+    def loose_start(self, problem: _Problem, settings: PathSettings, on_point: Callable[[Point], None]) -> PathSettings:
         """Minimise the potential in the first step of load control if the model has unconstrained motions."""
         here = self.factor, self.run.t
         rise = settings.end - self.factor

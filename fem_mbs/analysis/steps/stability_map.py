@@ -129,7 +129,7 @@ def _values(owner: str, given) -> np.ndarray:
 def _columns(model, element, owner: str) -> dict[str, str]:
     """Return numbers of the elements of a name, with their units."""
     found: dict[str, str] = {}
-    labels = {}
+    labels: dict[Any, Any] = {}
     for block in model._blocks:
         for label, _, _ in block.groups:
             labels.setdefault(label, []).append(block)

@@ -6,7 +6,7 @@ the same bits as one that was never stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
@@ -95,7 +95,7 @@ class Stepping:
     def __init__(
         self,
         compiled: Compiled,
-        functions: list[Callable[[np.ndarray], np.ndarray]],
+        functions: Sequence[Callable[[np.ndarray], np.ndarray]],
         state: S.State,
         gravity: np.ndarray,
         *,

@@ -21,6 +21,11 @@ _KINDS = {LENGTH: "length", OFFSET: "offset", ANGLE: "angle"}
 class Forces(ModelBase):
     """What works on coordinates of joints and between points."""
 
+    # methods of other classes, which `Model` adds
+    _joint_coordinate: Callable[..., Any]
+    _drive: Callable[..., Any]
+    _add_eccentric: Callable[..., Any]
+
     def _worked_on(self, owner: str, joint, coordinate, a, b, point_a, point_b):
         """Return kind, nodes, columns and start of the coordinate of a joint, or of the distance of two points; its
         name."""

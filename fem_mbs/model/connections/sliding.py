@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,9 @@ class _Line:
 
 class Sliding(ModelBase):
     """Joints along beams."""
+
+    # methods of `Joints`, which `Model` adds
+    _coordinate: Callable[..., Any]
 
     def _along_beam(self, j: Any) -> None:
         """Add a joint along a beam. Its path coordinate is a node of its own, so drivers and springs act on it as on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,16 @@ __all__ = ["SpecialJoints"]
 
 class SpecialJoints(Sliding):
     """Kinds of `Model.joint` that are made of the parts of the others, and couplings of two joints."""
+
+    # methods of `Joints`, which `Model` adds
+    _ends: Callable[..., Any]
+    _guide: Callable[..., Any]
+    _displacement: Callable[..., Any]
+    _pin: Callable[..., Any]
+    _turning_ends: Callable[..., Any]
+    _different: Callable[..., Any]
+    _cylindrical: Callable[..., Any]
+    _joint_coordinate: Callable[..., Any]
 
     def _guided_ends(self, j: Any):
         """Return ends of a joint where a point of b runs on a line or plane of a: by default b's node."""
@@ -118,7 +129,7 @@ class SpecialJoints(Sliding):
         factors = (1.0, -1.0 / ratio) if a.angular and not b.angular else (ratio, -1.0)
         if a.angular == b.angular and abs(ratio) > 1.0:
             factors = (1.0, -1.0 / ratio)
-        columns = {}
+        columns: dict[Any, Any] = {}
         for end, c in (("a", a), ("b", b)):
             values = list(c.columns.values())
             kinds = [f"{v}{x}_{end}" for v in "uvb" for x in "xyz"[: self.dimension]]

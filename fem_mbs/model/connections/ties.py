@@ -155,11 +155,11 @@ class Ties(Couplings):
             raise ModelError(
                 f'{owner}: adjust would move node "{first}", which elements already use; make the tie before the part'
             )
-        for i, first in enumerate(self._first):
-            mine = (nodes >= first) & (nodes < first + len(self._x[i]))
+        for i, start in enumerate(self._first):
+            mine = (nodes >= start) & (nodes < start + len(self._x[i]))
             if mine.any():
                 self._x[i] = self._x[i].copy()
-                self._x[i][nodes[mine] - first] = x[mine]
+                self._x[i][nodes[mine] - start] = x[mine]
 
 
 def _sizes(facets, x: np.ndarray, foot: Foot) -> np.ndarray:
