@@ -302,11 +302,11 @@ def test_long_sum_is_not_deep():
 
 
 def test_nothing_hangs():
-    start = time.perf_counter()
+    start = time.process_time()
     for text in ("((9**999)**999)**999", "**".join(["9"] * 30), "min(" + ",".join(["t"] * 900) + ")"):
         with contextlib.suppress(ModelError):
             compile_expression(text)(1.0)
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
 
 
 WORDS = ["t", "1", "2.5", "pi", "(", ")", "+", "-", "*", "/", "**", "sin", "min", ",", "if", "else", "<", "and", "not"]
