@@ -38,6 +38,7 @@ _POLL = 0.5  # seconds between two looks at the workers while tasks run
 _PATIENCE = 120.0  # seconds without any worker after which a run gives up
 _GONE = 3.0  # seconds without a process after which a worker is replaced; one that is started anew is back in less
 _SILENT = logging.CRITICAL + 1
+_LOGS = ("distributed", "tornado")
 
 
 @dataclass(frozen=True)
@@ -431,20 +432,19 @@ def _close(cluster: Any) -> None:
 
 @contextlib.contextmanager
 def _without_messages() -> Iterator[None]:
-    """Nothing of dask's log on the screen: that a worker has died is told by those who know what it worked on."""
-    loggers = [logging.getLogger(name) for name in [*logging.root.manager.loggerDict] if name.startswith("distributed")]
-    top = logging.getLogger("distributed")
-    before = [(log, log.handlers[:]) for log in {top, *loggers}]
-    propagate = top.propagate
-    for log, _ in before:
+    """Nothing of the logs of dask and its event loop on the screen: that a worker has died is told by those who know
+    what it worked on."""
+    loggers = {logging.getLogger(name) for name in _LOGS}
+    loggers |= {logging.getLogger(name) for name in [*logging.root.manager.loggerDict] if name.startswith(_LOGS)}
+    before = [(log, log.handlers[:], log.propagate) for log in loggers]
+    for log in loggers:
         log.handlers = [logging.NullHandler()]
-    top.propagate = False
+        log.propagate = log.propagate and log.name not in _LOGS
     try:
         yield
     finally:
-        top.propagate = propagate
-        for log, handlers in before:
-            log.handlers = handlers
+        for log, handlers, propagate in before:
+            log.handlers, log.propagate = handlers, propagate
 
 
 @contextlib.contextmanager

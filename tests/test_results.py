@@ -959,8 +959,16 @@ def test_a_result_that_has_lost_a_file_is_not_done(tmp_path, monkeypatch, lost):
     assert len(list((tmp_path / "segments").glob("0*.h5"))) == len(segments) - 1
 
 
+@pytest.fixture
+def interruptible():
+    """Python's own handling of interrupts, which a job in the background of a shell does not have."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals of POSIX")
-def test_an_interrupt_waits_until_a_file_is_whole(tmp_path):
+def test_an_interrupt_waits_until_a_file_is_whole(tmp_path, interruptible):
     """HDF5 does not survive an exception in its calls for bytes either."""
     with pytest.raises(KeyboardInterrupt), results_store.create_file(tmp_path / "a.h5", "run") as file:
         signal.raise_signal(signal.SIGINT)
