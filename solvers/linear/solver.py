@@ -433,8 +433,6 @@ def _without_stiffness(k: np.ndarray, rows: np.ndarray, cols: np.ndarray, g: np.
     return weak
 
 
-
-
 class CholmodSolver(_Refined):
     """L D L^T of the quasi-definite neighbour by CHOLMOD, corrected on the true matrix; SuperLU where that fails."""
 

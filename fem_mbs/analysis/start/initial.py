@@ -160,7 +160,8 @@ def _constraints(compiled: CompiledModel, state: S.State, values: np.ndarray | N
 
 
 def _node_part(
-    matrices: Matrices, compiled: CompiledModel, state: S.State, ctl, values: np.ndarray | None = None) -> csr_matrix:
+    matrices: Matrices, compiled: CompiledModel, state: S.State, ctl, values: np.ndarray | None = None
+) -> csr_matrix:
     """Symmetrised tangent over all dofs with the constraint rows left out; ``values`` (n_fun,) of the functions, None:
     those at the start."""
     if values is None:
