@@ -1,0 +1,425 @@
+"""Import rules, read from the sources: layers, cycles, heavy libraries, and what `import fem_mbs` may load."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+PACKAGES = {"fem_mbs": ROOT / "fem_mbs"} | {
+    f"fem_mbs.{name}": ROOT / name for name in ("elements", "solvers", "meshes", "validation")
+}
+PEERS = ("fem_mbs.elements", "fem_mbs.solvers", "fem_mbs.meshes")
+
+# One line per package (or module that stands alone), from the bottom to the top: a module may import from its own line
+# and from lines above this one in the list.  The longest name that fits counts.
+ORDER = (
+    "fem_mbs.errors",
+    "fem_mbs.contract",
+    "fem_mbs.cluster",
+    "fem_mbs.files",
+    "fem_mbs.hdf5",
+    "fem_mbs.input_files",
+    "fem_mbs.elements",
+    "fem_mbs.elements.masses",
+    "fem_mbs.elements.joints",
+    "fem_mbs.elements.springs",
+    "fem_mbs.elements.beams",
+    "fem_mbs.elements.solids",
+    "fem_mbs.elements.loads",
+    "fem_mbs.elements.flexible",
+    "fem_mbs.solvers",
+    "fem_mbs.solvers.linear",
+    "fem_mbs.solvers.eigen",
+    "fem_mbs.solvers.reduction",
+    "fem_mbs.solvers.stepping",
+    "fem_mbs.meshes",
+    "fem_mbs.meshes.abaqus",
+    "fem_mbs.meshes.formats",
+    "fem_mbs.functions",
+    "fem_mbs.properties",
+    "fem_mbs.system",
+    "fem_mbs.parts",
+    "fem_mbs.model",
+    "fem_mbs.results",
+    "fem_mbs.analysis.loading",
+    "fem_mbs.analysis.fields",
+    "fem_mbs.analysis.start",
+    "fem_mbs.analysis.transient",
+    "fem_mbs.analysis.solution",
+    "fem_mbs.analysis.recovered",
+    "fem_mbs.analysis.part_results",
+    "fem_mbs.analysis.header",
+    "fem_mbs.analysis.linear",
+    "fem_mbs.analysis.stability",
+    "fem_mbs.analysis.rotors",
+    "fem_mbs.analysis.components",
+    "fem_mbs.analysis.steps",
+    "fem_mbs.analysis.statics",
+    "fem_mbs.analysis.options",
+    "fem_mbs.analysis.linear_runs",
+    "fem_mbs.analysis.step_checks",
+    "fem_mbs.analysis.run",
+    "fem_mbs.analysis.linearise",
+    "fem_mbs.analysis.reduction",
+    "fem_mbs.analysis",
+    "fem_mbs.decks",
+    "fem_mbs.modelfile",
+    "fem_mbs.sweeps",
+    "fem_mbs.plot",
+    "fem_mbs.cli",
+    "fem_mbs.__main__",
+    "fem_mbs",
+    "fem_mbs.validation",
+)
+LAYERS = {name: number for number, name in enumerate(ORDER)}
+
+# Heavy library -> the files that may import it (regular expressions, paths from the root).
+HEAVY = {
+    "meshio": [r"meshes/.*"],
+    "sksparse": [r"solvers/linear/libraries\.py"],
+    "matplotlib": [r"fem_mbs/plot/.*"],
+    "PIL": [r"fem_mbs/plot/.*"],
+    "h5py": [
+        r"fem_mbs/results/.*",
+        r"fem_mbs/(files|hdf5)\.py",
+        r"fem_mbs/parts/hdf5\.py",
+        r"meshes/formats/exodus\.py",
+    ],
+    "distributed": [r"fem_mbs/cluster\.py"],
+    "dask": [r"fem_mbs/cluster\.py"],
+}
+MODULES_PER_FOLDER = 15
+FOREIGN_PRIVATE_NAMES = 129
+
+# What a command line that only prints its help must not wait for.
+SLOW = ("numba", "scipy", "h5py", "matplotlib", "meshio", "pydantic", "sksparse", "distributed")
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module: its absolute name, or after `level` dots."""
+
+    target: str
+    line: int
+    level: int
+
+
+def module_name(path: Path) -> str:
+    """fem_mbs.solvers.linear.solver for solvers/linear/solver.py."""
+    package, folder = max(
+        ((p, f) for p, f in PACKAGES.items() if path.is_relative_to(f)), key=lambda entry: len(str(entry[1]))
+    )
+    parts = path.relative_to(folder).with_suffix("").parts
+    return ".".join([package, *(p for p in parts if p != "__init__")])
+
+
+SOURCES = {module_name(path): path for folder in PACKAGES.values() for path in sorted(folder.rglob("*.py"))}
+
+
+def imports_of(text: str) -> list[Import]:
+    """All modules that a source imports, also inside functions, but for those that only annotations need."""
+    found: list[Import] = []
+
+    def walk(node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+                continue
+            if isinstance(child, ast.Import):
+                found.extend(Import(a.name, child.lineno, 0) for a in child.names)
+            elif isinstance(child, ast.ImportFrom):
+                base = child.module or ""
+                for name in (a.name for a in child.names):
+                    full = f"{base}.{name}"  # from fem_mbs.elements import truss: a module, or a name in the package
+                    target = full if full in SOURCES or full in LAYERS else base
+                    if full != "fem_mbs.__version__":
+                        found.append(Import(target, child.lineno, child.level))
+            walk(child)
+
+    walk(ast.parse(text))
+    return list(dict.fromkeys(found))
+
+
+def layer(module: str) -> int | None:
+    """Place in ORDER of the longest entry that is the module or a package around it; fem_mbs is for itself only."""
+    name = module
+    while name not in LAYERS:
+        name = name.rpartition(".")[0]
+        if name in ("", "fem_mbs"):
+            return None
+    return LAYERS[name]
+
+
+def violations(module: str, path: Path, text: str) -> list[str]:
+    """What is wrong with the imports of one source, as messages."""
+    problems = []
+    own = layer(module)
+    if own is None:
+        return [f"{module} has no layer: add it to ORDER"]
+    relative = path.relative_to(ROOT)
+    for item in imports_of(text):
+        at = f"{relative}:{item.line}: imports {'.' * item.level}{item.target}"
+        top = item.target.split(".")[0]
+        if item.level:
+            problems.append(f"{at}: relative imports are not used")
+            continue
+        if top in ("elements", "solvers", "meshes", "validation"):
+            problems.append(f"{at}: loads a second copy; import fem_mbs.{item.target}")
+        if top in HEAVY and not any(re.fullmatch(pattern, relative.as_posix()) for pattern in HEAVY[top]):
+            problems.append(f"{at}: only in {', '.join(HEAVY[top])}")
+        if top != "fem_mbs":
+            continue
+        other = layer(item.target)
+        if other is None:
+            problems.append(f"{at}: which has no layer")
+        elif module.startswith("fem_mbs.validation"):
+            if other not in (LAYERS["fem_mbs"], LAYERS["fem_mbs.validation"]):
+                problems.append(f"{at}: validation uses the public names of fem_mbs only")
+        elif other > own and not (own == LAYERS["fem_mbs.cli"] and item.target.startswith("fem_mbs.validation")):
+            problems.append(f"{at}: {ORDER[other]} is above {ORDER[own]}")
+        else:
+            mine = next((p for p in PEERS if f"{module}.".startswith(f"{p}.")), None)
+            theirs = next((p for p in PEERS if f"{item.target}.".startswith(f"{p}.")), None)
+            if mine and theirs and mine != theirs:
+                problems.append(f"{at}: elements, solvers and meshes do not know each other")
+    return problems
+
+
+@pytest.mark.parametrize("module", sorted(SOURCES))
+def test_imports(module):
+    path = SOURCES[module]
+    assert not violations(module, path, path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("module", "text", "expected"),
+    [
+        ("fem_mbs.solvers.x", "from fem_mbs.elements.springs import truss", "do not know each other"),
+        ("fem_mbs.meshes.x", "def f():\n    import fem_mbs.solvers.linear.solver", "do not know each other"),
+        ("fem_mbs.elements.x", "from fem_mbs.model.model import Model", "fem_mbs.model is above fem_mbs.elements"),
+        ("fem_mbs.errors", "import fem_mbs.cli.main", "fem_mbs.cli is above fem_mbs.errors"),
+        ("fem_mbs.model.model", "from .errors import ModelError", "relative imports"),
+        ("fem_mbs.model.model", "import elements.truss", "second copy"),
+        ("fem_mbs.model.model", "from fem_mbs import errors, __version__", ""),
+        ("fem_mbs.model.model", "from fem_mbs import Model", "fem_mbs is above fem_mbs.model"),
+        ("fem_mbs.errors", "from fem_mbs import cli", "fem_mbs.cli is above fem_mbs.errors"),
+        ("fem_mbs.model.model", "def f():\n    import meshio", "only in meshes"),
+        ("fem_mbs.cli.main", "import matplotlib.pyplot", "only in fem_mbs/plot"),
+        ("fem_mbs.elements.x", "import sksparse.cholmod", "only in solvers/linear/libraries"),
+        ("fem_mbs.solvers.x", "def f():\n    from sksparse import cholmod", "only in solvers/linear/libraries"),
+        ("fem_mbs.analysis.linear.x", "from fem_mbs.analysis.stability import linearisation", "stability is above"),
+        ("fem_mbs.results.x", "if TYPE_CHECKING:\n    from fem_mbs.analysis.run import run", ""),
+        ("fem_mbs.sweeps.sweep", "def f():\n    import distributed", "only in fem_mbs/cluster"),
+        ("fem_mbs.nonsense", "", "has no layer"),
+        ("fem_mbs.model.model", "import fem_mbs.nonsense", "no layer"),
+        ("fem_mbs.validation.x", "from fem_mbs.solvers.linear.solver import make_solver", "public names"),
+        ("fem_mbs.validation.x", "from fem_mbs import Model", ""),
+        ("fem_mbs.cli.main", "def validate():\n    from fem_mbs.validation import runner", ""),
+        ("fem_mbs.model.model", "import fem_mbs.validation.runner", "fem_mbs.validation is above"),
+    ],
+)
+def test_the_rules_find_what_breaks_them(module, text, expected):
+    package = max((p for p in PACKAGES if module.startswith(f"{p}.")), key=len)
+    path = PACKAGES[package].joinpath(*module[len(package) + 1 :].split(".")).with_suffix(".py")
+    found = violations(module, path, text)
+    assert expected in "; ".join(found)
+    assert bool(found) == bool(expected)
+
+
+def cycles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that import each other, directly or through others (Tarjan 1972)."""
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(name: str) -> None:
+        number[name] = low[name] = len(number)
+        stack.append(name)
+        for other in sorted(edges.get(name, ())):
+            if other not in number:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], number[other])
+        if low[name] == number[name]:
+            group = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for name in sorted(edges):
+        if name not in number:
+            visit(name)
+    return found
+
+
+def test_no_module_imports_itself_through_others():
+    """Also by imports inside functions: a cycle that is hidden there is one."""
+    edges = {
+        module: {i.target for i in imports_of(path.read_text(encoding="utf-8")) if i.target in SOURCES}
+        for module, path in SOURCES.items()
+    }
+    assert cycles(edges) == []
+
+
+def test_cycles_are_found():
+    edges = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": set(), "f": {"f"}}
+    assert cycles(edges) == [["a", "b", "c"]]
+
+
+def test_every_line_of_the_order_is_a_package_or_a_module():
+    packages = {name.rpartition(".")[0] for name in SOURCES} | set(SOURCES)
+    assert [name for name in ORDER if name not in packages and name != "fem_mbs.__main__"] == []
+
+
+def test_folders_can_be_looked_over():
+    for folder in PACKAGES["fem_mbs"].rglob("*"):
+        if folder.is_dir():
+            modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+            assert len(modules) <= MODULES_PER_FOLDER, folder.relative_to(ROOT)
+
+
+def foreign_private_names(text: str) -> list[str]:
+    """Private names of other objects and modules that a source uses, unless it defines a name like that itself."""
+    tree = ast.parse(text)
+    own = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    own |= {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+    }
+    own |= {
+        node.target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    found = [
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and node.attr.startswith("_")
+        and not node.attr.startswith("__")
+        and node.attr not in own
+    ]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fem_mbs"):
+            found += [a.name for a in node.names if a.name.startswith("_") and not a.name.startswith("__")]
+    return found
+
+
+def test_private_names_stay_where_they_are():
+    """A number that may only fall; names of named tuples (`_replace`) are public in Python."""
+    uses = [
+        f"{module}: {name}"
+        for module, path in SOURCES.items()
+        for name in foreign_private_names(path.read_text(encoding="utf-8"))
+        if name not in ("_replace", "_asdict", "_fields", "_make")
+    ]
+    assert len(uses) <= FOREIGN_PRIVATE_NAMES, uses
+    assert foreign_private_names("from fem_mbs.errors import _x\ndef f(a):\n    return a._y + a._f()") == [
+        "_y",
+        "_f",
+        "_x",
+    ]
+    assert foreign_private_names("class A:\n    def _f(self):\n        return self._y\nA()._f()") == []
+
+
+def test_every_folder_is_a_package():
+    for folder in PACKAGES.values():
+        for path in folder.rglob("*.py"):
+            assert (path.parent / "__init__.py").is_file(), f"{path.parent.relative_to(ROOT)} has no __init__.py"
+
+
+@pytest.mark.parametrize("module", ["fem_mbs", "fem_mbs.errors", "fem_mbs.cluster", "fem_mbs.cli.main"])
+def test_light_imports(module):
+    """The help of the command line appears at once: nothing slow is loaded before it is needed."""
+    if module not in SOURCES:
+        pytest.skip(f"{module} does not exist yet")
+    code = f"import sys, {module}; print(*[m for m in {SLOW!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT.parent, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
+def test_import_from_the_checkout(tmp_path):
+    """In a checkout that is not installed, fem_mbs finds the folders beside it."""
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import fem_mbs.solvers as s; print(s.__file__)"
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()) == ROOT / "solvers" / "__init__.py"
+
+
+# --- sparse factorisations ------------------------------------------------------------------------------------------
+# The one module that factors sparse matrices, and the names of scipy.sparse.linalg that only it may use.  Iterations
+# and operators (eigsh, gmres, LinearOperator) are free, but for eigs: unsymmetric pencils have the two-sided recurrence
+# of solvers/eigen/lanczos.py, which gives left vectors and finds copies of multiple values.
+FACTORS = r"solvers/linear/libraries\.py"
+FACTORISATIONS = {"splu", "spilu", "factorized", "spsolve", "spsolve_triangular", "inv", "SuperLU", "eigs"}
+# Classes and functions of solvers/linear that others reach by its `factor` only.
+KINDS = {"PositiveFactors", "IndefiniteFactors", "Saddle", "SaddleFactors", "lu_factors", "symmetric_lu", "analyse"}
+
+
+def factorisations(path: Path, text: str) -> list[str]:
+    """Factorisations of scipy.sparse.linalg that one source uses, however it imports them, as messages."""
+    relative = path.relative_to(ROOT).as_posix()
+    if re.fullmatch(FACTORS, relative):
+        return []
+    problems, aliases = [], {"scipy.sparse.linalg"}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            aliases |= {a.asname for a in node.names if a.name == "scipy.sparse.linalg" and a.asname}
+            aliases |= {f"{a.asname or a.name}.linalg" for a in node.names if a.name == "scipy.sparse"}
+            aliases |= {f"{a.asname}.sparse.linalg" for a in node.names if a.name == "scipy" and a.asname}
+        elif isinstance(node, ast.ImportFrom) and node.module in ("scipy", "scipy.sparse"):
+            last = {"scipy": "sparse", "scipy.sparse": "linalg"}[node.module]
+            tail = "" if last == "linalg" else ".linalg"
+            aliases |= {f"{a.asname or a.name}{tail}" for a in node.names if a.name == last}
+    for node in ast.walk(ast.parse(text)):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scipy.sparse.linalg"):
+            names = [a.name for a in node.names if a.name in FACTORISATIONS or a.name == "*"]
+        elif isinstance(node, ast.Attribute) and node.attr in FACTORISATIONS and ast.unparse(node.value) in aliases:
+            names = [node.attr]
+        elif isinstance(node, ast.Call) and not relative.startswith("solvers/linear/"):
+            called = ast.unparse(node.func).rpartition(".")[2]
+            names = [called] if called in KINDS else []
+        problems += [f"{relative}:{node.lineno}: {name}: sparse factors only by {FACTORS}" for name in names]
+    return problems
+
+
+@pytest.mark.parametrize("module", sorted(m for m in SOURCES if not m.startswith("fem_mbs.validation")))
+def test_one_module_factors_sparse_matrices(module):
+    path = SOURCES[module]
+    assert not factorisations(path, path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from scipy.sparse.linalg import splu", "splu"),
+        ("def f():\n    from scipy.sparse.linalg import LinearOperator, spsolve as solve", "spsolve"),
+        ("import scipy.sparse.linalg as sla\nlu = sla.factorized(A)", "factorized"),
+        ("import scipy.sparse.linalg\nlu = scipy.sparse.linalg.spilu(A)", "spilu"),
+        ("from scipy.sparse import linalg\nlu = linalg.splu(A)", "splu"),
+        ("import scipy.sparse as sp\nlu = sp.linalg.splu(A)", "splu"),
+        ("from scipy import sparse\nlu = sparse.linalg.splu(A)", "splu"),
+        ("from scipy.sparse.linalg import *", "*"),
+        ("from scipy.sparse.linalg import eigs", "eigs"),
+        ("from fem_mbs.solvers.linear import factors\nf = factors.PositiveFactors(pencil)", "PositiveFactors"),
+        ("f = Saddle(K, G)", "Saddle"),
+        ("def f(held: PositiveFactors): return factor(K, kind='positive')", ""),
+        ("from scipy.sparse.linalg import LinearOperator, eigsh, gmres", ""),
+        ("import numpy as np\nB = np.linalg.inv(A)", ""),
+    ],
+)
+def test_the_rule_finds_factorisations(text, found):
+    problems = factorisations(ROOT / "solvers" / "eigen" / "modes.py", text)
+    assert [p.split(": ")[1] for p in problems] == ([found] if found else [])
+    assert not factorisations(ROOT / "solvers" / "linear" / "libraries.py", text)

@@ -1,0 +1,88 @@
+"""Solids of decks against what CalculiX 2.20 prints for coarse distorted meshes (tests/decks/calculix)."""
+
+from __future__ import annotations
+
+import numpy as np
+import places
+import pytest
+
+from fem_mbs.decks.compare import compare_deck
+from fem_mbs.decks.run import convert, solve_deck
+from fem_mbs.meshes.abaqus.calculix_dat import read_dat
+from fem_mbs.meshes.abaqus.reader import read_deck
+
+DECKS = places.DECKS / "calculix"
+LOADS = ("weight", "centrifugal load", "pressure")
+
+
+def compared(name):
+    """Largest differences of displacements, relative to the largest one of each static step, and of frequencies."""
+    path = DECKS / f"{name}.inp"
+    dat = read_dat(path.with_suffix(".dat.ref"))
+    _, solution = solve_deck(read_deck(path))
+    steps = solution.summary["steps"]
+    ours = {
+        t["time"]: np.array(t["values"]) for s in steps for t in s["prints"] if t["quantity"] == "U" and "mode" not in t
+    }
+    theirs = {p.time: p.values for p in dat.prints if p.quantity == "U" and not p.mode}
+    assert len(theirs) == len(LOADS) and set(theirs) <= set(ours)
+    statics = [np.abs(ours[t] - u).max() / np.abs(u).max() for t, u in theirs.items()]
+    (modes,) = dat.modes
+    reference = np.sqrt(modes.eigenvalue) / (2.0 * np.pi)
+    assert len(reference) == 6
+    return statics, np.array(steps[-1]["frequencies_hz"]) / reference - 1.0
+
+
+@pytest.mark.parametrize("name", ["c3d4", "c3d6", "c3d8", "c3d8i", "c3d10", "c3d15", "c3d20", "c3d20r"])
+def test_coarse_distorted_meshes_agree_to_the_digits_printed(name):
+    """(C3D8I: of parallelepipeds; others are different elements.)"""
+    statics, frequencies = compared(name)
+    for load, difference in zip(LOADS, statics, strict=True):
+        assert difference < 1e-6, load
+    assert np.abs(frequencies).max() < 1e-6
+
+
+def test_distorted_incompatible_modes_have_a_margin_of_their_own(tmp_path):
+    """CalculiX's C3D8I fails the patch test there: the comparison says so, and the answers stay near each other."""
+    text = (DECKS / "c3d8i.inp").read_text()
+    (tmp_path / "bent.inp").write_text(text.replace("\n8, 0.9000,", "\n8, 1.1000,"))
+    (tmp_path / "bent.dat.ref").write_text((DECKS / "c3d8i.dat.ref").read_text())
+    rows = [r for r in compare_deck(tmp_path / "bent.inp") if r.status != "not compared"]
+    assert rows
+    assert all(r.margin == 0.03 and "fails the patch test" in r.why for r in rows)
+    straight = [r for r in compare_deck(DECKS / "c3d8i.inp") if r.status != "not compared"]
+    assert all(r.margin == 1e-3 for r in straight)
+
+
+@pytest.mark.parametrize(("name", "mass"), [("c3d4", "consistent"), ("c3d20", "reduced")])
+def test_masses_of_transients_are_never_singular(name, mass, tmp_path):
+    """With a DYNAMIC step, elements with fewer points than nodes have their exact mass."""
+    text = (DECKS / f"{name}.inp").read_text()
+    path = tmp_path / "d.inp"
+    path.write_text(text + "*STEP\n*DYNAMIC\n1e-3, 1e-2\n*END STEP\n")
+    blocks = [b for b in convert(read_deck(path)).model.compile().system.blocks if b.type.inertia]
+    from fem_mbs.elements.solids import mass as solid_mass
+    from fem_mbs.elements.solids import shapes as solid_shapes
+
+    deck = read_deck(path)
+    cell = blocks[0].type.name.split("_")[-1]
+    points = None if mass == "consistent" else "full"
+    for block in blocks:
+        X = deck.x[block.nodes]
+        M = solid_mass.masses_of(block.par, block.type.ends)
+        assert np.allclose(M, solid_mass.mass_matrices(cell, X, 7.8e-3, points=points), rtol=1e-12, atol=1e-18)
+        n = solid_shapes.n_nodes(cell)
+        assert (np.linalg.matrix_rank(M) == n).all()
+
+
+def test_masses_of_incompatible_modes_are_not_those_of_the_part():
+    """CalculiX's total mass of C3D8I is several times that of the part; the comparison says so instead of failing."""
+    rows = {r.quantity: r for r in compare_deck(DECKS / "c3d8i.inp")}
+    assert rows["effective masses"].status == "not compared"
+    assert "incompatible modes" in rows["effective masses"].why
+    assert rows["U"].difference < 2e-6  # the shapes of the modes, too, of unit modal mass
+    assert all(r.status in ("ok", "not compared") for r in rows.values())
+    _, solution = solve_deck(read_deck(DECKS / "c3d8i.inp"))
+    total = solution.summary["steps"][-1]["participation"]["total"][:3]
+    assert total[0] == pytest.approx(total[1], rel=1e-12) == pytest.approx(total[2], rel=1e-12)
+    assert total[0] < 6 * 2 * 1 * 0.5 * 0.8 * 7.8e-3  # (what is clamped does not count)

@@ -1,0 +1,14 @@
+"""Where tests find the checkout, their data, the schema of summaries and the decks beside the checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+DATA = TESTS / "data"
+DECKS = DATA / "decks"
+SHARED_DECKS = Path(os.environ.get("FEM_MBS_DECKS", ROOT.parent / "shared" / "decks" / "calculix"))
+SCHEMA = json.loads((ROOT / "docs" / "summary.schema.json").read_text(encoding="utf-8"))
