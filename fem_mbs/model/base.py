@@ -1,4 +1,4 @@
-"""What all parts of the model builder share: names and places, materials, sections, functions, meshes, points."""
+"""Common part of the model builder: names and places, materials, sections, functions, meshes, points."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class InitialSpeed:
 
 @dataclass(frozen=True)
 class Event:
-    """A sensor passes a value in a transient: in which direction, what then happens, and to which loads or drivers."""
+    """An event of a transient: sensor, value, direction, action, and the affected loads or drivers."""
 
     name: str
     sensor: str
@@ -79,8 +79,8 @@ class Event:
 
 @dataclass(frozen=True)
 class Component:
-    """Groups of elements that are a component of the model; how many elastic modes of it are kept, or up to which
-    frequency [Hz], None: what the analysis says."""
+    """Groups of elements of one component of the model; number of elastic modes to keep, or up to which frequency [Hz],
+    None: what the analysis says."""
 
     name: str
     groups: tuple[str, ...]
@@ -106,7 +106,7 @@ def remembered(method):
 
 @dataclass(frozen=True)
 class Assembling:
-    """The wish that joints be closed before the first step, by the least change; ``hold``: places that stay."""
+    """Request to close joints before the first step by the least change; ``hold``: places that stay."""
 
     hold: tuple[Any, ...] = ()
 
@@ -167,7 +167,7 @@ class _Names(Sequence):
 
 
 class ModelBase:
-    """Names, places and what they stand for; see `fem_mbs.model.model.Model`."""
+    """Names and places of the model builder; see `fem_mbs.model.model.Model`."""
 
     def __init__(
         self, dimension: int = 3, title: str = "", gravity: Sequence[float] | None = None, elimination: bool = True,

@@ -1,4 +1,4 @@
-"""Beams of the model builder: in the plane, and in space with all that a section and its place can be."""
+"""Beams of the model builder: in the plane, and in space with general sections, offsets and twist."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def director_columns(M: np.ndarray) -> dict[str, np.ndarray]:
 
 @dataclass
 class _Beam:
-    """One call of `Beams.beams`: what was said, and what follows from it for the ``n`` elements."""
+    """One call of `Beams.beams`: its arguments, and the derived data of the ``n`` elements."""
 
     name: str
     owner: str
@@ -202,7 +202,7 @@ class Beams(ModelBase):
         return result
 
     def _release(self, beam: _Beam, first: int, last: int, triads=None) -> None:
-        """Give released ends of the line nodes of their own, and the joints that leave them the rest.
+        """Give released ends separate nodes, and join these by the remaining constraints.
 
         ``triads`` (2, 3, 3): section's axes at the start and the end of the line, in columns.
         """

@@ -1,4 +1,4 @@
-"""Components of the model builder: named sets of groups, and groups made again with other sections."""
+"""Components of the model builder: named sets of groups, and groups rebuilt with other sections."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _KINDS = {LENGTH: "length", OFFSET: "offset", ANGLE: "angle"}
 
 
 class Forces(ModelBase):
-    """What works on coordinates of joints and between points."""
+    """Forces on coordinates of joints and between points."""
 
     def _worked_on(self, owner: str, joint, coordinate, a, b, point_a, point_b):
         """Return kind, nodes, columns and start of the coordinate of a joint, or of the distance of two points; its

@@ -22,7 +22,7 @@ __all__ = ["Joints"]
 
 @dataclass(frozen=True)
 class _Request:
-    """What the user said of a joint."""
+    """Arguments of a joint."""
 
     owner: str
     name: str
@@ -39,7 +39,7 @@ class _Request:
 
 @dataclass(frozen=True)
 class _Ends:
-    """Both ends of a joint: nodes, and where on them it is, in their axes."""
+    """Both ends of a joint: nodes, and the offsets of the joint in their axes."""
 
     nodes: tuple[int, int]
     offsets: tuple[np.ndarray, np.ndarray]
