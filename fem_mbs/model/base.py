@@ -93,13 +93,13 @@ _LOOK_ONLY = ("Sensor", "Initial", "Assembly", "Step", "Rotor", "Model", "Reduct
 
 
 def remembered(method):
-    """Record a call of the builder that creates a group of elements in `ModelBase._said`: modifications repeat it with
-    other sections (`fem_mbs.model.components.made_again`)."""
+    """Record a call of the builder that creates a group of elements in `ModelBase._builder_calls`; modifications repeat
+    it with other sections (`fem_mbs.model.components.made_again`)."""
 
     @wraps(method)
     def call(self, name, *args, **options):
         method(self, name, *args, **options)
-        self._said[name] = (method.__name__, args, options)
+        self._builder_calls[name] = (method.__name__, args, options)
 
     return call
 
@@ -217,18 +217,18 @@ class ModelBase:
         self._scalars: list[str] = []  # names of coordinates that belong to no node
         self._ways: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
-        self._said: dict[str, tuple[str, tuple, dict[str, Any]]] = {}  # group: the call that made it
+        self._builder_calls: dict[str, tuple[str, tuple, dict[str, Any]]] = {}  # group: the call that made it
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
         self._spare: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for other processes, without calls that hold users' functions (of orientations)."""
-        said = {
+        kept = {
             name: (method, args, options)
-            for name, (method, args, options) in self._said.items()
+            for name, (method, args, options) in self._builder_calls.items()
             if not any(callable(v) for v in (*args, *options.values()))
         }
-        return {**self.__dict__, "_said": said}
+        return {**self.__dict__, "_builder_calls": kept}
 
     # --- names and places ------------------------------------------------------------------------------------------
     @property

@@ -63,8 +63,8 @@ class Beams(ModelBase):
 
     def _stiffness(self, owner: str, material: str | None, section: str, needs: str):
         cross = self._find("section", section, self.sections, owner)
-        stuff = self._plain_material(owner, material) if material is not None else None
-        return cross.stiffness(stuff, needs)
+        material_data = self._plain_material(owner, material) if material is not None else None
+        return cross.stiffness(material_data, needs)
 
     @remembered
     def beams(
@@ -304,8 +304,8 @@ class Beams(ModelBase):
         if len(names) not in (1, 2):
             raise ModelError(f"{owner}: section = {section!r} must be a name or [start, end]")
         found = [self._find("section", n, self.sections, owner) for n in names]
-        stuff = self._plain_material(owner, material) if material is not None else None
-        return B.SectionLine(found[0], found[-1], stuff, bool(shear))
+        material_data = self._plain_material(owner, material) if material is not None else None
+        return B.SectionLine(found[0], found[-1], material_data, bool(shear))
 
     def _space_beams(self, beam: _Beam, line: B.SectionLine, places: dict) -> None:
         owner, cells = beam.owner, beam.cells
