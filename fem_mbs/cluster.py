@@ -1,4 +1,4 @@
-"""Tasks side by side in processes, on this machine or on a running cluster, through dask.distributed.
+"""Run tasks in parallel processes, on this machine or on a running cluster, through dask.distributed.
 
     run_tasks(reduce, [(part, options) for part in parts], workers=4)      # results in the order of the arguments
 
@@ -59,7 +59,7 @@ class TaskProgress:
 
 @dataclass(frozen=True)
 class TaskFailure:
-    """What stands in the place of a result: the error, and how many workers have died of the task."""
+    """Replaces the result of a failed task: the error, and the number of workers that the task has killed."""
 
     index: int
     error: Exception
@@ -249,8 +249,8 @@ class TaskPool:
 
 
 class _Mender:
-    """Replaces workers of this machine whose keeper (dask's nanny) has given up: it does so when its worker dies before
-    it has noticed that it runs, as a task that kills its worker at once may bring about."""
+    """Replace workers of this machine whose supervisor (dask's nanny) has given up. It gives up if its worker dies
+    before the worker is registered, for example because a task kills it at once."""
 
     def __init__(self, cluster: Any, wanted: int) -> None:
         self.cluster, self.wanted = cluster, wanted

@@ -1,4 +1,4 @@
-"""What can go wrong, as types: each message names the thing, the value and the remedy.
+"""Types of errors. Each message names the thing, the value and the remedy.
 
 The command line turns an ``InputError`` into exit code 2, an ``AnalysisError`` or a ``DiskFullError`` into 1.
 """

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written beside their place and renamed; HDF5 files of others tried in a child.
+"""Write files completely or not at all, by renaming; test foreign HDF5 files in a child process.
 
 A file that libraries of C read can end the process if it is damaged: HDF5 follows addresses that it finds.  Files that
 fem-mbs writes are in a form of HDF5 whose headers have checksums (`HDF5_FORM`), so that damage is an error; any other

@@ -1,4 +1,4 @@
-"""New HDF5 files whose writing may fail at any moment: the library never sees it.
+"""Write HDF5 files through a stream that hides write errors from the library and reports them afterwards.
 
 Once a write fails, on a full disk say, HDF5 cannot close the file any more: it tries again with every object that is
 given back and may end the process by a segmentation fault.  So it writes through a Python file (`_Sink`) that notes the
@@ -23,7 +23,7 @@ __all__ = ["create_hdf5"]
 
 
 class _Sink(io.RawIOBase):
-    """A file for HDF5 whose methods never fail; `error` is the first that there was.
+    """A stream for HDF5 whose methods never fail; `error` holds the first error.
 
     After an error nothing is written any more, and what is not in the file reads as zeros, which no checksum of HDF5
     lets pass.

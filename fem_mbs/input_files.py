@@ -1,4 +1,4 @@
-"""The files that a model file names: found, told apart by their contents, and found again from another folder."""
+"""Find the files that a model file names, compute their digests, and adapt their paths to another folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Meshes made here instead of read, and the writer that puts one into a Gmsh file.
+"""Generate meshes, and write a mesh to a Gmsh file.
 
 All generators give two-node cells in one block, the cell set ``all`` and node sets for their ends, so that their sets
 are used like those of a file.  Wrong arguments raise MeshError.

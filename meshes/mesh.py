@@ -1,4 +1,4 @@
-"""The mesh as the model builder sees it: points, line, plane and solid cells, and named sets, checked once when made.
+"""The mesh for the model builder: points, line, plane and solid cells, and named sets, checked at creation.
 
 Set names.  A set of points (a Gmsh point group) lives in ``node_sets``, a set of cells (a line, surface or volume
 group) in ``cell_sets``, a set of faces of solids or edges of plane cells in ``facet_sets``; the nodes of a cell or

@@ -137,7 +137,7 @@ def principal_root(options: dict, wh: float) -> complex:
 
 
 def pendulum(t: float) -> dict[str, np.ndarray]:
-    """Place, velocity of the mass centre and force of the body on the pin at time t."""
+    """Return position, velocity of the mass centre and force of the body on the pin at time t."""
     from scipy.integrate import solve_ivp
 
     J = INERTIA + MASS * ARM**2
@@ -183,7 +183,7 @@ def reference() -> dict:
 
 
 def slope(sizes, errors) -> float:
-    """Order between the two smallest steps."""
+    """Return the order between the two smallest steps."""
     return float(np.log(errors[-2] / errors[-1]) / np.log(sizes[-2] / sizes[-1]))
 
 
@@ -274,7 +274,8 @@ def _orders(f: Findings) -> None:
 
 
 def _stiff(f: Findings) -> None:
-    """Bathe's pendulum, unstretched at the start, at h = 0.1 s, nearly 30 times the period of its axial vibration."""
+    """Run Bathe's pendulum, unstretched at the start, at h = 0.1 s, nearly 30 times the period of its axial
+    vibration."""
     kinetic = 0.5 * bathe.MASS * bathe.SPEED**2
     curves = []
     some = {"generalised-alpha, rho_inf = 0.5": ({"rule": "generalised-alpha", "rho_inf": 0.5}, 2)}
@@ -312,7 +313,7 @@ def _stiff(f: Findings) -> None:
 
 
 def _drift(f: Findings) -> None:
-    """The free asymmetric body: the explicit rule against the mid-point rule."""
+    """Compare the free asymmetric body: the explicit rule against the mid-point rule."""
     duration, sizes = 10.0, (0.02, 0.01, 0.005, 0.0025)
     known = free_body.tumbling(duration)
     curves = []

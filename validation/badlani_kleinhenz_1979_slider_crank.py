@@ -70,8 +70,8 @@ def build(angles, along: bool = False, elements: int = 8, turns: int = 2, steps:
 
 # --- the pinned beam -------------------------------------------------------------------------------------------------
 def rigid_mechanism(angle: float, s: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """In the rigid mechanism: the tangent of the rod's slope, the axial force N (n,) [N] at distances s (n,) from the
-    crank pin, positive if it stretches, and the accelerations (n,) across the rod."""
+    """Return for the rigid mechanism the tangent of the rod's slope, the axial force N (n,) [N] at distances s (n,)
+    from the crank pin, positive if it stretches, and the accelerations (n,) across the rod."""
     pin = -CRANK * SPEED**2 * np.array([np.cos(angle), np.sin(angle)])
     sine = CRANK * np.sin(angle) / ROD
     cosine = np.sqrt(1.0 - sine**2)

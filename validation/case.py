@@ -126,7 +126,7 @@ class Findings:
         self.figures.append(Figure(title, list(curves), x, y, caption, scale, equal))
 
     def energy_figure(self, steps: Mapping[str, Any], caption: str = "", after: float = 0.0) -> None:
-        """The energy error |closing error| / scale against time, one curve per run, on a logarithmic ordinate."""
+        """Draw the energy error |closing error| / scale against time, one curve per run, on a logarithmic ordinate."""
         curves = [
             Curve(step.time, np.maximum(np.abs(_closing(step, after)) / energy_scale(step, after), 1e-17), label)
             for label, step in steps.items()
@@ -141,7 +141,7 @@ def total_energy(step) -> np.ndarray:
 
 
 def energy_scale(step, after: float = 0.0) -> float:
-    """What energy errors are measured against: the range of the total energy, at least the largest kinetic energy."""
+    """Return the scale of energy errors: the range of the total energy, at least the largest kinetic energy."""
     rows = step.time >= after - 1e-9
     return max(float(np.ptp(total_energy(step)[rows])), float(step.ledger("kinetic")[rows].max()))
 
@@ -186,8 +186,8 @@ def interpolated_extreme(t: np.ndarray, u: np.ndarray, best: Callable = np.argmi
 
 
 def extrapolated(values, ratio: float) -> np.ndarray:
-    """What values (m, ...) of m meshes tend to, each ``ratio`` times as fine as the one before: Romberg's scheme, which
-    takes out errors in h^2, h^4 ... up to h^(2 m - 2)."""
+    """Return the limit of values (m, ...) of m meshes, each ``ratio`` times as fine as the one before: Romberg's
+    scheme, which takes out errors in h^2, h^4 ... up to h^(2 m - 2)."""
     rows = list(np.asarray(values, float))
     power = 1.0
     while len(rows) > 1:
@@ -197,7 +197,7 @@ def extrapolated(values, ratio: float) -> np.ndarray:
 
 
 def good_pairs(f: Findings, case: str, label: str, *summaries: Mapping) -> None:
-    """Rows on the worst residual and bi-orthogonality of the pairs of steps of complex modes."""
+    """Add rows on the worst residual and bi-orthogonality of the pairs of steps of complex modes."""
     f.zero(
         case, f"largest residual of a pair, {label}", max(max(s["residuals"]) for s in summaries), 1e-8,
         "demanded of every pair",

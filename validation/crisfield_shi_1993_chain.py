@@ -40,7 +40,7 @@ def build(h: float, duration: float, **options) -> Model:
 
 
 def reference() -> dict:
-    """Turn in 20 s at h = 0.1 and per step at h = 2 [rad]; largest error of the left end at h = 0.1 [cm]."""
+    """Return the turn in 20 s at h = 0.1 and per step at h = 2 [rad]; largest error of the left end at h = 0.1 [cm]."""
     return {"turn in 20 s": 400.0 * np.arctan(0.05), "turn per step": 0.5 * np.pi, "error of the left end": 3.0}
 
 

@@ -53,7 +53,7 @@ def reference() -> dict:
 
 
 def order(r: np.ndarray) -> float:
-    """Order p of r_k+1 = C r_k^p from the last three consecutive residuals that are above round-off."""
+    """Return the order p of r_k+1 = C r_k^p from the last three consecutive residuals that are above round-off."""
     for a, b, c in zip(r[-3::-1], r[-2:0:-1], r[:1:-1], strict=True):
         if a < 0.3 and c > 1e-11:
             return float(np.log(c / b) / np.log(b / a))

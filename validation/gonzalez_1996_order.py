@@ -88,7 +88,7 @@ def reference() -> dict:
 
 
 def slope(sizes, errors) -> float:
-    """Order between the two smallest steps."""
+    """Return the order between the two smallest steps."""
     return float(np.log(errors[-2] / errors[-1]) / np.log(sizes[-2] / sizes[-1]))
 
 

@@ -58,14 +58,14 @@ def build(n: int = 2, dimension: int = 3, h: float = 0.01, duration: float = 10.
 
 
 def reference(n: int = 2) -> dict:
-    """Time of a whole turn [s], rank of the constraints in space."""
+    """Return the time of a whole turn [s], rank of the constraints in space."""
     inertia, weight = (n + 1) / 3.0 + n, GRAVITY * ((n + 1) / 2.0 + n)
     half, _ = quad(lambda a: 1.0 / np.sqrt(1.0 + 2.0 * weight / inertia * (1.0 - np.cos(a))), 0.0, np.pi, epsabs=1e-13)
     return {"turn": 2.0 * half, "rank": 5 * (3 * n + 1) - 3 * n}
 
 
 def turn(solution) -> float:
-    """Time after which the legs are upright again, by the cubic through four rows."""
+    """Return the time after which the legs are upright again, by the cubic through four rows."""
     t, B0 = solution.steps[0].time, solution.sensor("B0")
     angle = np.unwrap(np.arctan2(B0[:, 0], B0[:, 1])) - 2.0 * np.pi
     k = np.flatnonzero((angle[:-1] < 0.0) & (angle[1:] >= 0.0))[0]

@@ -63,7 +63,7 @@ class _Frame:
         self.cells.setdefault(name, []).extend(zip(at, at[1:], strict=False))
 
     def tube(self, name: str, radius: float, heights) -> None:
-        """Rings, uprights and diagonals."""
+        """Add rings, uprights and diagonals."""
         rings = [_ring(radius, z) for z in heights]
         for k, ring in enumerate(rings):
             for i in range(SIDES):
@@ -130,8 +130,8 @@ def build(factors: dict | None = None) -> Model:
     mesh = Mesh(np.array(frame.points), [("line2", cells)], {"ground": np.array(ground)}, sets)
     model.mesh("unit", mesh)
     for name in (*BODY, *LEGS):
-        stuff, diameter, thickness = MADE_OF[name]
-        of = model.materials[stuff]
+        material, diameter, thickness = MADE_OF[name]
+        of = model.materials[material]
         scale = {kind: (factors or {}).get((kind, name), 1.0) for kind in ("density", "modulus")}
         model.material(name, E=of.E * scale["modulus"], nu=of.nu, density=of.density * scale["density"])
         model.section(name, "tube", outer_diameter=diameter, thickness=thickness)
@@ -229,7 +229,7 @@ def _sensitivities(f: Findings, case: str, baseline) -> None:
 
 
 def _lowered(f: Findings, case: str, baseline, mode: int, required: float) -> None:
-    """Mode 10 to the required frequency by one parameter, and by two."""
+    """Bring mode 10 to the required frequency by one parameter, and by two."""
     names = ("density:chopping mechanism", "modulus:inner tube")
     study = Modification(baseline, names)
     slope = study.sensitivities()[0, mode - 1]

@@ -67,7 +67,7 @@ def build(h: float = 0.01, duration: float = 5.2, side: float = 0.0, elements: i
 
 
 def reference() -> dict:
-    """By section: period [s], acceleration of the joints at rest [rad/s2], P3 at 1 s and 2 s [m]."""
+    """Return by section: period [s], acceleration of the joints at rest [rad/s2], P3 at 1 s and 2 s [m]."""
     return {
         "thin rods": {
             "period": 4.98630861,

@@ -63,7 +63,7 @@ def build(pairs: int = 4, strains: str = "generalised", h: float = 0.005, durati
 
 
 def motion(solution) -> tuple[np.ndarray, ...]:
-    """Time, lateral and vertical displacement of the tip's centroid and its twist in the frame of the shaft."""
+    """Return time, lateral and vertical displacement of the tip's centroid and its twist in the frame of the shaft."""
     t, x, arm = solution.steps[0].time, solution.sensor("tip"), solution.sensor("arm")
     w = 2.0 * np.pi / TIME
     psi = np.where(

@@ -94,7 +94,7 @@ def angle(t: np.ndarray, rate: float) -> np.ndarray:
 
 
 def tip(solution, data: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Time, and the displacement of the tip along and across the turning axis of the shaft (n,) [m]."""
+    """Return time, and the displacement of the tip along and across the turning axis of the shaft (n,) [m]."""
     t, x = solution.steps[0].time, solution.sensor("tip")
     psi = angle(t, DATA[data]["rate"])
     c, s = np.cos(psi), np.sin(psi)

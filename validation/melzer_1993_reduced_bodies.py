@@ -126,7 +126,7 @@ LINKS = {"crank": (np.zeros(3), BALL), "rod": (BALL, FORK)}
 
 
 def _add_link(m: Model, name: str, elements: int) -> None:
-    """A link of 1.1e5 N m^2 and .69 kg/m as a co-rotational beam."""
+    """Add a link of 1.1e5 N m^2 and .69 kg/m as a co-rotational beam."""
     if "link" not in m.sections:
         m.section("link", "stiffness", EA=2e6, GJ=8e4, EIy=1.1e5, EIz=1.1e5, rhoA=0.69, rhoIy=0.02, rhoIz=0.02)
     m.line(name, *LINKS[name], elements)
@@ -134,7 +134,7 @@ def _add_link(m: Model, name: str, elements: int) -> None:
 
 
 def _links(m: Model, reduced: bool, elements: int = 6) -> None:
-    """Crank and rod."""
+    """Add crank and rod."""
     for name in LINKS:
         if not reduced:
             _add_link(m, name, elements)

@@ -102,7 +102,7 @@ def check(f: Findings) -> None:
 
 
 def _files(f: Findings) -> None:
-    """A part comes back from its files."""
+    """Check that a part read from its files is unchanged."""
     part = reduce_part(beam(4), {"root": "beam:start", "tip": "beam:end"}, modes=4, stiffening="root", accuracy=0)
     with tempfile.TemporaryDirectory() as folder:
         first, second = Path(folder) / "a.SID_FEM", Path(folder) / "b.h5"
@@ -132,7 +132,8 @@ def _table(f: Findings) -> None:
 
 
 def _turning(f: Findings) -> None:
-    """Lowest frequencies of the clamped beam against the speed: of the data, and of the model in the turning frame."""
+    """Compare the lowest frequencies of the clamped beam against the speed: of the data, and of the model in the
+    turning frame."""
     part = reduce_part(beam(), {"root": "beam:start", "tip": "beam:end"}, modes=12, stiffening="root", accuracy=0)
     data = body_data(part, "root", 12)
     speeds = np.linspace(0.0, 12.0, 25)

@@ -116,7 +116,7 @@ def check(f: Findings) -> None:
 
 
 def _shapes(f: Findings) -> None:
-    """The beam every 1.25 s, from the frames of a run."""
+    """Draw the beam every 1.25 s, from the frames of a run."""
     model = build("soft", 0.01, 10.0, frames=8)
     step = solve(model).steps[0]
     shapes = model.positions + step.frames["displacement"][:, :, :2]

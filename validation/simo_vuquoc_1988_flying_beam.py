@@ -122,7 +122,7 @@ def check(f: Findings) -> None:
 
 
 def _objectivity(f: Findings) -> None:
-    """The same problem turned by a random rotation, step by step."""
+    """Run the same problem turned by a random rotation, step by step."""
     turn = Rotation.random(random_state=5)
     for strains, mass in VARIANTS:
         plain, turned = (solve(build(strains, mass, 0.1, 10.0, turn=t)).sensor("upper end") for t in (None, turn))

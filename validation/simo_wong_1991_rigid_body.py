@@ -58,7 +58,7 @@ def build_plane(h: float, turns: int, steps: int) -> Model:
 
 
 def flip_time() -> float:
-    """Time between two zeros of W2 [s]."""
+    """Return the time between two zeros of W2 [s]."""
     from scipy.special import ellipk
 
     J1, J2, J3 = INERTIA

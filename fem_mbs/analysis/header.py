@@ -1,4 +1,4 @@
-"""What a results folder says of the model behind it: names, blocks, supports, joints; and what tells models apart."""
+"""Describe the model in a results header: names, blocks, supports, joints; and compute its fingerprint."""
 
 from __future__ import annotations
 

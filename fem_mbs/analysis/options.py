@@ -1,4 +1,4 @@
-"""Options of the steps of a run: their names, defaults and what is asked of them."""
+"""Options of the steps of a run: their names, defaults and checks."""
 
 from __future__ import annotations
 

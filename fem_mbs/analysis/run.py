@@ -1,4 +1,4 @@
-"""Run a model's steps: statics and transients one after the other, into memory or into a results folder."""
+"""Run the steps of a model one after the other, into memory or into a results folder."""
 
 from __future__ import annotations
 

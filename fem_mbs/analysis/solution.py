@@ -1,4 +1,4 @@
-"""What a run hands on as it goes, and results that stay in memory."""
+"""Progress reports of a run, and results in memory."""
 
 from __future__ import annotations
 

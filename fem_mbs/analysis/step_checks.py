@@ -1,4 +1,4 @@
-"""What can be said against the steps of a run before the first of them is made: names and values that they need.
+"""Check all steps of a run before the first one: names and values that they need.
 
 A run of many hours must not end with a word that is misspelt in its last step, so `run` and `fem-mbs check` both look
 here.  Every step is asked what it would ask itself when its turn comes, with what is known of the time it begins at.

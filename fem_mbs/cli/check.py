@@ -173,19 +173,19 @@ def _counted(n: int, what: str) -> str:
 
 def _section_numbers(model: Any, material: str | None, sections: list[str], kind: str, length: float) -> Iterator[str]:
     """Yield stiffnesses of a part's section, both ends of a tapered one, and its mass."""
-    stuff = model.materials[material] if material is not None else None
+    material_data = model.materials[material] if material is not None else None
     found = [model.sections[name] for name in sections]
     if kind == "beam" and model.dimension == 3:
         from fem_mbs.properties.beams import SectionLine
 
-        ends = [section.properties(stuff) for section in found]
+        ends = [section.properties(material_data) for section in found]
         for i, name, unit in ((0, "EA", "N"), (3, "GJ", "N m^2"), (4, "EIy", "N m^2"), (5, "EIz", "N m^2")):
             yield f"{name} = {' - '.join(f'{end.stiffness[i, i]:.4g}' for end in ends)} {unit}"
-        line = SectionLine(found[0], found[-1], stuff)
+        line = SectionLine(found[0], found[-1], material_data)
         density = np.mean(line.at((np.arange(200) + 0.5) / 200).rhoA)
         yield f"mass {density * length:.4g} kg"
         return
-    values = found[0].stiffness(stuff)
+    values = found[0].stiffness(material_data)
     yield f"EA = {values.EA:.4g} N"
     if kind == "beam":
         yield f"EI = {values.EIz:.4g} N m^2"

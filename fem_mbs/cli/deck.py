@@ -86,8 +86,8 @@ def explain_file(path: Path, strict: bool = False) -> list[str]:
     for group in conv.groups:
         how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.kind
         section = group.section
-        stuff = section.material or getattr(section, "shape", "")
-        lines.append(f"{group.name}: {len(group.ids)} elements {group.type} ({how}), {stuff}")
+        made_of = section.material or getattr(section, "shape", "")
+        lines.append(f"{group.name}: {len(group.ids)} elements {group.type} ({how}), {made_of}")
     points = ("mass", "rotary inertia", "spring", "dashpot")
     lines += [f"{len(b.ids)} elements {b.type} ({b.family})" for b in deck.blocks if b.family in points]
     counts = {

@@ -192,8 +192,8 @@ def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
     if any(conv.is_nonlinear(s) and s.procedure in ("STATIC", "DYNAMIC") for s in conv.deck.steps):
         conv.note(f"{where}: the MPC {mpc.kind} holds for small rotations only")
     origin = x[nodes[0]]
-    ways = x[nodes[1:base]] - origin
-    _, size, vt = np.linalg.svd(ways)
+    arms = x[nodes[1:base]] - origin
+    _, size, vt = np.linalg.svd(arms)
     if not size[-1] > _ON * size[0] or size[0] == 0.0:
         what = ("point", "line")[base - 2]
         raise ModelError(f"{where}: the first {base} nodes of the MPC {mpc.kind} lie on one {what}")
@@ -206,7 +206,7 @@ def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
                 f"{where}: node {conv.deck.node_ids[p]} of the MPC {mpc.kind} does not lie on the {what} of the first "
                 f"{base} nodes"
             )
-        share = np.linalg.lstsq(ways.T, arm, rcond=None)[0]
+        share = np.linalg.lstsq(arms.T, arm, rcond=None)[0]
         others, weights = nodes[:base], np.concatenate(([1.0 - share.sum()], share))
         taken: list[int] = []
         # reduced so that every equation has a dof of this node for its own

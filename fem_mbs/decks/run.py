@@ -107,7 +107,7 @@ def strictly(converted: Converted, strict: bool = True) -> None:
 
 
 def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exception:
-    """Return a loose model in a linear step is bad input; what is bad input has a place."""
+    """Convert the error of an unconstrained model in a linear step to an input error with file and line."""
     if isinstance(error, AnalysisError) and "loose" not in str(error):
         return error
     return _with_place(converted.deck, error)

@@ -1,4 +1,4 @@
-"""What all parts of the model builder share: names and places, materials, sections, functions, meshes, points."""
+"""Common part of the model builder: names and places, materials, sections, functions, meshes, points."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class InitialSpeed:
 
 @dataclass(frozen=True)
 class Event:
-    """A sensor passes a value in a transient: in which direction, what then happens, and to which loads or drivers."""
+    """An event of a transient: sensor, value, direction, action, and the affected loads or drivers."""
 
     name: str
     sensor: str
@@ -79,8 +79,8 @@ class Event:
 
 @dataclass(frozen=True)
 class Component:
-    """Groups of elements that are a component of the model; how many elastic modes of it are kept, or up to which
-    frequency [Hz], None: what the analysis says."""
+    """Groups of elements of one component of the model; number of elastic modes to keep, or up to which frequency [Hz],
+    None: what the analysis says."""
 
     name: str
     groups: tuple[str, ...]
@@ -93,20 +93,20 @@ _LOOK_ONLY = ("Sensor", "Initial", "Assembly", "Step", "Rotor", "Model", "Reduct
 
 
 def remembered(method):
-    """Record a call of the builder that creates a group of elements in `ModelBase._said`: modifications repeat it with
-    other sections (`fem_mbs.model.components.made_again`)."""
+    """Record a call of the builder that creates a group of elements in `ModelBase._builder_calls`; modifications repeat
+    it with other sections (`fem_mbs.model.components.made_again`)."""
 
     @wraps(method)
     def call(self, name, *args, **options):
         method(self, name, *args, **options)
-        self._said[name] = (method.__name__, args, options)
+        self._builder_calls[name] = (method.__name__, args, options)
 
     return call
 
 
 @dataclass(frozen=True)
 class Assembling:
-    """The wish that joints be closed before the first step, by the least change; ``hold``: places that stay."""
+    """Request to close joints before the first step by the least change; ``hold``: places that stay."""
 
     hold: tuple[Any, ...] = ()
 
@@ -167,7 +167,7 @@ class _Names(Sequence):
 
 
 class ModelBase:
-    """Names, places and what they stand for; see `fem_mbs.model.model.Model`."""
+    """Names and places of the model builder; see `fem_mbs.model.model.Model`."""
 
     def __init__(
         self, dimension: int = 3, title: str = "", gravity: Sequence[float] | None = None, elimination: bool = True,
@@ -217,18 +217,18 @@ class ModelBase:
         self._scalars: list[str] = []  # names of coordinates that belong to no node
         self._ways: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
-        self._said: dict[str, tuple[str, tuple, dict[str, Any]]] = {}  # group: the call that made it
+        self._builder_calls: dict[str, tuple[str, tuple, dict[str, Any]]] = {}  # group: the call that made it
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
         self._spare: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for other processes, without calls that hold users' functions (of orientations)."""
-        said = {
+        kept = {
             name: (method, args, options)
-            for name, (method, args, options) in self._said.items()
+            for name, (method, args, options) in self._builder_calls.items()
             if not any(callable(v) for v in (*args, *options.values()))
         }
-        return {**self.__dict__, "_said": said}
+        return {**self.__dict__, "_builder_calls": kept}
 
     # --- names and places ------------------------------------------------------------------------------------------
     @property

@@ -1,4 +1,4 @@
-"""Beams of the model builder: in the plane, and in space with all that a section and its place can be."""
+"""Beams of the model builder: in the plane, and in space with general sections, offsets and twist."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def director_columns(M: np.ndarray) -> dict[str, np.ndarray]:
 
 @dataclass
 class _Beam:
-    """One call of `Beams.beams`: what was said, and what follows from it for the ``n`` elements."""
+    """One call of `Beams.beams`: its arguments, and the derived data of the ``n`` elements."""
 
     name: str
     owner: str
@@ -67,8 +67,8 @@ class Beams(ModelBase):
 
     def _stiffness(self, owner: str, material: str | None, section: str, needs: str):
         cross = self._find("section", section, self.sections, owner)
-        stuff = self._plain_material(owner, material) if material is not None else None
-        return cross.stiffness(stuff, needs)
+        material_data = self._plain_material(owner, material) if material is not None else None
+        return cross.stiffness(material_data, needs)
 
     @remembered
     def beams(
@@ -206,7 +206,7 @@ class Beams(ModelBase):
         return result
 
     def _release(self, beam: _Beam, first: int, last: int, triads=None) -> None:
-        """Give released ends of the line nodes of their own, and the joints that leave them the rest.
+        """Give released ends separate nodes, and join these by the remaining constraints.
 
         ``triads`` (2, 3, 3): section's axes at the start and the end of the line, in columns.
         """
@@ -308,8 +308,8 @@ class Beams(ModelBase):
         if len(names) not in (1, 2):
             raise ModelError(f"{owner}: section = {section!r} must be a name or [start, end]")
         found = [self._find("section", n, self.sections, owner) for n in names]
-        stuff = self._plain_material(owner, material) if material is not None else None
-        return B.SectionLine(found[0], found[-1], stuff, bool(shear))
+        material_data = self._plain_material(owner, material) if material is not None else None
+        return B.SectionLine(found[0], found[-1], material_data, bool(shear))
 
     def _space_beams(self, beam: _Beam, line: B.SectionLine, places: dict) -> None:
         owner, cells = beam.owner, beam.cells

@@ -1,4 +1,4 @@
-"""Values that a run is expected to give, compared with its sensors when it has ended.
+"""Expected values of a run, compared with its sensors at the end.
 
 check = Check("first maximum", "deflection", reference=0.00976, tolerance=2e-5, quantity="first maximum")
 outcome = check.evaluate(t, values)
@@ -87,7 +87,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a check found; ``measured`` is None if the series has no such value."""
+    """Outcome of a check; ``measured`` is None if the series has no such value."""
 
     case: str
     sensor: str

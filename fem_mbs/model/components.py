@@ -1,4 +1,4 @@
-"""Components of the model builder: named sets of groups, and groups made again with other sections."""
+"""Components of the model builder: named sets of groups, and groups rebuilt with other sections."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class Components(ModelBase):
 def group_call(model: ModelBase, group: str) -> dict:
     """Return ``section`` (list of names) and ``material`` of the call that created a group of beams or trusses; empty
     for other groups."""
-    if group not in model._said:
+    if group not in model._builder_calls:
         return {}
-    _, args, options = model._said[group]
+    _, args, options = model._builder_calls[group]
     said = {**dict(zip(("on", "section", "material"), args, strict=False)), **options}
     sections = [said["section"]] if isinstance(said["section"], str) else list(dict.fromkeys(said["section"]))
     return {"sections": sections, "material": said.get("material")}
@@ -72,11 +72,11 @@ def made_again(model: ModelBase, group: str, sections: Mapping[str, Section]) ->
     Raises:
         ModelError: of the call.
     """
-    method, args, options = model._said[group]
+    method, args, options = model._builder_calls[group]
     other = copy(model)
     other.sections = {**model.sections, **sections}
     # what the call adds goes to lists and tables of its own
-    other._blocks, other._labels, other.groups, other._said = [], set(), {}, {}
+    other._blocks, other._labels, other.groups, other._builder_calls = [], set(), {}, {}
     other._x, other._first, other._welded_rotation = list(model._x), list(model._first), list(model._welded_rotation)
     other._names = copy(model._names)
     other._names.parts = list(model._names.parts)

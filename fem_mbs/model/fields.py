@@ -1,4 +1,4 @@
-"""Which values of solid and plane parts the results hold."""
+"""Select the values of solid and plane parts that results hold."""
 
 from __future__ import annotations
 

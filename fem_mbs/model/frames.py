@@ -1,4 +1,4 @@
-"""Frames that turn or shake: centrifugal loads, and supports that move together."""
+"""Moving frames: centrifugal loads, and base excitation of supports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model builder: what an engineer says of a machine, in the calls that the model file makes too.
+"""The model builder: calls that describe a machine. The model file makes the same calls.
 
 Everything is named; a place is the name of a body, of a node, of a mesh's set ("rod:left") or "ground".  Positions are
 those of the start; a joint or load point is given in global coordinates of the start and travels with its body.
@@ -39,10 +39,8 @@ __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", 
 
 @dataclass
 class CompiledModel:
-    """A model ready to run: arrays for the solvers, time functions, and sensors bound to them.
-
-    ``merged_joints`` are those whose nodes share their unknowns, with one of the nodes.
-    """
+    """A compiled model: arrays for the solvers, time functions and sensors. ``merged_joints`` holds name and one
+    node of each joint that is modelled by shared unknowns of its nodes."""
 
     model: Model
     system: Compiled

@@ -1,4 +1,4 @@
-"""Reduced parts in the model builder: bodies that deform in few shapes and move with the mechanism.
+"""Reduced parts in the model builder: flexible bodies with a few shapes in large motion.
 
 A free reduced part p (`fem_mbs.parts.part.ReducedPart`) is cut into the motion of a frame and a deformation in it,
 p = rigid + S q.  The shapes S are free vibration modes of the reduced part (mean axes: deformations carry no momentum),
@@ -289,7 +289,7 @@ class ReducedParts(ModelBase):
         return shapes[:, kept], squares[kept]
 
     def _tell_of_rigid_damping(self, owner: str, part: ReducedPart) -> None:
-        """Warn where the damping matrix of a part resists its rigid-body motions, which only its shapes inherit."""
+        """Warn if the damping matrix of a part resists its rigid-body motions: only the part on its shapes is used."""
         if part.damping is None or not part.rigid.shape[1]:
             return
         loss = np.einsum("ni,nm,mi->i", part.rigid, part.damping, part.rigid)
@@ -371,7 +371,7 @@ class ReducedParts(ModelBase):
         return node
 
     def _second_order(self, name: str, body: ReducedPart, interface: Interface) -> None:
-        """Give the place of an interface its displacements of second order."""
+        """Add the second-order displacements of an interface."""
         label = f"{name}:{interface.name}"
         found = [(a, body.stiffening.get(f"{interface.name}.{c}")) for a, c in enumerate("xyz"[: self.dimension])]
         rows = [np.concatenate(((a,), K.ravel())) for a, K in found if K is not None]

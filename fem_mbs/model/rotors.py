@@ -1,4 +1,4 @@
-"""Rotors of the model builder: what turns steadily about which axis, and discs."""
+"""Rotors of the model builder: parts in steady rotation, their axes, and discs."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def across(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Rotor:
-    """What turns steadily: ``axis`` (3,) of length 1, in the plane (0, 0, 1); ``point`` (dimension,) of the axis at the
-    start [m]; ``nodes`` (k,) that turn."""
+    """Parts in steady rotation: ``axis`` (3,) of length 1, in the plane (0, 0, 1); ``point`` (dimension,) of the axis
+    at the start [m]; ``nodes`` (k,) that turn."""
 
     name: str
     axis: np.ndarray
@@ -36,7 +36,7 @@ class Rotor:
 
     @property
     def owner(self) -> str:
-        """How messages call it."""
+        """Name in messages."""
         return f'Rotor "{self.name}"'
 
     @property
@@ -199,7 +199,7 @@ class Rotors(ModelBase):
         return found.tolist()
 
     def _matrices(self, value, k: int, table: bool, owner: str, key: str) -> np.ndarray:
-        """Return matrices (k, 2, 2) of what may be said of them."""
+        """Return matrices (k, 2, 2) from a number, two numbers, four numbers or matrices, one or k of each."""
         if value is None:
             return np.zeros((k, 2, 2))
         try:

@@ -1,4 +1,4 @@
-"""Named sensors: what a user wants to see against time, from values that the compiled step records.
+"""Named sensors: quantities over time, computed from values that the compiled step records.
 
 Kinds and their options (places as in `fem_mbs.model.model`):
 
@@ -526,7 +526,7 @@ class _Joint(Sensor):
 
 
 class _Drive(Sensor):
-    """What works on the coordinate of a motion or a driven joint, in the sense of its growth."""
+    """The driving force on the coordinate of a motion or a driven joint, positive with its growth."""
 
     kind, mid_step, required = "drive", True, ("on",)
 

@@ -147,7 +147,7 @@ class Solids(ModelBase):
                 f'{owner}: mass = "incompatible" is that of incompatible modes; use element = "incompatible", or '
                 'mass = "consistent"'
             )
-        stuff = solid_material_of(self._find("material", material, {**self.materials, **self.solid_materials}, owner))
+        chosen = solid_material_of(self._find("material", material, {**self.materials, **self.solid_materials}, owner))
         damping = self._number(damping, owner, "damping", 0.0)
         mass_damping = self._number(mass_damping, owner, "mass_damping", 0.0)
         runs = self._runs(owner, on, dimension)
@@ -178,7 +178,7 @@ class Solids(ModelBase):
                 at += len(cells)
             group = SolidGroup(
                 name=label, part=name, kind=kind, rule="", type="", nodes=np.concatenate(nodes), places=places,
-                ids=np.concatenate(ids), material=stuff, state=state, thickness=thick[where],
+                ids=np.concatenate(ids), material=chosen, state=state, thickness=thick[where],
                 axes=axes[where] if axes is not None and axes.ndim == 3 else axes,
             )  # fmt: skip
             group.type = _variant(family, kind, element) or _variant(family, kind, "standard")
@@ -192,8 +192,8 @@ class Solids(ModelBase):
         X = self.positions[group.nodes]
         meshes = " and ".join(dict.fromkeys(f'"{place[0]}"' for place in group.places))
         shapes.check_cells(group.kind, X, f"{owner}, mesh {meshes}", group.ids, group.rule, axisymmetric=ring)
-        stuff = group.material
-        C = stuff.stiffness if group.axes is None else solid_material.turned(stuff.stiffness, _columns(group.axes))
+        chosen = group.material
+        C = chosen.stiffness if group.axes is None else solid_material.turned(chosen.stiffness, _columns(group.axes))
         if group.state:
             try:
                 C = solid_material.plane(C, group.state)
@@ -213,11 +213,11 @@ class Solids(ModelBase):
         else:
             par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring, points)
         group.volume = par[:, solid_mass.MASS].copy()
-        group.mass = group.volume * stuff.density
-        if stuff.density > 0.0:
+        group.mass = group.volume * chosen.density
+        if chosen.density > 0.0:
             last = solid_condensed.INSIDE if form == "condensed" else None  # (what follows are no masses)
-            par[:, solid_mass.MASS] *= stuff.density
-            par[:, solid_mass.FIRST : last] *= stuff.density
+            par[:, solid_mass.MASS] *= chosen.density
+            par[:, solid_mass.FIRST : last] *= chosen.density
             self._put(group.name, f"{family}_{form}_{group.kind}", group.nodes, par)
         self.solid_groups[group.name] = group
         self.groups[group.name] = group.nodes

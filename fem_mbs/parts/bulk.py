@@ -1,4 +1,4 @@
-"""Entries of Nastran bulk data: small, large and free field, continuations, and numbers as they stand there."""
+"""Read entries of Nastran bulk data: small, large and free field, continuations, and Nastran's number forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reduced parts as folders of Matrix Market files: every matrix a text file that all numerical tools read.
+"""Write and read reduced parts as folders of Matrix Market files, one text file per matrix.
 
 part.json names the part, its interfaces and what else is no matrix, with the shape and the SHA-256 digest of every
 file; it is written last, so that a folder with one is whole.  K.mtx, M.mtx, D.mtx, boundary.mtx, rigid.mtx,

@@ -1,4 +1,4 @@
-"""Fields of the whole mesh from the coordinates of a reduced part: displacements, rotations, stresses, where they peak.
+"""Recover fields of the whole mesh from the coordinates of a reduced part: displacements, rotations, stresses, peaks.
 
 Everything is linear in p but the von Mises stress, so a field over time is a product of matrices; peaks are sought in
 blocks of instants, so that a long motion of a large mesh needs no more memory than a short one.

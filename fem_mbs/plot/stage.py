@@ -227,24 +227,24 @@ class Stage:
         if not scene.complex or not len(chosen):
             return
         chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, _MOST_ORBITS).round().astype(int))]
-        ways = scene.orbits(frame, chosen, np.linspace(0.0, 1.78 * np.pi, 49))
-        size = np.ptp(ways, axis=1).max(axis=1)
-        ways = ways[size > 0.02 * size.max(initial=0.0)]
-        if len(ways):
-            self._lines(_pairs(ways), colors=[_ORBIT], linewidths=0.9, zorder=2.5)
-            self._marks(ways[:, 0], "o", 3.0, color=_ORBIT, zorder=6)
+        orbits = scene.orbits(frame, chosen, np.linspace(0.0, 1.78 * np.pi, 49))
+        size = np.ptp(orbits, axis=1).max(axis=1)
+        orbits = orbits[size > 0.02 * size.max(initial=0.0)]
+        if len(orbits):
+            self._lines(_pairs(orbits), colors=[_ORBIT], linewidths=0.9, zorder=2.5)
+            self._marks(orbits[:, 0], "o", 3.0, color=_ORBIT, zorder=6)
 
     def explain_phases(self, later: str, columns: int) -> None:
         """Write a legend of the lines below a figure of complex shapes; `later` is the colour of the second phase."""
         from matplotlib.lines import Line2D
 
-        ways = Line2D(
-            [], [], color=_ORBIT, lw=0.9, marker="o", ms=3.0, markevery=[0], label="ways of nodes, from the dot"
+        orbits = Line2D(
+            [], [], color=_ORBIT, lw=0.9, marker="o", ms=3.0, markevery=[0], label="orbits of nodes, from the dot"
         )
         handles = [
             Line2D([], [], color=_PLAIN, lw=2.4, label="shape"),
             Line2D([], [], color=later, lw=2.4, label="a quarter of a period later"),
-            ways,
+            orbits,
         ]
         self._figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.6)
 

@@ -1,4 +1,4 @@
-"""Stiffness, mass, axes and reference strains of spatial beam elements, from their sections and places.
+"""Compute stiffness, mass, axes and reference strains of spatial beam elements from their sections and positions.
 
 Everything is vectorised over the ``n`` elements of a call. An element has the ends p and q, the unstrained length L and
 the coordinate xi from 0 to 1; its axes are ex along the line, ey and ez of the section. Its six strains have the

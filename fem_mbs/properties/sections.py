@@ -126,7 +126,7 @@ STIFFNESS_NEEDS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class SectionStiffness:
-    """What an element needs of section and material; NaN where it is not known.
+    """Stiffness and mass per length from section and material; NaN where unknown.
 
     EA [N], GAy, GAz (with shear coefficient; infinite: no shear deformation) [N], GJ, EIy, EIz [N m^2], rhoA [kg/m],
     rhoIy, rhoIz, rhoIx [kg m] about the mass centre; rhoIx, about the beam's axis, is rhoIy + rhoIz if not given, as it
@@ -151,7 +151,7 @@ class SectionStiffness:
 
 @dataclass(frozen=True, eq=False)
 class SectionProperties:
-    """What a beam in space needs of one section, or of many (leading axes ``...``), over the axes (ex, ey, ez).
+    """Properties of one section of a spatial beam, or of many (leading axes ``...``), over the axes (ex, ey, ez).
 
     Attributes
     ----------

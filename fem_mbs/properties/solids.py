@@ -1,4 +1,4 @@
-"""Materials of solids, and what the builder remembers of solid and plane parts."""
+"""Materials of solids, and the builder's data of solid and plane parts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SolidMaterial:
 
 @dataclass(eq=False)
 class SolidGroup:
-    """Elements of one type that a part of solids or plane elements has: what loads and results need of them.
+    """Elements of one type in a solid or plane part: the data that loads and results need.
 
     ``part`` is the user's name; ``name`` that of its results, of one kind of cell (the same where the part has only
     one); ``nodes`` (n, k); ``places``: runs of its elements (mesh, block in it, cells of the block, first element of

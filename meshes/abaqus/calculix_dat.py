@@ -1,4 +1,4 @@
-"""Reads CalculiX's printed results (.dat): tables of prints, eigenvalues, buckling factors, participation.
+"""Read CalculiX's printed results (.dat): tables of prints, eigenvalues, buckling factors, participation.
 
 The layout is that of CalculiX 2.x (*NODE PRINT, *EL PRINT, *FREQUENCY, *BUCKLE, *COMPLEX FREQUENCY): a heading, then
 rows of numbers up to the next heading.  Rows begin with the node, the element, or the element and its integration

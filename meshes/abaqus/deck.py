@@ -1,4 +1,5 @@
-"""What an Abaqus or CalculiX deck says, free of any solver: the result of `fem_mbs.meshes.abaqus.reader.read_deck`.
+"""Content of an Abaqus or CalculiX deck, independent of any solver: the result of
+`fem_mbs.meshes.abaqus.reader.read_deck`.
 
 Everything keeps the deck's own numbers and units.  Nodes and elements are named by their ids; sets, faces and ranges
 are resolved to ids, in the order of the deck (which is the order in which CalculiX prints).  Names are upper case
@@ -495,7 +496,7 @@ class Step(_Frozen):
 
 @dataclass(frozen=True)
 class Unused:
-    """Something of the deck that the description does not hold: kind "keyword", "parameter", "element type", "set
+    """An entry of the deck that the description does not hold: kind "keyword", "parameter", "element type", "set
     member", "section", "entry"; name; where (file and line of the first, how many); changes_answer is False for what
     only concerns output or the conduct of the other program."""
 

@@ -1,4 +1,4 @@
-"""Files of a deck: found, checked, included one into the other, and cut into keywords with their data."""
+"""Find, check and include the files of a deck, and split them into keywords with their data."""
 
 from __future__ import annotations
 

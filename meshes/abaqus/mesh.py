@@ -21,7 +21,7 @@ _NAMES = re.compile(rb'[A-CF-Za-cf-z_"$]')  # what stands in names and not in nu
 
 
 class Log:
-    """What was not used, one entry per kind and name."""
+    """Record of unused entries, one per kind and name."""
 
     def __init__(self) -> None:
         self._entries: dict[tuple[str, str], list] = {}

@@ -79,7 +79,7 @@ _KNOWN |= {"ELEMENTFILE": "EL FILE", "ELFILE": "EL FILE", "ELOUTPUT": "ELEMENT O
 
 
 class _Reading:
-    """What the keyword functions fill."""
+    """Data that the keyword functions fill."""
 
     def __init__(self, cards: list[Card]) -> None:
         self.log = Log()

@@ -1,4 +1,4 @@
-"""Steps of a deck: procedures, boundary conditions, loads and what is to be printed."""
+"""Steps of a deck: procedures, boundary conditions, loads and print requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What meshio does not tell about a Gmsh .msh file: numbers, physical groups, and whether the sections are whole.
+"""Read what meshio omits from a Gmsh .msh file: numbers, physical groups; and check that its sections are complete.
 
 meshio 5.3 reads coordinates and connectivity well.  Around them it loses or mangles what users rely on, as seen on
 files that Gmsh 4.15 wrote:

@@ -1,4 +1,4 @@
-"""Mesh files in: Gmsh .msh (2.2 and 4.1, text and binary) and VTU here, others in `meshio_formats` and `exodus`.
+"""Read mesh files: Gmsh .msh (2.2 and 4.1, text and binary) and VTU here, others in `meshio_formats` and `exodus`.
 
 Read are line cells or, on request, all cells that an element type stands on (`fem_mbs.meshes.cells`), the points they
 use, and named sets; everything else the file holds is listed in ``Mesh.skipped``.  Points that neither such a cell nor
@@ -139,7 +139,7 @@ def _read_msh(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
 
 
 def _merged_22(index: GmshIndex, cells: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return format 2.2 repeats a cell for each of its groups: the rows to keep, and for each row its place among them.
+    """Return the rows of cells to keep, and for each row its place among them; format 2.2 repeats a cell per group.
 
     A cell repeated within one group is a second cell (two trusses side by side), and is kept.
     """

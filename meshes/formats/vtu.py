@@ -1,4 +1,4 @@
-"""Cells with fields out, as VTU files for ParaView: XML with the arrays as raw bytes at its end.
+"""Write cells with fields as VTU files for ParaView: XML with the arrays as raw bytes at its end.
 
 Written here and not by meshio, whose 5.3 knows no wedges of 15 nodes; it reads these files.
 """

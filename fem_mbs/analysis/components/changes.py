@@ -1,4 +1,4 @@
-"""What parameters change: elements shared out by the parameters that act on them, their matrices after changes.
+"""Group elements by the parameters that act on them, and compute their matrices after changes.
 
 Where several parameters act on the same elements their effects multiply: density times what a section's dimensions make
 of the mass.  Elements on which none acts are not looked at again.

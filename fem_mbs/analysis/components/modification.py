@@ -1,4 +1,4 @@
-"""Modification of a model by its components: sensitivities, changes forward, and which change gives a frequency.
+"""Modify a model by its components: sensitivities, effect of changes, and the change that gives a frequency.
 
 A parameter r of a component or a group has the value r (1 + alpha); alpha = 0 is the baseline.  With the baseline's
 system modes u_i = T xi_i, xi^T (T^T M T) xi = 1, lambda = w^2 (Hutton & Smith 1993, equations 5 to 14):

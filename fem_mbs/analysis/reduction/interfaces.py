@@ -1,4 +1,4 @@
-"""Interfaces of a part that is to be reduced: their motions x as unknowns, in place of some of the part's own.
+"""Interfaces of a part to be reduced: their motions x replace some of the part's unknowns.
 
     q = S (x, z):  q the unknowns of a linearised model, z those of them that stay
 

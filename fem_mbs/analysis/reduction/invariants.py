@@ -1,4 +1,4 @@
-"""Moments of the mass distribution of a part and of its shapes, which are all that a moving body must know of its mass.
+"""Compute the moments of the mass distribution and shapes of a part, which define the inertia of a moving body.
 
 Every inertia element of the package has a constant matrix of scalar masses over positions x_n and directors d_n,k of
 nodes (`fem_mbs.system.inertia_coordinates`, cells of solids: their nodes): T = 1/2 sum_ij m_ij y_i'.y_j'.  So the

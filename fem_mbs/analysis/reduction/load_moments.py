@@ -1,4 +1,4 @@
-"""What a part's own loads are to a body in motion: sums of forces over 1, the position and the shapes.
+"""Compute the moments of a part's loads for a body in motion: sums of forces over 1, the position and the shapes.
 
 Forces of a load at the state of the reduction are taken from the elements that make them, whatever these are, as nodal
 forces and moments.  Moments of which it is known that forces on directors make them (forces at eccentric points, line

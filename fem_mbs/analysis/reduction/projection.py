@@ -1,4 +1,4 @@
-"""What a reduced part carries beside stiffness and mass: weight, loads, damping, and displacements of all nodes."""
+"""Project weight, loads, damping and nodal displacements of a reduced part."""
 
 from __future__ import annotations
 

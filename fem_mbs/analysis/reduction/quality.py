@@ -1,4 +1,4 @@
-"""How good a reduced part is, and what it weighs: its modes, estimates of their errors, shares of the mass."""
+"""Assess a reduced part: its modes, estimates of their errors, mass, shares of the mass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rigid-body motions of a part that is to be reduced: which of them nothing resists, whether interfaces hold them."""
+"""Find the free rigid-body motions of a part to be reduced, and check that its interfaces hold them."""
 
 from __future__ import annotations
 

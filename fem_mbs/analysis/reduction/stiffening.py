@@ -1,4 +1,4 @@
-"""Geometric stiffness of a reduced part per unit of what loads it in motion: the superposition method.
+"""Compute the geometric stiffness of a reduced part per unit of its loads in motion (superposition method).
 
 Displacements that are linear in the coordinates lose the shortening of second order, and with it the stiffening by
 stresses that inertia and forces raise (a blade in a turning rotor).  These stresses are, to first order, those of the

@@ -365,8 +365,8 @@ def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> str
 # --- critical speeds -------------------------------------------------------------------------------------------------
 @dataclass
 class Critical:
-    """A speed at which an excitation of some order meets a mode; ``direct``: what the eigenproblem in the speed gives,
-    complex with damping, None where there is none; ``branch`` None: on none that was followed."""
+    """A speed at which an excitation of some order meets a mode; ``direct``: the solution of the eigenproblem in the
+    speed, complex with damping, None where there is none; ``branch`` None: on none that was followed."""
 
     speed: float
     order: float

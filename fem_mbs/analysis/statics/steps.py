@@ -183,7 +183,7 @@ def run_static(run, step: Step, options: dict[str, Any], settings: Settings) -> 
 
 
 class _Static:
-    """A static step under way."""
+    """A static step during its run."""
 
     def __init__(self, run, step, options, stepping, loading, mask, weight, start, motions):
         self.run, self.step, self.options, self.stepping, self.loading = run, step, options, stepping, loading

@@ -110,7 +110,7 @@ class RotorRuns:
                 {"eigenvalues": [[float(v.real), float(v.imag)] for v in row], "whirl": sense}
                 for row, sense in zip(p, senses, strict=True)
             ],
-            "critical_speeds": [_said(c) for c in critical],
+            "critical_speeds": [_critical_entry(c) for c in critical],
             "stable": [s.stable for s in found.spectra],
             "largest_residual": max(float(s.residuals.max(initial=0.0)) for s in found.spectra),
             "biorthogonality": max(s.biorthogonality for s in found.spectra),
@@ -168,7 +168,7 @@ def _outside(compiled: CompiledModel, speeds: np.ndarray) -> list[str]:
     return out
 
 
-def _said(c: Critical) -> dict[str, Any]:
+def _critical_entry(c: Critical) -> dict[str, Any]:
     return {
         "speed": c.speed, "branch": c.branch, "whirl": c.whirl, "order": float(c.order),
         "eigenvalue": [float(c.value.real), float(c.value.imag)],

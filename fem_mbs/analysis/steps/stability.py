@@ -1,5 +1,4 @@
-"""Steps that look at small motions about the state that the steps before have left, at rest or moving: complex modes,
-matrices to take away.
+"""Steps on small motions about the current state, at rest or moving: complex modes, export of matrices.
 
 The state is an equilibrium, an instant of a motion (its coefficients are then held), or, with a rotor, the state in
 which that turns steadily.

@@ -1,4 +1,4 @@
-"""Stability over one or two parameters: eigenvalues about a state that is found anew at every point of a grid.
+"""Map stability over one or two parameters: eigenvalues about a state that is recomputed at every point of a grid.
 
 A parameter is the level of loads, the speed of a rotor, or a number of elements as their types name it (stiffness,
 damping, the coefficient of friction).  At a point the steps before are made again with these values, up to the state;
@@ -49,7 +49,7 @@ _KINDS = ("load", "rotor", "element")
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is varied: ``kind`` "load", "rotor" or "element", ``target`` its name (of loads names), ``number`` the
+    """A varied parameter: ``kind`` "load", "rotor" or "element", ``target`` its name (of loads names), ``number`` the
     column of elements, ``relative``: values are factors of what it is; ``values`` (n,), rising; ``name`` and ``unit``
     for figures."""
 

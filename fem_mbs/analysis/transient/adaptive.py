@@ -1,4 +1,4 @@
-"""Steps whose length follows the local error; results stay on an even grid of times.
+"""Adapt the step length to the local error; results stay on an even grid of times.
 
 Every step is made once as a whole and once in two halves.  A third of the difference of the two places estimates the
 local error, which is of third order (that of the decaying rule too, whose velocities are worse); the halves are kept

@@ -1,4 +1,4 @@
-"""Inverse dynamics: the forces and torques with which motions and driven joints make a model move as they say.
+"""Inverse dynamics: the forces and torques of motions and driven joints that produce the prescribed motion.
 
 A transient with every motion of the mechanism prescribed is one: the multipliers of the drivers are their forces, and
 what deforms is solved by the same implicit rule.  Positions are then exact at the ends of steps; forces belong to the

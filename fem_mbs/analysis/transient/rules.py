@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Promise:
-    """What the energy ledger of a rule does, in shares of the energy that parts and loads exchange.
+    """Bounds of the closing error of a rule's energy ledger, as fractions of the energy that parts and loads exchange.
 
     A closing error beyond ``told`` is worth a warning; energy beyond ``gain`` that comes from nowhere, or beyond
     ``loss`` that is lost, is no result.  Of the one-state rules only a gain that lasts is held against ``gain``: where
@@ -67,7 +67,7 @@ _ROUND_OFF = 1e-9
 
 @dataclass(frozen=True)
 class Rule:
-    """An integration rule: its kind in the stepper, the options it alone knows, and what it is for."""
+    """An integration rule: its kind in the stepper, its own options, and its purpose."""
 
     name: str
     kind: int

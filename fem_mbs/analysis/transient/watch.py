@@ -14,7 +14,7 @@ __all__ = ["Watcher"]
 
 
 class Watcher:
-    """Looks at the states of a run; see `fem_mbs.elements.registry.Watch`."""
+    """Check the states of a run; see `fem_mbs.elements.registry.Watch`."""
 
     def __init__(self, compiled: Compiled):
         self.watched = [

@@ -1,4 +1,4 @@
-"""Couplings of the model builder: a reference that moves with many nodes as a rigid whole, or as their mean."""
+"""Rigid and distributing couplings of the model builder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LINE = 1e-12
 
 @dataclass(frozen=True)
 class _Coupling:
-    """What was said of a coupling: axes 0, 1, 2 of its translations and rotations."""
+    """Arguments of a coupling: axes 0, 1, 2 of its translations and rotations."""
 
     owner: str
     name: str

@@ -19,7 +19,7 @@ _KINDS = {LENGTH: "length", OFFSET: "offset", ANGLE: "angle"}
 
 
 class Forces(ModelBase):
-    """What works on coordinates of joints and between points."""
+    """Forces on coordinates of joints and between points."""
 
     # methods of other classes, which `Model` adds
     _joint_coordinate: Callable[..., Any]

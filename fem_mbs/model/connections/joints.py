@@ -22,7 +22,7 @@ __all__ = ["JOINT_KINDS", "JointKind", "Joints"]
 
 @dataclass(frozen=True)
 class _Request:
-    """What the user said of a joint."""
+    """Arguments of a joint."""
 
     owner: str
     name: str
@@ -39,7 +39,7 @@ class _Request:
 
 @dataclass(frozen=True)
 class _Ends:
-    """Both ends of a joint: nodes, and where on them it is, in their axes."""
+    """Both ends of a joint: nodes, and the offsets of the joint in their axes."""
 
     nodes: tuple[int, int]
     offsets: tuple[np.ndarray, np.ndarray]
@@ -113,10 +113,10 @@ class Joints(SpecialJoints):
             "screw": "cylindrical", and b slides by ``lead`` [m] per turn; function: drives the angle.
             "constant_velocity": the shafts, along ``axis`` in a and ``axis_b`` in b (None: the same), turn by the same
                 angle through any bend.
-            "point_on_line": the point of b runs along ``axis`` of a; function: drives its way.
+            "point_on_line": the point of b runs along ``axis`` of a; function: drives its path length.
             "point_on_plane": the point of b stays on the plane of a with the normal ``axis``.
             "along_beam": the point of b slides along the elastic line of a, the name of a beam or truss; function:
-                drives its way along it.
+                drives its path length along it.
             "distance": the points ``point`` of a and ``point_b`` of b keep their distance; function: changes it [m].
             "slider": the point of a moves along ``axis`` through its place at the start (b must be "ground").
             "position": the point of a moves by f(t) along ``axis`` (b must be "ground").

@@ -1,4 +1,4 @@
-"""Laws of springs as the builder hears them, checked: tables, polynomials, preload, stops, dampers over the rate."""
+"""Check the arguments of spring laws: tables, polynomials, preload, stops, dampers over the rate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["SpringLaw", "spring_law"]
 
 
 class SpringLaw:
-    """What acts on a coordinate: ``linear`` if a stiffness and a damping say all; parameters of the element types
+    """The force law on a coordinate: ``linear`` if stiffness and damping define it; parameters of the element types
     `nonlinear_*` by name in ``columns`` (but for "free"), and ``table``, the pieces that follow them."""
 
     def __init__(self, stiffness: float, damping: float):
