@@ -23,7 +23,6 @@ BUDGET = {
     "solvers.reduction": 5,
     "solvers.stepping": 2,
     "meshes": 2,
-    "meshes.abaqus": 39,
 }
 
 
