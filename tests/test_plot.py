@@ -399,7 +399,9 @@ def drawn(monkeypatch):
     """The figures that are saved, to look at."""
     found = []
     for module in ("figures", "model"):
-        monkeypatch.setattr(f"fem_mbs.plot.{module}.save_figure", lambda figure, path: found.append(figure) or Path(path))
+        monkeypatch.setattr(
+            f"fem_mbs.plot.{module}.save_figure", lambda figure, path: found.append(figure) or Path(path)
+        )
     return found
 
 
