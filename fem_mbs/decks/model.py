@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus.deck import (
@@ -155,7 +156,7 @@ class Conversion:
         if all(text != n.text for n in self.notes):
             self.notes.append(Note(text, changes))
 
-    def nodes(self, ids) -> np.ndarray:
+    def nodes(self, ids: ArrayLike) -> np.ndarray:
         """Return nodes (m,) of the model for node ids of the deck."""
         return self._order[np.searchsorted(self._sorted, np.asarray(ids))]
 
@@ -364,7 +365,9 @@ def _free_ids(conv: Conversion, group: Group, n: int) -> np.ndarray:
 
 
 # --- materials and sections ------------------------------------------------------------------------------------------
-def constants(conv: Conversion, material: Material, table: np.ndarray, temperature: np.ndarray, what: str):
+def constants(
+    conv: Conversion, material: Material, table: np.ndarray, temperature: np.ndarray, what: str
+) -> np.ndarray:
     """Return the row of a table over temperature that counts: that of the initial temperature, or the first."""
     if len(table) == 1:
         return table[0]

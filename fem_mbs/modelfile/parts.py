@@ -119,7 +119,9 @@ def _of_mesh(path: Path, material: str | None, thickness: float):
     return model, dict, [f"not read: {sentence}" for sentence in mesh.skipped]
 
 
-def find_interfaces(model: Model, wanted: list[str], kind: str | None, sets=dict) -> dict[str, dict[str, Any]]:
+def find_interfaces(
+    model: Model, wanted: list[str], kind: str | None, sets: Callable[[], dict[str, np.ndarray]] = dict
+) -> dict[str, dict[str, Any]]:
     """Return interfaces of words "NAME" or "NAME=kind", several of them joined by commas; NAME is a place of the model,
     a set of one of its meshes, or one of the deck's.
 

@@ -40,7 +40,9 @@ _FIRST, _MARKED, _END = "$ fem-mbs reduced part: ", "$ with its end marked", "$ 
 
 
 # --- out -------------------------------------------------------------------------------------------------------------
-def write_dmig(path, part: ReducedPart, grids: Mapping[str, int] | None = None, first_point: int | None = None) -> Path:
+def write_dmig(
+    path: str | Path, part: ReducedPart, grids: Mapping[str, int] | None = None, first_point: int | None = None
+) -> Path:
     """Write a part for Nastran.
 
     Args:
@@ -148,7 +150,7 @@ def _real(value: float) -> str:
 
 
 # --- in --------------------------------------------------------------------------------------------------------------
-def read_dmig(path, name: str | None = None, grids: Iterable[str | Path] = ()) -> ReducedPart:
+def read_dmig(path: str | Path, name: str | None = None, grids: Iterable[str | Path] = ()) -> ReducedPart:
     """Read a part from DMIG entries of stiffness, mass and perhaps damping (KAAX, MAAX, BAAX; also KAA, K2GG ...).
 
     Every grid becomes an interface with the components that the matrices have of it, every scalar point a coordinate.

@@ -28,7 +28,7 @@ _FORMAT, _VERSION = "fem-mbs reduced part", 2
 _FILES = {"stiffness": "K", "mass": "M", "damping": "D", "boundary": "boundary", "rigid": "rigid", "gravity": "gravity"}
 
 
-def write_matrix_market(folder, part: ReducedPart) -> Path:
+def write_matrix_market(folder: str | Path, part: ReducedPart) -> Path:
     """Write a part into a folder, which is made."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
-def read_matrix_market(folder) -> ReducedPart:
+def read_matrix_market(folder: str | Path) -> ReducedPart:
     """Read a part from a folder.
 
     Raises:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.errors import ModelError
@@ -76,7 +77,7 @@ def need_recovery(part: ReducedPart, stress: bool = False) -> Recovery:
     return part.recovery
 
 
-def _coordinates(part: ReducedPart, p) -> np.ndarray:
+def _coordinates(part: ReducedPart, p: ArrayLike) -> np.ndarray:
     p = np.atleast_2d(np.asarray(p, float))
     if p.ndim != 2 or p.shape[1] != part.size:
         raise ModelError(
@@ -85,17 +86,17 @@ def _coordinates(part: ReducedPart, p) -> np.ndarray:
     return p
 
 
-def displacements(part: ReducedPart, p) -> np.ndarray:
+def displacements(part: ReducedPart, p: ArrayLike) -> np.ndarray:
     """Return displacements (m, N, dim) [m] of all nodes at coordinates p (m, n)."""
     return np.einsum("nak,mk->mna", need_recovery(part).displacement, _coordinates(part, p), optimize=True)
 
 
-def rotations(part: ReducedPart, p) -> np.ndarray:
+def rotations(part: ReducedPart, p: ArrayLike) -> np.ndarray:
     """Return small rotations (m, N_r, 1 or 3) [rad] of the nodes ``recovery.turning`` at coordinates p (m, n)."""
     return np.einsum("nak,mk->mna", need_recovery(part).rotation, _coordinates(part, p), optimize=True)
 
 
-def stresses(part: ReducedPart, p) -> np.ndarray:
+def stresses(part: ReducedPart, p: ArrayLike) -> np.ndarray:
     """Return stresses (m, N_s, 6) [N/m^2] at the nodes ``recovery.stressed`` at coordinates p (m, n)."""
     return np.einsum("nak,mk->mna", need_recovery(part, True).stress, _coordinates(part, p), optimize=True)
 
@@ -126,7 +127,7 @@ def _blocks(part: ReducedPart, p: np.ndarray) -> Iterator[tuple[int, np.ndarray]
         yield first, stresses(part, p[first : first + step])
 
 
-def peak_stresses(part: ReducedPart, p) -> Peaks:
+def peak_stresses(part: ReducedPart, p: ArrayLike) -> Peaks:
     """Return the largest von Mises stress of every node over the instants of p (m, n)."""
     p = _coordinates(part, p)
     nodes = need_recovery(part, True).stressed
@@ -141,7 +142,7 @@ def peak_stresses(part: ReducedPart, p) -> Peaks:
 
 
 def hot_spots(
-    part: ReducedPart, t, p, count: int = 10, apart: float | None = None, name: str | None = None
+    part: ReducedPart, t: ArrayLike, p: ArrayLike, count: int = 10, apart: float | None = None, name: str | None = None
 ) -> list[HotSpot]:
     """Return the places of the largest von Mises stress over time, the largest first.
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh, null_space
 
 from fem_mbs.errors import ModelError
@@ -147,7 +148,14 @@ class FlexibleBodyData:
         )
 
     def residual(
-        self, a, alpha, w, q, dq, ddq, forces: Mapping[str, np.ndarray] | None = None
+        self,
+        a: ArrayLike,
+        alpha: ArrayLike,
+        w: ArrayLike,
+        q: ArrayLike,
+        dq: ArrayLike,
+        ddq: ArrayLike,
+        forces: Mapping[str, np.ndarray] | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return left sides less right sides of the equations of motion: force (3,), moment (3,) and forces (n,) on q
         that the motion needs beside those given.

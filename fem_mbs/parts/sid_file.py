@@ -42,7 +42,7 @@ _HEAD = ":No. nodes, No. modes:"
 
 
 # --- out -------------------------------------------------------------------------------------------------------------
-def write_sid(path, data: FlexibleBodyData) -> Path:
+def write_sid(path: str | Path, data: FlexibleBodyData) -> Path:
     """Write flexible body data; values keep all their digits."""
     n, path = data.size, Path(path)
     out = [f"{len(data.nodes):5d}{n:5d}    {_HEAD}{data.title}", " part ", _line(6, "new modal", "")]
@@ -136,7 +136,7 @@ class _Lines:
         return value
 
 
-def read_sid(path) -> FlexibleBodyData:
+def read_sid(path: str | Path) -> FlexibleBodyData:
     """Read flexible body data.
 
     Raises:

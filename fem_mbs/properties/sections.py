@@ -188,7 +188,12 @@ def _transformation(centroid: np.ndarray, shear_centre: np.ndarray, angle: np.nd
     return T
 
 
-def couple(diagonal, centroid, shear_centre, angle) -> tuple[np.ndarray, np.ndarray]:
+def couple(
+    diagonal: np.ndarray,
+    centroid: Any,
+    shear_centre: Any,
+    angle: Any,  # arrays, or tuples and a number
+) -> tuple[np.ndarray, np.ndarray]:
     """Return stiffness and flexibility (..., 6, 6) over the strains of the line.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,13 +20,16 @@ from fem_mbs.meshes.abaqus.deck import (
 from fem_mbs.meshes.abaqus.properties import check_axes, where
 from fem_mbs.meshes.abaqus.text import Card, Row, label
 
+if TYPE_CHECKING:
+    from fem_mbs.meshes.abaqus.reader import Reading
+
 __all__ = ["CONSTRAINT_KEYWORDS"]
 
 # Constraints between two nodes each, so that a set may stand for many.
 _PAIRS = ("BEAM", "PIN", "TIE", "LINK", "ELBOW", "REVOLUTE", "UNIVERSAL")
 
 
-def equation(deck, card: Card) -> None:
+def equation(deck: Reading, card: Card) -> None:
     """Read an equation: the number of terms on a line, then node, dof and coefficient of each, four to a line; sets
     term by term."""
     if card.flag("REMOVE"):
@@ -72,7 +76,7 @@ def dof_of(row: Row, fields: list[str], i: int) -> int:
     return d
 
 
-def mpc(deck, card: Card) -> None:
+def mpc(deck: Reading, card: Card) -> None:
     """Read an MPC: type and nodes or sets; a line that begins with 0 continues the one before."""
     card.flag("USER")
     groups: list[tuple[Row, list[str]]] = []
@@ -101,7 +105,7 @@ def mpc(deck, card: Card) -> None:
             deck.mpcs.append(Mpc(kind, np.concatenate(entries), where(row)))
 
 
-def rigid_body(deck, card: Card) -> None:
+def rigid_body(deck: Reading, card: Card) -> None:
     ref = card.get("REF NODE")
     nset, elset = card.get("NSET"), card.get("ELSET")
     if nset is None and elset is None:
@@ -125,7 +129,7 @@ def rigid_body(deck, card: Card) -> None:
     )
 
 
-def coupling(deck, card: Card) -> None:
+def coupling(deck: Reading, card: Card) -> None:
     """Read *COUPLING; the *KINEMATIC or *DISTRIBUTING after it defines its kind."""
     surface = deck.mesh.surface(card, card.need("SURFACE"))
     orient = card.get("ORIENTATION")
@@ -135,11 +139,11 @@ def coupling(deck, card: Card) -> None:
     deck.coupling = (card, name, deck.mesh.one_node(card, card.need("REF NODE")), surface, orient)
 
 
-def kinematic(deck, card: Card) -> None:
+def kinematic(deck: Reading, card: Card) -> None:
     _finish_coupling(deck, card, "kinematic")
 
 
-def distributing(deck, card: Card) -> None:
+def distributing(deck: Reading, card: Card) -> None:
     _finish_coupling(deck, card, "distributing")
 
 
@@ -154,7 +158,7 @@ def _finish_coupling(deck, card: Card, kind: str) -> None:
     )
 
 
-def _dof_ranges(deck, card: Card) -> tuple[int, ...]:
+def _dof_ranges(deck: Reading, card: Card) -> tuple[int, ...]:
     dofs: set[int] = set()
     for row, fields in card.rows():
         first = dof_of(row, fields, 0)
@@ -166,7 +170,7 @@ def _dof_ranges(deck, card: Card) -> tuple[int, ...]:
     return tuple(sorted(dofs)) or (1, 2, 3, 4, 5, 6)
 
 
-def kinematic_coupling(deck, card: Card) -> None:
+def kinematic_coupling(deck: Reading, card: Card) -> None:
     """Read the older keyword: nodes with their directions."""
     ref = deck.mesh.one_node(card, card.need("REF NODE"))
     orient = card.get("ORIENTATION")
@@ -185,7 +189,7 @@ def kinematic_coupling(deck, card: Card) -> None:
         deck.couplings.append(Coupling("kinematic", "", ref, nodes, np.ones(len(nodes)), dofs, orient, where(row)))
 
 
-def distributing_coupling(deck, card: Card) -> None:
+def distributing_coupling(deck: Reading, card: Card) -> None:
     """Read the older keyword: its element of type DCOUP3D is the reference node; nodes or sets with their weights
     follow."""
     name = card.need("ELSET")
@@ -211,7 +215,7 @@ def distributing_coupling(deck, card: Card) -> None:
     )
 
 
-def tie(deck, card: Card) -> None:
+def tie(deck: Reading, card: Card) -> None:
     if card.flag("CYCLIC SYMMETRY") or card.flag("MULTISTAGE") or card.flag("FLUID PERIODIC"):
         deck.log.add("keyword", "TIE, CYCLIC SYMMETRY", card)
         card.taken.update(card.params)
@@ -227,7 +231,7 @@ def tie(deck, card: Card) -> None:
         deck.ties.append(Tie(name, slave, master, None if np.isnan(tolerance) else tolerance, adjust, where(card)))
 
 
-def transform(deck, card: Card) -> None:
+def transform(deck: Reading, card: Card) -> None:
     nodes = deck.mesh.nset(card, card.need("NSET"))
     system = card.choice("TYPE", {"R": "rectangular", "C": "cylindrical", "S": "spherical"}, "rectangular")
     if system == "spherical":
@@ -241,7 +245,7 @@ def transform(deck, card: Card) -> None:
     deck.transforms.append(Transform(nodes, system, v[:3].copy(), v[3:].copy(), where(card)))
 
 
-def amplitude(deck, card: Card) -> None:
+def amplitude(deck: Reading, card: Card) -> None:
     name = card.need("NAME")
     if name in deck.amplitudes:
         card.fail(f"the amplitude {name} is defined twice")
@@ -272,7 +276,7 @@ def amplitude(deck, card: Card) -> None:
     deck.amplitudes[name] = Amplitude(name, definition, t, value, total, data, where(card))
 
 
-def initial_conditions(deck, card: Card) -> None:
+def initial_conditions(deck: Reading, card: Card) -> None:
     kind = card.need("TYPE")
     if kind not in ("DISPLACEMENT", "VELOCITY", "TEMPERATURE"):
         deck.log.add("keyword", f"INITIAL CONDITIONS, TYPE={kind}", card)

@@ -6,6 +6,7 @@ Data lines after the Abaqus Keywords Guide and the CalculiX 2.21 manual, chapter
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from fem_mbs.meshes.abaqus.deck import (
     Spring,
 )
 from fem_mbs.meshes.abaqus.text import Card, Row, label, number
+
+if TYPE_CHECKING:
+    from fem_mbs.meshes.abaqus.reader import Reading
 
 __all__ = ["MATERIAL_KEYWORDS", "PROPERTY_KEYWORDS", "MaterialDraft"]
 
@@ -57,7 +61,7 @@ def where(at: Card | Row) -> str:
     return f"{at.file}, line {at.line}"
 
 
-def material(deck, card: Card) -> None:
+def material(deck: Reading, card: Card) -> None:
     name = card.need("NAME")
     if any(m.name == name for m in deck.materials):
         card.fail(f"the material {name} is defined twice")
@@ -102,7 +106,7 @@ def _temperature_table(card: Card, n: int, what: str) -> tuple[np.ndarray, np.nd
     return np.array(values), t
 
 
-def elastic(deck, card: Card) -> None:
+def elastic(deck: Reading, card: Card) -> None:
     kind = card.get("TYPE", "ISO")
     for begin, (name, n) in _ELASTIC.items():
         if kind.startswith(begin):
@@ -112,7 +116,7 @@ def elastic(deck, card: Card) -> None:
     deck.log.add("keyword", f"ELASTIC, TYPE={kind}", card, reason="this kind of elasticity is not read")
 
 
-def density(deck, card: Card) -> None:
+def density(deck: Reading, card: Card) -> None:
     values, t = _temperature_table(card, 1, "density")
     if (values < 0.0).any():
         row = next(row for row, fields in card.rows() if row.number(fields, 0, "density", 0.0) < 0.0)
@@ -120,20 +124,20 @@ def density(deck, card: Card) -> None:
     deck.material(card).density = np.column_stack([values[:, 0], t])
 
 
-def expansion(deck, card: Card) -> None:
+def expansion(deck: Reading, card: Card) -> None:
     name, n = card.choice("TYPE", _EXPANSION, _EXPANSION["ISO"])
     zero = card.number("ZERO", 0.0)
     deck.material(card).expansion = Expansion(name, *_temperature_table(card, n, "expansion coefficients"), zero)
 
 
-def damping(deck, card: Card) -> None:
+def damping(deck: Reading, card: Card) -> None:
     if not deck.materials or deck.steps:
         deck.log.add("keyword", card.keyword, card)
         return
     deck.material(card).damping = (card.number("ALPHA", 0.0), card.number("BETA", 0.0))
 
 
-def other_of_material(deck, card: Card) -> None:
+def other_of_material(deck: Reading, card: Card) -> None:
     """Record the name of an unused law with its material."""
     deck.material(card).others.append(card.keyword)
     card.taken.update(card.params)
@@ -143,7 +147,7 @@ def other_of_material(deck, card: Card) -> None:
 # ---- orientations ----------------------------------------------------------------------------------------------------
 
 
-def orientation(deck, card: Card) -> None:
+def orientation(deck: Reading, card: Card) -> None:
     name = card.need("NAME")
     if name in deck.orientations:
         card.fail(f"the orientation {name} is defined twice")
@@ -195,11 +199,11 @@ def _members(deck, card: Card, families: tuple[str, ...]) -> tuple[str, np.ndarr
     return name, ids
 
 
-def _material_of(deck, card: Card) -> str:
+def _material_of(deck: Reading, card: Card) -> str:
     return deck.refer(card, "material", card.need("MATERIAL"))
 
 
-def _orientation_of(deck, card: Card) -> str | None:
+def _orientation_of(deck: Reading, card: Card) -> str | None:
     name = card.get("ORIENTATION")
     return None if name is None else deck.refer(card, "orientation", name)
 
@@ -209,7 +213,7 @@ _LUMPED = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling
 _SOLIDS = ("solid", "continuum shell", "plane stress", "plane strain", "axisymmetric", "truss", *_LEAVES)
 
 
-def solid_section(deck, card: Card) -> None:
+def solid_section(deck: Reading, card: Card) -> None:
     name, ids = _members(deck, card, _SOLIDS)
     value = None
     if any(any(fields) for _, fields in card.rows()):
@@ -231,7 +235,7 @@ _SHAPES = {
 }  # fmt: skip
 
 
-def beam_section(deck, card: Card) -> None:
+def beam_section(deck: Reading, card: Card) -> None:
     general = card.keyword == "BEAM GENERAL SECTION"
     name, ids = _members(deck, card, ("beam", "user"))
     given = card.get("SECTION", "GENERAL") if general else card.need("SECTION")
@@ -301,7 +305,7 @@ def beam_section(deck, card: Card) -> None:
     )
 
 
-def shell_section(deck, card: Card) -> None:
+def shell_section(deck: Reading, card: Card) -> None:
     name, ids = _members(deck, card, ("shell", "continuum shell", "plane stress", *_LEAVES))
     offset = card.get("OFFSET", "0")
     sides = {"SPOS": 0.5, "SNEG": -0.5}
@@ -350,7 +354,7 @@ def _thickness(row: Row, fields: list[str]) -> float:
     return t
 
 
-def membrane_section(deck, card: Card) -> None:
+def membrane_section(deck: Reading, card: Card) -> None:
     name, ids = _members(deck, card, ("membrane", "shell"))
     row, fields = deck.only_line(card, "the thickness")
     deck.surplus(row, fields, 1)
@@ -361,7 +365,7 @@ def membrane_section(deck, card: Card) -> None:
     )
 
 
-def section_not_used(deck, card: Card) -> None:
+def section_not_used(deck: Reading, card: Card) -> None:
     """Note sections of elements that are not used, and of surfaces without stiffness."""
     deck.cover(card.keyword, deck.mesh.elset(card, card.need("ELSET")))
     card.taken.update(card.params)
@@ -371,7 +375,7 @@ def section_not_used(deck, card: Card) -> None:
 # ---- masses, springs, dashpots ---------------------------------------------------------------------------------------
 
 
-def mass(deck, card: Card) -> None:
+def mass(deck: Reading, card: Card) -> None:
     name, ids = _members(deck, card, ("mass",))
     row, fields = deck.only_line(card, "the mass")
     deck.surplus(row, fields, 1)
@@ -381,19 +385,19 @@ def mass(deck, card: Card) -> None:
     deck.sections.append(PointMass(name, ids, value, where(card)))
 
 
-def rotary_inertia(deck, card: Card) -> None:
+def rotary_inertia(deck: Reading, card: Card) -> None:
     name, ids = _members(deck, card, ("rotary inertia",))
     row, fields = deck.only_line(card, "I11, I22, I33, I12, I13, I23")
     values = np.array(row.numbers(fields, "a rotary inertia", 3, 6) + [0.0] * 3)[:6]
     deck.sections.append(RotaryInertia(name, ids, values, _orientation_of(deck, card), where(card)))
 
 
-def spring(deck, card: Card) -> None:
+def spring(deck: Reading, card: Card) -> None:
     name, ids = _members(deck, card, ("spring",))
     _law(deck, card, Spring, name, ids, "stiffness")
 
 
-def dashpot(deck, card: Card) -> None:
+def dashpot(deck: Reading, card: Card) -> None:
     name, ids = _members(deck, card, ("dashpot",))
     _law(deck, card, Dashpot, name, ids, "damping coefficient")
 
@@ -453,7 +457,7 @@ def _law(deck, card: Card, make, name: str, ids: np.ndarray, what: str) -> None:
 # ---- at nodes --------------------------------------------------------------------------------------------------------
 
 
-def normal(deck, card: Card) -> None:
+def normal(deck: Reading, card: Card) -> None:
     elements, nodes, vectors = [], [], []
     for row, fields in card.rows():
         if len(fields) < 5:
@@ -471,7 +475,7 @@ def normal(deck, card: Card) -> None:
         deck.normals.append(Normal(np.array(elements), np.array(nodes), np.array(vectors), where(card)))
 
 
-def nodal_thickness(deck, card: Card) -> None:
+def nodal_thickness(deck: Reading, card: Card) -> None:
     for row, fields in card.rows():
         if len(fields) < 2:
             row.fail("give a node or set and its thickness")

@@ -78,7 +78,7 @@ _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "
 _KNOWN |= {"ELEMENTFILE": "EL FILE", "ELFILE": "EL FILE", "ELOUTPUT": "ELEMENT OUTPUT", "RIGIDBODY": "RIGID BODY"}
 
 
-class _Reading:
+class Reading:
     """Data that the keyword functions fill."""
 
     def __init__(self, cards: list[Card]) -> None:
@@ -162,7 +162,7 @@ class _Reading:
                 )
 
 
-def _twice(reading: _Reading) -> None:
+def _twice(reading: Reading) -> None:
     """Note elements that several sections give properties to, of which the last counts (as in CalculiX)."""
     sections = reading.sections
     if not sections:
@@ -202,7 +202,7 @@ def _end(cards: list[Card]) -> str:
 def element_place(path: str | Path, element: int) -> str:
     """Return file and line of an element of a deck, for messages about it; MeshError if the deck has no such
     element."""
-    mesh = _Reading(read_cards(Path(path), _KNOWN)).mesh
+    mesh = Reading(read_cards(Path(path), _KNOWN)).mesh
     return where(mesh.element_place(element))
 
 
@@ -216,7 +216,7 @@ def read_deck(path: str | Path) -> Deck:
             card.fail(reason)
         if card.keyword == "RESTART" and "READ" in card.params:
             card.fail("the model comes from a restart file; give the deck that wrote it")
-    reading = _Reading(cards)
+    reading = Reading(cards)
     title: list[str] = []
     for card in cards:
         if card.keyword == "HEADING":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from fem_mbs.meshes.abaqus.constraints import dof_of
 from fem_mbs.meshes.abaqus.deck import Boundary, Cload, Dload, Dsload, OutputRequest, Step, Temperature
 from fem_mbs.meshes.abaqus.properties import where
 from fem_mbs.meshes.abaqus.text import Card, Row, label, short
+
+if TYPE_CHECKING:
+    from fem_mbs.meshes.abaqus.reader import Reading
 
 __all__ = ["PROCEDURES", "STEP_KEYWORDS", "StepDraft"]
 
@@ -58,20 +61,20 @@ class StepDraft:
 _LISTS = ("boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs")
 
 
-def step(deck, card: Card) -> None:
+def step(deck: Reading, card: Card) -> None:
     if deck.step is not None:
         card.fail(f"the step of {where(deck.step.card)} has no *END STEP")
     deck.step = StepDraft(card, len(deck.steps) + 1, bool(deck.steps) and deck.steps[-1].nlgeom)
 
 
-def end_step(deck, card: Card) -> None:
+def end_step(deck: Reading, card: Card) -> None:
     if deck.step is None:
         card.fail("there is no *STEP before it")
     deck.steps.append(deck.step.done())
     deck.step = None
 
 
-def _inside(deck, card: Card) -> StepDraft:
+def _inside(deck: Reading, card: Card) -> StepDraft:
     if deck.step is None:
         card.fail("it stands outside of a step; put it between *STEP and *END STEP")
     return deck.step
@@ -80,7 +83,7 @@ def _inside(deck, card: Card) -> StepDraft:
 # ---- procedures ------------------------------------------------------------------------------------------------------
 
 
-def procedure(deck, card: Card) -> None:
+def procedure(deck: Reading, card: Card) -> None:
     draft = _inside(deck, card)
     if draft.procedure is not None:
         card.fail(f"the step has a second procedure, after *{draft.procedure.keyword}")
@@ -205,12 +208,12 @@ def _new(deck, card: Card, kind: str) -> None:
         deck.step.new.add(kind)
 
 
-def _amplitude(deck, card: Card) -> str | None:
+def _amplitude(deck: Reading, card: Card) -> str | None:
     name = card.get("AMPLITUDE")
     return None if name is None else deck.refer(card, "amplitude", name)
 
 
-def boundary(deck, card: Card) -> None:
+def boundary(deck: Reading, card: Card) -> None:
     _new(deck, card, "BOUNDARY")
     if "SUBMODEL" in card.params or "USER" in card.params:
         card.taken.update(card.params)
@@ -255,7 +258,7 @@ def _directions(first: float, last: float) -> bool:
     return first in range(1, 7) and (last == 0 or (last in range(1, 7) and first <= last))
 
 
-def cload(deck, card: Card) -> None:
+def cload(deck: Reading, card: Card) -> None:
     draft = _inside(deck, card)
     _new(deck, card, "CLOAD")
     amplitude, follower = _amplitude(deck, card), card.flag("FOLLOWER")
@@ -286,7 +289,7 @@ _OTHER_LOADS = re.compile(
 )
 
 
-def dload(deck, card: Card) -> None:
+def dload(deck: Reading, card: Card) -> None:
     draft = _inside(deck, card)
     _new(deck, card, "DLOAD")
     amplitude = _amplitude(deck, card)
@@ -333,7 +336,7 @@ def _direction(row: Row, v: np.ndarray, start: int) -> np.ndarray:
     return direction
 
 
-def dsload(deck, card: Card) -> None:
+def dsload(deck: Reading, card: Card) -> None:
     draft = _inside(deck, card)
     _new(deck, card, "DSLOAD")
     amplitude = _amplitude(deck, card)
@@ -355,7 +358,7 @@ def dsload(deck, card: Card) -> None:
         draft.lists["dsloads"].append(Dsload(surface, name, value, direction, amplitude, where(row)))
 
 
-def temperature(deck, card: Card) -> None:
+def temperature(deck: Reading, card: Card) -> None:
     draft = _inside(deck, card)
     _new(deck, card, "TEMPERATURE")
     amplitude = _amplitude(deck, card)
@@ -379,7 +382,7 @@ def temperature(deck, card: Card) -> None:
 # ---- requests --------------------------------------------------------------------------------------------------------
 
 
-def output(deck, card: Card) -> None:
+def output(deck: Reading, card: Card) -> None:
     """Read *NODE PRINT, *EL PRINT, *NODE FILE ... : variables, over which set, how often, sums."""
     kind = card.keyword.lower()
     variables = tuple(dict.fromkeys(label(f) for _, fields in card.rows() for f in fields if f))

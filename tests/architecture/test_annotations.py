@@ -12,18 +12,15 @@ BUDGET = {
     "fem_mbs": 7,
     "fem_mbs.analysis": 61,
     "fem_mbs.cli": 1,
-    "fem_mbs.decks": 6,
+    "fem_mbs.decks": 4,
     "fem_mbs.model": 69,
-    "fem_mbs.modelfile": 1,
-    "fem_mbs.parts": 12,
-    "fem_mbs.properties": 9,
+    "fem_mbs.properties": 8,
     "fem_mbs.system": 10,
     "solvers.eigen": 22,
     "solvers.linear": 5,
     "solvers.reduction": 5,
     "solvers.stepping": 2,
     "meshes": 2,
-    "meshes.abaqus": 39,
 }
 
 

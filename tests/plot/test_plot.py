@@ -398,8 +398,10 @@ def rows(directory, step, series, dimension=3, nodes=((0, 0, 0), (1, 0, 0)), fra
 def drawn(monkeypatch):
     """The figures that are saved, to look at."""
     found = []
-    for module in ("plot", "plot_model"):
-        monkeypatch.setattr(f"fem_mbs.{module}.save_figure", lambda figure, path: found.append(figure) or Path(path))
+    for module in ("figures", "model"):
+        monkeypatch.setattr(
+            f"fem_mbs.plot.{module}.save_figure", lambda figure, path: found.append(figure) or Path(path)
+        )
     return found
 
 
