@@ -95,7 +95,7 @@ class Sensor:
     def prepare(self, **options) -> None:
         """Resolve places."""
 
-    def bound(self, compiled, first: int) -> tuple[Sensor, list[tuple[int, int]]]:
+    def bound(self, compiled: Any, first: int) -> tuple[Sensor, list[tuple[int, int]]]:
         """The sensor of a compiled model, and what it records there from column ``first`` on: pairs of a source (REC_Q
         ... of the stepper) and an index.  The sensor of the model stays as it is.
 

@@ -457,7 +457,7 @@ def _sparse_modes(K, M, G, count, shifts: list[float], effort: Effort):
     scale = float(np.abs(K.diagonal()).sum() / M.diagonal().sum())
     shift = -1e-9 * scale
     rng = np.random.default_rng(_SEED)
-    values = vectors = None
+    values, vectors = np.zeros(0), np.zeros((n, 0))
     for _ in range(3):
         try:
             saddle = factor(K - shift * M, G, "saddle")

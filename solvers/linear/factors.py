@@ -86,7 +86,7 @@ class Pencil:
         at = np.flatnonzero(self._lower)[first]  # sorted columns begin their lower part with the diagonal
         return (self._K[at] - shift * self._M[at]) * self.scale**2
 
-    def lower(self, shift: float):
+    def lower(self, shift: float) -> Any:
         """Its lower triangle for CHOLMOD, with 64 bit indices."""
         values = self._K[self._lower]
         if shift:
@@ -96,7 +96,7 @@ class Pencil:
         values *= np.repeat(self.scale, np.diff(self._lower_indptr))
         return lower_triangle(values, rows, self._lower_indptr.astype(np.int64))
 
-    def analysed(self, A, supernodal: bool):
+    def analysed(self, A: Any, supernodal: bool) -> Any:
         """CHOLMOD's analysis of the lower triangle A; that for L L^T is kept, with its order."""
         if supernodal and self.symbolic is not None:
             return self.symbolic

@@ -1,7 +1,7 @@
 """The libraries behind every sparse factorisation: SuperLU (scipy) and CHOLMOD (scikit-sparse, 0.4 or 0.5).
 
 No other module calls them: how a library is asked, what its errors mean and which interface is installed is known here
-alone.  `fem_mbs.solvers.linear.factor` chooses between them by what a matrix is.
+alone.  `fem_mbs.solvers.linear.service.factor` chooses between them by what a matrix is.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 # --- SuperLU ---------------------------------------------------------------------------------------------------------
-def lu_factors(A, order: str = "COLAMD", threshold: float = 1.0, symmetric: bool = False):
+def lu_factors(A: Any, order: str = "COLAMD", threshold: float = 1.0, symmetric: bool = False) -> Any:
     """SuperLU's factors of A (n, n), compressed columns, real or complex; scipy's object with ``solve(b, trans)``.
 
     Args:
@@ -94,7 +94,7 @@ def lu_factors(A, order: str = "COLAMD", threshold: float = 1.0, symmetric: bool
         raise LinearSolveError(f"The factors of a matrix of {A.shape[0]} rows do not fit into memory") from None
 
 
-def symmetric_lu(A, order: str = "MMD_AT_PLUS_A"):
+def symmetric_lu(A: Any, order: str = "MMD_AT_PLUS_A") -> Any:
     """SuperLU's factors of a symmetric A without any exchange of rows, so that U = D L^T, and the pivots D (n,).
 
     Raises:
@@ -176,7 +176,7 @@ class _Cholmod04:
 
     def weakest(self) -> float:
         """Smallest pivot, by magnitude, of a matrix with a unit diagonal."""
-        return float(np.abs(self.pivots()).min())
+        return float(np.abs(np.asarray(self.pivots())).min())
 
 
 class _Cholmod05(_Cholmod04):
@@ -244,7 +244,7 @@ def _interface() -> type[_Cholmod04]:
     return interface
 
 
-def lower_triangle(values: np.ndarray, rows: np.ndarray, indptr: np.ndarray):
+def lower_triangle(values: np.ndarray, rows: np.ndarray, indptr: np.ndarray) -> Any:
     """The lower triangle (n, n), in compressed columns, as CHOLMOD takes a symmetric matrix; it holds the arrays as
     they are.
 
@@ -256,7 +256,7 @@ def lower_triangle(values: np.ndarray, rows: np.ndarray, indptr: np.ndarray):
     return A
 
 
-def analyse(A, supernodal: bool, order: str = "default", quiet: bool = True) -> _Cholmod04:
+def analyse(A: Any, supernodal: bool, order: str = "default", quiet: bool = True) -> _Cholmod04:
     """CHOLMOD's analysis of the pattern of a `lower_triangle`: for L L^T (``supernodal``) or for L D L^T.
 
     Args:
@@ -286,9 +286,9 @@ def _blas_text(maps: str | None = None) -> str:
             maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
         except OSError:
             return "BLAS not known"
-    paths = dict.fromkeys(re.findall(r"(/\S+\.(?:so|dylib)[.\d]*)$", maps, flags=re.MULTILINE))
+    mapped = dict.fromkeys(re.findall(r"(/\S+\.(?:so|dylib)[.\d]*)$", maps, flags=re.MULTILINE))
     # Wheels carry a private BLAS (numpy.libs, scipy.libs), which CHOLMOD does not see.
-    paths = [p for p in paths if not re.search(r"\.libs/", p)]
+    paths = [p for p in mapped if not re.search(r"\.libs/", p)]
     # On Debian libblas.so.3 is a link into the folder of the implementation chosen.
     plain = [p for p in paths if re.search(r"/libblas\.so", p)]
     for pattern, label in (("openblas", "OpenBLAS"), ("mkl", "MKL"), ("blis", "BLIS"), ("atlas", "ATLAS")):

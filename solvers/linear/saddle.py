@@ -8,6 +8,8 @@ Unsymmetric A with independent constraints: `fem_mbs.solvers.linear.saddle_facto
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 from scipy.sparse import bmat, csr_matrix, diags, identity
@@ -91,7 +93,7 @@ class Saddle:
         return x[:n] / self.d, y
 
 
-def without_reactions(R: np.ndarray, G) -> np.ndarray:
+def without_reactions(R: np.ndarray, G: Any) -> np.ndarray:
     """Forces R (n, k) less what constraints G (m, n) take of them: R - G^T y of the least norm."""
     if not G.shape[0] or not R.shape[1]:
         return R
@@ -106,7 +108,7 @@ def _unit_rows(G) -> tuple[csr_matrix, np.ndarray]:
     return diags(1.0 / norm) @ G, norm
 
 
-def null_space(G) -> np.ndarray:
+def null_space(G: Any) -> np.ndarray:
     """Orthonormal basis (n, n - rank) of the null space of G (m, n), by a QR factorisation with pivoting."""
     m, n = G.shape
     if m == 0:
@@ -129,7 +131,7 @@ def _by_largest(K, G) -> tuple[csr_matrix, csr_matrix]:
     return D @ K @ D, G @ D
 
 
-def negative_determinant(K, G) -> bool:
+def negative_determinant(K: Any, G: Any) -> bool:
     """Whether the determinant of K (n, n), which may be unsymmetric, on the null space of G (m, n) is negative.
 
     det(K + s^2 M) is positive for large s and any mass M, so that it has a real positive root s then.
@@ -154,7 +156,7 @@ def negative_determinant(K, G) -> bool:
     return bool(odd % 2)
 
 
-def negative_count(K, G, dense: int = DENSE) -> int:
+def negative_count(K: Any, G: Any, dense: int = DENSE) -> int:
     """Number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n); by all eigenvalues up to
     n = ``dense``, which knows zeros best.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -32,7 +33,7 @@ class Mobility:
     strain_free: int | None
 
 
-def _unloaded(matrices: Matrices, compiled: CompiledModel, state: S.State, **part: float) -> csr_matrix:
+def _unloaded(matrices: Matrices, compiled: CompiledModel, state: S.State, **part: Any) -> csr_matrix:
     """Tangent over all dofs of nodes at rest, without weight and loads."""
     values = np.where(np.asarray(compiled.loads, bool), 0.0, function_jets(compiled, 0.0)[:, 0])
     return _node_part(matrices, compiled, state._replace(V=np.zeros_like(state.V)), control(**part, joints=0.0), values)
