@@ -17,6 +17,8 @@ inertia by SuperLU 3 GB for 1e5.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, diags
 
