@@ -879,7 +879,7 @@ def test_hdf5_survives_writes_that_fail_anywhere(tmp_path):
 
 LIMITED = """
 import resource, sys
-from fem_mbs import cli
+from fem_mbs.cli import main as cli
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)), resource.RLIM_INFINITY))
 cli.main()
 """
