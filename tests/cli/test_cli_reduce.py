@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from places import DECKS
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, read_part
@@ -63,7 +64,7 @@ def test_a_cutoff_below_all_modes(fem_mbs, model_file, tmp_path):
 
 
 def test_deck(fem_mbs, checkout, tmp_path):
-    deck = checkout / "tests" / "decks" / "calculix" / "c3d20.inp"
+    deck = DECKS / "calculix" / "c3d20.inp"
     code, out, _ = fem_mbs("reduce", deck, "-i", "tip=average,FIX", "--release", "--modes", 6, "-o", tmp_path / "p.h5")
     assert code == 0
     part = read_part(tmp_path / "p.h5")
@@ -96,7 +97,7 @@ def test_several_parts(fem_mbs, model_file, tmp_path):
 
 def test_deck_without_steps(fem_mbs, checkout, tmp_path):
     """What is only reduced needs none; a run of it still does."""
-    text = (checkout / "tests" / "decks" / "calculix" / "c3d20.inp").read_text(encoding="utf-8")
+    text = (DECKS / "calculix" / "c3d20.inp").read_text(encoding="utf-8")
     upper = text.upper()
     deck = tmp_path / "part.inp"
     deck.write_text(text[: upper.index("*STEP")], encoding="utf-8")

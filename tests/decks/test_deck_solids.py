@@ -1,4 +1,4 @@
-"""Solids of decks against what CalculiX 2.20 prints for coarse distorted meshes (tests/decks/calculix)."""
+"""Solids of decks against what CalculiX 2.20 prints for coarse distorted meshes (tests/data/decks/calculix)."""
 
 from __future__ import annotations
 
