@@ -63,7 +63,7 @@ def test_a_cutoff_below_all_modes(fem_mbs, model_file, tmp_path):
     assert "place [m]" in out
 
 
-def test_deck(fem_mbs, checkout, tmp_path):
+def test_deck(fem_mbs, tmp_path):
     deck = DECKS / "calculix" / "c3d20.inp"
     code, out, _ = fem_mbs("reduce", deck, "-i", "tip=average,FIX", "--release", "--modes", 6, "-o", tmp_path / "p.h5")
     assert code == 0
@@ -95,7 +95,7 @@ def test_several_parts(fem_mbs, model_file, tmp_path):
     assert "need a folder" in err
 
 
-def test_deck_without_steps(fem_mbs, checkout, tmp_path):
+def test_deck_without_steps(fem_mbs, tmp_path):
     """What is only reduced needs none; a run of it still does."""
     text = (DECKS / "calculix" / "c3d20.inp").read_text(encoding="utf-8")
     upper = text.upper()
