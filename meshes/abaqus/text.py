@@ -134,6 +134,10 @@ class Card:
                 return given
         return None
 
+    def has(self, name: str) -> bool:
+        """Return whether the card has a parameter, or an abbreviation of it; it stays unread."""
+        return self._find(name) is not None
+
     def get(self, name: str, default: str | None = None) -> str | None:
         """Return the parameter's value as a name (see `label`), or the default."""
         key = self._find(name)

@@ -49,13 +49,13 @@ class LinearBuckling:
 
 
 def linear_buckling(
-    K,
-    Kg,
+    K: csr_matrix,
+    Kg: csr_matrix,
     count: int,
-    preload=None,
+    preload: np.ndarray | None = None,
     sign: str = "both",
     check: bool = False,
-    G=None,
+    G: csr_matrix | None = None,
     symmetric: bool | None = None,
 ) -> LinearBuckling:
     """The ``count`` load factors f of smallest magnitude, fewer if there are fewer.

@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.complex_dense import dense_modes
@@ -67,10 +68,10 @@ _SEED = 7
 
 
 def complex_modes(
-    M,
-    C,
-    K,
-    G=None,
+    M: csr_matrix,
+    C: csr_matrix,
+    K: csr_matrix,
+    G: csr_matrix | None = None,
     count: int = 6,
     near: complex = 0.0,
     which: str = "nearest",
@@ -80,7 +81,7 @@ def complex_modes(
     check: str = "probe",
     tolerance: float = 1e-8,
     most_steps: int | None = None,
-    columns=None,
+    columns: csr_matrix | None = None,
 ) -> ComplexModes:
     """The ``count`` eigenvalues p nearest to ``near`` (0: the lowest), or right-most, with right and left vectors.
 
@@ -124,7 +125,7 @@ def complex_modes(
             near, shift = (a if a is None else complex(a.real, abs(a.imag)) for a in map(_complex, (near, shift)))
         if rigid_motions is not None:
             pencil = pencil.without(rigid_motions)
-        work = _Work(pencil, check, tolerance, most_steps)
+        work = _ComplexProblem(pencil, check, tolerance, most_steps)
         to = pencil.time
         free = min(pencil.n - pencil.m, pencil.moving)
         if free <= DENSE or 2 * count >= free:
@@ -134,7 +135,7 @@ def complex_modes(
         return work.nearest(count, near * to, None if shift is None else shift * to)
 
 
-class _Work:
+class _ComplexProblem:
     """One problem: its scaled pencil and the options of the search."""
 
     def __init__(self, pencil: QuadraticPencil, check: str, tolerance: float, most: int | None):

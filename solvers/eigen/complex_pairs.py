@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, identity
@@ -91,7 +93,7 @@ class Pairs:
     w: np.ndarray
     z: np.ndarray
 
-    def take(self, some) -> Pairs:
+    def take(self, some: np.ndarray) -> Pairs:
         """The pairs ``some``."""
         return Pairs(*(getattr(self, f.name)[..., some] for f in fields(self)))
 
@@ -253,7 +255,7 @@ def _clusters(p: np.ndarray) -> list[np.ndarray]:
     return [g for g in groups if g.size > 1]
 
 
-def farthest(pencil: QuadraticPencil, p: np.ndarray, key, count: int) -> float:
+def farthest(pencil: QuadraticPencil, p: np.ndarray, key: Callable[..., Any], count: int) -> float:
     """Largest ``key`` among the first ``count`` eigenvalues, if those of the upper half plane, p, have conjugates."""
     keys = np.sort(np.concatenate((key(p), key(p[p.imag > 0.0].conj()) if pencil.real else [])))
     edge = float(keys[min(count, keys.size) - 1]) if keys.size else 0.0
@@ -264,7 +266,7 @@ def assemble(
     pencil: QuadraticPencil,
     pairs: Pairs,
     motions: Motions | None,
-    key,
+    key: Callable[..., Any],
     count: int,
     tolerance: float,
     shifts: list[complex],

@@ -43,7 +43,7 @@ class Divergence:
     complex: int
 
 
-def unsymmetric_buckling(K, Kg, G, count: int, sign: str = "both") -> Divergence:
+def unsymmetric_buckling(K: csr_matrix, Kg: csr_matrix, G: csr_matrix, count: int, sign: str = "both") -> Divergence:
     """The real load factors f of smallest magnitude with (K + f Kg) x + G^T y = 0, G x = 0, of any symmetry.
 
     Args:

@@ -76,15 +76,15 @@ class RealModes:
 
 
 def real_modes(
-    K,
-    M,
+    K: csr_matrix,
+    M: csr_matrix,
     count: int | None = None,
     near: float | None = None,
     band: tuple[float, float] | None = None,
     free: bool | None = None,
     check: str = "probe",
     factors: PositiveFactors | None = None,
-    G=None,
+    G: csr_matrix | None = None,
 ) -> RealModes:
     """The ``count`` lowest modes, those nearest to w^2 = ``near``, or all with a <= w^2 <= b of a ``band`` (a, b).
 
@@ -123,13 +123,13 @@ def real_modes(
     with one_blas_thread():
         if n <= DENSE or (count is not None and count >= n // 2):
             return _dense(K, M, count, near, band)
-        work = _Work(K, M, factors)
+        work = _RealProblem(K, M, factors)
         if band is not None:
             return work.band(*band, count)
         return work.lowest(count, free, check) if near is None else work.nearest(count, near, check)
 
 
-class _Work:
+class _RealProblem:
     """One problem: its matrices, its pencil and random numbers."""
 
     def __init__(self, K, M, given: PositiveFactors | None = None):
@@ -331,7 +331,9 @@ class _Work:
         """Largest |1/(w^2 - s)| seen by ``steps`` of Lanczos, M-orthogonal to ``known``."""
         M = self.M
         image = M @ known
-        V, alpha, beta = [], [], []
+        V: list[np.ndarray] = []
+        alpha: list[float] = []
+        beta: list[float] = []
         x = factors.solve(M @ self.rng.standard_normal(self.n))
         for _ in range(min(steps, self.n - known.shape[1])):
             for _ in range(2):  # once is not enough (Kahan and Parlett)
@@ -356,7 +358,7 @@ class _Work:
         return _result(self.K, self.M, values, vectors, expected, tuple(self.shifts), self.pencil.effort)
 
 
-def as_modes(K, M, vectors: np.ndarray, rigid: int) -> RealModes:
+def as_modes(K: csr_matrix, M: csr_matrix, vectors: np.ndarray, rigid: int) -> RealModes:
     """Modes (n, k) that were found in another way, ascending, with their Rayleigh quotients and residuals; the first
     ``rigid`` are rigid-body motions."""
     found = _result(csr_matrix(K), csr_matrix(M), None, vectors, None, (), Effort())
@@ -392,7 +394,8 @@ def _rigid(K, vectors, tolerance: float = _RIGID) -> np.ndarray:
 def _constrained(K, M, G, count: int) -> RealModes:
     """The ``count`` lowest modes (fewer, if the masses have fewer) of K x + G^T y = w^2 M x, G x = 0."""
     n, m = K.shape[0], G.shape[0]
-    effort, shifts = Effort(), []
+    effort = Effort()
+    shifts: list[float] = []
     if n <= DENSE or count >= n - m - 1:
         values, vectors = _dense_modes(K, M, G, count)
     else:
@@ -509,7 +512,7 @@ def _dense(K, M, count, near, band) -> RealModes:
     return _result(K, M, values[keep], every.vectors[:, keep], keep.size, (), Effort())
 
 
-def translates(K) -> bool:
+def translates(K: csr_matrix) -> bool:
     """Whether a translation strains nothing, for dofs numbered node by node: then the part is free."""
     n = K.shape[0]
     size = abs(K)

@@ -123,7 +123,7 @@ class QuadraticPencil:
                 "holds alone"
             )
 
-    def without(self, motions) -> QuadraticPencil:
+    def without(self, motions: np.ndarray) -> QuadraticPencil:
         """This pencil without rigid-body motions (n, r), in given units, which projectors take out.
 
         With R these motions and L those of the transposed matrices, displacements get the constraints L^T M x = 0 and
@@ -194,7 +194,7 @@ class QuadraticPencil:
         out[self.keep] = y[: self.constraints] / self.norm[:, None]
         return out
 
-    def shifted(self, s: complex):
+    def shifted(self, s: complex) -> csr_matrix:
         """K + s C + s^2 M (scaled)."""
         return csc_matrix(self.K + s * self.C + s**2 * self.M)
 
@@ -208,7 +208,9 @@ class QuadraticPencil:
     def _reactions(self, y: np.ndarray, transposed: bool) -> np.ndarray:
         return (self.rows.T if transposed else self.columns) @ y
 
-    def residuals(self, p, x, y, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    def residuals(
+        self, p: np.ndarray, x: np.ndarray, y: np.ndarray, transposed: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         """|(p^2 M + p C + K) x + G^T y| over the sum of the norms of its four terms, and over that of the absolute
         values they cancel from (k,); what violates G x = 0 is added to the numerator."""
         terms = (*self.forces(p, x, transposed), self._reactions(y, transposed))
@@ -344,7 +346,7 @@ class Inverse:
             d, g = d / (np.linalg.norm(d) or 1.0), g / (np.linalg.norm(g) or 1.0)
         return d, g
 
-    def pairs(self, p, v, z) -> tuple[np.ndarray, ...]:
+    def pairs(self, p: np.ndarray, v: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, ...]:
         """From right and left vectors v, z (2n, k) of A, with values p closed under conjugation for real operators:
         better p, v, z, and x, y, w, mu, right and left vectors (n, k) of the pencil with multipliers (m, k).
 
@@ -380,7 +382,7 @@ class Inverse:
         w, mu = self.factors.solve(z[:n], transposed=True, rough=rough)
         return np.vstack((self.moving * z[n:] / self.unit - self.CsT @ w, -self.unit * (self.pencil.MT @ w))), -w, -mu
 
-    def improve(self, p, x, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    def improve(self, p: np.ndarray, x: np.ndarray, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """One step of inverse iteration on pairs p (k,) (scaled), x (n, k): new x of unit size, with its y (m, k)."""
         q = p - self.s
         M, C = (self.pencil.MT, self.CsT) if transposed else (self.pencil.M, self.Cs)

@@ -93,7 +93,7 @@ class Elimination:
         q = np.asarray(q)
         return self.T @ q + (self.u0 if q.ndim == 1 else self.u0[:, None])
 
-    def reduce(self, K) -> csr_matrix:
+    def reduce(self, K: csr_matrix) -> csr_matrix:
         """T^T K T (n_free, n_free) of K (n, n), in compressed sparse rows; K need not be symmetric."""
         K = csr_matrix(K)
         rows, columns = K[self.free], self.dependent
@@ -105,7 +105,7 @@ class Elimination:
             reduced = reduced + side[:, self.free] + rows[:, columns] @ Td + inner
         return csr_matrix(reduced)
 
-    def reduce_force(self, f: np.ndarray, K=None) -> np.ndarray:
+    def reduce_force(self, f: np.ndarray, K: csr_matrix | None = None) -> np.ndarray:
         """T^T (f - K u0), (n_free,); ``K`` may be left out where u0 is zero.
 
         Raises:
@@ -141,7 +141,7 @@ class Elimination:
 
 
 def eliminate(
-    A,
+    A: csr_matrix,
     b: np.ndarray | None = None,
     preferred: np.ndarray | None = None,
     held: np.ndarray | None = None,
@@ -187,10 +187,10 @@ def eliminate(
         raise ValueError(f"preferred dofs must be -1 or in 0 ... {n - 1}")
     if held.size and (held.min() < 0 or held.max() >= n or np.unique(held).size < held.size):
         raise ValueError(f"held dofs must be in 0 ... {n - 1}, each once")
-    return _Work(A, b, preferred, held, values, strict, scale).run()
+    return _Eliminator(A, b, preferred, held, values, strict, scale).run()
 
 
-class _Work:
+class _Eliminator:
     """The equations that are still to be used, in the dofs that are still independent."""
 
     def __init__(self, A, b, preferred, held, values, strict, scale):
@@ -290,7 +290,7 @@ class _Work:
             text = f"Equation {members[0]} contradicts the values of the held dofs it uses by {abs(gap):.3g}"
         else:
             text = f"Equation {members[0]} has no terms, but the right side {gap:.3g}"
-        raise ConstraintConflict("contradictory", text, members, dofs)
+        raise ConstraintConflict("contradictory", text, members.tolist(), dofs.tolist())
 
     def _drop(self, row: int, combination) -> None:
         members = self._members(combination)

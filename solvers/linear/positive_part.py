@@ -24,9 +24,9 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import LinearOperator, gmres
 
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.krylov import flexible_gmres
 
 __all__ = ["ROUND_OFF", "PositivePart"]
 
@@ -113,10 +113,10 @@ class PositivePart:
         return step + self._apply(r - (self.NT if transposed else self.N) @ step)
 
     def _krylov(self, r: np.ndarray, transposed: bool) -> np.ndarray:
-        """A correction (n,) by GMRES."""
-        both = LinearOperator(self.N.shape, matvec=lambda v: self._both_levels(v.ravel(), transposed), dtype=float)
+        """A correction (n,) by flexible GMRES."""
         N = self.NT if transposed else self.N
-        return gmres(N, r, rtol=_CYCLE, restart=_KRYLOV, maxiter=1, M=both)[0]
+        both = lambda v: self._both_levels(v, transposed)  # noqa: E731
+        return flexible_gmres(lambda v: N @ v, both, r, min(_KRYLOV, r.size), _CYCLE, hopeless=False)[0]
 
     @cached_property
     def _space(self) -> tuple[np.ndarray, np.ndarray]:

@@ -63,7 +63,7 @@ class Loop:
         return self.rows[np.abs(v) > 0.03 * largest]
 
 
-def dependencies(G, weights: np.ndarray | None = None) -> list[Loop]:
+def dependencies(G: csr_matrix, weights: np.ndarray | None = None) -> list[Loop]:
     """Loops of dependent, and of nearly dependent, rows of G (m, n), ordered by their first row.
 
     Args:
@@ -89,7 +89,7 @@ def dependencies(G, weights: np.ndarray | None = None) -> list[Loop]:
     return sorted(found, key=lambda loop: int(loop.rows[0]))
 
 
-def independent_rows(G, weights: np.ndarray | None = None) -> np.ndarray:
+def independent_rows(G: csr_matrix, weights: np.ndarray | None = None) -> np.ndarray:
     """Mask (m,) of rows of G (m, n) that have its full rank; ``weights`` as in `dependencies`."""
     keep = np.ones(G.shape[0], bool)
     for loop in dependencies(G, weights):

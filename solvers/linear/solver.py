@@ -12,7 +12,7 @@ CHOLMOD (an extra, about three times faster) factors the symmetric *quasi-defini
 
 as L D L^T, which exists for every symmetric ordering when K is positive definite (Vanderbei 1995,
 doi:10.1137/0805005), so that the symbolic analysis is done once per pattern.  Iterative refinement, or flexible GMRES
-(Saad 1993, doi:10.1137/0914028) where the asymmetry is larger, then solve the true system to round-off.  Where that
+(`fem_mbs.solvers.linear.krylov`) where the asymmetry is larger, then solve the true system to round-off.  Where that
 contracts too slowly, or S has no factors (K singular or indefinite), SuperLU takes over, and keeps the job for the next
 factorisations.  All decisions depend on the matrices alone, never on clocks: two equal sequences of calls after
 `reset` give bit-equal answers.
@@ -27,14 +27,16 @@ units of the unknowns.
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csc_array, csc_matrix
 
 from fem_mbs.errors import ModelError
+from fem_mbs.solvers.linear.krylov import flexible_gmres
 from fem_mbs.solvers.linear.libraries import (
     ExactlySingular,
     LinearSolveError,
@@ -176,7 +178,7 @@ class _Pattern:
                 raise SingularMatrixError(int(empty[0]), f"all entries of its {kind} are zero{more}")
 
 
-class _Refined:
+class _Refined(ABC):
     """Common part: solve with approximate factors, corrected on the true matrix until round-off.
 
     A subclass provides ``_apply(b)`` (solve with the factors) and sets ``_row``, ``_col`` (n,): the equilibrated matrix
@@ -190,6 +192,20 @@ class _Refined:
         self._p = pattern
         self.counts = Counts()
         self._factored = False
+        self._row = self._col = np.ones(pattern.n)
+        self._norm = 0.0
+
+    @abstractmethod
+    def factor(self, values: np.ndarray) -> None:
+        """See `LinearSolver.factor`."""
+
+    @abstractmethod
+    def solve(self, rhs: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
+        """See `LinearSolver.solve`."""
+
+    @abstractmethod
+    def reset(self) -> None:
+        """See `LinearSolver.reset`."""
 
     def _right_side(self, rhs: np.ndarray) -> np.ndarray:
         if not self._factored:
@@ -220,8 +236,9 @@ class _Refined:
             return i
         return None
 
+    @abstractmethod
     def _apply(self, b: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+        """Return the solution with the factors."""
 
     def _refine(self, x: np.ndarray, r: np.ndarray, b: np.ndarray, error: float, tolerance: float, steps: int):
         """Iterative refinement while it contracts well: x, r, error, rate of the last step."""
@@ -440,7 +457,7 @@ class CholmodSolver(_Refined):
 
     def __init__(self, pattern: _Pattern):
         super().__init__(pattern)
-        self._ldl = None
+        self._ldl: Any = None
         self._lu = SuperLUSolver(pattern)
         self._lu.counts = self.counts
         p, n = pattern, pattern.n
@@ -621,47 +638,13 @@ class CholmodSolver(_Refined):
         return x if error <= max(ACCEPTED, tolerance) and self._grown(x, b) is None else None
 
     def _gmres(self, x: np.ndarray, r: np.ndarray, steps: int, reduction: float) -> tuple[np.ndarray, int, bool]:
-        """One cycle of right-preconditioned flexible GMRES in equilibrated variables: new x, steps taken, arrived?
-
-        It stops early when the residual shrinks too slowly to arrive within ``steps``.
-        """
+        """One cycle of flexible GMRES in equilibrated variables: new x, steps taken, arrived?"""
         scale = self._row
-        v = r * scale
-        beta = float(np.linalg.norm(v))
-        V, Z = [v / beta], []
-        H = np.zeros((steps + 1, steps))
-        cs, sn, g = np.zeros(steps), np.zeros(steps), np.zeros(steps + 1)
-        g[0] = beta
-        k, arrived = 0, False
-        while k < steps:
-            Z.append(self._apply(V[k] / scale))
-            w = (self._p.matrix @ Z[k]) * scale
-            self.counts.krylov += 1
-            for i in range(k + 1):
-                H[i, k] = V[i] @ w
-                w -= H[i, k] * V[i]
-            H[k + 1, k] = np.linalg.norm(w)
-            if H[k + 1, k] > 0.0:
-                V.append(w / H[k + 1, k])
-            for i in range(k):  # the earlier Givens rotations, then a new one
-                H[i, k], H[i + 1, k] = cs[i] * H[i, k] + sn[i] * H[i + 1, k], cs[i] * H[i + 1, k] - sn[i] * H[i, k]
-            length = float(np.hypot(H[k, k], H[k + 1, k]))
-            if not length > 0.0:
-                break  # breakdown: the factors are of no use here
-            cs[k], sn[k] = H[k, k] / length, H[k + 1, k] / length
-            lucky = H[k + 1, k] == 0.0
-            H[k, k] = length
-            g[k], g[k + 1] = cs[k] * g[k], -sn[k] * g[k]
-            k += 1
-            arrived = lucky or abs(g[k]) <= reduction * beta
-            if arrived or (k >= 5 and abs(g[k]) > beta * reduction ** (k / steps)):
-                break
-        if k == 0:
-            return x, 1, False
-        y = np.linalg.solve(np.triu(H[:k, :k]), g[:k])
-        for i in range(k):
-            x = x + y[i] * Z[i]
-        return x, k, arrived
+        d, steps, arrived = flexible_gmres(
+            lambda z: (self._p.matrix @ z) * scale, lambda v: self._apply(v / scale), r * scale, steps, reduction
+        )
+        self.counts.krylov += steps
+        return x + d, steps, arrived
 
 
 @cache

@@ -97,8 +97,8 @@ class FixedInterface:
 
 
 def fixed_interface(
-    K,
-    M,
+    K: csr_matrix,
+    M: csr_matrix,
     boundary: np.ndarray,
     *,
     count: int | None = None,
@@ -134,9 +134,8 @@ def fixed_interface(
     for A in (K, M):
         rows = A[b]
         parts.append((rows[:, b].toarray(), rows[:, i].T, inner(A, i)))
-    if rigid is not None:
-        rigid = rigid[b], rigid[i]
-    return fixed_interface_parts(*parts, count=count, cutoff=cutoff, check=check, rigid=rigid, dofs=(b, i))
+    known = None if rigid is None else (rigid[b], rigid[i])
+    return fixed_interface_parts(*parts, count=count, cutoff=cutoff, check=check, rigid=known, dofs=(b, i))
 
 
 def fixed_interface_parts(
@@ -154,14 +153,14 @@ def fixed_interface_parts(
     if not n:
         none = np.zeros((0, size)), np.zeros(0), np.zeros((0, 0))
         return FixedInterface(b, i, *none, _symmetric(K_bb), _symmetric(M_bb), True, None, Effort())
-    held = rigid is None or not rigid[0].shape[1]
+    rigid = rigid if rigid is not None and rigid[0].shape[1] else None
     with one_blas_thread():
         pencil, below = Pencil(K_ii, M_ii), None
         if cutoff is not None and check == "inertia" and n > DENSE and np.any(M_ii.diagonal() != 0.0):
             below = _count_below(pencil, cutoff)  # before the other factors, which take much memory too
         factors = factor(pencil, kind="positive")
         B = _static(factors, csc_matrix(K_ib))
-        if not held:
+        if rigid is not None:
             B += (rigid[1] - B @ rigid[0]) @ np.linalg.pinv(rigid[0])
         values, vectors, complete = _modes(K_ii, M_ii, factors, count, cutoff, check, below)
         K_B, M_B, M_q = np.array(K_bb), np.array(M_bb), np.zeros((values.size, size))
@@ -174,7 +173,7 @@ def fixed_interface_parts(
             M_B[:, c] += M_ib.T @ B[:, c] + B.T @ MB
             M_q[:, c] = vectors.T @ MB
         K_B, M_B = _symmetric(K_B), _symmetric(M_B)
-    if not held:
+    if rigid is not None:
         K_B = without_strain(K_B, rigid[0])
     return FixedInterface(
         b, i, B, values, vectors, scipy.linalg.block_diag(K_B, np.diag(values)),

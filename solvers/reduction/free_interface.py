@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
@@ -143,7 +144,13 @@ class FreeModes:
 
 @one_blas_thread()
 def free_interface(
-    K, M, boundary, *, count: int | None = None, cutoff: float | None = None, check: str = "probe"
+    K: csr_matrix,
+    M: csr_matrix,
+    boundary: ArrayLike,
+    *,
+    count: int | None = None,
+    cutoff: float | None = None,
+    check: str = "probe",
 ) -> FreeModes:
     """Rigid-body, elastic and residual attachment modes of a component.
 

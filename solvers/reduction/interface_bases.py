@@ -27,6 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.reduction.fixed_interface import FixedInterface, without_strain
@@ -52,7 +53,7 @@ class InterfaceBasis:
     rigid: np.ndarray
 
 
-def free_basis(method: str, M, boundary: np.ndarray, modes: FreeModes) -> InterfaceBasis:
+def free_basis(method: str, M: csr_matrix, boundary: np.ndarray, modes: FreeModes) -> InterfaceBasis:
     """The basis of a ``method`` of `FREE_METHODS`; M sparse (n, n), ``boundary`` dofs (b,), whose unit forces made the
     attachment modes.
 
@@ -107,7 +108,7 @@ def _inverse(flexibility: np.ndarray) -> np.ndarray:
     return scale[:, None] * ((vectors / values) @ vectors.T) * scale
 
 
-def herting_basis(K, M, fixed: FixedInterface, modes: FreeModes) -> InterfaceBasis:
+def herting_basis(K: csr_matrix, M: csr_matrix, fixed: FixedInterface, modes: FreeModes) -> InterfaceBasis:
     """Herting's basis of constraint modes (`fixed`, without modes of its own) and free modes; K, M sparse (n, n)."""
     b, boundary, inside = fixed.boundary.size, fixed.boundary, fixed.interior
     B = fixed.static

@@ -98,7 +98,7 @@ class Reduced:
         """Number of free modes, rigid-body ones included."""
         return self.modes.rigid.shape[1] + self.modes.vectors.shape[1]
 
-    def project(self, A) -> np.ndarray:
+    def project(self, A: csr_matrix) -> np.ndarray:
         """B^T A B of a symmetric matrix (n, n)."""
         small = self.basis.T @ (A @ self.basis)
         return 0.5 * (small + small.T)

@@ -174,6 +174,7 @@ class _Walk:
     left: int = 0  # steps refused since they had left the path
     criticals: list[Critical] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    bent: bool = False  # whether a note says that a step ended behind a narrow bend
 
 
 def follow(
@@ -538,7 +539,8 @@ def _oriented(walk: _Walk, s: PathSettings, new: float, size: float, reverses: b
     if size > _BEND * s.size:
         raise _Torn("a step ends behind a bend")
     note = "steps end behind a bend that is too narrow for them, and the path may turn back there; take smaller steps"
-    if not any(note in text for text in walk.notes):
+    if not walk.bent:
+        walk.bent = True
         walk.notes.append(f"at load factor {new:.6g} {note}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_matrix, csr_matrix
 
 from fem_mbs.elements.solids import condensed as solid_condensed
@@ -15,7 +16,7 @@ from fem_mbs.system.inertia_coordinates import constant_mass
 __all__ = ["coriolis_matrix"]
 
 
-def coriolis_matrix(system: Compiled, omega, state: State | None = None) -> csr_matrix:
+def coriolis_matrix(system: Compiled, omega: ArrayLike, state: State | None = None) -> csr_matrix:
     """Matrix G (N, N), skew, over all dofs, with the Coriolis force -G v of a frame that turns with omega [rad/s].
 
     With coordinates y of constant masses M_ij (positions of nodes, directors of beams and bodies; see

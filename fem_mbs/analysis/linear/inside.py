@@ -28,7 +28,7 @@ class Inside:
     mass: csr_matrix
     coupling: csr_matrix
 
-    def problem(self, linear: Linearised, K, M) -> tuple[csr_matrix, csr_matrix]:
+    def problem(self, linear: Linearised, K: csr_matrix, M: csr_matrix) -> tuple[csr_matrix, csr_matrix]:
         """The eigenproblem (n_q + m) of the nodes' (n_q), joints eliminated, and the elements' unknowns."""
         C = self.coupling[:, : linear.first] @ linear.elimination.T
         return csr_matrix(block_diag((K, self.stiffness))), self._whole(M, C)

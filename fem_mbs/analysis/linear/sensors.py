@@ -7,9 +7,12 @@ nodes) it has no derivative; its reading is the length of the vector, which is l
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.model.sensors import Sensor
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["LinearSensors", "slope"]
@@ -19,7 +22,7 @@ _STEP = 1e-3  # of differences: radians, and over the model's length
 _ZERO = 1e-9
 
 
-def slope(sensor, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray, bool]:
+def slope(sensor: Sensor, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return the derivatives (k, r) of a sensor by its records at their ``values`` (r,), its value (k,), and a flag.
 
     The flag is True for a sensor that is the length of a vector which is zero there.  Such a length has no derivative;
@@ -60,7 +63,9 @@ class LinearSensors:
 
     def __init__(self, compiled, state: np.ndarray, base: np.ndarray | None = None, increments: bool = False):
         record, length = compiled.system.system.record, compiled.system.length
-        self.sensors, self._slopes, self._vectors = compiled.sensors, [], []
+        self.sensors = compiled.sensors
+        self._slopes: list[Any] = []
+        self._vectors: list[Any] = []
         found, at = [], 0
         for i, sensor in enumerate(self.sensors):
             own, here = record[sensor.first : sensor.last], state[sensor.first : sensor.last]

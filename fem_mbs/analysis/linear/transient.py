@@ -78,8 +78,8 @@ class LinearTransient:
         self.mask = mask | ~linear.loads if isinstance(options["loads"], str) else mask
         system = linear.system
         self.loads = [b for b in system.blocks if "function" in b.type.par and not b.type.multipliers]
-        self._silent = linear.force(linear.ctl, linear._fun(), self.loads)
-        self._constant = -linear.force(linear._weighed(self.weight), linear._fun())
+        self._silent = linear.force(blocks=self.loads)
+        self._constant = -linear.force(linear.level(weight=self.weight))
         if (
             linear.preload is not None
         ):  # its place balances its loads only to first order: that is the state, not a load
@@ -121,8 +121,8 @@ class LinearTransient:
             moved[arrays.driven[arrays.driver == i]] = 1.0
             right = np.zeros(linear.constraints.shape[0])
             if rows.size:
-                change = linear.force(linear.ctl, linear._fun(unit > 0.0, unit), joints)
-                change -= linear.force(linear.ctl, linear._fun(unit > 0.0, base), joints)
+                change = linear.force(linear.level(unit > 0.0, unit), joints)
+                change -= linear.force(linear.level(unit > 0.0, base), joints)
                 right[: rows.size] = -change[rows]
             self.ways[:, k] = linear.eliminate(right, moved).u0
         self.rest = self._at_zero(joints)
@@ -131,17 +131,14 @@ class LinearTransient:
         """Displacements (first,) from the state to where supports, motions and equations are with their functions at
         zero; not zero where the state stands at other values of theirs."""
         linear = self.linear
-        arrays, rows = linear.system.system, linear.multipliers
+        rows = linear.multipliers
         followed = np.zeros(self.mask.size, bool)
         followed[self.functions] = True
-        fun = linear._fun(followed, np.zeros(self.mask.size))
-        moved = np.zeros(self.first)
-        at = np.asarray(arrays.driven, np.int64)
-        if at.size:
-            moved[at] = arrays.driven_reference + fun[arrays.driver, 0] - linear.state.Q[0, at]
+        level = linear.level(followed, np.zeros(self.mask.size))
+        moved = linear.prescribed(level)
         right = np.zeros(linear.constraints.shape[0])
         if rows.size:
-            gaps = linear.force(linear.ctl, fun, joints)
+            gaps = linear.force(level, joints)
             if linear.preload is not None:  # of second order there, as in `Linearised.respond`
                 gaps = gaps - linear.residual
             right[: rows.size] = -gaps[rows]
@@ -158,8 +155,8 @@ class LinearTransient:
         """Loads (first,) at a time, with what the state leaves out of balance."""
         linear = self.linear
         values = function_jets(linear.compiled, t)[:, 0]
-        fun = linear._fun(self.mask, values)
-        return (self._constant + self._silent - linear.force(linear.ctl, fun, self.loads))[: self.first]
+        level = linear.level(self.mask, values)
+        return (self._constant + self._silent - linear.force(level, self.loads))[: self.first]
 
     # --- the steps -------------------------------------------------------------------------------------------------
     def run(self, t0: float, n_steps: int, take: Take) -> None:
@@ -196,7 +193,7 @@ class LinearTransient:
             # what is prescribed fixes the rest: a1 = T q + c with u1 where it must be
             wanted = self._prescribed(t)[0]
             f = self._force(t)
-            c = self._follow(wanted, u) if moves else 0.0
+            c = self._follow(wanted, u) if moves else np.zeros(self.first)
             left = w.am * (self.M @ a0) + w.af * r0 + (1.0 - w.af) * (self.D @ v + self.K @ u - f)
             if moves:
                 left = left + (1.0 - w.am) * (self.M @ c) + (1.0 - w.af) * (
@@ -247,7 +244,7 @@ class LinearTransient:
         """Energies at the state of what stores them, gradients and second derivatives there."""
         linear, first = self.linear, self.first
         with_weight = linear.potential(self.weight)
-        elastic = float(linear.base["energy"].sum()), *linear.assemble(linear.ctl, linear._fun(), linear.elastic)
+        elastic = linear.strain_energy()
         self._stores = [(at, g[:first], csr_matrix(H[:first][:, :first])) for at, g, H in (elastic, with_weight)]
         #: Strain energy and potential of the weight at the state [J].
         self.at_state = np.array([elastic[0], with_weight[0]])

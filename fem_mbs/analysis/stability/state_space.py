@@ -17,6 +17,7 @@ Outputs are changes of sensors about their values in the state; a sensor's name 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,7 +110,7 @@ def _plain(model) -> dict[str, np.ndarray]:
     return out
 
 
-def sparse_arrays(key: str, A) -> dict[str, np.ndarray]:
+def sparse_arrays(key: str, A: csr_matrix) -> dict[str, np.ndarray]:
     """A sparse matrix as arrays of a .npz file: compressed rows."""
     A = csr_matrix(A)
     parts = {"data": A.data, "indices": A.indices, "indptr": A.indptr, "shape": np.array(A.shape)}
@@ -117,7 +118,9 @@ def sparse_arrays(key: str, A) -> dict[str, np.ndarray]:
 
 
 # --- models ----------------------------------------------------------------------------------------------------------
-def state_space(lin: Linearisation, inputs=(), sensors=(), owner: str = "State space") -> StateSpace:
+def state_space(
+    lin: Linearisation, inputs: str | Sequence[str] = (), sensors: str | Sequence[str] = (), owner: str = "State space"
+) -> StateSpace:
     """A dense state-space model of minimal coordinates.
 
     Args:
@@ -275,7 +278,9 @@ def _derived(out: Outputs, given: Inputs, A, B, Cx, D, owner: str) -> tuple[np.n
     return Cx, D
 
 
-def descriptor(lin: Linearisation, inputs=(), sensors=(), owner: str = "Descriptor") -> Descriptor:
+def descriptor(
+    lin: Linearisation, inputs: str | Sequence[str] = (), sensors: str | Sequence[str] = (), owner: str = "Descriptor"
+) -> Descriptor:
     """A sparse model with constraints: x = (q, v, a, multipliers) of the unknowns of the linearisation; arguments as of
     `state_space`.  In motion the constraints are held as they are.
 

@@ -17,12 +17,13 @@ from scipy.sparse import csr_matrix
 from fem_mbs.analysis.linear.coriolis import coriolis_matrix
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.model.model import Model
 from fem_mbs.solvers.eigen.complex_modes import ComplexModes, complex_modes
 
 __all__ = ["check_turning_frame", "frame_speed", "turning_modes"]
 
 
-def check_turning_frame(owner: str, options: dict[str, Any], model) -> None:
+def check_turning_frame(owner: str, options: dict[str, Any], model: Model) -> None:
     """Refuse what does not go together.
 
     Raises:

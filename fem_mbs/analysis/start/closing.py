@@ -22,13 +22,13 @@ from scipy.sparse import csr_matrix, diags
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.start.initial import _constraints, _node_part, _rows, constrained, function_jets
+from fem_mbs.analysis.start.initial import constrained, function_jets, started
 from fem_mbs.analysis.start.roots import Roots
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.tangent import control, function_table, matrices_of
+from fem_mbs.system.tangent import Level, Tangent, control, function_table
 
 __all__ = ["assemble"]
 
@@ -107,8 +107,7 @@ class _Assembler:
     def _weights(self) -> np.ndarray:
         """Mass and mean moment of inertia of each dof (first,); small ones where a node has none."""
         system, first = self.system, self.first
-        ctl = control(mass=1.0, gravity=self.compiled.model.gravity)
-        M = _node_part(matrices_of(system), self.compiled, self.state, ctl).diagonal()
+        M = started(self.compiled, self.state).M.diagonal()[:first]
         W = np.zeros(first)
         dim = system.dimension
         position = system.offset[:-1, None] + np.arange(dim)
@@ -141,7 +140,7 @@ class _Assembler:
 
     def gap(self) -> np.ndarray:
         """Constraint rows (n_mult,) [m], [rad] or without unit."""
-        return _rows(self.compiled, self.state, self.values)[self.first : -1]
+        return started(self.compiled, self.state, self.values).gaps
 
     def sizes(self, g: np.ndarray) -> np.ndarray:
         """Gaps over the size of the model, angles as they are."""
@@ -187,7 +186,7 @@ class _Assembler:
         """One iteration; ``pull`` (first,) is the gradient of the changes.  Largest increment and the share made."""
         force, K = self._stiffness()
         A = (K + diags((self.w + self.near) * self.W)).tocsr()
-        G = _constraints(self.compiled, self.state, self.values)[:, : self.first]
+        G = started(self.compiled, self.state, self.values).gradients[:, : self.first]
         g = self.gap()
         d = np.zeros(self.first)
         d[self.driven] = (self.target - self.state.Q[0, : self.first])[self.driven]
@@ -238,7 +237,7 @@ class _Assembler:
                 return
             _force, K = self._stiffness()
             A = (K + diags(self.w * self.W)).tocsr()[self.free][:, self.free]
-            G = _constraints(self.compiled, self.state, self.values)[:, self.free]
+            G = started(self.compiled, self.state, self.values).gradients[:, self.free]
             d = np.zeros(self.first)
             d[self.free] = constrained(A, G).solve(np.zeros(self.free.size), -g)[0]
             self.move(d)
@@ -295,20 +294,13 @@ class _Assembler:
 
     def strain_energy(self) -> tuple[float, str]:
         """Energy of the strains [J], and the part with most of it."""
-        ctl = control()
-        fun = function_table(0.0 * self.values)
         total, most, name = 0.0, 0.0, ""
-        s = self.state
+        unloaded = Tangent(self.system, self.state, Level(0.0 * self.values))
         for block in self.parts:
-            n, m = block.size, block.type.local_dofs
-            fe, ke = np.zeros((n, max(m, C.N_LEDGER))), np.zeros((1, m, m))
-            hist = self.system.block_history(block).copy()
-            block.type.report(
-                C.LEDGER, 0, n, ctl, block.par, block.dof, block.rot, hist, fun, s.Q, s.D, s.V, s.DD, s.U, fe, ke
-            )
-            total += float(fe[:, C.STRAIN].sum())
+            strain = unloaded.ledger(block, 0, block.size)[:, C.STRAIN]
+            total += float(strain.sum())
             for label, a, b in block.groups:
-                energy = float(fe[a:b, C.STRAIN].sum())
+                energy = float(strain[a:b].sum())
                 if energy > most:
                     most, name = energy, label
         return total, name

@@ -169,9 +169,9 @@ def sentences(
         out["more", len(groups)] = f"{len(groups) - _GROUPS} more groups of joints repeat each other {when} ({total})"
     near = [loop for loop in found.loops if np.isfinite(loop.smallest)]
     for loop in near[:_GROUPS]:
-        names = _names(labels[loop.rows])
-        out[names, "near"] = (
-            f"{names}: nearly dependent constraints {when} (singular value {loop.smallest:.1e}): near a singular "
+        both = _names(labels[loop.rows])
+        out[both, "near"] = (
+            f"{both}: nearly dependent constraints {when} (singular value {loop.smallest:.1e}): near a singular "
             "configuration, or parts that do not quite fit"
         )
     return out
@@ -201,7 +201,7 @@ class Redundancy:
     def mode(self) -> int:
         return int(self.rank.flags[gauge.MODE])
 
-    def start(self, diagonal: np.ndarray | None, ctl, fun, state: S.State) -> None:
+    def start(self, diagonal: np.ndarray | None, ctl: np.ndarray, fun: np.ndarray, state: S.State) -> None:
         """Find the rank at the start of an analysis, after the scales of the constraints are set."""
         if diagonal is None:
             return
@@ -214,7 +214,7 @@ class Redundancy:
                 self.rank.weight[equation] = block.par[:, [block.type.scale]]
         self.look(ctl, fun, state, "at the start")
 
-    def look(self, ctl, fun, state: S.State, when: str) -> bool:
+    def look(self, ctl: np.ndarray, fun: np.ndarray, state: S.State, when: str) -> bool:
         """Find the rank at the state in row 0; whether the loops differ from what is known."""
         kept = [a[1].copy() for a in (state.Q, state.D)], state.U.copy()
         state.Q[1], state.D[1] = state.Q[0], state.D[0]
@@ -243,7 +243,7 @@ class Redundancy:
         rank.flags[gauge.MODE], rank.flags[gauge.KNOWN], rank.flags[gauge.SMALL] = mode, 0, 0
         rank.loop[:], rank.dependent[:], rank.share[:] = -1, -1, 0.0
         rank.limit[1] = _SHARE
-        groups = self._groups(self.found) if mode == gauge.DEPENDENT else []
+        groups = self._groups(self.found) if mode == gauge.DEPENDENT and self.found is not None else []
         for number, group in enumerate(groups):
             rank.loop[self.rows[group.rows]] = number
             rank.dependent[self.rows[group.dependent]] = np.arange(group.vectors) if group.vectors else gauge.NONE
