@@ -36,6 +36,18 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["make_type", "parameters"]
 
+FUNCTION, TURNING, FORCES = range(3)  # columns of par; the moments follow the forces
+
+
+@inner
+def _tables(par, e, ny, dim, n, r):
+    """Return L (ny, dim) and C (1 + r n, r) of an element."""
+    moments = FORCES + ny * dim
+    return (
+        par[e, FORCES:moments].reshape((ny, dim)),
+        par[e, moments : moments + (1 + r * n) * r].reshape((1 + r * n, r)),
+    )
+
 
 @inner
 def _vector(L, j, d, turns, out):
@@ -98,10 +110,9 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     turn, F, g, y, y1, u = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     f, K, T = np.empty(6 + n), np.empty((6 + n, 6 + n)), np.empty((3, 3))
     for e in range(e0, e1):
-        turns = par[e, 1] > 0.5
-        L = par[e, 2 : 2 + ny * dim].reshape((ny, dim))
-        C = par[e, 2 + ny * dim : 2 + ny * dim + (1 + r * n) * r].reshape((1 + r * n, r))
-        factor = time_value(fun, par[e, 0], TM, 1.0)
+        turns = par[e, TURNING] > 0.5
+        L, C = _tables(par, e, ny, dim, n, r)
+        factor = time_value(fun, par[e, FUNCTION], TM, 1.0)
         half = 0.5 * factor  # of tangents, times ctl[SK]
         tangent = job == TANGENT
         frame_directors(D[0], rot[e, 0], dim, d0)
@@ -212,10 +223,9 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     d0, d1, dm = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
     F, u = np.empty(3), np.zeros(3)
     for e in range(e0, e1):
-        turns = par[e, 1] > 0.5
+        turns = par[e, TURNING] > 0.5
         one_state = ctl[RULE] == ONE_STATE
-        L = par[e, 2 : 2 + ny * dim].reshape((ny, dim))
-        C = par[e, 2 + ny * dim : 2 + ny * dim + (1 + r * n) * r].reshape((1 + r * n, r))
+        L, C = _tables(par, e, ny, dim, n, r)
         frame_directors(D[0], rot[e, 0], dim, d0)
         frame_directors(D[1], rot[e, 0], dim, d1)
         for a in range(dim):
@@ -254,9 +264,9 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 j = 1 + a * n + k
                 work += dq * (C[j, a] if turns else dm[a, 0] * C[j, 0] + dm[a, 1] * C[j, 1] + dm[a, 2] * C[j, 2])
         if one_state:
-            factor = 0.5 * (time_value(fun, par[e, 0], T0, 1.0) + time_value(fun, par[e, 0], T1, 1.0))
+            factor = 0.5 * (time_value(fun, par[e, FUNCTION], T0, 1.0) + time_value(fun, par[e, FUNCTION], T1, 1.0))
         else:
-            factor = time_value(fun, par[e, 0], TM, 1.0)
+            factor = time_value(fun, par[e, FUNCTION], TM, 1.0)
         fe[e - e0, LOAD_WORK] = factor * work
 
 

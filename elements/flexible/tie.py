@@ -33,6 +33,8 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["make_type"]
 
+SCALE, PLACE, ROTATIONS = 0, 1, 1  # columns of par: PLACE of points, the shapes follow; ROTATIONS of orientations
+
 
 @inner
 def _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn):
@@ -93,20 +95,20 @@ def _point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     g, G, E = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))  # shapes by d0, c and d1
     turn, r0, r1, rm, F, u = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.zeros(3), np.empty(3)
     f, K = np.empty(15 + n), np.empty((15 + n, 15 + n))
-    base = 1 + dim + dim * n
+    base = PLACE + dim + dim * n
     for e in range(e0, e1):
-        s = par[e, 0]
+        s = par[e, SCALE]
         count = int(par[e, base]) if par.shape[1] > base else 0
         _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn)
         for i in range(3):
             r0[i] = r1[i] = 0.0
             for a in range(dim):
-                r0[i] += d0[a, i] * par[e, 1 + a]
-                r1[i] += d1[a, i] * par[e, 1 + a]
+                r0[i] += d0[a, i] * par[e, PLACE + a]
+                r1[i] += d1[a, i] * par[e, PLACE + a]
             for k in range(n):
                 g[k, i] = G[k, i] = E[k, i] = 0.0
                 for a in range(dim):
-                    shape = par[e, 1 + dim + a * n + k]
+                    shape = par[e, PLACE + dim + a * n + k]
                     g[k, i] += d0[a, i] * shape
                     G[k, i] += c[a, i] * shape
                     E[k, i] += d1[a, i] * shape
@@ -187,7 +189,7 @@ def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
     dim = 2 if D.shape[2] == 2 else 3
     for e in range(e0, e1):
         for i in range(dim):
-            fe[e - e0, i] = par[e, 0] / ctl[SF] * U[dof[e, dof.shape[1] - dim + i]]
+            fe[e - e0, i] = par[e, SCALE] / ctl[SF] * U[dof[e, dof.shape[1] - dim + i]]
 
 
 # --- orientation -----------------------------------------------------------------------------------------------------
@@ -197,7 +199,7 @@ def _shape(par, e, n, dim, k, a, b):
     if a == b:
         return 0.0
     i = 3 - a - b
-    value = par[e, 1 + (i * n if dim == 3 else 0) + k]
+    value = par[e, ROTATIONS + (i * n if dim == 3 else 0) + k]
     return value if (a - b) % 3 == 1 else -value
 
 
@@ -249,7 +251,7 @@ def _orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
     turn, turned, u, v = np.empty(3), np.zeros(3), np.empty(3), np.empty(3)
     f, K = np.empty(15 + n), np.empty((15 + n, 15 + n))
     for e in range(e0, e1):
-        s = par[e, 0]
+        s = par[e, SCALE]
         m = 12 + n
         _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn)
         _vectors(par, dof, rot, Q, D, e, 0, dim, d0, tm, Bm)
@@ -373,7 +375,7 @@ def _report_orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD,
                 tm[b, i] = 0.5 * (tm[b, i] + t[b, i])
             cross(tm[b], u, v)
             for i in range(3 if dim == 3 else 1):
-                fe[e - e0, i] -= par[e, 0] / ctl[SF] * v[i if dim == 3 else 2]
+                fe[e - e0, i] -= par[e, SCALE] / ctl[SF] * v[i if dim == 3 else 2]
 
 
 def make_type(name: str, dimension: int, modes: int) -> ElementType:

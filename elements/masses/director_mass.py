@@ -43,7 +43,7 @@ from fem_mbs.elements.registry import ElementType
 __all__ = ["TYPES"]
 
 PAR = ("mass [kg]", "damping [1/s]", *(f"M{i}{j} [kg]" for i in range(1, 9) for j in range(i, 9)))
-_FIRST = 2
+DAMPING, _FIRST = 1, 2  # columns of par: damping, and the upper triangle of the mass matrix
 
 
 @inner
@@ -67,7 +67,7 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     for e in range(e0, e1):
         r = e - e0
         _matrix(par, e, M)
-        alpha = par[e, 1]
+        alpha = par[e, DAMPING]
         # one unit of dx in the inertia coordinate of a position, and of a director's change
         unit = sf * (wa + alpha * wv) if one_state else 1.0 + 0.5 * alpha * h
         for a in range(2):
@@ -230,8 +230,8 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             if i == 0 or i == 4:
                 for c in range(3):
                     f[PX + c] += p[c]
-        if par[e, 1] != 0.0 and ctl[H] > 0.0:
-            f[DISSIPATED] = par[e, 1] * loss / ctl[H]
+        if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
+            f[DISSIPATED] = par[e, DAMPING] * loss / ctl[H]
 
 
 TYPES = {"director_mass3": ElementType("director_mass3", 3, 2, True, PAR, force, report, inertia=True)}

@@ -49,6 +49,8 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
+MASS, ARM = 0, 1  # columns of par; the upper triangle of the matrix follows
+
 # rows of the array S (16, 3): vectors of one element
 _DX, _TH, _V0, _W0, _V1, _W1, _P0, _J0, _P1, _J1, _G, _C0, _C1, _X, _Y, _Z = range(16)
 
@@ -57,9 +59,9 @@ _DX, _TH, _V0, _W0, _V1, _W1, _P0, _J0, _P1, _J1, _G, _C0, _C1, _X, _Y, _Z = ran
 def _load(par, e, dim, M, S):
     """The matrix (6, 6), and the weight's arm in row _X; the plane lies in x and y, its matrix in 0, 1, 5."""
     for i in range(3):
-        S[_X, i] = par[e, 1 + i] if i < dim else 0.0
+        S[_X, i] = par[e, ARM + i] if i < dim else 0.0
     n = 3 * (dim - 1)
-    k = 1 + dim
+    k = ARM + dim
     for i in range(6):
         for j in range(6):
             M[i, j] = 0.0
@@ -179,7 +181,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         _turn(R0, acc, S[_C0])
         _turn(R1, acc, S[_C1])
         for i in range(3):
-            S[_G, i] = par[e, 0] * ctl[GX + i] if i < dim else 0.0
+            S[_G, i] = par[e, MASS] * ctl[GX + i] if i < dim else 0.0
             c[i] = 0.5 * (S[_C0, i] + S[_C1, i])
         cross(c, S[_G], d)  # moment of the weight
         if one_state:
@@ -337,7 +339,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             for i in range(3):
                 x[i] = Q[1, dof[e, i]] if i < dim else 0.0
                 if i < dim:
-                    f[POTENTIAL] -= par[e, 0] * ctl[GX + i] * (x[i] + S[_C1, i])
+                    f[POTENTIAL] -= par[e, MASS] * ctl[GX + i] * (x[i] + S[_C1, i])
                 f[PX + i] = S[_P1, i]
             cross(x, S[_P1], p)
             for i in range(3):
