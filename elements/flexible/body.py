@@ -203,11 +203,10 @@ def _matrix_times(p, at, n, q0, q1, k):
 
 
 @inner
-def _frame_of_state(ctl, dof, e, V, d1, dm, dv, b, c, w, X):
+def _frame_of_state(ctl, dof, e, V, d1, dm, dv, b, c, w, X, rate, v, u):
     """Rows x and d_a of X, sf times y'', in one-state rules; fill dm, dv, b, c and the angular velocity w."""
     dim = d1.shape[0]
     sf, wv, wa = ctl[SF], ctl[WV], ctl[WA]
-    rate, v, u = np.empty(3), np.empty(3), np.empty(3)
     frame_spin(V[1], dof, e, dim, d1, w)
     frame_spin(V[2], dof, e, dim, d1, rate)
     for i in range(dim):
@@ -223,11 +222,10 @@ def _frame_of_state(ctl, dof, e, V, d1, dm, dv, b, c, w, X):
 
 
 @inner
-def _frame_of_step(ctl, dof, e, V, U, turn, d0, d1, dm, dv, b, c, X):
+def _frame_of_step(ctl, dof, e, V, U, turn, d0, d1, dm, dv, b, c, X, v, u):
     """Rows x and d_a of X in two-state rules; fill dm, b and c from the directors and their first velocities dv."""
     dim = d1.shape[0]
     h, sf = ctl[H], ctl[SF]
-    v, u = np.empty(3), np.empty(3)
     for i in range(dim):
         X[0, i] = U[dof[e, i]] - h * V[0, dof[e, i]] - sf * ctl[GX + i]
     for a in range(dim):
@@ -242,13 +240,12 @@ def _frame_of_step(ctl, dof, e, V, U, turn, d0, d1, dm, dv, b, c, X):
 
 
 @inner
-def _shapes(ctl, dof, hist, Q, V, U, e, turn, d0, d1, dm, dv, q0, q1, qe, X, mean):
+def _shapes(ctl, dof, hist, Q, V, U, e, turn, d0, d1, dm, dv, q0, q1, qe, X, mean, v):
     """Rows w_ak of X, their means, and q: q0, q1 at both ends, qe = mean + damping of the rule times the rate."""
     dim, n = d1.shape[0], q0.shape[0]
     first = 3 * (dim - 1)
     sf = ctl[SF]
     one_state = ctl[RULE] == ONE_STATE
-    v = np.empty(3)
     for k in range(n):
         j = dof[e, first + k]
         if one_state:
@@ -291,11 +288,10 @@ def _tangent_columns(d1, q1, mean, X):
 
 
 @inner
-def _rows(ctl, dof, e, V, U, stiff, damp, mean, MX, c, qe, f):
+def _rows(ctl, dof, e, V, U, stiff, damp, mean, MX, c, qe, f, v):
     """f (6 + n,): rows (x, theta, q) in space of inertia, weight, stiffness and damping."""
     dim, n = c.shape[0], qe.shape[0]
     first = 3 * (dim - 1)
-    v = np.empty(3)
     for i in range(3):
         f[i] = MX[0, i]
         f[3 + i] = 0.0
@@ -341,9 +337,8 @@ def _stiffening_rows(ctl, p, base, count, load, q0, q1, f):
 
 
 @inner
-def _frame_block(unit, half, kappa, ws, mass, r, y, y1, w, S, Z, F, B, K):
+def _frame_block(unit, half, kappa, ws, mass, r, y, y1, w, S, Z, F, B, K, u):
     """Add the block (x, spin) of row r of M X to K: dF_r = spin x B + kappa ((w.S) spin - S (w.spin))."""
-    u = np.empty(3)
     if r == 0:
         K[0, 3], K[0, 4], K[0, 5] = ws, B[2], -B[1]
         K[1, 3], K[1, 4], K[1, 5] = -B[2], ws, B[0]
@@ -373,7 +368,7 @@ def _frame_block(unit, half, kappa, ws, mass, r, y, y1, w, S, Z, F, B, K):
 
 
 @inner
-def _inertia_tangent(ctl, M, mean, X, MX, w, b, c, d1, K):
+def _inertia_tangent(ctl, M, mean, X, MX, w, b, c, d1, K, u, v, B):
     """Tangent of inertia and weight over (x, spin, q) in space."""
     dim = d1.shape[0]
     ny = M.shape[0]
@@ -382,7 +377,6 @@ def _inertia_tangent(ctl, M, mean, X, MX, w, b, c, d1, K):
     half = 1.0 if one_state else 0.5
     unit = ctl[SF] * ctl[WA] if one_state else 1.0
     kappa = ctl[SF] * ctl[WV] if one_state else 0.0
-    u, v, B = np.empty(3), np.empty(3), np.empty(3)
     for r in range(ny):
         S, Z, F = MX[r, 3:6], MX[r, 6:9], MX[r, :3]
         for i in range(3):
@@ -394,7 +388,7 @@ def _inertia_tangent(ctl, M, mean, X, MX, w, b, c, d1, K):
                 if X.shape[1] == 12:
                     B[i] += 2.0 * kappa * MX[r, 9 + i]
         ws = kappa * (w[0] * S[0] + w[1] * S[1] + w[2] * S[2])
-        _frame_block(unit, half, kappa, ws, M[0, 0], r, mean[r], X[r, 3:6], w, S, Z, F, B, K)
+        _frame_block(unit, half, kappa, ws, M[0, 0], r, mean[r], X[r, 3:6], w, S, Z, F, B, K, u)
         if r < 1 + dim:
             continue
         a, k = (r - 1 - dim) // n, (r - 1 - dim) % n
@@ -428,13 +422,12 @@ def _modal_tangent(ctl, M, stiff, damp, b, c, K):
 
 
 @inner
-def _stiffening_tangent(ctl, p, base, count, share, load, pull, dm, d1, q0, q1, K):
+def _stiffening_tangent(ctl, p, base, count, share, load, pull, dm, d1, q0, q1, K, dload, u):
     """Tangent of geometric stiffening over (x, spin, q), but for the loads by rotation: `_rotation_load_tangent`."""
     n = q0.shape[0]
     one_state = ctl[RULE] == ONE_STATE
     by_acceleration = ctl[WA] if one_state else 2.0 / (ctl[H] * ctl[H])
     half = 1.0 if one_state else 0.5
-    dload, u = np.empty(6), np.empty(3)
     for m in range(count):
         at = base + 1 + m * (1 + n * n)
         what = int(p[at])
@@ -453,11 +446,10 @@ def _stiffening_tangent(ctl, p, base, count, share, load, pull, dm, d1, q0, q1, 
 
 
 @inner
-def _rotation_load_tangent(ctl, p, base, count, share, body, d0, q0, q1, K):
+def _rotation_load_tangent(ctl, p, base, count, share, body, d0, q0, q1, K, u):
     """Tangent of geometric stiffening by the angular velocity w and its rate, which are linear in theta."""
     dim, n = d0.shape[0], q0.shape[0]
     one_state = ctl[RULE] == ONE_STATE
-    u = np.empty(3)
     for m in range(count):
         at = base + 1 + m * (1 + n * n)
         what = int(p[at])
@@ -489,9 +481,8 @@ def _rotation_load_tangent(ctl, p, base, count, share, body, d0, q0, q1, K):
 
 
 @inner
-def _spin_to_cayley(turn, K):
+def _spin_to_cayley(turn, K, T):
     """Turn the columns of the spin of the frame into those of its Cayley vector."""
-    T = np.empty((3, 3))
     cayley_tangent(turn[0], turn[1], turn[2], T)
     for i in range(K.shape[0]):
         x, y, z = K[i, 3], K[i, 4], K[i, 5]
@@ -500,11 +491,10 @@ def _spin_to_cayley(turn, K):
 
 
 @inner
-def _quotient_tangent(half, d0, MX, K):
+def _quotient_tangent(half, d0, MX, K, v):
     """Derivative of c_a: dc = dtheta x d0/2, in one-state rules spin x d."""
     dim = d0.shape[0]
     n = (MX.shape[0] - 1 - dim) // dim
-    v = np.empty(3)
     for a in range(dim):
         for k in range(n):
             cross(d0[a], MX[1 + dim + a * n + k, :3], v)
@@ -532,6 +522,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     share = 1.0
     load, pull, body = np.zeros(12), np.zeros(3), np.zeros(3)
     base, memory = MATRIX + ny * ny + 2 * n * n, 3 * dim * n
+    u, v, rate, B, T, dload = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(6)  # work
     for e in range(e0, e1):
         p = par[e]
         count = int(p[base]) if p.size > base else 0
@@ -540,15 +531,15 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         frame_directors(D[1], rot[e, 0], dim, d1)
         frame_turn(U, dof, e, dim, turn)
         if one_state:
-            _frame_of_state(ctl, dof, e, V, d1, dm, dv, b, c, w, X)
+            _frame_of_state(ctl, dof, e, V, d1, dm, dv, b, c, w, X, rate, v, u)
         else:
             frame_directors(DD[0], rot[e, 0], dim, dv)
-            _frame_of_step(ctl, dof, e, V, U, turn, d0, d1, dm, dv, b, c, X)
-        _shapes(ctl, dof, hist, Q, V, U, e, turn, d0, d1, dm, dv, q0, q1, qe, X, mean)
+            _frame_of_step(ctl, dof, e, V, U, turn, d0, d1, dm, dv, b, c, X, v, u)
+        _shapes(ctl, dof, hist, Q, V, U, e, turn, d0, d1, dm, dv, q0, q1, qe, X, mean, v)
         if tangent:
             _tangent_columns(d1, q1, mean, X)
         _products(M, X, MX)
-        _rows(ctl, dof, e, V, U, stiff, damp, mean, MX, c, qe, f)
+        _rows(ctl, dof, e, V, U, stiff, damp, mean, MX, c, qe, f, v)
         if count:
             if one_state:
                 _state_loads(ctl, dof, e, V, d1, load, pull, body)
@@ -561,13 +552,13 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         if not tangent:
             continue
         K[:, :] = 0.0
-        _inertia_tangent(ctl, M, mean, X, MX, w, b, c, d1, K)
+        _inertia_tangent(ctl, M, mean, X, MX, w, b, c, d1, K, u, v, B)
         _modal_tangent(ctl, M, stiff, damp, b, c, K)
-        _stiffening_tangent(ctl, p, base, count, share, load, pull, dm, d1, q0, q1, K)
+        _stiffening_tangent(ctl, p, base, count, share, load, pull, dm, d1, q0, q1, K, dload, u)
         if not one_state:
-            _spin_to_cayley(turn, K)
-        _quotient_tangent(half, d0, MX, K)
-        _rotation_load_tangent(ctl, p, base, count, share, body, d0, q0, q1, K)
+            _spin_to_cayley(turn, K, T)
+        _quotient_tangent(half, d0, MX, K, v)
+        _rotation_load_tangent(ctl, p, base, count, share, body, d0, q0, q1, K, u)
         for k in range(first + n):
             row = row_in_space(k, dim)
             for j in range(first + n):

@@ -44,8 +44,8 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
-# columns of par: SCALE of all; FUNCTION, LENGTH and POINTS, both offsets, of `distance`; PAIRS, the vectors u_a, v_b and
-# v_a, u_b, of `constant_velocity3`
+# columns of par: SCALE of all; FUNCTION, LENGTH and POINTS, both offsets, of `distance`; PAIRS, the vectors u_a, v_b,
+# then v_a, u_b, of `constant_velocity3`
 SCALE = 0
 FUNCTION, LENGTH, POINTS = 1, 2, 3
 PAIRS = (1, 7)
