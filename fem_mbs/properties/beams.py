@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -109,7 +110,7 @@ class SectionLine:
     def _between(self, s: float) -> Section:
         """Return the section at s in (0, 1) between two of one shape."""
         a, b = self.first, self.last
-        dims = {}
+        dims: dict[str, Any] = {}
         for key, u in a.dimensions.items():
             v = b.dimensions[key]
             if math.isinf(u) != math.isinf(v):

@@ -79,12 +79,12 @@ class Callback:
         return values
 
     def force(self, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
-        """Force (1,) at coordinate and rate (1,), or (n, dim) at positions and velocities (n, dim)."""
+        """Return force (1,) at coordinate and rate (1,), or (n, dim) at positions and velocities (n, dim)."""
         shape = q.shape if self.dimension else ()
         return self._ask("function", self.function, q, v, t, [shape])[0].reshape(q.shape)
 
     def slopes(self, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives (1, 1, 1), or (n, dim, dim), of the force by coordinate or position, and by rate."""
+        """Return derivatives (1, 1, 1), or (n, dim, dim), of the force by coordinate or position, and by rate."""
         d = max(self.dimension, 1)
         shape = (len(q), d, d)
         if self.tangent is not None:

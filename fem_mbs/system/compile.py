@@ -97,14 +97,15 @@ class Block:
         self.along = [(0, self.size, group, first_dof)]
 
     def label(self, element: int) -> str:
-        """The user's name of the group that an element belongs to."""
+        """Return the user's name of the group that an element belongs to."""
         for name, first, last in self.groups:
             if first <= element < last:
                 return name
         return self.type.name
 
     def row_label(self, element: int) -> str:
-        """The same, and which of the group's constraints with shared multipliers it is, where there are several."""
+        """Return the same, and which of the group's constraints with shared multipliers it is, where there are
+        several."""
         label = self.label(element)
         if self.joint is not None:
             first, last = next((a, b) for name, a, b in self.groups if a <= element < b)
@@ -169,7 +170,8 @@ class Compiled:
         return self.offset[node] + np.arange(self.dimension)
 
     def nodal(self, values: np.ndarray) -> np.ndarray:
-        """Values of nodes (nodes, 6), three of positions and three of rotations, from those of all dofs (N,); zero
+        """Return values of nodes (nodes, 6), three of positions and three of rotations, from those of all dofs (N,);
+        zero
         where a node has no such dof.  From (N, k) they are (k, nodes, 6)."""
         n, dim = self.nodes.x.shape[0], self.dimension
         out = np.zeros((*values.shape[1:], n, 6))
@@ -181,7 +183,7 @@ class Compiled:
         return out
 
     def name_of(self, dof: int) -> str:
-        """What a dof is, for a message: node and component, or joint and row."""
+        """Return what a dof is, for a message: node and component, or joint and row."""
         if dof >= self.first_multiplier:
             for block in self.blocks:
                 if not block.type.multipliers:
@@ -200,7 +202,7 @@ class Compiled:
         return f'node "{self.nodes.names[node]}", {component}'
 
     def function_owner(self, index: int) -> str:
-        """What a time function moves or loads, for a message."""
+        """Return what a time function moves or loads, for a message."""
         for name, function in zip(self.driven.owners, self.driven.functions, strict=True):
             if function == index:
                 return name
@@ -215,7 +217,7 @@ class Compiled:
         return f"Function {index + 1}"
 
     def driven_lengths(self) -> list[tuple[int, float, str]]:
-        """Time functions that change distances, the least length [m] that each adds to, and the joint's name."""
+        """Return time functions that change distances, the least length [m] that each adds to, and the joint's name."""
         found = []
         for block in self.blocks:
             if block.type.name in ("distance2", "distance3"):
@@ -227,7 +229,7 @@ class Compiled:
         return found
 
     def sharing(self) -> csr_matrix:
-        """Rows (n, N) that are zero where dofs that share an unknown move alike."""
+        """Return rows (n, N) that are zero where dofs that share an unknown move alike."""
         shared = self.system.shared
         n = len(shared)
         rows = np.tile(np.arange(n), 2)
@@ -244,7 +246,7 @@ class Compiled:
         return int(self.offset[-1])
 
     def preferred_dofs(self) -> np.ndarray:
-        """Dof (m,) that each multiplier's row should make dependent in an elimination, -1: any."""
+        """Return dof (m,) that each multiplier's row should make dependent in an elimination, -1: any."""
         first = self.first_multiplier
         out = np.full(self.n_dof - 1 - first, -1, np.int64)
         at = 0
@@ -264,7 +266,7 @@ class Compiled:
         self.system.table[self.blocks.index(block), S.WATCHED] = 1
 
     def initial_state(self) -> S.State:
-        """State at rest in the positions of the model, with fresh workspaces."""
+        """Return state at rest in the positions of the model, with fresh workspaces."""
         N, nr = self.n_dof, int(self.nodes.rotational.sum())
         width = 2 if self.dimension == 2 else 9
         Q, V, D = np.zeros((2, N)), np.zeros((3, N)), np.zeros((2, nr + 1, width))
@@ -315,7 +317,7 @@ class Compiled:
         return 0 if self.pattern is None else self.pattern[1].size
 
     def kernels(self) -> tuple[np.ndarray, np.ndarray]:
-        """Addresses (force, report) of the kernels of the blocks, for the compiled step."""
+        """Return addresses (force, report) of the kernels of the blocks, for the compiled step."""
         forces = np.array([C.address(b.type.force) for b in self.blocks], np.int64)
         reports = np.array([C.address(b.type.report) for b in self.blocks], np.int64)
         return forces, reports
@@ -353,7 +355,8 @@ class Compiled:
         last: int | None = None,
         acting: bool = True,
     ) -> np.ndarray:
-        """Table (n, n_out) of the OUTPUT job for elements ``first`` to ``last`` (all) of a block, by its number, at
+        """Return table (n, n_out) of the OUTPUT job for elements ``first`` to ``last`` (all) of a block, by its number,
+        at
         ``state``; section forces with those of what is ``acting`` along the elements."""
         block = self.blocks[number]
         last = block.size if last is None else last
@@ -390,7 +393,7 @@ class Compiled:
                 serve(block, self.block_history(block), self.callbacks, ctl, fun, state, slopes)
 
     def with_parameters(self, par: Mapping[int, np.ndarray]) -> Compiled:
-        """The same model with other element parameters, which this one does not see.
+        """Return the same model with other element parameters, which this one does not see.
 
         It has parameters, element histories and row scales of its own, and all other arrays in common.
 
@@ -532,7 +535,7 @@ def _link(block: Block, blocks: list[Block]) -> None:
 
 
 def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
-    """Reverse Cuthill-McKee order of the equations and the half-bandwidth it gives."""
+    """Return reverse Cuthill-McKee order of the equations and the half-bandwidth it gives."""
     if not blocks or n_eq == 0:
         return np.arange(n_eq), 0
     indptr, r = matrix_pattern(n_eq, [equation_of[block.dof] for block in blocks])
@@ -550,7 +553,7 @@ def compile_system(
     dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, str]],
     shared: np.ndarray | None = None, stepping: bool = True,
 ) -> Compiled:  # fmt: skip
-    """Number the dofs and build pattern, slots and tables.
+    """Return number the dofs and build pattern, slots and tables.
 
     Args:
         fixed: (n, 2) pairs (node, component) held where they are.
@@ -758,7 +761,7 @@ def _length(nodes: Nodes, blocks: list[Block]) -> float:
 
 
 def _joined(blocks: list[Block], table: np.ndarray) -> np.ndarray:
-    """The parameters of all blocks in one array, which they view from now on; ``table`` is told their places."""
+    """Return the parameters of all blocks in one array, which they view from now on; ``table`` is told their places."""
     par = np.concatenate([np.empty(0), *[block.par.ravel() for block in blocks]])
     at = 0
     for row, block in zip(table, blocks, strict=True):
@@ -769,7 +772,8 @@ def _joined(blocks: list[Block], table: np.ndarray) -> np.ndarray:
 
 
 def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
-    """What acts along beams (n, 6): block and first element of these, block, first element and number of the elements
+    """Return what acts along beams (n, 6): block and first element of these, block, first element and number of the
+    elements
     that act, first local dof; ``table`` is told where the forces on the beams of a block begin."""
     links = []
     size = 0
@@ -790,7 +794,7 @@ def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
 
 
 def _holding(blocks: list[Block], equation: np.ndarray) -> np.ndarray:
-    """Ranges (n, 3) of elements that act on prescribed dofs: block, first, last (exclusive)."""
+    """Return ranges (n, 3) of elements that act on prescribed dofs: block, first, last (exclusive)."""
     prescribed = equation < 0
     prescribed[-1] = False  # the sink
     ranges = [np.empty((0, 3), np.int64)]
@@ -802,7 +806,7 @@ def _holding(blocks: list[Block], equation: np.ndarray) -> np.ndarray:
 
 
 def _continua(blocks: list[Block], offset: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Connected parts of plane and solid elements: where the nodes of each begin, and the first dofs of all."""
+    """Return connected parts of plane and solid elements: where the nodes of each begin, and the first dofs of all."""
     first, last = [], []
     for block in blocks:
         if block.type.prestress is not None and block.type.ends > 2 and not block.type.rotational:
@@ -820,7 +824,7 @@ def _continua(blocks: list[Block], offset: np.ndarray, n: int) -> tuple[np.ndarr
 
 
 def _followers(shared: np.ndarray | None, offset, dimension: int, nrot: int, N: int) -> np.ndarray:
-    """Dofs (n, 2) that share an unknown: the one without an equation, and the one that has it."""
+    """Return dofs (n, 2) that share an unknown: the one without an equation, and the one that has it."""
     if shared is None or not len(shared):
         return np.zeros((0, 2), np.int64)
     a, b = [], []
@@ -839,7 +843,7 @@ def _followers(shared: np.ndarray | None, offset, dimension: int, nrot: int, N: 
 
 
 def make_block(label: str, type_name: str, nodes: ArrayLike, table: ArrayLike = (), **columns: Any) -> Block:
-    """A block of one group from parameter columns by name (scalars are repeated); ``table`` ends each row."""
+    """Return a block of one group from parameter columns by name (scalars are repeated); ``table`` ends each row."""
     t = element_type(type_name)
     nodes = np.asarray(nodes, np.int64).reshape(-1, t.ends)
     par = np.zeros((nodes.shape[0], len(t.par)))
@@ -852,7 +856,7 @@ def make_block(label: str, type_name: str, nodes: ArrayLike, table: ArrayLike = 
 
 
 def merge_blocks(blocks: list[Block]) -> list[Block]:
-    """One block per element type, in the order of first appearance: a kernel call serves many elements."""
+    """Return one block per element type, in the order of first appearance: a kernel call serves many elements."""
     by_type: dict[str, list[Block]] = {}
     for block in blocks:
         by_type.setdefault(block.type.name, []).append(block)

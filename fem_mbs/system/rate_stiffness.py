@@ -128,7 +128,7 @@ def _by_differences(at: Tangent, block: Block) -> np.ndarray:
 
 
 def _sizes(system: Compiled, block: Block) -> np.ndarray:
-    """Extents (n,) of elements [m]; the model's length for those that have none."""
+    """Return extents (n,) of elements [m]; the model's length for those that have none."""
     x = np.where((block.nodes >= 0)[..., None], system.nodes.x[block.nodes], np.nan)
     some = np.flatnonzero((block.nodes >= 0).sum(axis=1) > 1)
     extent = np.zeros(block.size)

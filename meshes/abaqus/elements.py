@@ -7,6 +7,7 @@ name; which of them a solver can take over is for the reader of the description 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -151,6 +152,7 @@ _PLANES = {3: _TRIANGLE, 6: _TRIANGLE, 4: _QUAD, 8: _QUAD, 9: _QUAD}
 def faces(kind: AbaqusElement) -> dict[str, np.ndarray]:
     """Return face label -> local node indices from 0.  Shells: SPOS and SNEG (also S1, S2), then their edges E1, ..."""
     n = kind.n_nodes
+    table: dict[str, Sequence[int]]
     if kind.family in ("solid", "continuum shell", "heat", "acoustic", "fluid", "cohesive") and n in _SOLIDS:
         table = {f"S{i}": face for i, face in enumerate(_SOLIDS[n], 1)}
     elif kind.family in ("plane stress", "plane strain", "axisymmetric") and n in _PLANES:

@@ -20,7 +20,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NoReturn, TypeVar
+from typing import NoReturn, TypeVar, overload
 
 import numpy as np
 
@@ -137,6 +137,12 @@ class Card:
     def has(self, name: str) -> bool:
         """Return whether the card has a parameter, or an abbreviation of it; it stays unread."""
         return self._find(name) is not None
+
+    @overload
+    def get(self, name: str) -> str | None: ...
+
+    @overload
+    def get(self, name: str, default: str) -> str: ...
 
     def get(self, name: str, default: str | None = None) -> str | None:
         """Return the parameter's value as a name (see `label`), or the default."""

@@ -39,7 +39,7 @@ class Participation:
 
 
 def rigid_body_motions(places: ArrayLike, dof: ArrayLike, n: int, point: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
-    """Translations along x, y, z [length 1] and rotations about x, y, z through ``point`` [1 rad], (n, 6).
+    """Return translations along x, y, z [length 1] and rotations about x, y, z through ``point`` [1 rad], (n, 6).
 
     Args:
         places: nodes' positions (nodes, 3).
@@ -69,7 +69,7 @@ def rigid_body_motions(places: ArrayLike, dof: ArrayLike, n: int, point: ArrayLi
 
 
 def participation(M: csr_matrix, vectors: np.ndarray, directions: np.ndarray) -> Participation:
-    """Participation of modes ``vectors`` (n, k), in any normalisation, in ``directions`` (n, d).
+    """Return participation of modes ``vectors`` (n, k), in any normalisation, in ``directions`` (n, d).
 
     Raises:
         ValueError: a mode without modal mass.
@@ -84,7 +84,8 @@ def participation(M: csr_matrix, vectors: np.ndarray, directions: np.ndarray) ->
 
 
 def mac(A: np.ndarray, B: np.ndarray, weight: csr_matrix | None = None) -> np.ndarray:
-    """Modal assurance criterion (k, l) of shapes A (n, k) and B (n, l), real or complex, between 0 and 1; weighted by a
+    """Return modal assurance criterion (k, l) of shapes A (n, k) and B (n, l), real or complex, between 0 and 1;
+    weighted by a
     positive semi-definite matrix (n, n) if one is given.
 
     Raises:

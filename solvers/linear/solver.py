@@ -120,7 +120,7 @@ class LinearSolver(Protocol):
         """Take the entries of A, shape (nnz,), and factor it; SingularMatrixError if that is impossible."""
 
     def solve(self, rhs: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
-        """x (n,) with A x = rhs; LinearSolveError if that cannot be had.
+        """Return x (n,) with A x = rhs; LinearSolveError if that cannot be had.
 
         ``tolerance`` bounds the backward error |r| / (|A| |x| + |b|) of the equilibrated system: round-off by default;
         Newton-Raphson, which corrects itself, saves refinements with 1e-8 or so.
@@ -224,12 +224,12 @@ class _Refined(ABC):
         self._norm = float((np.bincount(p.rows, weights=size, minlength=p.n) * self._row).max())
 
     def _error(self, r: np.ndarray, x: np.ndarray, b: np.ndarray) -> float:
-        """Normwise backward error of the equilibrated system (Rigal & Gaches 1967)."""
+        """Return normwise backward error of the equilibrated system (Rigal & Gaches 1967)."""
         bound = self._norm * float(np.abs(x / self._col).max()) + float(np.abs(b * self._row).max())
         return float(np.abs(r * self._row).max()) / bound if bound > 0.0 else 0.0
 
     def _grown(self, x: np.ndarray, b: np.ndarray) -> int | None:
-        """An unknown that is out of all proportion, so that x is all null vector, else None."""
+        """Return an unknown that is out of all proportion, so that x is all null vector, else None."""
         y = np.abs(x / self._col)
         i = int(y.argmax())
         if not np.isfinite(y[i]) or self._norm * y[i] > SINGULAR_GROWTH * float(np.abs(b * self._row).max()):
@@ -375,7 +375,8 @@ class SuperLUSolver(_Refined):
         self._order = order
 
     def _null_vector(self) -> tuple[int, str]:
-        """The unknown with the largest part in the null vector, by inverse iteration on a slightly shifted matrix."""
+        """Return the unknown with the largest part in the null vector, by inverse iteration on a slightly shifted
+        matrix."""
         p = self._p
         p.check_zero_lines()
         A = self._scaled()
@@ -435,7 +436,8 @@ class SuperLUSolver(_Refined):
 
 
 def _without_stiffness(k: np.ndarray, rows: np.ndarray, cols: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Unknowns (n,) bool with stiffness k (n,) that is positive and none: by entries g of constraints (multipliers'
+    """Return unknowns (n,) bool with stiffness k (n,) that is positive and none: by entries g of constraints
+    (multipliers'
     ``rows``, unknowns' ``cols``) 1/`NO_STIFFNESS` times softer than the stiffest end of a constraint."""
     weak = np.zeros(k.size, bool)
     g = np.abs(g)
@@ -518,7 +520,7 @@ class CholmodSolver(_Refined):
         self._factored = True
 
     def _probed(self) -> bool:
-        """Whether the factors of the first matrix serve for any right-hand side.
+        """Return whether the factors of the first matrix serve for any right-hand side.
 
         The regularisation hides redundant constraints, and vanishing pivots a mechanism, as long as the right-hand side
         happens to be consistent; a general one does not converge, and SuperLU then says what is singular.
@@ -618,7 +620,7 @@ class CholmodSolver(_Refined):
         return self._lu.solve(b, tolerance)
 
     def _corrected(self, b: np.ndarray, tolerance: float) -> np.ndarray | None:
-        """Refinement, then GMRES; None where neither gets there in good time."""
+        """Return refinement, then GMRES; None where neither gets there in good time."""
         x = self._apply(b)
         if self._grown(x, b) is not None:
             return None
@@ -638,7 +640,7 @@ class CholmodSolver(_Refined):
         return x if error <= max(ACCEPTED, tolerance) and self._grown(x, b) is None else None
 
     def _gmres(self, x: np.ndarray, r: np.ndarray, steps: int, reduction: float) -> tuple[np.ndarray, int, bool]:
-        """One cycle of flexible GMRES in equilibrated variables: new x, steps taken, arrived?"""
+        """Return one cycle of flexible GMRES in equilibrated variables: new x, steps taken, arrived?"""
         scale = self._row
         d, steps, arrived = flexible_gmres(
             lambda z: (self._p.matrix @ z) * scale, lambda v: self._apply(v / scale), r * scale, steps, reduction
@@ -657,7 +659,7 @@ _SOLVERS = {"superlu": SuperLUSolver, "cholmod": CholmodSolver}
 
 
 def solver_names() -> tuple[str, ...]:
-    """Names that `make_solver` knows besides "auto"."""
+    """Return names that `make_solver` knows besides "auto"."""
     return tuple(_SOLVERS)
 
 
@@ -668,7 +670,7 @@ def make_solver(
     multipliers: np.ndarray | None = None,
     prefer: str = "auto",
 ) -> LinearSolver:
-    """A solver for n equations whose matrix has this pattern (compressed sparse columns, sorted, no duplicates).
+    """Return a solver for n equations whose matrix has this pattern (compressed sparse columns, sorted, no duplicates).
 
     ``indptr`` (n + 1,), ``indices`` (nnz,): the pattern; ``multipliers`` (n,) bool: unknowns that are Lagrange
     multipliers; ``prefer``: "auto" (CHOLMOD if it is installed, else SuperLU with one notice in the log), "superlu" or

@@ -86,7 +86,7 @@ class FixedInterface:
         return T
 
     def kept(self, which: np.ndarray) -> FixedInterface:
-        """The same with some of the modes, (k',) indices in ascending order."""
+        """Return the same with some of the modes, (k',) indices in ascending order."""
         b = self.boundary.size
         rows = np.concatenate((np.arange(b), b + np.asarray(which, np.int64)))
         at = np.ix_(rows, rows)
@@ -106,7 +106,7 @@ def fixed_interface(
     check: str | None = None,
     rigid: np.ndarray | None = None,
 ) -> FixedInterface:
-    """Constraint modes, and the ``count`` lowest modes with the boundary held or all with w^2 <= ``cutoff``.
+    """Return constraint modes, and the ``count`` lowest modes with the boundary held or all with w^2 <= ``cutoff``.
 
     Args:
         K, M: symmetric, sparse (n, n); K_ii positive definite, M positive semi-definite.
@@ -142,7 +142,8 @@ def fixed_interface_parts(
     K: tuple, M: tuple, *, count: int | None = None, cutoff: float | None = None, check: str | None = None,
     rigid: tuple[np.ndarray, np.ndarray] | None = None, dofs: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> FixedInterface:  # fmt: skip
-    """The same of matrices in parts: (bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr), ``rigid`` likewise
+    """Return the same of matrices in parts: (bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr), ``rigid``
+    likewise
     (x (b, r), u_i (n_i, r)), and ``dofs`` boundary (b,), interior (n_i,); None: the boundary comes first."""
     check = check or ("probe" if cutoff is None else "inertia")
     if check not in CHECKS:
@@ -182,7 +183,8 @@ def fixed_interface_parts(
 
 
 def without_strain(K: np.ndarray, rigid: np.ndarray) -> np.ndarray:
-    """K (n, n) without the round-off by which motions ``rigid`` (n, r) strain it: P^T K P, P rigid = 0, P orthogonal
+    """Return K (n, n) without the round-off by which motions ``rigid`` (n, r) strain it: P^T K P, P rigid = 0, P
+    orthogonal
     where stiffnesses are one."""
     scale = np.sqrt(np.abs(K.diagonal()))
     scale[scale == 0.0] = 1.0
@@ -194,7 +196,7 @@ def without_strain(K: np.ndarray, rigid: np.ndarray) -> np.ndarray:
 
 
 def inner(A: csr_matrix, i: np.ndarray) -> csr_matrix:
-    """A[i][:, i] of ascending i, in one pass over the entries."""
+    """Return A[i][:, i] of ascending i, in one pass over the entries."""
     if i.size == A.shape[0]:
         return A
     number = np.full(A.shape[0], -1, A.indices.dtype)
@@ -208,7 +210,7 @@ def inner(A: csr_matrix, i: np.ndarray) -> csr_matrix:
 
 
 def _static(factors: PositiveFactors, K_ib) -> np.ndarray:
-    """B = -K_ii^-1 K_ib, some columns at a time."""
+    """Return B = -K_ii^-1 K_ib, some columns at a time."""
     n, b = K_ib.shape
     B = np.empty((n, b), order="F")
     for first in range(0, b, _BLOCK):
@@ -218,7 +220,7 @@ def _static(factors: PositiveFactors, K_ib) -> np.ndarray:
 
 
 def _count_below(pencil: Pencil, cutoff: float) -> int:
-    """Number of modes with w^2 <= cutoff, by Sylvester's law of inertia."""
+    """Return number of modes with w^2 <= cutoff, by Sylvester's law of inertia."""
     for move in (1e-9, 1e-8, 1e-7, 1e-6, 1e-5):
         try:
             return factor(pencil, kind="symmetric", shift=cutoff * (1.0 + move)).negative
@@ -228,7 +230,8 @@ def _count_below(pencil: Pencil, cutoff: float) -> int:
 
 
 def _modes(K, M, factors, count, cutoff, check, below) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Values, vectors, and whether all below the cut-off are known to be there; ``below``: how many there are."""
+    """Return values, vectors, and whether all below the cut-off are known to be there; ``below``: how many there
+    are."""
     n = K.shape[0]
     nothing = np.zeros(0), np.zeros((n, 0)), False
     if (not count and cutoff is None) or count == 0 or not np.any(M.diagonal() != 0.0):

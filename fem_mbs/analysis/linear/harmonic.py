@@ -44,7 +44,8 @@ class Shaker:
 def shakers(
     compiled: CompiledModel, at: np.ndarray, t: float, options: dict[str, Any], owner: str
 ) -> tuple[list[Shaker], list[str]]:
-    """What the options of a step choose, and sentences on what stays at rest; ``at`` (n_fun,) are the values of all
+    """Return what the options of a step choose, and sentences on what stays at rest; ``at`` (n_fun,) are the values of
+    all
     functions at its time t [s].
 
     Raises:
@@ -98,13 +99,13 @@ def shakers(
 
 
 def _full_name(compiled, name: str) -> str:
-    """The name by which a driven support is known: base excitations are called with their word in front."""
+    """Return the name by which a driven support is known: base excitations are called with their word in front."""
     whole = f'Base excitation "{name}"'
     return whole if whole in compiled.system.driven.names else name
 
 
 def _directions(compiled, name: str) -> np.ndarray:
-    """Factors (n_fun,) of functions on what a load or motion shakes with: components of a base excitation."""
+    """Return factors (n_fun,) of functions on what a load or motion shakes with: components of a base excitation."""
     out = np.ones(len(compiled.loads))
     for base in compiled.model._shaken:
         if name in (base.name, f'Base excitation "{base.name}"'):
@@ -229,11 +230,11 @@ class Harmonic:
             )
 
     def dynamic(self, w: float, u: np.ndarray) -> np.ndarray:
-        """Forces D(w) u (first,) complex of displacements u (first,)."""
+        """Return forces D(w) u (first,) complex of displacements u (first,)."""
         return (self.K @ u) * (1.0 + 1j * self.structural) + 1j * w * (self.C @ u) - w * w * (self.M @ u)
 
     def at(self, frequency: float) -> tuple[np.ndarray, np.ndarray]:
-        """Displacements (N,) of all dofs and the sensors' columns (k,), complex, at a frequency [Hz].
+        """Return displacements (N,) of all dofs and the sensors' columns (k,), complex, at a frequency [Hz].
 
         Raises:
             AnalysisError: it is a natural frequency, and nothing damps there.
@@ -272,7 +273,8 @@ class Harmonic:
 
 
 def _with_sizes(values: np.ndarray, sizes: list[slice]) -> np.ndarray:
-    """Amplitudes with one instead of each slice of them that is a vibrating vector w: its largest length over a period.
+    """Return amplitudes with one instead of each slice of them that is a vibrating vector w: its largest length over a
+    period.
 
     Re(w e^ia) is longest, by w.w = |w.w| e^-2ia without conjugation, at the phase a that makes that real: the amplitude
     gets the phase -a, as that of a vector which vibrates along a line has.

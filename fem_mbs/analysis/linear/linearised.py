@@ -57,7 +57,8 @@ _LOOSE = "the model is loose; hold it, so that every motion strains something"
 
 
 def keeps_constraints(constraints: int, unknowns: int) -> bool:
-    """Whether a problem keeps its constraints: a large mechanism, in which everything hangs together by joints, so that
+    """Return whether a problem keeps its constraints: a large mechanism, in which everything hangs together by joints,
+    so that
     eliminations would leave dense matrices."""
     return constraints > MECHANISM * unknowns and unknowns > LARGE
 
@@ -139,7 +140,7 @@ class Linearised:
 
     # --- loads -----------------------------------------------------------------------------------------------------
     def values_now(self) -> np.ndarray:
-        """Values (n_fun,) of the time functions at the level of the state."""
+        """Return values (n_fun,) of the time functions at the level of the state."""
         now = self.loading.factors * self.values
         if self.preload is not None:
             held = self.preload.mask
@@ -200,7 +201,8 @@ class Linearised:
         return self.here.C
 
     def of_elements(self, some: ElementSet, mass: bool = True) -> tuple[csr_matrix, csr_matrix]:
-        """Symmetric stiffness and mass (zero, if that is not asked for) of some elements over the dofs of nodes."""
+        """Return symmetric stiffness and mass (zero, if that is not asked for) of some elements over the dofs of
+        nodes."""
         n, here, matrices = self.first, self.here, Matrices(some)
         K = csr_matrix((n, n))
         if some.blocks:
@@ -214,7 +216,8 @@ class Linearised:
         return self.eliminate()
 
     def eliminate(self, right: np.ndarray | None = None, moved: np.ndarray | None = None) -> Elimination:
-        """u = T q + u0 with right sides (m,) of the constraints and displacements (first,) of what is prescribed.
+        """Return u = T q + u0 with right sides (m,) of the constraints and displacements (first,) of what is
+        prescribed.
 
         Raises:
             ModelError: constraints contradict each other, naming them.
@@ -255,7 +258,7 @@ class Linearised:
         return f"{shown}: these constraints contradict each other{where}; change their values or remove one"
 
     def reduce(self, A: csr_matrix) -> csr_matrix:
-        """T^T A T of a matrix (N, N); without elimination its part of the unknowns."""
+        """Return T^T A T of a matrix (N, N); without elimination its part of the unknowns."""
         if self.eliminated and self.elimination.dependent.size:
             return self.elimination.reduce(self._node_part(A))
         return self.matrices.submatrix(A, self.elimination.free if self.eliminated else self.owned)
@@ -300,7 +303,7 @@ class Linearised:
         return self.constraints[:, self.owned]
 
     def expand(self, q: np.ndarray) -> np.ndarray:
-        """Increments (N,) or (N, k) of all dofs from those of the unknowns of problems."""
+        """Return increments (N,) or (N, k) of all dofs from those of the unknowns of problems."""
         whole = np.zeros((self.system.n_dof, *q.shape[1:]))
         if self.eliminated:
             whole[: self.first] = self.elimination.T @ q
@@ -310,7 +313,7 @@ class Linearised:
 
     # --- linear response -------------------------------------------------------------------------------------------
     def respond(self, mask: np.ndarray, weight: bool, whole: bool = False, owner: str = "Buckling") -> Response:
-        """Small displacements from the state under loads of ``mask`` (n_fun,) and, by ``weight``, of gravity.
+        """Return small displacements from the state under loads of ``mask`` (n_fun,) and, by ``weight``, of gravity.
 
         ``whole``: what the state leaves out of balance vanishes too, and supports, motions and equations of ``mask`` go
         where they belong; else the difference which the loads make.
@@ -350,7 +353,7 @@ class Linearised:
         return Response(u, y[: self.multipliers.size], mask, self.values.copy(), weight, forces)
 
     def _held(self, values: np.ndarray) -> np.ndarray:
-        """Values (N,) at the dofs of nodes that supports and motions hold, zero elsewhere."""
+        """Return values (N,) at the dofs of nodes that supports and motions hold, zero elsewhere."""
         out = np.zeros(self.system.n_dof)
         held = np.setdiff1d(np.arange(self.first), self.owned)
         out[held] = values[held]
@@ -367,7 +370,7 @@ class Linearised:
         return moved
 
     def _solve(self, f: np.ndarray, owner: str) -> np.ndarray:
-        """K q = f by L L^T, refined; of unsymmetric matrices by L U."""
+        """Solve K q = f by L L^T, refined; of unsymmetric matrices by L U."""
         if not f.size:  # everything is prescribed
             return f
         if self.unsymmetric:
@@ -379,7 +382,8 @@ class Linearised:
         return q
 
     def _solve_whole(self, f: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
-        """q and y (m,) of K q + G^T y = f, G q = 0, with the unsymmetric K; rows of G that repeat others get none."""
+        """Return q and y (m,) of K q + G^T y = f, G q = 0, with the unsymmetric K; rows of G that repeat others get
+        none."""
         K, G = self.whole_stiffness, self.rows
         keep = independent_rows(G, np.ones(K.shape[0])) if G.shape[0] else np.zeros(0, bool)
         if self._lu is None:
@@ -429,11 +433,11 @@ class Linearised:
         return _LOOSE
 
     def moved(self, u: np.ndarray) -> S.State:
-        """The state moved by increments u (N,): positions, and rotations by their Cayley vectors."""
+        """Return the state moved by increments u (N,): positions, and rotations by their Cayley vectors."""
         return moved(self.system, self.state, u)
 
     def _blocks(self, stresses: bool) -> list[int]:
-        """Numbers of the blocks that have outputs, or whose stresses stiffen them."""
+        """Return numbers of the blocks that have outputs, or whose stresses stiffen them."""
         return [
             i for i, b in enumerate(self.system.blocks)
             if b.type.outputs and not b.type.multipliers and (b.type.prestress is not None or not stresses)
@@ -491,20 +495,20 @@ class Linearised:
         return found
 
     def _swung(self, v: np.ndarray) -> S.State:
-        """The state with velocities v (N,), spins in spatial axes."""
+        """Return the state with velocities v (N,), spins in spatial axes."""
         state = self._copied()
         state.V[0] = self.body(v)
         director_velocities(self.system, state)
         return state
 
     def _accelerated(self, a: np.ndarray) -> S.State:
-        """The state with accelerations a (N,), of spins in spatial axes."""
+        """Return the state with accelerations a (N,), of spins in spatial axes."""
         state = self._copied()
         state.V[2] = self.body(a)
         return state
 
     def _pressed(self, y: np.ndarray) -> S.State:
-        """The state with y (m,) more in the unknowns of the multipliers."""
+        """Return the state with y (m,) more in the unknowns of the multipliers."""
         state = self._copied()
         state.U[self.multipliers] += y
         return state
@@ -515,11 +519,11 @@ class Linearised:
         return state
 
     def body(self, v: np.ndarray) -> np.ndarray:
-        """Velocities (N,) as states keep them, spins in body axes, from those with spins in spatial axes."""
+        """Return velocities (N,) as states keep them, spins in body axes, from those with spins in spatial axes."""
         return body_axes(self.system, self.state, v)
 
     def spatial(self, v: np.ndarray) -> np.ndarray:
-        """Velocities (N,) with spins in spatial axes from those of states."""
+        """Return velocities (N,) with spins in spatial axes from those of states."""
         return spatial_axes(self.system, self.state, v)
 
     def geometric_stiffness(self, response: Response) -> csr_matrix:
@@ -543,7 +547,7 @@ class Linearised:
         return csr_matrix(self._tangent_change(response, stresses, factor) / factor)
 
     def _tangent_change(self, response: Response, stresses: dict[int, np.ndarray], factor: float) -> csr_matrix:
-        """Difference of the tangents with ``factor`` times the response and without."""
+        """Return difference of the tangents with ``factor`` times the response and without."""
         level, plain = self.level(response.mask, factor * response.values), self.here.level
         if response.weight:
             gravity = np.asarray(self.compiled.model.gravity, float)
@@ -554,14 +558,15 @@ class Linearised:
         return csr_matrix(there.K - self.tangent + self._half_turn(there.residual - self.residual))
 
     def _under(self, stresses: dict[int, np.ndarray], factor: float = 1.0) -> Compiled:
-        """The compiled model with ``factor`` times the ``stresses`` of blocks in addition."""
+        """Return the compiled model with ``factor`` times the ``stresses`` of blocks in addition."""
         blocks = self.system.blocks
         return self.system.with_parameters(
             {i: blocks[i].type.prestress(blocks[i].par, table, factor) for i, table in stresses.items()}
         )
 
     def _half_turn(self, residual: np.ndarray) -> csr_matrix:
-        """What the tangent on the rotation group misses of a second derivative where moments (N,) are out of balance.
+        """Return what the tangent on the rotation group misses of a second derivative where moments (N,) are out of
+        balance.
 
         Stresses of the linear solution balance the loads at the moved geometry, not quite at that of the state.
         """
@@ -585,7 +590,8 @@ class Linearised:
 
     # --- states of results -----------------------------------------------------------------------------------------
     def shapes(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
-        """States (k, ...) displaced by mode vectors (N, k), scaled so that the largest displacement is a tenth of the
+        """Return states (k, ...) displaced by mode vectors (N, k), scaled so that the largest displacement is a tenth
+        of the
         model's size (where nothing is displaced: the largest rotation a tenth of a radian)."""
         kind = self.system.system.kind
         Q, D, U = [], [], []
@@ -667,7 +673,7 @@ class Linearised:
         v: np.ndarray | None = None, y: np.ndarray | None = None, outputs: Sequence[int] = (), energy: bool = False,
         weight: bool = False, a: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """What small displacements u (N,), velocities v and accelerations a (N,) with spins in spatial axes,
+        """Return what small displacements u (N,), velocities v and accelerations a (N,) with spins in spatial axes,
         multipliers' unknowns y (m,), ``forces`` (N,) of supports, loads of ``mask`` at their ``values`` (n_fun,) and
         the ``weight`` of the model add to `base`, linear in all.
 
@@ -710,7 +716,8 @@ class Linearised:
         return found
 
     def potential(self, weight: bool) -> tuple[float, np.ndarray, csr_matrix]:
-        """Energy [J] of the masses under the weight of the state, and with ``weight`` that of the model in addition: at
+        """Return energy [J] of the masses under the weight of the state, and with ``weight`` that of the model in
+        addition: at
         the state, its gradient (N,) and second derivatives (N, N)."""
         blocks = [block for block in self.system.blocks if block.type.inertia]
         at = self.here.under(self.level(weight=weight))
@@ -718,7 +725,7 @@ class Linearised:
         return energy, *at.assemble(at.control(2.0), blocks)
 
     def strain_energy(self) -> tuple[float, np.ndarray, csr_matrix]:
-        """Strain energy [J] of all elements at the state, its gradient (N,) and second derivatives (N, N)."""
+        """Return strain energy [J] of all elements at the state, its gradient (N,) and second derivatives (N, N)."""
         return float(self.base["energy"].sum()), *self.here.assemble(self.here.control(2.0), self.elastic)
 
     @property
@@ -732,7 +739,7 @@ class Linearised:
 
 
 def rotation_rates(turned: np.ndarray, phi: np.ndarray) -> np.ndarray:
-    """Changes (n, 3) of rotation vectors ``turned`` (n, 3) by small rotations phi (n, 3) in spatial axes."""
+    """Return changes (n, 3) of rotation vectors ``turned`` (n, 3) by small rotations phi (n, 3) in spatial axes."""
     angle = np.linalg.norm(turned, axis=1)[:, None]
     small = angle < 1e-3
     safe = np.where(small, 1.0, angle)

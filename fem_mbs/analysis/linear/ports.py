@@ -116,7 +116,8 @@ def inputs_of(lin: SmallMotions, names: str | Sequence[str], owner: str) -> Inpu
 
 
 def inputs_of_groups(lin: SmallMotions, groups: list[tuple[str, np.ndarray, float]]) -> Inputs:
-    """Inputs that change several functions in proportion: name, changes (n_fun,) of the functions and of the factor of
+    """Return inputs that change several functions in proportion: name, changes (n_fun,) of the functions and of the
+    factor of
     the weight per unit.  Of each its value (order 0) and, where it moves what is driven, its rate (order 1)."""
     loads = np.asarray(lin.compiled.loads, bool)
     driven = lin.system.driven
@@ -157,7 +158,7 @@ class _Shift:
 
 
 def _control(lin: SmallMotions, shift: _Shift | None) -> tuple[np.ndarray, np.ndarray]:
-    """Control values and functions (n_fun, 3) of an evaluation with changed inputs."""
+    """Return control values and functions (n_fun, 3) of an evaluation with changed inputs."""
     ctl, fun = lin.tangent.control(2.0, mass=1.0), lin.tangent.functions.copy()
     if shift is not None:
         g = shift.weight * np.asarray(lin.compiled.model.gravity, float)
@@ -176,7 +177,7 @@ def _force(lin: SmallMotions, shift: _Shift) -> np.ndarray:
 
 
 def _difference(f, step: float) -> np.ndarray:
-    """Derivative of f(c), of steps c = 1 of size ``step``, of order 4."""
+    """Return derivative of f(c), of steps c = 1 of size ``step``, of order 4."""
     return (8.0 * (f(1.0) - f(-1.0)) - (f(2.0) - f(-2.0))) / (12.0 * step)
 
 
@@ -200,7 +201,7 @@ class Outputs:
 
 
 def check_outputs(compiled: CompiledModel, names: str | Sequence[str], owner: str) -> list[tuple]:
-    """Sensor and number of derivations of outputs, by their names with a prime for each.
+    """Return sensor and number of derivations of outputs, by their names with a prime for each.
 
     Raises:
         ModelError: there is no such sensor, it is not linear in small motions, or derived too often.
@@ -225,7 +226,7 @@ def check_outputs(compiled: CompiledModel, names: str | Sequence[str], owner: st
 def outputs_of(
     lin: SmallMotions, names: str | Sequence[str], given: Inputs, owner: str, vectors: bool = False
 ) -> Outputs:
-    """Derivatives of sensors.  A sensor that is the length of a vector which is zero in the state has none; with
+    """Return derivatives of sensors.  A sensor that is the length of a vector which is zero in the state has none; with
     ``vectors`` it gets those of the vector, and else is refused.
 
     Raises:
@@ -265,7 +266,8 @@ def outputs_of(
 
 
 def _records(lin: SmallMotions, record: np.ndarray, given: Inputs) -> tuple[np.ndarray, list[csr_matrix]]:
-    """Values (r,) of what sensors look at, and its derivatives by q, v, a (r, N), multipliers (r, rows) and inputs."""
+    """Return values (r,) of what sensors look at, and its derivatives by q, v, a (r, N), multipliers (r, rows) and
+    inputs."""
     system, state, N = lin.system, lin.state, lin.system.n_dof
     m, nu, r = lin.constraints.shape[0], len(given.names), len(record)
     n_y = N - 1 - lin.first
@@ -361,7 +363,7 @@ def _element_records(lin: SmallMotions, kind, index, given: Inputs, values: np.n
 
 
 def _report(lin: SmallMotions, block, e: int, u, v, a, y, shift) -> np.ndarray:
-    """Outputs of one element where the state is moved by u, its velocities by v, its accelerations by a and its
+    """Return outputs of one element where the state is moved by u, its velocities by v, its accelerations by a and its
     multipliers by y, (N,) each."""
     system = lin.system
     state = lin.state

@@ -40,7 +40,7 @@ def slope(sensor: Sensor, values: np.ndarray, record: np.ndarray, length: float)
 
 
 def _difference(evaluate, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives (k, r) of a function of rows of records, by differences of order 4, and its value (k,)."""
+    """Return derivatives (k, r) of a function of rows of records, by differences of order 4, and its value (k,)."""
     where = (record[:, 0] == S.REC_Q) | (record[:, 0] == S.REC_D)
     # what is no place enters linearly
     size = np.where(where, _STEP, np.maximum(np.abs(values), 1.0))
@@ -87,7 +87,8 @@ class LinearSensors:
         self.increments = increments
 
     def of(self, i: int, change: np.ndarray, ledger: np.ndarray) -> np.ndarray:
-        """Readings (n, k) of sensor number i from changes (n, r) of its records; energies from the ``ledger``."""
+        """Return readings (n, k) of sensor number i from changes (n, r) of its records; energies from the
+        ``ledger``."""
         sensor, J = self.sensors[i], self._slopes[i]
         if sensor.kind in ("work", "energy"):
             return sensor.evaluate(change, ledger)
@@ -98,5 +99,5 @@ class LinearSensors:
 
 
 def _evaluated(sensor):
-    """The sensor as a function of rows of its records."""
+    """Return the sensor as a function of rows of its records."""
     return lambda rows: np.asarray(sensor.evaluate(rows, np.zeros((len(rows), C.N_LEDGER + 1))), float)

@@ -128,7 +128,8 @@ class LinearTransient:
         self.rest = self._at_zero(joints)
 
     def _at_zero(self, joints: list) -> np.ndarray:
-        """Displacements (first,) from the state to where supports, motions and equations are with their functions at
+        """Return displacements (first,) from the state to where supports, motions and equations are with their
+        functions at
         zero; not zero where the state stands at other values of theirs."""
         linear = self.linear
         rows = linear.multipliers
@@ -145,14 +146,14 @@ class LinearTransient:
         return linear.eliminate(right, moved).u0 if right.any() or moved.any() else np.zeros(self.first)
 
     def _prescribed(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Displacements (first,) since the state, velocities and accelerations that are prescribed at a time."""
+        """Return displacements (first,) since the state, velocities and accelerations that are prescribed at a time."""
         if not self.functions.size:
             return self.rest, np.zeros(self.first), np.zeros(self.first)
         jets = function_jets(self.linear.compiled, t)[self.functions]
         return self.rest + self.ways @ jets[:, 0], self.ways @ jets[:, 1], self.ways @ jets[:, 2]
 
     def _force(self, t: float) -> np.ndarray:
-        """Loads (first,) at a time, with what the state leaves out of balance."""
+        """Return loads (first,) at a time, with what the state leaves out of balance."""
         linear = self.linear
         values = function_jets(linear.compiled, t)[:, 0]
         level = linear.level(self.mask, values)
@@ -221,13 +222,13 @@ class LinearTransient:
             take(k, t, self.u, self.v, a, ledger, forces)
 
     def _follow(self, wanted: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """An acceleration (first,) by which everything prescribed arrives: a1 - c then is compatible."""
+        """Return an acceleration (first,) by which everything prescribed arrives: a1 - c then is compatible."""
         found = self.linear.elimination
         c = (wanted - u) / (self.weights.beta * self.h**2)
         return c - self.T @ c[found.free]
 
     def _first_acceleration(self, r: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """M a = -r of what has a mass, compatible with what is prescribed; what has none starts without."""
+        """Return M a = -r of what has a mass, compatible with what is prescribed; what has none starts without."""
         found = self.linear.elimination
         Mq = found.reduce(self.M)
         massive = np.flatnonzero(Mq.diagonal() > 1e-14 * Mq.diagonal().max(initial=0.0))
@@ -262,7 +263,8 @@ class LinearTransient:
     def change(
         self, t: float, u: np.ndarray, v: np.ndarray, a: np.ndarray, forces: np.ndarray, framed: bool
     ) -> dict[str, np.ndarray]:
-        """What displacements u, velocities v, accelerations a and ``forces`` (first,) at a time add to the state, as of
+        """Return what displacements u, velocities v, accelerations a and ``forces`` (first,) at a time add to the
+        state, as of
         `Linearised.change`; outputs of all elements for frames, else of those that sensors look at."""
         linear, found = self.linear, self.linear.elimination
         whole, rates, second, held = (np.zeros(linear.system.n_dof) for _ in range(4))
@@ -279,7 +281,7 @@ class LinearTransient:
 
 
 def _solver(A: csr_matrix, linear: Linearised) -> Callable[[np.ndarray], np.ndarray]:
-    """What solves with the matrix of a step: factors L L^T, or L U where it is unsymmetric beyond rounding.
+    """Return what solves with the matrix of a step: factors L L^T, or L U where it is unsymmetric beyond rounding.
 
     Raises:
         LinearSolveError, SingularShift: it is singular, or symmetric and not positive definite.

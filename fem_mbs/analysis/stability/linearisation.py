@@ -146,11 +146,12 @@ class Linearisation:
 
     # --- forces ----------------------------------------------------------------------------------------------------
     def force(self, state: S.State | None = None) -> np.ndarray:
-        """Forces (N,) that a state leaves out of balance, accelerations, multipliers and constraints included."""
+        """Return forces (N,) that a state leaves out of balance, accelerations, multipliers and constraints
+        included."""
         return self._at(self.state if state is None else state).force()
 
     def summed(self, force: np.ndarray) -> np.ndarray:
-        """Forces (N,) with those of dofs that share an unknown summed up at the one which the others follow."""
+        """Return forces (N,) with those of dofs that share an unknown summed up at the one which the others follow."""
         follower, leader = self.system.system.shared.T
         out = force.copy()
         out[follower] = 0.0
@@ -163,7 +164,7 @@ class Linearisation:
 
     # --- matrices --------------------------------------------------------------------------------------------------
     def whole(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
-        """M, C and K over all dofs (N, N), supports and multipliers included, in the frame."""
+        """Return M, C and K over all dofs (N, N), supports and multipliers included, in the frame."""
         here = self.tangent
         M, damping, stiffness = here.M, here.C, here.K
         if self.frame == "rotating":
@@ -184,11 +185,12 @@ class Linearisation:
         return self.rotation
 
     def transport(self, nodes: np.ndarray) -> csr_matrix:
-        """P (N, N): velocities that displacements and rotations of ``nodes`` (n,) bool have by turning steadily."""
+        """Return P (N, N): velocities that displacements and rotations of ``nodes`` (n,) bool have by turning
+        steadily."""
         return transport(self.system, self.steady, nodes)
 
     def turning(self) -> csr_matrix:
-        """P (N, N): velocities of increments that turn with the rotating frame."""
+        """Return P (N, N): velocities of increments that turn with the rotating frame."""
         return self.transport(np.ones_like(self.steady.nodes))
 
     @cached_property
@@ -219,7 +221,8 @@ class Linearisation:
         return self.constraints[:, self.dofs]
 
     def constraint_rates(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
-        """The constraints (m, N) and their first and second derivatives by time along the motion of the state, by
+        """Return the constraints (m, N) and their first and second derivatives by time along the motion of the state,
+        by
         differences of order 4."""
         system = self.system
         v, a = self.velocity(), spatial_axes(self.system, self.state, self.state.V[2])
@@ -253,7 +256,7 @@ class Linearisation:
         return hstack((forces, self.system.sharing()[:, : self.first].T)).tocsr()[self.dofs]
 
     def unpressed(self, A: csr_matrix | np.ndarray) -> np.ndarray:
-        """Rows A (N, k) of the equations, dense, combined so that the forces of the multipliers become G^T.
+        """Return rows A (N, k) of the equations, dense, combined so that the forces of the multipliers become G^T.
 
         With columns = (1 + E) G^T, E = (columns - G^T) (G G^T)^-1 G, these are (1 + E)^-1 A.
         """
@@ -276,7 +279,7 @@ class Linearisation:
         self.__dict__.pop("_system", None)
 
     def seen_from(self, frame: str) -> Linearisation:
-        """The same about the same state, in another frame."""
+        """Return the same about the same state, in another frame."""
         if frame == self.frame:
             return self
         other = copy(self)
@@ -285,29 +288,29 @@ class Linearisation:
         return other
 
     def velocity(self) -> np.ndarray:
-        """Velocities (N,) of the state, rotations as spins in spatial axes."""
+        """Return velocities (N,) of the state, rotations as spins in spatial axes."""
         v = spatial_axes(self.system, self.state, self.state.V[0])
         v[self.first :] = 0.0
         return v
 
     def moved(self, u: np.ndarray) -> S.State:
-        """The state moved by increments u (N,): positions, and rotations by their Cayley vectors."""
+        """Return the state moved by increments u (N,): positions, and rotations by their Cayley vectors."""
         return moved(self.system, self.state, u)
 
     def turn_matrix(self, angle: float) -> csr_matrix:
-        """R (N, N): increments of all nodes turned by an angle [rad] about the axis of the rotation."""
+        """Return R (N, N): increments of all nodes turned by an angle [rad] about the axis of the rotation."""
         system, N = self.system, self.system.n_dof
         P = transport(system, self.steady.at(1.0), np.ones_like(self.steady.nodes))
         # Rodrigues: I + sin P + (1 - cos) P^2
         return csr_matrix(identity(N) + np.sin(angle) * P + (1.0 - np.cos(angle)) * (P @ P))
 
     def row_name(self, row: int) -> str:
-        """What a constraint belongs to, for messages."""
+        """Return what a constraint belongs to, for messages."""
         labels = constraint_labels(self.system)
         return f'joint or equation "{labels[row]}"' if row < len(labels) else "a pair of coinciding nodes"
 
     def driven_rows(self) -> set[int]:
-        """Constraints that follow a function of time."""
+        """Return constraints that follow a function of time."""
         found: set[int] = set()
         for block in self.system.blocks:
             if block.type.multipliers and "function" in block.type.par:
@@ -323,7 +326,8 @@ class Linearisation:
         return None if keeps else self.eliminate()
 
     def eliminate(self, right: np.ndarray | None = None, pin: int = -1) -> Elimination:
-        """u = T q + u0 with right sides (m,) of the constraints; what supports and motions hold stays where it is, and
+        """Return u = T q + u0 with right sides (m,) of the constraints; what supports and motions hold stays where it
+        is, and
         so does the dof ``pin``."""
         held = np.setdiff1d(np.arange(self.first), np.setdiff1d(self.dofs, [pin]))
         preferred = np.full(self.constraints.shape[0], -1)
@@ -333,7 +337,8 @@ class Linearisation:
         return eliminate(rows, right, preferred, held, None, strict=False, scale=size)
 
     def problem(self) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix | None, csr_matrix]:
-        """M, C, K (k, k), constraints (m, k) or None, and T (N, k), u = T q: what an eigenvalue problem is solved with.
+        """Return M, C, K (k, k), constraints (m, k) or None, and T (N, k), u = T q: what an eigenvalue problem is
+        solved with.
 
         Constraints of large parts are eliminated: what is left can be factored by the fast supernodal L L^T.
         """
@@ -347,20 +352,22 @@ class Linearisation:
         return M, C, K, None, T
 
     def expand(self, q: np.ndarray) -> np.ndarray:
-        """Increments (N,) or (N, k) of all dofs from those of the unknowns (n,) or (n, k)."""
+        """Return increments (N,) or (N, k) of all dofs from those of the unknowns (n,) or (n, k)."""
         out = np.zeros((self.system.n_dof, *q.shape[1:]), q.dtype)
         out[self.dofs] = q
         return out
 
     def state_space(self, inputs: str | Sequence[str] = (), sensors: str | Sequence[str] = ()) -> StateSpace:
-        """x' = A x + B u, y = C x + D u, dense, from names of loads, motions, driven joints or motors to names of
+        """Return x' = A x + B u, y = C x + D u, dense, from names of loads, motions, driven joints or motors to names
+        of
         sensors; see `fem_mbs.analysis.stability.state_space`."""
         from fem_mbs.analysis.stability.state_space import state_space
 
         return state_space(self, inputs, sensors)
 
     def descriptor(self, inputs: str | Sequence[str] = (), sensors: str | Sequence[str] = ()) -> Descriptor:
-        """E x' = A x + B u, y = C x + D u, sparse, with constraints; see `fem_mbs.analysis.stability.state_space`."""
+        """Return E x' = A x + B u, y = C x + D u, sparse, with constraints; see
+        `fem_mbs.analysis.stability.state_space`."""
         from fem_mbs.analysis.stability.state_space import descriptor
 
         return descriptor(self, inputs, sensors)

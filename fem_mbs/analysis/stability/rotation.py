@@ -29,12 +29,12 @@ class Rotation:
     nodes: np.ndarray
 
     def at(self, speed: float) -> Rotation:
-        """The same at another speed."""
+        """Return the same at another speed."""
         return replace(self, speed=float(speed))
 
 
 def transport(system: Compiled, rotation: Rotation, nodes: np.ndarray) -> csr_matrix:
-    """P (N, N): velocities that displacements and rotations of ``nodes`` (n,) bool have by turning steadily."""
+    """Return P (N, N): velocities that displacements and rotations of ``nodes`` (n,) bool have by turning steadily."""
     n, N, dim = system.nodes.x.shape[0], system.n_dof, system.dimension
     place = system.offset[:n][nodes][:, None] + np.arange(dim)
     if dim == 2:

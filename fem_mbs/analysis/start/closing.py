@@ -56,7 +56,8 @@ class _Gap:
 
 
 def _semidefinite(K: np.ndarray) -> np.ndarray:
-    """Symmetric element matrices (n, m, m) without their negative eigenvalues: what a strained part has too much of on
+    """Return symmetric element matrices (n, m, m) without their negative eigenvalues: what a strained part has too much
+    of on
     the way must not drive it further."""
     values, vectors = np.linalg.eigh(0.5 * (K + np.swapaxes(K, 1, 2)))
     return np.einsum("eij,ej,ekj->eik", vectors, np.maximum(values, 0.0), vectors)
@@ -105,7 +106,7 @@ class _Assembler:
                 )
 
     def _weights(self) -> np.ndarray:
-        """Mass and mean moment of inertia of each dof (first,); small ones where a node has none."""
+        """Return mass and mean moment of inertia of each dof (first,); small ones where a node has none."""
         system, first = self.system, self.first
         M = started(self.compiled, self.state).M.diagonal()[:first]
         W = np.zeros(first)
@@ -121,7 +122,7 @@ class _Assembler:
 
     # --- at the present positions ----------------------------------------------------------------------------------
     def _stiffness(self) -> tuple[np.ndarray, csr_matrix]:
-        """Forces (first,) and stiffness of the parts' strains."""
+        """Return forces (first,) and stiffness of the parts' strains."""
         fun = function_table(0.0 * self.values)
         ctl = control(2.0, joints=0.0)
         force = np.zeros(self.system.n_dof)
@@ -139,11 +140,11 @@ class _Assembler:
         return force[: self.first], (0.5 * (K + K.T)).tocsr()
 
     def gap(self) -> np.ndarray:
-        """Constraint rows (n_mult,) [m], [rad] or without unit."""
+        """Return constraint rows (n_mult,) [m], [rad] or without unit."""
         return started(self.compiled, self.state, self.values).gaps
 
     def sizes(self, g: np.ndarray) -> np.ndarray:
-        """Gaps over the size of the model, angles as they are."""
+        """Return gaps over the size of the model, angles as they are."""
         unit = np.ones(g.size)
         for block in self.system.blocks:
             if block.type.multipliers and not block.type.angular:
@@ -151,7 +152,7 @@ class _Assembler:
         return np.abs(g) / unit
 
     def change(self) -> np.ndarray:
-        """Displacements and rotation vectors (first,) since the given positions."""
+        """Return displacements and rotation vectors (first,) since the given positions."""
         out = (self.state.Q[0] - self.Q0)[: self.first]
         rows = self.system.system.rotations
         if self.system.dimension == 3 and len(rows):
@@ -175,7 +176,7 @@ class _Assembler:
         self._follow_angles()
 
     def limit(self, d: np.ndarray) -> float:
-        """Share of an increment that may be made at once."""
+        """Return share of an increment that may be made at once."""
         s = self.system.system
         turn = float(np.abs(d[s.rotations]).max(initial=0.0))
         far = float(np.abs(d[s.positions]).max(initial=0.0)) / self.system.length
@@ -183,7 +184,8 @@ class _Assembler:
 
     # --- the search ------------------------------------------------------------------------------------------------
     def step(self, pull: np.ndarray) -> tuple[float, float]:
-        """One iteration; ``pull`` (first,) is the gradient of the changes.  Largest increment and the share made."""
+        """Return one iteration; ``pull`` (first,) is the gradient of the changes.  Largest increment and the share
+        made."""
         force, K = self._stiffness()
         A = (K + diags((self.w + self.near) * self.W)).tocsr()
         G = started(self.compiled, self.state, self.values).gradients[:, : self.first]
@@ -211,7 +213,7 @@ class _Assembler:
         return float(np.abs(unit * d).max(initial=0.0)) / max(rest, 1e-3), rest * share
 
     def search(self) -> int:
-        """Least change first, then (from where that leads) no strain that can be avoided; iterations made."""
+        """Return least change first, then (from where that leads) no strain that can be avoided; iterations made."""
         best, stale = np.inf, 0
         count = 0
         while count < _ITERATIONS:
@@ -271,13 +273,13 @@ class _Assembler:
         return count
 
     def _held(self, row: int) -> bool:
-        """Whether the directors of a row stay as they are."""
+        """Return whether the directors of a row stay as they are."""
         rows = self.system.system.rotations
         return row >= len(rows) or bool(np.isin(rows[row], self.held).any())
 
     # --- reports ---------------------------------------------------------------------------------------------------
     def open_joints(self, tolerance: float) -> list[_Gap]:
-        """Joints open by more than a tolerance, the widest first."""
+        """Return joints open by more than a tolerance, the widest first."""
         g = self.gap()
         size = self.sizes(g)
         found: dict[str, _Gap] = {}
@@ -293,7 +295,7 @@ class _Assembler:
         return sorted(found.values(), key=lambda gap: -gap.size)
 
     def strain_energy(self) -> tuple[float, str]:
-        """Energy of the strains [J], and the part with most of it."""
+        """Return energy of the strains [J], and the part with most of it."""
         total, most, name = 0.0, 0.0, ""
         unloaded = Tangent(self.system, self.state, Level(0.0 * self.values))
         for block in self.parts:
@@ -306,7 +308,7 @@ class _Assembler:
         return total, name
 
     def moved(self) -> list[dict[str, Any]]:
-        """Largest displacement [m] and rotation [rad] of every body, node and mesh that moved."""
+        """Return largest displacement [m] and rotation [rad] of every body, node and mesh that moved."""
         system, model = self.system, self.compiled.model
         change = self.change()
         n = len(system.nodes.x)

@@ -55,7 +55,7 @@ class Spin:
     h: float
 
     def of_step(self, rate: Any) -> Any:
-        """w' of an angular velocity w."""
+        """Return w' of an angular velocity w."""
         return np.tan(0.5 * self.h * rate) * 2.0 / self.h if self.h > 0.0 else rate
 
     @property
@@ -65,7 +65,7 @@ class Spin:
 
 
 def function_jets(compiled: CompiledModel, t: float) -> np.ndarray:
-    """Value, first and second derivative of all time functions, (n_fun, 3); of loads the value only.
+    """Return value, first and second derivative of all time functions, (n_fun, 3); of loads the value only.
 
     Raises:
         ModelError: one of them is not finite, naming the load, motion or joint.
@@ -134,7 +134,7 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
 
 
 def constraint_error(compiled: CompiledModel, state: S.State, t: float) -> float:
-    """Largest error of a constraint at the present state: lengths over the model's size, angles in radians."""
+    """Return largest error of a constraint at the present state: lengths over the model's size, angles in radians."""
     system = compiled.system
     if not any(block.type.multipliers for block in system.blocks):
         return 0.0
@@ -153,7 +153,8 @@ def constraint_error(compiled: CompiledModel, state: S.State, t: float) -> float
 
 
 def constrained(W: csr_matrix, G: csr_matrix, columns: csr_matrix | None = None) -> Saddle:
-    """Factors of [[W, G^T], [G, 0]], without rows of G that depend on others; other ``columns`` (n, m) may stand for
+    """Return factors of [[W, G^T], [G, 0]], without rows of G that depend on others; other ``columns`` (n, m) may stand
+    for
     G^T.
 
     Raises:
@@ -168,7 +169,7 @@ def constrained(W: csr_matrix, G: csr_matrix, columns: csr_matrix | None = None)
 
 
 def given_velocities(compiled: CompiledModel) -> np.ndarray:
-    """Velocities that the model file or the builder gives, over all dofs, rotations as spatial spins."""
+    """Return velocities that the model file or the builder gives, over all dofs, rotations as spatial spins."""
     model, system = compiled.model, compiled.system
     v = np.zeros(system.n_dof)
     dim, nrot = system.dimension, system.rotation_dofs
@@ -198,7 +199,7 @@ def _spinning(system: Compiled, state: S.State, spin: Spin) -> np.ndarray:
 
 
 def _angular_functions(compiled: CompiledModel) -> np.ndarray:
-    """Time functions (n_fun,) bool that drive angles."""
+    """Return time functions (n_fun,) bool that drive angles."""
     system = compiled.system
     out = np.zeros(len(compiled.functions), bool)
     driven = system.driven
@@ -211,7 +212,7 @@ def _angular_functions(compiled: CompiledModel) -> np.ndarray:
 
 
 def _least_strain_rates(K, M, G, rates, c, free, held) -> np.ndarray | None:
-    """Velocities of the free dofs with the least v.K v, and among those little kinetic energy.
+    """Return velocities of the free dofs with the least v.K v, and among those little kinetic energy.
 
     Proximal-point iteration, min v.K v + (v - v_k).M (v - v_k) from v_0 = 0: each turn takes the weight of the masses
     out of what strains decide, so that slender parts move as rigid as they can.  None: it has no least value, since
@@ -236,7 +237,7 @@ def _least_strain_rates(K, M, G, rates, c, free, held) -> np.ndarray | None:
 
 
 def _speed_rows(compiled: CompiledModel, first: int):
-    """Rows (n, first) and values of the speeds that the user gives, rotations as spatial spins."""
+    """Return rows (n, first) and values of the speeds that the user gives, rotations as spatial spins."""
     system = compiled.system
     rows = lil_matrix((len(compiled.model.initial_speeds), first))
     values = np.zeros(rows.shape[0])
@@ -387,7 +388,7 @@ def _check_velocities(
 
 
 def _with_ways(compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Given velocities with the rates of coordinates along lines, which follow from them."""
+    """Return given velocities with the rates of coordinates along lines, which follow from them."""
     system = compiled.system
     ways = system.offset[compiled.model._ways]
     ways = ways[system.system.equation[ways] >= 0] if len(ways) else ways
@@ -399,7 +400,7 @@ def _with_ways(compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.nd
 
 
 def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int) -> str:
-    """What asks for contradictory speeds G v = c (m,), the worst in ``row``, for a message."""
+    """Return what asks for contradictory speeds G v = c (m,), the worst in ``row``, for a message."""
     speeds = compiled.model.initial_speeds
     system = compiled.system
     equations = np.zeros(system.n_dof - 1 - system.first_multiplier, bool)
@@ -570,14 +571,14 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
 
 
 def _turned(compiled: CompiledModel, state: S.State, u: np.ndarray) -> S.State:
-    """A copy of a state with displacements and Cayley vectors in body axes u (N,) added."""
+    """Return a copy of a state with displacements and Cayley vectors in body axes u (N,) added."""
     trial = moved(compiled.system, state, spatial_axes(compiled.system, state, u))
     trial.V[:], trial.DD[:] = state.V, state.DD
     return trial
 
 
 def _displaced(compiled: CompiledModel, state: S.State, step: float, a: np.ndarray) -> S.State:
-    """A copy of a state after ``step`` [s] of constant accelerations a (N,), rotations in body axes."""
+    """Return a copy of a state after ``step`` [s] of constant accelerations a (N,), rotations in body axes."""
     rows = compiled.system.system.rotations
     u = step * (state.V[0] + 0.5 * step * a)
     if rows.size:
@@ -590,7 +591,7 @@ def _displaced(compiled: CompiledModel, state: S.State, step: float, a: np.ndarr
 
 
 def _displaced_gaps(compiled: CompiledModel, state: S.State, jets: np.ndarray, step: float) -> np.ndarray:
-    """Gaps (n_mult,) of constraints after a motion of constant velocity and spin over ``step``."""
+    """Return gaps (n_mult,) of constraints after a motion of constant velocity and spin over ``step``."""
     trial = _displaced(compiled, state, step, np.zeros(compiled.system.n_dof))
     values = jets[:, 0] + step * jets[:, 1] + 0.5 * step**2 * jets[:, 2]
     return started(compiled, trial, values).gaps

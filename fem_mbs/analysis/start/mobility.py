@@ -33,13 +33,13 @@ class Mobility:
 
 
 def _unloaded(compiled: CompiledModel, state: S.State) -> Tangent:
-    """The equations of a model at rest, without weight and loads."""
+    """Return the equations of a model at rest, without weight and loads."""
     values = np.where(np.asarray(compiled.loads, bool), 0.0, function_jets(compiled, 0.0)[:, 0])
     return Tangent(compiled.system, at_rest(state), Level(values))
 
 
 def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
-    """Axes (dim,) bool along which the whole model can move without straining anything and without a joint."""
+    """Return axes (dim,) bool along which the whole model can move without straining anything and without a joint."""
     system, dim = compiled.system, compiled.model.dimension
     first = system.first_multiplier
     places = system.offset[: len(system.nodes.x)][:, None] + np.arange(dim)
