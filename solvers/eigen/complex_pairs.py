@@ -128,8 +128,7 @@ class Motions:
 
 def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> np.ndarray:
     """Return orthonormal basis (n, r) of K x + G^T y = 0, G x = 0 (K^T if ``transposed``) in the span of the vectors
-    (n, k),
-    after some subspace iterations about the shift."""
+    (n, k), after some subspace iterations about the shift."""
     pencil, s = inverse.pencil, inverse.s
     if vectors.shape[1] == 0:
         return np.zeros((pencil.n, 0))

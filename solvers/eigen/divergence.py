@@ -127,8 +127,7 @@ class _Inverse:
 
 def _sparse_divergence(K, Kg, G, count: int, sign: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest factors (k,) complex with vectors (n, k), by the two-sided Lanczos recurrence; fresh vectors
-    look for
-    further copies of multiple ones until no more come."""
+    look for further copies of multiple ones until no more come."""
     inverse = _Inverse(K, Kg, G)
     lanczos = TwoSidedLanczos(inverse, 3 * count + 80, np.random.default_rng(_SEED))
     most, known = lanczos.most, -1

@@ -138,8 +138,8 @@ def _residual_vectors(
     K, M, B: np.ndarray, vectors: np.ndarray, shift: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return shapes (n, s), orthogonal to modes (n, r) and each other by K and M, that forces B (n, k) make beyond
-    these, then
-    the inertia forces of these shapes, and so on; their stiffnesses (s,) and masses (s,), which may be zero."""
+    these, then the inertia forces of these shapes, and so on; their stiffnesses (s,) and masses (s,), which may be
+    zero."""
     none = np.zeros((K.shape[0], 0)), np.zeros(0), np.zeros(0)
     B = B[:, np.any(B != 0.0, axis=0)]
     left = B - M @ (vectors @ (vectors.T @ B))  # what excites no mode

@@ -178,8 +178,7 @@ class _RealProblem:
 
     def _approach(self, shift: float, count: int) -> tuple[PositiveFactors, np.ndarray, np.ndarray]:
         """Return factors and modes of a part whose lowest elastic value is not known: the shift comes nearer while
-        Lanczos is
-        slow, since seen from far away all low modes look alike."""
+        Lanczos is slow, since seen from far away all low modes look alike."""
         for _ in range(4):
             factors = self._below_all(shift)
             try:
@@ -364,8 +363,7 @@ class _RealProblem:
 
 def as_modes(K: csr_matrix, M: csr_matrix, vectors: np.ndarray, rigid: int) -> RealModes:
     """Return modes (n, k) that were found in another way, ascending, with their Rayleigh quotients and residuals; the
-    first
-    ``rigid`` are rigid-body motions."""
+    first ``rigid`` are rigid-body motions."""
     found = _result(csr_matrix(K), csr_matrix(M), None, vectors, None, (), Effort())
     values = np.where(np.arange(found.values.size) < rigid, 0.0, found.values)
     return replace(found, values=values, rigid=rigid)

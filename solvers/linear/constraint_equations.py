@@ -125,8 +125,7 @@ class Elimination:
 
     def multipliers(self, residual: np.ndarray) -> np.ndarray:
         """Return multipliers (m,) of K u + A^T lambda = f from ``residual`` (n,) = f - K u of a solution; those of
-        redundant
-        equations are zero.  The forces of the equations are -A^T lambda, those of the supports
+        redundant equations are zero.  The forces of the equations are -A^T lambda, those of the supports
         `reactions`."""
         lam = np.zeros(self.A.shape[0])
         if self.dependent.size:
@@ -135,8 +134,7 @@ class Elimination:
 
     def reactions(self, residual: np.ndarray) -> np.ndarray:
         """Return forces (n,) that hold the held dofs, K u - f + A^T lambda, from ``residual`` (n,) = f - K u of a
-        solution;
-        zero at all others."""
+        solution; zero at all others."""
         forces = np.zeros(self.A.shape[1])
         forces[self.held] = (self.A.T @ self.multipliers(residual) - residual)[self.held]
         return forces
@@ -341,8 +339,7 @@ class _Eliminator:
 
     def _between(self, A, pivots, label: np.ndarray | None = None) -> csr_matrix:
         """Return which rows use the pivots of which others, (k, k) with empty diagonal; nothing within groups
-        ``label``,
-        whose pivots have been separated."""
+        ``label``, whose pivots have been separated."""
         column = np.full(self.n, -1)
         column[pivots] = np.arange(pivots.size)
         A = A.tocoo()

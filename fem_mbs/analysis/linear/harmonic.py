@@ -45,8 +45,7 @@ def shakers(
     compiled: CompiledModel, at: np.ndarray, t: float, options: dict[str, Any], owner: str
 ) -> tuple[list[Shaker], list[str]]:
     """Return what the options of a step choose, and sentences on what stays at rest; ``at`` (n_fun,) are the values of
-    all
-    functions at its time t [s].
+    all functions at its time t [s].
 
     Raises:
         ModelError: an unknown name, or nothing that shakes.

@@ -129,8 +129,7 @@ class LinearTransient:
 
     def _at_zero(self, joints: list) -> np.ndarray:
         """Return displacements (first,) from the state to where supports, motions and equations are with their
-        functions at
-        zero; not zero where the state stands at other values of theirs."""
+        functions at zero; not zero where the state stands at other values of theirs."""
         linear = self.linear
         rows = linear.multipliers
         followed = np.zeros(self.mask.size, bool)
@@ -228,7 +227,7 @@ class LinearTransient:
         return c - self.T @ c[found.free]
 
     def _first_acceleration(self, r: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """Return M a = -r of what has a mass, compatible with what is prescribed; what has none starts without."""
+        """Solve M a = -r for what has a mass, compatible with what is prescribed; what has none starts without."""
         found = self.linear.elimination
         Mq = found.reduce(self.M)
         massive = np.flatnonzero(Mq.diagonal() > 1e-14 * Mq.diagonal().max(initial=0.0))
@@ -264,8 +263,7 @@ class LinearTransient:
         self, t: float, u: np.ndarray, v: np.ndarray, a: np.ndarray, forces: np.ndarray, framed: bool
     ) -> dict[str, np.ndarray]:
         """Return what displacements u, velocities v, accelerations a and ``forces`` (first,) at a time add to the
-        state, as of
-        `Linearised.change`; outputs of all elements for frames, else of those that sensors look at."""
+        state, as of `Linearised.change`; outputs of all elements for frames, else of those that sensors look at."""
         linear, found = self.linear, self.linear.elimination
         whole, rates, second, held = (np.zeros(linear.system.n_dof) for _ in range(4))
         whole[: self.first], rates[: self.first], second[: self.first] = u, v, a

@@ -57,8 +57,7 @@ class _Gap:
 
 def _semidefinite(K: np.ndarray) -> np.ndarray:
     """Return symmetric element matrices (n, m, m) without their negative eigenvalues: what a strained part has too much
-    of on
-    the way must not drive it further."""
+    of on the way must not drive it further."""
     values, vectors = np.linalg.eigh(0.5 * (K + np.swapaxes(K, 1, 2)))
     return np.einsum("eij,ej,ekj->eik", vectors, np.maximum(values, 0.0), vectors)
 

@@ -154,8 +154,7 @@ def sentences(
     found: Constraints, labels: np.ndarray, when: str = "at the start", zero: Collection[str] = ()
 ) -> dict[tuple, str]:
     """Return what is to be said of dependent constraints, one sentence per group of joints that share loops, by what it
-    is
-    about; ``zero``: names of joints whose dependent multipliers are taken as zero in any case."""
+    is about; ``zero``: names of joints whose dependent multipliers are taken as zero in any case."""
     out: dict[tuple, str] = {}
     groups = _groups([loop for loop in found.loops if len(loop.dependent)], labels)
     total = f"in all {found.count} constraints of rank {found.rank} on {found.free} free dofs"
@@ -299,8 +298,7 @@ class Redundancy:
     # --- contradictions --------------------------------------------------------------------------------------------
     def contradiction(self, residual: np.ndarray, row_scale: np.ndarray) -> str | None:
         """Return names of joints that cannot be satisfied together, if the constraint error (N,) of a failed step lies
-        along
-        a combination of rows that vanishes; None if it does not."""
+        along a combination of rows that vanishes; None if it does not."""
         if self.found is None:
             return None
         rows = residual[self.first : -1]
