@@ -15,6 +15,8 @@ and its residual.  Small problems are solved dense.
   that is known, and looks for more (check="probe").
 - Right-most eigenvalues: discs about points of the imaginary axis, each the reach of one shift, are laid over the
   frequencies up to ``reach``.
+
+Theory: docs/theory.md, section 9.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Eigenpairs of a quadratic pencil: making them good, judging them, and the zeros of rigid-body motions."""
+"""Eigenpairs of a quadratic pencil: making them good, judging them, and the zeros of rigid-body motions.
+
+Theory: docs/theory.md, section 9, "Pairs".
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 Real factors are loads of divergence; whether vibrations grow before (flutter) this problem does not tell.  Small
 problems are solved by QZ on a basis of the null space of G, large ones by the two-sided Lanczos recurrence (`lanczos`)
 on K^-1 K_g, which finds the factors nearest to zero first.
+
+Theory: docs/theory.md, section 8.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ vectors, what forces do statically beyond these modes: the residual flexibility 
 (Dickens, Nakagawa & Wittbrodt 1997, Computers & Structures 62, 985), followed by the shapes of their own inertia
 forces (Wilson, Yuan & Dickens 1982, doi:10.1002/eqe.4290100606).  Projected on their span too, K and M keep terms in
 w^2 that a constant flexibility leaves out: 2 j powers of (w / cut-off)^2, with j vectors of a force.
+
+Theory: docs/theory.md, section 8, "Harmonic response".
 """
 
 from __future__ import annotations

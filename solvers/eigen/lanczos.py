@@ -19,6 +19,8 @@ are:
   of multiple eigenvalues, which one pair of starting vectors cannot find.
 
 Estimates are |A x - t x| / |t x| of Ritz pairs, from the last coefficients alone.
+
+Theory: docs/theory.md, section 9, "The recurrence".
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ Shift-invert Lanczos: ARPACK (Lehoucq, Sorensen & Yang 1998) iterates on (K - s 
 - With constraints, G (m, n) of any rank, the operator is the saddle point [[K - s M, G^T], [G, 0]] (Ericsson & Ruhe
   1980, doi:10.1090/S0025-5718-1980-0583502-2), and a count of the negative eigenvalues of the matrix shifted beyond
   the highest mode tells whether one was missed.
+
+Theory: docs/theory.md, section 8, "At scale".
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ is exact after log2(length of the longest chain) products of sparse matrices.  E
 their own in this way have the others substituted into them and try again; the last few hundred are left to a
 factorisation Q R with column pivoting (Businger & Golub 1965, doi:10.1007/BF01436084).  An equation of which nothing is
 left repeats others (it is dropped and reported) or contradicts them.
+
+Theory: docs/theory.md, section 6, "Linear constraint equations by elimination".
 """
 
 from __future__ import annotations

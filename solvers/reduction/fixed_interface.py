@@ -11,6 +11,8 @@ need no product with the whole basis.  K_bb + K_bi B + B^T (K_ib + K_ii B) is wh
 last term is a residual, with which the block is symmetric and its error of second order in that of B.
 
 One L L^T of K_ii serves the constraint modes, solved many at a time, and Lanczos's iteration for the others.
+
+Theory: docs/theory.md, section 11, "Held interfaces".
 """
 
 from __future__ import annotations

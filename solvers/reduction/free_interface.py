@@ -13,6 +13,8 @@ Supports are found by themselves: as many dofs as there are rigid-body modes, th
 that are scaled to unit stiffnesses, are most independent (QR with column pivoting; Businger & Golub 1965,
 doi:10.1007/BF01436084).  With them K has factors L L^T, which give rigid-body modes to round-off, and G_c F by
 solutions of many right sides at a time.
+
+Theory: docs/theory.md, section 11, "Free interfaces".
 """
 
 from __future__ import annotations

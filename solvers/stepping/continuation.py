@@ -26,6 +26,8 @@ from there.  The sign of df times that of the determinant stays along a path, bu
 disagrees, and one at whose end the tangent has turned far, is refused too.
 
 The module knows a `Problem` only, neither meshes nor elements.
+
+Theory: docs/theory.md, section 7.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ stood, which Newton-Raphson finds; a minimum, and no saddle, where the tangent w
 asked for, else mu grows.  V falls in every one.  As mu shrinks the steps become those of Newton-Raphson at the end.
 
 The module knows a `Problem` only, neither meshes nor elements.
+
+Theory: docs/theory.md, section 7.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ joints and equations prescribe, and D(w) = K (1 + i eta) + i w C - w^2 M (eta th
 
 F the forces of the loads and F' those of the rates of what is driven.  Sensors are linear in displacements, velocities,
 accelerations, multipliers and loads, by the same derivatives as in state-space models (`ports` beside this).
+
+Theory: docs/theory.md, section 8, "Harmonic response".
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ together by joints, that would be a dense matrix; they keep their constraints (`
 
 What such an analysis reports is linear in what it finds: values at the state plus their derivatives times the small
 displacements, velocities and multipliers (`fem_mbs.analysis.linear.sensors` for sensors).
+
+Theory: docs/theory.md, section 8.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ With u = T q + u0(t), where u0 is what supports, motions and equations prescribe
 (Chung & Hulbert 1993, doi:10.1115/1.2900803; am = 0, af = -alpha: Hilber, Hughes & Taylor 1977,
 doi:10.1002/eqe.4290050306).  beta = 1/4, gamma = 1/2, am = af = 0 is Newmark's average acceleration and, for a linear
 system, the mid-point rule: the ledger then closes to round-off, with other weights up to their numerical damping.
+
+Theory: docs/theory.md, section 8.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ rotating frame u = R_s xi, so v = R_s (xi' + P xi) with P = [Omega]_x on every n
     M,   C + 2 M P,   K + C P + M P^2.
 
 `fem_mbs.analysis.rotors.rotating` looks which frame makes them constant, by turning the rotor.
+
+Theory: docs/theory.md, section 9, "The matrices".
 """
 
 from __future__ import annotations

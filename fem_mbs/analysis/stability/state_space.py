@@ -13,6 +13,8 @@ so that A is the derivative of x' = f(x) at this instant.
 
 What moves supports or drives joints comes with its rate and acceleration: inputs "name", "name'" and "name''".
 Outputs are changes of sensors about their values in the state; a sensor's name with ' or '' is its derivative by time.
+
+Theory: docs/theory.md, section 9, "Linear models".
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ strains) with damped steps, each of them one saddle point
 
 whose delta falls with the square of the gap (Levenberg-Marquardt after Yamashita & Fukushima 2001): it keeps redundant
 joints and passages through singular positions solvable, and the last steps quadratic.
+
+Theory: docs/theory.md, section 3, "Assembly".
 """
 
 from __future__ import annotations

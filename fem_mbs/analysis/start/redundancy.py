@@ -7,6 +7,8 @@ pivots become small on the way; `fem_mbs.solvers.stepping.gauge` says how Newton
 Which rows share a dependency changes as a mechanism moves: loops that are apart in a special configuration, such as the
 one in which a model is drawn, may be one loop in all others.  What is kept over many steps are therefore *groups*: the
 loops among parts that joints connect, and all rows of these joints, which no configuration can change.
+
+Theory: docs/theory.md, section 6, "Dependent constraints".
 """
 
 from __future__ import annotations
