@@ -391,7 +391,7 @@ def report_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inex
                 fe[r, 0], fe[r, 1], fe[r, 2] = k_axial * strain + par[e, N0], M_p, M_q
                 continue
             beam_block(FORCE, e, e + 1, ctl, par, dof, rot, hist, Q, D, V, U, row, ke, inextensible)
-            # moments conjugate to the mean local rotations, which are those that a rule keeps
+            # moments conjugate to the mean local rotations; the rules conserve these
             if inextensible:
                 N = par[e, SCALE] * U[dof[e, 6]] / ctl[SF]
             else:

@@ -17,13 +17,13 @@ OUTPUTS = (
 def section_forces(f, row, factor, D, first, i, j, ex, ey):
     """Write the section forces of `OUTPUTS` to ``f`` (9,), all but the strain.
 
-    They are what the rest of the model does to the ends of the element: the element's own forces and those of what
-    acts along it, so that they balance at the nodes.  The forces are resolved in the section axes of their end; N and Q
-    are the means of both ends.  The face with the normal from p to q counts as positive: N pulls, Q points to the left
-    of the beam, M = EI theta'.
+    They are the forces of the rest of the model on the ends of the element: its own forces plus the nodal forces of
+    loads and inertia along it, so that they balance at the nodes.  They are resolved in the section axes of their end;
+    N and Q are the means of both ends.  The face with the normal from p to q counts as positive: N pulls, Q points to
+    the left of the beam, M = EI theta'.
 
     Args:
-        f: in its first 6 entries the nodal forces of what acts along the element [N, N m].
+        f: in its first 6 entries the nodal forces of loads and inertia along the element [N, N m].
         row: (1, 6 or more) the element's rows of a step, ``factor`` times the forces on (x_p, vartheta_p, x_q, ...).
         first: row of D at the start of the step; section axes are in its middle.
         i, j: rows of the directors of p and q; (ex, ey) is the direction of the beam in the reference state.

@@ -118,7 +118,7 @@ def _along(b, d):
 
 @inner
 def _at_ends(s, t):
-    """t (6,): stresses on natural strains of the ends from stresses s (6,) on what `_along` makes of them."""
+    """t (6,): stresses on the natural strains of the ends from stresses s (6,) on the strains that `_along` returns."""
     t[0], t[1] = s[0], s[3]
     t[2], t[3] = s[4] - 0.5 * s[2], s[4] + 0.5 * s[2]
     t[4], t[5] = s[5] + 0.5 * s[1], s[5] - 0.5 * s[1]
@@ -177,8 +177,10 @@ def _resultant(p, w, E, l, out):
 
 @inner
 def _natural_rows(y, w, E, l, length, unit, t, p, B):
-    """Gradient B (6, 9) of what `_along` makes of natural strains, by chord and spins; y: means of the strains' parts,
-    w: gradient of |l|; unit: zeros (6,), t (6,), p (16,): room."""
+    """Fill B (6, 9), the gradient by chord and spins of the strains that `_along` returns.
+
+    y: means of the parts of the natural strains, w: gradient of |l|; unit (zeros) (6,), t (6,), p (16,): work arrays.
+    """
     for i in range(6):
         unit[i] = 1.0
         _at_ends(unit, t)

@@ -258,7 +258,7 @@ def _second_derivative(s, y, y1, q, own, slope, length, A):
 
 @inline
 def _turning(E, X):
-    """X (4, 3): gradients of r and chi by the spin of p; those by the spin of q are their negatives."""
+    """Fill X (4, 3) with the gradients of r and chi by the spin of p; those by the spin of q are the negatives."""
     X[:] = 0.0
     add_cross(E[2], E[4], 0.5, X[0], 0)
     add_cross(E[1], E[5], -0.5, X[0], 0)
