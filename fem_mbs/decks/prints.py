@@ -174,13 +174,12 @@ class Printer:
     # --- forces ----------------------------------------------------------------------------------------------------
     def _external(self, step: StepPlan, frame, time: float) -> np.ndarray | None:
         """Return reactions and loads on nodes (n, 3)."""
-        from fem_mbs.system.tangent import control, function_table, matrices_of
+        from fem_mbs.system.tangent import Level, Tangent
 
         job, system = self.job, self.job.system
         if step.kind not in ("linear_static", "static"):
             return None
         loads = np.asarray(job.compiled.loads, bool)
-        ctl, matrices = control(stiffness=2.0), matrices_of(system)
         if step.kind == "linear_static":
             response, linear = job.linear.responses[step.name], job.linear.linear
             state = linear.state
@@ -195,27 +194,25 @@ class Printer:
             state = system.initial_state()
             state.Q[:], state.D[:] = job.state.Q[0], job.state.D[0]
             reaction = job.state.reaction[0] if job.state.reaction.ndim > 1 else job.state.reaction
-        fun = function_table(0.0 * values)
+        silent = Tangent(system, state, Level(0.0 * values))
         # temperatures strain elements, they are no forces from outside
         pushing = [b for b in system.blocks if "function" in b.type.par and b.type.prestress is None]
-        none = matrices.force(ctl, fun, state, pushing)
-        fun = function_table(np.where(on, values, 0.0))
+        none = silent.force(pushing)
         whole = np.zeros(system.n_dof)
         whole[: len(reaction)] = reaction[: system.n_dof]
-        whole += none - matrices.force(ctl, fun, state, pushing)
+        whole += none - silent.under(Level(np.where(on, values, 0.0))).force(pushing)
         whole[system.first_multiplier :] = 0.0
         nodal = system.nodal(whole)
         forces = nodal[:, :3].copy()
         if self.conv.dependent or self.conv.inclined:  # what equations exert on them, as CalculiX prints it
             blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
-            fun[:] = 0.0
             if step.kind == "linear_static":
-                r, tangent = matrices.tangent(ctl, fun, state, blocks)
+                r, tangent = silent.assemble(silent.control(2.0), blocks)
                 inner = tangent @ job.linear.responses[step.name].u
                 if not self.conv.deck.steps[step.index].perturbation:
                     inner += r
             else:
-                inner = matrices.force(ctl, fun, state, blocks)
+                inner = silent.force(blocks)
             keys = {key for key in self.conv.dependent if key[1] < 3}
             keys |= {(node, k) for node in self.conv.inclined for k in range(system.dimension)}
             node, k = np.array(sorted(keys)).reshape(-1, 2).T
