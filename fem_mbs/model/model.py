@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.display import Shown
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.functions.kinds import TimeFunction, make_function
@@ -51,8 +52,9 @@ class CompiledModel:
 
 
 class Model(
-    Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, NodalSprings, Ties, Rotors, ReducedParts, Components
-):
+    Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, NodalSprings, Ties, Rotors, ReducedParts, Components,
+    Shown,
+):  # fmt: skip
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -68,6 +70,12 @@ class Model(
     Raises:
         ModelError: from every call, naming the thing, the value and the remedy.
     """
+
+    def __repr__(self) -> str:
+        steps = ", ".join(step.name for step in self.steps) or "no steps"
+        counts = ((len(self.joints), "joints"), (len(self.sensors), "sensors"))
+        told = ", ".join([f"{self.n_nodes} nodes", *(f"{count} {what}" for count, what in counts if count)])
+        return f"<Model {self.title!r}: {self.dimension} dimensions, {told}; {steps}>"
 
     # --- assembly --------------------------------------------------------------------------------------------------
     def assembly(self, hold=None) -> None:

@@ -65,6 +65,7 @@ def run(model):
     """Solution, and the largest error of a constraint at the end [m] or [rad]."""
     solution = Solution()
     job = _Run(model, solution)
+    solution.compiled = job.compiled
     job.run()
     t = np.float64(solution.steps[-1].time[-1])
     values = np.array([f(t) for f in job.compiled.functions])

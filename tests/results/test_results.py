@@ -292,7 +292,7 @@ def test_step_size_places_the_middle_of_a_step(tmp_path):
     t, values, _ = results.sensor("reaction", raw=True)
     np.testing.assert_allclose(t, [0.75, 2.9, 4.0])
     np.testing.assert_allclose(values[:, 0], [1, 2, 7])
-    assert results.sensor("reaction", step=1)[0].tolist() == [4.0]
+    assert results.sensor("reaction", step=1).t.tolist() == [4.0]
 
 
 def test_ledger_closes_by_name_of_the_columns(tmp_path):

@@ -23,7 +23,7 @@ from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Compiled
 from fem_mbs.system.tangent import control
 
-__all__ = ["LEDGER_COLUMNS", "Chunk", "Settings", "Stepping"]
+__all__ = ["ENERGY_COLUMNS", "LEDGER_COLUMNS", "Chunk", "Settings", "Stepping"]
 
 PREDICTORS = {"none": 0, "velocity": 1, "increment": 2, "extrapolation": 3}
 
@@ -32,6 +32,8 @@ LEDGER_COLUMNS = (
     "kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error",
     "px", "py", "pz", "lx", "ly", "lz",
 )  # fmt: skip
+#: Energies, works and closing error among them.
+ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
 _ENERGIES = slice(C.KINETIC, C.POTENTIAL + 1)
 _WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
 
