@@ -5,6 +5,8 @@ The command line turns an ``InputError`` into exit code 2, an ``AnalysisError`` 
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 __all__ = [
     "AnalysisError",
     "ConvergenceError",
@@ -22,7 +24,32 @@ class FemMbsError(Exception):
 
 
 class InputError(FemMbsError):
-    """The user's input cannot be used as it is (exit code 2)."""
+    """The user's input cannot be used as it is (exit code 2).
+
+    Args:
+        text: what is wrong, with the value.
+        owner: the thing that it is about, such as 'Joint "hip"'.
+        key: the key or argument of it.
+        value: what was given.
+        place: where it stands, such as 'model.toml, [[joint]] "hip"'; it takes the owner's place in the message.
+        remedy: what to do about it.
+    """
+
+    def __init__(
+        self, text: str, *, owner: str = "", key: str = "", value: Any = None, place: str = "", remedy: str = ""
+    ):
+        super().__init__(text)
+        self.text, self.owner, self.key, self.value = text, owner, key, value
+        self.place, self.remedy = place, remedy
+
+    def __str__(self) -> str:
+        head = self.place or self.owner
+        message = f"{head}: {self.text}" if head else self.text
+        return f"{message}; {self.remedy}" if self.remedy else message
+
+    def at(self, place: str) -> Self:
+        """Return the same error with the place where its cause stands."""
+        return type(self)(self.text, owner=self.owner, key=self.key, value=self.value, place=place, remedy=self.remedy)
 
 
 class MeshError(InputError):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fem_mbs.cli.report_stability import make_table
 from fem_mbs.cluster import TaskFailure, TaskProgress, default_workers
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import DiskFullError, ResultsError
-from fem_mbs.modelfile.kinds import shown
 from fem_mbs.results.folder import take
 from fem_mbs.sweeps.sweep import Plan, plan_sweep, run_plan
 from fem_mbs.sweeps.table import SweepTable

@@ -21,12 +21,12 @@ import numpy as np
 from pydantic import ValidationError
 
 from fem_mbs.analysis.options import REQUIRED, STEP_OPTIONS
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import InputError, MeshError, ModelError
 from fem_mbs.functions.kinds import TimeFunction, make_function
 from fem_mbs.meshes.formats.reader import read_mesh
 from fem_mbs.meshes.generate import arc, line, polyline
 from fem_mbs.model.model import Model
-from fem_mbs.modelfile.kinds import shown
 from fem_mbs.modelfile.parts import part_of
 from fem_mbs.modelfile.schema import TABLES, Document, Table, TableType
 

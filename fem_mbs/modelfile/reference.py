@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from fem_mbs.analysis.options import REQUIRED, STEP_OPTIONS
 from fem_mbs.analysis.transient.rules import DEFAULTS, RULES
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.functions.expressions import FUNCTIONS
 from fem_mbs.functions.kinds import FUNCTION_KINDS
 from fem_mbs.model.checks import QUANTITIES
 from fem_mbs.model.sensors import sensor_kinds
-from fem_mbs.modelfile.kinds import shown
 from fem_mbs.modelfile.schema import TABLES, Document, Table, TableType
 from fem_mbs.properties.sections import SECTION_SHAPES
 

@@ -12,8 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from fem_mbs.model.sensors import sensor_kinds
-from fem_mbs.modelfile.kinds import (
+from fem_mbs.declarations.kinds import (
     ANY_TEXT,
     CELL_COUNT,
     CELLS,
@@ -56,6 +55,7 @@ from fem_mbs.modelfile.kinds import (
     Kind,
     shown,
 )  # fmt: skip
+from fem_mbs.model.sensors import sensor_kinds
 from fem_mbs.properties.sections import SECTION_SHAPES
 
 __all__ = ["TABLES", "Document", "Table", "TableType"]

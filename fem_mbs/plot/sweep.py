@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ResultsError
-from fem_mbs.modelfile.kinds import shown
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 from fem_mbs.sweeps.table import SweepParameter, SweepTable
 

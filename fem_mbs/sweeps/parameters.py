@@ -21,8 +21,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import InputError, ModelError
-from fem_mbs.modelfile.kinds import shown
 from fem_mbs.modelfile.read import check_model_data
 from fem_mbs.modelfile.schema import TABLES, Document
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ResultsError
-from fem_mbs.modelfile.kinds import shown
 from fem_mbs.results import store
 
 __all__ = ["CSV", "FORMAT", "JSON", "SweepParameter", "SweepRow", "SweepTable"]

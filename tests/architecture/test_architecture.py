@@ -21,6 +21,7 @@ PEERS = ("fem_mbs.elements", "fem_mbs.solvers", "fem_mbs.meshes")
 # and from lines above this one in the list.  The longest name that fits counts.
 ORDER = (
     "fem_mbs.errors",
+    "fem_mbs.declarations",
     "fem_mbs.contract",
     "fem_mbs.cluster",
     "fem_mbs.files",

@@ -11,12 +11,12 @@ import pytest
 from fem_mbs.analysis.options import STEP_OPTIONS
 from fem_mbs.analysis.run import solve
 from fem_mbs.analysis.solution import Solution
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import InputError, MeshError, ModelError
 from fem_mbs.meshes.generate import line as line_mesh
 from fem_mbs.meshes.generate import write_msh
 from fem_mbs.model.checks import QUANTITIES, measure
 from fem_mbs.model.model import Model
-from fem_mbs.modelfile.kinds import shown
 from fem_mbs.modelfile.read import load_model, locate_error
 from fem_mbs.modelfile.reference import reference
 from fem_mbs.modelfile.schema import TABLES

@@ -1,4 +1,4 @@
-"""Kinds of values in a model file: their names and checks."""
+"""Kinds of values that users give, in a model file or in Python: their names and checks."""
 
 from __future__ import annotations
 

@@ -1,0 +1,191 @@
+"""Declarations: frozen, typed records of what a user says about one thing (a spring, a sensor, the options of a step).
+
+A declaration is a frozen dataclass whose fields are made by `key`: each has a kind, a text, a unit and a default.  A
+table of a model file and a call in Python make the same declaration.  The reference of the model file, its schema, the
+checks and the docstrings of Python calls are made from its keys.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from fem_mbs.declarations.kinds import Kind, shown
+from fem_mbs.errors import ModelError
+
+__all__ = ["Declaration", "Key", "key", "plain"]
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key of a declaration.
+
+    ``kind`` checks its value; a subclass of `Declaration` stands for a table within the table.  ``text`` says in one
+    sentence what it means, with its ``unit`` in brackets where it has one.  ``default`` is MISSING where a value must
+    be given; ``shows`` is the default in words, where the value itself does not tell.  ``objects`` are types that
+    Python calls may give as they are (functions, meshes), which no file can hold.  ``choices`` are the texts that the
+    value must be one of; none: any.
+    """
+
+    kind: Kind | type[Declaration]
+    text: str
+    default: Any = MISSING
+    shows: str = ""
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    objects: tuple[type, ...] = ()
+
+    @property
+    def required(self) -> bool:
+        return self.default is MISSING
+
+    @property
+    def default_text(self) -> str:
+        """The default as the reference shows it."""
+        return self.shows or ("" if self.required or self.default is None else shown(self.default))
+
+    @property
+    def label(self) -> str:
+        """The kind as the reference shows it."""
+        if isinstance(self.kind, Kind):
+            return self.kind.label
+        return f"table: {', '.join(self.kind.keys())}"
+
+
+def key(
+    kind: Kind | type[Declaration],
+    text: str,
+    default: Any = MISSING,
+    *,
+    shows: str = "",
+    unit: str = "",
+    choices: tuple[str, ...] = (),
+    objects: tuple[type, ...] = (),
+) -> Any:
+    """Return a dataclass field with a `Key`; the arguments are those of `Key`.  A list as default is copied."""
+    said = Key(kind, text, default, shows, unit, choices, objects)
+    if isinstance(default, (list, dict)):
+        return dataclasses.field(default_factory=lambda: plain(default), metadata={"key": said})
+    return dataclasses.field(default=default, metadata={"key": said})
+
+
+def plain(value: Any) -> Any:
+    """Return a value as a model file can hold it: arrays, tuples and numpy's numbers as lists and Python's numbers.
+
+    Other objects come back as they are.
+    """
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, Mapping):
+        return {k: plain(v) for k, v in value.items()}
+    return value
+
+
+class Declaration:
+    """Base of declarations; a subclass is a frozen dataclass of `key` fields.
+
+    ``owner`` is the word that messages begin with ("Joint").
+    """
+
+    owner: ClassVar[str]
+
+    @classmethod
+    def keys(cls) -> dict[str, Key]:
+        """Return the keys by their names, in the order of the Python call."""
+        return {f.name: f.metadata["key"] for f in dataclasses.fields(cls) if "key" in f.metadata}  # type: ignore[arg-type]
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any], owner: str) -> Self:
+        """Check the keys of a table, or the arguments of a call, and return the declaration.
+
+        Args:
+            given: values by key.
+            owner: the thing in messages, such as 'Joint "hip"'.
+
+        Raises:
+            ModelError: an unknown key, a missing one, or a value of the wrong kind, in this order.
+        """
+        known = cls.keys()
+        for name in given:
+            if name not in known:
+                raise ModelError(f"unknown key {shown(name)}", owner=owner, key=name, remedy=_remedy(name, [*known]))
+        for name, said in known.items():
+            if said.required and name not in given:
+                raise ModelError(f'"{name}" is missing', owner=owner, key=name)
+        return cls(**{name: _checked(known[name], name, value, owner) for name, value in given.items()})
+
+    def given(self, *without: str) -> dict[str, Any]:
+        """Return the keys whose values differ from their defaults, but those in ``without``."""
+        found = {name: getattr(self, name) for name in self.keys() if name not in without}
+        defaults = {f.name: f.default_factory() for f in dataclasses.fields(self) if f.default_factory is not MISSING}  # type: ignore[arg-type]
+        keys = self.keys()
+        return {k: v for k, v in found.items() if not _equal(v, defaults.get(k, keys[k].default))}
+
+    def table(self) -> dict[str, Any]:
+        """Return the keys that differ from their defaults as a model file holds them."""
+        found = {k: v.table() if isinstance(v, Declaration) else plain(v) for k, v in self.given().items()}
+        for name, value in found.items():
+            if not isinstance(value, (bool, int, float, str, list, dict)):
+                raise ModelError(
+                    f"{name} is a {type(value).__name__}, which a model file cannot hold",
+                    owner=self.owner,
+                    key=name,
+                    remedy="give what it is made of (a text, numbers, a file)",
+                )
+        return found
+
+
+def _checked(said: Key, name: str, value: Any, owner: str) -> Any:
+    """Return the value of a key, checked by its kind."""
+    if said.objects and isinstance(value, said.objects):
+        return value
+    if value is None and said.default is None:
+        return None
+    if not isinstance(said.kind, Kind):
+        if isinstance(value, said.kind):
+            return value
+        if not isinstance(value, Mapping):
+            raise ModelError(
+                f"{name} = {shown(value)} must be a table with the keys {', '.join(said.kind.keys())}",
+                owner=owner,
+                key=name,
+                value=value,
+            )
+        return said.kind.read(value, f"{owner}: {name}")
+    try:
+        found = said.kind.check(plain(value))
+    except ValueError as error:
+        raise ModelError(f"{name} = {shown(plain(value))} {error}", owner=owner, key=name, value=value) from None
+    if said.choices and found not in said.choices:
+        words = ", ".join(f'"{c}"' for c in said.choices)
+        close = difflib.get_close_matches(str(found), said.choices, n=1)
+        raise ModelError(
+            f"{name} = {shown(found)} must be one of {words}",
+            owner=owner,
+            key=name,
+            value=value,
+            remedy=f'did you mean "{close[0]}"?' if close else "",
+        )
+    return found
+
+
+def _remedy(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f'did you mean "{close[0]}"?' if close else f"there are {', '.join(known)}"
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Return whether two values are the same, arrays included."""
+    if a is b:
+        return True
+    a, b = plain(a), plain(b)
+    return type(a) is type(b) and bool(a == b)
