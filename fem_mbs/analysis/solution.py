@@ -137,7 +137,7 @@ class Solution(Results):
             raise ResultsError(f"{self.where}: {len(points)} restart points, no number {number}")
         return points[number]
 
-    def sensor(self, name: str, step: int | str | None = None, raw: bool = False) -> Series:
+    def sensor(self, name: str, step: int | str | None = None, raw: bool = False) -> ArraySeries:
         """Return the values of a sensor; see `fem_mbs.Results.sensor`.
 
         Use of the series as an array gives what this call once gave: the rows of one step, by default the last, as they
@@ -147,7 +147,7 @@ class Solution(Results):
         item = self.step_at(-1 if step is None else step)
         return _as_array(found, lambda: item.series[f"sensor/{name}"])
 
-    def response(self, name: str, step: int | str | None = None) -> Series:
+    def response(self, name: str, step: int | str | None = None) -> ArraySeries:
         """Return the amplitudes of a sensor; see `fem_mbs.Results.response`."""
         found = super().response(name, step)
         return _as_array(found, lambda: found.values)

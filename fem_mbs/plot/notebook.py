@@ -118,12 +118,12 @@ def _sensors(results: Results) -> Iterable[tuple[str, ...]]:
 
 def _energies(results: Results) -> Iterable[str]:
     """Yield the table of energies at the end of every step in time."""
-    found = [(step, getattr(step.report, "energy", None)) for step in results.steps]
-    found = [(step, energy) for step, energy in found if energy is not None and energy.final]
+    energies = ((step.name, getattr(step.report, "energy", None)) for step in results.steps)
+    found = [(name, energy.final) for name, energy in energies if energy is not None and energy.final]
     if not found:
         return
-    names = list(found[0][1].final)
-    rows = ((step.name, *(_number(energy.final.get(name)) for name in names)) for step, energy in found)
+    names = list(found[0][1])
+    rows = ((step, *(_number(final.get(name)) for name in names)) for step, final in found)
     yield _table("Energies at the end [J]", ("step", *names), rows)
 
 
