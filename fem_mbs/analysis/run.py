@@ -212,7 +212,7 @@ class _Run:
         if not model.steps:
             raise ModelError("Model: it has no steps; add a static or a transient step")
         self.plan = [(s, *read_options(s, STEP_OPTIONS[s.kind])) for s in model.steps]
-        self.frame = model._rotating
+        self.frame = model.building.rotating
         for step, options, _ in self.plan:
             check_eigenvalues(f'Step "{step.name}"', options, model)
             if step.kind in TIMED:
