@@ -303,7 +303,7 @@ def consistent_velocities(
         v, method = _solved(start, model.initial_method, method, v, held, G, g_t)
     _check_velocities(compiled, G, g_t, v, rates, held)
     changed = np.abs(v - wanted)
-    changed[system.offset[model._ways]] = 0.0  # whose rates nobody gives
+    changed[system.offset[model.building.path_nodes]] = 0.0  # whose rates nobody gives
     change = float(changed.max(initial=0.0)) if given else 0.0
     if spin is not None and change > 1e-6 * max(float(np.abs(wanted).max()), 1e-300):
         dof = int(changed.argmax())
