@@ -12,7 +12,7 @@ import numpy as np
 
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.recovered import RecoveredNodes
-from fem_mbs.analysis.solution import ENERGY_COLUMNS
+from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.fields import part_file
 
@@ -98,7 +98,7 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
     bodies = []
     for body in model.bodies.values():
         R = np.eye(3)
-        R[: model.dimension, : model.dimension] = model._rotation_matrix(body.node)
+        R[: model.dimension, : model.dimension] = model.building.rotation_matrix(body.node)
         points = [padded(p) for p in body.points]
         bodies.append({"name": body.name, "node": body.node, "points": points, "rotation": R.tolist()})
     return {
@@ -164,7 +164,7 @@ def _discs(compiled: CompiledModel) -> list[dict[str, Any]]:
         for k in np.flatnonzero(round_ & (mass > 0.0))[:_MOST_DISCS]:
             node = int(block.nodes[k, 0])
             if node not in drawn:
-                normal = model._rotation_matrix(node) @ vectors[k, :, 2]
+                normal = model.building.rotation_matrix(node) @ vectors[k, :, 2]
                 radius = min(float(np.sqrt(2.0 * values[k, 2] / mass[k])), 0.5 * compiled.system.length)
                 found.append({"node": node, "normal": normal.tolist(), "radius": radius})
     return found

@@ -26,7 +26,6 @@ from fem_mbs.analysis.solution import (
     Progress,
     Solution,
     energy_range,
-    failed_steps,
     relative_error,
 )
 from fem_mbs.analysis.start.closing import assemble
@@ -69,7 +68,7 @@ def solve(model: Model, progress: Callable[[Progress], None] | None = None, watc
         job.recorder = watch(job, solution)
     job.look_ahead()
     job.run()
-    for sentence in failed_steps(solution.summary):
+    for sentence in solution.failures:
         log.warning(sentence)
     return solution
 
@@ -213,7 +212,7 @@ class _Run:
         if not model.steps:
             raise ModelError("Model: it has no steps; add a static or a transient step")
         self.plan = [(s, *read_options(s, STEP_OPTIONS[s.kind])) for s in model.steps]
-        self.frame = model._rotating
+        self.frame = model.building.rotating
         for step, options, _ in self.plan:
             check_eigenvalues(f'Step "{step.name}"', options, model)
             if step.kind in TIMED:

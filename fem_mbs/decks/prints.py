@@ -17,7 +17,7 @@ CalculiX makes of them, if their section is RECT.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from fem_mbs.decks.solids import volumes
 from fem_mbs.decks.steps import StepPlan
 from fem_mbs.elements.solids import shapes
 from fem_mbs.meshes.abaqus.deck import OutputRequest
+from fem_mbs.results.recorder import Recorder, Relay
 
 __all__ = ["Printer"]
 
@@ -38,38 +39,45 @@ _NODAL = ("U", "V", "RF")
 _SILENT = {"NOE", ""}
 
 
-class Printer:
-    """A recorder that passes everything to another one and computes the prints of a deck."""
+class Printer(Relay):
+    """Computes the prints of a deck from the rows of its run, as they pass on to another recorder."""
 
-    def __init__(self, conv: Conversion, plan: list[StepPlan], job, recorder):
-        self.conv, self.plan, self.job, self.recorder = conv, plan, job, recorder
+    def __init__(self, conv: Conversion, plan: list[StepPlan], job: Any, recorder: Recorder) -> None:
+        super().__init__(recorder)
+        self.conv, self.plan, self.job = conv, plan, job
         self.number = -1
         self.tables: list[dict[str, Any]] = []
         self.count = 0
         self.last: Callable[[], None] | None = None
 
-    def __getattr__(self, name: str):
-        return getattr(self.recorder, name)
-
-    def begin_step(self, name, kind, info) -> None:
+    def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
+        """Begin the tables of a step."""
         self.number += 1
         self.tables, self.count, self.last = [], 0, None
-        self.recorder.begin_step(name, kind, info)
+        super().begin_step(name, type, info)
 
-    def append(self, series, frames=None, restart=None) -> None:
+    def append(
+        self,
+        series: Mapping[str, np.ndarray] | None = None,
+        frames: Mapping[str, np.ndarray] | None = None,
+        restart: dict[str, Any] | None = None,
+    ) -> None:
+        """Compute the tables that are due at these frames."""
         step = self.plan[self.number]
         if frames is not None and step.prints:
             self._take(step, series, frames)
-        self.recorder.append(series, frames, restart)
+        super().append(series, frames, restart)
 
-    def end_step(self, summary: dict[str, Any]) -> None:
+    def end_step(self, summary: dict[str, Any] | None = None) -> None:
+        """Enter the tables in the summary of the step."""
         if self.last is not None:
             self.last()
         step = self.plan[self.number]
-        summary["deck_step"] = self.conv.deck.steps[step.index].number
-        if self.tables:
-            summary["prints"] = self.tables
-        self.recorder.end_step(summary)
+        if summary is not None:
+            summary["deck_step"] = self.conv.deck.steps[step.index].number
+            if self.tables:
+                summary["prints"] = self.tables
+        super().end_step(summary)
 
     # --- which states ----------------------------------------------------------------------------------------------
     def _take(self, step: StepPlan, series, frames) -> None:

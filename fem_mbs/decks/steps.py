@@ -213,7 +213,7 @@ def _complex_modes(conv: Conversion, step: DeckStep, name: str, preload: str, ma
     basis = next((m.name for m in reversed(made) if m.kind == "modes"), "")
     if not basis:
         raise ModelError(f"{step.where}: COMPLEX FREQUENCY needs a FREQUENCY step before it, whose modes it takes")
-    if conv.model._rotating is None:
+    if conv.model.building.rotating is None:
         raise ModelError(f"{step.where}: CORIOLIS needs a CENTRIF load, which says how the frame turns")
     about = preload if step.perturbation else ""
     conv.model.complex_modes_step(step.n_modes, name, coriolis=True, basis=basis, preload=about)

@@ -763,6 +763,7 @@ def accept(kernels, reports, system, state, output, ctl, fun, counter, real):
     commit(kernels, reports, system, state, output, ctl, fun, counter, real)
 
 
+# In one piece: it leaves for Python in the middle of a step, and goes on in the phase that it left.
 @kernel
 def advance(kernels, reports, system, state, output, ctl, funs, counter, real, rank):
     """Make the steps of ``funs`` (n_steps, n_fun, 3); see the module's docstring for the answers.

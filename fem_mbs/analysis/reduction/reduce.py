@@ -151,7 +151,7 @@ def reduce_part(
             "Reduction: too many of its unknowns are tied by joints for a part; reduce the flexible parts of the "
             "mechanism one by one"
         )
-    start = np.zeros(linear.system.dimension) if origin is None else linear.compiled.model._vector(
+    start = np.zeros(linear.system.dimension) if origin is None else linear.compiled.model.building.vector(
         origin, "Reduction", "origin"
     )  # fmt: skip
     boundary = make_boundary(linear, interfaces)
@@ -247,8 +247,8 @@ def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linear
         places = [spec.get("on") if isinstance(spec, Mapping) else spec for spec in released.values()]
         nodes = set(np.concatenate([model.nodes_of(place, "Reduction") for place in places]).tolist())
         model = copy(model)
-        model._fixed = [entry for entry in model._fixed if entry[0] not in nodes]
-        model._driven = [entry for entry in model._driven if entry[0] not in nodes]
+        model.building.fixed = [entry for entry in model.building.fixed if entry[0] not in nodes]
+        model.building.driven = [entry for entry in model.building.driven if entry[0] not in nodes]
     if state == "end" and model.steps:
         from fem_mbs.analysis.run import _Run
         from fem_mbs.analysis.solution import Solution

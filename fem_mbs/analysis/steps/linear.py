@@ -115,7 +115,9 @@ def check_linear(owner: str, kind: str, options: dict[str, Any], model) -> None:
         )
     if kind in ("linear_static", "linear_transient", "modes", "buckling", "harmonic"):
         running = [
-            b for b in model._blocks if b.reads and b.reads[0] and b.par[0, b.type.column("reference rate")] >= 0
+            b
+            for b in model.building.blocks
+            if b.reads and b.reads[0] and b.par[0, b.type.column("reference rate")] >= 0
         ]
         if running:
             raise ModelError(

@@ -14,6 +14,7 @@ from fem_mbs.analysis.solution import Progress
 from fem_mbs.elements.springs.bearing import ROW
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel, Step
+from fem_mbs.model.step_values import unbalances_of
 
 __all__ = ["CAMPBELL_OPTIONS", "UNBALANCE_OPTIONS", "RotorRuns", "check_rotor_step"]
 
@@ -45,7 +46,7 @@ def check_rotor_step(owner: str, kind: str, options: dict[str, Any], model) -> N
     """
     if not options["rotor"]:
         raise ModelError(f"{owner}: it needs the name of what turns; add rotor, and a rotor to the model")
-    model._find("rotor", options["rotor"], model.rotors, f"{owner}: rotor")
+    model.building.find("rotor", options["rotor"], model.rotors, f"{owner}: rotor")
     if options["frame"] not in FRAMES:
         raise ModelError(f"{owner}: frame = {options['frame']!r} must be one of {', '.join(FRAMES)}")
     if kind == "campbell" and len(options["speeds"]) < 2:
@@ -53,16 +54,16 @@ def check_rotor_step(owner: str, kind: str, options: dict[str, Any], model) -> N
             f"{owner}: speeds = {list(options['speeds'])} must be at least two, since branches are followed from one "
             "to the next; for one speed take a step of complex modes"
         )
-    pressed = [b.groups[0][0] for b in model._blocks if any(b.reads or ())]
+    pressed = [b.groups[0][0] for b in model.building.blocks if any(b.reads or ())]
     if pressed:
         raise ModelError(
             f'{owner}: friction "{pressed[0]}" depends on the force of its joint, which {kind} steps do not know; map '
             "the stability over the rotor's speed (stability_map), or take the friction between points"
         )
-    if model._rotating is not None:
+    if model.building.rotating is not None:
         raise ModelError(
-            f'{owner}: centrifugal load "{model._rotating.name}" would count twice, since the rotor turns here; remove '
-            "the load"
+            f'{owner}: centrifugal load "{model.building.rotating.name}" would count twice, since the rotor turns '
+            "here; remove the load"
         )
     at = [] if options.get("at") is None else options["at"]
     if options.get("at") is not None and not len(at):
@@ -123,7 +124,7 @@ class RotorRuns:
         began = perf_counter()
         model, owner = self.run.model, f'Step "{step.name}"'
         speeds = np.asarray(options["speeds"], float)
-        unbalances = model._unbalances(options["unbalances"], owner)
+        unbalances = unbalances_of(model.building, options["unbalances"], owner)
         at = [u.node for u in unbalances] if options["at"] is None else options["at"]
         nodes = np.array(list(dict.fromkeys(model.nodes_of(at, owner).tolist())))
         spinning = self._spinning(options, speeds)

@@ -111,7 +111,7 @@ def check_rotor(owner: str, options: dict[str, Any], model) -> None:
     """
     name, speed, frame = (options.get(key) for key in ("rotor", "speed", "frame"))
     if name:
-        model._find("rotor", name, model.rotors, owner)
+        model.building.find("rotor", name, model.rotors, owner)
     elif speed is not None:
         raise ModelError(f"{owner}: speed = {speed!r} needs a rotor; name it in rotor")
     elif frame == "rotating":

@@ -99,7 +99,7 @@ def _parameter(owner: str, entry, model) -> Parameter:
             raise ModelError(f'{owner}: load = {target!r} must be the name of a load, a list of them, or "all"')
         name = f"load {', '.join(words)}"
     elif kind == "rotor":
-        model._find("rotor", target, getattr(model, "rotors", {}), owner)
+        model.building.find("rotor", target, getattr(model, "rotors", {}), owner)
         name, unit = f"speed of {target}", "rad/s"
     else:
         number, target = entry.get("number"), (target,) if isinstance(target, str) else target
@@ -130,11 +130,11 @@ def _columns(model, element, owner: str) -> dict[str, str]:
     """Return numbers of the elements of a name, with their units."""
     found: dict[str, str] = {}
     labels: dict[Any, Any] = {}
-    for block in model._blocks:
+    for block in model.building.blocks:
         for label, _, _ in block.groups:
             labels.setdefault(label, []).append(block)
     if element not in labels:
-        model._find("element", element, labels, owner)
+        model.building.find("element", element, labels, owner)
     for block in labels[element]:
         found |= {name: unit for name, unit in _numbers(block) if name not in _NO_NUMBERS}
     return found

@@ -24,7 +24,7 @@ from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Compiled
 from fem_mbs.system.tangent import control
 
-__all__ = ["LEDGER_COLUMNS", "WORKS", "Chunk", "Settings", "Stepping"]
+__all__ = ["ENERGY_COLUMNS", "LEDGER_COLUMNS", "WORKS", "Chunk", "Settings", "Stepping"]
 
 PREDICTORS = {"none": 0, "velocity": 1, "increment": 2, "extrapolation": 3}
 
@@ -33,6 +33,8 @@ LEDGER_COLUMNS = (
     "kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error",
     "px", "py", "pz", "lx", "ly", "lz",
 )  # fmt: skip
+#: Energies, works and closing error among them.
+ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
 _ENERGIES = slice(C.KINETIC, C.POTENTIAL + 1)
 #: Columns of the ledger that are works, summed up over the steps.
 WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
