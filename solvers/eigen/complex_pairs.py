@@ -5,7 +5,7 @@ Theory: docs/theory.md, section 9, "Pairs".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -96,7 +96,7 @@ class Pairs:
     w: np.ndarray
     z: np.ndarray
 
-    def take(self, some: np.ndarray) -> Pairs:
+    def take(self, some: np.ndarray | Sequence[int]) -> Pairs:
         """Return the pairs ``some``."""
         return Pairs(*(getattr(self, f.name)[..., some] for f in fields(self)))
 

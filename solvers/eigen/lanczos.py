@@ -127,7 +127,7 @@ class TwoSidedLanczos:
     def _step(self) -> None:
         k = self.steps
         u, v = self.operator.right(self._D[:, k]), self.operator.left(self._G[:, k])
-        before = np.linalg.norm(u), np.linalg.norm(v)
+        before = float(np.linalg.norm(u)), float(np.linalg.norm(v))
         self.steps = k + 1
         self.total += 1
         first = 0 if self.full else max(k - 1, 0)

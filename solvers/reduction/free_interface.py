@@ -176,7 +176,7 @@ def free_interface(
     if cutoff is not None and not (cutoff > 0.0 and np.isfinite(cutoff)):
         raise ValueError(f"cutoff must be a positive frequency, got {cutoff} Hz")
     forces = _forces(boundary, n)
-    modes = _counted(K, M, count, check) if cutoff is None else _complete(K, M, cutoff)
+    modes = _complete(K, M, cutoff) if count is None else _counted(K, M, count, check)
     r = _rigid_ones(modes, _round_off(K, M))
     if modes.values[r:].size and modes.values[r] < 0.0:
         raise AnalysisError(
