@@ -30,6 +30,7 @@ from fem_mbs.model.reduced import ReducedParts
 from fem_mbs.model.rotors import Rotors
 from fem_mbs.model.sensors import Sensor, make_sensor
 from fem_mbs.model.solids import Solids
+from fem_mbs.model.steps import StepCalls
 from fem_mbs.model.temperature import Temperatures
 from fem_mbs.system.compile import GROUND, Compiled, Nodes, compile_system, merge_blocks
 from fem_mbs.system.elimination import shared_coordinates
@@ -51,7 +52,19 @@ class CompiledModel:
 
 
 class Model(
-    Parts, Joints, Loads, Frames, Frictions, Solids, Temperatures, NodalSprings, Ties, Rotors, ReducedParts, Components
+    Parts,
+    Joints,
+    Loads,
+    Frames,
+    Frictions,
+    Solids,
+    Temperatures,
+    NodalSprings,
+    Ties,
+    Rotors,
+    ReducedParts,
+    Components,
+    StepCalls,
 ):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
@@ -165,8 +178,7 @@ class Model(
             direction = self._axis(axis, owner)
         self.initial_speeds.append(InitialSpeed(on, node, None, direction, other, value))
 
-    # --- sensors and steps -----------------------------------------------------------------------------------------
-    # Steps take what they need first (duration and h, increments, count ...), then their name, all else by keyword.
+    # --- sensors, checks and events --------------------------------------------------------------------------------
     def sensor(self, name: str, kind: str, **options) -> None:
         """Add a named quantity written at every step; see `fem_mbs.model.sensors` for the kinds and their options."""
         self._new("Sensor", name, {s.name for s in self.sensors})
@@ -229,123 +241,6 @@ class Model(
         law = None if function is None else make_function(function, name=owner, functions=self.functions)
         value = self._number(value, owner, "value")
         self.events.append(Event(name, str(sensor), value, direction, action, targets, law))
-
-    def transient_step(self, duration: float, h: float, name: str = "transient", **options) -> None:
-        """Add a transient of ``duration`` [s] in steps of h; see `fem_mbs.analysis.options.TRANSIENT_OPTIONS`, and
-        `fem_mbs.analysis.transient.rules` for ``rule`` ("midpoint", "decaying", "generalised-alpha", "hht", ...)."""
-        owner = f'Step "{name}"'
-        duration = self._number(duration, owner, "duration", 0.0, strict=True)
-        h = self._number(h, owner, "h", 0.0, strict=True)
-        self.steps.append(Step("transient", name, {"duration": duration, "h": h, **options}))
-
-    def inverse_step(self, duration: float, h: float, name: str = "inverse", **options) -> None:
-        """Add inverse dynamics: the forces of motions and driven joints that produce their prescribed motion, over
-        ``duration`` [s] in steps of h; see `fem_mbs.analysis.options.INVERSE_OPTIONS`.  Every driver so far gets a
-        sensor "drive NAME", unless one looks at it already."""
-        owner = f'Step "{name}"'
-        duration = self._number(duration, owner, "duration", 0.0, strict=True)
-        h = self._number(h, owner, "h", 0.0, strict=True)
-        seen = {s.given["on"] for s in self.sensors if s.kind == "drive"}
-        names = {s.name for s in self.sensors}
-        for driver in self.drivers():
-            if driver not in seen and f"drive {driver}" not in names:
-                self.sensor(f"drive {driver}", "drive", on=driver)
-        self.steps.append(Step("inverse", name, {"duration": duration, "h": h, **options}))
-
-    def static_step(self, increments: int = 1, name: str = "static", **options) -> None:
-        """Add a static equilibrium at the present time, reached in load increments; with ``duration`` [s], at times
-        that pass over them, all loads, motions and equations following their functions.  For other options see
-        `fem_mbs.analysis.statics.steps.STATIC_OPTIONS`."""
-        self.steps.append(Step("static", name, {"increments": increments, **options}))
-
-    def linear_static_step(self, name: str = "linear static", **options) -> None:
-        """Add linear statics: small displacements about the state that the steps before have left (at first: the
-        start), which stays as it is; with a ``duration`` [s] time goes on.  For options see
-        `fem_mbs.analysis.steps.linear.LINEAR_STATIC_OPTIONS`."""
-        self.steps.append(Step("linear_static", name, options))
-
-    def linear_transient_step(self, duration: float, h: float, name: str = "linear transient", **options) -> None:
-        """Add a linear transient: small motions about the state that the steps before have left, which stays as it is;
-        for options see `fem_mbs.analysis.linear.transient.LINEAR_TRANSIENT_OPTIONS`."""
-        self.steps.append(Step("linear_transient", name, {"duration": duration, "h": h, **options}))
-
-    def modes_step(self, count: int = 10, name: str = "modes", **options) -> None:
-        """Add undamped modes about the state that the steps before have left (at first: the start): the ``count``
-        lowest, or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].
-
-        ``check``: look for modes that the iteration missed by a "probe", prove by "inertia" that there are none, or
-        "none"; ``within`` (low, high) [Hz]: keep only those of the modes found; ``preload``: name of a linear static
-        step about whose displaced place, with its stresses, the modes are; ``component_cutoff`` [Hz]: by synthesis of
-        the model's components (`component`), whose elastic modes up to it are kept."""
-        self.steps.append(Step("modes", name, {"count": count, **options}))
-
-    def buckling_step(self, count: int = 4, *given, loads="all", name: str = "buckling", **options) -> None:
-        """Add linear buckling about the state that the steps before have left: factors of smallest magnitude by which
-        ``loads`` ("all", or names of loads and "gravity") must be added for the model to lose its stability; of both
-        signs, or of one ``sign``, "positive" or "negative".
-
-        ``check``: count the factors by the inertia; ``preload``: name of a linear static step whose loads act already,
-        and do not grow.
-
-        Raises:
-            ModelError: loads or name without their keyword."""
-        _by_keyword("buckling_step(count, loads=..., name=...)", given)
-        self.steps.append(Step("buckling", name, {"count": count, "loads": loads, **options}))
-
-    def complex_modes_step(self, count: int = 6, name: str = "complex modes", **options) -> None:
-        """Add damped, gyroscopic and unstable modes exp(p t), p = real + i imaginary [1/s], about the state that the
-        steps before have left, at rest or in motion; with a ``rotor``, about the state in which it turns steadily with
-        ``speed`` [rad/s] (None: as it does there).
-
-        ``count`` modes (a conjugate pair is one) ``near`` a frequency [Hz] or an eigenvalue [real, imaginary] [1/s],
-        or with ``which`` = "rightmost" those of largest real part up to the frequency ``reach`` [Hz]; ``frame``:
-        "fixed" or "rotating", where the coefficients must be constant, or "auto".  ``coriolis``: at rest in the frame
-        of a centrifugal load, with its Coriolis forces; ``basis``: name of a modal step whose shapes alone span the
-        motions; ``preload`` as of `modes_step`.  For the others see
-        `fem_mbs.analysis.steps.stability.COMPLEX_MODES_OPTIONS`."""
-        self.steps.append(Step("complex_modes", name, {"count": count, **options}))
-
-    def linearise_step(self, name: str = "linearise", **options) -> None:
-        """Write the matrices of small motions about the state that the steps before have left to matrices_NAME.npz;
-        with ``inputs`` (loads, motions, driven joints, motors) and ``sensors`` also a state-space model, or its
-        ``form`` "descriptor" with constraints, to state_space_NAME.npz; ``rotor``, ``speed``, ``frame`` as of
-        `complex_modes_step`.  In Python see `fem_mbs.linearise`."""
-        self.steps.append(Step("linearise", name, options))
-
-    def stability_map_step(self, parameters=(), count: int = 6, name: str = "stability map", **options) -> None:
-        """Add a stability map: largest growth rate and its frequency over one or two parameters; the steps before are
-        made anew at every point, and small motions are about the state that they leave (`complex_modes_step`, whose
-        options it takes).
-
-        A parameter is a dictionary of ``values`` (rising) and one of
-
-        - ``load``: a name, several, or "all": factors of loads that steps before apply,
-        - ``rotor``: speeds of its steady rotation [rad/s],
-        - ``element`` (name, or several) and ``number``: a number of these elements, as their type calls it
-          ("stiffness", "damping", "mass_damping", "coefficient"); with ``factor`` = true values multiply what it is;
-
-        ``name``: what figures call it.  ``refine``: so many times intervals are halved in which stability is lost; the
-        points go to "boundary" of the summary."""
-        self.steps.append(Step("stability_map", name, {"parameters": parameters, "count": count, **options}))
-
-    def harmonic_step(self, frequencies=(), name: str = "harmonic", *given, loads="all", **options) -> None:
-        """Add a harmonic response: steady vibrations Re(u exp(i 2 pi f t)) about the state that the steps before have
-        left, at each of ``frequencies`` f [Hz]: a rising list, or {start, end, n, spacing}, n intervals, "linear" or
-        "log".
-
-        ``loads``: "all" (but gravity), or names of loads, "gravity", motions, driven joints and base excitations.  A
-        load shakes with the amplitude that its time function has at ``time`` [s] (None: the present time), or that
-        ``amplitudes`` {name: value} gives, as amplitude cos(2 pi f t + phase), by ``phases`` {name: degrees}; loads of
-        the steps before stay as they are.  ``method``: "direct", "modal" (all modes up to ``cutoff`` [Hz], or as many
-        as ``modes``, and what the loads do statically beyond them), or "auto"; ``damping``: ratio of the modes, or a
-        list; ``structural``: loss factor of the stiffness; ``preload`` as of `modes_step`.  For the others see
-        `fem_mbs.analysis.steps.harmonic.HARMONIC_OPTIONS`.
-
-        Raises:
-            ModelError: frequencies that are none, negative, or do not rise; loads without their keyword."""
-        _by_keyword("harmonic_step(frequencies, name, loads=...)", given)
-        found = self._frequencies(frequencies, f'Step "{name}"')
-        self.steps.append(Step("harmonic", name, {"frequencies": found, "loads": loads, **options}))
 
     # --- to arrays -------------------------------------------------------------------------------------------------
     def compile(self, stepping: bool = True) -> CompiledModel:
@@ -425,13 +320,3 @@ class Model(
         system.at_end = np.array(at_end, bool)
         system.system = system.system._replace(record=np.array(record, np.int32).reshape(-1, 2))
         return compiled
-
-
-def _by_keyword(call: str, given: tuple) -> None:
-    """Refuse arguments without their keyword where other steps have another one at their place.
-
-    Raises:
-        ModelError: naming the call as it should be.
-    """
-    if given:
-        raise ModelError(f"{call}: {given[0]!r} comes without its keyword; say which argument it is")

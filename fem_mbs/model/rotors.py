@@ -8,7 +8,7 @@ import numpy as np
 
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
-from fem_mbs.model.base import ModelBase, Step
+from fem_mbs.model.base import ModelBase
 from fem_mbs.model.parts import inertia_columns
 from fem_mbs.system.compile import GROUND
 
@@ -219,104 +219,3 @@ class Rotors(ModelBase):
         if shape == ():
             return M[:, None, None] * np.eye(2)
         return M[:, :, None] * np.eye(2) if shape == (2,) else M.reshape(k, 2, 2)
-
-    # --- steps -----------------------------------------------------------------------------------------------------
-    def campbell_step(self, rotor: str = "", speeds=(), count: int = 6, name: str = "campbell", **options) -> None:
-        """Add a Campbell diagram: eigenvalues of a rotor over its speed, about the steady rotation next to the state
-        that the steps before have left: branches, senses of whirl, critical speeds.
-
-        Args:
-            rotor: name of a rotor.
-            speeds: [rad/s], increasing, none negative; or a table {start, end, n} of n equal intervals.
-            count: modes to follow, the lowest ones that oscillate.
-            orders: of the excitation (``k`` times per turn) for critical speeds; None: unbalance, which is [1] seen
-                from outside and [0] in the rotating frame.
-            frame: "fixed", "rotating", or "auto": the one in which coefficients are constant, the fixed one if both.
-        """
-        owner = f'Step "{name}"'
-        given = {"rotor": rotor, "speeds": self._speeds(speeds, owner), "count": count, **options}
-        orders = given.get("orders")
-        if orders is not None:
-            given["orders"] = self._list(orders, owner, "orders")
-        self.steps.append(Step("campbell", name, given))
-
-    def unbalance_step(self, rotor: str = "", speeds=(), unbalances=(), name: str = "unbalance", **options) -> None:
-        """Add a steady response to unbalances over the speed, about the steady rotation next to the state that the
-        steps before have left.
-
-        Args:
-            rotor: name of a rotor.
-            speeds: [rad/s], increasing, none negative; or a table {start, end, n} of n equal intervals.
-            unbalances: list of tables {at, amount, phase}: a place of one node, mass times distance from the axis
-                [kg m], and the angle about the axis [rad] from the first direction across it (y for an axis along x, z
-                for y, x for z); all act together.
-            at: places whose displacements are wanted; None: those of the unbalances.
-            frame: as of `campbell_step`.
-        """
-        owner = f'Step "{name}"'
-        self._unbalances(unbalances, owner)
-        given = {"rotor": rotor, "speeds": self._speeds(speeds, owner), "unbalances": unbalances, **options}
-        self.steps.append(Step("unbalance", name, given))
-
-    def _list(self, values, owner: str, key: str) -> list[float]:
-        values = [values] if np.ndim(values) == 0 and not isinstance(values, (dict, str)) else values
-        try:
-            found = np.asarray(values, float)
-        except (TypeError, ValueError):
-            found = np.empty(0)
-        if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all() or (found < 0.0).any():
-            raise ModelError(f"{owner}: {key} = {values!r} must be a list of finite numbers, none negative")
-        return found.tolist()
-
-    def _speeds(self, speeds, owner: str) -> list[float]:
-        if isinstance(speeds, dict):
-            known = {"start", "end", "n"}
-            n = speeds.get("n")
-            if set(speeds) != known or isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 100_000:
-                raise ModelError(
-                    f"{owner}: speeds = {speeds!r} must have start, end and n, a whole number of intervals"
-                )
-            ends = (self._number(speeds[k], owner, f"speeds.{k}", 0.0) for k in ("start", "end"))
-            speeds = np.linspace(*ends, n + 1)
-        found = self._list(speeds, owner, "speeds")
-        if (np.diff(found) <= 0.0).any():
-            k = int(np.flatnonzero(np.diff(found) <= 0.0)[0])
-            raise ModelError(f"{owner}: speeds must increase, but {found[k + 1]:g} comes after {found[k]:g}")
-        return found
-
-    def _frequencies(self, given, owner: str) -> list[float]:
-        """Return rising frequencies [Hz] of a list, or of {start, end, n, spacing}."""
-        if isinstance(given, dict):
-            n, spacing = given.get("n"), given.get("spacing", "linear")
-            whole = isinstance(n, int) and not isinstance(n, bool) and 1 <= n <= 1_000_000
-            if not {"start", "end", "n"} <= set(given) <= {"start", "end", "n", "spacing"} or not whole:
-                raise ModelError(
-                    f"{owner}: frequencies = {given!r} must have start, end and n, a whole number of intervals, and "
-                    'may have spacing, "linear" or "log"'
-                )
-            if spacing not in ("linear", "log"):
-                raise ModelError(f'{owner}: frequencies.spacing = {spacing!r} must be "linear" or "log"')
-            start, end = (self._number(given[k], owner, f"frequencies.{k}", 0.0) for k in ("start", "end"))
-            if spacing == "log" and not start > 0.0:
-                raise ModelError(f"{owner}: frequencies.start = {start:g} Hz must be positive with logarithmic spacing")
-            given = (np.linspace if spacing == "linear" else np.geomspace)(start, end, n + 1)
-        found = self._list(given, owner, "frequencies")
-        if (np.diff(found) <= 0.0).any():
-            k = int(np.flatnonzero(np.diff(found) <= 0.0)[0])
-            raise ModelError(f"{owner}: frequencies must increase, but {found[k + 1]:g} comes after {found[k]:g}")
-        return found
-
-    def _unbalances(self, given, owner: str) -> list[Unbalance]:
-        if not isinstance(given, (list, tuple)) or not given or not all(isinstance(u, dict) for u in given):
-            raise ModelError(f"{owner}: unbalances = {given!r} must be a list of tables with at, amount and phase")
-        found = []
-        for k, u in enumerate(given, 1):
-            here = f"{owner}: unbalances {k}"
-            if not {"at", "amount"} <= set(u) <= {"at", "amount", "phase"}:
-                raise ModelError(f"{here} has the keys {', '.join(u) or 'none'}; it takes at, amount and phase")
-            node = self.node_of(u["at"], here) if isinstance(u["at"], str) else self.nodes_of(u["at"], here)
-            if np.size(node) != 1:
-                raise ModelError(f"{here}: at = {u['at']!r} must be one node")
-            amount = self._number(u["amount"], here, "amount", 0.0)
-            found.append(Unbalance(int(np.ravel(node)[0]), amount, self._number(u.get("phase", 0.0), here, "phase")))
-        return found

@@ -15,6 +15,7 @@ from collections import ChainMap
 
 import numpy as np
 
+from fem_mbs.declarations.steps import step_kind
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import loads as solid_loads
@@ -224,7 +225,7 @@ class Solids(ModelBase):
 
     def _check_masses(self) -> None:
         """Refuse transients with masses that do not turn with their part."""
-        moving = next((step for step in self.steps if step.kind in ("transient", "inverse")), None)
+        moving = next((step for step in self.steps if step_kind(step.kind).passes_time), None)
         block = next((b for b in self._blocks if b.type.name in solid_condensed.TYPES), None)
         if moving is not None and block is not None:
             raise ModelError(

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.sensors import node_values
 from fem_mbs.results import store
@@ -160,7 +161,7 @@ class Step:
     @property
     def mid_step(self) -> bool:
         """Whether the mid-step sensors of this step hold values of the middle of time steps."""
-        return bool(self.info.get("mid_step", self.type in ("transient", "inverse")))
+        return bool(self.info.get("mid_step", recorded_kind(self.type).passes_time))
 
     def mid_times(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that end a time step, and the times of the middle of these time steps [s]."""
@@ -247,7 +248,7 @@ class Results:
             found = [self.steps[step]] if key in self.steps[step].series else []
         else:
             found = [item for item in self.steps if key in item.series]
-            found = [item for item in found if item.type in ("transient", "inverse")] or found
+            found = [item for item in found if recorded_kind(item.type).passes_time] or found
         if not found:
             raise store.folder_error(self.directory, f'no step holds "{key}" yet')
         return found
@@ -384,7 +385,7 @@ class Results:
         that functions of the kind "csv" read; return their paths."""
         paths = []
         for step in self.steps:
-            if step.type != "inverse":
+            if not recorded_kind(step.type).joint_forces:
                 continue
             time, names, values = self.drives(step.number)
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")

@@ -18,7 +18,7 @@ from scipy.linalg import null_space
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, linearise, load_model, solve
-from fem_mbs.analysis.options import STEP_OPTIONS
+from fem_mbs.declarations.steps import step_kinds
 
 LENGTH, MASS, TIME = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 NONE, SPEED, FORCE, MOMENT, RATE = (0, 0, 0), (1, 0, -1), (1, 1, -2), (2, 1, -2), (0, 0, -1)
@@ -355,7 +355,7 @@ CASES = {
 
 
 def test_every_kind_of_step_has_a_case():
-    assert set(CASES) == set(STEP_OPTIONS)
+    assert set(CASES) == set(step_kinds())
 
 
 def poles(m: Model):
@@ -688,7 +688,7 @@ def as_toml(value) -> str:
 
 
 def test_every_kind_of_step_is_compared_with_files():
-    assert set(STEPS) == set(STEP_OPTIONS)
+    assert set(STEPS) == set(step_kinds())
 
 
 @pytest.mark.parametrize("kind", list(STEPS))

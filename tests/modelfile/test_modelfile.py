@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem_mbs.analysis.options import STEP_OPTIONS
 from fem_mbs.analysis.run import solve
 from fem_mbs.analysis.solution import Solution
 from fem_mbs.declarations.kinds import shown
+from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.errors import InputError, MeshError, ModelError
 from fem_mbs.meshes.generate import line as line_mesh
 from fem_mbs.meshes.generate import write_msh
@@ -789,7 +789,7 @@ def test_every_call_of_the_builder_has_a_table():
     calls = {n for n in dir(Model) if not n.startswith("_") and callable(getattr(Model, n))}
     calls -= {"position", "node_name", "nodes_of", "node_of", "drivers", "compile", "line", "polyline", "arc"}
     calls -= {"user_force", "equations", "node_displacement"}  # Python functions and arrays do not stand in files
-    calls -= {f"{kind}_step" for kind in STEP_OPTIONS} | {"solid_material"}  # a material, too
+    calls -= {f"{kind}_step" for kind in step_kinds()} | {"solid_material"}  # a material, too
     methods = {"beam": "beams", "truss": "trusses", "solid": "solids", "plane": "planes", "support": "fix"}
     methods["part"] = "reduced_part"
     tables = {methods.get(t.name, t.name) for t in TABLES}
