@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from fem_mbs.contract import ONE_STATE, RULE, SF, inner
 
-__all__ = ["add_arm_tangent", "add_force", "clear", "spring_prestress", "step_multiplier", "time_value"]
+__all__ = [
+    "DAMPING",
+    "FREE",
+    "STIFFNESS",
+    "add_arm_tangent",
+    "add_force",
+    "clear",
+    "spring_prestress",
+    "step_multiplier",
+    "time_value",
+]
+
+STIFFNESS, DAMPING, FREE = range(3)  # first columns of par of linear springs
 
 
 @inner
@@ -58,9 +70,11 @@ def add_arm_tangent(ke, factor, force, J, k):
 
 
 def spring_prestress(par, outputs, factor):
-    """Parameters (stiffness, damping, free coordinate, ...) of springs that bear the force outputs[:, 0] times
-    ``factor`` more, at the same place: the free coordinate moves."""
+    """Return parameters of linear springs that bear the force outputs[:, 0] times ``factor`` more at the same place.
+
+    The free coordinate moves; springs without stiffness stay as they are.
+    """
     par = par.copy()
-    stiff = par[:, 0] > 0.0
-    par[stiff, 2] -= factor * outputs[stiff, 0] / par[stiff, 0]
+    stiff = par[:, STIFFNESS] > 0.0
+    par[stiff, FREE] -= factor * outputs[stiff, 0] / par[stiff, STIFFNESS]
     return par

@@ -65,10 +65,10 @@ def dot(a, b):
     return total
 
 
-# --- what acts on a coordinate ---------------------------------------------------------------------------------------
+# --- forces and constraints on a coordinate --------------------------------------------------------------------------
 @inner
 def constraint_rows(job, ctl, scale, multiplier, value, row, row1, G, fe, ke, k):
-    """Rows of a constraint with the error ``value`` on a coordinate, and their tangent, in row k of fe and ke."""
+    """Write the rows of a constraint with the error ``value`` on a coordinate to fe[k], and their tangent to ke[k]."""
     n = row.shape[0]
     f = fe[k]
     f[n] = scale * value
@@ -86,7 +86,7 @@ def constraint_rows(job, ctl, scale, multiplier, value, row, row1, G, fe, ke, k)
 
 @inner
 def end_velocities(V, D, dof, rot, state, e, vel):
-    """vel (2 n,): velocities of both ends and their angular velocities in spatial axes, in the order of the rows."""
+    """Fill vel (2 n,) with the velocities of both ends and their angular velocities in spatial axes."""
     for i in range(vel.shape[0]):
         vel[i] = V[state, dof[e, i]]
     if vel.shape[0] == 12:
@@ -111,9 +111,9 @@ def rate_row(ctl, row, G, vel, row1):
 
 @inner
 def spring_rows(job, ctl, stiffness, damping, force, row, row1, G, vel, fe, ke, k):
-    """Rows of a force on a coordinate, k (s0 + s1)/2 + c ds/h (one state: k s + c s'), and their tangent.
+    """Write the rows of a force on a coordinate, k (s0 + s1)/2 + c ds/h (one state: k s + c s'), and their tangent.
 
-    ``vel`` from `end_velocities` is asked for by one-state rules with damping only; ``row1`` is overwritten then.
+    One-state rules with damping read ``vel`` from `end_velocities`, and overwrite ``row1``.
     """
     n = row.shape[0]
     f = fe[k]
@@ -191,7 +191,7 @@ def offset_rows(job, Q, D, U, dof, rot, e, par, column, P, B, J, row, row1, G):
 
 @inner
 def offset_rate(V, D, dof, rot, state, e, P, v, c):
-    """ds/dt at a state, from the work array of `offset_rows`; v, c (2, dim) are work arrays."""
+    """Return ds/dt at a state, from the work array of `offset_rows`; v, c (2, dim) are work arrays."""
     at, arm = (P1, R1) if state == 1 else (P0, R0)
     direction = P[2, arm]
     for k in range(2):
@@ -274,14 +274,14 @@ def angle_vectors(D, rot, par, e, column, W):
 
 @inner
 def nearest_angle(c, s, near):
-    """Angle of (c, s), of all its turns the one nearest to `near`."""
+    """Return the angle of (c, s) plus the number of full turns that bring it nearest to ``near``."""
     angle = math.atan2(s, c)
     return angle + 2 * math.pi * math.floor((near - angle) / (2 * math.pi) + 0.5)
 
 
 @inner
 def angle_gradient(W, state, c, s, out):
-    """out (3,) = gradient of phi by a spin of end b at a state with (C, S) = (c, s) there; minus that of end a."""
+    """Write the gradient of phi by the spin of end b less that of end a to out (3,); (c, s) = (C, S) at the state."""
     row = 3 * state
     cross(W[row + 2], W[row], W[_X])  # b x u
     cross(W[row + 2], W[row + 1], W[_Y])

@@ -1,4 +1,4 @@
-"""Element types as data: what the assembler must know of each, and one line per type to make it known."""
+"""Element types as data: the description that the assembler reads, and the registry with one line per type."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ __all__ = ["ElementType", "Watch", "element_type", "element_types"]
 
 @dataclass(frozen=True)
 class Watch:
-    """A quantity beyond which an element is no longer valid: ``values(par, dof, rot, Q, D)`` (n,) at a state Q (N,),
-    D (nr, ..), with the bounds to warn at and to refuse, what it is and what helps."""
+    """A quantity that limits the validity of an element.
+
+    ``values(par, dof, rot, Q, D)`` returns it (n,) at a state Q (N,), D (nr, ..).  ``warn`` and ``limit`` are the
+    bounds of a warning and of an error, ``what`` names the quantity, ``remedy`` completes the message.
+    """
 
     values: Any
     warn: float
@@ -27,17 +30,24 @@ class Watch:
 class ElementType:
     """One element type: names, sizes and its two kernels.
 
-    ``par`` and ``outputs`` name the columns of the parameter table and of the OUTPUT job, with units in square
-    brackets; ``multipliers`` counts the constraint rows after the node dofs; ``scale`` is the parameter column that
-    holds the scale of the multipliers (joints only, else -1); ``angular`` says that its constraints are angles, not
-    lengths; ``reads`` counts multipliers of another joint that its forces depend on, the last local unknowns, with
-    their scales in the last columns of ``par``.  ``prestress(par, outputs, factor)`` returns parameters with the
-    stresses of a table times a factor added, for linear buckling: of the STRESSES job where ``stresses`` counts its
-    columns, else of the OUTPUT job; ``watches`` are what limits its use; ``tables``
-    says that the parameters may go on with tables, longer than ``par`` names; ``inside(par)`` returns stiffness, mass
-    (n, m, m) and masses that couple (n, m, node dofs) of m unknowns within elements, which only modes know; ``scalars``
-    counts coordinates that belong to no node (modal ones), local unknowns after those of the ends.  ``sections`` says
-    that the OUTPUT job finds in its rows the forces on the node dofs of what acts along the element (loads, inertia).
+    ``par``, ``outputs``  names of the columns of the parameter table and of the OUTPUT job, units in square brackets
+    ``tables``       True: the rows of the parameter table go on with tables, beyond the columns that ``par`` names
+    ``hist``         number of history variables
+    ``turns``        True: ``hist`` holds relative rotations with their full turns; the job START keeps the turns
+    ``multipliers``  number of constraint rows, after the node dofs
+    ``scale``        parameter column of the scale of the multipliers (joints only, else -1)
+    ``angular``      True: the constraints are angles, not lengths
+    ``scalars``      number of coordinates that belong to no node (modal ones), local unknowns after those of the ends
+    ``reads``        number of multipliers of another joint that the forces depend on: the last local unknowns, with
+                     their scales in the last columns of ``par``
+    ``inertia``      True: the element has mass
+    ``watches``      limits of validity
+    ``prestress(par, outputs, factor)``  returns parameters with added stresses, a table times a factor, for linear
+                     buckling: a table of the job STRESSES with ``stresses`` columns, or of OUTPUT where these are 0
+    ``inside(par)``  returns stiffness, mass (n, m, m) and coupling masses (n, m, node dofs) of m unknowns within
+                     elements; only eigenvalue analyses use them
+    ``sections``     True: the rows of the job OUTPUT hold on entry the forces on the node dofs from loads and inertia
+                     that act along the element
     """
 
     name: str
@@ -48,6 +58,7 @@ class ElementType:
     force: Any
     report: Any
     hist: int = 0
+    turns: bool = False
     multipliers: int = 0
     outputs: tuple[str, ...] = ()
     scale: int = -1
@@ -64,12 +75,12 @@ class ElementType:
 
     @property
     def end_dofs(self) -> int:
-        """Dofs of one end: dx, and the rotation where the type uses it."""
+        """Number of dofs of one end: dx, and the rotation where the type uses it."""
         return self.dimension + ((1 if self.dimension == 2 else 3) if self.rotational else 0)
 
     @property
     def node_dofs(self) -> int:
-        """Local unknowns that are no multipliers: of the ends, then scalar ones."""
+        """Number of local unknowns without multipliers: those of the ends, then scalar ones."""
         return self.ends * self.end_dofs + self.scalars
 
     @property
@@ -77,7 +88,7 @@ class ElementType:
         return self.node_dofs + self.multipliers + self.reads
 
     def column(self, name: str) -> int:
-        """Parameter column by its name without the unit."""
+        """Return the number of a parameter column by its name without the unit."""
         for i, entry in enumerate(self.par):
             if entry.split(" [")[0] == name:
                 return i
@@ -107,8 +118,8 @@ _MODULES = {
     "spring3": "springs.spring",
     "component_spring2": "springs.component",
     "component_spring3": "springs.component",
-    "torsion2": "springs.torsion",
-    "torsion3": "springs.torsion",
+    "torsion2": "springs.linear",
+    "torsion3": "springs.linear",
     "mass2": "masses.lumped",
     "mass3": "masses.lumped",
     "linear_mass2": "masses.lumped",
@@ -139,8 +150,8 @@ _MODULES = {
     "mean_rotation3": "loads.mean_rotation",
     "beam_slide2": "joints.beam_slide",
     "beam_slide3": "joints.beam_slide",
-    "slide2": "springs.slide",
-    "slide3": "springs.slide",
+    "slide2": "springs.linear",
+    "slide3": "springs.linear",
     "force2": "loads.nodal",
     "force3": "loads.nodal",
     "moment2": "loads.nodal",
@@ -189,12 +200,12 @@ _MADE: dict[str, ElementType] = {}
 
 
 def element_types() -> tuple[str, ...]:
-    """Names of all registered element types; of families one of two coordinates."""
+    """Return the names of all registered element types; each family is represented by its type of two coordinates."""
     return (*_MODULES, *(f"{prefix}2" for prefix in _FAMILIES))
 
 
 def element_type(name: str) -> ElementType:
-    """The element type of that name; loads its module."""
+    """Return the element type of a name; load its module."""
     prefix, _, number = name.rpartition("_")
     family = _FAMILIES.get(f"{prefix}_")
     if family is not None and number.isdecimal():

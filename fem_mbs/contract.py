@@ -1,13 +1,15 @@
-"""What elements and solvers agree on: array layouts, column numbers, one kernel signature.  Neither knows the other.
+"""Interface of elements and solvers: array layouts, column numbers, one kernel signature.
 
-An element type is a block of ``n`` equal elements.  Its numbers are plain arrays:
+Elements import no solver, and solvers import no element.  A block holds ``n`` elements of one type in plain arrays:
 
 ``par``  (n, n_par)   parameters, constant during a run; the columns are named by the element's module
-``dof``  (n, n_loc)   local unknown -> index in the full vectors; a missing dof points at the last entry, the *sink*
+``dof``  (n, n_loc)   local unknown -> index in the full vectors; a missing dof points at the last entry,
+                      which no equation uses
 ``rot``  (n, n_end)   end -> row of the director arrays; a point without rotation points at the last row, the identity
-``hist`` (n, n_hist)  what an element remembers from the start of a step
+``hist`` (n, n_hist)  history variables of the elements, at the start of the step
 
-The state has one entry per dof of the model (free, prescribed and multiplier alike; ``N`` with the sink):
+The state has one entry per dof of the model (free, prescribed and multiplier alike) and the unused last one, ``N`` in
+all:
 
 ``Q``  (2, N)      positions [m] (rotation dofs in the plane: unwrapped angle [rad]; multipliers: lambda / scale)
 ``D``  (2, nr, 2)  plane: cos and sin of the rotation from the reference, d1 = (c, s);
@@ -23,10 +25,11 @@ equal states is the force at that state, and since it is symmetric in the two st
 that state.  Hence ``ctl[SK]`` = ``sf`` or ``2 sf`` is the factor of every node-node entry of a force tangent.
 
 Momentum rows are multiplied by ``sf = h^2/2`` (1 in statics), so that the system does not degenerate as h -> 0
-(Bottasso, Bauchau & Cardona 2007).  `force` kernels write every entry of the ``fe`` and ``ke`` rows they are asked for;
-`report` kernels find their rows of ``fe`` zeroed and write what they have; they get the true rows 0 and 1 and the
-step's ``U`` in every rule.  OUTPUT rows of types with ``sections`` hold on entry the forces of other elements that act
-along the element (line loads, inertia, weight), on its node dofs, in the order of these and not multiplied by ``sf``.
+(Bottasso, Bauchau & Cardona 2007).  `force` kernels write every entry of the rows of ``fe`` and, for TANGENT, of
+``ke``.  `report` kernels find their rows of ``fe`` zeroed and write their results; in every rule they get the true rows
+0 and 1 and the step's ``U``.  OUTPUT rows of types with ``sections`` hold on entry the forces of other elements that
+act along the element (line loads, inertia, weight), on its node dofs, in the order of these and not multiplied by
+``sf``.
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ _IMPORT = re.compile(rb"^(?:from (fem_mbs[\w.]*) import (\([^)]*\)|[^\n]*)|impor
 
 
 def _module_file(name: str) -> Path | None:
-    """Source file of a module of this package, or None for a name that is no module."""
+    """Return the source file of a module of this package, or None for a name that is no module."""
     parts = name.split(".")[1:]
     for root in (_HERE, _HERE.parent):
         for path in (root.joinpath(*parts).with_suffix(".py"), root.joinpath(*parts, "__init__.py")):
@@ -59,7 +62,7 @@ def _module_file(name: str) -> Path | None:
 
 @functools.cache
 def _imports(path: Path) -> tuple[bytes, tuple[Path, ...]]:
-    """Digest of a source file, and the files of this package that its import statements name."""
+    """Return the digest of a source file, and the files of this package that its import statements name."""
     text = path.read_bytes()
     names = set()
     for package, members, module in _IMPORT.findall(text):
@@ -71,9 +74,9 @@ def _imports(path: Path) -> tuple[bytes, tuple[Path, ...]]:
 
 
 def sources(function) -> frozenset[Path]:
-    """Source files that the compiled code of a function may be made of.
+    """Return the source files that the compiled code of a function depends on.
 
-    These are its own file, all files of this package that this imports, directly or not, and the same for every
+    These are its own file, all files of this package that this file imports, directly or not, and the same for every
     function in its closure.
     """
     files: set[Path] = set()
@@ -93,7 +96,7 @@ def sources(function) -> frozenset[Path]:
 
 @functools.cache
 def _cache_directory(key: str) -> str:
-    """A folder that can be written to for the compiled code of one digest of sources."""
+    """Return a writable folder for the compiled code of one digest of sources."""
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = Path(base) / "fem-mbs" / key
     try:
@@ -106,9 +109,9 @@ def _cache_directory(key: str) -> str:
 
 
 def _cached(function):
-    """Make a compiled function that is kept on disk, in a folder keyed by the sources that it is made of.
+    """Compile a function and cache it on disk, in a folder keyed by the digest of its sources.
 
-    Numba notices a changed file of the function itself, but no changed callee in another file.
+    Numba's own cache notices a change in the file of the function, but none in the file of a callee.
     """
     digest = hashlib.sha256(b"".join(path.name.encode() + _imports(path)[0] for path in sorted(sources(function))))
     given = numba.config.CACHE_DIR
@@ -128,7 +131,7 @@ WV = 4  # one-state rules: dv1/du
 WA = 5  # one-state rules: da1/du (0 in statics: no inertia)
 GX, GY, GZ = 6, 7, 8  # gravity [m/s^2]
 TWO = 9  # 1 (two-state) or 2 (one-state): factor of the node-node block of constraint tangents
-DECAY = 10  # damping beta [s] of the rule, which every elastic element adds to its own: sigma += beta S de/dt
+DECAY = 10  # numerical damping beta [s] of the rule: every elastic element adds sigma += beta S de/dt
 N_CTL = 11
 
 TWO_STATE = 0.0
@@ -143,8 +146,8 @@ LEDGER = 0  # fe[:, :N_LEDGER] = energies and momenta at state 1, works over the
 OUTPUT = 1  # fe[:, :n_out] = output quantities (section forces, strains) of the step
 COMMIT = 2  # state 1 has been accepted: update hist (called after LEDGER and OUTPUT)
 START = 3  # both rows hold the initial state: fill hist
-SAMPLE = 4  # users' forces only: what their functions are asked with at the present iterate, to fe
-STRESSES = 5  # types with `stresses` only: fe[:, :stresses] = what `prestress` of the type takes
+SAMPLE = 4  # users' forces only: fe = the arguments of their functions at the present iterate
+STRESSES = 5  # types with `stresses` only: fe[:, :stresses] = the argument of the type's `prestress`
 
 # --- columns of the ledger -----------------------------------------------------------------------------------------
 KINETIC, STRAIN, POTENTIAL = 0, 1, 2  # [J] at state 1
@@ -167,11 +170,10 @@ SIGNATURE = types.void(
 
 
 def _distinct(function):
-    """Give a function that is made several times in another one a name of its own, after what it was made with.
+    """Give every closure of one function its own name, built from the values in the closure.
 
-    Symbols of machine code are named by module, name and a number counted per process.  Two of them that different
-    processes have compiled and cached under one name may have one number too, and a process that loads both then calls
-    one in place of the other.
+    Numba names machine code by module, function name and a counter per process.  Two closures of one name that
+    different processes have cached may share the counter; a process that loads both would call the wrong one.
     """
     words = []
     for cell in function.__closure__ or ():
@@ -184,25 +186,28 @@ def _distinct(function):
 
 
 def kernel(function):
-    """Compile lazily, cached on disk; the assembler asks for `SIGNATURE` when a model uses the element."""
+    """Compile a kernel on first use and cache it on disk; the assembler compiles it for `SIGNATURE`."""
     function = _distinct(function)
     return _cached(function)
 
 
 def inner(function):
-    """Compile as a part of the compiled functions that call it; in Python it stays a Python function."""
+    """Make a function callable from compiled code; called from Python it stays a Python function."""
     function = _distinct(function)
     return register_jitable(error_model="numpy", no_cfunc_wrapper=True)(function)
 
 
 def inline(function):
-    """The same, set into the caller: for what a small model spends its time on."""
+    """Make a function callable from compiled code, and inline it in its callers.
+
+    Inlining saves the call in functions that dominate the run time of small models.  It makes compilation slower.
+    """
     function = _distinct(function)
     return register_jitable(error_model="numpy", no_cfunc_wrapper=True, forceinline=True)(function)
 
 
 def address(function) -> int:
-    """Where the machine code of a kernel of `SIGNATURE` stands, for `call`; compiled if it is not yet."""
+    """Return the address of the machine code of a kernel for `call`; compile the kernel first if necessary."""
     function.compile(SIGNATURE)
     result = function.get_compile_result(SIGNATURE)
     return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
@@ -210,7 +215,10 @@ def address(function) -> int:
 
 @intrinsic
 def call(typing_context, where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    """Call the kernel at an `address`: one call instruction, and nothing to compile anew for other kernels."""
+    """Call the kernel at an `address`.
+
+    This is one call instruction; the caller needs no new compilation for another kernel.
+    """
 
     def generate(context, builder, signature, arguments):
         convention = context.call_conv
@@ -226,10 +234,10 @@ def call(typing_context, where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D
 
 @intrinsic
 def borrow(typing_context, value):
-    """An array, or a named tuple of arrays, without its reference count.
+    """Return an array, or a named tuple of arrays, without its reference count.
 
-    Counting costs an atomic operation per array whenever arrays or tuples of them are sliced or handed on, more than a
-    small element; whoever calls compiled code holds the arrays anyway.
+    Reference counting costs an atomic operation per array in every slice and call, more than a small element costs.
+    The caller must hold the arrays while the compiled code runs.
     """
 
     def unowned(context, builder, kind, array):

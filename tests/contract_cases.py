@@ -77,10 +77,10 @@ def _torsion3(rng):
 
 
 def _coordinate(kind, dimension, rng):
-    """The first parameters of an element on a coordinate."""
+    """The parameters of a coordinate."""
     if kind == "torsion":
-        return (2, *(_torsion3(rng)[3:] if dimension == 3 else ()))
-    return (0, *_off(rng, 2 * dimension)) if kind == "spring" else (1, *_off(rng, 3 * dimension))
+        return _torsion3(rng)[3:] if dimension == 3 else ()
+    return _off(rng, (2 if kind == "spring" else 3) * dimension)
 
 
 def _nonlinear(kind, dimension, interpolation, damped=True, stops=False):
@@ -92,26 +92,27 @@ def _nonlinear(kind, dimension, interpolation, damped=True, stops=False):
         rate_rows = piecewise((), "linear", 0.7, 0.02) if damped else np.zeros((0, 6))  # (smooth, for differences)
         interval = (0.21, 1.13, 7.0, 0.05) if stops else (-np.inf, np.inf, 0.0, 0.0)
         first = _coordinate(kind, dimension, rng)
-        return (*first, 0.17, 0.6, *interval, len(rows), len(rate_rows), *rows.ravel(), *rate_rows.ravel())
+        return (0.17, 0.6, *interval, len(rows), len(rate_rows), *first, *rows.ravel(), *rate_rows.ravel())
 
     return par
 
 
 def _motor(kind, dimension, numbers, start=0.3):
-    """A motor or a user's force on a coordinate: its start, then numbers."""
+    """A motor or a user's force on a coordinate: its start, numbers, then the coordinate."""
     kind = {"length": "spring", "offset": "slide", "angle": "torsion"}[kind]
-    return lambda rng: (*_coordinate(kind, dimension, rng), start, *numbers)
+    return lambda rng: (start, *numbers, *_coordinate(kind, dimension, rng))
 
 
 def _friction(kind, function=-1, speed=-1, along=0):
     """Law with a falling branch, smooth enough for differences; the multipliers' scales come last."""
-    law = (0.3, 0.5, 15.0, 20.0, 0.4 if kind.startswith("angle") else 1.0, function, speed, along, 1.7, 0.9, 1.3)
+    law = (0.3, 0.5, 15.0, 20.0, 0.4 if kind.startswith("angle") else 1.0, function, speed, along)
+    scales = (1.7, 0.9, 1.3)
 
     def par(rng):
         if kind == "plane3":
             axes, points = triad(rng), _off(rng, 6)
-            return (*axes[:, 0], *points, *axes[:, 1], *points, *law)
-        return (*_coordinate({"offset": "slide", "angle": "torsion"}[kind[:-1]], int(kind[-1]), rng), *law)
+            return (*law, *axes[:, 0], *points, *axes[:, 1], *points, *scales)
+        return (*law, *_coordinate({"offset": "slide", "angle": "torsion"}[kind[:-1]], int(kind[-1]), rng), *scales)
 
     return par
 

@@ -72,6 +72,8 @@ __all__ = ["LOADS", "frame_directors", "frame_turn", "make_type", "parameters", 
 LOADS = (
     "ax", "ay", "az", "alphax", "alphay", "alphaz", "wx2", "wy2", "wz2", "wxwy", "wywz", "wxwz",
 )  # fmt: skip
+ALPHA, SQUARES, PRODUCTS = 3, 6, 9  # first of the loads by angular acceleration, by squares and by products of w
+MATRIX = 1  # column of par of M; K, D and the stiffening matrices follow
 
 
 @inner
@@ -179,282 +181,384 @@ def row_in_space(k, dim):
     return k + 3
 
 
+@inner
+def _matrices(p, ny, n):
+    """Return M (ny, ny), K and D (n, n) of a row of parameters."""
+    stiff = MATRIX + ny * ny
+    damp = stiff + n * n
+    return (
+        p[MATRIX:stiff].reshape((ny, ny)),
+        p[stiff:damp].reshape((n, n)),
+        p[damp : damp + n * n].reshape((n, n)),
+    )
+
+
+@inner
+def _matrix_times(p, at, n, q0, q1, k):
+    """Return row k of the stiffening matrix at p[at + 1:] times the mean of q0 and q1."""
+    t = 0.0
+    for j in range(n):
+        t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
+    return t
+
+
+@inner
+def _frame_of_state(ctl, dof, e, V, d1, dm, dv, b, c, w, X, rate, v, u):
+    """Rows x and d_a of X, sf times y'', in one-state rules; fill dm, dv, b, c and the angular velocity w."""
+    dim = d1.shape[0]
+    sf, wv, wa = ctl[SF], ctl[WV], ctl[WA]
+    frame_spin(V[1], dof, e, dim, d1, w)
+    frame_spin(V[2], dof, e, dim, d1, rate)
+    for i in range(dim):
+        X[0, i] = sf * (V[2, dof[e, i]] - ctl[GX + i])
+    for a in range(dim):
+        cross(w, d1[a], dv[a])
+        cross(w, dv[a], v)
+        cross(rate, d1[a], u)
+        for i in range(3):
+            dm[a, i] = c[a, i] = d1[a, i]
+            X[1 + a, i] = sf * (u[i] + v[i])
+            b[a, i] = wa * sf * d1[a, i] + 2.0 * sf * wv * dv[a, i] + X[1 + a, i]
+
+
+@inner
+def _frame_of_step(ctl, dof, e, V, U, turn, d0, d1, dm, dv, b, c, X, v, u):
+    """Rows x and d_a of X in two-state rules; fill dm, b and c from the directors and their first velocities dv."""
+    dim = d1.shape[0]
+    h, sf = ctl[H], ctl[SF]
+    for i in range(dim):
+        X[0, i] = U[dof[e, i]] - h * V[0, dof[e, i]] - sf * ctl[GX + i]
+    for a in range(dim):
+        for i in range(3):
+            dm[a, i] = 0.5 * (d0[a, i] + d1[a, i])
+            b[a, i] = d1[a, i]
+        cross(turn, dm[a], v)
+        cross(turn, d0[a], u)
+        for i in range(3):
+            c[a, i] = d0[a, i] + 0.5 * u[i]
+            X[1 + a, i] = v[i] - h * dv[a, i]
+
+
+@inner
+def _shapes(ctl, dof, hist, Q, V, U, e, turn, d0, d1, dm, dv, q0, q1, qe, X, mean, v):
+    """Rows w_ak of X, their means, and q: q0, q1 at both ends, qe = mean + damping of the rule times the rate."""
+    dim, n = d1.shape[0], q0.shape[0]
+    first = 3 * (dim - 1)
+    sf = ctl[SF]
+    one_state = ctl[RULE] == ONE_STATE
+    for k in range(n):
+        j = dof[e, first + k]
+        if one_state:
+            q0[k] = q1[k] = Q[1, j]
+            rate, qm = V[1, j], Q[1, j]
+        else:
+            q0[k], q1[k] = Q[0, j], Q[0, j] + U[j]
+            rate, qm = U[j] / ctl[H], Q[0, j] + 0.5 * U[j]
+        qe[k] = qm + ctl[DECAY] * rate
+        for a in range(dim):
+            r = 1 + dim + a * n + k
+            if one_state:  # one state in both rows: its mean is itself
+                for i in range(3):
+                    X[r, i] = sf * (V[2, j] * d1[a, i] + 2.0 * rate * dv[a, i]) + qm * X[1 + a, i]
+                    mean[r, i] = q1[k] * d1[a, i]
+                    if X.shape[1] == 12:
+                        X[r, 9 + i] = rate * d1[a, i]
+            else:
+                cross(turn, dm[a], v)
+                for i in range(3):
+                    X[r, i] = qm * v[i] + U[j] * dm[a, i] - ctl[H] * hist[e, 3 * (a * n + k) + i]
+                    mean[r, i] = 0.5 * (q0[k] * d0[a, i] + q1[k] * d1[a, i])
+    for a in range(dim):
+        for i in range(3):
+            mean[1 + a, i] = dm[a, i]
+
+
+@inner
+def _tangent_columns(d1, q1, mean, X):
+    """Columns of X for the tangent: y at the end of the step, and its mean."""
+    dim, n = d1.shape[0], q1.shape[0]
+    for i in range(3):
+        X[0, 3 + i] = X[0, 6 + i] = 0.0
+    for a in range(dim):
+        for i in range(3):
+            X[1 + a, 3 + i], X[1 + a, 6 + i] = d1[a, i], mean[1 + a, i]
+            for k in range(n):
+                r = 1 + dim + a * n + k
+                X[r, 3 + i], X[r, 6 + i] = q1[k] * d1[a, i], mean[r, i]
+
+
+@inner
+def _rows(ctl, dof, e, V, U, stiff, damp, mean, MX, c, qe, f, v):
+    """f (6 + n,): rows (x, theta, q) in space of inertia, weight, stiffness and damping."""
+    dim, n = c.shape[0], qe.shape[0]
+    first = 3 * (dim - 1)
+    for i in range(3):
+        f[i] = MX[0, i]
+        f[3 + i] = 0.0
+    for r in range(1, MX.shape[0]):
+        cross(mean[r], MX[r, :3], v)
+        for i in range(3):
+            f[3 + i] += v[i]
+    for k in range(n):
+        t = 0.0
+        for a in range(dim):
+            r = 1 + dim + a * n + k
+            t += c[a, 0] * MX[r, 0] + c[a, 1] * MX[r, 1] + c[a, 2] * MX[r, 2]
+        for m in range(n):
+            j = dof[e, first + m]
+            rate = V[1, j] if ctl[RULE] == ONE_STATE else U[j] / ctl[H]
+            t += ctl[SF] * (stiff[k, m] * qe[m] + damp[k, m] * rate)
+        f[6 + k] = t
+
+
+@inner
+def _state_loads(ctl, dof, e, V, d1, load, pull, body):
+    """lambda (12,) at a state, the acceleration less gravity, pull, in space, and the angular velocity, body."""
+    dim = d1.shape[0]
+    for i in range(3):
+        pull[i] = V[2, dof[e, i]] - ctl[GX + i] if i < dim else 0.0
+        j = dof[e, 3 + i] if dim == 3 else dof[e, 2]
+        body[i] = V[1, j] if dim == 3 or i == 2 else 0.0
+        load[3 + i] = V[2, j] if dim == 3 or i == 2 else 0.0
+    for i in range(dim):
+        load[i] = d1[i, 0] * pull[0] + d1[i, 1] * pull[1] + d1[i, 2] * pull[2]
+    _products_of(body, load)
+
+
+@inner
+def _stiffening_rows(ctl, p, base, count, load, q0, q1, f):
+    """Add the rows of geometric stiffening to f (6 + n,)."""
+    n = q0.shape[0]
+    for m in range(count):
+        at = base + 1 + m * (1 + n * n)
+        amount = ctl[SF] * load[int(p[at])]
+        for k in range(n):
+            f[6 + k] += amount * _matrix_times(p, at, n, q0, q1, k)
+
+
+@inner
+def _frame_block(unit, half, kappa, ws, mass, r, y, y1, w, S, Z, F, B, K, u):
+    """Add the block (x, spin) of row r of M X to K: dF_r = spin x B + kappa ((w.S) spin - S (w.spin))."""
+    if r == 0:
+        K[0, 3], K[0, 4], K[0, 5] = ws, B[2], -B[1]
+        K[1, 3], K[1, 4], K[1, 5] = -B[2], ws, B[0]
+        K[2, 3], K[2, 4], K[2, 5] = B[1], -B[0], ws
+        for i in range(3):
+            K[i, i] = unit * mass
+            for j in range(3):
+                K[i, 3 + j] -= kappa * S[i] * w[j]
+        K[3, 1], K[3, 2] = -unit * Z[2], unit * Z[1]
+        K[4, 0], K[4, 2] = unit * Z[2], -unit * Z[0]
+        K[5, 0], K[5, 1] = -unit * Z[1], unit * Z[0]
+        return
+    # y x (spin x B) = (y.B) spin - B (y.spin); the mean of y turns too: half y1 (F.spin) - half (y1.F) spin
+    t = y[0] * B[0] + y[1] * B[1] + y[2] * B[2]
+    t -= half * (y1[0] * F[0] + y1[1] * F[1] + y1[2] * F[2])
+    cross(y, S, u)
+    for i in range(3):
+        K[3 + i, 3 + i] += t
+        for j in range(3):
+            K[3 + i, 3 + j] += half * y1[i] * F[j] - B[i] * y[j] - kappa * u[i] * w[j]
+    K[3, 4] -= ws * y[2]
+    K[3, 5] += ws * y[1]
+    K[4, 3] += ws * y[2]
+    K[4, 5] -= ws * y[0]
+    K[5, 3] -= ws * y[1]
+    K[5, 4] += ws * y[0]
+
+
+@inner
+def _inertia_tangent(ctl, M, mean, X, MX, w, b, c, d1, K, u, v, B):
+    """Tangent of inertia and weight over (x, spin, q) in space."""
+    dim = d1.shape[0]
+    ny = M.shape[0]
+    n = (ny - 1 - dim) // dim
+    one_state = ctl[RULE] == ONE_STATE
+    half = 1.0 if one_state else 0.5
+    unit = ctl[SF] * ctl[WA] if one_state else 1.0
+    kappa = ctl[SF] * ctl[WV] if one_state else 0.0
+    for r in range(ny):
+        S, Z, F = MX[r, 3:6], MX[r, 6:9], MX[r, :3]
+        for i in range(3):
+            B[i] = S[i]
+        if one_state:
+            cross(w, S, u)
+            for i in range(3):
+                B[i] = F[i] - M[r, 0] * X[0, i] + unit * S[i] + kappa * u[i]
+                if X.shape[1] == 12:
+                    B[i] += 2.0 * kappa * MX[r, 9 + i]
+        ws = kappa * (w[0] * S[0] + w[1] * S[1] + w[2] * S[2])
+        _frame_block(unit, half, kappa, ws, M[0, 0], r, mean[r], X[r, 3:6], w, S, Z, F, B, K, u)
+        if r < 1 + dim:
+            continue
+        a, k = (r - 1 - dim) // n, (r - 1 - dim) % n
+        ca = c[a]
+        cross(B, ca, u)
+        t = ca[0] * S[0] + ca[1] * S[1] + ca[2] * S[2]
+        for i in range(3):
+            K[6 + k, i] += unit * M[r, 0] * ca[i]
+            K[6 + k, 3 + i] += u[i] + ws * ca[i] - kappa * t * w[i]
+            K[i, 6 + k] += M[r, 0] * b[a, i]
+        cross(Z, b[a], u)
+        cross(d1[a], F, v)
+        for i in range(3):
+            K[3 + i, 6 + k] += u[i] + half * v[i]
+
+
+@inner
+def _modal_tangent(ctl, M, stiff, damp, b, c, K):
+    """Tangent of inertia, stiffness and damping over q."""
+    dim, n = b.shape[0], stiff.shape[0]
+    rate = ctl[SF] * ctl[WV] if ctl[RULE] == ONE_STATE else ctl[SF] / ctl[H]
+    for a in range(dim):
+        for m in range(dim):
+            t = c[a, 0] * b[m, 0] + c[a, 1] * b[m, 1] + c[a, 2] * b[m, 2]
+            for k in range(n):
+                for j in range(n):
+                    K[6 + k, 6 + j] += t * M[1 + dim + a * n + k, 1 + dim + m * n + j]
+    for k in range(n):
+        for j in range(n):
+            K[6 + k, 6 + j] += (0.5 * ctl[SK] + ctl[DECAY] * rate) * stiff[k, j] + rate * damp[k, j]
+
+
+@inner
+def _stiffening_tangent(ctl, p, base, count, share, load, pull, dm, d1, q0, q1, K, dload, u):
+    """Tangent of geometric stiffening over (x, spin, q), but for the loads by rotation: `_rotation_load_tangent`."""
+    n = q0.shape[0]
+    one_state = ctl[RULE] == ONE_STATE
+    by_acceleration = ctl[WA] if one_state else 2.0 / (ctl[H] * ctl[H])
+    half = 1.0 if one_state else 0.5
+    for m in range(count):
+        at = base + 1 + m * (1 + n * n)
+        what = int(p[at])
+        dload[:] = 0.0
+        if what < ALPHA:
+            cross(d1[what], pull, u)
+            for i in range(3):
+                dload[i] = by_acceleration * dm[what, i]
+                dload[3 + i] = half * u[i]
+        for k in range(n):
+            for j in range(n):
+                K[6 + k, 6 + j] += 0.5 * ctl[SK] * load[what] * p[at + 1 + k * n + j]
+            t = _matrix_times(p, at, n, q0, q1, k)
+            for i in range(6):
+                K[6 + k, i] += ctl[SF] * share * t * dload[i]
+
+
+@inner
+def _rotation_load_tangent(ctl, p, base, count, share, body, d0, q0, q1, K, u):
+    """Tangent of geometric stiffening by the angular velocity w and its rate, which are linear in theta."""
+    dim, n = d0.shape[0], q0.shape[0]
+    one_state = ctl[RULE] == ONE_STATE
+    for m in range(count):
+        at = base + 1 + m * (1 + n * n)
+        what = int(p[at])
+        if what < ALPHA:
+            continue
+        # derivative of w, or of its rate, by theta
+        if what >= SQUARES:
+            unit = ctl[WV] if one_state else 1.0 / ctl[H]
+        else:
+            unit = ctl[WA] if one_state else 2.0 / (ctl[H] * ctl[H])
+        for i in range(3):
+            u[i] = 0.0
+            for a in range(3):  # derivative of the load by w_a (its rate), times that of w_a (its rate) by theta
+                if what < SQUARES:
+                    t = 1.0 if a == what - ALPHA else 0.0
+                elif what < PRODUCTS:
+                    t = 2.0 * body[a] if a == what - SQUARES else 0.0
+                else:
+                    x, y = (what - PRODUCTS, what - PRODUCTS + 1) if what < PRODUCTS + 2 else (0, 2)
+                    t = body[y] if a == x else (body[x] if a == y else 0.0)
+                if dim == 3:
+                    u[i] += t * unit * d0[a, i]
+                elif a == 2 and i == 2:
+                    u[i] += t * unit
+        for k in range(n):
+            t = _matrix_times(p, at, n, q0, q1, k)
+            for i in range(3):
+                K[6 + k, 3 + i] += ctl[SF] * (share if what < SQUARES else 1.0) * t * u[i]
+
+
+@inner
+def _spin_to_cayley(turn, K, T):
+    """Turn the columns of the spin of the frame into those of its Cayley vector."""
+    cayley_tangent(turn[0], turn[1], turn[2], T)
+    for i in range(K.shape[0]):
+        x, y, z = K[i, 3], K[i, 4], K[i, 5]
+        for j in range(3):
+            K[i, 3 + j] = x * T[0, j] + y * T[1, j] + z * T[2, j]
+
+
+@inner
+def _quotient_tangent(half, d0, MX, K, v):
+    """Derivative of c_a: dc = dtheta x d0/2, in one-state rules spin x d."""
+    dim = d0.shape[0]
+    n = (MX.shape[0] - 1 - dim) // dim
+    for a in range(dim):
+        for k in range(n):
+            cross(d0[a], MX[1 + dim + a * n + k, :3], v)
+            for i in range(3):
+                K[6 + k, 3 + i] += half * v[i]
+
+
 @kernel
 def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
     first = 3 * (dim - 1)  # local unknown of the first modal coordinate
     n = dof.shape[1] - first
     ny = 1 + dim + dim * n
-    h, sf, wv, wa = ctl[H], ctl[SF], ctl[WV], ctl[WA]
     one_state = ctl[RULE] == ONE_STATE
     half = 1.0 if one_state else 0.5
     tangent = job == TANGENT
     # columns of X and of M X: y'' (sf times), y at the end (S), at the mean (Z), and q' d
-    width = (12 if one_state and wv != 0.0 else 9) if tangent else 3
-    X, MX = np.zeros((ny, width)), np.empty((ny, width))
-    mean = np.empty((ny, 3))
-    d0, d1, dm, dv, c = (
-        np.empty((dim, 3)),
-        np.empty((dim, 3)),
-        np.empty((dim, 3)),
-        np.empty((dim, 3)),
-        np.empty((dim, 3)),
-    )
-    b = np.empty((dim, 3))  # derivative of w_ak by q_k
-    turn, w, acc, v, u = np.empty(3), np.zeros(3), np.empty(3), np.empty(3), np.empty(3)
-    f = np.empty(6 + n)
+    width = (12 if one_state and ctl[WV] != 0.0 else 9) if tangent else 3
+    X, MX, mean = np.zeros((ny, width)), np.empty((ny, width)), np.zeros((ny, 3))
+    d0, d1, dm = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
+    dv, b, c = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))  # b: derivative of w_ak by q_k
+    turn, w = np.empty(3), np.zeros(3)
     q0, q1, qe = np.empty(n), np.empty(n), np.empty(n)
-    K = np.empty((6 + n, 6 + n))
-    T = np.empty((3, 3))
-    L = np.empty((3, 3))
+    f, K = np.empty(6 + n), np.empty((6 + n, 6 + n))
     share = 1.0
-    load, pull, body, dload = np.zeros(12), np.zeros(3), np.zeros(3), np.zeros(6)
-    base, memory = 1 + ny * ny + 2 * n * n, 3 * dim * n
+    load, pull, body = np.zeros(12), np.zeros(3), np.zeros(3)
+    base, memory = MATRIX + ny * ny + 2 * n * n, 3 * dim * n
+    u, v, rate, B, T, dload = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(6)  # work
     for e in range(e0, e1):
         p = par[e]
         count = int(p[base]) if p.size > base else 0
-        M = p[1 : 1 + ny * ny].reshape((ny, ny))
-        stiff = p[1 + ny * ny : 1 + ny * ny + n * n].reshape((n, n))
-        damp = p[1 + ny * ny + n * n : 1 + ny * ny + 2 * n * n].reshape((n, n))
-        node = rot[e, 0]
-        frame_directors(D[0], node, dim, d0)
-        frame_directors(D[1], node, dim, d1)
+        M, stiff, damp = _matrices(p, ny, n)
+        frame_directors(D[0], rot[e, 0], dim, d0)
+        frame_directors(D[1], rot[e, 0], dim, d1)
         frame_turn(U, dof, e, dim, turn)
-        for i in range(3):
-            X[0, i] = 0.0
-            mean[0, i] = 0.0
         if one_state:
-            frame_spin(V[1], dof, e, dim, d1, w)
-            frame_spin(V[2], dof, e, dim, d1, acc)
-            for i in range(dim):
-                X[0, i] = sf * (V[2, dof[e, i]] - ctl[GX + i])
-            for a in range(dim):
-                cross(w, d1[a], dv[a])
-                cross(w, dv[a], v)
-                cross(acc, d1[a], u)
-                for i in range(3):
-                    dm[a, i] = c[a, i] = d1[a, i]
-                    X[1 + a, i] = sf * (u[i] + v[i])
-                    b[a, i] = wa * sf * d1[a, i] + 2.0 * sf * wv * dv[a, i] + X[1 + a, i]
+            _frame_of_state(ctl, dof, e, V, d1, dm, dv, b, c, w, X, rate, v, u)
         else:
-            frame_directors(DD[0], node, dim, dv)
-            for i in range(dim):
-                X[0, i] = U[dof[e, i]] - h * V[0, dof[e, i]] - sf * ctl[GX + i]
-            for a in range(dim):
-                for i in range(3):
-                    dm[a, i] = 0.5 * (d0[a, i] + d1[a, i])
-                    b[a, i] = d1[a, i]
-                cross(turn, dm[a], v)
-                cross(turn, d0[a], u)
-                for i in range(3):
-                    c[a, i] = d0[a, i] + 0.5 * u[i]
-                    X[1 + a, i] = v[i] - h * dv[a, i]
-        for k in range(n):
-            j = dof[e, first + k]
-            if one_state:
-                q0[k] = q1[k] = Q[1, j]
-                rate, qm = V[1, j], Q[1, j]
-            else:
-                q0[k], q1[k] = Q[0, j], Q[0, j] + U[j]
-                rate, qm = U[j] / h, Q[0, j] + 0.5 * U[j]
-            qe[k] = qm + ctl[DECAY] * rate
-            for a in range(dim):
-                r = 1 + dim + a * n + k
-                if one_state:
-                    for i in range(3):
-                        X[r, i] = sf * (V[2, j] * d1[a, i] + 2.0 * rate * dv[a, i]) + qm * X[1 + a, i]
-                        if width == 12:
-                            X[r, 9 + i] = rate * d1[a, i]
-                else:
-                    cross(turn, dm[a], v)
-                    for i in range(3):
-                        X[r, i] = qm * v[i] + U[j] * dm[a, i] - h * hist[e, 3 * (a * n + k) + i]
-                for i in range(3):
-                    mean[r, i] = 0.5 * (q0[k] * d0[a, i] + q1[k] * d1[a, i])
-        for a in range(dim):
-            for i in range(3):
-                mean[1 + a, i] = dm[a, i]
+            frame_directors(DD[0], rot[e, 0], dim, dv)
+            _frame_of_step(ctl, dof, e, V, U, turn, d0, d1, dm, dv, b, c, X, v, u)
+        _shapes(ctl, dof, hist, Q, V, U, e, turn, d0, d1, dm, dv, q0, q1, qe, X, mean, v)
         if tangent:
-            for i in range(3):
-                X[0, 3 + i] = X[0, 6 + i] = 0.0
-            for a in range(dim):
-                for i in range(3):
-                    X[1 + a, 3 + i], X[1 + a, 6 + i] = d1[a, i], dm[a, i]
-                    for k in range(n):
-                        r = 1 + dim + a * n + k
-                        X[r, 3 + i], X[r, 6 + i] = q1[k] * d1[a, i], mean[r, i]
-        if one_state:  # (one state in both rows: its mean is itself)
-            for r in range(1 + dim, ny):
-                a, k = (r - 1 - dim) // n, (r - 1 - dim) % n
-                for i in range(3):
-                    mean[r, i] = q1[k] * d1[a, i]
-                    if tangent:
-                        X[r, 6 + i] = mean[r, i]
+            _tangent_columns(d1, q1, mean, X)
         _products(M, X, MX)
-        for i in range(3):
-            f[i] = MX[0, i]
-            f[3 + i] = 0.0
-        for r in range(1, ny):
-            cross(mean[r], MX[r, :3], v)
-            for i in range(3):
-                f[3 + i] += v[i]
-        for k in range(n):
-            t = 0.0
-            for a in range(dim):
-                r = 1 + dim + a * n + k
-                t += c[a, 0] * MX[r, 0] + c[a, 1] * MX[r, 1] + c[a, 2] * MX[r, 2]
-            for m in range(n):
-                j = dof[e, first + m]
-                rate = V[1, j] if one_state else U[j] / h
-                t += sf * (stiff[k, m] * qe[m] + damp[k, m] * rate)
-            f[6 + k] = t
+        _rows(ctl, dof, e, V, U, stiff, damp, mean, MX, c, qe, f, v)
         if count:
             if one_state:
-                for i in range(3):
-                    pull[i] = V[2, dof[e, i]] - ctl[GX + i] if i < dim else 0.0
-                    j = dof[e, 3 + i] if dim == 3 else dof[e, 2]
-                    body[i] = V[1, j] if dim == 3 or i == 2 else 0.0
-                    load[3 + i] = V[2, j] if dim == 3 or i == 2 else 0.0
-                for i in range(dim):
-                    load[i] = d1[i, 0] * pull[0] + d1[i, 1] * pull[1] + d1[i, 2] * pull[2]
-                _products_of(body, load)
+                _state_loads(ctl, dof, e, V, d1, load, pull, body)
             else:
                 body[:] = _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, pull)
             share = _averaged(hist[e, memory:], one_state, load)
-            for m in range(count):
-                at = base + 1 + m * (1 + n * n)
-                amount = sf * load[int(p[at])]
-                for k in range(n):
-                    t = 0.0
-                    for j in range(n):
-                        t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
-                    f[6 + k] += amount * t
+            _stiffening_rows(ctl, p, base, count, load, q0, q1, f)
         for k in range(first + n):
             fe[e - e0, k] = f[row_in_space(k, dim)]
         if not tangent:
             continue
-
-        # --- tangent over (x, spin, q) in space -------------------------------------------------------------------
-        unit = sf * wa if one_state else 1.0
-        kappa = sf * wv if one_state else 0.0
         K[:, :] = 0.0
-        for r in range(ny):
-            S, Z, F = MX[r, 3:6], MX[r, 6:9], MX[r, :3]
-            # dF_r = spin x B + kappa ((w.S) spin - S (w.spin)); B to v
-            for i in range(3):
-                v[i] = S[i]
-            if one_state:
-                cross(w, S, u)
-                for i in range(3):
-                    v[i] = F[i] - M[r, 0] * X[0, i] + sf * wa * S[i] + kappa * u[i]
-                    if width == 12:
-                        v[i] += 2.0 * kappa * MX[r, 9 + i]
-            ws = kappa * (w[0] * S[0] + w[1] * S[1] + w[2] * S[2])
-            if r == 0:
-                L[0, 0], L[0, 1], L[0, 2] = ws, v[2], -v[1]
-                L[1, 0], L[1, 1], L[1, 2] = -v[2], ws, v[0]
-                L[2, 0], L[2, 1], L[2, 2] = v[1], -v[0], ws
-                for i in range(3):
-                    K[i, i] = unit * M[0, 0]
-                    for j in range(3):
-                        K[i, 3 + j] = L[i, j] - kappa * S[i] * w[j]
-                K[3, 1], K[3, 2] = -unit * Z[2], unit * Z[1]
-                K[4, 0], K[4, 2] = unit * Z[2], -unit * Z[0]
-                K[5, 0], K[5, 1] = -unit * Z[1], unit * Z[0]
-                continue
-            y, y1 = mean[r], X[r, 3:6]
-            # y x (spin x B) = (y.B) spin - B (y.spin); the mean of y turns too: half y1 (F.spin) - half (y1.F) spin
-            t = y[0] * v[0] + y[1] * v[1] + y[2] * v[2]
-            t -= half * (y1[0] * F[0] + y1[1] * F[1] + y1[2] * F[2])
-            cross(y, S, u)
-            for i in range(3):
-                K[3 + i, 3 + i] += t
-                for j in range(3):
-                    K[3 + i, 3 + j] += half * y1[i] * F[j] - v[i] * y[j] - kappa * u[i] * w[j]
-            K[3, 4] -= ws * y[2]
-            K[3, 5] += ws * y[1]
-            K[4, 3] += ws * y[2]
-            K[4, 5] -= ws * y[0]
-            K[5, 3] -= ws * y[1]
-            K[5, 4] += ws * y[0]
-            if r < 1 + dim:
-                continue
-            a, k = (r - 1 - dim) // n, (r - 1 - dim) % n
-            ca = c[a]
-            cross(v, ca, u)
-            t = ca[0] * S[0] + ca[1] * S[1] + ca[2] * S[2]
-            for i in range(3):
-                K[6 + k, i] += unit * M[r, 0] * ca[i]
-                K[6 + k, 3 + i] += u[i] + ws * ca[i] - kappa * t * w[i]
-                K[i, 6 + k] += M[r, 0] * b[a, i]
-            cross(Z, b[a], u)
-            cross(d1[a], F, v)
-            for i in range(3):
-                K[3 + i, 6 + k] += u[i] + half * v[i]
-        for a in range(dim):
-            for m in range(dim):
-                t = c[a, 0] * b[m, 0] + c[a, 1] * b[m, 1] + c[a, 2] * b[m, 2]
-                for k in range(n):
-                    for j in range(n):
-                        K[6 + k, 6 + j] += t * M[1 + dim + a * n + k, 1 + dim + m * n + j]
-        rate = sf * wv if one_state else sf / h
-        for k in range(n):
-            for j in range(n):
-                K[6 + k, 6 + j] += (0.5 * ctl[SK] + ctl[DECAY] * rate) * stiff[k, j] + rate * damp[k, j]
-        for m in range(count):
-            at = base + 1 + m * (1 + n * n)
-            what = int(p[at])
-            dload[:] = 0.0
-            if what < 3:
-                cross(d1[what], pull, u)
-                for i in range(3):
-                    dload[i] = (wa if one_state else 2.0 / (h * h)) * dm[what, i]
-                    dload[3 + i] = half * u[i]
-            for k in range(n):
-                t = 0.0
-                for j in range(n):
-                    t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
-                    K[6 + k, 6 + j] += 0.5 * ctl[SK] * load[what] * p[at + 1 + k * n + j]
-                for i in range(6):
-                    K[6 + k, i] += sf * share * t * dload[i]
+        _inertia_tangent(ctl, M, mean, X, MX, w, b, c, d1, K, u, v, B)
+        _modal_tangent(ctl, M, stiff, damp, b, c, K)
+        _stiffening_tangent(ctl, p, base, count, share, load, pull, dm, d1, q0, q1, K, dload, u)
         if not one_state:
-            cayley_tangent(turn[0], turn[1], turn[2], T)
-            for i in range(6 + n):
-                v[0], v[1], v[2] = K[i, 3], K[i, 4], K[i, 5]
-                for j in range(3):
-                    K[i, 3 + j] = v[0] * T[0, j] + v[1] * T[1, j] + v[2] * T[2, j]
-        for a in range(dim):  # dc = dtheta x d0/2, in one-state rules spin x d
-            for k in range(n):
-                cross(d0[a], MX[1 + dim + a * n + k, :3], v)
-                for i in range(3):
-                    K[6 + k, 3 + i] += half * v[i]
-        for m in range(count):  # w and its rate are linear in theta
-            at = base + 1 + m * (1 + n * n)
-            what = int(p[at])
-            if what < 3:
-                continue
-            # of w by theta, and of its rate
-            unit = (wv if one_state else 1.0 / h) if what >= 6 else (wa if one_state else 2.0 / (h * h))
-            for i in range(3):
-                u[i] = 0.0
-                for a in range(3):  # derivative of the load by w_a (its rate), times that of w_a (its rate) by theta
-                    if what < 6:
-                        t = 1.0 if a == what - 3 else 0.0
-                    elif what < 9:
-                        t = 2.0 * body[a] if a == what - 6 else 0.0
-                    else:
-                        x, y = (what - 9, what - 8) if what < 11 else (0, 2)
-                        t = body[y] if a == x else (body[x] if a == y else 0.0)
-                    if dim == 3:
-                        u[i] += t * unit * d0[a, i]
-                    elif a == 2 and i == 2:
-                        u[i] += t * unit
-            for k in range(n):
-                t = 0.0
-                for j in range(n):
-                    t += p[at + 1 + k * n + j] * 0.5 * (q0[j] + q1[j])
-                for i in range(3):
-                    K[6 + k, 3 + i] += sf * (share if what < 6 else 1.0) * t * u[i]
+            _spin_to_cayley(turn, K, T)
+        _quotient_tangent(half, d0, MX, K, v)
+        _rotation_load_tangent(ctl, p, base, count, share, body, d0, q0, q1, K, u)
         for k in range(first + n):
             row = row_in_space(k, dim)
             for j in range(first + n):
@@ -498,7 +602,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     W = np.empty((dim * n, 3))
     y, rate, P = np.zeros((ny, 3)), np.zeros((ny, 3)), np.empty((ny, 3))
     x, turn, load, pull = np.empty(3), np.empty(3), np.zeros(12), np.zeros(3)
-    base, memory = 1 + ny * ny + 2 * n * n, 3 * dim * n
+    base, memory = MATRIX + ny * ny + 2 * n * n, 3 * dim * n
     one_state = ctl[RULE] == ONE_STATE
     for e in range(e0, e1):
         if job == START:
@@ -532,9 +636,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         if job != LEDGER:
             continue
         f = fe[e - e0]
-        M = p[1 : 1 + ny * ny].reshape((ny, ny))
-        stiff = p[1 + ny * ny : 1 + ny * ny + n * n].reshape((n, n))
-        damp = p[1 + ny * ny + n * n : 1 + ny * ny + 2 * n * n].reshape((n, n))
+        M, stiff, damp = _matrices(p, ny, n)
         for i in range(dim):
             y[0, i], rate[0, i] = Q[1, dof[e, i]], V[1, dof[e, i]]
         for a in range(dim):

@@ -36,6 +36,18 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["make_type", "parameters"]
 
+FUNCTION, TURNING, FORCES = range(3)  # columns of par; the moments follow the forces
+
+
+@inner
+def _tables(par, e, ny, dim, n, r):
+    """Return L (ny, dim) and C (1 + r n, r) of an element."""
+    moments = FORCES + ny * dim
+    return (
+        par[e, FORCES:moments].reshape((ny, dim)),
+        par[e, moments : moments + (1 + r * n) * r].reshape((1 + r * n, r)),
+    )
+
 
 @inner
 def _vector(L, j, d, turns, out):
@@ -81,6 +93,100 @@ def _turned_vector(K, row, g, c):
     K[row + 2, 4] -= c * g[0]
 
 
+@inner
+def _frame_rows(factor, tangent, turns, L, d1, dm, f, K, F, g, u):
+    """Rows of the forces on the frame (x, d_a)."""
+    half = 0.5 * factor  # of tangents, times ctl[SK]
+    _vector(L, 0, dm, turns, F)
+    for i in range(3):
+        f[i], f[3 + i] = factor * F[i], 0.0
+    if tangent and turns:
+        _vector(L, 0, d1, turns, g)
+        _turned_vector(K, 0, g, half)
+    for a in range(dm.shape[0]):
+        _vector(L, 1 + a, dm, turns, F)
+        _vector(L, 1 + a, d1, turns, g)
+        cross(dm[a], F, u)
+        for i in range(3):
+            f[3 + i] += factor * u[i]
+        if tangent:
+            _turned_arm(K, 3, dm[a], d1[a], F, g, half, turns)
+
+
+@inner
+def _shape_rows(factor, tangent, turns, L, k, q0, q1, d0, d1, dm, c, f, K, F, g, y, y1, u, w):
+    """Rows of the forces on the vectors q_k d_a of the shape k."""
+    dim = dm.shape[0]
+    n = f.shape[0] - 6
+    half = 0.5 * factor
+    t = 0.0
+    for a in range(dim):
+        _vector(L, 1 + dim + a * n + k, dm, turns, F)
+        t += _dot(c[a], F)
+        for i in range(3):
+            y1[i] = q1 * d1[a, i]
+            y[i] = 0.5 * (q0 * d0[a, i] + y1[i])
+        cross(y, F, u)
+        for i in range(3):
+            f[3 + i] += factor * u[i]
+        if not tangent:
+            continue
+        _vector(L, 1 + dim + a * n + k, d1, turns, g)
+        _turned_arm(K, 3, y, y1, F, g, half, turns)
+        cross(d1[a], F, u)
+        cross(g, c[a], w)  # c.(s x g) = s.(g x c)
+        for i in range(3):
+            K[3 + i, 6 + k] += half * u[i]
+            if turns:
+                K[6 + k, 3 + i] += half * w[i]
+    f[6 + k] = factor * t
+
+
+@inner
+def _moment_rows(factor, tangent, turns, kappa, C, d1, dm, f, K, F, g, u):
+    """Rows of the moments on the frame and on the rotations of the shapes."""
+    dim = dm.shape[0]
+    n = f.shape[0] - 6
+    half = 0.5 * factor
+    if dim == 2:
+        f[5] += factor * C[0, 0] * kappa
+        for k in range(n):
+            f[6 + k] += factor * C[1 + k, 0]
+    else:
+        _vector(C, 0, dm, turns, F)
+        for i in range(3):
+            f[3 + i] += factor * F[i]
+        if tangent and turns:
+            _vector(C, 0, d1, turns, g)
+            _turned_vector(K, 3, g, half)
+        for k in range(n):
+            for a in range(3):
+                j = 1 + a * n + k
+                if turns:
+                    f[6 + k] += factor * C[j, a]
+                    continue
+                f[6 + k] += factor * (dm[a, 0] * C[j, 0] + dm[a, 1] * C[j, 1] + dm[a, 2] * C[j, 2])
+                if tangent:
+                    cross(d1[a], C[j], u)  # (s x d).C = s.(d x C)
+                    for i in range(3):
+                        K[6 + k, 3 + i] += half * u[i]
+
+
+@inner
+def _spin_to_cayley(factor, turn, slope, C, K, u, T):
+    """Turn the columns of the spin of the frame into those of its Cayley vector."""
+    if C.shape[1] == 1:
+        for i in range(K.shape[0]):
+            K[i, 5] /= 1.0 + 0.25 * turn[2] * turn[2]
+        K[5, 5] += factor * C[0, 0] * slope
+        return
+    cayley_tangent(turn[0], turn[1], turn[2], T)
+    for i in range(K.shape[0]):
+        u[0], u[1], u[2] = K[i, 3], K[i, 4], K[i, 5]
+        for j in range(3):
+            K[i, 3 + j] = u[0] * T[0, j] + u[1] * T[1, j] + u[2] * T[2, j]
+
+
 @kernel
 def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
@@ -88,22 +194,15 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     n = dof.shape[1] - first
     ny = 1 + dim + dim * n
     r = 3 if dim == 3 else 1
-    d0, d1, dm, c, w = (
-        np.empty((dim, 3)),
-        np.empty((dim, 3)),
-        np.empty((dim, 3)),
-        np.empty((dim, 3)),
-        np.empty((dim, 3)),
-    )
-    turn, F, g, y, y1, u = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    f, K, T = np.empty(6 + n), np.empty((6 + n, 6 + n)), np.empty((3, 3))
+    d0, d1, dm, c = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
+    turn, F, u = np.empty(3), np.empty(3), np.empty(3)
+    f, K = np.empty(6 + n), np.empty((6 + n, 6 + n))
+    tangent = job == TANGENT
+    g, y, y1, w, T = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3))  # work
     for e in range(e0, e1):
-        turns = par[e, 1] > 0.5
-        L = par[e, 2 : 2 + ny * dim].reshape((ny, dim))
-        C = par[e, 2 + ny * dim : 2 + ny * dim + (1 + r * n) * r].reshape((1 + r * n, r))
-        factor = time_value(fun, par[e, 0], TM, 1.0)
-        half = 0.5 * factor  # of tangents, times ctl[SK]
-        tangent = job == TANGENT
+        turns = par[e, TURNING] > 0.5
+        L, C = _tables(par, e, ny, dim, n, r)
+        factor = time_value(fun, par[e, FUNCTION], TM, 1.0)
         frame_directors(D[0], rot[e, 0], dim, d0)
         frame_directors(D[1], rot[e, 0], dim, d1)
         frame_turn(U, dof, e, dim, turn)
@@ -113,88 +212,23 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 dm[a, i] = 0.5 * (d0[a, i] + d1[a, i])
                 c[a, i] = d0[a, i] + 0.5 * u[i]
         K[:, :] = 0.0
-        _vector(L, 0, dm, turns, F)
-        for i in range(3):
-            f[i], f[3 + i] = factor * F[i], 0.0
-        if tangent and turns:
-            _vector(L, 0, d1, turns, g)
-            _turned_vector(K, 0, g, half)
-        for a in range(dim):
-            _vector(L, 1 + a, dm, turns, F)
-            _vector(L, 1 + a, d1, turns, g)
-            cross(dm[a], F, u)
-            for i in range(3):
-                f[3 + i] += factor * u[i]
-            if tangent:
-                _turned_arm(K, 3, dm[a], d1[a], F, g, half, turns)
+        _frame_rows(factor, tangent, turns, L, d1, dm, f, K, F, g, u)
         for k in range(n):
             j = dof[e, first + k]
-            q0, q1 = Q[0, j], Q[1, j]
-            t = 0.0
-            for a in range(dim):
-                _vector(L, 1 + dim + a * n + k, dm, turns, F)
-                t += _dot(c[a], F)
-                for i in range(3):
-                    y1[i] = q1 * d1[a, i]
-                    y[i] = 0.5 * (q0 * d0[a, i] + y1[i])
-                cross(y, F, u)
-                for i in range(3):
-                    f[3 + i] += factor * u[i]
-                if not tangent:
-                    continue
-                _vector(L, 1 + dim + a * n + k, d1, turns, g)
-                _turned_arm(K, 3, y, y1, F, g, half, turns)
-                cross(d1[a], F, u)
-                cross(g, c[a], w[a])  # c.(s x g) = s.(g x c)
-                for i in range(3):
-                    K[3 + i, 6 + k] += half * u[i]
-                    if turns:
-                        K[6 + k, 3 + i] += half * w[a, i]
-            f[6 + k] = factor * t
-        # moments
+            _shape_rows(factor, tangent, turns, L, k, Q[0, j], Q[1, j], d0, d1, dm, c, f, K, F, g, y, y1, u, w)
         _, kappa, slope, _ = relative_angle(turn[2], 0.0)
-        if dim == 2:
-            f[5] += factor * C[0, 0] * kappa
-            for k in range(n):
-                f[6 + k] += factor * C[1 + k, 0]
-        else:
-            _vector(C, 0, dm, turns, F)
-            for i in range(3):
-                f[3 + i] += factor * F[i]
-            if tangent and turns:
-                _vector(C, 0, d1, turns, g)
-                _turned_vector(K, 3, g, half)
-            for k in range(n):
-                for a in range(3):
-                    j = 1 + a * n + k
-                    if turns:
-                        f[6 + k] += factor * C[j, a]
-                        continue
-                    f[6 + k] += factor * (dm[a, 0] * C[j, 0] + dm[a, 1] * C[j, 1] + dm[a, 2] * C[j, 2])
-                    if tangent:
-                        cross(d1[a], C[j], u)  # (s x d).C = s.(d x C)
-                        for i in range(3):
-                            K[6 + k, 3 + i] += half * u[i]
+        _moment_rows(factor, tangent, turns, kappa, C, d1, dm, f, K, F, g, u)
         for k in range(first + n):
             fe[e - e0, k] = -ctl[SF] * f[row_in_space(k, dim)]
         if not tangent:
             continue
-        if dim == 2:
-            for i in range(6 + n):
-                K[i, 5] /= 1.0 + 0.25 * turn[2] * turn[2]
-            K[5, 5] += factor * C[0, 0] * slope
-        else:
-            cayley_tangent(turn[0], turn[1], turn[2], T)
-            for i in range(6 + n):
-                u[0], u[1], u[2] = K[i, 3], K[i, 4], K[i, 5]
-                for j in range(3):
-                    K[i, 3 + j] = u[0] * T[0, j] + u[1] * T[1, j] + u[2] * T[2, j]
+        _spin_to_cayley(factor, turn, slope, C, K, u, T)
         for k in range(n):  # dc = dtheta x d0/2
             for a in range(dim):
                 _vector(L, 1 + dim + a * n + k, dm, turns, F)
                 cross(d0[a], F, u)
                 for i in range(3):
-                    K[6 + k, 3 + i] += half * u[i]
+                    K[6 + k, 3 + i] += 0.5 * factor * u[i]
         for k in range(first + n):
             for j in range(first + n):
                 ke[e - e0, k, j] = -ctl[SK] * K[row_in_space(k, dim), row_in_space(j, dim)]
@@ -212,10 +246,9 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     d0, d1, dm = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
     F, u = np.empty(3), np.zeros(3)
     for e in range(e0, e1):
-        turns = par[e, 1] > 0.5
+        turns = par[e, TURNING] > 0.5
         one_state = ctl[RULE] == ONE_STATE
-        L = par[e, 2 : 2 + ny * dim].reshape((ny, dim))
-        C = par[e, 2 + ny * dim : 2 + ny * dim + (1 + r * n) * r].reshape((1 + r * n, r))
+        L, C = _tables(par, e, ny, dim, n, r)
         frame_directors(D[0], rot[e, 0], dim, d0)
         frame_directors(D[1], rot[e, 0], dim, d1)
         for a in range(dim):
@@ -254,9 +287,9 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 j = 1 + a * n + k
                 work += dq * (C[j, a] if turns else dm[a, 0] * C[j, 0] + dm[a, 1] * C[j, 1] + dm[a, 2] * C[j, 2])
         if one_state:
-            factor = 0.5 * (time_value(fun, par[e, 0], T0, 1.0) + time_value(fun, par[e, 0], T1, 1.0))
+            factor = 0.5 * (time_value(fun, par[e, FUNCTION], T0, 1.0) + time_value(fun, par[e, FUNCTION], T1, 1.0))
         else:
-            factor = time_value(fun, par[e, 0], TM, 1.0)
+            factor = time_value(fun, par[e, FUNCTION], TM, 1.0)
         fe[e - e0, LOAD_WORK] = factor * work
 
 

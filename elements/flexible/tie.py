@@ -33,6 +33,8 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["make_type"]
 
+SCALE, PLACE, ROTATIONS = 0, 1, 1  # columns of par: PLACE of points, the shapes follow; ROTATIONS of orientations
+
 
 @inner
 def _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn):
@@ -93,20 +95,20 @@ def _point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     g, G, E = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))  # shapes by d0, c and d1
     turn, r0, r1, rm, F, u = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.zeros(3), np.empty(3)
     f, K = np.empty(15 + n), np.empty((15 + n, 15 + n))
-    base = 1 + dim + dim * n
+    base = PLACE + dim + dim * n
     for e in range(e0, e1):
-        s = par[e, 0]
+        s = par[e, SCALE]
         count = int(par[e, base]) if par.shape[1] > base else 0
         _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn)
         for i in range(3):
             r0[i] = r1[i] = 0.0
             for a in range(dim):
-                r0[i] += d0[a, i] * par[e, 1 + a]
-                r1[i] += d1[a, i] * par[e, 1 + a]
+                r0[i] += d0[a, i] * par[e, PLACE + a]
+                r1[i] += d1[a, i] * par[e, PLACE + a]
             for k in range(n):
                 g[k, i] = G[k, i] = E[k, i] = 0.0
                 for a in range(dim):
-                    shape = par[e, 1 + dim + a * n + k]
+                    shape = par[e, PLACE + dim + a * n + k]
                     g[k, i] += d0[a, i] * shape
                     G[k, i] += c[a, i] * shape
                     E[k, i] += d1[a, i] * shape
@@ -187,7 +189,7 @@ def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
     dim = 2 if D.shape[2] == 2 else 3
     for e in range(e0, e1):
         for i in range(dim):
-            fe[e - e0, i] = par[e, 0] / ctl[SF] * U[dof[e, dof.shape[1] - dim + i]]
+            fe[e - e0, i] = par[e, SCALE] / ctl[SF] * U[dof[e, dof.shape[1] - dim + i]]
 
 
 # --- orientation -----------------------------------------------------------------------------------------------------
@@ -197,7 +199,7 @@ def _shape(par, e, n, dim, k, a, b):
     if a == b:
         return 0.0
     i = 3 - a - b
-    value = par[e, 1 + (i * n if dim == 3 else 0) + k]
+    value = par[e, ROTATIONS + (i * n if dim == 3 else 0) + k]
     return value if (a - b) % 3 == 1 else -value
 
 
@@ -237,11 +239,87 @@ def _pairs(dof, U, e, dim, N):
         N[b, c] -= half
 
 
+@inner
+def _shape_vectors(par, e, n, k, d, out):
+    """out (dim, 3): change of the directors t_b by the shape k, with the directors d of the frame."""
+    dim = d.shape[0]
+    for b in range(dim):
+        for i in range(3):
+            out[b, i] = 0.0
+        for a in range(dim):
+            shape = _shape(par, e, n, dim, k, a, b)
+            for i in range(3):
+                out[b, i] += d[a, i] * shape
+
+
+@inner
+def _condition_rows(job, s, m, tm, t, Bm, B, f, K, u, v):
+    """Rows of the conditions, from m on, and their blocks with both spins."""
+    dim = t.shape[0]
+    for k in range(3):
+        if dim == 2 and k < 2:
+            continue
+        b, a = _rows(k, dim)
+        f[m + k] = 0.5 * s * (
+            t[a, 0] * B[b, 0] + t[a, 1] * B[b, 1] + t[a, 2] * B[b, 2]
+            - t[b, 0] * B[a, 0] - t[b, 1] * B[a, 1] - t[b, 2] * B[a, 2]
+        )  # fmt: skip
+        if job == TANGENT:
+            cross(t[a], B[b], u)
+            cross(t[b], B[a], v)
+            for i in range(3):
+                K[m + k, 3 + i] = 0.5 * s * (u[i] - v[i])
+                K[m + k, 9 + i] = -K[m + k, 3 + i]
+            cross(tm[a], Bm[b], u)
+            cross(tm[b], Bm[a], v)
+            for i in range(3):
+                K[3 + i, m + k] = 0.5 * s * (u[i] - v[i])
+                K[9 + i, m + k] = -K[3 + i, m + k]
+
+
+@inner
+def _spin_block(w, t, tm, Nm, N1, K):
+    """Block of the moment on the frame by both spins."""
+    for b in range(t.shape[0]):
+        p = t[b, 0] * Nm[b, 0] + t[b, 1] * Nm[b, 1] + t[b, 2] * Nm[b, 2]
+        q = tm[b, 0] * N1[b, 0] + tm[b, 1] * N1[b, 1] + tm[b, 2] * N1[b, 2]
+        for i in range(3):
+            K[3 + i, 3 + i] -= w * p  # (spin x t) x N = t (spin.N) - spin (t.N)
+            K[3 + i, 9 + i] += w * q  # t x (spin x N) = spin (t.N) - N (t.spin)
+            for j in range(3):
+                K[3 + i, 3 + j] += w * t[b, i] * Nm[b, j]
+                K[3 + i, 9 + j] -= w * N1[b, i] * tm[b, j]
+
+
+@inner
+def _modal_rows(job, s, w, m, k, G, E, B, Bm, Nm, N1, f, K, u, v):
+    """Row of the shape k, with its changes G and E of t_b, and its blocks."""
+    dim = B.shape[0]
+    for b in range(dim):
+        f[12 + k] += s * (G[b, 0] * Nm[b, 0] + G[b, 1] * Nm[b, 1] + G[b, 2] * Nm[b, 2])
+        if job == TANGENT:
+            cross(E[b], Nm[b], u)
+            cross(N1[b], G[b], v)  # G.(spin x N) = spin.(N x G)
+            for i in range(3):
+                K[3 + i, 12 + k] += w * u[i]
+                K[12 + k, 9 + i] += w * v[i]
+    if job != TANGENT:
+        return
+    for r in range(3):
+        if dim == 2 and r < 2:
+            continue
+        b, a = _rows(r, dim)
+        for i in range(3):
+            K[m + r, 12 + k] += 0.5 * s * (E[a, i] * B[b, i] - E[b, i] * B[a, i])
+            K[12 + k, m + r] += 0.5 * s * (G[a, i] * Bm[b, i] - G[b, i] * Bm[a, i])
+
+
 @kernel
 def _orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
     nd = 3 * (dim - 1)
     n = dof.shape[1] - 2 * nd - (3 if dim == 3 else 1)
+    m = 12 + n
     d0, d1, c = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
     t, tm, B, Bm = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
     g, G, E = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
@@ -249,8 +327,8 @@ def _orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
     turn, turned, u, v = np.empty(3), np.zeros(3), np.empty(3), np.empty(3)
     f, K = np.empty(15 + n), np.empty((15 + n, 15 + n))
     for e in range(e0, e1):
-        s = par[e, 0]
-        m = 12 + n
+        s = par[e, SCALE]
+        w = 0.5 * ctl[TWO] * s
         _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn)
         _vectors(par, dof, rot, Q, D, e, 0, dim, d0, tm, Bm)
         _vectors(par, dof, rot, Q, D, e, 1, dim, d1, t, B)
@@ -271,63 +349,13 @@ def _orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
             for i in range(3):
                 f[3 + i] += s * u[i]
                 f[9 + i] -= s * u[i]
-        for k in range(3):
-            if dim == 2 and k < 2:
-                continue
-            b, a = _rows(k, dim)
-            f[m + k] = 0.5 * s * (
-                t[a, 0] * B[b, 0] + t[a, 1] * B[b, 1] + t[a, 2] * B[b, 2]
-                - t[b, 0] * B[a, 0] - t[b, 1] * B[a, 1] - t[b, 2] * B[a, 2]
-            )  # fmt: skip
-            if job == TANGENT:
-                cross(t[a], B[b], u)
-                cross(t[b], B[a], v)
-                for i in range(3):
-                    K[m + k, 3 + i] = 0.5 * s * (u[i] - v[i])
-                    K[m + k, 9 + i] = -K[m + k, 3 + i]
-                cross(tm[a], Bm[b], u)
-                cross(tm[b], Bm[a], v)
-                for i in range(3):
-                    K[3 + i, m + k] = 0.5 * s * (u[i] - v[i])
-                    K[9 + i, m + k] = -K[3 + i, m + k]
-        w = 0.5 * ctl[TWO] * s
+        _condition_rows(job, s, m, tm, t, Bm, B, f, K, u, v)
         if job == TANGENT:
-            for b in range(dim):
-                p = t[b, 0] * Nm[b, 0] + t[b, 1] * Nm[b, 1] + t[b, 2] * Nm[b, 2]
-                q = tm[b, 0] * N1[b, 0] + tm[b, 1] * N1[b, 1] + tm[b, 2] * N1[b, 2]
-                for i in range(3):
-                    K[3 + i, 3 + i] -= w * p  # (spin x t) x N = t (spin.N) - spin (t.N)
-                    K[3 + i, 9 + i] += w * q  # t x (spin x N) = spin (t.N) - N (t.spin)
-                    for j in range(3):
-                        K[3 + i, 3 + j] += w * t[b, i] * Nm[b, j]
-                        K[3 + i, 9 + j] -= w * N1[b, i] * tm[b, j]
+            _spin_block(w, t, tm, Nm, N1, K)
         for k in range(n):
-            for b in range(dim):
-                for i in range(3):
-                    g[b, i] = G[b, i] = E[b, i] = 0.0
-                for a in range(dim):
-                    shape = _shape(par, e, n, dim, k, a, b)
-                    for i in range(3):
-                        g[b, i] += d0[a, i] * shape
-                        G[b, i] += c[a, i] * shape
-                        E[b, i] += d1[a, i] * shape
-            for b in range(dim):
-                f[12 + k] += s * (G[b, 0] * Nm[b, 0] + G[b, 1] * Nm[b, 1] + G[b, 2] * Nm[b, 2])
-                if job == TANGENT:
-                    cross(E[b], Nm[b], u)
-                    cross(N1[b], G[b], v)  # G.(spin x N) = spin.(N x G)
-                    for i in range(3):
-                        K[3 + i, 12 + k] += w * u[i]
-                        K[12 + k, 9 + i] += w * v[i]
-            if job != TANGENT:
-                continue
-            for r in range(3):
-                if dim == 2 and r < 2:
-                    continue
-                b, a = _rows(r, dim)
-                for i in range(3):
-                    K[m + r, 12 + k] += 0.5 * s * (E[a, i] * B[b, i] - E[b, i] * B[a, i])
-                    K[12 + k, m + r] += 0.5 * s * (G[a, i] * Bm[b, i] - G[b, i] * Bm[a, i])
+            _shape_vectors(par, e, n, k, c, G)
+            _shape_vectors(par, e, n, k, d1, E)
+            _modal_rows(job, s, w, m, k, G, E, B, Bm, Nm, N1, f, K, u, v)
         if job == TANGENT:
             for i in range(3):
                 for j in range(m):
@@ -340,11 +368,8 @@ def _orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
                 turned[2] = U[dof[e, 5]]
             _turned(K, turned, 9)
             for k in range(n):  # dc = dtheta x d0/2
+                _shape_vectors(par, e, n, k, d0, g)
                 for b in range(dim):
-                    for i in range(3):
-                        g[b, i] = 0.0
-                        for a in range(dim):
-                            g[b, i] += d0[a, i] * _shape(par, e, n, dim, k, a, b)
                     cross(g[b], Nm[b], u)
                     for i in range(3):
                         K[12 + k, 3 + i] += w * u[i]
@@ -373,7 +398,7 @@ def _report_orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD,
                 tm[b, i] = 0.5 * (tm[b, i] + t[b, i])
             cross(tm[b], u, v)
             for i in range(3 if dim == 3 else 1):
-                fe[e - e0, i] -= par[e, 0] / ctl[SF] * v[i if dim == 3 else 2]
+                fe[e - e0, i] -= par[e, SCALE] / ctl[SF] * v[i if dim == 3 else 2]
 
 
 def make_type(name: str, dimension: int, modes: int) -> ElementType:

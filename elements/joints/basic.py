@@ -54,6 +54,13 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
+# columns of par: SCALE of all; POINTS, both offsets, of `point`; FUNCTION, PLACE and DIRECTION of `position`,
+# the offset follows; ANGLE and ANGLE_FUNCTION of `angle2`; TRIAD_A and TRIAD_B, matrices row by row, of `orientation3`
+SCALE, POINTS = 0, 1
+FUNCTION, PLACE, DIRECTION = 1, 2, 3
+ANGLE, ANGLE_FUNCTION = 1, 2
+TRIAD_A, TRIAD_B = 2, 11
+
 
 # --- points ----------------------------------------------------------------------------------------------------------
 @kernel
@@ -69,12 +76,12 @@ def _point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        scale = par[e, 0]
+        scale = par[e, SCALE]
         for i in range(dim):
             force[i] = U[dof[e, 2 * nd + i]]
         for k in range(2):
             sign = scale if k == 1 else -scale
-            point(Q, D, U, dof, rot, e, k, par, 1 + dim * k, P[k], B[k], J[k])
+            point(Q, D, U, dof, rot, e, k, par, POINTS + dim * k, P[k], B[k], J[k])
             add_force(f, sign, force, B[k], k)
             if job == TANGENT:
                 K = ke[e - e0]
@@ -96,8 +103,8 @@ def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
     for e in range(e0, e1):
         f = fe[e - e0]
         for i in range(dim):
-            f[i] = par[e, 0] / ctl[SF] * U[dof[e, 6 * (dim - 1) + i]]
-        mean_arm(ctl, D, rot[e, 0], par, e, 1, arm)
+            f[i] = par[e, SCALE] / ctl[SF] * U[dof[e, 6 * (dim - 1) + i]]
+        mean_arm(ctl, D, rot[e, 0], par, e, POINTS, arm)
         node_moment(arm, f, f[dim:])
 
 
@@ -114,12 +121,12 @@ def _position(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        scale = par[e, 0]
-        n = par[e, 3 : 3 + dim]
+        scale = par[e, SCALE]
+        n = par[e, DIRECTION : DIRECTION + dim]
         multiplier = U[dof[e, nd]]
-        point(Q, D, U, dof, rot, e, 0, par, 3 + dim, P, B, J)
+        point(Q, D, U, dof, rot, e, 0, par, DIRECTION + dim, P, B, J)
         add_force(f, scale * multiplier, n, B, 0)
-        g = -par[e, 2] - time_value(fun, par[e, 1], T1, 0.0)
+        g = -par[e, PLACE] - time_value(fun, par[e, FUNCTION], T1, 0.0)
         for i in range(dim):
             g += n[i] * P[P1, i]
         f[nd] = scale * g
@@ -138,13 +145,13 @@ def _report_position(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
         f = fe[e - e0]
         index = dof[e, 3 if D.shape[2] == 2 else 6]
         if job == LEDGER:
-            movement = time_value(fun, par[e, 1], T1, 0.0) - time_value(fun, par[e, 1], T0, 0.0)
-            f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, 0], index) * movement
+            movement = time_value(fun, par[e, FUNCTION], T1, 0.0) - time_value(fun, par[e, FUNCTION], T0, 0.0)
+            f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, SCALE], index) * movement
         elif job == OUTPUT:
             dim = 2 if D.shape[2] == 2 else 3
-            f[dim] = -par[e, 0] / ctl[SF] * U[index]
+            f[dim] = -par[e, SCALE] / ctl[SF] * U[index]
             for i in range(dim):
-                f[i] = f[dim] * par[e, 3 + i]
+                f[i] = f[dim] * par[e, DIRECTION + i]
 
 
 # --- relative angle in the plane -------------------------------------------------------------------------------------
@@ -155,13 +162,13 @@ def _angle(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        scale = par[e, 0]
+        scale = par[e, SCALE]
         a, b = dof[e, 2], dof[e, 5]
         moment = scale * U[dof[e, 6]]
         dphi, kappa, by_b, by_a = relative_angle(U[b], U[a])
         f[2] = -moment * kappa
         f[5] = moment * kappa
-        f[6] = scale * (Q[0, b] - Q[0, a] + dphi - par[e, 1] - time_value(fun, par[e, 2], T1, 0.0))
+        f[6] = scale * (Q[0, b] - Q[0, a] + dphi - par[e, ANGLE] - time_value(fun, par[e, ANGLE_FUNCTION], T1, 0.0))
         if job == TANGENT:
             K = ke[e - e0]
             moment *= ctl[TWO]
@@ -177,10 +184,12 @@ def _report_angle(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
         f = fe[e - e0]
         index = dof[e, 6]
         if job == LEDGER:
-            movement = time_value(fun, par[e, 2], T1, 0.0) - time_value(fun, par[e, 2], T0, 0.0)
-            f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, 0], index) * movement
+            movement = time_value(fun, par[e, ANGLE_FUNCTION], T1, 0.0) - time_value(
+                fun, par[e, ANGLE_FUNCTION], T0, 0.0
+            )
+            f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, SCALE], index) * movement
         elif job == OUTPUT:
-            moment = par[e, 0] / ctl[SF] * U[index]
+            moment = par[e, SCALE] / ctl[SF] * U[index]
             f[0] = moment
             if ctl[RULE] != ONE_STATE:
                 f[0] *= relative_angle(U[dof[e, 5]], U[dof[e, 2]])[1]
@@ -192,8 +201,9 @@ def _report_angle(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
 def _triads(D, rot, par, e, state, A, B):
     """A, B (3, 3): row i is the i-th vector of the triad of end a, of end b, at a state, in spatial axes."""
     for i in range(3):
-        rotate(D, state, rot[e, 0], par[e, 2 + i], par[e, 5 + i], par[e, 8 + i], A[i])
-        rotate(D, state, rot[e, 1], par[e, 11 + i], par[e, 14 + i], par[e, 17 + i], B[i])
+        a, b = TRIAD_A + i, TRIAD_B + i
+        rotate(D, state, rot[e, 0], par[e, a], par[e, a + 3], par[e, a + 6], A[i])
+        rotate(D, state, rot[e, 1], par[e, b], par[e, b + 3], par[e, b + 6], B[i])
 
 
 @inner
@@ -223,10 +233,10 @@ def _orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        scale = par[e, 0]
+        scale = par[e, SCALE]
         _triads(D, rot, par, e, 0, A0, B0)
         _triads(D, rot, par, e, 1, A1, B1)
-        f0, f1 = _target(ctl, fun, par[e, 1])
+        f0, f1 = _target(ctl, fun, par[e, FUNCTION])
         mean_cos, mean_sin = 0.5 * (math.cos(f0) + math.cos(f1)), 0.5 * (math.sin(f0) + math.sin(f1))
         for i in range(3):
             for j in range(3):
@@ -297,17 +307,17 @@ def _report_orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD,
     m = np.empty(3)
     for e in range(e0, e1):
         f = fe[e - e0]
-        scale = par[e, 0]
+        scale = par[e, SCALE]
         state0 = 1 if job == OUTPUT and ctl[RULE] == ONE_STATE else 0
         _triads(D, rot, par, e, state0, A0, B0)
         _triads(D, rot, par, e, 1, A1, B1)
         if job == LEDGER:
-            f0, f1 = time_value(fun, par[e, 1], T0, 0.0), time_value(fun, par[e, 1], T1, 0.0)
+            f0, f1 = time_value(fun, par[e, FUNCTION], T0, 0.0), time_value(fun, par[e, FUNCTION], T1, 0.0)
             for i in range(1, 3):
                 multiplier = step_multiplier(ctl, Q, U, scale, dof[e, 12 + i])
                 f[DRIVER_WORK] += multiplier * (f1 - f0) * _by_angle(A0, B0, A1, B1, f0, f1, i)
             continue
-        f0, f1 = _target(ctl, fun, par[e, 1])
+        f0, f1 = _target(ctl, fun, par[e, FUNCTION])
         f[3] = 0.0
         for i in range(1, 3):
             f[3] += scale / ctl[SF] * U[dof[e, 12 + i]] * _by_angle(A0, B0, A1, B1, f0, f1, i)

@@ -28,6 +28,8 @@ from fem_mbs.elements.registry import ElementType, Watch
 
 __all__ = ["TYPES"]
 
+SCALE = 0  # column of par
+
 _START, _LENGTH, _CUBIC, _FIRST, _LAST, _VECTORS = range(1, 7)
 # vectors: point on b, then of the beam's ends p and q the points and the axes; the end each belongs to
 _ENDS = (0, 1, 1, 2, 2)
@@ -99,7 +101,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        scale, length = par[e, 0], par[e, _LENGTH]
+        scale, length = par[e, SCALE], par[e, _LENGTH]
         k = dof[e, s_at]
         ds = U[k]
         if ds == 0.0:
@@ -178,7 +180,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         k = dof[e, 3 * n]
         _place(par, e, Q[0, k], Q[1, k], Q[1, k] - Q[0, k], where)
         for i in range(dim):
-            fe[e - e0, i] = where[1] * par[e, 0] / ctl[SF] * U[dof[e, 4 * n + i]]
+            fe[e - e0, i] = where[1] * par[e, SCALE] / ctl[SF] * U[dof[e, 4 * n + i]]
 
 
 def _beyond(par, dof, rot, Q, D):

@@ -1,13 +1,14 @@
-"""One coordinate of two ends by its kind: the length between points, a displacement along a direction, an angle.
+"""Scalar coordinates of two ends: the distance of two points, a displacement along a direction, an angle.
 
-What acts on a coordinate (`fem_mbs.elements.springs.nonlinear`, `motor`, `user`) is written once for all kinds.  The
-first parameters of such an element are the kind and what the kind needs:
+A `Coordinate` holds the compiled functions of one coordinate s.  `fem_mbs.elements.joints.coordinate_force` combines it
+with a force law.  Its parameters are vectors in body axes of the ends, from a given column on:
 
-LENGTH  offsets of both points (body axes): n = |P_b - P_a|, with the quotient of `fem_mbs.elements.springs.spring`,
-        (d0 + d1)/(n0 + n1) for the direction
-OFFSET  direction e in end a, offsets: (P_b - P_a).e
-ANGLE   plane: nothing, the difference of the rotations; space: u, v of end a, b of end b (`coordinates.angle_rows`);
-        `hist` holds the angle at the start of the step, so any number of turns counts
+length        offsets of both points: s = |P_b - P_a|, with the discrete gradient of `fem_mbs.elements.springs.spring`,
+              (d0 + d1)/(n0 + n1) for the direction
+displacement  direction e in end a, offsets of both points: s = (P_b - P_a).e
+angle         plane: none, s is the difference of the rotations; space: u, v of end a, b of end b
+              (`fem_mbs.elements.coordinates.angle_rows`); ``hist[:, 0]`` holds the angle at the start of the step, with
+              its full turns
 
 As in `fem_mbs.elements.coordinates`, row.U = s1 - s0 exactly, row1 = ds1/dU, G = d row/dU.
 """
@@ -15,10 +16,13 @@ As in `fem_mbs.elements.coordinates`, row.U = s1 - s0 exactly, row1 = ds1/dU, G 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from fem_mbs.contract import ONE_STATE, RULE, TANGENT, inner
+from fem_mbs.contract import FORCE, ONE_STATE, RULE, TANGENT, inner
 from fem_mbs.elements.common import add_arm_tangent
 from fem_mbs.elements.coordinates import (
     angle_gradient,
@@ -31,58 +35,59 @@ from fem_mbs.elements.coordinates import (
 )
 from fem_mbs.elements.kinematics import DP, P0, P1, R0, R1, point, point_rate, relative_angle, spin
 
-__all__ = [
-    "ANGLE",
-    "LENGTH",
-    "OFFSET",
-    "coordinate_columns",
-    "coordinate_count",
-    "coordinate_rate",
-    "coordinate_rows",
-    "coordinate_step",
-    "coordinate_turns",
-    "workspace",
-]
+__all__ = ["ANGLE", "LENGTH", "OFFSET", "Coordinate", "coordinate"]
 
 LENGTH, OFFSET, ANGLE = 0, 1, 2
 
 
-def coordinate_columns(kind: int, dimension: int) -> tuple[str, ...]:
-    """Names of the first parameter columns of an element on a coordinate."""
-    axes = "xyz"[:dimension]
-    offsets = tuple(f"a{c}_{end} [m]" for end in "ab" for c in axes)
-    if kind == LENGTH:
-        return ("coordinate", *offsets)
-    if kind == OFFSET:
-        return ("coordinate", *(f"e{c}" for c in axes), *offsets)
-    return ("coordinate", *((f"{v}{c}" for v in "uvb" for c in axes) if dimension == 3 else ()))
+@dataclass(frozen=True)
+class Coordinate:
+    """A coordinate s of two ends: its names, and the compiled functions of its kinematics.
+
+    ``workspace(dim)`` returns the work arrays of the other functions, their argument ``work``:
+
+    ``rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G)`` -> s0, s1, s1 - s0 without
+        cancellation; fills row, row1 (2 n,) and, for TANGENT, G (2 n, 2 n).  For `force` kernels: one-state rules see
+        two equal states, s0 = s1
+    ``step(ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G)`` -> s0, s1, s1 - s0 of the step in every
+        rule.  For `report` kernels, which get the true rows of the state
+    ``rate(V, D, dof, rot, state, e, work)`` -> ds/dt at a state (0, 1), after ``step``
+    ``turns(first, ctl, D, U, dof, rot, hist, e, par, column, work, row, row1, G)``: jobs START (``first``) and COMMIT
+
+    ``columns`` name the parameters, ``vectors`` counts the vectors among them; ``memory`` counts the columns of `hist`.
+    """
+
+    name: str
+    unit: str
+    force: str
+    force_unit: str
+    columns: tuple[str, ...]
+    vectors: int
+    memory: int
+    workspace: Callable[..., Any]
+    rows: Callable[..., Any]
+    step: Callable[..., Any]
+    rate: Callable[..., Any]
+    turns: Callable[..., Any]
 
 
 @inner
-def coordinate_count(kind, dim):
-    """Number of the parameter columns that `coordinate_columns` names."""
-    if kind == LENGTH:
-        return 1 + 2 * dim
-    if kind == OFFSET:
-        return 1 + 3 * dim
-    return 10 if dim == 3 else 1
-
-
-@inner
-def workspace(dim):
-    """Work arrays of the functions below, in their order, and row, row1, vel (2 n,), G (2 n, 2 n)."""
-    n = 3 * (dim - 1)
-    return (
-        np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n)),
-        np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6)), np.empty((4, dim)),
-        np.empty(2 * n), np.empty(2 * n), np.empty(2 * n), np.empty((2 * n, 2 * n)),
-    )  # fmt: skip
+def _no_turns(first, ctl, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
+    """Remember nothing: the state gives the coordinate."""
 
 
 # --- length ----------------------------------------------------------------------------------------------------------
 @inner
-def _length_rows(job, Q, D, U, dof, rot, e, par, column, P, B, J, X, row, row1, G):
-    """Coordinate n = |P_b - P_a|; returns n0, n1, n1 - n0.  At n = 0 the direction counts as zero."""
+def _point_workspace(dim):
+    """Work arrays P, B, J of points and X of vectors."""
+    n = 3 * (dim - 1)
+    return np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n)), np.empty((4, dim))
+
+
+@inner
+def _length_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
+    """Rows of n = |P_b - P_a|; returns n0, n1, n1 - n0.  At n = 0 the direction counts as zero."""
+    P, B, J, X = work
     dim = P.shape[2]
     n = B.shape[2]
     d0, d1, w, g = X[0], X[1], X[2], X[3]
@@ -127,46 +132,105 @@ def _length_rows(job, Q, D, U, dof, rot, e, par, column, P, B, J, X, row, row1, 
     return n0, n1, dn
 
 
-# --- angle in the plane ----------------------------------------------------------------------------------------------
 @inner
-def _plane_angle_rows(job, Q, U, dof, e, row, row1, G):
-    """Coordinate phi_b - phi_a of unwrapped rotations; returns phi0 and dphi."""
-    a, b = dof[e, 2], dof[e, 5]
+def _length_step(ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
+    s0, s1, ds = _length_rows(FORCE, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G)
+    return s0, s1, (s1 - s0 if ctl[RULE] == ONE_STATE else ds)
+
+
+@inner
+def _length_rate(V, D, dof, rot, state, e, work):
+    P, _, _, X = work
+    row, arm = (P1, R1) if state == 1 else (P0, R0)
+    n = rate = 0.0
+    for i in range(P.shape[2]):
+        n += (P[1, row, i] - P[0, row, i]) ** 2
+    for k in range(2):
+        point_rate(V, D, dof, rot, state, e, k, P[k, arm], X[k], X[2 + k])
+    if n > 0:
+        for i in range(P.shape[2]):
+            rate += (P[1, row, i] - P[0, row, i]) * (X[1, i] - X[0, i])
+        rate /= math.sqrt(n)
+    return rate
+
+
+# --- displacement ----------------------------------------------------------------------------------------------------
+@inner
+def _offset_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
+    P, B, J, _ = work
+    s0, s1 = offset_rows(job, Q, D, U, dof, rot, e, par, column, P, B, J, row, row1, G)
+    ds = 0.0
+    for i in range(row.shape[0]):
+        ds += row[i] * U[dof[e, i]]
+    return s0, s1, ds
+
+
+@inner
+def _offset_step(ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
+    s0, s1, ds = _offset_rows(FORCE, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G)
+    return s0, s1, (s1 - s0 if ctl[RULE] == ONE_STATE else ds)
+
+
+@inner
+def _offset_rate(V, D, dof, rot, state, e, work):
+    P, _, _, X = work
+    return offset_rate(V, D, dof, rot, state, e, P, X[:2], X[2:])
+
+
+# --- angle in the plane ----------------------------------------------------------------------------------------------
+_A2, _B2 = 2, 5  # local dofs: rotations of both ends
+
+
+@inner
+def _no_workspace(dim):
+    return ()
+
+
+@inner
+def _plane_angle_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
+    """Rows of phi_b - phi_a of unwrapped rotations."""
+    a, b = dof[e, _A2], dof[e, _B2]
     dphi, kappa, by_b, by_a = relative_angle(U[b], U[a])
     for i in range(6):
         row[i] = row1[i] = 0.0
-    row[2], row[5] = -kappa, kappa
-    row1[2], row1[5] = -1 / (1 + 0.25 * U[a] * U[a]), 1 / (1 + 0.25 * U[b] * U[b])
+    row[_A2], row[_B2] = -kappa, kappa
+    row1[_A2], row1[_B2] = -1 / (1 + 0.25 * U[a] * U[a]), 1 / (1 + 0.25 * U[b] * U[b])
     if job == TANGENT:
         for i in range(6):
             for j in range(6):
                 G[i, j] = 0.0
-        G[2, 2], G[2, 5] = -by_a, -by_b
-        G[5, 2], G[5, 5] = by_a, by_b
-    return Q[0, b] - Q[0, a], dphi
+        G[_A2, _A2], G[_A2, _B2] = -by_a, -by_b
+        G[_B2, _A2], G[_B2, _B2] = by_a, by_b
+    s0 = Q[0, b] - Q[0, a]
+    return s0, s0 + dphi, dphi
 
 
-# --- any of them -----------------------------------------------------------------------------------------------------
 @inner
-def coordinate_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G):
-    """Fills row, row1 and, for TANGENT, G; returns s0, s1 and s1 - s0 without cancellation.
+def _plane_angle_step(ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
+    a, b = dof[e, _A2], dof[e, _B2]
+    s0, s1 = Q[0, b] - Q[0, a], Q[1, b] - Q[1, a]
+    if ctl[RULE] == ONE_STATE:
+        return s0, s1, s1 - s0
+    ds = relative_angle(U[b], U[a])[0]
+    return s0, s0 + ds, ds
 
-    `force` kernels only: of one-state rules both rows of the state are alike, and s0 = s1.
-    """
-    dim = P.shape[2]
-    kind = int(par[e, 0])
-    if kind == LENGTH:
-        return _length_rows(job, Q, D, U, dof, rot, e, par, 1, P, B, J, X, row, row1, G)
-    if kind == OFFSET:
-        s0, s1 = offset_rows(job, Q, D, U, dof, rot, e, par, 1, P, B, J, row, row1, G)
-        ds = 0.0
-        for i in range(row.shape[0]):
-            ds += row[i] * U[dof[e, i]]
-        return s0, s1, ds
-    if dim == 2:
-        s0, ds = _plane_angle_rows(job, Q, U, dof, e, row, row1, G)
-        return s0, s0 + ds, ds
-    ds, c1, s1 = angle_rows(job, D, U, dof, rot, e, par, 1, W, T, Z, row, row1, G)
+
+@inner
+def _plane_angle_rate(V, D, dof, rot, state, e, work):
+    return V[state, dof[e, _B2]] - V[state, dof[e, _A2]]
+
+
+# --- angle in space --------------------------------------------------------------------------------------------------
+@inner
+def _angle_workspace(dim):
+    """Work arrays W, T, Z of `angle_rows`, and C, S at the start and the end of the step for `_angle_rate`."""
+    return np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6)), np.empty((2, 2))
+
+
+@inner
+def _angle_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
+    W, T, Z, _ = work
+    ds, c1, s1 = angle_rows(job, D, U, dof, rot, e, par, column, W, T, Z, row, row1, G)
     if ctl[RULE] == ONE_STATE:
         s0 = nearest_angle(c1, s1, hist[e, 0])
         return s0, s0, 0.0
@@ -174,52 +238,22 @@ def coordinate_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z,
 
 
 @inner
-def coordinate_step(ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G):
-    """The same for `report` kernels, which see the true rows: s0, s1, s1 - s0 of the step in every rule."""
+def _angle_step(ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
+    W, T, Z, C = work
     if ctl[RULE] != ONE_STATE:
-        return coordinate_rows(0, ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G)
-    dim = P.shape[2]
-    kind = int(par[e, 0])
-    if kind == ANGLE:
-        if dim == 2:
-            s0, s1 = Q[0, dof[e, 5]] - Q[0, dof[e, 2]], Q[1, dof[e, 5]] - Q[1, dof[e, 2]]
-        else:
-            c0, z0, c1, z1 = angle_vectors(D, rot, par, e, 1, W)
-            s0, s1 = nearest_angle(c0, z0, hist[e, 0]), nearest_angle(c1, z1, hist[e, 0])
-    elif kind == OFFSET:
-        s0, s1 = offset_rows(0, Q, D, U, dof, rot, e, par, 1, P, B, J, row, row1, G)
-    else:
-        s0, s1, _ = _length_rows(0, Q, D, U, dof, rot, e, par, 1, P, B, J, X, row, row1, G)
+        ds = angle_rows(FORCE, D, U, dof, rot, e, par, column, W, T, Z, row, row1, G)[0]
+        return hist[e, 0], hist[e, 0] + ds, ds
+    C[0, 0], C[0, 1], C[1, 0], C[1, 1] = angle_vectors(D, rot, par, e, column, W)
+    s0, s1 = nearest_angle(C[0, 0], C[0, 1], hist[e, 0]), nearest_angle(C[1, 0], C[1, 1], hist[e, 0])
     return s0, s1, s1 - s0
 
 
 @inner
-def coordinate_rate(V, D, dof, rot, state, e, par, P, W, Z, X):
-    """ds/dt at a state (0, 1) from the velocities there, after `coordinate_step`."""
-    dim = P.shape[2]
-    kind = int(par[e, 0])
-    if kind == OFFSET:
-        return offset_rate(V, D, dof, rot, state, e, P, X[:2], X[2:])
-    if kind == LENGTH:
-        row, arm = (P1, R1) if state == 1 else (P0, R0)
-        n = rate = 0.0
-        for i in range(dim):
-            n += (P[1, row, i] - P[0, row, i]) ** 2
-        for k in range(2):
-            point_rate(V, D, dof, rot, state, e, k, P[k, arm], X[k], X[2 + k])
-        if n > 0:
-            for i in range(dim):
-                rate += (P[1, row, i] - P[0, row, i]) * (X[1, i] - X[0, i])
-            rate /= math.sqrt(n)
-        return rate
-    if dim == 2:
-        return V[state, dof[e, 5]] - V[state, dof[e, 2]]
-    c0, z0, c1, z1 = angle_vectors(D, rot, par, e, 1, W)
+def _angle_rate(V, D, dof, rot, state, e, work):
+    """d phi/dt of one-state rules."""
+    W, _, Z, C = work
     x, y = Z[0, :3], Z[1, :3]
-    if state == 1:
-        angle_gradient(W, 1, c1, z1, x)
-    else:
-        angle_gradient(W, 0, c0, z0, x)
+    angle_gradient(W, state, C[state, 0], C[state, 1], x)
     spin(V, D, dof, rot, state, e, 1, y)
     rate = dot(x, y)
     spin(V, D, dof, rot, state, e, 0, y)
@@ -227,12 +261,37 @@ def coordinate_rate(V, D, dof, rot, state, e, par, P, W, Z, X):
 
 
 @inner
-def coordinate_turns(first, D, U, dof, rot, hist, e, par, W, T, Z, row, row1, G, ctl):
-    """Jobs START (``first``) and COMMIT: the angle at the end of the step, or at the start, goes to `hist`."""
-    if int(par[e, 0]) != ANGLE or D.shape[2] == 2:
-        return
-    _, _, c1, s1 = angle_vectors(D, rot, par, e, 1, W)
-    near = hist[e, 0]  # START: turns of an earlier analysis count on
+def _angle_turns(first, ctl, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
+    """Write the angle at the end of the step, or at the start, to `hist`."""
+    W, T, Z, _ = work
+    _, _, c1, s1 = angle_vectors(D, rot, par, e, column, W)
+    near = hist[e, 0]  # START keeps the turns of an earlier analysis
     if not first and ctl[RULE] != ONE_STATE:
-        near += angle_rows(0, D, U, dof, rot, e, par, 1, W, T, Z, row, row1, G)[0]
+        near += angle_rows(FORCE, D, U, dof, rot, e, par, column, W, T, Z, row, row1, G)[0]
     hist[e, 0] = nearest_angle(c1, s1, near)  # not the sum: round-off must not add up
+
+
+# --- any of them -----------------------------------------------------------------------------------------------------
+def coordinate(kind: int, dimension: int) -> Coordinate:
+    """Return the coordinate of a kind, LENGTH, OFFSET or ANGLE, in the plane (2) or in space (3)."""
+    axes = "xyz"[:dimension]
+    points = tuple(f"a{c}_{end} [m]" for end in "ab" for c in axes)
+    if kind == LENGTH:
+        return Coordinate(
+            "length", "m", "force", "N", points, 2, 0,
+            _point_workspace, _length_rows, _length_step, _length_rate, _no_turns,
+        )  # fmt: skip
+    if kind == OFFSET:
+        return Coordinate(
+            "displacement", "m", "force", "N", (*(f"e{c}" for c in axes), *points), 3, 0,
+            _point_workspace, _offset_rows, _offset_step, _offset_rate, _no_turns,
+        )  # fmt: skip
+    if dimension == 2:
+        return Coordinate(
+            "angle", "rad", "moment", "N m", (), 0, 0,
+            _no_workspace, _plane_angle_rows, _plane_angle_step, _plane_angle_rate, _no_turns,
+        )  # fmt: skip
+    return Coordinate(
+        "angle", "rad", "moment", "N m", tuple(f"{v}{c}" for v in "uvb" for c in "xyz"), 3, 1,
+        _angle_workspace, _angle_rows, _angle_step, _angle_rate, _angle_turns,
+    )  # fmt: skip

@@ -34,7 +34,9 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
-_KIND, _FACTOR, _VALUE, _FIRST = 1, 3, 5, 6  # parameter columns: two kinds, two factors, value, then the coordinates
+# columns of par: scale, two kinds, two factors, value, then the vectors of both coordinates
+_SCALE, _KIND, _FACTOR, _VALUE, _FIRST = 0, 1, 3, 5, 6
+_OWN = 0  # column of the vectors of one coordinate in its row of `_split`
 
 
 @inner
@@ -71,11 +73,11 @@ def _plane_angle(job, Q, U, dof, k, row, row1, G):
 def _value(job, ctl, angular, turned, Q, D, U, dof, rot, par, k, P, B, J, W, T, Z, row, row1, G):
     """One coordinate at the end of the step, and its rows; ``turned`` is its angle at the start of the step."""
     if angular == 0:
-        _, s1 = offset_rows(job, Q, D, U, dof, rot, k, par, 0, P, B, J, row, row1, G)
+        _, s1 = offset_rows(job, Q, D, U, dof, rot, k, par, _OWN, P, B, J, row, row1, G)
         return s1
     if D.shape[2] == 2:
         return _plane_angle(job, Q, U, dof, k, row, row1, G)
-    dphi, c1, s1 = angle_rows(job, D, U, dof, rot, k, par, 0, W, T, Z, row, row1, G)
+    dphi, c1, s1 = angle_rows(job, D, U, dof, rot, k, par, _OWN, W, T, Z, row, row1, G)
     return nearest_angle(c1, s1, turned) if ctl[RULE] == ONE_STATE else turned + dphi
 
 
@@ -101,7 +103,7 @@ def _coupling(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke
                     row1[at + i] = factor * r1[i]
                     for j in range(2 * n):
                         G[at + i, at + j] = factor * g[i, j]
-        constraint_rows(job, ctl, par[e, 0], U[dof[e, 4 * n]], error, row, row1, G, fe, ke, e - e0)
+        constraint_rows(job, ctl, par[e, _SCALE], U[dof[e, 4 * n]], error, row, row1, G, fe, ke, e - e0)
 
 
 @kernel
@@ -132,7 +134,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 hist[e, k] = nearest_angle(c1, s1, value)  # not the sum: round-off must not add up
             else:
                 f = fe[e - e0]
-                force = -par[e, 0] / ctl[SF] * U[dof[e, 4 * n]] * par[e, _FACTOR + k]
+                force = -par[e, _SCALE] / ctl[SF] * U[dof[e, 4 * n]] * par[e, _FACTOR + k]
                 f[k], f[2 + k] = force, value
                 wrench = f[4 + k * n : 4 + (k + 1) * n]
                 if angular == 0:
@@ -179,6 +181,7 @@ def _type(dimension):
             *(f"{c}_b" for c in columns),
         ),
         hist=2,
+        turns=dimension == 3,
         multipliers=1,
         scale=0,
         angular=True,

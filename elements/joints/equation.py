@@ -46,7 +46,7 @@ from fem_mbs.elements.registry import ElementType, Watch
 
 __all__ = ["TYPES"]
 
-_FUNCTION, _VALUE, _REPORTED, _SMALL, _N = 1, 2, 3, 4, 5  # parameter columns; from _N on n and X, then
+_SCALE, _FUNCTION, _VALUE, _REPORTED, _SMALL, _N = range(6)  # columns of par; from _N on n and X, then
 _C2, _A2, _P2, _Q2 = 9, 10, 11, 12  # plane: c, angle of the reference, p, q
 _L3, _R3 = 11, 20  # space: l and R0, row by row, vectors in columns
 
@@ -72,7 +72,7 @@ def _force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        scale, k, row = par[e, 0], dof[e, 2], rot[e, 0]
+        scale, k, row = par[e, _SCALE], dof[e, 2], rot[e, 0]
         multiplier = scale * U[dof[e, 3]]
         g = -par[e, _VALUE] * time_value(fun, par[e, _FUNCTION], T1, 0.0)
         for i in range(2):
@@ -98,7 +98,7 @@ def _report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
         if job == LEDGER:
             _book(ctl, par, dof, fun, Q, U, e, 3, f)
         elif job == OUTPUT:
-            force = -par[e, _REPORTED] * par[e, 0] / ctl[SF] * U[dof[e, 3]]
+            force = -par[e, _REPORTED] * par[e, _SCALE] / ctl[SF] * U[dof[e, 3]]
             f[0], f[1] = force * par[e, _N], force * par[e, _N + 1]
             one_state = ctl[RULE] == ONE_STATE
             row, v = rot[e, 0], 0.0 if one_state else U[dof[e, 2]]
@@ -150,7 +150,7 @@ def _force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        scale, row = par[e, 0], rot[e, 0]
+        scale, row = par[e, _SCALE], rot[e, 0]
         multiplier = scale * U[dof[e, 6]]
         g = -par[e, _VALUE] * time_value(fun, par[e, _FUNCTION], T1, 0.0)
         for i in range(3):
@@ -187,7 +187,7 @@ def _report3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
         if job == LEDGER:
             _book(ctl, par, dof, fun, Q, U, e, 6, f)
         elif job == OUTPUT:
-            force = -par[e, _REPORTED] * par[e, 0] / ctl[SF] * U[dof[e, 6]]
+            force = -par[e, _REPORTED] * par[e, _SCALE] / ctl[SF] * U[dof[e, 6]]
             state = 1 if ctl[RULE] == ONE_STATE else 0
             _moment(D, par, e, rot[e, 0], state, moment)
             for i in range(3):
@@ -204,7 +204,7 @@ def _book(ctl, par, dof, fun, Q, U, e, at, f):
     if par[e, _FUNCTION] < 0.0 or par[e, _VALUE] == 0.0:
         return
     movement = time_value(fun, par[e, _FUNCTION], T1, 0.0) - time_value(fun, par[e, _FUNCTION], T0, 0.0)
-    f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, 0], dof[e, at]) * par[e, _VALUE] * movement
+    f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, _SCALE], dof[e, at]) * par[e, _VALUE] * movement
 
 
 # --- types -----------------------------------------------------------------------------------------------------------

@@ -29,9 +29,9 @@ import math
 import numpy as np
 
 from fem_mbs.contract import (
-    COMMIT,
     DISSIPATED,
     DRIVER_WORK,
+    FORCE,
     LEDGER,
     LOAD_WORK,
     ONE_STATE,
@@ -39,7 +39,6 @@ from fem_mbs.contract import (
     RULE,
     SF,
     SK,
-    START,
     T0,
     T1,
     TANGENT,
@@ -51,81 +50,72 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.common import clear, time_value
-from fem_mbs.elements.coordinates import dot, end_velocities, offset_rate, offset_rows, rate_row, spring_rows
-from fem_mbs.elements.joints.coordinate import (
-    ANGLE,
-    OFFSET,
-    coordinate_columns,
-    coordinate_count,
-    coordinate_rate,
-    coordinate_rows,
-    coordinate_step,
-    coordinate_turns,
-    workspace,
-)
+from fem_mbs.elements.coordinates import end_velocities, offset_rate, offset_rows, rate_row
+from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET, coordinate
+from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
-# columns after those of the coordinates; the scales of the multipliers follow
-_MU, _MU0, _W0, _WS, _RADIUS, _FUNCTION, _SPEED, _ALONG, _SCALE = range(9)
+# columns of par; the scales of the multipliers are the last ones
+MU, MU0, W0, WS, RADIUS, FUNCTION, SPEED, ALONG = range(8)
+_U, _V, _PLANE_SCALES = 8, 17, 26  # of `friction_plane3`: both directions, each with the points, and the scales
 _PAR = ("coefficient", "static coefficient", "Stribeck speed [m/s]", "smoothing speed [m/s]", "radius [m]", "function",
         "reference rate", "along")  # fmt: skip
 _READS = 3
+_SCALES = tuple(f"scale {k + 1}" for k in range(_READS))
 
 
 @inner
-def _law(par, e, c, w):
+def _law(par, e, w):
     """m(w) and m'(w)."""
-    ws, w0 = par[e, c + _WS], par[e, c + _W0]
+    ws, w0 = par[e, WS], par[e, W0]
     t = math.tanh(w / ws)
-    level, slope = par[e, c + _MU], 0.0
+    level, slope = par[e, MU], 0.0
     if w0 > 0:
-        more = (par[e, c + _MU0] - level) * math.exp(-((w / w0) ** 2))
+        more = (par[e, MU0] - level) * math.exp(-((w / w0) ** 2))
         level += more
         slope = -2 * w / (w0 * w0) * more
     return t * level, (1 - t * t) / ws * level + t * slope
 
 
 @inner
-def _size(x, y, z):
-    return math.sqrt(x * x + y * y + z * z)
-
-
-@inner
-def _pressed(par, e, c, m, given, pressing):
+def _pressed(par, e, m, given, pressing):
     """N, and dN/d|lambda|, dN/dm."""
-    if par[e, c + _ALONG] == 0:
+    if par[e, ALONG] == 0:
         return given + pressing, 1.0, 0.0
     share = 1 / math.sqrt(1 + m * m)
     return pressing * share, share, -pressing * m * share**3
 
 
 @inner
-def _pressing(ctl, par, dof, U, e, c, at):
+def _pressing(ctl, par, dof, U, e, tail):
     """Forces |lambda| of the multipliers of the iterate."""
-    a = par[e, c + _SCALE] * U[dof[e, at]]
-    b = par[e, c + _SCALE + 1] * U[dof[e, at + 1]]
-    d = par[e, c + _SCALE + 2] * U[dof[e, at + 2]]
-    return _size(a, b, d) / ctl[SF]
+    at = dof.shape[1] - _READS
+    total = 0.0
+    for k in range(_READS):
+        total += (par[e, tail + k] * U[dof[e, at + k]]) ** 2
+    return math.sqrt(total) / ctl[SF]
 
 
 @inner
-def _pressed_at(par, dof, Q, e, c, at, state):
+def _pressed_at(par, dof, Q, e, tail, state):
     """|lambda| at an end of a step of a one-state rule."""
-    a = par[e, c + _SCALE] * Q[state, dof[e, at]]
-    b = par[e, c + _SCALE + 1] * Q[state, dof[e, at + 1]]
-    d = par[e, c + _SCALE + 2] * Q[state, dof[e, at + 2]]
-    return _size(a, b, d)
+    at = dof.shape[1] - _READS
+    total = 0.0
+    for k in range(_READS):
+        total += (par[e, tail + k] * Q[state, dof[e, at + k]]) ** 2
+    return math.sqrt(total)
 
 
 @inner
-def _columns(ctl, par, dof, U, e, c, at, pressing, by_pressing, row, K):
+def _multiplier_columns(ctl, par, dof, U, e, tail, pressing, by_pressing, row, K):
     """Columns of the multipliers: ``by_pressing`` times the gradient of |lambda|, along row (n,)."""
     if pressing == 0:
         return
-    for k in range(3):
-        scale = par[e, c + _SCALE + k]
+    at = dof.shape[1] - _READS
+    for k in range(_READS):
+        scale = par[e, tail + k]
         direction = scale * U[dof[e, at + k]] / (ctl[SF] * pressing)
         for i in range(row.shape[0]):
             K[i, at + k] += by_pressing * scale * direction * row[i]
@@ -142,82 +132,73 @@ def _book(ctl, f, work, given):
 
 
 # --- one coordinate --------------------------------------------------------------------------------------------------
-@kernel
-def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    dim = 2 if D.shape[2] == 2 else 3
-    P, B, J, W, T, Z, X, row, row1, vel, G = workspace(dim)
-    at = row.shape[0]
-    clear(fe, e1 - e0)
-    if job == TANGENT:
-        clear(ke, e1 - e0)
-    for e in range(e0, e1):
-        c = coordinate_count(int(par[e, 0]), dim)
-        _, _, ds = coordinate_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G)
-        if ctl[RULE] == ONE_STATE:
-            end_velocities(V, D, dof, rot, 1, e, vel)
-            rate = dot(row, vel)
-        else:
-            rate = ds / ctl[H]
-        r = par[e, c + _RADIUS]
-        m, slope = _law(par, e, c, r * rate - time_value(fun, par[e, c + _SPEED], TM, 0.0))
-        pressing = _pressing(ctl, par, dof, U, e, c, at)
-        given = time_value(fun, par[e, c + _FUNCTION], TM, 0.0)
-        N, by_pressing, by_m = _pressed(par, e, c, m, given, pressing)
-        spring_rows(job, ctl, 0.0, r * r * (N + m * by_m) * slope, r * N * m, row, row1, G, vel, fe, ke, e - e0)
-        if job == TANGENT:
-            _columns(ctl, par, dof, U, e, c, at, pressing, r * m * by_pressing, row, ke[e - e0])
+@inner
+def friction_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
+    r = par[e, RADIUS]
+    m, slope = _law(par, e, r * rate - time_value(fun, par[e, SPEED], TM, 0.0))
+    given = time_value(fun, par[e, FUNCTION], TM, 0.0)
+    N, _, by_m = _pressed(par, e, m, given, _pressing(ctl, par, dof, U, e, tail))
+    return r * N * m, 0.0, r * r * (N + m * by_m) * slope
 
 
-@kernel
-def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    dim = 2 if D.shape[2] == 2 else 3
-    P, B, J, W, T, Z, X, row, row1, _, G = workspace(dim)
-    at = row.shape[0]
-    for e in range(e0, e1):
-        if job == START or job == COMMIT:
-            coordinate_turns(job == START, D, U, dof, rot, hist, e, par, W, T, Z, row, row1, G, ctl)
-            continue
-        f = fe[e - e0]
-        c = coordinate_count(int(par[e, 0]), dim)
-        _, s1, ds = coordinate_step(ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G)
-        r, law, belt = par[e, c + _RADIUS], par[e, c + _FUNCTION], par[e, c + _SPEED]
-        if ctl[RULE] == ONE_STATE:  # the force of the end; work by the trapezoidal rule
-            v0, v1 = time_value(fun, belt, T0, 0.0), time_value(fun, belt, T1, 0.0)
-            w = r * coordinate_rate(V, D, dof, rot, 0, e, par, P, W, Z, X) - v0
-            m, _ = _law(par, e, c, w)
-            given = time_value(fun, law, T0, 0.0)
-            before = m * _pressed(par, e, c, m, given, _pressed_at(par, dof, Q, e, c, at, 0))[0]
-            w = r * coordinate_rate(V, D, dof, rot, 1, e, par, P, W, Z, X) - v1
-            m, _ = _law(par, e, c, w)
-            given = time_value(fun, law, T1, 0.0)
-            N = _pressed(par, e, c, m, given, _pressed_at(par, dof, Q, e, c, at, 1))[0]
-            work = 0.5 * (before + m * N) * r * ds
-            moved = -0.5 * (before * v0 + m * N * v1) * ctl[H]
-        else:
-            v1 = time_value(fun, belt, TM, 0.0)
-            w = r * ds / ctl[H] - v1
-            m, _ = _law(par, e, c, w)
-            given = time_value(fun, law, TM, 0.0)
-            N = _pressed(par, e, c, m, given, _pressing(ctl, par, dof, U, e, c, at))[0]
-            work = m * N * r * ds
-            moved = -m * N * v1 * ctl[H]
-        if job == LEDGER:
-            _book(ctl, f, work, moved)
-        elif job == OUTPUT:
-            f[0] = r * m * N
-            f[1] = N
-            f[2] = w
-            f[3] = s1
+@inner
+def friction_columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, k):
+    """Zero rows of the multipliers, and the columns by which the force depends on them."""
+    n = row.shape[0]
+    for i in range(n, n + _READS):
+        fe[k, i] = 0.0
+    if job != TANGENT:
+        return
+    K = ke[k]
+    for i in range(n, n + _READS):
+        for j in range(n + _READS):
+            K[i, j] = K[j, i] = 0.0
+    r = par[e, RADIUS]
+    m, _ = _law(par, e, r * rate - time_value(fun, par[e, SPEED], TM, 0.0))
+    pressing = _pressing(ctl, par, dof, U, e, tail)
+    _, by_pressing, _ = _pressed(par, e, m, time_value(fun, par[e, FUNCTION], TM, 0.0), pressing)
+    _multiplier_columns(ctl, par, dof, U, e, tail, pressing, r * m * by_pressing, row, K)
+
+
+@inner
+def _sampled(par, e, fun, time, rate, pressing):
+    """Friction force against the motion at the radius, normal force N, sliding velocity w and surface speed v."""
+    v = time_value(fun, par[e, SPEED], time, 0.0)
+    w = par[e, RADIUS] * rate - v
+    m, _ = _law(par, e, w)
+    N = _pressed(par, e, m, time_value(fun, par[e, FUNCTION], time, 0.0), pressing)[0]
+    return m * N, N, w, v
+
+
+@inner
+def friction_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, rate0, rate1, f):
+    r = par[e, RADIUS]
+    if ctl[RULE] == ONE_STATE:  # the force of the end; work by the trapezoidal rule
+        before, _, _, v0 = _sampled(par, e, fun, T0, rate0, _pressed_at(par, dof, Q, e, tail, 0))
+        force, N, w, v1 = _sampled(par, e, fun, T1, rate1, _pressed_at(par, dof, Q, e, tail, 1))
+        work = 0.5 * (before + force) * r * ds
+        moved = -0.5 * (before * v0 + force * v1) * ctl[H]
+    else:
+        force, N, w, v1 = _sampled(par, e, fun, TM, rate1, _pressing(ctl, par, dof, U, e, tail))
+        work = force * r * ds
+        moved = -force * v1 * ctl[H]
+    if job == LEDGER:
+        _book(ctl, f, work, moved)
+    elif job == OUTPUT:
+        f[0] = r * force
+        f[1] = N
+        f[2] = w
+        f[3] = s1
 
 
 # --- two displacements -----------------------------------------------------------------------------------------------
 @inner
-def _plane_law(par, e, c, x, y):
+def _plane_law(par, e, x, y):
     """m(w)/w of w = |(x, y)|, m, and (d(m/w)/dw)/w."""
     w = math.sqrt(x * x + y * y)
-    m, slope = _law(par, e, c, w)
-    if w < 1e-9 * par[e, c + _WS]:
-        return _law(par, e, c, 0.0)[1], m, 0.0
+    m, slope = _law(par, e, w)
+    if w < 1e-9 * par[e, WS]:
+        return _law(par, e, 0.0)[1], m, 0.0
     return m / w, m, (slope - m / w) / (w * w)
 
 
@@ -226,7 +207,6 @@ def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
     P, B, J = np.empty((3, 5, 3)), np.empty((3, 3, 6)), np.empty((3, 3, 6))
     rows, ends, turns = np.empty((2, 12)), np.empty((2, 12)), np.empty((2, 12, 12))
     vel, w, along = np.empty(12), np.empty(2), np.empty(12)
-    c, at = 18, 12
     one_state = ctl[RULE] == ONE_STATE
     clear(fe, e1 - e0)
     if job == TANGENT:
@@ -237,14 +217,14 @@ def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
             end_velocities(V, D, dof, rot, 1, e, vel)
         for k in range(2):
             row = rows[k]
-            offset_rows(job, Q, D, U, dof, rot, e, par, 9 * k, P, B, J, row, ends[k], turns[k])
+            offset_rows(job, Q, D, U, dof, rot, e, par, _U if k == 0 else _V, P, B, J, row, ends[k], turns[k])
             w[k] = 0.0
             for i in range(12):
                 w[k] += row[i] * (vel[i] if one_state else U[dof[e, i]] / ctl[H])
-        w[0] -= time_value(fun, par[e, c + _SPEED], TM, 0.0)
-        g, _, bend = _plane_law(par, e, c, w[0], w[1])
-        pressing = _pressing(ctl, par, dof, U, e, c, at)
-        N = time_value(fun, par[e, c + _FUNCTION], TM, 0.0) + pressing
+        w[0] -= time_value(fun, par[e, SPEED], TM, 0.0)
+        g, _, bend = _plane_law(par, e, w[0], w[1])
+        pressing = _pressing(ctl, par, dof, U, e, _PLANE_SCALES)
+        N = time_value(fun, par[e, FUNCTION], TM, 0.0) + pressing
         for i in range(12):
             f[i] = ctl[SF] * N * g * (w[0] * rows[0, i] + w[1] * rows[1, i])
         if job != TANGENT:
@@ -265,7 +245,7 @@ def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
                     total += ctl[SK] * N * g * w[k] * turns[k, i, j]
                 K[i, j] = total
             along[i] = g * (w[0] * rows[0, i] + w[1] * rows[1, i])
-        _columns(ctl, par, dof, U, e, c, at, pressing, 1.0, along, K)
+        _multiplier_columns(ctl, par, dof, U, e, _PLANE_SCALES, pressing, 1.0, along, K)
 
 
 @kernel
@@ -276,13 +256,12 @@ def _plane_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
     row, row1, G = np.empty(12), np.empty(12), np.empty((12, 12))
     X, ds, s1 = np.empty((4, 3)), np.empty(2), np.empty(2)
     w = np.empty((2, 2))  # at both ends, or twice that of the step
-    c, at = 18, 12
     for e in range(e0, e1):
         f = fe[e - e0]
-        law, belt = par[e, c + _FUNCTION], par[e, c + _SPEED]
+        law, belt = par[e, FUNCTION], par[e, SPEED]
         one_state = ctl[RULE] == ONE_STATE
         for k in range(2):
-            s0, s1[k] = offset_rows(0, Q, D, U, dof, rot, e, par, 9 * k, P, B, J, row, row1, G)
+            s0, s1[k] = offset_rows(FORCE, Q, D, U, dof, rot, e, par, _U if k == 0 else _V, P, B, J, row, row1, G)
             ds[k] = s1[k] - s0
             if one_state:
                 for state in range(2):
@@ -297,9 +276,12 @@ def _plane_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
             time = TM if not one_state else (T0 if state == 0 else T1)
             v = time_value(fun, belt, time, 0.0)
             w[state, 0] -= v
-            pressing = _pressed_at(par, dof, Q, e, c, at, state) if one_state else _pressing(ctl, par, dof, U, e, c, at)
+            if one_state:
+                pressing = _pressed_at(par, dof, Q, e, _PLANE_SCALES, state)
+            else:
+                pressing = _pressing(ctl, par, dof, U, e, _PLANE_SCALES)
             N = time_value(fun, law, time, 0.0) + pressing
-            g, m, _ = _plane_law(par, e, c, w[state, 0], w[state, 1])
+            g, m, _ = _plane_law(par, e, w[state, 0], w[state, 1])
             work += 0.5 * N * g * (w[state, 0] * ds[0] + w[state, 1] * ds[1])
             moved -= 0.5 * N * g * w[state, 0] * v * ctl[H]
         if job == LEDGER:
@@ -311,28 +293,6 @@ def _plane_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
             f[3], f[4] = s1[0], s1[1]
 
 
-_SCALES = tuple(f"scale {k + 1}" for k in range(_READS))
-
-
-def _type(kind, dimension):
-    name, force, place = {
-        OFFSET: ("offset", "force [N]", "displacement [m]"),
-        ANGLE: ("angle", "moment [N m]", "angle [rad]"),
-    }[kind]
-    return ElementType(
-        name=f"friction_{name}{dimension}",
-        dimension=dimension,
-        ends=2,
-        rotational=True,
-        par=(*coordinate_columns(kind, dimension), *_PAR, *_SCALES),
-        hist=1,
-        outputs=(force, "normal force [N]", "sliding speed [m/s]", place),
-        force=_force,
-        report=_report,
-        reads=_READS,
-    )
-
-
 def _plane_type():
     points = tuple(f"a{c}_{end} [m]" for end in "ab" for c in "xyz")
     # both directions are followed by the points, as `offset_rows` reads them
@@ -342,7 +302,7 @@ def _plane_type():
         dimension=3,
         ends=2,
         rotational=True,
-        par=(*(f"u{c}" for c in "xyz"), *points, *(f"v{c}" for c in "xyz"), *second, *_PAR, *_SCALES),
+        par=(*_PAR, *(f"u{c}" for c in "xyz"), *points, *(f"v{c}" for c in "xyz"), *second, *_SCALES),
         outputs=("force [N]", "normal force [N]", "sliding speed [m/s]", "displacement 1 [m]", "displacement 2 [m]"),
         force=_plane_force,
         report=_plane_report,
@@ -350,4 +310,20 @@ def _plane_type():
     )
 
 
-TYPES = {t.name: t for t in (*(_type(kind, d) for kind in (OFFSET, ANGLE) for d in (2, 3)), _plane_type())}
+_LAW = Law(
+    par=lambda s: _PAR,
+    outputs=lambda s: (
+        f"{s.force} [{s.force_unit}]", "normal force [N]", "sliding speed [m/s]", f"{s.name} [{s.unit}]"
+    ),
+    force=friction_force,
+    report=friction_report,
+    columns=friction_columns,
+    appended=_SCALES,
+    reads=_READS,
+)  # fmt: skip
+
+TYPES = {
+    f"friction_{name}{d}": coordinate_force(f"friction_{name}{d}", d, coordinate(kind, d), _LAW)
+    for name, kind in (("offset", OFFSET), ("angle", ANGLE))
+    for d in (2, 3)
+} | {"friction_plane3": _plane_type()}

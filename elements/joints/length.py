@@ -44,6 +44,12 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
+# columns of par: SCALE of all; FUNCTION, LENGTH and POINTS, both offsets, of `distance`; PAIRS, the vectors u_a, v_b,
+# then v_a, u_b, of `constant_velocity3`
+SCALE = 0
+FUNCTION, LENGTH, POINTS = 1, 2, 3
+PAIRS = (1, 7)
+
 
 # --- distance of two points ------------------------------------------------------------------------------------------
 @kernel
@@ -57,12 +63,12 @@ def _distance(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        length = par[e, 2]
-        scale = par[e, 0] / length
+        length = par[e, LENGTH]
+        scale = par[e, SCALE] / length
         multiplier = scale * U[dof[e, 2 * nd]]
         for k in range(2):
-            point(Q, D, U, dof, rot, e, k, par, 3 + dim * k, P[k], B[k], J[k])
-        wanted = length + time_value(fun, par[e, 1], T1, 0.0)
+            point(Q, D, U, dof, rot, e, k, par, POINTS + dim * k, P[k], B[k], J[k])
+        wanted = length + time_value(fun, par[e, FUNCTION], T1, 0.0)
         g = -0.5 * wanted * wanted
         for i in range(dim):
             end[i] = P[1, P1, i] - P[0, P1, i]
@@ -97,16 +103,16 @@ def _report_distance(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
     for e in range(e0, e1):
         f = fe[e - e0]
         index = dof[e, 2 * nd]
-        length = par[e, 2]
+        length = par[e, LENGTH]
         if job == LEDGER:
-            f0, f1 = time_value(fun, par[e, 1], T0, 0.0), time_value(fun, par[e, 1], T1, 0.0)
+            f0, f1 = time_value(fun, par[e, FUNCTION], T0, 0.0), time_value(fun, par[e, FUNCTION], T1, 0.0)
             moved = (f1 - f0) * (1.0 + 0.5 * (f0 + f1) / length)
-            f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, 0], index) * moved
+            f[DRIVER_WORK] = -step_multiplier(ctl, Q, U, par[e, SCALE], index) * moved
             continue
         start = mean = end = 0.0
-        density = par[e, 0] / ctl[SF] * U[index] / length
+        density = par[e, SCALE] / ctl[SF] * U[index] / length
         for k in range(2):
-            point(Q, D, U, dof, rot, e, k, par, 3 + dim * k, P[k], B[k], J[k])
+            point(Q, D, U, dof, rot, e, k, par, POINTS + dim * k, P[k], B[k], J[k])
         for i in range(dim):
             d0, d1 = P[1, P0, i] - P[0, P0, i], P[1, P1, i] - P[0, P1, i]
             if ctl[RULE] == ONE_STATE:
@@ -128,22 +134,22 @@ def _constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, 
     row, row1, r, r1 = np.empty(12), np.empty(12), np.empty(12), np.empty(12)
     G, g = np.empty((12, 12)), np.empty((12, 12))
     for e in range(e0, e1):
-        error = direction_rows(job, D, U, dof, rot, e, par, 1, W, T, row, row1, G)
-        error -= direction_rows(job, D, U, dof, rot, e, par, 7, W, T, r, r1, g)
+        error = direction_rows(job, D, U, dof, rot, e, par, PAIRS[0], W, T, row, row1, G)
+        error -= direction_rows(job, D, U, dof, rot, e, par, PAIRS[1], W, T, r, r1, g)
         for i in range(12):
             row[i] -= r[i]
             if job == TANGENT:
                 row1[i] -= r1[i]
                 for j in range(12):
                     G[i, j] -= g[i, j]
-        constraint_rows(job, ctl, par[e, 0], U[dof[e, 12]], error, row, row1, G, fe, ke, e - e0)
+        constraint_rows(job, ctl, par[e, SCALE], U[dof[e, 12]], error, row, row1, G, fe, ke, e - e0)
 
 
 @inner
 def _shaft(D, rot, par, e, state, T, N, n):
     """n (3,) = the shaft of end b seen from the triad (u, v, shaft) of end a at a state; T (3, 3), N (3, 3) work."""
     for k in range(2):
-        u, v = (1, 7) if k == 0 else (10, 4)
+        u, v = PAIRS if k == 0 else (PAIRS[1] + 3, PAIRS[0] + 3)
         rotate(D, state, rot[e, k], par[e, u], par[e, u + 1], par[e, u + 2], N[0])
         rotate(D, state, rot[e, k], par[e, v], par[e, v + 1], par[e, v + 2], N[1])
         cross(N[0], N[1], N[2])
@@ -175,7 +181,7 @@ def _report_constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, 
     A, B, C, M = np.empty((2, 3)), np.empty((2, 3)), np.empty(3), np.empty((2, 3))
     for e in range(e0, e1):
         for pair in range(2):
-            at = 1 + 6 * pair
+            at = PAIRS[pair]
             for state in range(2):
                 rotate(D, state, rot[e, 0], par[e, at], par[e, at + 1], par[e, at + 2], A[state])
                 rotate(D, state, rot[e, 1], par[e, at + 3], par[e, at + 4], par[e, at + 5], B[state])
@@ -185,7 +191,7 @@ def _report_constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, 
                     M[0, i], M[1, i] = 0.5 * (A[0, i] + A[1, i]), 0.5 * (B[0, i] + B[1, i])
             cross(M[1], M[0], C)
             for i in range(3):
-                part = par[e, 0] / ctl[SF] * U[dof[e, 12]] * C[i]
+                part = par[e, SCALE] / ctl[SF] * U[dof[e, 12]] * C[i]
                 fe[e - e0, i] += part if pair == 0 else -part
 
 

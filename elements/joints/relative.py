@@ -49,12 +49,18 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
+# columns of par: SCALE of all; COSINE and VECTORS (a, then b) of `direction3`; FUNCTION, START_VALUE and COORDINATE,
+# the vectors of the coordinate, of `offset` and `hinge3`
+SCALE = 0
+COSINE, VECTORS = 1, 2
+FUNCTION, START_VALUE, COORDINATE = 1, 2, 3
+
 
 @inner
 def _driver_work(ctl, par, fun, Q, U, e, index):
-    """Work of the driver of element e over the step; its function is par[e, 1]."""
-    movement = time_value(fun, par[e, 1], T1, 0.0) - time_value(fun, par[e, 1], T0, 0.0)
-    return -step_multiplier(ctl, Q, U, par[e, 0], index) * movement
+    """Work of the driver of element e over the step; its function is par[e, FUNCTION]."""
+    movement = time_value(fun, par[e, FUNCTION], T1, 0.0) - time_value(fun, par[e, FUNCTION], T0, 0.0)
+    return -step_multiplier(ctl, Q, U, par[e, SCALE], index) * movement
 
 
 # --- two directions --------------------------------------------------------------------------------------------------
@@ -64,9 +70,9 @@ def _direction(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, k
     row, row1 = np.empty(12), np.empty(12)
     G = np.empty((12, 12))
     for e in range(e0, e1):
-        s1 = direction_rows(job, D, U, dof, rot, e, par, 2, W, T, row, row1, G)
+        s1 = direction_rows(job, D, U, dof, rot, e, par, VECTORS, W, T, row, row1, G)
         multiplier = U[dof[e, 12]]
-        constraint_rows(job, ctl, par[e, 0], multiplier, s1 - par[e, 1], row, row1, G, fe, ke, e - e0)
+        constraint_rows(job, ctl, par[e, SCALE], multiplier, s1 - par[e, COSINE], row, row1, G, fe, ke, e - e0)
 
 
 @kernel
@@ -76,15 +82,16 @@ def _report_direction(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U
     A, B, C, M = np.empty((2, 3)), np.empty((2, 3)), np.empty(3), np.empty((2, 3))
     for e in range(e0, e1):
         for state in range(2):
-            rotate(D, state, rot[e, 0], par[e, 2], par[e, 3], par[e, 4], A[state])
-            rotate(D, state, rot[e, 1], par[e, 5], par[e, 6], par[e, 7], B[state])
+            a, b = VECTORS, VECTORS + 3
+            rotate(D, state, rot[e, 0], par[e, a], par[e, a + 1], par[e, a + 2], A[state])
+            rotate(D, state, rot[e, 1], par[e, b], par[e, b + 1], par[e, b + 2], B[state])
         for i in range(3):
             M[0, i], M[1, i] = A[1, i], B[1, i]
             if ctl[RULE] != ONE_STATE:
                 M[0, i], M[1, i] = 0.5 * (A[0, i] + A[1, i]), 0.5 * (B[0, i] + B[1, i])
         cross(M[1], M[0], C)
         for i in range(3):
-            fe[e - e0, i] = par[e, 0] / ctl[SF] * U[dof[e, 12]] * C[i]
+            fe[e - e0, i] = par[e, SCALE] / ctl[SF] * U[dof[e, 12]] * C[i]
 
 
 # --- displacement along a direction of a -----------------------------------------------------------------------------
@@ -96,9 +103,9 @@ def _offset(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     row, row1 = np.empty(2 * n), np.empty(2 * n)
     G = np.empty((2 * n, 2 * n))
     for e in range(e0, e1):
-        _, s1 = offset_rows(job, Q, D, U, dof, rot, e, par, 3, P, B, J, row, row1, G)
-        error = s1 - par[e, 2] - time_value(fun, par[e, 1], T1, 0.0)
-        constraint_rows(job, ctl, par[e, 0], U[dof[e, 2 * n]], error, row, row1, G, fe, ke, e - e0)
+        _, s1 = offset_rows(job, Q, D, U, dof, rot, e, par, COORDINATE, P, B, J, row, row1, G)
+        error = s1 - par[e, START_VALUE] - time_value(fun, par[e, FUNCTION], T1, 0.0)
+        constraint_rows(job, ctl, par[e, SCALE], U[dof[e, 2 * n]], error, row, row1, G, fe, ke, e - e0)
 
 
 @kernel
@@ -117,8 +124,8 @@ def _report_offset(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, f
         if job == LEDGER:
             f[DRIVER_WORK] = _driver_work(ctl, par, fun, Q, U, e, index)
             continue
-        _, s1 = offset_rows(FORCE, Q, D, U, dof, rot, e, par, 3, P, B, J, row, row1, G)
-        multiplier = par[e, 0] / ctl[SF] * U[index]
+        _, s1 = offset_rows(FORCE, Q, D, U, dof, rot, e, par, COORDINATE, P, B, J, row, row1, G)
+        multiplier = par[e, SCALE] / ctl[SF] * U[index]
         direction, d = P[2, P0], P[2, P1]
         if ctl[RULE] == ONE_STATE:
             for i in range(dim):
@@ -148,10 +155,10 @@ def _hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     row, row1 = np.empty(12), np.empty(12)
     G = np.empty((12, 12))
     for e in range(e0, e1):
-        dphi, c1, s1 = angle_rows(job, D, U, dof, rot, e, par, 3, W, T, Z, row, row1, G)
+        dphi, c1, s1 = angle_rows(job, D, U, dof, rot, e, par, COORDINATE, W, T, Z, row, row1, G)
         phi = nearest_angle(c1, s1, hist[e, 0]) if ctl[RULE] == ONE_STATE else hist[e, 0] + dphi
-        error = phi - par[e, 2] - time_value(fun, par[e, 1], T1, 0.0)
-        constraint_rows(job, ctl, par[e, 0], U[dof[e, 12]], error, row, row1, G, fe, ke, e - e0)
+        error = phi - par[e, START_VALUE] - time_value(fun, par[e, FUNCTION], T1, 0.0)
+        constraint_rows(job, ctl, par[e, SCALE], U[dof[e, 12]], error, row, row1, G, fe, ke, e - e0)
 
 
 @kernel
@@ -165,7 +172,7 @@ def _report_hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
         if job == LEDGER:
             f[DRIVER_WORK] = _driver_work(ctl, par, fun, Q, U, e, dof[e, 12])
             continue
-        _, _, c1, s1 = angle_vectors(D, rot, par, e, 3, W)
+        _, _, c1, s1 = angle_vectors(D, rot, par, e, COORDINATE, W)
         if job == START:
             hist[e, 0] = nearest_angle(c1, s1, hist[e, 0])  # turns of an earlier analysis count on
             continue
@@ -173,13 +180,13 @@ def _report_hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
             phi = nearest_angle(c1, s1, hist[e, 0])
             angle_gradient(W, 1, c1, s1, moment)
         else:
-            dphi, c1, s1 = angle_rows(FORCE, D, U, dof, rot, e, par, 3, W, T, Z, row, row1, G)
+            dphi, c1, s1 = angle_rows(FORCE, D, U, dof, rot, e, par, COORDINATE, W, T, Z, row, row1, G)
             phi = hist[e, 0] + dphi
             moment[:] = row[9:12]
         if job == COMMIT:
             hist[e, 0] = nearest_angle(c1, s1, phi)  # not the sum: round-off must not add up
         elif job == OUTPUT:
-            multiplier = par[e, 0] / ctl[SF] * U[dof[e, 12]]
+            multiplier = par[e, SCALE] / ctl[SF] * U[dof[e, 12]]
             for i in range(3):
                 f[i] = multiplier * moment[i]
             f[3] = -multiplier
@@ -239,6 +246,7 @@ TYPES = {
             rotational=True,
             par=("scale", "function", "angle [rad]", *(f"{v}{c}" for v in "uvb" for c in "xyz")),
             hist=1,
+            turns=True,
             multipliers=1,
             scale=0,
             angular=True,

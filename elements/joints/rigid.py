@@ -40,13 +40,15 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
+MASS, JXX, JYY, JZZ, JXY, JYZ, JZX = range(7)  # columns of par
+
 
 @inner
 def _inertia(par, e, W, out):
     """out = J W in body axes."""
-    out[0] = par[e, 1] * W[0] + par[e, 4] * W[1] + par[e, 6] * W[2]
-    out[1] = par[e, 4] * W[0] + par[e, 2] * W[1] + par[e, 5] * W[2]
-    out[2] = par[e, 6] * W[0] + par[e, 5] * W[1] + par[e, 3] * W[2]
+    out[0] = par[e, JXX] * W[0] + par[e, JXY] * W[1] + par[e, JZX] * W[2]
+    out[1] = par[e, JXY] * W[0] + par[e, JYY] * W[1] + par[e, JYZ] * W[2]
+    out[2] = par[e, JZX] * W[0] + par[e, JYZ] * W[1] + par[e, JZZ] * W[2]
 
 
 @inner
@@ -69,7 +71,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        mass = par[e, 0]
+        mass = par[e, MASS]
         n = rot[e, 0]
         for i in range(3):
             f[i] = -sf * mass * ctl[GX + i]
@@ -149,7 +151,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     W, X, L = np.empty(3), np.empty(3), np.empty(3)
     for e in range(e0, e1):
         f = fe[e - e0]
-        mass = par[e, 0]
+        mass = par[e, MASS]
         x, y, z = Q[1, dof[e, 0]], Q[1, dof[e, 1]], Q[1, dof[e, 2]]
         for i in range(3):
             W[i] = V[1, dof[e, 3 + i]]

@@ -26,6 +26,8 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
+SCALE, COORDINATE = 0, 1  # columns of par; the vectors of the coordinate are followed by its value
+
 
 @kernel
 def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
@@ -34,9 +36,11 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
     row, row1, G = np.empty(2 * n), np.empty(2 * n), np.empty((2 * n, 2 * n))
     for e in range(e0, e1):
-        _, s1 = offset_rows(job, Q, D, U, dof, rot, e, par, 1, P, B, J, row, row1, G)
+        _, s1 = offset_rows(job, Q, D, U, dof, rot, e, par, COORDINATE, P, B, J, row, row1, G)
         multiplier = U[dof[e, 2 * n]]
-        constraint_rows(job, ctl, par[e, 0], multiplier, s1 - par[e, 1 + 3 * dim], row, row1, G, fe, ke, e - e0)
+        constraint_rows(
+            job, ctl, par[e, SCALE], multiplier, s1 - par[e, COORDINATE + 3 * dim], row, row1, G, fe, ke, e - e0
+        )
 
 
 @kernel
@@ -49,8 +53,8 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     row, row1, G = np.empty(2 * n), np.empty(2 * n), np.empty((2 * n, 2 * n))
     p, d, moment = np.empty(3), np.empty(3), np.empty(3)
     for e in range(e0, e1):
-        offset_rows(0, Q, D, U, dof, rot, e, par, 1, P, B, J, row, row1, G)
-        factor = -par[e, 0] / ctl[SF] * U[dof[e, 2 * n]]
+        offset_rows(0, Q, D, U, dof, rot, e, par, COORDINATE, P, B, J, row, row1, G)
+        factor = -par[e, SCALE] / ctl[SF] * U[dof[e, 2 * n]]
         p[2] = d[2] = 0.0
         for i in range(dim):  # the moment p x d works on the reference
             if ctl[RULE] == ONE_STATE:

@@ -53,6 +53,11 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
+# columns of par: FUNCTION of all; LOAD, force or moment, and after a force the offset of its point; BODY_MOMENT of
+# `moment3`; AXIS and its ends, LINE2, of `line_load2`; LINE3, both ends, of `line_load3`
+FUNCTION, LOAD, BODY_MOMENT = 0, 1, 4
+AXIS, LINE2, LINE3 = 1, 3, 1
+
 
 @inner
 def _mean_factor(ctl, fun, index):
@@ -72,9 +77,9 @@ def _force_at_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, 
     if job == TANGENT:
         clear(ke, e1 - e0)
     for e in range(e0, e1):
-        point(Q, D, U, dof, rot, e, 0, par, 1 + dim, P, B, J)
-        factor = time_value(fun, par[e, 0], TM, 1.0)
-        force = par[e, 1 : 1 + dim]
+        point(Q, D, U, dof, rot, e, 0, par, LOAD + dim, P, B, J)
+        factor = time_value(fun, par[e, FUNCTION], TM, 1.0)
+        force = par[e, LOAD : LOAD + dim]
         add_force(fe[e - e0], -ctl[SF] * factor, force, B, 0)
         if job == TANGENT:
             add_arm_tangent(ke[e - e0], -ctl[SK] * factor, force, J, 0)
@@ -90,11 +95,11 @@ def _report_at_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
     J = np.empty((dim, 3 * (dim - 1)))
     for e in range(e0, e1):
         f = fe[e - e0]
-        point(Q, D, U, dof, rot, e, 0, par, 1 + dim, P, B, J)
-        factor = _mean_factor(ctl, fun, par[e, 0])
+        point(Q, D, U, dof, rot, e, 0, par, LOAD + dim, P, B, J)
+        factor = _mean_factor(ctl, fun, par[e, FUNCTION])
         for i in range(dim):
             movement = P[P1, i] - P[P0, i] if ctl[RULE] == ONE_STATE else P[DP, i]
-            f[LOAD_WORK] += factor * par[e, 1 + i] * movement
+            f[LOAD_WORK] += factor * par[e, LOAD + i] * movement
 
 
 @kernel
@@ -103,7 +108,7 @@ def _moment2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
     if job == TANGENT:
         clear(ke, e1 - e0)
     for e in range(e0, e1):
-        moment = time_value(fun, par[e, 0], TM, 1.0) * par[e, 1]
+        moment = time_value(fun, par[e, FUNCTION], TM, 1.0) * par[e, LOAD]
         _, kappa, slope, _ = relative_angle(U[dof[e, 2]], 0.0)
         fe[e - e0, 2] = -ctl[SF] * moment * kappa
         if job == TANGENT:
@@ -117,7 +122,7 @@ def _report_moment2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, 
     for e in range(e0, e1):
         n = dof[e, 2]
         angle = Q[1, n] - Q[0, n] if ctl[RULE] == ONE_STATE else relative_angle(U[n], 0.0)[0]
-        fe[e - e0, LOAD_WORK] = _mean_factor(ctl, fun, par[e, 0]) * par[e, 1] * angle
+        fe[e - e0, LOAD_WORK] = _mean_factor(ctl, fun, par[e, FUNCTION]) * par[e, LOAD] * angle
 
 
 @inner
@@ -140,13 +145,13 @@ def _moment3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
     if job == TANGENT:
         clear(ke, e1 - e0)
     for e in range(e0, e1):
-        factor = time_value(fun, par[e, 0], TM, 1.0)
-        _mean_turned(D, rot[e, 0], par, e, 4, m)
+        factor = time_value(fun, par[e, FUNCTION], TM, 1.0)
+        _mean_turned(D, rot[e, 0], par, e, BODY_MOMENT, m)
         for i in range(3):
-            fe[e - e0, 3 + i] = -ctl[SF] * factor * (par[e, 1 + i] + m[i])
+            fe[e - e0, 3 + i] = -ctl[SF] * factor * (par[e, LOAD + i] + m[i])
         if job != TANGENT:
             continue
-        rotate(D, 1, rot[e, 0], par[e, 4], par[e, 5], par[e, 6], b)
+        rotate(D, 1, rot[e, 0], par[e, BODY_MOMENT], par[e, BODY_MOMENT + 1], par[e, BODY_MOMENT + 2], b)
         cayley_tangent(U[dof[e, 3]], U[dof[e, 4]], U[dof[e, 5]], T)
         for j in range(3):
             s[0], s[1], s[2] = T[0, j], T[1, j], T[2, j]
@@ -166,10 +171,10 @@ def _report_moment3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, 
         else:
             for i in range(3):
                 theta[i] = U[dof[e, 3 + i]]
-        factor = _mean_factor(ctl, fun, par[e, 0])
-        _mean_turned(D, rot[e, 0], par, e, 4, m)
+        factor = _mean_factor(ctl, fun, par[e, FUNCTION])
+        _mean_turned(D, rot[e, 0], par, e, BODY_MOMENT, m)
         for i in range(3):
-            fe[e - e0, LOAD_WORK] += factor * (par[e, 1 + i] + m[i]) * theta[i]
+            fe[e - e0, LOAD_WORK] += factor * (par[e, LOAD + i] + m[i]) * theta[i]
 
 
 # --- follower forces -------------------------------------------------------------------------------------------------
@@ -177,12 +182,12 @@ def _report_moment3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, 
 def _follower_vectors(D, row, par, e, dim, mean, end):
     """The force's direction, turned with the end: mean over the step, and at its end."""
     if dim == 3:
-        _mean_turned(D, row, par, e, 1, mean)
-        rotate(D, 1, row, par[e, 1], par[e, 2], par[e, 3], end)
+        _mean_turned(D, row, par, e, LOAD, mean)
+        rotate(D, 1, row, par[e, LOAD], par[e, LOAD + 1], par[e, LOAD + 2], end)
         return
     for state in range(2):
         c, s = D[state, row, 0], D[state, row, 1]
-        x, y = c * par[e, 1] - s * par[e, 2], s * par[e, 1] + c * par[e, 2]
+        x, y = c * par[e, LOAD] - s * par[e, LOAD + 1], s * par[e, LOAD] + c * par[e, LOAD + 1]
         if state == 0:
             mean[0], mean[1] = x, y
         else:
@@ -204,8 +209,8 @@ def _follower(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        point(Q, D, U, dof, rot, e, 0, par, 1 + dim, P, B, J)
-        factor = time_value(fun, par[e, 0], TM, 1.0)
+        point(Q, D, U, dof, rot, e, 0, par, LOAD + dim, P, B, J)
+        factor = time_value(fun, par[e, FUNCTION], TM, 1.0)
         _follower_vectors(D, rot[e, 0], par, e, dim, force, end)
         add_force(f, -ctl[SF] * factor, force, B, 0)
         if job != TANGENT:
@@ -246,8 +251,8 @@ def _report_follower(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
     force, end = np.empty(dim), np.empty(dim)
     for e in range(e0, e1):
         f = fe[e - e0]
-        point(Q, D, U, dof, rot, e, 0, par, 1 + dim, P, B, J)
-        factor = _mean_factor(ctl, fun, par[e, 0])
+        point(Q, D, U, dof, rot, e, 0, par, LOAD + dim, P, B, J)
+        factor = _mean_factor(ctl, fun, par[e, FUNCTION])
         _follower_vectors(D, rot[e, 0], par, e, dim, force, end)
         for i in range(dim):
             movement = P[P1, i] - P[P0, i] if ctl[RULE] == ONE_STATE else P[DP, i]
@@ -259,10 +264,10 @@ def _report_follower(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
 def _line2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     for e in range(e0, e1):
         f = fe[e - e0]
-        factor = -ctl[SF] * time_value(fun, par[e, 0], TM, 1.0)
-        ex, ey = par[e, 1], par[e, 2]
+        factor = -ctl[SF] * time_value(fun, par[e, FUNCTION], TM, 1.0)
+        ex, ey = par[e, AXIS], par[e, AXIS + 1]
         for a in range(2):
-            n, o, v = rot[e, a], 3 + 4 * a, U[dof[e, 3 * a + 2]]
+            n, o, v = rot[e, a], LINE2 + 4 * a, U[dof[e, 3 * a + 2]]
             c0, s0, c1, s1 = D[0, n, 0], D[0, n, 1], D[1, n, 0], D[1, n, 1]
             x1, y1 = c1 * ex - s1 * ey, s1 * ex + c1 * ey
             xm, ym = 0.5 * (x1 + c0 * ex - s0 * ey), 0.5 * (y1 + s0 * ex + c0 * ey)
@@ -273,7 +278,7 @@ def _line2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 for i in range(3):
                     for j in range(6):
                         ke[e - e0, 3 * a + i, j] = 0.0
-                k = -ctl[SK] * time_value(fun, par[e, 0], TM, 1.0) * 0.5 / (1.0 + 0.25 * v * v)
+                k = -ctl[SK] * time_value(fun, par[e, FUNCTION], TM, 1.0) * 0.5 / (1.0 + 0.25 * v * v)
                 ke[e - e0, 3 * a + 2, 3 * a + 2] = -k * (x1 * gx + y1 * gy)
 
 
@@ -282,16 +287,16 @@ def _report_line2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
     if job != LEDGER:
         return
     for e in range(e0, e1):
-        ex, ey = par[e, 1], par[e, 2]
+        ex, ey = par[e, AXIS], par[e, AXIS + 1]
         work = 0.0
         for a in range(2):
-            n, o = rot[e, a], 3 + 4 * a
+            n, o = rot[e, a], LINE2 + 4 * a
             for i in range(2):
                 k = dof[e, 3 * a + i]
                 work += par[e, o + i] * (Q[1, k] - Q[0, k] if ctl[RULE] == ONE_STATE else U[k])
             dc, ds = D[1, n, 0] - D[0, n, 0], D[1, n, 1] - D[0, n, 1]
             work += par[e, o + 2] * (dc * ex - ds * ey) + par[e, o + 3] * (ds * ex + dc * ey)
-        fe[e - e0, LOAD_WORK] = _mean_factor(ctl, fun, par[e, 0]) * work
+        fe[e - e0, LOAD_WORK] = _mean_factor(ctl, fun, par[e, FUNCTION]) * work
 
 
 @kernel
@@ -303,9 +308,9 @@ def _line3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        value = time_value(fun, par[e, 0], TM, 1.0)
+        value = time_value(fun, par[e, FUNCTION], TM, 1.0)
         for a in range(2):
-            n, o, r = rot[e, a], 1 + 12 * a, 6 * a + 3
+            n, o, r = rot[e, a], LINE3 + 12 * a, 6 * a + 3
             for i in range(3):
                 f[6 * a + i] = -ctl[SF] * value * par[e, o + i]
             if job == TANGENT:
@@ -334,13 +339,13 @@ def _report_line3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
     for e in range(e0, e1):
         work = 0.0
         for a in range(2):
-            n, o = rot[e, a], 1 + 12 * a
+            n, o = rot[e, a], LINE3 + 12 * a
             for i in range(3):
                 k = dof[e, 6 * a + i]
                 work += par[e, o + i] * (Q[1, k] - Q[0, k] if ctl[RULE] == ONE_STATE else U[k])
                 for b in range(3):
                     work += par[e, o + 3 + 3 * b + i] * (D[1, n, 3 * i + b] - D[0, n, 3 * i + b])
-        fe[e - e0, LOAD_WORK] = _mean_factor(ctl, fun, par[e, 0]) * work
+        fe[e - e0, LOAD_WORK] = _mean_factor(ctl, fun, par[e, FUNCTION]) * work
 
 
 def _type(name, dimension, par, force, report, ends=1):

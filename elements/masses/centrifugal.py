@@ -22,6 +22,12 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
+# columns of par: FUNCTION of both; in the plane the point CENTRE2 and the direction DIRECTION2 of the element; in space
+# the axis AXIS3 and its point CENTRE3; MASS2 and MASS3, the upper triangles of the mass matrices
+FUNCTION = 0
+CENTRE2, DIRECTION2, MASS2 = 1, 3, 5
+AXIS3, CENTRE3, MASS3 = 1, 4, 7
+
 
 @inner
 def _matrix(par, e, first, n, M):
@@ -36,11 +42,11 @@ def _matrix(par, e, first, n, M):
 @inner
 def _coordinates2(par, e, dof, rot, Q, D, state, y):
     """y (4, 2): positions from the axis and directors of both ends."""
-    ex, ey = par[e, 3], par[e, 4]
+    ex, ey = par[e, DIRECTION2], par[e, DIRECTION2 + 1]
     for a in range(2):
         n = rot[e, a]
         for i in range(2):
-            y[2 * a, i] = Q[state, dof[e, 3 * a + i]] - par[e, 1 + i]
+            y[2 * a, i] = Q[state, dof[e, 3 * a + i]] - par[e, CENTRE2 + i]
         y[2 * a + 1, 0] = D[state, n, 0] * ex - D[state, n, 1] * ey
         y[2 * a + 1, 1] = D[state, n, 1] * ex + D[state, n, 0] * ey
 
@@ -51,10 +57,10 @@ def _force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     y0, y1, z = np.empty((4, 2)), np.empty((4, 2)), np.empty((4, 2))
     for e in range(e0, e1):
         f = fe[e - e0]
-        _matrix(par, e, 5, 4, M)
+        _matrix(par, e, MASS2, 4, M)
         _coordinates2(par, e, dof, rot, Q, D, 0, y0)
         _coordinates2(par, e, dof, rot, Q, D, 1, y1)
-        w2 = time_value(fun, par[e, 0], TM, 1.0)
+        w2 = time_value(fun, par[e, FUNCTION], TM, 1.0)
         for i in range(4):
             for c in range(2):
                 z[i, c] = 0.0
@@ -94,9 +100,9 @@ def _report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
         return
     M, y = np.empty((4, 4)), np.empty((4, 2))
     for e in range(e0, e1):
-        _matrix(par, e, 5, 4, M)
+        _matrix(par, e, MASS2, 4, M)
         _coordinates2(par, e, dof, rot, Q, D, 1, y)
-        w2 = time_value(fun, par[e, 0], T1, 1.0)
+        w2 = time_value(fun, par[e, FUNCTION], T1, 1.0)
         for i in range(4):
             for j in range(4):
                 fe[e - e0, POTENTIAL] -= 0.5 * w2 * M[i, j] * (y[i, 0] * y[j, 0] + y[i, 1] * y[j, 1])
@@ -106,9 +112,9 @@ def _report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
 @inner
 def _across(par, e, v):
     """v becomes P v, its part across the axis."""
-    s = par[e, 1] * v[0] + par[e, 2] * v[1] + par[e, 3] * v[2]
+    s = par[e, AXIS3] * v[0] + par[e, AXIS3 + 1] * v[1] + par[e, AXIS3 + 2] * v[2]
     for i in range(3):
-        v[i] -= s * par[e, 1 + i]
+        v[i] -= s * par[e, AXIS3 + i]
 
 
 @inner
@@ -117,7 +123,7 @@ def _coordinates3(par, e, dof, rot, Q, D, state, y):
     for a in range(2):
         n = rot[e, a]
         for i in range(3):
-            y[4 * a, i] = Q[state, dof[e, 6 * a + i]] - par[e, 4 + i]
+            y[4 * a, i] = Q[state, dof[e, 6 * a + i]] - par[e, CENTRE3 + i]
             for b in range(3):
                 y[4 * a + 1 + b, i] = D[state, n, 3 * i + b]
 
@@ -134,10 +140,10 @@ def _force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        _matrix(par, e, 7, 8, M)
+        _matrix(par, e, MASS3, 8, M)
         _coordinates3(par, e, dof, rot, Q, D, 0, y0)
         _coordinates3(par, e, dof, rot, Q, D, 1, y1)
-        w2 = time_value(fun, par[e, 0], TM, 1.0)
+        w2 = time_value(fun, par[e, FUNCTION], TM, 1.0)
         for i in range(8):
             for c in range(3):
                 ym[i, c] = 0.5 * (y0[i, c] + y1[i, c])
@@ -197,11 +203,11 @@ def _report3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
         return
     M, y = np.empty((8, 8)), np.empty((8, 3))
     for e in range(e0, e1):
-        _matrix(par, e, 7, 8, M)
+        _matrix(par, e, MASS3, 8, M)
         _coordinates3(par, e, dof, rot, Q, D, 1, y)
         for i in range(8):
             _across(par, e, y[i])
-        w2 = time_value(fun, par[e, 0], T1, 1.0)
+        w2 = time_value(fun, par[e, FUNCTION], T1, 1.0)
         for i in range(8):
             for j in range(8):
                 dot = y[i, 0] * y[j, 0] + y[i, 1] * y[j, 1] + y[i, 2] * y[j, 2]

@@ -32,6 +32,10 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.registry import ElementType
 
+# columns of par: of `mass2`, with its rotary inertia, and of the others
+MASS, INERTIA2, DAMPING2 = range(3)
+DAMPING = 1
+
 
 @kernel
 def force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
@@ -39,10 +43,10 @@ def force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     one_state = ctl[RULE] == ONE_STATE
     for e in range(e0, e1):
         r = e - e0
-        alpha = par[e, 2]
+        alpha = par[e, DAMPING2]
         f = 1.0 + 0.5 * alpha * h
         for i in range(3):
-            m = par[e, 1] if i == 2 else par[e, 0]
+            m = par[e, INERTIA2] if i == 2 else par[e, MASS]
             k = dof[e, i]
             inertia = sf * (V[2, k] + alpha * V[1, k]) if one_state else f * U[k] - h * V[0, k]
             fe[r, i] = m * inertia - (0.0 if i == 2 else sf * m * ctl[GX + i])
@@ -58,15 +62,15 @@ def report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         return
     for e in range(e0, e1):
         r = e - e0
-        m, x, y = par[e, 0], Q[1, dof[e, 0]], Q[1, dof[e, 1]]
+        m, x, y = par[e, MASS], Q[1, dof[e, 0]], Q[1, dof[e, 1]]
         vx, vy, w = V[1, dof[e, 0]], V[1, dof[e, 1]], V[1, dof[e, 2]]
-        fe[r, KINETIC] = 0.5 * (m * (vx * vx + vy * vy) + par[e, 1] * w * w)
+        fe[r, KINETIC] = 0.5 * (m * (vx * vx + vy * vy) + par[e, INERTIA2] * w * w)
         fe[r, POTENTIAL] = -m * (ctl[GX] * x + ctl[GX + 1] * y)
         fe[r, PX], fe[r, PX + 1] = m * vx, m * vy
-        fe[r, LZ] = m * (x * vy - y * vx) + par[e, 1] * w
-        if par[e, 2] != 0.0 and ctl[H] > 0.0:
+        fe[r, LZ] = m * (x * vy - y * vx) + par[e, INERTIA2] * w
+        if par[e, DAMPING2] != 0.0 and ctl[H] > 0.0:
             ux, uy, turn = U[dof[e, 0]], U[dof[e, 1]], U[dof[e, 2]]
-            fe[r, DISSIPATED] = par[e, 2] * (m * (ux * ux + uy * uy) + par[e, 1] * turn * turn) / ctl[H]
+            fe[r, DISSIPATED] = par[e, DAMPING2] * (m * (ux * ux + uy * uy) + par[e, INERTIA2] * turn * turn) / ctl[H]
 
 
 @kernel
@@ -75,7 +79,7 @@ def force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     one_state = ctl[RULE] == ONE_STATE
     for e in range(e0, e1):
         r = e - e0
-        m, alpha = par[e, 0], par[e, 1]
+        m, alpha = par[e, MASS], par[e, DAMPING]
         f = 1.0 + 0.5 * alpha * h
         for i in range(3):
             k = dof[e, i]
@@ -94,7 +98,7 @@ def linear_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
     dim = dof.shape[1] // 2
     for e in range(e0, e1):
         r = e - e0
-        m6, alpha = par[e, 0] / 6.0, par[e, 1]
+        m6, alpha = par[e, MASS] / 6.0, par[e, DAMPING]
         f = 1.0 + 0.5 * alpha * h
         for i in range(dim):
             p, q = dof[e, i], dof[e, dim + i]
@@ -131,7 +135,7 @@ def linear_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
     dim = dof.shape[1] // ends
     for e in range(e0, e1):
         r = e - e0
-        m6 = par[e, 0] / 6.0
+        m6 = par[e, MASS] / 6.0
         for a in range(ends):
             # row a of the mass matrix: momentum m6 (v_a + v_p + v_q) at the position x_a
             xa = Q[1][dof[e, a * dim : (a + 1) * dim]]
@@ -141,12 +145,12 @@ def linear_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
                 fe[r, KINETIC] += 0.5 * m6 * va[i] * s[i]
                 fe[r, POTENTIAL] -= 3.0 * m6 * ctl[GX + i] * xa[i]
             add_momentum(fe, r, dim, m6, xa, s)
-        if par[e, 1] != 0.0 and ctl[H] > 0.0:
+        if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
             loss = 0.0
             for i in range(dim):
                 p, q = U[dof[e, i]], U[dof[e, dim + i]]
                 loss += p * p + p * q + q * q
-            fe[r, DISSIPATED] = 2.0 * par[e, 1] * m6 * loss / ctl[H]
+            fe[r, DISSIPATED] = 2.0 * par[e, DAMPING] * m6 * loss / ctl[H]
 
 
 @kernel
@@ -155,15 +159,15 @@ def report3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         return
     for e in range(e0, e1):
         r = e - e0
-        m = par[e, 0]
+        m = par[e, MASS]
         x, v = Q[1][dof[e]], V[1][dof[e]]
         for i in range(3):
             fe[r, KINETIC] += 0.5 * m * v[i] * v[i]
             fe[r, POTENTIAL] -= m * ctl[GX + i] * x[i]
         add_momentum(fe, r, 3, m, x, v)
-        if par[e, 1] != 0.0 and ctl[H] > 0.0:
+        if par[e, DAMPING] != 0.0 and ctl[H] > 0.0:
             u = U[dof[e]]
-            fe[r, DISSIPATED] = par[e, 1] * m * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) / ctl[H]
+            fe[r, DISSIPATED] = par[e, DAMPING] * m * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]) / ctl[H]
 
 
 def _linear(name, dimension):

@@ -49,6 +49,8 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
+MASS, ARM = 0, 1  # columns of par; the upper triangle of the matrix follows
+
 # rows of the array S (16, 3): vectors of one element
 _DX, _TH, _V0, _W0, _V1, _W1, _P0, _J0, _P1, _J1, _G, _C0, _C1, _X, _Y, _Z = range(16)
 
@@ -57,9 +59,9 @@ _DX, _TH, _V0, _W0, _V1, _W1, _P0, _J0, _P1, _J1, _G, _C0, _C1, _X, _Y, _Z = ran
 def _load(par, e, dim, M, S):
     """The matrix (6, 6), and the weight's arm in row _X; the plane lies in x and y, its matrix in 0, 1, 5."""
     for i in range(3):
-        S[_X, i] = par[e, 1 + i] if i < dim else 0.0
+        S[_X, i] = par[e, ARM + i] if i < dim else 0.0
     n = 3 * (dim - 1)
-    k = 1 + dim
+    k = ARM + dim
     for i in range(6):
         for j in range(6):
             M[i, j] = 0.0
@@ -159,18 +161,134 @@ def _write(f, sf, x, r, dim):
             f[3 + i] = sf * r[i]
 
 
+@inner
+def _state_rows(D, V, dof, e, M, R1, d, acc, S, a, b, vb, wb):
+    """Momentum rows a, b (3,) at a state; d: moment of the weight.  Fills acc, the acceleration in body axes, and S."""
+    dim = 2 if D.shape[2] == 2 else 3
+    # p' = R (pb' + W x pb), j' + v x p = R (hb' + W x hb + Vb x pb), Vb' = R^T a - W x Vb
+    _get(V[2], dof, e, dim, a, wb)
+    _turn_back(R1, a, acc)
+    cross(S[_W1], S[_V1], b)
+    for i in range(3):
+        vb[i] = acc[i] - b[i]
+    _multiply(M, S[_V1], S[_W1], S[_P1], S[_J1])
+    _multiply(M, vb, wb, a, b)
+    cross(S[_W1], S[_P1], S[_X])
+    cross(S[_W1], S[_J1], S[_Y])
+    cross(S[_V1], S[_P1], S[_Z])
+    for i in range(3):
+        a[i] += S[_X, i]
+        b[i] += S[_Y, i] + S[_Z, i]
+    _turn(R1, a, S[_X])
+    _turn(R1, b, S[_Y])
+    for i in range(3):
+        a[i] = S[_X, i] - S[_G, i]
+        b[i] = S[_Y, i] - d[i]
+
+
+@inner
+def _step_rows(h, M, R0, R1, d, S, a, b, c, acc):
+    """Momentum rows a, b (3,) of a step; d: moment of the weight."""
+    _multiply(M, S[_V0], S[_W0], a, b)
+    _turn(R0, a, S[_P0])
+    _turn(R0, b, S[_J0])
+    _multiply(M, S[_V1], S[_W1], a, b)
+    _turn(R1, a, S[_P1])
+    _turn(R1, b, S[_J1])
+    for i in range(3):
+        c[i] = 0.5 * (S[_P0, i] + S[_P1, i])
+    cross(S[_DX], c, acc)
+    for i in range(3):
+        a[i] = (S[_P1, i] - S[_P0, i]) / h - S[_G, i]
+        b[i] = (S[_J1, i] - S[_J0, i] + acc[i]) / h - d[i]
+
+
+@inner
+def _state_column(ctl, M, R1, acc, S, a, b, c, d, dv, dw, spin, vb, wb, dp, dj):
+    """Change dp, dj (3,) of the momentum rows at a state by a unit translation a and spin b."""
+    _turn_back(R1, b, spin)
+    _turn_back(R1, a, d)
+    cross(spin, S[_V1], dv)
+    for i in range(3):
+        dv[i] = ctl[WV] * d[i] - dv[i]
+        dw[i] = ctl[WV] * spin[i]
+    cross(spin, acc, dp)
+    for i in range(3):
+        d[i] = ctl[WA] * d[i] - dp[i]
+    cross(dw, S[_V1], dp)
+    cross(S[_W1], dv, dj)
+    for i in range(3):
+        d[i] -= dp[i] + dj[i]  # change of Vb'
+        c[i] = ctl[WA] * spin[i]
+    _multiply(M, d, c, vb, wb)
+    _multiply(M, dv, dw, dp, dj)
+    cross(dw, S[_P1], d)
+    cross(S[_W1], dp, c)
+    for i in range(3):
+        vb[i] += d[i] + c[i]
+    cross(dw, S[_J1], d)
+    cross(S[_W1], dj, c)
+    for i in range(3):
+        wb[i] += d[i] + c[i]
+    cross(dv, S[_P1], d)
+    cross(S[_V1], dp, c)
+    for i in range(3):
+        wb[i] += d[i] + c[i]
+    _turn(R1, vb, dp)
+    _turn(R1, wb, dj)
+    cross(b, S[_X], d)
+    cross(b, S[_Y], c)
+    for i in range(3):
+        dp[i] += d[i]
+        dj[i] += c[i]
+    cross(b, S[_C1], d)
+    cross(d, S[_G], c)
+    for i in range(3):
+        dj[i] -= c[i]
+
+
+@inner
+def _step_column(h, M, R0, R1, T, S, a, b, c, d, dv, dw, spin, vb, wb, dp, dj):
+    """Change dp, dj (3,) of the momentum rows of a step by a unit translation a and Cayley vector b."""
+    for i in range(3):
+        spin[i] = T[i, 0] * b[0] + T[i, 1] * b[1] + T[i, 2] * b[2]
+    cross(b, S[_DX], c)
+    cross(S[_TH], a, d)
+    for i in range(3):
+        c[i] = a[i] - 0.5 * (c[i] + d[i])
+    _turn_back(R0, c, dv)
+    _turn_back(R0, b, dw)
+    _multiply(M, dv, dw, vb, wb)
+    _turn(R1, vb, dp)
+    _turn(R1, wb, dj)
+    cross(spin, S[_P1], c)
+    cross(spin, S[_J1], d)
+    for i in range(3):
+        dp[i] = (2 / h * dp[i] + c[i]) / h
+        dj[i] = (2 / h * dj[i] + d[i]) / h
+        c[i] = 0.5 * (S[_P0, i] + S[_P1, i]) / h
+    cross(a, c, d)
+    cross(S[_DX], dp, c)
+    for i in range(3):
+        dj[i] += d[i] + 0.5 * c[i]
+    cross(spin, S[_C1], d)
+    cross(d, S[_G], c)
+    for i in range(3):
+        dj[i] -= 0.5 * c[i]
+
+
 @kernel
 def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
     h, sf = ctl[H], ctl[SF]
     one_state = ctl[RULE] == ONE_STATE
+    n = 3 * (dim - 1)
     M = np.empty((6, 6))
     R0, R1, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     S = np.empty((16, 3))
+    dv, dw, spin, vb, wb = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)  # work
     a, b, c, d = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    acc, dv, dw, dp, dj = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    spin, vb, wb = np.empty(3), np.empty(3), np.empty(3)
-    column = np.empty(6 if dim == 3 else 3)
+    acc, dp, dj, column = np.empty(3), np.empty(3), np.empty(3), np.empty(n)
     for e in range(e0, e1):
         _load(par, e, dim, M, S)
         for i in range(3):
@@ -179,48 +297,17 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         _turn(R0, acc, S[_C0])
         _turn(R1, acc, S[_C1])
         for i in range(3):
-            S[_G, i] = par[e, 0] * ctl[GX + i] if i < dim else 0.0
+            S[_G, i] = par[e, MASS] * ctl[GX + i] if i < dim else 0.0
             c[i] = 0.5 * (S[_C0, i] + S[_C1, i])
         cross(c, S[_G], d)  # moment of the weight
         if one_state:
-            # p' = R (pb' + W x pb), j' + v x p = R (hb' + W x hb + Vb x pb), Vb' = R^T a - W x Vb
-            _get(V[2], dof, e, dim, a, wb)
-            _turn_back(R1, a, acc)
-            cross(S[_W1], S[_V1], b)
-            for i in range(3):
-                vb[i] = acc[i] - b[i]
-            _multiply(M, S[_V1], S[_W1], S[_P1], S[_J1])
-            _multiply(M, vb, wb, a, b)
-            cross(S[_W1], S[_P1], S[_X])
-            cross(S[_W1], S[_J1], S[_Y])
-            cross(S[_V1], S[_P1], S[_Z])
-            for i in range(3):
-                a[i] += S[_X, i]
-                b[i] += S[_Y, i] + S[_Z, i]
-            _turn(R1, a, S[_X])
-            _turn(R1, b, S[_Y])
-            for i in range(3):
-                a[i] = S[_X, i] - S[_G, i]
-                b[i] = S[_Y, i] - d[i]
-            _write(fe[e - e0], sf, a, b, dim)
+            _state_rows(D, V, dof, e, M, R1, d, acc, S, a, b, vb, wb)
         else:
-            _multiply(M, S[_V0], S[_W0], a, b)
-            _turn(R0, a, S[_P0])
-            _turn(R0, b, S[_J0])
-            _multiply(M, S[_V1], S[_W1], a, b)
-            _turn(R1, a, S[_P1])
-            _turn(R1, b, S[_J1])
-            for i in range(3):
-                c[i] = 0.5 * (S[_P0, i] + S[_P1, i])
-            cross(S[_DX], c, acc)
-            for i in range(3):
-                a[i] = (S[_P1, i] - S[_P0, i]) / h - S[_G, i]
-                b[i] = (S[_J1, i] - S[_J0, i] + acc[i]) / h - d[i]
-            _write(fe[e - e0], sf, a, b, dim)
+            _step_rows(h, M, R0, R1, d, S, a, b, c, acc)
+        _write(fe[e - e0], sf, a, b, dim)
         if job != TANGENT:
             continue
         K = ke[e - e0]
-        n = column.shape[0]
         if not one_state:
             cayley_tangent(S[_TH, 0], S[_TH, 1], S[_TH, 2], T)
         for k in range(n):
@@ -234,71 +321,9 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             else:
                 b[k - 3] = 1.0
             if one_state:
-                _turn_back(R1, b, spin)
-                _turn_back(R1, a, d)
-                cross(spin, S[_V1], dv)
-                for i in range(3):
-                    dv[i] = ctl[WV] * d[i] - dv[i]
-                    dw[i] = ctl[WV] * spin[i]
-                cross(spin, acc, dp)
-                for i in range(3):
-                    d[i] = ctl[WA] * d[i] - dp[i]
-                cross(dw, S[_V1], dp)
-                cross(S[_W1], dv, dj)
-                for i in range(3):
-                    d[i] -= dp[i] + dj[i]  # change of Vb'
-                    c[i] = ctl[WA] * spin[i]
-                _multiply(M, d, c, vb, wb)
-                _multiply(M, dv, dw, dp, dj)
-                cross(dw, S[_P1], d)
-                cross(S[_W1], dp, c)
-                for i in range(3):
-                    vb[i] += d[i] + c[i]
-                cross(dw, S[_J1], d)
-                cross(S[_W1], dj, c)
-                for i in range(3):
-                    wb[i] += d[i] + c[i]
-                cross(dv, S[_P1], d)
-                cross(S[_V1], dp, c)
-                for i in range(3):
-                    wb[i] += d[i] + c[i]
-                _turn(R1, vb, dp)
-                _turn(R1, wb, dj)
-                cross(b, S[_X], d)
-                cross(b, S[_Y], c)
-                for i in range(3):
-                    dp[i] += d[i]
-                    dj[i] += c[i]
-                cross(b, S[_C1], d)
-                cross(d, S[_G], c)
-                for i in range(3):
-                    dj[i] -= c[i]
+                _state_column(ctl, M, R1, acc, S, a, b, c, d, dv, dw, spin, vb, wb, dp, dj)
             else:
-                for i in range(3):
-                    spin[i] = T[i, 0] * b[0] + T[i, 1] * b[1] + T[i, 2] * b[2]
-                cross(b, S[_DX], c)
-                cross(S[_TH], a, d)
-                for i in range(3):
-                    c[i] = a[i] - 0.5 * (c[i] + d[i])
-                _turn_back(R0, c, dv)
-                _turn_back(R0, b, dw)
-                _multiply(M, dv, dw, vb, wb)
-                _turn(R1, vb, dp)
-                _turn(R1, wb, dj)
-                cross(spin, S[_P1], c)
-                cross(spin, S[_J1], d)
-                for i in range(3):
-                    dp[i] = (2 / h * dp[i] + c[i]) / h
-                    dj[i] = (2 / h * dj[i] + d[i]) / h
-                    c[i] = 0.5 * (S[_P0, i] + S[_P1, i]) / h
-                cross(a, c, d)
-                cross(S[_DX], dp, c)
-                for i in range(3):
-                    dj[i] += d[i] + 0.5 * c[i]
-                cross(spin, S[_C1], d)
-                cross(d, S[_G], c)
-                for i in range(3):
-                    dj[i] -= 0.5 * c[i]
+                _step_column(h, M, R0, R1, T, S, a, b, c, d, dv, dw, spin, vb, wb, dp, dj)
             _write(column, sf, dp, dj, dim)
             for i in range(n):
                 K[i, k] = column[i]
@@ -337,7 +362,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             for i in range(3):
                 x[i] = Q[1, dof[e, i]] if i < dim else 0.0
                 if i < dim:
-                    f[POTENTIAL] -= par[e, 0] * ctl[GX + i] * (x[i] + S[_C1, i])
+                    f[POTENTIAL] -= par[e, MASS] * ctl[GX + i] * (x[i] + S[_C1, i])
                 f[PX + i] = S[_P1, i]
             cross(x, S[_P1], p)
             for i in range(3):

@@ -25,14 +25,16 @@ from fem_mbs.elements.solids.strains import heat
 
 __all__ = ["TYPES", "centrifugal_parameters"]
 
+FUNCTION, AXIS = 0, 1  # columns of par; the point of the axis and the upper triangle of the mass matrix follow
+
 
 @inner
 def _read(p, n, dim, M, P):
     """Masses M (n, n) and projector P (dim, dim) of a parameter row."""
     for i in range(dim):
         for j in range(dim):
-            P[i, j] = (1.0 if i == j else 0.0) - p[1 + i] * p[1 + j]
-    k = 1 + 2 * dim
+            P[i, j] = (1.0 if i == j else 0.0) - p[AXIS + i] * p[AXIS + j]
+    k = AXIS + 2 * dim
     for a in range(n):
         for b in range(a, n):
             M[a, b] = p[k]
@@ -48,7 +50,7 @@ def _arms(p, dof, Q, first, last, n, dim, P, y):
             y[a, i] = 0.0
         for j in range(dim):
             k = dof[a * dim + j]
-            x = 0.5 * (Q[first, k] + Q[last, k]) - p[1 + dim + j]
+            x = 0.5 * (Q[first, k] + Q[last, k]) - p[AXIS + dim + j]
             for i in range(dim):
                 y[a, i] += P[i, j] * x
 
@@ -61,7 +63,7 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     for e in range(e0, e1):
         _read(par[e], n, dim, M, P)
         _arms(par[e], dof[e], Q, 0, 1, n, dim, P, y)
-        w2 = heat(ctl, fun, par[e, 0])
+        w2 = heat(ctl, fun, par[e, FUNCTION])
         for a in range(n):
             for i in range(dim):
                 s = 0.0
@@ -97,8 +99,8 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     M, P, y = np.empty((n, n)), np.empty((dim, dim)), np.empty((n, dim))
     for e in range(e0, e1):
         _read(par[e], n, dim, M, P)
-        w2 = time_value(fun, par[e, 0], T1, 1.0)
-        change = w2 - time_value(fun, par[e, 0], T0, 1.0)
+        w2 = time_value(fun, par[e, FUNCTION], T1, 1.0)
+        change = w2 - time_value(fun, par[e, FUNCTION], T0, 1.0)
         _arms(par[e], dof[e], Q, 1, 1, n, dim, P, y)
         moment = _moment(M, y, n, dim)
         fe[e - e0, POTENTIAL] = -0.5 * w2 * moment

@@ -55,7 +55,8 @@ REDUCED = {
     "quad8_reduced": rule("quad8", "reduced"),
 }
 _KINDS = (*FACES3, *FACES2, *REDUCED)
-FUNCTION, PRESSURE, THICKNESS = 0, 1, 2
+FUNCTION, PRESSURE, THICKNESS = 0, 1, 2  # columns of par of pressures
+TRACTION = 1  # column of par of tractions, after FUNCTION; the weights of the nodes follow
 
 
 def reduced_face(cell: str, name: str, face: str) -> str:
@@ -257,7 +258,7 @@ def _traction(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke
         factor = -ctl[SF] * time_value(fun, par[e, FUNCTION], TM, 1.0)
         for a in range(dof.shape[1] // dim):
             for i in range(dim):
-                fe[e - e0, dim * a + i] = factor * par[e, 1 + dim + a] * par[e, 1 + i]
+                fe[e - e0, dim * a + i] = factor * par[e, TRACTION + dim + a] * par[e, TRACTION + i]
         if job == TANGENT:
             ke[e - e0] = 0.0
 
@@ -273,7 +274,7 @@ def _report_traction(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
             for i in range(dim):
                 k = dof[e, dim * a + i]
                 way = Q[1, k] - Q[0, k] if ctl[RULE] == ONE_STATE else U[k]
-                fe[e - e0, LOAD_WORK] += factor * par[e, 1 + dim + a] * par[e, 1 + i] * way
+                fe[e - e0, LOAD_WORK] += factor * par[e, TRACTION + dim + a] * par[e, TRACTION + i] * way
 
 
 def _pressure(face, ring):
@@ -344,5 +345,6 @@ def traction_parameters(face: str, X, traction, function=-1, thickness=1.0, axis
     dim = X.shape[2]
     weights = nodal_weights(face, X, thickness, axisymmetric)
     par = np.empty((len(X), 1 + dim + X.shape[1]))
-    par[:, 0], par[:, 1 : 1 + dim], par[:, 1 + dim :] = function, traction, weights
+    par[:, FUNCTION] = function
+    par[:, TRACTION : TRACTION + dim], par[:, TRACTION + dim :] = traction, weights
     return par

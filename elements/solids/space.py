@@ -205,13 +205,117 @@ _INCOMPATIBLE = np.array([k[2] for k in KINDS.values()])
 
 
 @inner
+def _displacements(p, dof, Q, V, U, e, rate_of_state, u0, u1, du):
+    """u0, u1, du (n, 3): displacements at both ends of the step, and their rate (of a state) or their change."""
+    for a in range(u0.shape[0]):
+        for i in range(3):
+            k = dof[e, 3 * a + i]
+            X = p[NODES + 3 * a + i]
+            u0[a, i], u1[a, i] = Q[0, k] - X, Q[1, k] - X
+            du[a, i] = V[1, k] if rate_of_state else U[k]
+
+
+@inner
+def _point_strains(ctl, nonlinear, beta, gq, n, u0, u1, du, A0, A1, Ad, F1, identity, Fm, Fs, E):
+    """Add the mean strain and the rule's damping to E (6,), and fill the deformation gradients of one point.
+
+    Fm (3, 3) is that of the mean, Fs half the derivative of the strain by the displacements at the end.
+    """
+    one_state = ctl[RULE] == ONE_STATE
+    gradient(gq, u0, n, A0)
+    gradient(gq, u1, n, A1)
+    strain(A0, nonlinear, 0.5, E)
+    strain(A1, nonlinear, 0.5, E)
+    for i in range(3):
+        for j in range(3):
+            Fm[i, j] = identity[i, j] + 0.5 * (A0[i, j] + A1[i, j])
+            F1[i, j] = identity[i, j] + (A1[i, j] if nonlinear else 0.0)
+            Fs[i, j] = 0.5 * F1[i, j]
+    if beta == 0.0:
+        return
+    gradient(gq, du, n, Ad)
+    if one_state:
+        rate(F1, Ad, beta, E)
+    else:
+        rate(Fm if nonlinear else identity, Ad, beta / ctl[H], E)
+    for i in range(3):
+        for j in range(3):
+            if one_state:
+                # sk is twice sf here, the rate is not: half of its derivative
+                Fs[i, j] += 0.5 * beta * (ctl[WV] * F1[i, j] + (Ad[i, j] if nonlinear else 0.0))
+            else:
+                Fs[i, j] += beta / ctl[H] * F1[i, j]
+
+
+@inner
+def _symmetric(v, first, out):
+    """out (3, 3) from v[first:]: xx, yy, zz, xy, yz, zx."""
+    out[0, 0], out[1, 1], out[2, 2] = v[first], v[first + 1], v[first + 2]
+    out[0, 1] = out[1, 0] = v[first + 3]
+    out[1, 2] = out[2, 1] = v[first + 4]
+    out[2, 0] = out[0, 2] = v[first + 5]
+
+
+@inner
+def _point_stress(p, stress, prestressed, nonlinear, s, Fm, A0, P, S3):
+    """P (3, 3): first Piola-Kirchhoff stress of one point; S3: the stresses that turn with the body."""
+    _symmetric(s, 0, S3)
+    for i in range(3):
+        for j in range(3):
+            if nonlinear:
+                P[i, j] = Fm[i, 0] * S3[0, j] + Fm[i, 1] * S3[1, j] + Fm[i, 2] * S3[2, j]
+            else:
+                P[i, j] = S3[i, j]
+                S3[i, j] = 0.0
+    if not prestressed:
+        return
+    # S3 is now zero for a linear element, whose initial stresses alone turn with the body
+    _symmetric(p, stress, A0)
+    for i in range(3):
+        for j in range(3):
+            P[i, j] += Fm[i, 0] * A0[0, j] + Fm[i, 1] * A0[1, j] + Fm[i, 2] * A0[2, j]
+    for i in range(3):
+        for j in range(3):
+            S3[i, j] += A0[i, j]
+
+
+@inner
+def _geometric(c, S3, gq, n, Sg, Kg):
+    """Kg (n, n) += c g^T S g of one point: the factor of the identity in the geometric stiffness."""
+    for i in range(3):
+        x, y, z = c * S3[i, 0], c * S3[i, 1], c * S3[i, 2]
+        for a in range(n):
+            Sg[i, a] = x * gq[0, a] + y * gq[1, a] + z * gq[2, a]
+    g0, g1, g2 = Sg[0], Sg[1], Sg[2]
+    for a in range(n):
+        x, y, z = gq[0, a], gq[1, a], gq[2, a]
+        row = Kg[a]
+        for b in range(n):
+            row[b] += x * g0[b] + y * g1[b] + z * g2[b]
+
+
+@inner
+def _condense(sk, L, Lm, Ls, K):
+    """Subtract sk Lm^T L^-1 Ls of the incompatible modes from K, with the factor L of their stiffness."""
+    forward(L, Lm)
+    forward(L, Ls)
+    nl = Lm.shape[1]
+    for i in range(nl):
+        row = K[i]
+        for k in range(L.shape[0]):
+            c = sk * Lm[k, i]
+            other = Ls[k]
+            for j in range(nl):
+                row[j] -= c * other[j]
+
+
+@inner
 def _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke):
     n = dof.shape[1] // 3
     nl, nq = 3 * n, _POINTS[kind]
     modes = 9 if _INCOMPATIBLE[kind] else 0
     nm = nq if modes > 0 else 0
-    h, sf, sk = ctl[H], ctl[SF], ctl[SK]
-    one_state = ctl[RULE] == ONE_STATE
+    sf, sk = ctl[SF], ctl[SK]
     first_share = NODES + nl
     shared, first_stress, prestressed = tail(par.shape[1], first_share, nq, 6)
     g, w, gm = np.empty((nq, 3, n)), np.empty(nq), np.empty((nm, 3, 3))
@@ -232,38 +336,14 @@ def _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke):
         level = heat(ctl, fun, p[FUNCTION])
         _geometry(kind, p, n, g, w, gm, J, Ji)
         _elasticity(p, C)
-        for a in range(n):
-            for i in range(3):
-                k = dof[e, 3 * a + i]
-                X = p[NODES + 3 * a + i]
-                u0[a, i], u1[a, i] = Q[0, k] - X, Q[1, k] - X
-                du[a, i] = V[1, k] if one_state else U[k]
+        _displacements(p, dof, Q, V, U, e, ctl[RULE] == ONE_STATE, u0, u1, du)
         for q in range(nq):
-            gradient(g[q], u0, n, A0)
-            gradient(g[q], u1, n, A1)
             T = level * p[first_share + q] if shared else level
             for c in range(6):
                 E[q, c] = -T * p[STRAIN0 + c]
-            strain(A0, nonlinear, 0.5, E[q])
-            strain(A1, nonlinear, 0.5, E[q])
-            for i in range(3):
-                for j in range(3):
-                    Fm[q, i, j] = identity[i, j] + 0.5 * (A0[i, j] + A1[i, j])
-                    F1[i, j] = identity[i, j] + (A1[i, j] if nonlinear else 0.0)
-                    Fs[q, i, j] = 0.5 * F1[i, j]
-            if beta != 0.0:
-                gradient(g[q], du, n, Ad)
-                if one_state:
-                    rate(F1, Ad, beta, E[q])
-                else:
-                    rate(Fm[q] if nonlinear else identity, Ad, beta / h, E[q])
-                for i in range(3):
-                    for j in range(3):
-                        if one_state:
-                            # sk is twice sf here, the rate is not: half of its derivative
-                            Fs[q, i, j] += 0.5 * beta * (ctl[WV] * F1[i, j] + (Ad[i, j] if nonlinear else 0.0))
-                        else:
-                            Fs[q, i, j] += beta / h * F1[i, j]
+            _point_strains(
+                ctl, nonlinear, beta, g[q], n, u0, u1, du, A0, A1, Ad, F1, identity, Fm[q], Fs[q], E[q]
+            )  # fmt: skip
         if modes > 0:
             _enhance(gm, w, C, identity, BG, CG, L, nq)
         _stresses(C, E, S, w, BG, CG, L, r)
@@ -276,39 +356,14 @@ def _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke):
             Lm[:] = 0.0
             Ls[:] = 0.0
         for q in range(nq):
-            s = S[q]
-            S3[0, 0], S3[1, 1], S3[2, 2] = s[0], s[1], s[2]
-            S3[0, 1] = S3[1, 0] = s[3]
-            S3[1, 2] = S3[2, 1] = s[4]
-            S3[2, 0] = S3[0, 2] = s[5]
-            for i in range(3):
-                for j in range(3):
-                    if nonlinear:
-                        P[i, j] = Fm[q, i, 0] * S3[0, j] + Fm[q, i, 1] * S3[1, j] + Fm[q, i, 2] * S3[2, j]
-                    else:
-                        P[i, j] = S3[i, j]
-                        S3[i, j] = 0.0
-            if prestressed:
-                # (S3 is now what turns with the body: all stresses, or the initial ones of a linear element)
-                k = first_stress + 6 * q
-                A0[0, 0], A0[1, 1], A0[2, 2] = p[k], p[k + 1], p[k + 2]
-                A0[0, 1] = A0[1, 0] = p[k + 3]
-                A0[1, 2] = A0[2, 1] = p[k + 4]
-                A0[2, 0] = A0[0, 2] = p[k + 5]
-                for i in range(3):
-                    for j in range(3):
-                        P[i, j] += Fm[q, i, 0] * A0[0, j] + Fm[q, i, 1] * A0[1, j] + Fm[q, i, 2] * A0[2, j]
-                for i in range(3):
-                    for j in range(3):
-                        S3[i, j] += A0[i, j]
             gq = g[q]
+            _point_stress(p, first_stress + 6 * q, prestressed, nonlinear, S[q], Fm[q], A0, P, S3)
             for i in range(3):
                 x, y, z = sf * w[q] * P[i, 0], sf * w[q] * P[i, 1], sf * w[q] * P[i, 2]
                 for a in range(n):
                     f[3 * a + i] += x * gq[0, a] + y * gq[1, a] + z * gq[2, a]
             if job == TANGENT:
-                F = Fm[q] if nonlinear else identity
-                strain_matrix(F, gq, n, Bm)
+                strain_matrix(Fm[q] if nonlinear else identity, gq, n, Bm)
                 strain_matrix(Fs[q], gq, n, Bs)
                 if modes > 0:
                     add_product(CG[q], Bm, Lm)
@@ -316,17 +371,7 @@ def _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke):
                 multiply(C, Bs, sk * w[q], CB)
                 add_product(Bm, CB, K)
                 if nonlinear or prestressed:
-                    c = 0.5 * sk * w[q]
-                    for i in range(3):
-                        x, y, z = c * S3[i, 0], c * S3[i, 1], c * S3[i, 2]
-                        for a in range(n):
-                            Sg[i, a] = x * gq[0, a] + y * gq[1, a] + z * gq[2, a]
-                    g0, g1, g2 = Sg[0], Sg[1], Sg[2]
-                    for a in range(n):
-                        x, y, z = gq[0, a], gq[1, a], gq[2, a]
-                        row = Kg[a]
-                        for b in range(n):
-                            row[b] += x * g0[b] + y * g1[b] + z * g2[b]
+                    _geometric(0.5 * sk * w[q], S3, gq, n, Sg, Kg)
         if job == TANGENT:
             if nonlinear or prestressed:
                 for a in range(n):
@@ -334,15 +379,41 @@ def _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke):
                         for i in range(3):
                             K[3 * a + i, 3 * b + i] += Kg[a, b]
             if modes > 0:
-                forward(L, Lm)
-                forward(L, Ls)
-                for i in range(nl):
-                    row = K[i]
-                    for k in range(modes):
-                        c = sk * Lm[k, i]
-                        other = Ls[k]
-                        for j in range(nl):
-                            row[j] -= c * other[j]
+                _condense(sk, L, Lm, Ls, K)
+
+
+@inner
+def _enhanced_strains(p, first_share, shared, end, C, E, E1, dE, w, BG, CG, L, r):
+    """Add the part of the incompatible modes to the strains E1 (nq, 6) at the end of the step; E and dE are work."""
+    for q in range(w.shape[0]):
+        T = end * p[first_share + q] if shared else end
+        for c in range(6):
+            E[q, c] = E1[q, c] - T * p[STRAIN0 + c]
+    _stresses(C, E, dE, w, BG, CG, L, r)
+    for q in range(w.shape[0]):
+        for c in range(6):
+            for j in range(L.shape[0]):
+                E1[q, c] += BG[q, c, j] * r[j, 0]
+
+
+@inner
+def _heating_work(p, first_share, shared, end, change, nonlinear, g, u0, A0, C, E, E1, S, w, BG, CG, L, r):
+    """Return the work of heating: minus the mean stress times the change of the initial strain; E, S are work."""
+    level = end - 0.5 * change
+    n = u0.shape[0]
+    for q in range(w.shape[0]):
+        gradient(g[q], u0, n, A0)
+        T = level * p[first_share + q] if shared else level
+        for c in range(6):
+            E[q, c] = 0.5 * E1[q, c] - T * p[STRAIN0 + c]
+        strain(A0, nonlinear, 0.5, E[q])
+    _stresses(C, E, S, w, BG, CG, L, r)
+    work = 0.0
+    for q in range(w.shape[0]):
+        T = change * p[first_share + q] if shared else change
+        for c in range(6):
+            work -= w[q] * S[q, c] * T * p[STRAIN0 + c]
+    return work
 
 
 @inner
@@ -410,47 +481,28 @@ def _report(kind, job, e0, e1, ctl, par, dof, fun, Q, U, fe):
         _stresses(C, E, S, w, BG, CG, L, r)
         if job == OUTPUT:
             if modes > 0:
-                # strains at the end of the step with their enhanced part
-                for q in range(nq):
-                    T = end * p[first_share + q] if shared else end
-                    for c in range(6):
-                        E[q, c] = E1[q, c] - T * p[STRAIN0 + c]
-                _stresses(C, E, dE, w, BG, CG, L, r)
-                for q in range(nq):
-                    for c in range(6):
-                        for j in range(modes):
-                            E1[q, c] += BG[q, c, j] * r[j, 0]
+                _enhanced_strains(p, first_share, shared, end, C, E, E1, dE, w, BG, CG, L, r)
             for q in range(nq):
                 for c in range(6):
                     f[12 * q + c] = S[q, c] + (p[first_stress + 6 * q + c] if prestressed else 0.0)
                     f[12 * q + 6 + c] = E1[q, c]
-        else:
+            continue
+        for q in range(nq):
+            for c in range(6):
+                energy += 0.5 * w[q] * E[q, c] * S[q, c]
+        f[STRAIN] = energy
+        change = end - time_value(fun, p[FUNCTION], T0, 1.0)
+        if change != 0.0:
+            f[LOAD_WORK] = _heating_work(
+                p, first_share, shared, end, change, nonlinear, g, u0, A0, C, E, E1, S, w, BG, CG, L, r
+            )
+        if beta != 0.0 and ctl[H] > 0.0:
+            _stresses(C, dE, S, w, BG, CG, L, r)
+            loss = 0.0
             for q in range(nq):
                 for c in range(6):
-                    energy += 0.5 * w[q] * E[q, c] * S[q, c]
-            f[STRAIN] = energy
-            change = end - time_value(fun, p[FUNCTION], T0, 1.0)
-            if change != 0.0:
-                # work of heating: minus mean stress times change of the initial strain
-                level = end - 0.5 * change
-                for q in range(nq):
-                    gradient(g[q], u0, n, A0)
-                    T = level * p[first_share + q] if shared else level
-                    for c in range(6):
-                        E[q, c] = 0.5 * E1[q, c] - T * p[STRAIN0 + c]
-                    strain(A0, nonlinear, 0.5, E[q])
-                _stresses(C, E, S, w, BG, CG, L, r)
-                for q in range(nq):
-                    T = change * p[first_share + q] if shared else change
-                    for c in range(6):
-                        f[LOAD_WORK] -= w[q] * S[q, c] * T * p[STRAIN0 + c]
-            if beta != 0.0 and ctl[H] > 0.0:
-                _stresses(C, dE, S, w, BG, CG, L, r)
-                loss = 0.0
-                for q in range(nq):
-                    for c in range(6):
-                        loss += w[q] * dE[q, c] * S[q, c]
-                f[DISSIPATED] = beta / ctl[H] * loss
+                    loss += w[q] * dE[q, c] * S[q, c]
+            f[DISSIPATED] = beta / ctl[H] * loss
 
 
 def _kernels(kind):

@@ -63,6 +63,8 @@ from fem_mbs.elements.springs.rotation_vector import rotation_factor
 
 __all__ = ["TYPES"]
 
+WEIGHT, POINTS = 0, 1  # first columns of par; `_columns` counts the others, which depend on the dimension
+
 LIMIT = 4.7  # [rad]: whatever turns by less than pi in a step is seen beyond it before it could pass a full turn
 
 
@@ -89,8 +91,8 @@ def _vectors(Q, D, U, dof, rot, e, par, P, B, J):
     """Points and axes as `point` has them: rows 0, 1 of P, B, J: points of a, b; then the axes of a, those of b."""
     dim = P.shape[2]
     first = _columns(dim)[1]
-    point(Q, D, U, dof, rot, e, 0, par, 1, P[0], B[0], J[0])
-    point(Q, D, U, dof, rot, e, 1, par, 1 + dim, P[1], B[1], J[1])
+    point(Q, D, U, dof, rot, e, 0, par, POINTS, P[0], B[0], J[0])
+    point(Q, D, U, dof, rot, e, 1, par, POINTS + dim, P[1], B[1], J[1])
     for k in range(2):
         for i in range(dim):
             m = 2 + dim * k + i
@@ -101,7 +103,7 @@ def _vectors(Q, D, U, dof, rot, e, par, P, B, J):
 @inner
 def _weights(par, e, part, out):
     """Weights of e_i and f_i in the axes of l (part 0) and m (part 1)."""
-    if par[e, 0] == 0:
+    if par[e, WEIGHT] == 0:
         out[0], out[1] = (1.0, 0.0) if part == 0 else (0.0, 0.0)
     else:
         out[0], out[1] = 0.5, (0.5 if part == 0 else -0.5)
@@ -158,7 +160,7 @@ def _scalars(par, e, P, state, y):
     """l and m of a state in y; the rotation is the caller's."""
     dim = P.shape[2]
     at, arm = (P1, R1) if state == 1 else (P0, R0)
-    mean = par[e, 0] != 0
+    mean = par[e, WEIGHT] != 0
     for i in range(dim):
         along_e = along_f = 0.0
         for p in range(dim):
@@ -299,7 +301,7 @@ def _quaternion_rows(tangent, P, J, q0, q1, row, row1, G):
 def _strains(par, e, dim, y, z):
     """Strains z of the scalars y."""
     start = _columns(dim)[3]
-    mean = par[e, 0] != 0
+    mean = par[e, WEIGHT] != 0
     if dim == 2:
         x, q = math.cos(0.5 * y[4]), math.sin(0.5 * y[4])
         z[0] = x * y[0] + q * y[3] if mean else y[0]
@@ -321,7 +323,7 @@ def _strains(par, e, dim, y, z):
 @inner
 def _chain(par, e, dim, y0, y1, A, DA):
     """A (n, ny): z1 - z0 = A (y1 - y0), exactly, and DA (n, ny, ny) = dA/dy1; at equal states A = dz/dy."""
-    mean = par[e, 0] != 0
+    mean = par[e, WEIGHT] != 0
     A[:] = 0.0
     DA[:] = 0.0
     if dim == 2:
@@ -529,7 +531,7 @@ def _acting(par, e, y0, y1, z0, z1, force, X, out):
         u[k] = 0.5 * (z0[k] + z1[k]) + par[e, start + k]
     moment = force[3:6]
     w, _, dw, _ = rotation_factor(x, x)
-    if par[e, 0] == 0:
+    if par[e, WEIGHT] == 0:
         cross(q, moment, u)
         cross(q, u, v)
         for k in range(3):
@@ -732,6 +734,7 @@ def _type(dimension):
             *(f"C{p}" for p in pairs),
         ),
         hist=0 if dimension == 2 else 5,
+        turns=dimension == 3,
         outputs=(
             *(f"force {c} [N]" for c in axes), *moments, *(f"displacement {c} [m]" for c in axes), *angles, *conjugate,
         ),

@@ -30,12 +30,12 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.common import spring_prestress
+from fem_mbs.elements.common import DAMPING, FREE, STIFFNESS, spring_prestress
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
-FREE, DIRECTIONS = 2, 3
+DIRECTIONS = 3  # column of par after those of `fem_mbs.elements.common`
 
 
 @inner
@@ -54,14 +54,14 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     one_state = ctl[RULE] == ONE_STATE
     for e in range(e0, e1):
         p = par[e]
-        damping = p[1] + ctl[DECAY] * p[0]
-        F = p[0] * (0.5 * (_along(p, Q[0], dof[e], dim) + _along(p, Q[1], dof[e], dim)) - p[FREE])
+        damping = p[DAMPING] + ctl[DECAY] * p[STIFFNESS]
+        F = p[STIFFNESS] * (0.5 * (_along(p, Q[0], dof[e], dim) + _along(p, Q[1], dof[e], dim)) - p[FREE])
         F += damping * (_along(p, V[1], dof[e], dim) if one_state else _along(p, U, dof[e], dim) / ctl[H])
         for i in range(2 * dim):
             s = 1.0 if i < dim else -1.0
             fe[e - e0, i] = sf * F * s * p[DIRECTIONS + i]
         if job == TANGENT:
-            c = 0.5 * sk * p[0] + sf * damping * (ctl[WV] if one_state else 1.0 / ctl[H])
+            c = 0.5 * sk * p[STIFFNESS] + sf * damping * (ctl[WV] if one_state else 1.0 / ctl[H])
             for i in range(2 * dim):
                 s = c if i < dim else -c
                 for j in range(2 * dim):
@@ -77,7 +77,7 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     one_state = ctl[RULE] == ONE_STATE
     for e in range(e0, e1):
         p, f = par[e], fe[e - e0]
-        damping = p[1] + ctl[DECAY] * p[0]
+        damping = p[DAMPING] + ctl[DECAY] * p[STIFFNESS]
         start, end = _along(p, Q[0], dof[e], dim) - p[FREE], _along(p, Q[1], dof[e], dim) - p[FREE]
         if one_state:
             rate = _along(p, V[1], dof[e], dim)
@@ -87,10 +87,10 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             rate = change / ctl[H]
             mean, elongation = rate, 0.5 * (start + end)
         if job == LEDGER:
-            f[STRAIN] = 0.5 * p[0] * end * end
+            f[STRAIN] = 0.5 * p[STIFFNESS] * end * end
             f[DISSIPATED] = damping * mean * change
         else:
-            f[0] = p[0] * elongation + damping * rate
+            f[0] = p[STIFFNESS] * elongation + damping * rate
             f[1] = end
 
 

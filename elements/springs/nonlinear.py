@@ -14,48 +14,35 @@ Parameters go on with the pieces of F and of D, 6 numbers each.  Outputs: F, and
 
 from __future__ import annotations
 
-from fem_mbs.contract import COMMIT, DECAY, DISSIPATED, LEDGER, ONE_STATE, OUTPUT, RULE, START, STRAIN, H, inner, kernel
-from fem_mbs.elements.coordinates import dot, end_velocities, spring_rows
-from fem_mbs.elements.joints.coordinate import (
-    ANGLE,
-    LENGTH,
-    OFFSET,
-    coordinate_columns,
-    coordinate_count,
-    coordinate_rate,
-    coordinate_rows,
-    coordinate_step,
-    coordinate_turns,
-    workspace,
-)
+from fem_mbs.contract import DECAY, DISSIPATED, LEDGER, ONE_STATE, OUTPUT, RULE, STRAIN, H, inner
+from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
+from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
 from fem_mbs.elements.laws import ROW, hinge_mean, piecewise_at, piecewise_energy, piecewise_mean
-from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
-# columns after those of the coordinate
-_FREE, _PRELOAD, _LOWER, _UPPER, _STIFF, _DAMP, _N_FORCE, _N_RATE, _TABLE = range(9)
+FREE, PRELOAD, LOWER, UPPER, STIFF, DAMP, PIECES, RATE_PIECES = range(8)  # columns of par
 
 
 @inner
-def _conservative(par, e, c, s0, s1):
+def _conservative(par, e, tail, s0, s1):
     """Means over the step: spring force, forces of the upper and the lower stop; and their derivatives by s1."""
-    free = par[e, c + _FREE]
-    n = int(par[e, c + _N_FORCE])
-    force, slope = piecewise_mean(par, e, c + _TABLE, n, s0 - free, s1 - free)
-    k = par[e, c + _STIFF]
-    up, by_up = hinge_mean(s0 - par[e, c + _UPPER], s1 - par[e, c + _UPPER])
-    low, by_low = hinge_mean(par[e, c + _LOWER] - s0, par[e, c + _LOWER] - s1)
-    return force + par[e, c + _PRELOAD], k * up, k * low, slope, k * by_up, k * by_low
+    free = par[e, FREE]
+    n = int(par[e, PIECES])
+    force, slope = piecewise_mean(par, e, tail, n, s0 - free, s1 - free)
+    k = par[e, STIFF]
+    up, by_up = hinge_mean(s0 - par[e, UPPER], s1 - par[e, UPPER])
+    low, by_low = hinge_mean(par[e, LOWER] - s0, par[e, LOWER] - s1)
+    return force + par[e, PRELOAD], k * up, k * low, slope, k * by_up, k * by_low
 
 
 @inner
-def _loss(par, e, c, up, low, rate):
+def _loss(par, e, tail, up, low, rate):
     """The part of the force that dissipates, its derivative by the rate, and the factors of the stops' slopes."""
-    n = int(par[e, c + _N_RATE])
-    table = c + _TABLE + ROW * int(par[e, c + _N_FORCE])
+    n = int(par[e, RATE_PIECES])
+    table = tail + ROW * int(par[e, PIECES])
     force, by_rate = piecewise_at(par, e, table, n, rate)
-    b = par[e, c + _DAMP]
+    b = par[e, DAMP]
     # never below zero: a stop does not pull
     up_factor, low_factor = max(1 + b * rate, 0.0), max(1 - b * rate, 0.0)
     if up_factor > 0:
@@ -66,11 +53,11 @@ def _loss(par, e, c, up, low, rate):
 
 
 @inner
-def _elastic(par, e, c, s):
+def _elastic(par, e, tail, s):
     """Force of spring and stops at s, and its slope."""
-    force, slope = piecewise_at(par, e, c + _TABLE, int(par[e, c + _N_FORCE]), s - par[e, c + _FREE])
-    k = par[e, c + _STIFF]
-    up, low = s - par[e, c + _UPPER], par[e, c + _LOWER] - s
+    force, slope = piecewise_at(par, e, tail, int(par[e, PIECES]), s - par[e, FREE])
+    k = par[e, STIFF]
+    up, low = s - par[e, UPPER], par[e, LOWER] - s
     if up > 0:
         force, slope = force + k * up, slope + k
     if low > 0:
@@ -79,105 +66,69 @@ def _elastic(par, e, c, s):
 
 
 @inner
-def _decay(ctl, par, e, c, s0, s1, ds):
+def _decay(ctl, par, e, tail, s0, s1, ds):
     """What a decaying rule adds, a (F1 - F0), and its slope; nothing where the law falls, since that would gain."""
     if ctl[DECAY] == 0:
         return 0.0, 0.0
     a = ctl[DECAY] / ctl[H]
-    after, slope = _elastic(par, e, c, s1)
-    change = after - _elastic(par, e, c, s0)[0]
+    after, slope = _elastic(par, e, tail, s1)
+    change = after - _elastic(par, e, tail, s0)[0]
     return (a * change, a * slope) if change * ds > 0 else (0.0, 0.0)
 
 
-@kernel
-def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    dim = 2 if D.shape[2] == 2 else 3
-    P, B, J, W, T, Z, X, row, row1, vel, G = workspace(dim)
-    for e in range(e0, e1):
-        c = coordinate_count(int(par[e, 0]), dim)
-        s0, s1, ds = coordinate_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G)
-        if ctl[RULE] == ONE_STATE:
-            end_velocities(V, D, dof, rot, 1, e, vel)
-            rate = dot(row, vel)
-        else:
-            rate = ds / ctl[H]
-        force, up, low, slope, by_up, by_low = _conservative(par, e, c, s0, s1)
-        loss, by_rate, up_factor, low_factor = _loss(par, e, c, up, low, rate)
-        extra, by_extra = _decay(ctl, par, e, c, s0, s1, ds)
-        slope += by_up * up_factor + by_low * low_factor + by_extra
-        force += up - low + loss + extra
-        spring_rows(job, ctl, 2 * slope, by_rate, force, row, row1, G, vel, fe, ke, e - e0)
+@inner
+def nonlinear_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
+    force, up, low, slope, by_up, by_low = _conservative(par, e, tail, s0, s1)
+    loss, by_rate, up_factor, low_factor = _loss(par, e, tail, up, low, rate)
+    extra, by_extra = _decay(ctl, par, e, tail, s0, s1, ds)
+    slope += by_up * up_factor + by_low * low_factor + by_extra
+    return force + up - low + loss + extra, 2 * slope, by_rate
 
 
-@kernel
-def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    dim = 2 if D.shape[2] == 2 else 3
-    P, B, J, W, T, Z, X, row, row1, _, G = workspace(dim)
-    for e in range(e0, e1):
-        if job == START or job == COMMIT:
-            coordinate_turns(job == START, D, U, dof, rot, hist, e, par, W, T, Z, row, row1, G, ctl)
-            continue
-        f = fe[e - e0]
-        c = coordinate_count(int(par[e, 0]), dim)
-        s0, s1, ds = coordinate_step(ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G)
-        if ctl[RULE] == ONE_STATE:  # the force of the end; work by the trapezoidal rule
-            rate = coordinate_rate(V, D, dof, rot, 0, e, par, P, W, Z, X)
-            force, up, low, _, _, _ = _conservative(par, e, c, s0, s0)
-            before = _loss(par, e, c, up, low, rate)[0]
-            rate = coordinate_rate(V, D, dof, rot, 1, e, par, P, W, Z, X)
-            force, up, low, _, _, _ = _conservative(par, e, c, s1, s1)
-            loss = _loss(par, e, c, up, low, rate)[0]
-            dissipated = 0.5 * (before + loss) * ds
-        else:
-            rate = ds / ctl[H]
-            force, up, low, _, _, _ = _conservative(par, e, c, s0, s1)
-            loss = _loss(par, e, c, up, low, rate)[0] + _decay(ctl, par, e, c, s0, s1, ds)[0]
-            dissipated = loss * ds
-        if job == LEDGER:
-            x = s1 - par[e, c + _FREE]
-            beyond = max(s1 - par[e, c + _UPPER], 0.0) ** 2 + max(par[e, c + _LOWER] - s1, 0.0) ** 2
-            f[STRAIN] = par[e, c + _PRELOAD] * x + 0.5 * par[e, c + _STIFF] * beyond
-            f[STRAIN] += piecewise_energy(par, e, c + _TABLE, int(par[e, c + _N_FORCE]), x)
-            f[DISSIPATED] = dissipated
-        elif job == OUTPUT:
-            f[0] = force + up - low + loss
-            f[1] = s1
+@inner
+def nonlinear_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, rate0, rate1, f):
+    if ctl[RULE] == ONE_STATE:  # the force of the end; work by the trapezoidal rule
+        force, up, low, _, _, _ = _conservative(par, e, tail, s0, s0)
+        before = _loss(par, e, tail, up, low, rate0)[0]
+        force, up, low, _, _, _ = _conservative(par, e, tail, s1, s1)
+        loss = _loss(par, e, tail, up, low, rate1)[0]
+        dissipated = 0.5 * (before + loss) * ds
+    else:
+        force, up, low, _, _, _ = _conservative(par, e, tail, s0, s1)
+        loss = _loss(par, e, tail, up, low, rate1)[0] + _decay(ctl, par, e, tail, s0, s1, ds)[0]
+        dissipated = loss * ds
+    if job == LEDGER:
+        x = s1 - par[e, FREE]
+        beyond = max(s1 - par[e, UPPER], 0.0) ** 2 + max(par[e, LOWER] - s1, 0.0) ** 2
+        f[STRAIN] = par[e, PRELOAD] * x + 0.5 * par[e, STIFF] * beyond
+        f[STRAIN] += piecewise_energy(par, e, tail, int(par[e, PIECES]), x)
+        f[DISSIPATED] = dissipated
+    elif job == OUTPUT:
+        f[0] = force + up - low + loss
+        f[1] = s1
 
 
-def _type(kind, dimension):
-    name, force, length, rate = {
-        LENGTH: ("spring", "force [N]", "length [m]", "[s/m]"),
-        OFFSET: ("slide", "force [N]", "displacement [m]", "[s/m]"),
-        ANGLE: ("torsion", "moment [N m]", "angle [rad]", "[s/rad]"),
-    }[kind]
-    first = coordinate_columns(kind, dimension)
-    at = len(first) + _PRELOAD
-
-    def prestress(par, outputs, factor):
-        """Parameters with the force outputs[:, 0] times ``factor`` more, as preload."""
-        par = par.copy()
-        par[:, at] += factor * outputs[:, 0]
-        return par
-
-    unit = length.partition(" ")[2]
-    stiff = f"{force.partition(' ')[2][:-1]}/{unit[1:]}"
-    return ElementType(
-        name=f"nonlinear_{name}{dimension}",
-        dimension=dimension,
-        ends=2,
-        rotational=True,
-        par=(
-            *first,
-            f"free {unit}", f"preload {force.partition(' ')[2]}", f"lower {unit}", f"upper {unit}",
-            f"stop stiffness {stiff}", f"stop damping {rate}", "pieces", "rate pieces",
-        ),
-        hist=1,
-        outputs=(force, length),
-        force=_force,
-        report=_report,
-        prestress=prestress,
-        tables=True,
-    )  # fmt: skip
+def _prestress(par, outputs, factor):
+    """Return parameters with the force outputs[:, 0] times ``factor`` added to the preload."""
+    par = par.copy()
+    par[:, PRELOAD] += factor * outputs[:, 0]
+    return par
 
 
-TYPES = {t.name: t for t in (_type(kind, d) for kind in (LENGTH, OFFSET, ANGLE) for d in (2, 3))}
+_LAW = Law(
+    par=lambda s: (
+        f"free [{s.unit}]", f"preload [{s.force_unit}]", f"lower [{s.unit}]", f"upper [{s.unit}]",
+        f"stop stiffness [{s.force_unit}/{s.unit}]", f"stop damping [s/{s.unit}]", "pieces", "rate pieces",
+    ),
+    outputs=lambda s: (f"{s.force} [{s.force_unit}]", f"{s.name} [{s.unit}]"),
+    force=nonlinear_force,
+    report=nonlinear_report,
+    tables=True,
+    prestress=_prestress,
+)  # fmt: skip
+
+TYPES = {
+    f"nonlinear_{name}{d}": coordinate_force(f"nonlinear_{name}{d}", d, coordinate(kind, d), _LAW)
+    for name, kind in (("spring", LENGTH), ("slide", OFFSET), ("torsion", ANGLE))
+    for d in (2, 3)
+}

@@ -36,11 +36,13 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.common import add_arm_tangent, add_force, clear, spring_prestress
+from fem_mbs.elements.common import DAMPING, FREE, STIFFNESS, add_arm_tangent, add_force, clear, spring_prestress
 from fem_mbs.elements.kinematics import DP, P0, P1, R0, R1, point, point_rate
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
+
+POINTS = 3  # column of par after those of `fem_mbs.elements.common`: the offsets of both points
 
 
 @inner
@@ -84,10 +86,10 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        stiffness, rest = par[e, 0], par[e, 2]
-        damping = par[e, 1] + ctl[DECAY] * stiffness
-        point(Q, D, U, dof, rot, e, 0, par, 3, P[0], B[0], J[0])
-        point(Q, D, U, dof, rot, e, 1, par, 3 + dim, P[1], B[1], J[1])
+        stiffness, rest = par[e, STIFFNESS], par[e, FREE]
+        damping = par[e, DAMPING] + ctl[DECAY] * stiffness
+        point(Q, D, U, dof, rot, e, 0, par, POINTS, P[0], B[0], J[0])
+        point(Q, D, U, dof, rot, e, 1, par, POINTS + dim, P[1], B[1], J[1])
         n0 = _length(P, P0, d0)
         n1 = _length(P, P1, d1)
         n = n0 + n1
@@ -191,10 +193,10 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     c = np.empty((2, dim))
     for e in range(e0, e1):
         f = fe[e - e0]
-        stiffness, rest = par[e, 0], par[e, 2]
-        damping = par[e, 1] + ctl[DECAY] * stiffness
-        point(Q, D, U, dof, rot, e, 0, par, 3, P[0], B[0], J[0])
-        point(Q, D, U, dof, rot, e, 1, par, 3 + dim, P[1], B[1], J[1])
+        stiffness, rest = par[e, STIFFNESS], par[e, FREE]
+        damping = par[e, DAMPING] + ctl[DECAY] * stiffness
+        point(Q, D, U, dof, rot, e, 0, par, POINTS, P[0], B[0], J[0])
+        point(Q, D, U, dof, rot, e, 1, par, POINTS + dim, P[1], B[1], J[1])
         n0 = _length(P, P0, d0)
         n1 = _length(P, P1, d1)
         if one_state:  # the force of the end; work by the trapezoidal rule

@@ -37,80 +37,49 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear, time_value
-from fem_mbs.elements.coordinates import dot, end_velocities, spring_rows
-from fem_mbs.elements.joints.coordinate import (
-    ANGLE,
-    LENGTH,
-    OFFSET,
-    coordinate_columns,
-    coordinate_count,
-    coordinate_rate,
-    coordinate_rows,
-    coordinate_step,
-    coordinate_turns,
-    workspace,
-)
+from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
+from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
 from fem_mbs.elements.kinematics import DP, P0, P1, R0, R1, point, point_rate
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["CALLBACK", "FORCE_AT", "TYPES"]
 
-# columns after those of the coordinate
-_START, CALLBACK, _CLOCK = range(3)
-# hist: the angle at the start of the step, then F*, q*, q'*, Fq, Fv
-FORCE_AT = 1
+START_VALUE, CALLBACK, CLOCK = range(3)  # columns of par of a force on a coordinate
+POINT = 0  # column of par of a force on a point: its offset, callback and clock follow
+# columns of hist of a force on a coordinate; column 0 is the angle at the start of the step
+FORCE_AT, COORDINATE_AT, RATE_AT, BY_COORDINATE, BY_RATE = range(1, 6)
 
 
 # --- on a coordinate -------------------------------------------------------------------------------------------------
 @inner
 def _law(hist, e, q, rate):
-    return hist[e, 1] + hist[e, 4] * (q - hist[e, 2]) + hist[e, 5] * (rate - hist[e, 3])
+    force = hist[e, FORCE_AT] + hist[e, BY_COORDINATE] * (q - hist[e, COORDINATE_AT])
+    return force + hist[e, BY_RATE] * (rate - hist[e, RATE_AT])
 
 
-@kernel
-def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    dim = 2 if D.shape[2] == 2 else 3
-    P, B, J, W, T, Z, X, row, row1, vel, G = workspace(dim)
-    for e in range(e0, e1):
-        c = coordinate_count(int(par[e, 0]), dim)
-        s0, s1, ds = coordinate_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G)
-        if ctl[RULE] == ONE_STATE:
-            end_velocities(V, D, dof, rot, 1, e, vel)
-            rate = dot(row, vel)
+@inner
+def user_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
+    force = _law(hist, e, 0.5 * (s0 + s1) - par[e, START_VALUE], rate)
+    return -force, -hist[e, BY_COORDINATE], -hist[e, BY_RATE]
+
+
+@inner
+def user_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, rate0, rate1, f):
+    one_state = ctl[RULE] == ONE_STATE
+    q = (s1 if one_state else 0.5 * (s0 + s1)) - par[e, START_VALUE]
+    force = _law(hist, e, q, rate1)
+    if job == LEDGER:
+        if one_state:  # work by the trapezoidal rule
+            before = _law(hist, e, s0 - par[e, START_VALUE], rate0)
+            f[LOAD_WORK] = 0.5 * (before + force) * ds
         else:
-            rate = ds / ctl[H]
-        force = _law(hist, e, 0.5 * (s0 + s1) - par[e, c + _START], rate)
-        spring_rows(job, ctl, -hist[e, 4], -hist[e, 5], -force, row, row1, G, vel, fe, ke, e - e0)
-
-
-@kernel
-def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    dim = 2 if D.shape[2] == 2 else 3
-    P, B, J, W, T, Z, X, row, row1, _, G = workspace(dim)
-    for e in range(e0, e1):
-        if job == START or job == COMMIT:
-            coordinate_turns(job == START, D, U, dof, rot, hist, e, par, W, T, Z, row, row1, G, ctl)
-            continue
-        f = fe[e - e0]
-        c = coordinate_count(int(par[e, 0]), dim)
-        start = par[e, c + _START]
-        s0, s1, ds = coordinate_step(ctl, Q, D, U, dof, rot, hist, e, par, P, B, J, W, T, Z, X, row, row1, G)
-        before = 0.0
-        if ctl[RULE] == ONE_STATE:  # the force of the end; work by the trapezoidal rule
-            if job == LEDGER:
-                before = _law(hist, e, s0 - start, coordinate_rate(V, D, dof, rot, 0, e, par, P, W, Z, X))
-            q, rate = s1 - start, coordinate_rate(V, D, dof, rot, 1, e, par, P, W, Z, X)
-        else:
-            q, rate = 0.5 * (s0 + s1) - start, ds / ctl[H]
-        force = _law(hist, e, q, rate)
-        if job == LEDGER:
-            f[LOAD_WORK] = (0.5 * (before + force) if ctl[RULE] == ONE_STATE else force) * ds
-        elif job == OUTPUT:
-            f[0] = force
-            f[1] = s1
-        elif job == SAMPLE:
-            f[0], f[1] = q, rate
-            f[2] = time_value(fun, par[e, c + _CLOCK], T1 if ctl[RULE] == ONE_STATE else TM, 0.0)
+            f[LOAD_WORK] = force * ds
+    elif job == OUTPUT:
+        f[0] = force
+        f[1] = s1
+    elif job == SAMPLE:
+        f[0], f[1] = q, rate1
+        f[2] = time_value(fun, par[e, CLOCK], T1 if one_state else TM, 0.0)
 
 
 # --- on a point ------------------------------------------------------------------------------------------------------
@@ -136,7 +105,7 @@ def _force_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
     if job == TANGENT:
         clear(ke, e1 - e0)
     for e in range(e0, e1):
-        point(Q, D, U, dof, rot, e, 0, par, 0, P, B, J)
+        point(Q, D, U, dof, rot, e, 0, par, POINT, P, B, J)
         if one_state:
             point_rate(V, D, dof, rot, 1, e, 0, P[R1], v, w)
         for i in range(dim):
@@ -188,7 +157,7 @@ def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
     x, v, w, F, before = np.empty(dim), np.empty(dim), np.empty(dim), np.empty(dim), np.empty(dim)
     for e in range(e0, e1):
         f = fe[e - e0]
-        point(Q, D, U, dof, rot, e, 0, par, 0, P, B, J)
+        point(Q, D, U, dof, rot, e, 0, par, POINT, P, B, J)
         if one_state:
             point_rate(V, D, dof, rot, 0, e, 0, P[R0], v, w)
             _point_law(hist, e, dim, P[P0], v, before)
@@ -210,27 +179,16 @@ def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
         elif job == SAMPLE:
             for i in range(dim):
                 f[i], f[dim + i] = x[i], v[i]
-            f[2 * dim] = time_value(fun, par[e, dim + 1], T1 if one_state else TM, 0.0)
+            f[2 * dim] = time_value(fun, par[e, POINT + dim + 1], T1 if one_state else TM, 0.0)
 
 
-def _type(kind, dimension):
-    force, length = ("N m", "rad") if kind == ANGLE else ("N", "m")
-    name, coordinate = {
-        LENGTH: ("length", "length"),
-        OFFSET: ("offset", "displacement"),
-        ANGLE: ("angle", "angle"),
-    }[kind]
-    return ElementType(
-        name=f"user_{name}{dimension}",
-        dimension=dimension,
-        ends=2,
-        rotational=True,
-        par=(*coordinate_columns(kind, dimension), f"start [{length}]", "callback", "clock"),
-        hist=6,
-        outputs=(f"{'moment' if kind == ANGLE else 'force'} [{force}]", f"{coordinate} [{length}]"),
-        force=_force,
-        report=_report,
-    )
+_LAW = Law(
+    par=lambda s: (f"start [{s.unit}]", "callback", "clock"),
+    outputs=lambda s: (f"{s.force} [{s.force_unit}]", f"{s.name} [{s.unit}]"),
+    force=user_force,
+    report=user_report,
+    memory=5,
+)
 
 
 def _point_type(dimension):
@@ -249,10 +207,7 @@ def _point_type(dimension):
 
 
 TYPES = {
-    t.name: t
-    for t in (
-        *(_type(kind, d) for kind in (LENGTH, OFFSET, ANGLE) for d in (2, 3)),
-        _point_type(2),
-        _point_type(3),
-    )
-}
+    f"user_{name}{d}": coordinate_force(f"user_{name}{d}", d, coordinate(kind, d), _LAW)
+    for name, kind in (("length", LENGTH), ("offset", OFFSET), ("angle", ANGLE))
+    for d in (2, 3)
+} | {f"user_point{d}": _point_type(d) for d in (2, 3)}

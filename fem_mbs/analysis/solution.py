@@ -10,6 +10,7 @@ import numpy as np
 from fem_mbs.analysis.transient.stepping import LEDGER_COLUMNS
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.sensors import node_values
+from fem_mbs.records import plain
 
 __all__ = ["ENERGY_COLUMNS", "Progress", "Solution", "StepResult", "energy_range", "failed_steps", "relative_error"]
 
@@ -80,10 +81,11 @@ class Solution:
         step = self.steps[-1]
         step.series = {k: np.concatenate(v) for k, v in self._parts["series"].items()}
         step.frames = {k: np.concatenate(v) for k, v in self._parts["frames"].items()}
-        step.summary = summary or {}
+        step.summary = plain(summary or {})
 
     def close(self, summary: dict[str, Any] | None = None) -> None:
-        self.summary = summary or {}
+        """End the run; the summary is that of a results folder."""
+        self.summary = {**plain(summary or {}), "status": "done"}
 
     def fail(self, message: str) -> None:
         if self.steps and not self.steps[-1].series and self._parts["series"]:

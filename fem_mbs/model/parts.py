@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.elements.joints.coordinate import LENGTH
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import Body, remembered
 from fem_mbs.model.beams import Beams, director_columns
@@ -212,7 +211,7 @@ class Parts(Beams):
             self._add(name, kind, nodes, stiffness=found.stiffness, damping=found.damping, length=length, **columns)
             return
         kind = f"nonlinear_spring{self.dimension}"
-        self._add(name, kind, nodes, found.table, coordinate=LENGTH, free=length, **columns, **found.columns)
+        self._add(name, kind, nodes, found.table, free=length, **columns, **found.columns)
 
     def torsion_spring(
         self, name: str, a: str, b: str, stiffness: float | None = None, damping: float = 0.0, angle: float = 0.0,

@@ -24,6 +24,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.model.sensors import node_values
 from fem_mbs.results import store
 from fem_mbs.results.folder import take
+from fem_mbs.results.report import StepReport, Summary, report_of
 from fem_mbs.results.writer import ResultsWriter, finish
 from fem_mbs.results.xdmf import write_xdmf
 
@@ -138,6 +139,13 @@ class Step:
         self._entry = entry
         self._columns: dict[str, Columns] = {}
 
+    @property
+    def report(self) -> StepReport | None:
+        """What the step has found, as the report of its kind; None for a step that has not got to its end."""
+        if not self.ended or "name" not in self.summary:
+            return None
+        return report_of(self.summary)
+
     def _get(self, kind: str) -> Columns:
         if kind not in self._columns:
             self._columns[kind] = Columns(self._entry, kind)
@@ -208,6 +216,17 @@ class Results:
     def summary(self) -> dict[str, Any]:
         """Contents of summary.json; empty for a run that has not ended."""
         return self._index.end.get("summary", {})
+
+    @property
+    def report(self) -> Summary | None:
+        """Contents of summary.json, typed; None for a run that has not ended."""
+        return Summary.from_json(self.summary) if self.summary else None
+
+    @property
+    def failures(self) -> list[str]:
+        """Which steps have not reached their goal, or have results that do not hold, and why."""
+        report = self.report
+        return [] if report is None else report.failures
 
     @property
     def restart_points(self) -> list[tuple[int, float]]:

@@ -35,6 +35,7 @@ import numpy as np
 from fem_mbs import files
 from fem_mbs.errors import ResultsError
 from fem_mbs.files import get_text, put_text
+from fem_mbs.records import plain
 
 if TYPE_CHECKING:
     import h5py
@@ -69,30 +70,6 @@ def file_error(path: Path | str, text: str) -> ResultsError:
 
 
 # ---------------------------------------------------------------------------------------------- plain files
-
-
-def plain(value: Any) -> Any:
-    """Convert `value` to JSON types: arrays become lists, numpy numbers Python's, NaN and infinity None.
-
-    Raises ResultsError for anything that JSON cannot hold.
-    """
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, complex):
-        return [plain(value.real), plain(value.imag)]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    raise ResultsError(f"Results: a {type(value).__name__} cannot be stored: give numbers, texts, lists or tables")
 
 
 def write_atomic(path: Path, parts: Any) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import DiskFullError, ResultsError
+from fem_mbs.records import plain
 from fem_mbs.results import store
 from fem_mbs.results.fields import check_cell
 from fem_mbs.results.folder import Folder, adopt, claim
@@ -332,7 +333,7 @@ class ResultsWriter:
         """Open the next step of the run; `info` is kept with it (JSON types)."""
         self._need(step=False)
         self._step += 1
-        self._entry = store.StepEntry(name, type, store.plain(info or {}))
+        self._entry = store.StepEntry(name, type, plain(info or {}))
         self._announced = False
         self._totals = {"series": 0, "frames": 0}
         self._layout = {}
@@ -425,7 +426,7 @@ class ResultsWriter:
     def end_step(self, summary: dict[str, Any] | None = None) -> None:
         """Close the step; `summary` (JSON types) is kept with it."""
         self._need(step=True)
-        self._flush(store.plain(summary or {}))
+        self._flush(plain(summary or {}))
         self._entry = None
 
     def close(self, summary: dict[str, Any] | None = None) -> None:
@@ -435,7 +436,7 @@ class ResultsWriter:
         write; the rows are then still in the segments, of which `fem_mbs.results.reader.export` makes one file.
         """
         self._need(step=False)
-        end = {"status": "done", "summary": {**store.plain(summary or {}), "status": "done"}}
+        end = {"status": "done", "summary": {**plain(summary or {}), "status": "done"}}
         store.write_json(self._segments / store.END_FILE, end)
         self._open = False
         try:

@@ -1,7 +1,7 @@
-"""Forces from users' Python functions: asked for every iterate, handed to the compiled elements as a linear law.
+"""Forces from users' Python functions: evaluated at every iterate, passed to the compiled elements as a linear law.
 
-The elements (`fem_mbs.elements.springs.user`) say by their job SAMPLE where their functions are to be asked; the
-answers and their derivatives, from the user's tangent or from central differences, go into the elements' history.
+The job SAMPLE of the elements (`fem_mbs.elements.springs.user`) returns the arguments of the functions.  The forces and
+their derivatives, from the user's tangent or from central differences, go into the history of the elements.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Callback:
     dimension: int
 
     def fingerprint(self) -> bytes:
-        """What tells two functions apart: code, constants, and numbers they were made with, where Python shows them.
+        """Return a digest of code, constants, defaults and closure values of the function and its tangent.
 
-        Objects, global variables and whatever else a function reads are not looked at.
+        It does not cover objects, global variables and other data that the functions read.
         """
         text = [self.owner]
         for f in (self.function, self.tangent):
@@ -46,12 +46,12 @@ class Callback:
         return hashlib.sha256("\n".join(text).encode()).digest()
 
     def _ask(self, what: str, function: Callable, q, v, t: float, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
-        """Call it, and see that the answers are finite numbers of the right shape."""
+        """Call a function of the user; refuse results that are not finite numbers of the given shapes."""
         place = f"at t = {t:.6g} s"
         if not self.dimension:
             place += f", coordinate {float(q[0]):.6g}, rate {float(v[0]):.6g}"
         try:
-            # copies: what the function does to its arguments is its own affair
+            # copies: the function may change its arguments
             arguments = (q.copy(), v.copy()) if self.dimension else (float(q[0]), float(v[0]))
             answer = function(*arguments, t)
         except Exception as error:
@@ -73,7 +73,7 @@ class Callback:
             raise ModelError(f"{self.owner}: its {what} returned {_short(answer)} {place}; it must return {wanted}")
         if not all(np.isfinite(a).all() for a in values):
             raise ModelError(
-                f"{self.owner}: its {what} returned {_short(answer)} {place}; it must be finite wherever it is asked"
+                f"{self.owner}: its {what} returned {_short(answer)} {place}; it must be finite everywhere"
             )
         return values
 
@@ -103,7 +103,7 @@ class Callback:
 
 
 def _plain(values) -> str:
-    """Those of the values that have a text of their own: no objects, whose texts are addresses."""
+    """Return the text of the numbers, strings and arrays among the values; texts of other objects are addresses."""
     kinds = (bool, int, float, complex, str, np.ndarray, np.generic)
     return repr([v.tolist() if isinstance(v, np.ndarray) else v for v in values if isinstance(v, kinds)])
 
@@ -114,12 +114,12 @@ def _short(value: Any) -> str:
 
 
 def serve(block, hist: np.ndarray, callbacks: list[Callback], ctl, fun, state, slopes: bool = True) -> None:
-    """Ask the functions of a block of users' forces at the present iterate; the answers go to ``hist`` (n, n_hist).
+    """Evaluate the functions of a block of users' forces at the present iterate; write the forces to ``hist``.
 
-    Without ``slopes`` the derivatives stay what they were.
+    ``hist`` has the shape (n, n_hist).  Without ``slopes`` its derivatives stay unchanged.
 
     Raises:
-        ModelError: a function failed, or returned what is no force, naming it.
+        ModelError: a function failed or returned no finite force; the message names it.
     """
     points = block.type.ends == 1
     dim, n = block.type.dimension, block.size
@@ -130,7 +130,7 @@ def serve(block, hist: np.ndarray, callbacks: list[Callback], ctl, fun, state, s
         state.Q, state.D, state.V, state.DD, state.U, sample, np.zeros((0, 0, 0)),
     )  # fmt: skip
     if not np.isfinite(sample).all():
-        return  # an iterate that has gone astray: Newton-Raphson will find its residual so
+        return  # a diverged iterate: Newton-Raphson finds its residual not finite
     which = block.par[:, block.type.column("callback")].astype(int)
     q, v = sample[:, :d], sample[:, d : 2 * d]
     if not points:

@@ -26,6 +26,7 @@ ORDER = (
     "fem_mbs.cluster",
     "fem_mbs.files",
     "fem_mbs.hdf5",
+    "fem_mbs.records",
     "fem_mbs.input_files",
     "fem_mbs.elements",
     "fem_mbs.elements.masses",

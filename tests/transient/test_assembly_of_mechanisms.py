@@ -163,6 +163,27 @@ def test_turns_of_driven_angles_count_in_space():
     assert solve(m).sensor("angle")[1:, 0] == pytest.approx(7.0 + np.linspace(0.01, 0.1, 10), abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("force", "expected"),
+    [
+        (lambda m: m.joint_spring("S", "A", cubic=2.0), lambda q: 2.0 * q**3),
+        (lambda m: m.motor("S", "A", kp=3.0, position="0"), lambda q: -3.0 * q),
+        (lambda m: m.user_force("S", "A", lambda q, rate, t: -2.0 * q), lambda q: -2.0 * q),
+    ],
+    ids=["spring", "motor", "user"],
+)
+def test_forces_on_angles_count_the_turns_of_the_assembly(force, expected):
+    """The assembly turns the body by more than half a turn: 7 rad, not 7 - 2 pi."""
+    m = Model(3)
+    m.assembly()
+    m.body("a", mass=1, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0))
+    m.joint("A", "revolute", "ground", "a", point=(0, 0, 0), axis=(0, 0, 1), function="7 + t")
+    force(m)
+    m.sensor("moment", "element", on="S", quantity="moment")
+    m.static_step()
+    assert solve(m).sensor("moment")[-1, 0] == pytest.approx(expected(7.0), rel=1e-12)
+
+
 def test_prismatic_joint_with_a_part_askew():
     m = Model(2)
     m.assembly()

@@ -92,11 +92,11 @@ class _Assembler:
         self.w = _WEIGHT * stiff / float(self.W.max()) if stiff > 0.0 else 1.0
 
     def _follow_angles(self) -> None:
-        """Angles of joints count their turns on the way, as in the plane."""
+        """Count the full turns of relative rotations during the closing, as in the plane."""
         ctl, s = control(), self.state
         fun = function_table(self.values)
         for block in self.system.blocks:
-            if block.type.name in ("hinge3", "torsion3"):
+            if block.type.turns:
                 n, m = block.size, block.type.local_dofs
                 fe, ke = np.zeros((n, m)), np.zeros((1, m, m))
                 hist = self.system.block_history(block)

@@ -104,7 +104,7 @@ class Forces(ModelBase):
             if kd:
                 indices["reference rate"] = self._function(Derivative(law), owner, load=False)
         self._add(
-            name, f"motor_{_KINDS[kind]}{self.dimension}", [c.nodes], coordinate=kind, start=c.start, kp=kp, kd=kd,
+            name, f"motor_{_KINDS[kind]}{self.dimension}", [c.nodes], start=c.start, kp=kp, kd=kd,
             limit=float(limit), **indices, **c.columns,
         )  # fmt: skip
 
@@ -143,7 +143,7 @@ class Forces(ModelBase):
             if point is not None:
                 raise ModelError(f"{owner}: point belongs to at, a place; use point_a, point_b for a distance")
             kind, c, _ = self._worked_on(owner, joint, coordinate, a, b, point_a, point_b)
-            columns |= {"coordinate": kind, "start": 0.0 if kind == LENGTH else c.start, **c.columns}
+            columns |= {"start": 0.0 if kind == LENGTH else c.start, **c.columns}
             self._add(name, f"user_{_KINDS[kind]}{self.dimension}", [c.nodes], **columns)
             self._callbacks.append(Callback(owner, function, tangent, 0))
             return

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET
 from fem_mbs.errors import ModelError
 from fem_mbs.model.base import JointCoordinate
 from fem_mbs.model.connections.forces import Forces
@@ -201,7 +200,6 @@ class Frictions(Forces):
 
     def _rub(self, name: str, law, c: JointCoordinate, joint: str) -> None:
         kind = "angle" if c.angular else "offset"
-        law = {**law, "coordinate": ANGLE if c.angular else OFFSET}
         block = self._add(name, f"friction_{kind}{self.dimension}", [c.nodes], **c.columns, **law)
         block.reads = [joint]
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.base import Joint, JointCoordinate
@@ -451,7 +450,7 @@ class Joints(SpecialJoints):
             values = {"stiffness": law.stiffness, "damping": law.damping, **start}
             self._add(label, kind, [c.nodes], **values, **c.columns)
             return
-        values = {"coordinate": ANGLE if c.angular else OFFSET, "free": c.start + free, **law.columns}
+        values = {"free": c.start + free, **law.columns}
         self._add(label, f"nonlinear_{kind}", [c.nodes], law.table, **values, **c.columns)
 
     def _measure_joint(self, joint: str, key: str) -> str:

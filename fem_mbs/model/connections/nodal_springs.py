@@ -86,7 +86,7 @@ class NodalSprings(ModelBase):
         return v / length
 
     def _rotation_springs(self, name, owner, nodes, ends, component, other, k: float, c: float) -> None:
-        """Add torsional springs about global axes of the start (`fem_mbs.elements.springs.torsion`)."""
+        """Add torsional springs about global axes of the start (`fem_mbs.elements.springs.linear`)."""
         known = ("rotation",) if self.dimension == 2 else ("rotation x", "rotation y", "rotation z")
         if component not in known or other not in (None, component):
             raise ModelError(f"{owner}: rotations of both ends must be the same of {', '.join(known)}")

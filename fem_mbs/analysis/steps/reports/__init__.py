@@ -1,0 +1,1 @@
+"""What each step kind reports: one module per kind, without numerical imports."""

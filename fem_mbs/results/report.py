@@ -1,0 +1,183 @@
+"""Reports of runs: the typed form of summary.json, with its JSON schema.
+
+`Summary` is the whole file, `StepReport` the base of the reports of steps.  A step kind declares its report as a frozen
+dataclass with the value of ``type`` in JSON::
+
+    @dataclass(frozen=True, kw_only=True)
+    class ModesReport(StepReport, type="modes"):
+        frequencies_hz: list[float] = entry("ascending", unit="Hz", member="frequency")
+
+The class is known from then on: `report_of` reads a JSON object as the class of its type.  Two kinds may share a type;
+the one that is linear about a state says ``linear=True``, and so does its JSON object.  Report classes import no
+numerical modules, so that reading results stays fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar, Self
+
+from fem_mbs.records import Record, Schema, entry
+
+__all__ = [
+    "REGISTRY", "CheckReport", "ClosingReport", "Moved", "ModelCounts", "PrintTable", "StepReport", "Summary",
+    "report_classes", "report_of",
+]  # fmt: skip
+
+#: The module that declares the reports of all step kinds.  It stands above this one in the layers: what a step reports
+#: is declared beside the step, and this module knows no kind.  It is imported by its name when a report is read.
+REGISTRY = "fem_mbs.analysis.steps.reports.registry"
+
+_known: dict[tuple[str, bool], type[StepReport]] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintTable(Record):
+    """A table that a deck asked to be printed (docs/decks.md)."""
+
+    quantity: str = entry(
+        "as the deck names it: U, V, RF, S, E, ENER, ELSE, EVOL, EMAS; EMASI, COG, EMASIC with the sums of EMAS"
+    )
+    set: str | None = entry("null: the whole model")
+    time: float = entry("total time", unit="s")
+    mode: int | None = entry("of shapes of modes", optional=True, minimum=1)
+    total: bool | None = entry("a sum over the set, which has no ids", optional=True)
+    ids: list[int] = entry("nodes or elements, in the order of the set")
+    points: list[int] | None = entry("integration points, beside the ids", optional=True)
+    values: list[list[float | None]] = entry("one row per id or point")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepReport(Record):
+    """What a step of any kind reports."""
+
+    #: Value of "type" in JSON; "" of this base, which stands for steps of unknown kinds.
+    type: ClassVar[str] = ""
+    #: Whether JSON has "linear": true.
+    linear: ClassVar[bool] = False
+
+    name: str = entry("of the step in the model")
+    warnings: list[str] | None = entry("what limits the results' validity", optional=True)
+    failures: list[str] | None = entry(
+        "why the step has not reached its goal, or why its results do not hold; only then", optional=True, minItems=1
+    )
+    deck_step: int | None = entry(
+        "number of the step of the deck that it stands for", optional=True, given=True, minimum=1
+    )
+    prints: list[PrintTable] | None = entry("what a deck asked to be printed", optional=True)
+
+    def __init_subclass__(cls, type: str = "", linear: bool = False, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if type:
+            cls.type, cls.linear = type, linear
+            _known[type, linear] = cls
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as the JSON object of summary.json: type and name first, what all steps have last."""
+        out = super().to_json()
+        common: dict[str, Any] = {e: out.pop(e) for e in ("warnings", "failures", "deck_step", "prints") if e in out}
+        first = {"type": self.type, **({"linear": True} if self.linear else {})}
+        return {**first, **out, **common}
+
+    @classmethod
+    def schema(cls, schema: Schema) -> dict[str, Any]:
+        """Return the JSON schema of the report in full."""
+        found = schema.object(cls)
+        kind: dict[str, Any] = {"type": {"const": cls.type}}
+        required = ["type", *found["required"]]
+        if cls.linear:
+            kind["linear"] = {"const": True, "description": "small motions about the state before"}
+            required.insert(1, "linear")
+        elif (cls.type, True) in _known:
+            kind["linear"] = False
+        return {**found, "properties": {**kind, **found["properties"]}, "required": required}
+
+
+def report_classes() -> tuple[type[StepReport], ...]:
+    """Return the report classes of all step kinds."""
+    return import_module(REGISTRY).REPORTS
+
+
+def report_of(data: Mapping[str, Any]) -> StepReport:
+    """Return the report of a step, given its JSON object; a `StepReport` for a kind that is not known."""
+    key = str(data.get("type", "")), bool(data.get("linear"))
+    if key not in _known:
+        import_module(REGISTRY)
+    return _known.get(key, StepReport).from_json(data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCounts(Record):
+    """Size of the model."""
+
+    nodes: int = entry()
+    unknowns: int = entry()
+    multipliers: int = entry()
+    elements: dict[str, int] = entry("by type")
+    solver: str = entry("of the linear equations of time steps")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moved(Record):
+    """A part that was moved to close the joints."""
+
+    place: str = entry()
+    displacement: float = entry("largest", unit="m")
+    rotation: float = entry("largest", unit="rad")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosingReport(Record):
+    """What was moved before the first step to close the joints; only where the model asks for it."""
+
+    iterations: int = entry()
+    gaps: dict[str, float] = entry("of joints, at first", unit="m, rad")
+    largest_gap: float = entry("at last", unit="m, rad")
+    moved: list[Moved] = entry()
+    strain_energy: float = entry(unit="J")
+    warnings: list[str] = entry()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckReport(Record):
+    """The outcome of a check of the model."""
+
+    case: str = entry("name of the check")
+    sensor: str = entry()
+    quantity: str = entry("what of the series is compared")
+    measured: float | None = entry("null: the series has no such value")
+    reference: float = entry()
+    tolerance: float = entry()
+    time: float | None = entry("of the measured value", unit="s")
+    source: str = entry("of the reference")
+    passed: bool = entry(key="pass")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary(Record):
+    """Summary of a run, the contents of summary.json."""
+
+    title: str = entry("of the model")
+    version: str = entry("of fem-mbs")
+    model: ModelCounts = entry()
+    assembly: ClosingReport | None = entry(optional=True)
+    steps: list[StepReport] = entry("in the order of the model")
+    checks: list[CheckReport] | None = entry("of runs that have ended", optional=True)
+    skipped: list[str] | None = entry("what input files held and was not used", optional=True)
+    warnings: list[str] | None = entry("what of the model may not be meant so", optional=True)
+    status: str = entry("of the run", default="done", pattern="^(done|failed: .*)$")
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read a summary; its steps become reports of their kinds."""
+        steps = [report_of(step) for step in data.get("steps", [])]
+        found = super().from_json({key: value for key, value in data.items() if key != "steps"})
+        values = {e: getattr(found, e) for e in found.__dataclass_fields__}
+        return cls(**{**values, "steps": steps})
+
+    @property
+    def failures(self) -> list[str]:
+        """Which steps have not reached their goal, or have results that do not hold, and why."""
+        return [f'step "{step.name}": {why}' for step in self.steps for why in step.failures or []]
