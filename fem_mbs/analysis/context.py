@@ -186,11 +186,11 @@ def make_context(
     Raises:
         ModelError: the model cannot be computed, or a step makes no sense.
     """
-    if not model.steps:
-        raise ModelError("Model: it has no steps; add a static or a transient step")
     kinds = [step_kind(step.kind) for step in model.steps]
     if compiled is None:
         compiled = model.compile(stepping=not all(kind.linear for kind in kinds))
+    if not kinds:
+        raise ModelError("Model: it has no steps; add a static or a transient step")
     plan = tuple(
         kind.plan(i, step.name, step.options) for i, (kind, step) in enumerate(zip(kinds, model.steps, strict=True))
     )

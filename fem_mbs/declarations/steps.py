@@ -20,6 +20,7 @@ from fem_mbs.errors import ModelError
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
     from fem_mbs.model.model import Model
+    from fem_mbs.results.report import StepReport
 
 __all__ = [
     "PlannedStep", "StepKind", "StepOptions", "function_of", "on_registration", "recorded_kind", "register_step",
@@ -92,6 +93,7 @@ class StepKind:
 
     name: ClassVar[str]
     Options: ClassVar[type[StepOptions]]
+    Report: ClassVar[type[StepReport]]
     positional: ClassVar[tuple[str, ...]] = ("name",)
     text: ClassVar[str]
     notes: ClassVar[str] = ""

@@ -66,6 +66,7 @@ ORDER = (
     "fem_mbs.analysis.rows",
     "fem_mbs.analysis.context",
     "fem_mbs.analysis.steps.common",
+    "fem_mbs.analysis.steps.reported",
     "fem_mbs.analysis.small_motions",
     "fem_mbs.analysis.eigenvalue_paths",
     "fem_mbs.analysis.march",

@@ -630,7 +630,7 @@ WRONG = {
     ),
     "step option type": (changed(("h = 0.01", "h = 0.01\nframes = 3.5")), r"frames = 3\.5 must be a whole number"),
     "step option flag": (changed(("h = 0.01", "h = 0.01\nrtol = true")), r"rtol = true must be a number"),
-    "step h": (changed(("h = 0.01", "h = '0.01'")), r'\[\[step\]\] number 1: h = "0\.01" must be a number'),
+    "step h": (changed(("h = 0.01", "h = '0.01'")), r'\[\[step\]\] number 1: h = "0\.01" must be a finite number'),
     "step h missing": (changed(("h = 0.01", "")), r'\[\[step\]\] number 1: "h" is missing'),
     "step h negative": (
         changed(("h = 0.01", "h = -0.01")),
@@ -685,7 +685,7 @@ WRONG_AS_A_WHOLE = {
     ),
     "no steps": (MINIMAL[: MINIMAL.index("[[step]]")], r"it has no steps"),
     "uneven steps": (changed(("h = 0.01", "h = 0.03")), r'\[\[step\]\] "transient": duration = 0\.1 s is not a whole'),
-    "step choice": (changed(("h = 0.01", "h = 0.01\nrule = 'newmrk'")), r"\"transient\": rule = 'newmrk' must be"),
+    "step choice": (changed(("h = 0.01", "h = 0.01\nrule = 'newmrk'")), r"\"transient\": rule = \"newmrk\" must be"),
     "singular inertia": (
         added("[[body]]\nname = 'b'\nposition = [0, 0]\nmass = 1\ninertia = 0"),
         r'node "b", rotation has neither mass nor stiffness',

@@ -12,7 +12,7 @@ from places import ROOT, SCHEMA
 
 from fem_mbs import Model, Results, run, solve
 from fem_mbs.analysis.options import STEP_OPTIONS
-from fem_mbs.analysis.steps.reports.transient import TransientReport
+from fem_mbs.analysis.steps.transient import TransientReport
 from fem_mbs.records import ABSENT, Absent, Record, Schema, entry
 from fem_mbs.results.report import StepReport, Summary, report_classes, report_of
 from fem_mbs.results.summary_schema import text

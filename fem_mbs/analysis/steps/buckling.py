@@ -17,19 +17,36 @@ from fem_mbs.analysis.steps.common import (
     check_stiffening,
     counted,
 )
+from fem_mbs.analysis.steps.reported import CountCheck
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
+from fem_mbs.records import entry
+from fem_mbs.results.report import StepReport
 from fem_mbs.solvers.eigen.divergence import SIGNS
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
     from fem_mbs.analysis.linear.linearised import Linearised
 
-__all__ = ["KIND", "Buckling", "Options"]
+__all__ = ["Buckling", "BucklingReport", "KIND", "Options"]
 
 _ASYMMETRIC = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class BucklingReport(StepReport, type="buckling"):
+    """Load factors at which a state loses stability."""
+
+    load_factors: list[float] = entry("by magnitude, of both signs", member="load_factor")
+    residuals: list[float] = entry()
+    asymmetry: float = entry("of the geometric stiffness", given=True)
+    equations: int = entry(given=True)
+    complex_factors: int | None = entry(
+        "of loads without a potential, left out among the lowest", optional=True, minimum=0
+    )
+    count_check: CountCheck | None = entry(optional=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +64,7 @@ class Buckling(StepKind):
 
     name = "buckling"
     Options = Options
+    Report = BucklingReport
     positional = ("count",)
     text = (
         "Add linear buckling about the state that the steps before have left: factors of smallest magnitude by which\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,15 +13,58 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, RATIOS
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
+from fem_mbs.records import Record, entry
+from fem_mbs.results.report import StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.analysis.rotors.campbell import Critical
     from fem_mbs.model.model import Model
 
-__all__ = ["KIND", "Campbell", "Options"]
+__all__ = ["Campbell", "CampbellReport", "CriticalSpeed", "KIND", "Options", "WhirlBranch"]
 
 _TOLERANCE = 1e-6  # between critical speeds of branches and those of the direct search
+
+
+Whirl = Literal["forward", "backward", "mixed", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhirlBranch(Record):
+    """A branch of eigenvalues over the speed."""
+
+    eigenvalues: list[list[float]] = entry("[re, im] by speed, im >= 0", unit="1/s")
+    whirl: list[Whirl] = entry("by speed; none: along lines, or not across the axis")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CriticalSpeed(Record):
+    """A speed at which an order of the speed excites a mode."""
+
+    speed: float = entry(unit="rad/s")
+    branch: int | None = entry("from 0; null: none that was followed")
+    whirl: Whirl = entry("of the mode")
+    order: float = entry()
+    eigenvalue: list[float] = entry("[re, im]", unit="1/s")
+    direct: list[float] | None = entry(
+        "speed by the direct search, [re, im]; null: matrices are not quadratic in the speed", unit="rad/s"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampbellReport(StepReport, type="campbell"):
+    """Eigenvalues of a rotor over its speed."""
+
+    rotor: str = entry()
+    frame: str = entry("in which the eigenvalues are", enum=["fixed", "rotating"])
+    speeds: list[float] = entry(unit="rad/s")
+    orders: list[float] = entry("of excitation")
+    branches: list[WhirlBranch] = entry()
+    critical_speeds: list[CriticalSpeed] = entry()
+    stable: list[bool] = entry("by speed")
+    largest_residual: float = entry(given=True)
+    biorthogonality: float = entry(given=True)
+    seconds: float = entry("wall time", unit="s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +92,7 @@ class Campbell(StepKind):
 
     name = "campbell"
     Options = Options
+    Report = CampbellReport
     positional = ("rotor", "speeds", "count", "name")
     text = (
         "Add a Campbell diagram: eigenvalues of a rotor over its speed, about the steady rotation next to the state\n"

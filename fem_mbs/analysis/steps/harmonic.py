@@ -25,13 +25,15 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
+from fem_mbs.records import Record, entry
+from fem_mbs.results.report import StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
     from fem_mbs.model.model import Model
     from fem_mbs.model.sensors import Sensor
 
-__all__ = ["KIND", "HarmonicResponse", "Options"]
+__all__ = ["HarmonicLoad", "HarmonicReport", "HarmonicResponse", "KIND", "Options", "Peak"]
 
 METHODS = ("auto", "direct", "modal")
 _SHOWN = 0.1  # [s] between two lines of progress
@@ -49,6 +51,44 @@ def _table(what: str) -> Any:
         "table", f"a table of {what} by the names of loads",
         lambda v: isinstance(v, dict) and all(number(n) for n in v.values()),
     )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarmonicLoad(Record):
+    """A load that acts."""
+
+    name: str = entry("all, or all others: those that nothing was said of")
+    amplitude: float = entry("of its function, of several the largest")
+    phase: float = entry(unit="degrees")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peak(Record):
+    """The largest response of a column of a sensor."""
+
+    sensor: str = entry()
+    column: str = entry()
+    unit: str = entry()
+    amplitude: float = entry("the largest")
+    frequency: float = entry("at which it is", unit="Hz")
+    phase: float = entry("there, of amplitude cos(2 pi f t + phase)", unit="degrees")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarmonicReport(StepReport, type="harmonic"):
+    """Steady vibrations over the frequency."""
+
+    time: float = entry("at which amplitudes were taken from functions", unit="s", given=True)
+    method: str = entry(enum=["direct", "modal"])
+    frequencies: list[float] = entry(unit="Hz")
+    loads: list[HarmonicLoad] = entry()
+    modes: int | None = entry("of the modal method", optional=True)
+    natural_frequencies: list[float] | None = entry("of these", unit="Hz", optional=True)
+    residual_vectors: int | None = entry("of the modal method", optional=True)
+    structural: float = entry("loss factor")
+    peaks: list[Peak] = entry()
+    equations: int = entry(given=True)
+    seconds: float = entry("wall time", unit="s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +151,7 @@ class HarmonicResponse(StepKind):
 
     name = "harmonic"
     Options = Options
+    Report = HarmonicReport
     positional = ("frequencies", "name")
     text = (
         "Add a harmonic response: steady vibrations Re(u exp(i 2 pi f t)) about the state that the steps before have\n"
@@ -221,9 +262,9 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
         return f"harmonic response at {len(f)} frequenc{'y' if len(f) == 1 else 'ies'} from {f[0]:g} to {f[-1]:g} Hz"
 
     def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        for entry in summary.get("peaks") or []:
-            yield f"{entry['column']}.amplitude_max", entry["amplitude"], entry["unit"]
-            yield f"{entry['column']}.frequency_of_max", entry["frequency"], "Hz"
+        for peak in summary.get("peaks") or []:
+            yield f"{peak['column']}.amplitude_max", peak["amplitude"], peak["unit"]
+            yield f"{peak['column']}.frequency_of_max", peak["frequency"], "Hz"
 
 
 KIND = HarmonicResponse()

@@ -28,14 +28,35 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
+from fem_mbs.records import Record, entry
+from fem_mbs.results.report import StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
     from fem_mbs.analysis.linear.linearised import Linearised, Response
 
-__all__ = ["KIND", "LinearStatic", "Options"]
+__all__ = ["KIND", "LinearStatic", "LinearStaticReport", "Options", "Reactions"]
 
 _TURNED = 0.1  # [rad] beyond which small rotations are said to be none
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reactions(Record):
+    """Sum of what supports and motions exert, and its moment about the origin."""
+
+    force: list[float] = entry(unit="N")
+    moment: list[float] = entry(unit="N m")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearStaticReport(StepReport, type="static", linear=True):
+    """Small displacements about the state before."""
+
+    time: float = entry("at which functions of time are taken", unit="s", given=True)
+    largest_displacement: float = entry(unit="m")
+    largest_displacement_at: str = entry("node")
+    reactions: Reactions = entry()
+    strain_energy: float = entry(unit="J")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +78,7 @@ class LinearStatic(StepKind):
 
     name = "linear_static"
     Options = Options
+    Report = LinearStaticReport
     text = (
         "Add linear statics: small displacements about the state that the steps before have left (at first: the\n"
         "start), which stays as it is; with a ``duration`` [s] time goes on."

@@ -24,20 +24,40 @@ from fem_mbs.analysis.steps.common import (
     count_steps,
     whole,
 )
+from fem_mbs.analysis.steps.reported import EnergyBalance, StartReport
 from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, RULES, check_rule, weights
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
+from fem_mbs.records import entry
+from fem_mbs.results.report import StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
 
-__all__ = ["KIND", "LinearTransient", "Options"]
+__all__ = ["KIND", "LinearTransient", "LinearTransientReport", "Options"]
 
 #: Rules of linear transients.
 _RULES = ("midpoint", "newmark", "hht", "generalised-alpha")
 _SHOWN = 0.1  # [s] between two lines of progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearTransientReport(StepReport, type="transient", linear=True):
+    """Small motions over time about the state before."""
+
+    rule: str = entry("of the integration", given=True)
+    n_steps: int = entry("time steps", given=True, minimum=1)
+    h: float = entry("length of a time step", unit="s", given=True, exclusiveMinimum=0)
+    t_start: float = entry(unit="s", given=True)
+    t_end: float = entry(unit="s", given=True)
+    equations: int = entry("unknowns of the linear system", given=True)
+    factorisations: int = entry("of its matrix", given=True)
+    iterations: int = entry("one per time step")
+    seconds: float = entry("wall time of the steps", unit="s")
+    start: StartReport = entry()
+    energy: EnergyBalance = entry()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +88,7 @@ class LinearTransient(StepKind):
 
     name = "linear_transient"
     Options = Options
+    Report = LinearTransientReport
     positional = ("duration", "h", "name")
     text = (
         "Add a linear transient: small motions about the state that the steps before have left, which stays as it is;\n"

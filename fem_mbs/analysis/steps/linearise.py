@@ -12,15 +12,34 @@ from fem_mbs.analysis.steps.common import NAMES, Turning, check_rotor
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT
 from fem_mbs.declarations.steps import PlannedStep, StepKind
+from fem_mbs.records import entry
+from fem_mbs.results.report import StepReport
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from fem_mbs.analysis.context import Ahead, RunContext
 
-__all__ = ["KIND", "Linearise", "Options"]
+__all__ = ["KIND", "Linearise", "LineariseReport", "Options"]
 
 FORMS = ("state space", "descriptor")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineariseReport(StepReport, type="linearise"):
+    """Matrices of small motions about a state, and a linear model with inputs and outputs."""
+
+    time: float = entry(unit="s", given=True)
+    equations: int = entry(given=True)
+    constraints: int = entry(given=True)
+    frame: str = entry(enum=["fixed", "rotating"])
+    rotor: str = entry("that turns steadily, empty: none")
+    speed: float | None = entry("of the rotor", unit="rad/s", given=True)
+    asymmetry: dict[str, float] = entry("of C and K, over their largest entries", given=True)
+    states: int | None = entry("of the state-space model", optional=True)
+    inputs: list[str] | None = entry("of the state-space model", optional=True)
+    outputs: list[str] | None = entry("of the state-space model", optional=True)
+    files: list[str] = entry("written beside the results")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +65,7 @@ class Linearise(StepKind):
 
     name = "linearise"
     Options = Options
+    Report = LineariseReport
     text = (
         "Write the matrices of small motions about the state that the steps before have left to matrices_NAME.npz;\n"
         'with ``inputs`` and ``sensors`` also a state-space model, or its ``form`` "descriptor" with constraints, to\n'

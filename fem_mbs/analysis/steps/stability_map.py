@@ -13,11 +13,35 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.records import Record, entry
+from fem_mbs.results.report import StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
 
-__all__ = ["KIND", "Options", "StabilityMap"]
+__all__ = ["KIND", "MapParameter", "Options", "StabilityMap", "StabilityMapReport"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapParameter(Record):
+    """A parameter of the map."""
+
+    name: str = entry()
+    unit: str = entry()
+    values: list[float] = entry()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StabilityMapReport(StepReport, type="stability_map"):
+    """The largest growth rate over one or two parameters."""
+
+    what: str = entry("that figures show", enum=["growth", "frequency"])
+    parameters: list[MapParameter] = entry("one or two; rows go with the first, columns with the second")
+    growth: list[list[float | None]] = entry("largest real part, null: no state or no modes", unit="1/s")
+    frequency: list[list[float | None]] = entry("of the mode that has it", unit="Hz")
+    stable: list[list[bool]] = entry()
+    boundary: list[list[float]] = entry("points at which stability is lost, where refine asks for them")
+    time: float = entry(unit="s", given=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +71,7 @@ class StabilityMap(StepKind):
 
     name = "stability_map"
     Options = Options
+    Report = StabilityMapReport
     positional = ("parameters", "count", "name")
     text = (
         "Add a stability map: largest growth rate and its frequency over one or two parameters; the steps before are\n"

@@ -18,18 +18,54 @@ from fem_mbs.analysis.steps.common import (
     limited,
     whole,
 )
+from fem_mbs.analysis.steps.reported import EigenvaluesAlong
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
+from fem_mbs.records import ABSENT, Absent, Record, entry
+from fem_mbs.results.report import StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
 
-__all__ = ["KIND", "Options", "Static"]
+__all__ = ["CriticalPoint", "KIND", "Options", "Static", "StaticReport"]
 
 CONTROLS = ("load", "displacement", "arc")
 _NOT_NEGATIVE = limited("a number of at least 0", 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CriticalPoint(Record):
+    """A point of an equilibrium path at which the number of negative eigenvalues of the stiffness changes."""
+
+    kind: str = entry("limit, bifurcation or other")
+    load_factor: float = entry()
+    path_length: float = entry(unit="m")
+    error: float = entry("of the load factor")
+    negative_before: int = entry("negative eigenvalues before it")
+    negative_after: int = entry("negative eigenvalues after it")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticReport(StepReport, type="static"):
+    """Equilibria at rising load factors, or along a path."""
+
+    t_start: float = entry(unit="s", given=True)
+    t_end: float = entry("later than t_start where time passes over the increments", unit="s", given=True)
+    increments: int = entry("or points of the path", minimum=1)
+    cut_increments: int = entry("increments that were divided to converge")
+    iterations: int = entry("of Newton-Raphson")
+    strain_energy: float = entry("at the end", unit="J")
+    negative_eigenvalues: int | Absent | None = entry(
+        "of the stiffness at the end, without a path; null: not counted", default=ABSENT
+    )
+    snap_through: list[list[float]] | None = entry(
+        "load factors, or times, between which the equilibrium jumped", optional=True
+    )
+    critical_points: list[CriticalPoint] | None = entry("of paths", optional=True)
+    load_factor: float = entry("at the end")
+    eigenvalues: EigenvaluesAlong | None = entry(optional=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +124,7 @@ class Static(StepKind):
 
     name = "static"
     Options = Options
+    Report = StaticReport
     positional = ("increments", "name")
     text = (
         "Add a static equilibrium at the present time, reached in load increments; with ``duration`` [s], at times\n"

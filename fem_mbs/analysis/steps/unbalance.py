@@ -13,13 +13,38 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
+from fem_mbs.records import Record, entry
+from fem_mbs.results.report import StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.model.model import Model
     from fem_mbs.model.rotors import Unbalance
 
-__all__ = ["KIND", "Options", "UnbalanceResponse"]
+__all__ = ["KIND", "Options", "UnbalanceReport", "UnbalanceResponse", "WhirlAmplitude"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhirlAmplitude(Record):
+    """The response of a node in one direction."""
+
+    at: str = entry("node")
+    direction: str = entry("major: half the longest axis of the orbit", enum=["x", "y", "z", "major"])
+    amplitude: list[float] = entry("by speed", unit="m")
+    phase: list[float] | None = entry(
+        "a of amplitude cos(speed t + a), the rotor's first direction across its axis lying there at t = 0", unit="rad"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnbalanceReport(StepReport, type="unbalance"):
+    """Steady response of a rotor to unbalances over its speed."""
+
+    rotor: str = entry()
+    frame: str = entry("in which it was computed; results are seen from outside", enum=["fixed", "rotating"])
+    speeds: list[float] = entry(unit="rad/s")
+    response: list[WhirlAmplitude] = entry()
+    seconds: float = entry("wall time", unit="s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +75,7 @@ class UnbalanceResponse(StepKind):
 
     name = "unbalance"
     Options = Options
+    Report = UnbalanceReport
     positional = ("rotor", "speeds", "unbalances", "name")
     text = (
         "Add a steady response to unbalances over the speed, about the steady rotation next to the state that the\n"
@@ -114,11 +140,11 @@ class UnbalanceResponse(StepKind):
         return f'response to unbalance of rotor "{options.rotor}" at {counted(len(options.speeds), "speed")}'
 
     def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        for entry in summary.get("response") or []:
-            amplitude = np.asarray(entry["amplitude"], float)
+        for found in summary.get("response") or []:
+            amplitude = np.asarray(found["amplitude"], float)
             if len(amplitude):
                 largest = int(np.argmax(amplitude))
-                where = f"{entry['at']}.{entry['direction']}"
+                where = f"{found['at']}.{found['direction']}"
                 yield f"{where}.amplitude_max", amplitude[largest], "m"
                 yield f"{where}.speed_of_max", summary["speeds"][largest], "rad/s"
 
