@@ -149,7 +149,7 @@ class RunContext:
     @property
     def turning(self) -> Any:
         """The turning frame of a centrifugal load, or None."""
-        return self.model._rotating
+        return self.model.building.rotating
 
     @property
     def time(self) -> float:

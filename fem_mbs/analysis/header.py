@@ -105,7 +105,7 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
     bodies = []
     for body in model.bodies.values():
         R = np.eye(3)
-        R[: model.dimension, : model.dimension] = model._rotation_matrix(body.node)
+        R[: model.dimension, : model.dimension] = model.building.rotation_matrix(body.node)
         points = [padded(p) for p in body.points]
         bodies.append({"name": body.name, "node": body.node, "points": points, "rotation": R.tolist()})
     return {
@@ -171,7 +171,7 @@ def _discs(compiled: CompiledModel) -> list[dict[str, Any]]:
         for k in np.flatnonzero(round_ & (mass > 0.0))[:_MOST_DISCS]:
             node = int(block.nodes[k, 0])
             if node not in drawn:
-                normal = model._rotation_matrix(node) @ vectors[k, :, 2]
+                normal = model.building.rotation_matrix(node) @ vectors[k, :, 2]
                 radius = min(float(np.sqrt(2.0 * values[k, 2] / mass[k])), 0.5 * compiled.system.length)
                 found.append({"node": node, "normal": normal.tolist(), "radius": radius})
     return found

@@ -16,7 +16,7 @@ import numpy as np
 from fem_mbs.analysis.fields import COMPONENTS, MISES, STRESS
 from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.model.reduced import PlacedPart
+from fem_mbs.model.parts.reduced import PlacedPart
 from fem_mbs.parts.recovery import need_recovery, stress_regions, stresses, turned
 from fem_mbs.results.fields import field_key
 from fem_mbs.solvers.stepping.stepper import State
@@ -152,7 +152,7 @@ class RecoveredNodes:
         out = np.zeros((len(q), n, 3))
         if self.dim == 2:
             first = self.system.offset[placed.node]
-            out[:, :, 2] = (Q[:, first + 2] - self.model._start_angle(placed.node))[:, None]
+            out[:, :, 2] = (Q[:, first + 2] - self.model.building.start_angle(placed.node))[:, None]
             out[:, recovery.turning, 2] += own[:, :, 0]
             return out
         from scipy.spatial.transform import Rotation

@@ -18,7 +18,7 @@ from fem_mbs.analysis.rotors.rotating import choose_frame, rotation_of, steady_r
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.rotation import Rotation
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.model.rotors import Rotor
+from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.solvers.eigen.complex_modes import ComplexModes, complex_modes
 from fem_mbs.solvers.stepping import stepper as S
 

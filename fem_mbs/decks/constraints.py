@@ -425,9 +425,9 @@ def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> N
             continue
         for node in mine.tolist():
             label = f"{name} of node {conv.deck.node_ids[node]}"
-            owner = conv.model._label("Motion", label)
-            turn = conv.model._angle(owner, (GROUND, node), np.eye(3)[dof - 3])
-            conv.model._drive(label, turn, conv.model._function(function, owner, load=False))
+            owner = conv.model.building.label("Motion", label)
+            turn = conv.model.building.relative_angle(owner, (GROUND, node), np.eye(3)[dof - 3])
+            conv.model.building.drive(label, turn, conv.model.building.function_index(function, owner, load=False))
             conv.turned.append((label, node, dof - 3))
 
 

@@ -98,7 +98,7 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
             axes = axes_at(conv.deck.orientations[section.orientation], conv.deck.x[ends[:1]])[0]
         direction = axes[(dof - 1) % 3]
         a, b = (GROUND, ends[0]) if len(ends) == 1 else (ends[1], ends[0])
-        owner = model._label("Spring", name)
+        owner = model.building.label("Spring", name)
         found = spring_law(model, owner, **{"damping": 0.0, **law})
         if dof > 3:
             loose = [e for e in ends if not conv.rotational[e]]
@@ -107,6 +107,6 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
                     f"{section.where}: {what} {element} acts on the rotation of node "
                     f"{conv.deck.node_ids[loose[0]]}, which has none"
                 )
-            model._spring(name, model._angle(owner, (a, b), direction), found, 0.0)
+            model.building.spring_on(name, model.building.relative_angle(owner, (a, b), direction), found, 0.0)
             continue
-        model._spring(name, model.node_displacement(a, b, direction), found, 0.0)
+        model.building.spring_on(name, model.node_displacement(a, b, direction), found, 0.0)

@@ -211,7 +211,7 @@ def _complex_modes(conv: Conversion, step: Step, name: str, preload: str, made: 
     basis = next((m.name for m in reversed(made) if "basis" in m.kind.carries), "")
     if not basis:
         raise ModelError(f"{step.where}: COMPLEX FREQUENCY needs a FREQUENCY step before it, whose modes it takes")
-    if conv.model._rotating is None:
+    if conv.model.building.rotating is None:
         raise ModelError(f"{step.where}: CORIOLIS needs a CENTRIF load, which says how the frame turns")
     about = preload if step.perturbation else ""
     conv.model.complex_modes_step(step.n_modes, name, coriolis=True, basis=basis, preload=about)

@@ -92,7 +92,7 @@ class Sensor:
         self.given = options
         self.prepare(**options)
 
-    def prepare(self, **options) -> None:
+    def prepare(self, **options: Any) -> None:
         """Resolve places."""
 
     def bound(self, compiled: Any, first: int) -> tuple[Sensor, list[tuple[int, int]]]:
@@ -107,7 +107,7 @@ class Sensor:
         own.first, own.last = first, first + len(records)
         return own, records
 
-    def bind(self, compiled) -> list[tuple[int, int]]:
+    def bind(self, compiled: Any) -> list[tuple[int, int]]:
         """What to record of a compiled model.  Columns and units that depend on it are set: `bound` calls this on a
         copy."""
         raise NotImplementedError
@@ -141,10 +141,10 @@ class _Point:
         if point is None:
             self.node, self.offset = model.node_of(place, owner), np.zeros(model.dimension)
         else:
-            self.node, self.offset = model._point(place, point, owner)
+            self.node, self.offset = model.point(place, point, owner)
         self.eccentric = bool(np.any(self.offset))
         self.dim = model.dimension
-        self.start = model._global(self.node, self.offset)
+        self.start = model.global_point(self.node, self.offset)
 
     def bind(self, system) -> list[tuple[int, int]]:
         records = [(REC_Q, int(k)) for k in system.position_dofs(self.node)]
@@ -223,7 +223,7 @@ class _Rotation(Sensor):
     kind, unit, required = "rotation", "rad", ("on",)
 
     def prepare(self, on):
-        self.node = self.model._turning(on, self.owner)
+        self.node = self.model.turning_node(on, self.owner)
         if self.node < 0:
             raise ModelError(f'{self.owner}: "ground" does not turn; name a node or body')
         self.columns = [self.name] if self.model.dimension == 2 else [f"{self.name}.{c}" for c in "xyz"]
@@ -233,10 +233,10 @@ class _Rotation(Sensor):
 
     def evaluate(self, values, ledger):
         if self.model.dimension == 2:
-            return values - self.model._start_angle(self.node)
+            return values - self.model.start_angle(self.node)
         from scipy.spatial.transform import Rotation
 
-        start = self.model._rotation_matrix(self.node)
+        start = self.model.rotation_matrix(self.node)
         return Rotation.from_matrix(values.reshape(-1, 3, 3) @ start.T).as_rotvec()
 
 
@@ -302,7 +302,7 @@ class _Angle(Sensor):
     kind, unit, required = "angle", "rad", ("a", "b")
 
     def prepare(self, a, b):
-        self.nodes = [self.model._turning(place, self.owner) for place in (a, b)]
+        self.nodes = [self.model.turning_node(place, self.owner) for place in (a, b)]
 
     def bind(self, compiled):
         return [r for n in self.nodes if n >= 0 for r in _rotation_records(compiled.system, n)]
@@ -312,7 +312,7 @@ class _Angle(Sensor):
             return np.linalg.norm(self.vector(values), axis=1)[:, None]
         angles, at = [], 0
         for n in self.nodes:
-            angles.append(values[:, at] - self.model._start_angle(n) if n >= 0 else 0.0)
+            angles.append(values[:, at] - self.model.start_angle(n) if n >= 0 else 0.0)
             at += n >= 0
         return np.reshape(angles[1] - angles[0], (-1, 1))
 
@@ -325,7 +325,7 @@ class _Angle(Sensor):
         for n in self.nodes:
             if n >= 0:
                 R = values[:, at : at + 9].reshape(-1, 3, 3)
-                turned.append(R @ self.model._rotation_matrix(n).T)
+                turned.append(R @ self.model.rotation_matrix(n).T)
                 at += 9
             else:
                 turned.append(np.broadcast_to(np.eye(3), (len(values), 3, 3)))
@@ -340,7 +340,7 @@ class _Element(Sensor):
     def prepare(self, on, element=0, quantity=None):
         singles = self.model.single_elements
         if on not in self.model.groups and on not in singles:
-            self.model._find("group of elements", on, {**self.model.groups, **singles}, self.owner)
+            self.model.find("group of elements", on, {**self.model.groups, **singles}, self.owner)
         count = len(self.model.groups.get(on, [0]))
         if isinstance(element, bool) or not isinstance(element, int) or not 0 <= element < count:
             raise ModelError(f'{self.owner}: element = {element!r}; "{on}" has elements 0 to {count - 1}')
@@ -394,7 +394,7 @@ class _Reaction(Sensor):
 
     def prepare(self, on):
         self.on = on
-        self.joint = on in self.model._labels and on not in self.model.bodies and on not in self.model.groups
+        self.joint = on in self.model.labels and on not in self.model.bodies and on not in self.model.groups
         if not self.joint:
             self.nodes = self.model.nodes_of(on, self.owner)
 
@@ -437,7 +437,7 @@ class _Reaction(Sensor):
                 continue
             names = [o.partition(" [")[0] for o in t.outputs]
             for first, last in ((first, last) for name, first, last in block.groups if name == self.on):
-                if t.ends == 2 and np.isin(block.nodes[first:last], self.model._ways).any():
+                if t.ends == 2 and np.isin(block.nodes[first:last], self.model.path_nodes).any():
                     continue  # drives the place along a beam: its share of the wrench is that of the slide
                 found = True
                 system.watch(block)
@@ -473,7 +473,7 @@ class _Reaction(Sensor):
             own = {c: (unit, [c]) for c, unit in wrench.items()}
             return own | ({"tension": ("N", ["tension"])} if kind.startswith("distance") else {})
         # forces at points of a reference have their moments about it; terms of equations about the origin
-        coupled = any(c.name == self.on for c in self.model._couplings)
+        coupled = any(c.name == self.on for c in self.model.couplings)
         node = coupled and kind.startswith(("point", "offset"))
         prefix = "node " if node else ("origin " if not coupled and kind.startswith("equation") else "")
         about = {c: [prefix + c] + ([f"{c} z"] if c == "moment" else []) for c in wrench if "moment" in c}
@@ -490,17 +490,17 @@ class _Joint(Sensor):
     def prepare(self, on, quantity=None):
         self.on, self.quantity, self.plane = on, quantity, None
         if quantity in self.drives:
-            self.model._find("joint", on, self.model.joints, self.owner)
+            self.model.find("joint", on, self.model.joints, self.owner)
             self.label, self.mid_step = on, True
             self.unit = "N m" if self.drives[quantity] else "N"
             return
-        key, c = self.model._joint_coordinate(on, quantity, self.owner)
+        key, c = self.model.joint_coordinate(on, quantity, self.owner)
         self.unit = "rad" if c.angular else "m"
         self.quantity = "angle" if c.angular else "displacement"
         if c.angular and self.model.dimension == 2:
             self.plane = c
         else:
-            self.label = self.model._measure_joint(on, key)
+            self.label = self.model.measure_joint(on, key)
 
     def bind(self, compiled):
         if self.plane is not None:
@@ -532,7 +532,7 @@ class _Drive(Sensor):
 
     def prepare(self, on):
         known = dict.fromkeys(self.model.drivers())
-        self.model._find("motion or driven joint", on, known, self.owner)
+        self.model.find("motion or driven joint", on, known, self.owner)
         self.on = on
 
     def bind(self, compiled):
@@ -572,8 +572,8 @@ class _Work(Sensor):
 
     def prepare(self, on):
         self.on = on
-        motions = {name for *_, name in self.model._driven}
-        if on not in self.model._labels and f'Motion "{on}"' not in motions:
+        motions = {name for *_, name in self.model.driven}
+        if on not in self.model.labels and f'Motion "{on}"' not in motions:
             raise ModelError(f'{self.owner}: "{on}" is no load, motor, spring, motion or joint; name one')
 
     def bind(self, compiled):
@@ -595,7 +595,7 @@ class _Modal(Sensor):
     kind, required, options = "modal", ("on",), ("mode",)
 
     def prepare(self, on, mode=None):
-        placed = self.model._find("reduced part", on, self.model.reduced_parts, self.owner)
+        placed = self.model.find("reduced part", on, self.model.reduced_parts, self.owner)
         count = len(placed.scalars)
         if mode is not None and (isinstance(mode, bool) or not isinstance(mode, int) or not 1 <= mode <= count):
             raise ModelError(f'{self.owner}: mode = {mode!r} must be a whole number from 1 to {count}, as "{on}" has')
@@ -640,7 +640,7 @@ def sensor_kinds() -> dict[str, tuple[str, ...]]:
     return {name: (*c.required, *c.options) for name, c in _KINDS.items()}
 
 
-def make_sensor(model, name: str, kind: str, options: dict[str, Any]) -> Sensor:
+def make_sensor(model: Any, name: str, kind: str, options: dict[str, Any]) -> Sensor:
     """Return a sensor of a model.
 
     Raises:

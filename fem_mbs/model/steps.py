@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fem_mbs.declarations.steps import StepKind, on_registration
-from fem_mbs.model.base import Step
+from fem_mbs.model.records import Step
 
 __all__ = ["StepCalls"]
 

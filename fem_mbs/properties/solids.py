@@ -85,7 +85,7 @@ def _expansion(value, owner: str) -> np.ndarray:
 
 
 def make_solid_material(name: str, E, nu, G, stiffness, density, expansion) -> SolidMaterial:
-    """See `fem_mbs.model.solids.Solids.solid_material`."""
+    """See `fem_mbs.model.parts.solids.Solids.solid_material`."""
     owner = f'Material "{name}"'
     if density is None:
         raise ModelError(f'{owner}: "density" is missing; give it, 0 for a material without mass')

@@ -395,7 +395,7 @@ def test_at_an_undamped_resonance(method):
 
 def test_free_at_rest():
     m = cantilever()
-    m._fixed.clear()
+    m.building.fixed.clear()
     m.harmonic_step([0.0, 1.0])
     with pytest.raises(AnalysisError, match="0 Hz: the model can move freely"):
         solve(m)

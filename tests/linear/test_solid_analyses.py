@@ -22,7 +22,7 @@ E, NU, DENSITY = 2.0e6, 0.3, 1000.0
 
 def add(model, label, type_name, nodes, par):
     """A block of finished parameters (what a builder of solids does)."""
-    model._blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
+    model.building.blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
 
 
 def body(name, counts, size, nonlinear=1.0, lumped=False, nu=NU, **options):
@@ -48,7 +48,7 @@ def body(name, counts, size, nonlinear=1.0, lumped=False, nu=NU, **options):
 
 def traction(model, cell, X, cells, chosen, value, label="load"):
     """A traction on the faces whose nodes all are chosen, as a load that steps know by its name."""
-    index = model._function(None, model._label("Force", label), load=True)
+    index = model.building.function_index(None, model.building.label("Force", label), load=True)
     for face, nodes in boundary_faces(cell, cells).items():
         nodes = nodes[chosen[nodes].all(axis=1)]
         par = solid_loads.traction_parameters(face, X[nodes], value, index)

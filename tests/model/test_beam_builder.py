@@ -150,7 +150,7 @@ def test_curved_and_twisted_beams_are_free_of_stress(strains, twist):
     assert np.abs(u * SMALL).max() < 1e-10
     model = quarter(3, strains, twist=twist)
     model.initial("all", velocity=(1.0, 2.0, 3.0))
-    model._fixed.clear()
+    model.building.fixed.clear()
     model.transient_step(0.1, 0.01)
     solution = solve(model)
     assert np.abs(solution.steps[0].ledger("strain")).max() < 1e-20
@@ -487,7 +487,8 @@ def test_model_file(tmp_path):
     path = tmp_path / "model.toml"
     path.write_text(FILE)
     model = load_model(path)
-    assert {b.type.name for b in model._blocks} >= {"exact_beam3_fixed1", "corotational_beam3", "director_mass3"}
+    types = {b.type.name for b in model.building.blocks}
+    assert types >= {"exact_beam3_fixed1", "corotational_beam3", "director_mass3"}
     assert len(model.groups["bow"]) == 4
     step = solve(model).steps[0]
     assert step.time[-1] == pytest.approx(0.02)

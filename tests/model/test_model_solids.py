@@ -201,7 +201,7 @@ def test_isotropic_materials_of_both_kinds_agree():
             model.solid_material("m", E=E, nu=NU, density=1.0, expansion=1e-5)
         model.mesh("m", box_mesh("quad", (2, 1), (1.0, 0.2)))
         model.planes("p", "m", "m")
-        forces.append(model._blocks[0].par)
+        forces.append(model.building.blocks[0].par)
         group = model.solid_groups["p"]
         assert np.array_equal(group.material.expansion, [1e-5, 1e-5, 1e-5, 0, 0, 0])
     assert np.array_equal(*forces)
@@ -290,7 +290,7 @@ def test_nodes_heated_and_several_temperatures():
     model.temperature("b", "m:x1", 0.5)
     nothing = np.full(model.n_nodes, np.nan)
     model.temperature("c", "m", nothing)
-    block = model._blocks[0]
+    block = model.building.blocks[0]
     group = model.solid_groups["sheet"]
     theta = T + np.where(np.isin(np.arange(model.n_nodes), model.nodes_of("m:x1")), 0.5, 0.0)
     N = solid_shapes.shape_functions("quad8", solid_shapes.rule("quad8")[0])

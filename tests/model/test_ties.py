@@ -304,7 +304,7 @@ def test_faces_of_a_box_are_its_outside():
     mesh = box("wedge15", (2, 2, 1), (1.0, 1.0, 1.0))
     m = Model(3)
     m.mesh("b", mesh)
-    found = m._surface("Tie", "b")
+    found = m.building._surface("Tie", "b")
     expected = boundary_faces("wedge15", mesh.blocks[0].cells)
     for kind, nodes in found:
         assert len(nodes) == len(expected[kind])

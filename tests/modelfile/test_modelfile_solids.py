@@ -92,8 +92,8 @@ def test_tables_make_the_calls(tmp_path):
     same.pressure("wind", "m:z1", "1 + x", function="t")
     same.traction("traction 1", "m:x1", (0.0, 0.0, "y"))
     same.temperature("temperature 1", "body", 300.0, reference=290.0)
-    assert len(model._blocks) == len(same._blocks) == 4
-    for a, b in zip(model._blocks, same._blocks, strict=True):
+    assert len(model.building.blocks) == len(same.building.blocks) == 4
+    for a, b in zip(model.building.blocks, same.building.blocks, strict=True):
         assert (a.type, a.groups) == (b.type, b.groups)
         assert np.array_equal(a.par, b.par) and np.array_equal(a.nodes, b.nodes)
     solve(model)

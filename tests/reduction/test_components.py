@@ -80,7 +80,7 @@ def test_shapes_are_those_of_the_whole_model():
 
 def test_free_model_has_rigid_body_modes():
     model = three(frame())
-    model._fixed.clear()
+    model.building.fixed.clear()
     a = assemble_components(model, cutoff=2000.0)
     f = a.full_modes(7)
     assert (np.abs(a.frequencies[:3]) < 1e-3 * f[3]).all()
@@ -330,7 +330,7 @@ def test_modal_step_by_components():
 
 def test_modal_step_of_a_free_model():
     model = three(frame())
-    model._fixed.clear()
+    model.building.fixed.clear()
     model.modes_step(count=6, component_cutoff=2000.0)
     summary = solve(model).steps[0].summary
     assert summary["rigid_body_modes"] == 3

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, reduce_part, solve
 from fem_mbs.errors import ModelError
-from fem_mbs.model.reduced import shifted
+from fem_mbs.model.parts.reduced import shifted
 from fem_mbs.solvers.linear.libraries import cholmod_status
 
 ENDS = {"left": "rod:start", "right": "rod:end"}

@@ -22,7 +22,7 @@ from fem_mbs.contract import (
     TANGENT,
 )
 from fem_mbs.errors import ModelError
-from fem_mbs.model.reduced import moved_loads
+from fem_mbs.model.parts.reduced import moved_loads
 
 
 @pytest.mark.parametrize("name", ["flexible_body2_2", "flexible_body3_2"])

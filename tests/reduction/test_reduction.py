@@ -532,7 +532,7 @@ def test_released_supports():
         reduce_part(model, ENDS)
     part = reduce_part(model, ENDS, release=True)
     assert part.rigid.shape[1] == 6
-    assert len(model._fixed) > 0
+    assert len(model.building.fixed) > 0
     assert part.stiffness == pytest.approx(reduce_part(solid(), ENDS).stiffness, rel=1e-9)
 
 

@@ -647,7 +647,7 @@ def test_nodal_mass_of_a_rigid_body():
     matrix = solve(thrown(3, lambda m: m.nodal_mass("m", "n", M)))
 
     def point_mass(m):
-        m._rotational.add(0)
+        m.building.rotational.add(0)
         m.point_mass("m", "n", 2.0, inertia=_J, offset=_C)
 
     mass = solve(thrown(3, point_mass))
@@ -658,11 +658,11 @@ def test_nodal_mass_of_a_rigid_body():
 def dense(m, M, c=(0.0, 0.0, 0.0), mass=0.0):
     """The element of dense masses, whatever the matrix is."""
     dim = m.dimension
-    m._rotational.add(0)
+    m.building.rotational.add(0)
     n = len(M)
     entries = {f"M{i + 1}{j + 1}": M[i, j] for i in range(n) for j in range(i, n)}
     entries |= {f"c{a}": v for a, v in zip("xyz"[:dim], c, strict=False)}
-    m._add("m", f"nodal_mass{dim}", [[0]], mass=mass, **entries)
+    m.building.add_block("m", f"nodal_mass{dim}", [[0]], mass=mass, **entries)
 
 
 def test_dense_form_of_a_rigid_body_converges_to_it():
@@ -716,7 +716,7 @@ def test_dense_mass_obeys_kirchhoff():
 def eccentric(m, kind, c, J, mass=2.0):
     m.node("n", (0.0, 0.0, 0.0))
     if kind == "director":
-        m._rotational.add(0)
+        m.building.rotational.add(0)
         m.point_mass("m", "n", mass, inertia=J, offset=c)
     else:
         dense(m, rigid_matrix(mass, c, J), c, mass)

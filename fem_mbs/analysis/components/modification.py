@@ -120,7 +120,7 @@ class Modification:
             names = {p.name: i for i, p in enumerate(self.parameters)}
             found = np.zeros(len(names))
             for name, value in alphas.items():
-                found[self.assembly.model._find("parameter", name, names, "Modification")] = value
+                found[self.assembly.model.building.find("parameter", name, names, "Modification")] = value
         else:
             found = np.asarray(alphas, float)
         if found.shape != (len(self.parameters),) or not np.isfinite(found).all() or (found <= -1.0).any():
@@ -347,7 +347,7 @@ class Modification:
         if isinstance(parameter, (int, np.integer)):
             return int(parameter)
         names = {p.name: i for i, p in enumerate(self.parameters)}
-        return self.assembly.model._find("parameter", parameter, names, "Modification")
+        return self.assembly.model.building.find("parameter", parameter, names, "Modification")
 
     def _mode(self, mode: int) -> int:
         n = self.values.size

@@ -122,11 +122,11 @@ def read_parameter(model: Model, text: str) -> Parameter:
     owner = f'Parameter "{text}"'
     if not colon or not kind or not target:
         raise ModelError(f"{owner}: it must be KIND:TARGET, as density:{next(iter(model.components), 'arm')}")
-    labels = list(dict.fromkeys(part_name(model, label) for b in model._blocks for label, _, _ in b.groups))
+    labels = list(dict.fromkeys(part_name(model, label) for b in model.building.blocks for label, _, _ in b.groups))
     if target in model.components:
         groups = model.components[target].groups
     else:
-        model._find("component or group", target, dict.fromkeys([*model.components, *labels]), owner)
+        model.building.find("component or group", target, dict.fromkeys([*model.components, *labels]), owner)
         groups = (target,)
     parts = [g for g in groups if _flexible(model, g)]
     if kind in ("density", "modulus"):
@@ -159,7 +159,7 @@ def default_parameters(model: Model) -> list[str]:
     """Return density and modulus of every component, stiffness of every spring, mass of every lumped one that is not
     zero."""
     found = []
-    labels = list(dict.fromkeys(part_name(model, label) for b in model._blocks for label, _, _ in b.groups))
+    labels = list(dict.fromkeys(part_name(model, label) for b in model.building.blocks for label, _, _ in b.groups))
     for name, component in model.components.items():
         parts = [g for g in component.groups if _flexible(model, g)]
         found += [f"density:{name}", f"modulus:{name}"] if parts else []
@@ -178,7 +178,7 @@ def _blocks(model: Model, group: str) -> list:
     """Return blocks with elements of a group, not those of constraints: block, first, past the last."""
     return [
         (block, first, last)
-        for block in model._blocks
+        for block in model.building.blocks
         for label, first, last in block.groups
         if part_name(model, label) == group and not block.type.multipliers and not block.type.reads
     ]

@@ -187,7 +187,7 @@ def _setting(model: Model, name: str, cutoff, modes) -> dict:
     for given, what in ((cutoff, "cutoff"), (modes, "modes")):
         if isinstance(given, Mapping):
             for key in given:
-                model._find("component", key, model.components, f"Components: {what}")
+                model.building.find("component", key, model.components, f"Components: {what}")
     at = [given.get(name) if isinstance(given, Mapping) else given for given in (cutoff, modes)]
     if (at[0] is None) == (at[1] is None):
         raise ModelError(f'Component "{name}": give a cut-off frequency or a number of modes')

@@ -64,8 +64,8 @@ def shakers(
     rest = np.zeros(len(compiled.loads), bool)
     if everything:
         rest, _ = chosen(compiled, "all", owner, "loads")
-        if compiled.model._rotating is not None:  # like the weight it does not oscillate
-            rest[compiled.model._rotating.function] = False
+        if compiled.model.building.rotating is not None:  # like the weight it does not oscillate
+            rest[compiled.model.building.rotating.function] = False
         names = list(dict.fromkeys([*amplitudes, *phases]))
     found, silent = [], []
     for name in names:
@@ -107,7 +107,7 @@ def _full_name(compiled, name: str) -> str:
 def _directions(compiled, name: str) -> np.ndarray:
     """Factors (n_fun,) of functions on what a load or motion shakes with: components of a base excitation."""
     out = np.ones(len(compiled.loads))
-    for base in compiled.model._shaken:
+    for base in compiled.model.building.shakings:
         if name in (base.name, f'Base excitation "{base.name}"'):
             for index in base.functions.values():
                 out[index] = compiled.functions[index].factor

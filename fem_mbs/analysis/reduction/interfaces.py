@@ -204,7 +204,7 @@ def _piece(linear: Linearised, name: str, spec: Any) -> _Piece:
     elif kind == "node":
         raise ModelError(f"{owner}: a node stands where it is; remove point")
     else:
-        point = np.asarray(model._vector(point, owner, "point"))
+        point = np.asarray(model.building.vector(point, owner, "point"))
     if kind == "node":
         numbers, special, X, Z = _of_node(linear, owner, int(nodes[0]), components)
     elif kind == "rigid":

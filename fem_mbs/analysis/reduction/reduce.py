@@ -247,8 +247,8 @@ def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linear
         places = [spec.get("on") if isinstance(spec, Mapping) else spec for spec in released.values()]
         nodes = set(np.concatenate([model.nodes_of(place, "Reduction") for place in places]).tolist())
         model = copy(model)
-        model._fixed = [entry for entry in model._fixed if entry[0] not in nodes]
-        model._driven = [entry for entry in model._driven if entry[0] not in nodes]
+        model.building.fixed = [entry for entry in model.building.fixed if entry[0] not in nodes]
+        model.building.driven = [entry for entry in model.building.driven if entry[0] not in nodes]
     end = run_to_end(model) if state == "end" and model.steps else EndState.at_start(model.compile(stepping=False))
     return Linearised(end.compiled, end.state, end.time, end.loading)
 

@@ -19,7 +19,7 @@ from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.rotation import Rotation, rotated
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.model.rotors import Rotor
+from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S

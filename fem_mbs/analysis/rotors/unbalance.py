@@ -20,7 +20,7 @@ from scipy.sparse import vstack
 from fem_mbs.analysis.rotors.campbell import Spinning, free_motions
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.model.rotors import Unbalance
+from fem_mbs.model.parts.rotors import Unbalance
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.service import factor

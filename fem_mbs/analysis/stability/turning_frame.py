@@ -28,7 +28,7 @@ def frame_speed(linear: Linearised, owner: str) -> float:
     Raises:
         ModelError: the load does not act.
     """
-    frame = linear.compiled.model._rotating
+    frame = linear.compiled.model.building.rotating
     square = float(linear.values_now()[frame.function])
     if square <= 0.0:
         raise ModelError(f'{owner}: centrifugal load "{frame.name}" does not act yet; bring it on by a step before')
@@ -51,7 +51,7 @@ def turning_modes(
     C, speed = linear.damping_matrix, None
     if coriolis:
         speed = frame_speed(linear, owner)
-        axis = linear.compiled.model._rotating.axis
+        axis = linear.compiled.model.building.rotating.axis
         C = C + coriolis_matrix(linear.system, speed * axis if axis.size else speed, linear.state)
     M, C, K, G = linear.mass, csr_matrix(linear.reduce(csr_matrix(C))), linear.stiffness, linear.rows
     if basis is None:

@@ -205,7 +205,7 @@ def given_velocities(compiled: CompiledModel) -> np.ndarray:
         spin = entry.spin.reshape(len(entry.nodes), -1)
         for i in range(nrot):
             np.add.at(v, base[turning] + dim + i, spin[turning, i])
-    v[system.offset[model._ways]] = 0.0  # coordinates along lines are no places
+    v[system.offset[model.building.path_nodes]] = 0.0  # coordinates along lines are no places
     return v
 
 
@@ -376,7 +376,7 @@ def consistent_velocities(
             "given there"
         )
     changed = np.abs(v - wanted)
-    changed[system.offset[model._ways]] = 0.0  # whose rates nobody gives
+    changed[system.offset[model.building.path_nodes]] = 0.0  # whose rates nobody gives
     change = float(changed.max(initial=0.0)) if given else 0.0
     if spin is not None and change > 1e-6 * max(float(np.abs(wanted).max()), 1e-300):
         dof = int(changed.argmax())
@@ -398,7 +398,7 @@ def consistent_velocities(
 def _with_ways(compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Given velocities with the rates of coordinates along lines, which follow from them."""
     system = compiled.system
-    ways = system.offset[compiled.model._ways]
+    ways = system.offset[compiled.model.building.path_nodes]
     ways = ways[system.system.equation[ways] >= 0] if len(ways) else ways
     if not len(ways):
         return v

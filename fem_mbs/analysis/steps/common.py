@@ -18,7 +18,7 @@ from fem_mbs.errors import ModelError
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.model.model import CompiledModel, Model
-    from fem_mbs.model.rotors import Rotor
+    from fem_mbs.model.parts.rotors import Rotor
     from fem_mbs.system.compile import Compiled
 
 __all__ = [

@@ -19,7 +19,7 @@ from fem_mbs.results.report import StepReport
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.model.model import Model
-    from fem_mbs.model.rotors import Unbalance
+    from fem_mbs.model.parts.rotors import Unbalance
 
 __all__ = ["KIND", "Options", "UnbalanceReport", "UnbalanceResponse", "WhirlAmplitude"]
 
@@ -158,7 +158,7 @@ def _unbalances(model: Model, given: Any, owner: str) -> list[Unbalance]:
     Raises:
         ModelError: naming the unbalance and what it may be.
     """
-    from fem_mbs.model.rotors import Unbalance
+    from fem_mbs.model.parts.rotors import Unbalance
 
     if not isinstance(given, (list, tuple)) or not given or not all(isinstance(u, dict) for u in given):
         raise ModelError(f"{owner}: unbalances = {given!r} must be a list of tables with at, amount and phase")

@@ -22,9 +22,9 @@ from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.analysis.transient.stepping import Chunk, Stepping
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import make_function
-from fem_mbs.model.base import Event
 from fem_mbs.model.checks import Check
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.model.records import Event
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["Events", "run_events"]

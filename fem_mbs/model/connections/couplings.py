@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,9 @@ class _Coupling:
 class Couplings(Equations):
     """Rigid and distributing couplings."""
 
-    def coupling(self, name: str, reference, nodes, kind: str = "rigid", components=None, weights=None) -> None:
+    def coupling(
+        self, name: str, reference: Any, nodes: Any, kind: str = "rigid", components: Any = None, weights: Any = None
+    ) -> None:
         """Couple a reference node to many nodes, at any size of displacements and rotations.
 
         Kinds:
@@ -59,7 +62,7 @@ class Couplings(Equations):
             ModelError: unknown names, no nodes, weights that do not fit; at `compile`: nodes in one line, which define
                 no rotation about it, or no node with a rotation that shall be coupled.
         """
-        owner = self._label("Coupling", name)
+        owner = self.label("Coupling", name)
         if kind not in ("rigid", "distributing"):
             raise ModelError(f'{owner}: kind = {kind!r} must be "rigid" or "distributing"')
         a = int(self.nodes_of(reference, owner)[0]) if isinstance(reference, (int, np.integer)) else -1
@@ -79,8 +82,8 @@ class Couplings(Equations):
         total = np.bincount(place.ravel(), weights=w[keep])
         translations, rotations = self._coupled(owner, components)
         if kind == "rigid" or rotations:
-            self._rotational.add(a)
-        self._couplings.append(
+            self.rotational.add(a)
+        self.couplings.append(
             _Coupling(
                 owner, name, kind, a, picked, total / total.sum(), translations, rotations, components is not None
             )
@@ -108,23 +111,23 @@ class Couplings(Equations):
         return sorted(translations), sorted(rotations)
 
     # --- to elements -----------------------------------------------------------------------------------------------
-    def _coupling_blocks(self) -> list[Block]:
+    def coupling_blocks(self) -> list[Block]:
         """Return elements of the couplings, when all parts are known."""
         blocks: list[Block] = []
-        for c in self._couplings:
+        for c in self.couplings:
             blocks += self._rigid(c) if c.kind == "rigid" else self._distributing(c)
         return blocks
 
     def _body_axes(self, nodes) -> np.ndarray:
         """Return rotations (n, dim, dim) of nodes at the start."""
         R = np.tile(np.eye(self.dimension), (len(nodes), 1, 1))
-        for i in self._rotation.keys() & set(np.asarray(nodes).tolist()):
-            R[nodes == i] = self._rotation_matrix(i)
+        for i in self.rotations.keys() & set(np.asarray(nodes).tolist()):
+            R[nodes == i] = self.rotation_matrix(i)
         return R
 
     def _rigid(self, c: _Coupling) -> list[Block]:
         dim, names = self.dimension, "xyz"[: self.dimension]
-        R = self._rotation_matrix(c.reference)
+        R = self.rotation_matrix(c.reference)
         x = self.positions
         arms = (x[c.nodes] - x[c.reference]) @ R  # R^T r
         ends = np.column_stack((np.full(len(c.nodes), c.reference), c.nodes))
@@ -140,7 +143,7 @@ class Couplings(Equations):
                 block = make_block(c.name, f"offset{dim}", ends, function=-1.0, **direction, **offsets)
                 block.preferred = _dofs(c.nodes, [k])
                 blocks.append(block)
-        turning = np.isin(c.nodes, list(self._rotational))
+        turning = np.isin(c.nodes, list(self.rotational))
         if c.rotations and turning.any():
             blocks += self._rigid_rotations(c, ends[turning], c.nodes[turning], R)
         elif c.given and c.rotations and not c.translations:
@@ -149,8 +152,8 @@ class Couplings(Equations):
 
     def _rigid_rotations(self, c: _Coupling, ends, nodes, R) -> list[Block]:
         if self.dimension == 2:
-            start = self._rotation.get(c.reference, 0.0)
-            angles = np.array([self._rotation.get(int(i), 0.0) for i in nodes]) - start
+            start = self.rotations.get(c.reference, 0.0)
+            angles = np.array([self.rotations.get(int(i), 0.0) for i in nodes]) - start
             block = make_block(c.name, "angle2", ends, function=-1.0, angle=angles)
             block.preferred = _dofs(nodes, [2])
             return [block]
@@ -180,11 +183,11 @@ class Couplings(Equations):
         r = x[c.nodes] - x[c.reference]
         mean = w @ r
         s = r - mean
-        R = self._rotation_matrix(c.reference)
+        R = self.rotation_matrix(c.reference)
         blocks = []
         if c.translations:
             size = float(np.abs(r).max())
-            turns = c.reference in self._rotational
+            turns = c.reference in self.rotational
             if not turns and np.abs(mean).max() > 1e-9 * size:
                 raise ModelError(
                     f'{c.owner}: "{self.node_name(c.reference)}" stands {np.linalg.norm(mean):g} m off the mean of the '

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.model.base import ModelBase
+from fem_mbs.model.building import Building
 from fem_mbs.system.compile import Block, make_block
 
 __all__ = ["Equations"]
 
 
-class Equations(ModelBase):
+class Equations(Building):
     """Equations between displacements of nodes."""
 
     def equations(
-        self, name: str, rows, nodes, components, coefficients, value=0.0, function=None, preferred=True
+        self,
+        name: str,
+        rows: Any,
+        nodes: Any,
+        components: Any,
+        coefficients: Any,
+        value: Any = 0.0,
+        function: Any = None,
+        preferred: Any = True,
     ) -> None:
         """Add linear equations between displacements: sum of coefficient x displacement = value x f(t), row by row.
 
@@ -38,10 +48,10 @@ class Equations(ModelBase):
             ModelError: arrays that do not fit, an unknown node or component, a rotation that the node does not have (at
                 `compile`), an equation without terms.
         """
-        owner = self._label("Equation", name)
+        owner = self.label("Equation", name)
         self._rows(name, owner, rows, nodes, components, coefficients, value, function, preferred)
 
-    def equation(self, name: str, terms, value: float = 0.0, function=None) -> None:
+    def equation(self, name: str, terms: Any, value: float = 0.0, function: Any = None) -> None:
         """Add one linear equation between displacements, or one per node of sets, from names instead of arrays.
 
         Args:
@@ -50,7 +60,7 @@ class Equations(ModelBase):
                 many, give an equation per node, in the order of the nodes; a place of one node stands in all of them.
             value, function: right side value x f(t), as for `equations`.
         """
-        owner = self._label("Equation", name)
+        owner = self.label("Equation", name)
         known = {"x": 0, "y": 1, "rotation": 5}
         if self.dimension == 3:
             known = {"x": 0, "y": 1, "z": 2, "rx": 3, "ry": 4, "rz": 5}
@@ -65,7 +75,7 @@ class Equations(ModelBase):
                 raise ModelError(f"{owner}: component {component!r} must be one of {', '.join(known)}")
             nodes.append(self.nodes_of(place, owner))
             components.append(known[component])
-            coefficients.append(self._number(c, owner, "coefficient"))
+            coefficients.append(self.number(c, owner, "coefficient"))
         count = max((len(n) for n in nodes), default=0)
         for n, term in zip(nodes, terms, strict=True):
             if len(n) not in (1, count):
@@ -78,7 +88,7 @@ class Equations(ModelBase):
         table = np.array([np.broadcast_to(n, count) for n in nodes]).reshape(k, count).T
         self._rows(
             name, owner, np.repeat(np.arange(count), k), table.ravel(), np.tile(components, count),
-            np.tile(coefficients, count), self._number(value, owner, "value"), function,
+            np.tile(coefficients, count), self.number(value, owner, "value"), function,
         )  # fmt: skip
 
     def _rows(
@@ -105,7 +115,7 @@ class Equations(ModelBase):
             raise ModelError(f"{owner}: its function multiplies value = 0; give the value, or remove the function")
         dim = self.dimension
         turning = k >= 3 if dim == 3 else k == 5
-        self._welded_rotation += [(owner, int(i)) for i in np.unique(n[turning])]
+        self.needs_rotation += [(owner, int(i)) for i in np.unique(n[turning])]
         _, begin = np.unique(r, return_index=True)
         dof = np.where(turning & (dim == 2), 2, k)
         preferred = np.column_stack((n[begin], dof[begin]))
@@ -126,14 +136,14 @@ class Equations(ModelBase):
         share[np.flatnonzero(np.diff(joint, prepend=-1))] = v / size  # the first of each
         index = -1
         if v.any():
-            index = self._function(1.0 if function is None else function, owner, load=False)
+            index = self.function_index(1.0 if function is None else function, owner, load=False)
         turns = values[:, 5:] if dim == 2 else values[:, 3:]
         seen = 1.0 if reported is None else np.isin(node, reported).astype(float)
         terms = self._terms(
             name, joint, node, values[:, :dim], turns, preferred,
             value=share, function=float(index), reported=seen,
         )  # fmt: skip
-        self._blocks.append(terms)
+        self.blocks.append(terms)
 
     def _check_terms(self, owner: str, r: np.ndarray, n: np.ndarray, k: np.ndarray, m: int) -> None:
         missing = np.flatnonzero(np.bincount(r, minlength=m) == 0) if r.min() >= 0 else np.array([int(r.min())])
@@ -173,7 +183,7 @@ class Equations(ModelBase):
 
     def _terms(
         self, label: str, joint, nodes, n: np.ndarray, turns: np.ndarray, preferred, arms=None, small=1.0, **columns
-    ) -> Block:  # fmt: skip
+    ) -> Block:
         """Return elements of equations with the numbers ``joint``: coefficients n (k, dim) of the positions and turns
         (k, 1 or 3) of the rotations, or of points at the offsets ``arms`` (k, dim) in body axes."""
         dim = self.dimension
@@ -181,11 +191,11 @@ class Equations(ModelBase):
         x = self.positions[nodes]
         columns = {"reported": 1.0, "function": -1.0, **columns}
         columns |= {f"n{c}": n[:, i] for i, c in enumerate(names)} | {c: x[:, i] for i, c in enumerate(names)}
-        own = self._rotation.keys() & set(nodes.tolist()) if self._rotation else ()
+        own = self.rotations.keys() & set(nodes.tolist()) if self.rotations else ()
         if dim == 2:
             angle = np.zeros(len(nodes))
             for i in own:
-                angle[nodes == i] = self._rotation[i]
+                angle[nodes == i] = self.rotations[i]
             columns |= {"c": turns[:, 0], "angle": angle}
             if arms is not None:  # n.R a = p cos + q sin
                 columns["p"] = n[:, 0] * arms[:, 0] + n[:, 1] * arms[:, 1]
@@ -193,7 +203,7 @@ class Equations(ModelBase):
         else:
             R = np.tile(np.eye(3), (len(nodes), 1, 1))
             for i in own:
-                R[nodes == i] = self._rotation[i]
+                R[nodes == i] = self.rotations[i]
             L = 0.5 * np.swapaxes(np.cross(turns[:, None, :], np.swapaxes(R, 1, 2)), 1, 2)  # columns c x D_k / 2
             if arms is not None:
                 L = L + n[:, :, None] * arms[:, None, :]

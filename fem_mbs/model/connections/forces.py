@@ -10,7 +10,8 @@ import numpy as np
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import Derivative, Integral, TimeFunction, make_function
-from fem_mbs.model.base import JointCoordinate, ModelBase
+from fem_mbs.model.building import Building
+from fem_mbs.model.records import JointCoordinate
 from fem_mbs.system.callbacks import Callback
 
 __all__ = ["Forces"]
@@ -18,7 +19,7 @@ __all__ = ["Forces"]
 _KINDS = {LENGTH: "length", OFFSET: "offset", ANGLE: "angle"}
 
 
-class Forces(ModelBase):
+class Forces(Building):
     """Forces on coordinates of joints and between points."""
 
     # methods of other classes, which `Model` adds
@@ -34,7 +35,7 @@ class Forces(ModelBase):
         if joint is not None:
             if any(v is not None for v in (b, point_a, point_b)):
                 raise ModelError(f"{owner}: b, point_a and point_b belong to a distance; with joint remove them")
-            key, c = self._joint_coordinate(joint, coordinate, owner)
+            key, c = self.joint_coordinate(joint, coordinate, owner)
             return ANGLE if c.angular else OFFSET, c, key
         if b is None:
             raise ModelError(f"{owner}: a distance needs its other end; add b")
@@ -42,12 +43,12 @@ class Forces(ModelBase):
             raise ModelError(f"{owner}: coordinate = {coordinate!r} belongs to a joint; between two points remove it")
         nodes, columns = [], {}
         for end, place, point in (("a", a, point_a), ("b", b, point_b)):
-            node, offset = self._point(place, point, owner)
+            node, offset = self.point(place, point, owner)
             nodes.append(node)
             columns.update({f"a{c}_{end}": float(v) for c, v in zip("xyz"[: self.dimension], offset, strict=True)})
         names = "xyz"[: self.dimension]
         ends = [
-            self._global(n, np.array([columns[f"a{c}_{end}"] for c in names]))
+            self.global_point(n, np.array([columns[f"a{c}_{end}"] for c in names]))
             for n, end in zip(nodes, "ab", strict=True)
         ]
         length = float(np.linalg.norm(ends[1] - ends[0]))
@@ -57,10 +58,22 @@ class Forces(ModelBase):
 
     # --- motors ----------------------------------------------------------------------------------------------------
     def motor(
-        self, name: str, joint: str | None = None, coordinate: str | None = None, *, force=None, speed=None,
-        position=None, kp: float = 0.0, kd: float = 0.0, limit: float | None = None, a=None, b=None, point_a=None,
-        point_b=None,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        *,
+        force: Any = None,
+        speed: Any = None,
+        position: Any = None,
+        kp: float = 0.0,
+        kd: float = 0.0,
+        limit: float | None = None,
+        a: Any = None,
+        b: Any = None,
+        point_a: Any = None,
+        point_b: Any = None,
+    ) -> None:
         """Add a motor on a coordinate of a joint, or (a, b) on the distance of two points; positive where it grows.
 
         Args:
@@ -72,9 +85,9 @@ class Forces(ModelBase):
             kp, kd: gains [N/m], [N s/m] or [N m/rad], [N m s/rad].
             limit: largest magnitude of the whole force; None: none.
         """
-        owner = self._label("Motor", name)
+        owner = self.label("Motor", name)
         kind, c, key = self._worked_on(owner, joint, coordinate, a, b, point_a, point_b)
-        kp, kd = self._number(kp, owner, "kp", 0.0), self._number(kd, owner, "kd", 0.0)
+        kp, kd = self.number(kp, owner, "kp", 0.0), self.number(kd, owner, "kd", 0.0)
         if speed is not None:
             if force is not None or position is not None or kp or kd or limit is not None:
                 raise ModelError(f"{owner}: a motor with a given speed takes any force; remove force, position, gains")
@@ -86,7 +99,7 @@ class Forces(ModelBase):
                 raise ModelError(f'{owner}: the {key} of joint "{joint}" is driven already; remove one of the drives')
             self.joints[joint].driven[key] = name
             law = Integral(self._law_of_time(speed, owner))
-            self._drive(name, c, self._function(law, owner, load=False))
+            self.drive(name, c, self.function_index(law, owner, load=False))
             return
         if position is not None and not (kp or kd):
             raise ModelError(f"{owner}: position is a controller's reference; add its gain kp (and kd)")
@@ -97,13 +110,13 @@ class Forces(ModelBase):
             raise ModelError(f"{owner}: limit = {limit!r} must be a positive number")
         indices = {"function": -1, "reference": -1, "reference rate": -1}
         if force is not None:
-            indices["function"] = self._function(self._law_of_time(force, owner), owner, load=True)
+            indices["function"] = self.function_index(self._law_of_time(force, owner), owner, load=True)
         if position is not None:
             law = self._law_of_time(position, owner)
-            indices["reference"] = self._function(law, owner, load=False)
+            indices["reference"] = self.function_index(law, owner, load=False)
             if kd:
-                indices["reference rate"] = self._function(Derivative(law), owner, load=False)
-        self._add(
+                indices["reference rate"] = self.function_index(Derivative(law), owner, load=False)
+        self.add_block(
             name, f"motor_{_KINDS[kind]}{self.dimension}", [c.nodes], start=c.start, kp=kp, kd=kd,
             limit=float(limit), **indices, **c.columns,
         )  # fmt: skip
@@ -113,10 +126,20 @@ class Forces(ModelBase):
 
     # --- users' forces ---------------------------------------------------------------------------------------------
     def user_force(
-        self, name: str, joint: str | None = None, function: Callable[..., Any] | None = None,
-        tangent: Callable[..., Any] | None = None, *, coordinate: str | None = None, at=None, point=None,
-        a=None, b=None, point_a=None, point_b=None,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        joint: str | None = None,
+        function: Callable[..., Any] | None = None,
+        tangent: Callable[..., Any] | None = None,
+        *,
+        coordinate: str | None = None,
+        at: Any = None,
+        point: Any = None,
+        a: Any = None,
+        b: Any = None,
+        point_a: Any = None,
+        point_b: Any = None,
+    ) -> None:
         """Add a force by a Python function, on a coordinate of a joint, on the distance of two points, or on points.
 
         Args:
@@ -134,18 +157,18 @@ class Forces(ModelBase):
         Raises:
             ModelError: also while running, if the function fails or returns no finite force.
         """
-        owner = self._label("User force", name)
+        owner = self.label("User force", name)
         for key, value in (("function", function), ("tangent", tangent)):
             if not callable(value) and not (key == "tangent" and value is None):
                 raise ModelError(f"{owner}: {key} = {value!r} cannot be called; give a Python function")
-        columns: dict[str, float] = {"callback": len(self._callbacks), "clock": self._clock(owner)}
+        columns: dict[str, float] = {"callback": len(self.callbacks), "clock": self._clock(owner)}
         if at is None:
             if point is not None:
                 raise ModelError(f"{owner}: point belongs to at, a place; use point_a, point_b for a distance")
             kind, c, _ = self._worked_on(owner, joint, coordinate, a, b, point_a, point_b)
             columns |= {"start": 0.0 if kind == LENGTH else c.start, **c.columns}
-            self._add(name, f"user_{_KINDS[kind]}{self.dimension}", [c.nodes], **columns)
-            self._callbacks.append(Callback(owner, function, tangent, 0))
+            self.add_block(name, f"user_{_KINDS[kind]}{self.dimension}", [c.nodes], **columns)
+            self.callbacks.append(Callback(owner, function, tangent, 0))
             return
         if any(v is not None for v in (joint, coordinate, a, b, point_a, point_b)):
             raise ModelError(
@@ -153,19 +176,30 @@ class Forces(ModelBase):
             )
         nodes = self.nodes_of(at, owner)
         if point is not None:
-            node, offset = self._point(at, point, owner)
+            node, offset = self.point(at, point, owner)
             nodes = np.array([node])
             columns |= {f"a{c}": float(v) for c, v in zip("xyz"[: self.dimension], offset, strict=True)}
         if len(nodes) == 0:
             raise ModelError(f"{owner}: at = {at!r} has no nodes")
-        self._add(name, f"user_point{self.dimension}", nodes, **columns)
-        self._callbacks.append(Callback(owner, function, tangent, self.dimension))
+        self.add_block(name, f"user_point{self.dimension}", nodes, **columns)
+        self.callbacks.append(Callback(owner, function, tangent, self.dimension))
 
     # --- bushings --------------------------------------------------------------------------------------------------
     def bushing(
-        self, name: str, a: str, b: str = "ground", stiffness=None, damping=None, *, point=None, point_a=None,
-        point_b=None, rotation=None, frame: str = "first", preload=None,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        a: str,
+        b: str = "ground",
+        stiffness: Any = None,
+        damping: Any = None,
+        *,
+        point: Any = None,
+        point_a: Any = None,
+        point_b: Any = None,
+        rotation: Any = None,
+        frame: str = "first",
+        preload: Any = None,
+    ) -> None:
         """Add an elastic mount: stiffness and damping matrices between frames of two parts, alike at the start.
 
         Args:
@@ -180,7 +214,7 @@ class Forces(ModelBase):
         In space the rotations are the rotation vector of b against a; more than 4.7 rad end the analysis.  Reported
         moments act on b about its point (frame "mean": about the middle of both points).
         """
-        owner = self._label("Bushing", name)
+        owner = self.label("Bushing", name)
         n = 3 * (self.dimension - 1)
         S, C = self._definite(stiffness, owner, "stiffness"), self._definite(damping, owner, "damping")
         if not S.any() and not C.any():
@@ -189,21 +223,21 @@ class Forces(ModelBase):
             raise ModelError(f'{owner}: frame = {frame!r} must be "first" or "mean"')
         if point is not None and (point_a is not None or point_b is not None):
             raise ModelError(f"{owner}: give either point, or point_a and point_b")
-        nodes = [self._turning(p, owner) for p in (a, b)]
+        nodes = [self.turning_node(p, owner) for p in (a, b)]
         if nodes[0] == nodes[1]:
             raise ModelError(f'{owner}: both ends are "{a}"; take two different places')
         places = [p if p is not None else point for p in (point_a, point_b)]
         for i, (node, other) in enumerate((nodes, nodes[::-1])):
             if places[i] is None and node < 0:  # ground: where the other end is
                 places[i] = places[1 - i] if places[1 - i] is not None else self.position(other)
-        offsets = [self._point(p, x, owner)[1] for p, x in zip((a, b), places, strict=True)]
+        offsets = [self.point(p, x, owner)[1] for p, x in zip((a, b), places, strict=True)]
         axes = self._frame(rotation, owner)
-        turned = [self._rotation_matrix(k).T @ axes for k in nodes]  # axes in columns
-        ends = [self._global(k, o) for k, o in zip(nodes, offsets, strict=True)]
+        turned = [self.rotation_matrix(k).T @ axes for k in nodes]  # axes in columns
+        ends = [self.global_point(k, o) for k, o in zip(nodes, offsets, strict=True)]
         start = np.zeros(n)
         start[: self.dimension] = axes.T @ (ends[1] - ends[0])
         if self.dimension == 2:
-            start[2] = self._start_angle(nodes[1]) - self._start_angle(nodes[0])
+            start[2] = self.start_angle(nodes[1]) - self.start_angle(nodes[0])
         names = "xyz"[: self.dimension]
         columns: dict[str, float] = {"mean frame": 0.5 if frame == "mean" else 0.0}
         for end, letter, offset, R in zip("ab", "ef", offsets, turned, strict=True):
@@ -216,18 +250,18 @@ class Forces(ModelBase):
         columns |= {f"preload {i + 1}": float(v) for i, v in enumerate(force)}
         for letter, matrix in (("S", S), ("C", C)):
             columns |= {f"{letter}{i + 1}{j + 1}": float(matrix[i, j]) for i in range(n) for j in range(i, n)}
-        self._add(name, f"bushing{self.dimension}", [nodes], **columns)
+        self.add_block(name, f"bushing{self.dimension}", [nodes], **columns)
 
     def _frame(self, rotation, owner: str) -> np.ndarray:
         """Return axes (dim, dim), in columns, turned from the global ones."""
         if self.dimension == 2:
-            angle = 0.0 if rotation is None else self._number(rotation, owner, "rotation")
+            angle = 0.0 if rotation is None else self.number(rotation, owner, "rotation")
             return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
         if rotation is None:
             return np.eye(3)
         from scipy.spatial.transform import Rotation
 
-        return Rotation.from_rotvec(self._vector(rotation, owner, "rotation")).as_matrix()
+        return Rotation.from_rotvec(self.vector(rotation, owner, "rotation")).as_matrix()
 
     def _numbers(self, value, n: int, owner: str, key: str) -> np.ndarray:
         try:
@@ -270,7 +304,7 @@ class Forces(ModelBase):
         return 0.5 * (M + M.T)
 
     # --- nodal masses ----------------------------------------------------------------------------------------------
-    def nodal_mass(self, name: str, at, matrix) -> None:
+    def nodal_mass(self, name: str, at: Any, matrix: Any) -> None:
         """Add a dense mass matrix that turns with each node of a place: T = (v, omega).M (v, omega)/2 in the node's
         axes.
 
@@ -282,11 +316,11 @@ class Forces(ModelBase):
         of added or condensed masses, by Kirchhoff's equations (`fem_mbs.elements.masses.nodal_mass`).  Where A = m I,
         gravity acts on m at the centre that the coupling's skew part says; where it is not, the matrix has no weight.
         """
-        owner = self._label("Nodal mass", name)
+        owner = self.label("Nodal mass", name)
         nodes = self.nodes_of(at, owner)
         dim = self.dimension
         M = self._definite(matrix, owner, "matrix", positive=True)
-        self._rotational.update(int(node) for node in nodes)
+        self.rotational.update(int(node) for node in nodes)
         A, B, C = M[:dim, :dim], M[:dim, dim:], M[dim:, dim:]
         m = float(np.trace(A)) / dim
         one_mass = bool(np.abs(A - m * np.eye(dim)).max() <= 1e-12 * m)
@@ -296,7 +330,7 @@ class Forces(ModelBase):
                 [B[1, 2] - B[2, 1], B[2, 0] - B[0, 2], B[0, 1] - B[1, 0]]
             )  # fmt: skip
         if one_mass and dim == 2 and not B.any():
-            self._add(name, "mass2", nodes, mass=m, inertia=float(C[0, 0]))
+            self.add_block(name, "mass2", nodes, mass=m, inertia=float(C[0, 0]))
             return
         if one_mass and dim == 3 and np.abs(B + B.T).max() <= 1e-12 * (np.abs(B).max() + m):
             tilde = np.array([[0, -centre[2], centre[1]], [centre[2], 0, -centre[0]], [-centre[1], centre[0], 0.0]])
@@ -307,10 +341,10 @@ class Forces(ModelBase):
                 return
         entries = {f"M{i + 1}{j + 1}": float(M[i, j]) for i in range(len(M)) for j in range(i, len(M))}
         entries |= {f"c{c}": float(v) for c, v in zip("xyz"[:dim], centre, strict=True)}
-        self._add(name, f"nodal_mass{dim}", nodes, mass=m if one_mass else 0.0, **entries)
+        self.add_block(name, f"nodal_mass{dim}", nodes, mass=m if one_mass else 0.0, **entries)
 
     def _clock(self, owner: str) -> float:
         """Return the index of the function that is the time itself."""
-        if self._time is None:
-            self._time = make_function({"kind": "constant_speed", "rate": 1.0}, name=owner)
-        return float(self._function(self._time, owner, load=False))
+        if self.clock is None:
+            self.clock = make_function({"kind": "constant_speed", "rate": 1.0}, name=owner)
+        return float(self.function_index(self.clock, owner, load=False))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.model.base import JointCoordinate
 from fem_mbs.model.connections.forces import Forces
+from fem_mbs.model.records import JointCoordinate
 from fem_mbs.system.compile import GROUND, Block
 
 __all__ = ["Frictions"]
@@ -30,10 +31,23 @@ class Frictions(Forces):
     """Friction."""
 
     def friction(
-        self, name: str, joint: str | None = None, *, coefficient: float, smoothing: float,
-        radius: float | None = None, static: float | None = None, stribeck: float | None = None, normal=None,
-        speed=None, a: str | None = None, b: str | None = None, point=None, axis=None, direction=None,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        joint: str | None = None,
+        *,
+        coefficient: float,
+        smoothing: float,
+        radius: float | None = None,
+        static: float | None = None,
+        stribeck: float | None = None,
+        normal: Any = None,
+        speed: Any = None,
+        a: str | None = None,
+        b: str | None = None,
+        point: Any = None,
+        axis: Any = None,
+        direction: Any = None,
+    ) -> None:
         """Add Coulomb friction in a joint, or (a, b) where a point of b slides on a surface of a.
 
         The force coefficient N tanh(w/smoothing) acts against the sliding velocity w; N is the size of the joint's
@@ -53,24 +67,24 @@ class Frictions(Forces):
                 coordinates of the start; None: its node).
             direction: in space, on surfaces that run: where to.
         """
-        owner = self._label("Friction", name)
+        owner = self.label("Friction", name)
         law = {
-            "coefficient": self._number(coefficient, owner, "coefficient", 0.0),
-            "smoothing speed": self._number(smoothing, owner, "smoothing", 0.0, strict=True),
+            "coefficient": self.number(coefficient, owner, "coefficient", 0.0),
+            "smoothing speed": self.number(smoothing, owner, "smoothing", 0.0, strict=True),
             "radius": 1.0, "function": -1.0, "reference rate": -1.0,
             **{f"scale {k}": 1.0 for k in (1, 2, 3)},
         }  # fmt: skip
         if (static is None) != (stribeck is None):
             raise ModelError(f"{owner}: static and stribeck belong together; give both or none")
         if static is not None:
-            law["static coefficient"] = self._number(static, owner, "static", 0.0)
-            law["Stribeck speed"] = self._number(stribeck, owner, "stribeck", 0.0, strict=True)
+            law["static coefficient"] = self.number(static, owner, "static", 0.0)
+            law["Stribeck speed"] = self.number(stribeck, owner, "stribeck", 0.0, strict=True)
         if normal is not None:
             if isinstance(normal, (int, float)) and not isinstance(normal, bool) and not normal >= 0.0:
                 raise ModelError(f"{owner}: normal = {normal!r} must not be negative; surfaces press, they do not pull")
-            law["function"] = self._function(self._law_of_time(normal, owner), owner, load=True)
+            law["function"] = self.function_index(self._law_of_time(normal, owner), owner, load=True)
         if speed is not None:
-            law["reference rate"] = self._function(self._law_of_time(speed, owner), owner, load=False)
+            law["reference rate"] = self.function_index(self._law_of_time(speed, owner), owner, load=False)
         elif direction is not None:
             raise ModelError(f"{owner}: direction is that of a running surface; add its speed, or remove it")
         if joint is None:
@@ -85,20 +99,20 @@ class Frictions(Forces):
 
     # --- in joints -------------------------------------------------------------------------------------------------
     def _rub_joint(self, owner: str, name: str, law, joint: str, radius, normal, direction) -> None:
-        found = self._find("joint", joint, self.joints, owner)
+        found = self.find("joint", joint, self.joints, owner)
         if found.kind not in _KINDS or (found.kind == "pin" and self.dimension == 3):
             raise ModelError(
                 f'{owner}: joint "{joint}" is a "{found.kind}" joint, whose friction is not known; there are '
                 f"{', '.join(k for k in _KINDS if k != 'pin')} (in the plane pin)"
             )
-        if any(joint in (block.reads or ()) for block in self._blocks):
+        if any(joint in (block.reads or ()) for block in self.blocks):
             raise ModelError(f'{owner}: joint "{joint}" has friction already; keep one')
         turning = found.kind in ("pin", "revolute")
         if turning != (radius is not None):
             what = "needs the radius of its bearing; add radius" if turning else "has no radius; remove it"
             raise ModelError(f'{owner}: a "{found.kind}" joint {what}')
         if turning:
-            law["radius"] = self._number(radius, owner, "radius", 0.0, strict=True)
+            law["radius"] = self.number(radius, owner, "radius", 0.0, strict=True)
         if found.kind == "along_beam":
             if normal is not None:
                 raise ModelError(f"{owner}: along a beam the joint's own force presses; remove normal")
@@ -115,7 +129,7 @@ class Frictions(Forces):
         if direction is not None:
             raise ModelError(f'{owner}: joint "{joint}" slides one way only; remove direction')
         if found.coordinates:
-            coordinate = self._joint_coordinate(joint, None, owner)[1]
+            coordinate = self.joint_coordinate(joint, None, owner)[1]
         else:
             coordinate = self._along_guides(guides)
         self._rub(name, law, coordinate, joint)
@@ -123,7 +137,7 @@ class Frictions(Forces):
     def _guides(self, joint: str) -> list[_Guide]:
         """Return the constrained directions of a joint, one per constraint."""
         names, found = "xyz"[: self.dimension], []
-        for block in self._blocks:
+        for block in self.blocks:
             if block.groups[0][0] != joint or block.type.name[:-1] not in ("offset", "position"):
                 continue
             t = block.type
@@ -139,7 +153,7 @@ class Frictions(Forces):
                     found.append(_Guide((int(nodes[0]), int(nodes[1])), values("e{}", row), offsets))
                 else:
                     offset = values("a{}", row)
-                    at = self._global(int(nodes[0]), offset)
+                    at = self.global_point(int(nodes[0]), offset)
                     found.append(_Guide((GROUND, int(nodes[0])), values("n{}", row), (at, offset)))
         return found
 
@@ -160,13 +174,13 @@ class Frictions(Forces):
     def _rub_points(self, owner: str, name: str, law, a, b, point, axis, direction) -> None:
         if a is None or b is None:
             raise ModelError(f"{owner}: give either joint, or a and b, the surface and the point that slides on it")
-        node, offset = self._point(b, point, owner)
-        surface = self._turning(a, owner)
+        node, offset = self.point(b, point, owner)
+        surface = self.turning_node(a, owner)
         if node == surface:
             raise ModelError(f'{owner}: both ends are "{a}"; take two different places')
-        normal = self._axis(axis, owner)
-        R = np.eye(self.dimension) if surface == GROUND else self._rotation_matrix(surface)
-        at = self._global(node, offset)
+        normal = self.axis(axis, owner)
+        R = np.eye(self.dimension) if surface == GROUND else self.rotation_matrix(surface)
+        at = self.global_point(node, offset)
         other = at if surface == GROUND else np.zeros(self.dimension)
         guide = _Guide((surface, node), R.T @ normal, (other, offset))
         if self.dimension == 3:
@@ -178,10 +192,10 @@ class Frictions(Forces):
 
     def _rub_plane(self, owner: str, name: str, law, guide: _Guide, direction, joint: str) -> None:
         """Add friction in two directions across the normal, the first that of a running surface."""
-        u, v, n = self._triad(owner, guide.e).T
+        u, v, n = self.triad(owner, guide.e).T
         if direction is not None:
-            R = np.eye(3) if guide.nodes[0] == GROUND else self._rotation_matrix(guide.nodes[0])
-            u = R.T @ self._axis(direction, owner, "direction")
+            R = np.eye(3) if guide.nodes[0] == GROUND else self.rotation_matrix(guide.nodes[0])
+            u = R.T @ self.axis(direction, owner, "direction")
             u = u - (u @ n) * n
             if np.linalg.norm(u) < 1e-6:
                 raise ModelError(f"{owner}: direction stands on the surface; give one along it")
@@ -195,25 +209,25 @@ class Frictions(Forces):
             columns.update(
                 {f"{letter}{key[1:]}" if key[0] == "e" else f"{key}{second}": x for key, x in points.items()}
             )
-        block = self._add(name, "friction_plane3", [guide.nodes], **columns, **law)
+        block = self.add_block(name, "friction_plane3", [guide.nodes], **columns, **law)
         block.reads = [joint]
 
     def _rub(self, name: str, law, c: JointCoordinate, joint: str) -> None:
         kind = "angle" if c.angular else "offset"
-        block = self._add(name, f"friction_{kind}{self.dimension}", [c.nodes], **c.columns, **law)
+        block = self.add_block(name, f"friction_{kind}{self.dimension}", [c.nodes], **c.columns, **law)
         block.reads = [joint]
 
-    def _check_ways(self) -> None:
+    def check_path_ends(self) -> None:
         """Refuse springs and drivers along a beam whose joint force is the normal force of friction.
 
         Raises:
             ModelError: naming friction and what works beside it.
         """
-        for block in self._blocks:
+        for block in self.blocks:
             if "along" not in block.type.par or not block.par[0, block.type.column("along")]:
                 continue
             way = int(block.nodes[0, 1])
-            for other in self._blocks:
+            for other in self.blocks:
                 if other is block or other.type.name.startswith("beam_slide") or not (other.nodes == way).any():
                     continue
                 if not self._idle(other):

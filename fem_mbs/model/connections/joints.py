@@ -11,9 +11,9 @@ import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import make_function
-from fem_mbs.model.base import Joint, JointCoordinate
 from fem_mbs.model.connections.special_joints import SpecialJoints
 from fem_mbs.model.connections.spring_laws import SpringLaw, spring_law
+from fem_mbs.model.records import Joint, JointCoordinate
 from fem_mbs.system.compile import GROUND
 
 __all__ = ["JOINT_KINDS", "JointKind", "Joints"]
@@ -62,7 +62,7 @@ class Joints(SpecialJoints):
             raise ModelError(f"{owner}: component {component!r} must be one of {', '.join(names)}")
         return names.index(component)
 
-    def fix(self, on, components: Sequence[str] | None = None) -> None:
+    def fix(self, on: Any, components: Sequence[str] | None = None) -> None:
         """Hold nodes where they are; ``components`` of "x", "y", "z", "rotation" (None: all that a node has), in space
         also "rotation x", "rotation y", "rotation z", about the global axes."""
         owner = f'Support on "{on}"'
@@ -71,33 +71,44 @@ class Joints(SpecialJoints):
             components = [components]
         for component in components or (["x", "y", "z"][: self.dimension]):
             if component == "rotation" and self.dimension == 3:
-                self._fixed += [(int(n), 3 + k) for n in nodes for k in range(3)]
+                self.fixed += [(int(n), 3 + k) for n in nodes for k in range(3)]
                 continue
             if self.dimension == 3 and component in ("rotation x", "rotation y", "rotation z"):
-                self._fixed += [(int(n), 3 + "xyz".index(component[-1])) for n in nodes]
+                self.fixed += [(int(n), 3 + "xyz".index(component[-1])) for n in nodes]
                 continue
             k = self._component(owner, component)
             if component == "rotation":
-                self._welded_rotation += [(owner, int(n)) for n in nodes]
-            self._fixed += [(int(n), k) for n in nodes]
+                self.needs_rotation += [(owner, int(n)) for n in nodes]
+            self.fixed += [(int(n), k) for n in nodes]
         if components is None:
             rotations = [2] if self.dimension == 2 else [3, 4, 5]
-            self._fixed += [(int(n), -k) for n in nodes for k in rotations]  # where the node turns out to have them
+            self.fixed += [(int(n), -k) for n in nodes for k in rotations]  # where the node turns out to have them
 
-    def motion(self, name: str, on: str, component: str, function) -> None:
+    def motion(self, name: str, on: str, component: str, function: Any) -> None:
         """Prescribe a motion: a coordinate of nodes or a body follows its start value + f(t)."""
-        owner = self._label("Motion", name)
+        owner = self.label("Motion", name)
         k = self._component(owner, component)
-        index = self._function(function, owner, load=False)
+        index = self.function_index(function, owner, load=False)
         for node in self.nodes_of(on, owner):
             if component == "rotation":
-                self._welded_rotation.append((owner, int(node)))
-            self._driven.append((int(node), k, index, owner))
+                self.needs_rotation.append((owner, int(node)))
+            self.driven.append((int(node), k, index, owner))
 
     def joint(
-        self, name: str, kind: str, a: str, b: str = "ground", point=None, axis=None, function=None,
-        displacement=None, axis_b=None, point_b=None, lead=None, speed=None,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        kind: str,
+        a: str,
+        b: str = "ground",
+        point: Any = None,
+        axis: Any = None,
+        function: Any = None,
+        displacement: Any = None,
+        axis_b: Any = None,
+        point_b: Any = None,
+        lead: Any = None,
+        speed: Any = None,
+    ) -> None:
         """Add a joint between two places.
 
         Kinds:
@@ -128,7 +139,7 @@ class Joints(SpecialJoints):
             point_b, axis_b: where point and axis are in b, for parts that stand apart or askew and that `assembly`
                 brings together (b as it stands in the model; of the ground where they shall be).
         """
-        owner = self._label("Joint", name)
+        owner = self.label("Joint", name)
         if kind not in JOINT_KINDS:
             close = difflib.get_close_matches(str(kind), list(JOINT_KINDS), n=1)
             hint = f'; did you mean "{close[0]}"?' if close else ""
@@ -143,9 +154,7 @@ class Joints(SpecialJoints):
                 raise ModelError(f"{owner}: function and speed both say how it moves; remove one")
             if "function" not in known:
                 raise ModelError(f'{owner}: a "{kind}" joint has no speed; remove it')
-            function = make_function(
-                {"kind": "constant_speed", "rate": self._number(speed, owner, "speed")}, name=owner
-            )
+            function = make_function({"kind": "constant_speed", "rate": self.number(speed, owner, "speed")}, name=owner)
         given = {
             "point": point, "axis": axis, "function": function, "displacement": displacement, "axis_b": axis_b,
             "point_b": point_b, "lead": lead,
@@ -158,8 +167,8 @@ class Joints(SpecialJoints):
 
     def drivers(self) -> list[str]:
         """Return names of the motions and of the joints that functions drive, in the order in which they were made."""
-        names = [owner.partition('"')[2].removesuffix('"') for _, _, _, owner in self._driven]
-        for block in self._blocks:
+        names = [owner.partition('"')[2].removesuffix('"') for _, _, _, owner in self.driven]
+        for block in self.blocks:
             t = block.type
             if t.multipliers and "function" in t.par and (block.par[:, t.column("function")] >= 0.0).any():
                 names += [label for label, _, _ in block.groups if label in self.joints]
@@ -168,9 +177,9 @@ class Joints(SpecialJoints):
     # --- the kinds -------------------------------------------------------------------------------------------------
     def _pin(self, j: _Request) -> None:
         ends = self._ends(j)
-        self._add(j.name, f"point{self.dimension}", [ends.nodes], **self._offsets(ends))
+        self.add_block(j.name, f"point{self.dimension}", [ends.nodes], **self._offsets(ends))
         if self.dimension == 2:
-            self.joints[j.name].coordinates["angle"] = self._angle(j.owner, ends.nodes, None)
+            self.joints[j.name].coordinates["angle"] = self.relative_angle(j.owner, ends.nodes, None)
 
     def _weld(self, j: _Request) -> None:
         self._pin(j)
@@ -182,10 +191,10 @@ class Joints(SpecialJoints):
         nodes = self._turning_ends(j)
         if self.dimension == 3:
             self._align(j, nodes)
-        self._coordinate(j, "angle", self._angle(j.owner, nodes, j.axis, turn=self._turn(j)), j.function)
+        self._coordinate(j, "angle", self.relative_angle(j.owner, nodes, j.axis, turn=self._turn(j)), j.function)
 
     def _universal(self, j: _Request) -> None:
-        a, b = self._axis(j.axis, j.owner), self._axis(j.axis_b, j.owner, "axis_b")
+        a, b = self.axis(j.axis, j.owner), self.axis(j.axis_b, j.owner, "axis_b")
         if np.linalg.norm(np.cross(a, b)) < 1e-6:
             raise ModelError(
                 f"{j.owner}: axis and axis_b are parallel; give the axes of both yokes, which lie across each other"
@@ -193,26 +202,26 @@ class Joints(SpecialJoints):
         self._pin(j)
         nodes = self._turning_ends(j)
         self._direction(j, nodes, a, b)
-        self._coordinate(j, "angle", self._angle(j.owner, nodes, a, b))
+        self._coordinate(j, "angle", self.relative_angle(j.owner, nodes, a, b))
         # seen from b a turns the other way, so about the opposite axis it turns the same way
-        self._coordinate(j, "angle_b", self._angle(j.owner, nodes[::-1], -b, a))
+        self._coordinate(j, "angle_b", self.relative_angle(j.owner, nodes[::-1], -b, a))
 
     def _cylindrical(self, j: _Request) -> None:
         ends = self._ends(j)
         nodes = self._turning_ends(j)
-        u, v, n = self._triad(j.owner, j.axis).T
+        u, v, n = self.triad(j.owner, j.axis).T
         self._guide(j, ends, (u, v))
         self._align(j, nodes)
-        self._coordinate(j, "angle", self._angle(j.owner, nodes, n, turn=self._turn(j)), j.function)
+        self._coordinate(j, "angle", self.relative_angle(j.owner, nodes, n, turn=self._turn(j)), j.function)
         self._coordinate(j, "displacement", self._displacement(ends, n), j.displacement)
 
     def _prismatic(self, j: _Request) -> None:
         ends = self._ends(j)
         if self.dimension == 2:
-            n = self._axis(j.axis, j.owner)
+            n = self.axis(j.axis, j.owner)
             across = [np.array([-n[1], n[0]])]
         else:
-            *across, n = self._triad(j.owner, j.axis).T
+            *across, n = self.triad(j.owner, j.axis).T
         self._guide(j, ends, across)
         self._relative_rotation(j, n, -1)
         self._coordinate(j, "displacement", self._displacement(ends, n), j.function)
@@ -220,14 +229,14 @@ class Joints(SpecialJoints):
     def _planar(self, j: _Request) -> None:
         ends = self._ends(j)
         nodes = self._turning_ends(j)
-        n = self._axis(j.axis, j.owner)
+        n = self.axis(j.axis, j.owner)
         self._guide(j, ends, (n,))
         self._align(j, nodes)
-        self._coordinate(j, "angle", self._angle(j.owner, nodes, n, turn=self._turn(j)), j.function)
+        self._coordinate(j, "angle", self.relative_angle(j.owner, nodes, n, turn=self._turn(j)), j.function)
 
     def _slider(self, j: _Request) -> None:
         node, offset, n, x = self._along(j)
-        across = [np.array([-n[1], n[0]])] if self.dimension == 2 else list(self._triad(j.owner, n).T[:2])
+        across = [np.array([-n[1], n[0]])] if self.dimension == 2 else list(self.triad(j.owner, n).T[:2])
         for direction in across:
             self._hold(j.name, node, offset, direction, x, -1)
 
@@ -237,20 +246,20 @@ class Joints(SpecialJoints):
                 f'{j.owner}: a "position" joint needs the function of its displacement; add function = ...'
             )
         node, offset, n, x = self._along(j)
-        self._hold(j.name, node, offset, n, x, self._function(j.function, j.owner, load=False))
+        self._hold(j.name, node, offset, n, x, self.function_index(j.function, j.owner, load=False))
 
     def _driven_angle(self, j: _Request) -> None:
         if j.function is None:
             raise ModelError(f'{j.owner}: an "angle" joint needs the function of its angle; add function = ...')
-        nodes = self._relative_rotation(j, j.axis, self._function(j.function, j.owner, load=False))
-        self._coordinate(j, "angle", self._angle(j.owner, nodes, j.axis))
+        nodes = self._relative_rotation(j, j.axis, self.function_index(j.function, j.owner, load=False))
+        self._coordinate(j, "angle", self.relative_angle(j.owner, nodes, j.axis))
         self.joints[j.name].driven["angle"] = j.name
 
     # --- what they are made of -------------------------------------------------------------------------------------
     def _meeting_point(self, owner: str, a: str, b: str, point):
         """Return the common point of two places: the given point, or the node of a place that is not a body."""
         if point is not None:
-            return self._vector(point, owner, "point")
+            return self.vector(point, owner, "point")
         found = self._own_places(a, b, owner)
         if not found:
             raise ModelError(f"{owner}: rigid bodies have many points; say where the joint is with point = [...]")
@@ -271,7 +280,7 @@ class Joints(SpecialJoints):
         """Return rotation that brings axis_b onto axis, the shortest; None: they are one."""
         if j.axis_b is None or j.axis is None:
             return None
-        a, b = self._axis(j.axis, j.owner), self._axis(j.axis_b, j.owner, "axis_b")
+        a, b = self.axis(j.axis, j.owner), self.axis(j.axis_b, j.owner, "axis_b")
         if self.dimension == 2:
             return float(np.arctan2(b[0] * a[1] - b[1] * a[0], a @ b))
         if np.linalg.norm(np.cross(b, a)) < 1e-12:
@@ -288,11 +297,11 @@ class Joints(SpecialJoints):
     def _ends(self, j: _Request) -> _Ends:
         """Return nodes of both places and where on them the joint is."""
         where = self._meeting_point(j.owner, j.a, j.b, j.point)
-        where_b = where if j.point_b is None else self._vector(j.point_b, j.owner, "point_b")
+        where_b = where if j.point_b is None else self.vector(j.point_b, j.owner, "point_b")
         if j.point is None and self.assembling is not None and len(self._own_places(j.a, j.b)) == 2:
             where, where_b = self._own_places(j.a, j.b)  # each its own node, wherever it stands
-        node_a, off_a = self._point(j.a, where, j.owner)
-        node_b, off_b = self._point(j.b, where_b, j.owner)
+        node_a, off_a = self.point(j.a, where, j.owner)
+        node_b, off_b = self.point(j.b, where_b, j.owner)
         self._different(j, node_a, node_b)
         return _Ends((node_a, node_b), (off_a, off_b))
 
@@ -301,7 +310,7 @@ class Joints(SpecialJoints):
             raise ModelError(f'{j.owner}: both ends are "{j.a}"; join two different places')
 
     def _turning_ends(self, j: _Request) -> tuple[int, int]:
-        nodes = self._turning(j.a, j.owner), self._turning(j.b, j.owner)
+        nodes = self.turning_node(j.a, j.owner), self.turning_node(j.b, j.owner)
         self._different(j, *nodes)
         return nodes
 
@@ -315,7 +324,7 @@ class Joints(SpecialJoints):
 
     def _displacement(self, ends: _Ends, direction: np.ndarray) -> JointCoordinate:
         """Return the displacement of b's point against a's along a direction fixed in a."""
-        local = self._rotation_matrix(ends.nodes[0]).T @ direction
+        local = self.rotation_matrix(ends.nodes[0]).T @ direction
         columns = {f"e{c}": float(v) for c, v in zip("xyz"[: self.dimension], local, strict=True)}
         return JointCoordinate(False, ends.nodes, {**columns, **self._offsets(ends)})
 
@@ -332,14 +341,14 @@ class Joints(SpecialJoints):
         """Keep the angle between a direction of each end, or prescribe its cosine."""
         columns = {}
         for key, node, vector in zip("ab", nodes, (a, b), strict=True):
-            local = self._rotation_matrix(node).T @ vector
+            local = self.rotation_matrix(node).T @ vector
             columns.update({f"{key}{c}": v for c, v in zip("xyz", local, strict=True)})
         cosine = float(a @ b) if cosine is None else cosine
-        self._add(j.name, "direction3", [nodes], cosine=cosine if abs(cosine) > 1e-15 else 0.0, **columns)
+        self.add_block(j.name, "direction3", [nodes], cosine=cosine if abs(cosine) > 1e-15 else 0.0, **columns)
 
     def _align(self, j: _Request, nodes) -> None:
         """Align the joint's axis at both ends."""
-        u, v, n = self._triad(j.owner, j.axis).T
+        u, v, n = self.triad(j.owner, j.axis).T
         turn = self._turn(j)
         for across in (u, v):
             self._direction(j, nodes, n, across if turn is None else turn.T @ across, 0.0)
@@ -347,23 +356,23 @@ class Joints(SpecialJoints):
     def _guide(self, j: _Request, ends: _Ends, directions) -> None:
         """Constrain the displacement of b's point against a's along these directions of a."""
         for direction in directions:
-            self._drive(j.name, self._displacement(ends, direction), -1)
+            self.drive(j.name, self._displacement(ends, direction), -1)
 
     def _relative_rotation(self, j: _Request, axis, index: int) -> tuple[int, int]:
         """Constrain the relative rotation, except a given function about the axis."""
         nodes = self._turning_ends(j)
         turn = self._turn(j)
         if self.dimension == 2:
-            self._drive(j.name, self._angle(j.owner, nodes, None, turn=turn), index)
+            self.drive(j.name, self.relative_angle(j.owner, nodes, None, turn=turn), index)
             return nodes
-        u, v, n = self._triad(j.owner, axis).T
+        u, v, n = self.triad(j.owner, axis).T
         triad = np.column_stack((n, u, v))  # the driven turn is about the first vector
         columns = {}
         for key, node in zip("ab", nodes, strict=True):
             stands = triad if turn is None or key == "a" else turn.T @ triad
-            local = self._rotation_matrix(node).T @ stands
+            local = self.rotation_matrix(node).T @ stands
             columns.update({f"{key}{i + 1}{k + 1}": local[i, k] for i in range(3) for k in range(3)})
-        self._add(j.name, "orientation3", [nodes], function=float(index), **columns)
+        self.add_block(j.name, "orientation3", [nodes], function=float(index), **columns)
         return nodes
 
     def _coordinate(self, j: _Request, key: str, coordinate: JointCoordinate, function=None) -> None:
@@ -371,27 +380,27 @@ class Joints(SpecialJoints):
         self.joints[j.name].coordinates[key] = coordinate
         if function is not None:
             self.joints[j.name].driven[key] = j.name
-            self._drive(j.name, coordinate, self._function(function, j.owner, load=False))
+            self.drive(j.name, coordinate, self.function_index(function, j.owner, load=False))
 
-    def _drive(self, label: str, c: JointCoordinate, index: int) -> None:
+    def drive(self, label: str, c: JointCoordinate, index: int) -> None:
         """Prescribe a coordinate by a function, or (-1) keep its value."""
         kind = f"offset{self.dimension}" if not c.angular else ("angle2" if self.dimension == 2 else "hinge3")
         start = {"angle" if c.angular else "displacement": c.start}
-        self._add(label, kind, [c.nodes], function=float(index), **start, **c.columns)
+        self.add_block(label, kind, [c.nodes], function=float(index), **start, **c.columns)
 
     def _along(self, j: _Request):
         if j.b != "ground":
             raise ModelError(f'{j.owner}: this type works against "ground" only, not "{j.b}"')
         if j.axis is None:
             raise ModelError(f"{j.owner}: it needs its direction; add axis = [...]")
-        node, offset = self._point(j.a, j.point, j.owner)
+        node, offset = self.point(j.a, j.point, j.owner)
         self._different(j, node, GROUND)
-        place = self._global(node, offset) if j.point_b is None else self._vector(j.point_b, j.owner, "point_b")
-        return node, offset, self._axis(j.axis, j.owner), place
+        place = self.global_point(node, offset) if j.point_b is None else self.vector(j.point_b, j.owner, "point_b")
+        return node, offset, self.axis(j.axis, j.owner), place
 
     def _hold(self, name, node, offset, direction, x, index) -> None:
         names = "xyz"[: self.dimension]
-        self._add(
+        self.add_block(
             name,
             f"position{self.dimension}",
             [[node]],
@@ -402,13 +411,13 @@ class Joints(SpecialJoints):
         )
 
     # --- on joint coordinates --------------------------------------------------------------------------------------
-    def _joint_coordinate(self, joint: str, coordinate: str | None, owner: str) -> tuple[str, JointCoordinate]:
+    def joint_coordinate(self, joint: str, coordinate: str | None, owner: str) -> tuple[str, JointCoordinate]:
         """Return name and data of a coordinate of a joint (None: its only or first one).
 
         Raises:
             ModelError: no such joint, or it has no such coordinate.
         """
-        found = self._find("joint", joint, self.joints, owner)
+        found = self.find("joint", joint, self.joints, owner)
         names = ", ".join(found.coordinates)
         if not found.coordinates:
             raise ModelError(f'{owner}: a "{found.kind}" joint like "{joint}" has no coordinate to work on')
@@ -417,15 +426,27 @@ class Joints(SpecialJoints):
             raise ModelError(f'{owner}: coordinate = {coordinate!r}; "{joint}" has {names}')
         c = found.coordinates[key]
         if c.angular:
-            self._welded_rotation += [(owner, node) for node in c.nodes if node != GROUND]
+            self.needs_rotation += [(owner, node) for node in c.nodes if node != GROUND]
         return key, c
 
     def joint_spring(
-        self, name: str, joint: str, stiffness: float | None = None, damping: float = 0.0, free: float = 0.0,
+        self,
+        name: str,
+        joint: str,
+        stiffness: float | None = None,
+        damping: float = 0.0,
+        free: float = 0.0,
         coordinate: str | None = None,
-        *, cubic: float = 0.0, preload: float = 0.0, table=None, interpolation: str = "linear",
-        damping_table=None, stops=None, stop_stiffness: float | None = None, stop_damping: float = 0.0,
-    ) -> None:  # fmt: skip
+        *,
+        cubic: float = 0.0,
+        preload: float = 0.0,
+        table: Any = None,
+        interpolation: str = "linear",
+        damping_table: Any = None,
+        stops: Any = None,
+        stop_stiffness: float | None = None,
+        stop_damping: float = 0.0,
+    ) -> None:
         """Add a spring-damper on a coordinate of a joint: [N m/rad], [N m s/rad] on an angle, [N/m], [N s/m] on a
         slide.
 
@@ -434,32 +455,32 @@ class Joints(SpecialJoints):
             coordinate: "angle" or "displacement", of a universal joint also "angle_b"; None: the joint's first one.
             stops: values of the coordinate; they and the rest as for `spring`, over the coordinate less ``free``.
         """
-        owner = self._label("Joint spring", name)
-        _, c = self._joint_coordinate(joint, coordinate, owner)
+        owner = self.label("Joint spring", name)
+        _, c = self.joint_coordinate(joint, coordinate, owner)
         found = spring_law(
             self, owner, start=c.start, stiffness=stiffness, damping=damping,
             cubic=cubic, preload=preload, table=table, interpolation=interpolation, damping_table=damping_table,
             stops=stops, stop_stiffness=stop_stiffness, stop_damping=stop_damping,
         )  # fmt: skip
-        self._spring(name, c, found, self._number(free, owner, "free"))
+        self.spring_on(name, c, found, self.number(free, owner, "free"))
 
-    def _spring(self, label: str, c: JointCoordinate, law: SpringLaw, free: float) -> None:
+    def spring_on(self, label: str, c: JointCoordinate, law: SpringLaw, free: float) -> None:
         kind = f"{'torsion' if c.angular else 'slide'}{self.dimension}"
         if law.linear:
             start = {"angle" if c.angular else "displacement": c.start + free}
             values = {"stiffness": law.stiffness, "damping": law.damping, **start}
-            self._add(label, kind, [c.nodes], **values, **c.columns)
+            self.add_block(label, kind, [c.nodes], **values, **c.columns)
             return
         values = {"free": c.start + free, **law.columns}
-        self._add(label, f"nonlinear_{kind}", [c.nodes], law.table, **values, **c.columns)
+        self.add_block(label, f"nonlinear_{kind}", [c.nodes], law.table, **values, **c.columns)
 
-    def _measure_joint(self, joint: str, key: str) -> str:
+    def measure_joint(self, joint: str, key: str) -> str:
         """Output a coordinate of a joint by a spring without stiffness; return its label."""
         label = f"{joint}.{key}"
         if key not in self.joints[joint].measured:
-            self._label("Joint coordinate", label)
+            self.label("Joint coordinate", label)
             self.joints[joint].measured.add(key)
-            self._spring(label, self.joints[joint].coordinates[key], SpringLaw(0.0, 0.0), 0.0)
+            self.spring_on(label, self.joints[joint].coordinates[key], SpringLaw(0.0, 0.0), 0.0)
         return label
 
 

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
-from fem_mbs.model.base import ModelBase
+from fem_mbs.model.building import Building
 from fem_mbs.system.compile import GROUND, Block
 
 __all__ = ["NodalSprings"]
 
 
-class NodalSprings(ModelBase):
+class NodalSprings(Building):
     """Springs along directions that are fixed in space, as on the nodes of solids."""
 
     def nodal_spring(
-        self, name: str, on, component, stiffness: float = 0.0, damping: float = 0.0, *, against="ground", other=None
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        on: Any,
+        component: Any,
+        stiffness: float = 0.0,
+        damping: float = 0.0,
+        *,
+        against: Any = "ground",
+        other: Any = None,
+    ) -> None:
         """Add a linear spring-damper on one displacement or rotation of each node of a place, against the ground or
         against nodes: force k (u_on - u_against), [N/m], [N s/m]; of rotations [N m/rad], [N m s/rad].
 
@@ -30,9 +40,9 @@ class NodalSprings(ModelBase):
         Raises:
             ModelError: unknown components, numbers of nodes that do not fit, a spring without a force.
         """
-        owner = self._label("Nodal spring", name)
-        k = self._number(stiffness, owner, "stiffness", 0.0)
-        c = self._number(damping, owner, "damping", 0.0)
+        owner = self.label("Nodal spring", name)
+        k = self.number(stiffness, owner, "stiffness", 0.0)
+        c = self.number(damping, owner, "damping", 0.0)
         if k == 0.0 and c == 0.0:
             raise ModelError(f"{owner}: it has no force; give stiffness or damping")
         nodes = self.nodes_of(on, owner)
@@ -68,7 +78,7 @@ class NodalSprings(ModelBase):
             (np.full(m, k), np.full(m, c), free, np.tile(n_a, (m, 1)), np.where(ends[:, None] >= 0, n_b, 0.0))
         )
         kind = element_type(f"component_spring{self.dimension}")
-        self._blocks.append(Block([(name, 0, m)], kind, np.column_stack((nodes, ends)), par))
+        self.blocks.append(Block([(name, 0, m)], kind, np.column_stack((nodes, ends)), par))
 
     def _spring_direction(self, owner: str, key: str, component) -> np.ndarray:
         names = "xyz"[: self.dimension]
@@ -79,7 +89,7 @@ class NodalSprings(ModelBase):
                     f"{owner}: {key} = {component!r} must be one of {', '.join(names)}{more}, or a direction"
                 )
             return np.eye(self.dimension)[names.index(component)]
-        v = self._vector(component, owner, key)
+        v = self.vector(component, owner, key)
         length = float(np.linalg.norm(v))
         if length == 0.0:
             raise ModelError(f"{owner}: {key} = {component!r} has no length; give a direction")
@@ -93,6 +103,6 @@ class NodalSprings(ModelBase):
         axis = None if self.dimension == 2 else np.eye(3)["xyz".index(component[-1])]
         kind = f"torsion{self.dimension}"
         for node, end in zip(nodes.tolist(), ends.tolist(), strict=True):
-            self._welded_rotation += [(owner, n) for n in (node, end) if n >= 0]
-            turn = self._angle(owner, (end, node), axis)
-            self._add(name, kind, [turn.nodes], stiffness=k, damping=c, angle=turn.start, **turn.columns)
+            self.needs_rotation += [(owner, n) for n in (node, end) if n >= 0]
+            turn = self.relative_angle(owner, (end, node), axis)
+            self.add_block(name, kind, [turn.nodes], stiffness=k, damping=c, angle=turn.start, **turn.columns)

@@ -11,7 +11,8 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import breadth_first_order
 
 from fem_mbs.errors import ModelError
-from fem_mbs.model.base import JointCoordinate, ModelBase
+from fem_mbs.model.building import Building
+from fem_mbs.model.records import JointCoordinate
 from fem_mbs.system.compile import GROUND
 
 __all__ = ["Sliding"]
@@ -29,7 +30,7 @@ class _Line:
     axes: np.ndarray
 
 
-class Sliding(ModelBase):
+class Sliding(Building):
     """Joints along beams."""
 
     # methods of `Joints`, which `Model` adds
@@ -39,19 +40,19 @@ class Sliding(ModelBase):
         """Add a joint along a beam. Its path coordinate is a node of its own, so drivers and springs act on it as on
         any slide."""
         line = self._line(j)
-        node, offset = self._point(j.b, j.point, j.owner)
+        node, offset = self.point(j.b, j.point, j.owner)
         if node == GROUND and j.point is None:
             raise ModelError(f'{j.owner}: a point of "ground" needs its coordinates; add point = [...]')
         if (line.nodes == node).any():
             raise ModelError(f'{j.owner}: "{j.b}" is a node of the line itself; join another part')
         start = np.concatenate(([0.0], np.cumsum(line.length)))
-        s = self._find_place(j, line, start, self._global(node, offset))
+        s = self._find_place(j, line, start, self.global_point(node, offset))
         at = np.zeros(self.dimension)
         at[0] = s
-        way = self._add_nodes(at[None, :])
-        self._names.add(f"{j.name}: way", None, 1)
-        self._fixed += [(way, k) for k in range(1, self.dimension)]
-        self._ways.append(way)
+        way = self.add_nodes(at[None, :])
+        self.names.add(f"{j.name}: way", None, 1)
+        self.fixed += [(way, k) for k in range(1, self.dimension)]
+        self.path_nodes.append(way)
         n = len(line.length)
         names = "xyz"[: self.dimension]
         columns = {f"a{c}_b": float(v) for c, v in zip(names, offset, strict=True)}
@@ -61,7 +62,7 @@ class Sliding(ModelBase):
         first, last = np.zeros(n), np.zeros(n)
         first[0] = last[-1] = 1.0
         nodes = np.column_stack((np.full(n, node), line.nodes, np.full(n, way)))
-        block = self._add(
+        block = self.add_block(
             j.name, f"beam_slide{self.dimension}", nodes, start=start[:-1], length=line.length,
             cubic=float(line.cubic), first=first, last=last, **columns,
         )  # fmt: skip
@@ -76,7 +77,7 @@ class Sliding(ModelBase):
         if j.a not in self.groups:
             known = ", ".join(self.groups) or "none"
             raise ModelError(f'{j.owner}: a = "{j.a}" is no beam or truss; there are {known}')
-        block = next(b for b in self._blocks if b.groups[0][0] == j.a and b.type.outputs and "length" in _columns(b))
+        block = next(b for b in self.blocks if b.groups[0][0] == j.a and b.type.outputs and "length" in _columns(b))
         cells = block.nodes
         order, forward = self._path(j, cells)
         n, dim = len(cells), self.dimension
@@ -146,7 +147,7 @@ class Sliding(ModelBase):
         """Return coordinates (n, 4, dim) of the shape functions at the start: ends, and axes times length."""
         y = np.zeros((len(line.length), 4, self.dimension))
         for k in range(2):
-            R = np.array([self._rotation_matrix(int(i)) for i in np.unique(line.nodes[:, k])])
+            R = np.array([self.rotation_matrix(int(i)) for i in np.unique(line.nodes[:, k])])
             R = R[np.searchsorted(np.unique(line.nodes[:, k]), line.nodes[:, k])]
             y[:, 2 * k] = self.positions[line.nodes[:, k]] + np.einsum("nij,nj->ni", R, line.offsets[k])
             y[:, 2 * k + 1] = np.einsum("nij,nj->ni", R, line.axes[k]) * line.length[:, None]

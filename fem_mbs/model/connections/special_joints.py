@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.model.base import Joint, JointCoordinate
 from fem_mbs.model.connections.sliding import Sliding
+from fem_mbs.model.records import Joint, JointCoordinate
 
 __all__ = ["SpecialJoints"]
 
@@ -39,21 +39,21 @@ class SpecialJoints(Sliding):
     def _point_on_line(self, j: Any) -> None:
         ends = self._guided_ends(j)
         if self.dimension == 2:
-            n = self._axis(j.axis, j.owner)
+            n = self.axis(j.axis, j.owner)
             across = [np.array([-n[1], n[0]])]
         else:
-            *across, n = self._triad(j.owner, j.axis).T
+            *across, n = self.triad(j.owner, j.axis).T
         self._guide(j, ends, across)
         self._coordinate(j, "displacement", self._displacement(ends, n), j.function)
 
     def _point_on_plane(self, j: Any) -> None:
-        self._guide(j, self._guided_ends(j), (self._axis(j.axis, j.owner),))
+        self._guide(j, self._guided_ends(j), (self.axis(j.axis, j.owner),))
 
     def _constant_velocity(self, j: Any) -> None:
         self._pin(j)
         nodes = self._turning_ends(j)
-        triad = self._triad(j.owner, j.axis)
-        n, other = triad[:, 2], self._axis(j.axis if j.axis_b is None else j.axis_b, j.owner, "axis_b")
+        triad = self.triad(j.owner, j.axis)
+        n, other = triad[:, 2], self.axis(j.axis if j.axis_b is None else j.axis_b, j.owner, "axis_b")
         bend = float(n @ other)
         if bend < -1.0 + 1e-6:
             raise ModelError(f"{j.owner}: axis and axis_b point against each other; turn one of them round")
@@ -63,16 +63,16 @@ class SpecialJoints(Sliding):
         turned = (np.eye(3) + skew + skew @ skew / (1.0 + bend)) @ triad
         columns = {}
         for end, node, vectors in (("a", nodes[0], triad), ("b", nodes[1], turned)):
-            local = self._rotation_matrix(node).T @ vectors
+            local = self.rotation_matrix(node).T @ vectors
             for k, name in enumerate("uv"):
                 columns.update({f"{name}_{end}{c}": float(v) for c, v in zip("xyz", local[:, k], strict=True)})
-        self._add(j.name, "constant_velocity3", [nodes], **columns)
+        self.add_block(j.name, "constant_velocity3", [nodes], **columns)
 
     def _distance(self, j: Any) -> None:
-        node_a, off_a = self._point(j.a, j.point, j.owner)
-        node_b, off_b = self._point(j.b, j.point_b, j.owner)
+        node_a, off_a = self.point(j.a, j.point, j.owner)
+        node_b, off_b = self.point(j.b, j.point_b, j.owner)
         self._different(j, node_a, node_b)
-        length = float(np.linalg.norm(self._global(node_b, off_b) - self._global(node_a, off_a)))
+        length = float(np.linalg.norm(self.global_point(node_b, off_b) - self.global_point(node_a, off_a)))
         if length <= 1e-9 * max(1.0, float(np.abs(self.positions).max())):
             raise ModelError(
                 f"{j.owner}: its points are {length:g} m apart; a link needs a length: give point and point_b, or "
@@ -81,14 +81,14 @@ class SpecialJoints(Sliding):
         names = "xyz"[: self.dimension]
         columns = {f"a{c}_a": float(v) for c, v in zip(names, off_a, strict=True)}
         columns.update({f"a{c}_b": float(v) for c, v in zip(names, off_b, strict=True)})
-        index = -1 if j.function is None else self._function(j.function, j.owner, load=False)
+        index = -1 if j.function is None else self.function_index(j.function, j.owner, load=False)
         nodes = [(node_a, node_b)]
-        self._add(j.name, f"distance{self.dimension}", nodes, function=float(index), length=length, **columns)
+        self.add_block(j.name, f"distance{self.dimension}", nodes, function=float(index), length=length, **columns)
 
     def _screw(self, j: Any) -> None:
         if j.lead is None:
             raise ModelError(f"{j.owner}: a screw needs its lead, the slide per turn [m]; add lead = ...")
-        lead = self._number(j.lead, j.owner, "lead")
+        lead = self.number(j.lead, j.owner, "lead")
         if lead == 0.0:
             raise ModelError(f"{j.owner}: lead = 0 lets it turn without sliding; use a revolute joint")
         self._cylindrical(j)
@@ -113,12 +113,12 @@ class SpecialJoints(Sliding):
         Raises:
             ModelError: no such joint or coordinate, the same coordinate twice, ratio = 0.
         """
-        owner = self._label("Gear", name)
-        key_a, of_a = self._joint_coordinate(a, coordinate_a, owner)
-        key_b, of_b = self._joint_coordinate(b, coordinate_b, owner)
+        owner = self.label("Gear", name)
+        key_a, of_a = self.joint_coordinate(a, coordinate_a, owner)
+        key_b, of_b = self.joint_coordinate(b, coordinate_b, owner)
         if (a, key_a) == (b, key_b):
             raise ModelError(f'{owner}: both coordinates are the {key_a} of "{a}"; couple two different ones')
-        ratio = self._number(ratio, owner, "ratio")
+        ratio = self.number(ratio, owner, "ratio")
         if ratio == 0.0:
             raise ModelError(f"{owner}: ratio = 0 would hold b's coordinate; drive it by a constant function instead")
         self.joints[name] = Joint("gear")
@@ -135,7 +135,7 @@ class SpecialJoints(Sliding):
             kinds = [f"{v}{x}_{end}" for v in "uvb" for x in "xyz"[: self.dimension]]
             columns.update(zip(kinds, values + [0.0] * (len(kinds) - len(values)), strict=True))
         kind = "coupling" if a.angular or b.angular else "pulley"
-        self._add(
+        self.add_block(
             label, f"{kind}{self.dimension}", [(*a.nodes, *b.nodes)],
             angular_a=float(a.angular), angular_b=float(b.angular), factor_a=factors[0], factor_b=factors[1],
             value=factors[0] * a.start + factors[1] * b.start, **columns,

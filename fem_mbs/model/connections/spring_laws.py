@@ -69,16 +69,28 @@ def _interpolate(points: np.ndarray, x: float) -> float:
 
 
 def spring_law(
-    model: Any, owner: str, *, stiffness, damping, cubic=0.0, preload=0.0, table=None, interpolation="linear",
-    damping_table=None, stops=None, stop_stiffness=None, stop_damping=0.0, start: float = 0.0,
-) -> SpringLaw:  # fmt: skip
+    model: Any,
+    owner: str,
+    *,
+    stiffness: Any,
+    damping: Any,
+    cubic: Any = 0.0,
+    preload: Any = 0.0,
+    table: Any = None,
+    interpolation: Any = "linear",
+    damping_table: Any = None,
+    stops: Any = None,
+    stop_stiffness: Any = None,
+    stop_damping: Any = 0.0,
+    start: float = 0.0,
+) -> SpringLaw:
     """Return the law that these arguments say; ``start`` is what the element measures where the user's coordinate is
     zero.
 
     Raises:
         ModelError: naming ``owner``, key, value and remedy.
     """
-    number = model._number
+    number = model.number
     if (
         stiffness is None
         and all(v is None for v in (table, damping_table, stops))

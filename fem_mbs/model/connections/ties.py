@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs.errors import ModelError
@@ -20,7 +22,7 @@ _DUST = 1e-12
 class Ties(Couplings):
     """Ties."""
 
-    def tie(self, name: str, slave, master, tolerance: float | None = None, adjust: bool = False) -> None:
+    def tie(self, name: str, slave: Any, master: Any, tolerance: float | None = None, adjust: bool = False) -> None:
         """Tie nodes to the nearest points of a surface: u = sum N_i u_i with its shape functions there.
 
         Nodes on the surface are held exactly, at any size of displacements and rotations.  One that stands off it keeps
@@ -38,9 +40,9 @@ class Ties(Couplings):
         Raises:
             ModelError: no node is near enough, ``adjust`` where elements already use a node.
         """
-        owner = self._label("Tie", name)
+        owner = self.label("Tie", name)
         if tolerance is not None:
-            tolerance = self._number(tolerance, owner, "tolerance", 0.0)
+            tolerance = self.number(tolerance, owner, "tolerance", 0.0)
         facets = self._surface(owner, master)
         found = self._indices(owner, slave if isinstance(slave, np.ndarray) else self.nodes_of(slave, owner))
         nodes = np.setdiff1d(found, np.concatenate([table.ravel() for _, table in facets]))
@@ -104,7 +106,7 @@ class Ties(Couplings):
         facets: list[tuple[str, np.ndarray]] = []
         for place in [master] if isinstance(master, str) else list(master):
             mesh, _, name = str(place).partition(":")
-            part, start = self._find("mesh", mesh, self.meshes, owner)
+            part, start = self.find("mesh", mesh, self.meshes, owner)
             if name and name.removesuffix("@1") in part.facet_sets:
                 found = part.facet_nodes(name)
             else:
@@ -148,7 +150,7 @@ class Ties(Couplings):
     def _adjust(self, owner: str, nodes: np.ndarray, x: np.ndarray) -> None:
         """Move nodes to new places."""
         used = np.zeros(self.n_nodes, bool)
-        for block in self._blocks:
+        for block in self.blocks:
             used[block.nodes[block.nodes >= 0]] = True
         if used[nodes].any():
             first = self.node_name(int(nodes[used[nodes]][0]))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
-from fem_mbs.model.base import ModelBase
+from fem_mbs.model.building import Building
 from fem_mbs.system.compile import Block
 
 __all__ = ["Loads"]
@@ -15,31 +17,33 @@ __all__ = ["Loads"]
 MOMENT_KINDS = {"axial": (1.0, 0.0), "follower": (0.0, 1.0), "semitangential": (0.5, 0.5)}
 
 
-class Loads(ModelBase):
+class Loads(Building):
     """Forces, moments and line loads."""
 
     # --- loads -----------------------------------------------------------------------------------------------------
-    def force(self, name: str, on: str, vector, function=None, point=None, follower: bool = False) -> None:
+    def force(
+        self, name: str, on: str, vector: Any, function: Any = None, point: Any = None, follower: bool = False
+    ) -> None:
         """Apply a force [N] on every node of a place, or at a point of a body: vector * f(t).
 
         Args:
             vector: in global axes of the start; or one per node, (n, dimension), without a point.
             follower: the force turns with its node (which must have a rotation); else its direction stays.
         """
-        owner = self._label("Force", name)
+        owner = self.label("Force", name)
         vector = self._vectors(vector, owner, "vector", on, point)
-        index = self._function(function, owner, load=True)
+        index = self.function_index(function, owner, load=True)
         if point is None:
             nodes, offset = self.nodes_of(on, owner), np.zeros(self.dimension)
         else:
-            node, offset = self._point(on, point, owner)
+            node, offset = self.point(on, point, owner)
             nodes = np.array([node])
         if follower:
-            self._welded_rotation += [(owner, int(n)) for n in nodes]
+            self.needs_rotation += [(owner, int(n)) for n in nodes]
         kind = "follower" if follower else "force"
         values = self._turned_back(nodes, vector) if follower else vector
         names = "xyz"[: self.dimension]
-        self._add(
+        self.add_block(
             name,
             f"{kind}{self.dimension}",
             nodes,
@@ -51,7 +55,7 @@ class Loads(ModelBase):
     def _vectors(self, value, owner: str, key: str, on, point=None) -> np.ndarray:
         """Return a vector (dimension,), or one for each node of a place (n, dimension)."""
         if np.ndim(value) != 2:
-            return self._vector(value, owner, key)
+            return self.vector(value, owner, key)
         n = len(self.nodes_of(on, owner))
         v = np.asarray(value, float)
         if point is not None or v.shape != (n, self.dimension) or not np.isfinite(v).all():
@@ -64,12 +68,12 @@ class Loads(ModelBase):
     def _turned_back(self, nodes, vector: np.ndarray) -> np.ndarray:
         """Return a global vector, or one per node, in the body axes of nodes (n, dimension)."""
         values = np.tile(vector, (len(nodes), 1)) if vector.ndim == 1 else vector.copy()
-        for i in self._rotation.keys() & {int(n) for n in nodes}:
+        for i in self.rotations.keys() & {int(n) for n in nodes}:
             mine = np.asarray(nodes) == i
-            values[mine] = values[mine] @ self._rotation_matrix(i)
+            values[mine] = values[mine] @ self.rotation_matrix(i)
         return values
 
-    def moment(self, name: str, on: str, value, function=None, kind: str = "axial") -> None:
+    def moment(self, name: str, on: str, value: Any, function: Any = None, kind: str = "axial") -> None:
         """Apply a moment [N m]: in the plane a number, in space a vector in global axes of the start, or one per node
         (n, 3).
 
@@ -77,16 +81,16 @@ class Loads(ModelBase):
             kind: in space: "axial" (fixed in direction), "follower" (turns with the body) or "semitangential" (the mean
                 of both, with a symmetric load stiffness).
         """
-        owner = self._label("Moment", name)
+        owner = self.label("Moment", name)
         if kind not in MOMENT_KINDS:
             raise ModelError(f"{owner}: kind = {kind!r} must be one of {', '.join(MOMENT_KINDS)}")
         if kind != "axial" and self.dimension == 2:
             raise ModelError(f"{owner}: in the plane all moments are alike; remove kind")
         nodes = self.nodes_of(on, owner)
-        self._welded_rotation += [(owner, int(n)) for n in nodes]
-        index = self._function(function, owner, load=True)
+        self.needs_rotation += [(owner, int(n)) for n in nodes]
+        index = self.function_index(function, owner, load=True)
         if self.dimension == 2:
-            columns = {"M": self._number(value, owner, "value")}
+            columns = {"M": self.number(value, owner, "value")}
         else:
             vector = self._vectors(value, owner, "value", on)
             fixed, turning = MOMENT_KINDS[kind]
@@ -94,9 +98,9 @@ class Loads(ModelBase):
             if turning:
                 body = turning * self._turned_back(nodes, vector)
                 columns |= {f"B{c}": v for c, v in zip("xyz", body.T, strict=True)}
-        self._add(name, f"moment{self.dimension}", nodes, function=float(index), **columns)
+        self.add_block(name, f"moment{self.dimension}", nodes, function=float(index), **columns)
 
-    def line_load(self, name: str, on: str, vector, function=None, axes: str = "global") -> None:
+    def line_load(self, name: str, on: str, vector: Any, function: Any = None, axes: str = "global") -> None:
         """Apply a distributed load [N/m] on a group of beams or trusses, per length of the undeformed element.
 
         Args:
@@ -105,12 +109,12 @@ class Loads(ModelBase):
             axes: "global": fixed in direction, work-equivalent to the elastic line of the beams; "local": in the
                 section's axes of beams (the plane: along and across), with which it turns; lumped to the ends.
         """
-        owner = self._label("Line load", name)
+        owner = self.label("Line load", name)
         if axes not in ("global", "local"):
             raise ModelError(f'{owner}: axes = {axes!r} must be "global" or "local"')
-        self._find("group of beams or trusses", on, {k: v for k, v in self.groups.items() if v.shape[1] == 2}, owner)
+        self.find("group of beams or trusses", on, {k: v for k, v in self.groups.items() if v.shape[1] == 2}, owner)
         block = next(
-            b for b in self._blocks if b.groups[0][0] == on and b.type.ends == 2 and "length" in _columns(b)
+            b for b in self.blocks if b.groups[0][0] == on and b.type.ends == 2 and "length" in _columns(b)
             and not b.type.inertia
         )  # fmt: skip
         cells = block.nodes
@@ -118,7 +122,7 @@ class Loads(ModelBase):
         if axes == "local" and not beams:
             raise ModelError(f'{owner}: trusses like "{on}" have no section axes; use axes = "global"')
         q = self._line_values(vector, cells, owner)
-        index = float(self._function(function, owner, load=True))
+        index = float(self.function_index(function, owner, load=True))
         length = _column(block, "length")[:, None]
         # linear between the ends, cubic shape: forces on positions, and over the length on the ends' axes
         p, r = q[:, 0], q[:, 1]
@@ -131,14 +135,14 @@ class Loads(ModelBase):
         elif not beams:
             for end in range(2):
                 columns = {f"F{c}": v for c, v in zip("xyz", positions[end].T, strict=False)}
-                self._add(name, f"force{self.dimension}", cells[:, end], function=index, **columns)
+                self.add_block(name, f"force{self.dimension}", cells[:, end], function=index, **columns)
         elif self.dimension == 2:
             columns = {}
             for end, letter in enumerate("pq"):
                 for i, c in enumerate("xy"):
                     columns[f"F{c}_{letter}"], columns[f"Fe{c}_{letter}"] = positions[end][:, i], slopes[end][:, i]
             ex, ey = _column(block, "ex"), _column(block, "ey")
-            self._add(name, "line_load2", cells, function=index, ex=ex, ey=ey, **columns).lies_along(on)
+            self.add_block(name, "line_load2", cells, function=index, ex=ex, ey=ey, **columns).lies_along(on)
         else:
             columns = {}
             for end, letter in enumerate("pq"):
@@ -149,7 +153,7 @@ class Loads(ModelBase):
                     columns[f"F{c}_{letter}"] = positions[end][:, i]
                     for k in range(3):
                         columns[f"F{k + 1}{c}_{letter}"] = on_axes[:, k, i]
-            self._add(name, "line_load3", cells, function=index, **columns).lies_along(on)
+            self.add_block(name, "line_load3", cells, function=index, **columns).lies_along(on)
 
     def _line_values(self, vector, cells, owner: str) -> np.ndarray:
         """Return the load per length (n, 2, dimension) at both ends of the cells."""
@@ -162,7 +166,7 @@ class Loads(ModelBase):
             if isinstance(part, str):
                 values[..., i] = compile_expression(part, tuple(named))(*named.values())
             else:
-                values[..., i] = self._number(part, owner, "vector")
+                values[..., i] = self.number(part, owner, "vector")
         if not np.isfinite(values).all():
             raise ModelError(f"{owner}: vector = {vector!r} is not finite everywhere on the line")
         return values
@@ -174,7 +178,7 @@ class Loads(ModelBase):
             if self.dimension == 2:
                 ex, ey = _column(block, "ex"), _column(block, "ey")
                 A = np.stack((np.stack((ex, -ey), 1), np.stack((ey, ex), 1)), 1)
-                start = np.array([self._start_angle(int(n)) for n in nodes])
+                start = np.array([self.start_angle(int(n)) for n in nodes])
                 c, s = np.cos(start), np.sin(start)
                 back = np.stack((np.stack((c, s), 1), np.stack((-s, c), 1)), 1)
                 force = np.einsum("nij,njk,nk->ni", back, A, positions[end])
@@ -189,7 +193,7 @@ class Loads(ModelBase):
             forces = {f"F{c}": v for c, v in zip("xyz", force.T, strict=False)}
             first_dof = 3 * (self.dimension - 1) * end
             for kind, columns in (("follower", forces), ("moment", moment)):
-                made = self._add(name, f"{kind}{self.dimension}", nodes, function=index, **columns)
+                made = self.add_block(name, f"{kind}{self.dimension}", nodes, function=index, **columns)
                 made.lies_along(on, first_dof)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs.elements.solids import plane as solid_plane
@@ -9,16 +11,16 @@ from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
-from fem_mbs.model.base import ModelBase
+from fem_mbs.model.building import Building
 from fem_mbs.properties.solids import SolidGroup, turned_strain
 
 __all__ = ["Temperatures"]
 
 
-class Temperatures(ModelBase):
+class Temperatures(Building):
     """Thermal strains alpha (T - T_reference) of solids."""
 
-    def temperature(self, name: str, on, value, reference: float = 0.0, function=None) -> None:
+    def temperature(self, name: str, on: Any, value: Any, reference: float = 0.0, function: Any = None) -> None:
         """Apply a change of temperature, (value - reference) * f(t) [K], of solids or plane parts.
 
         Args:
@@ -35,8 +37,8 @@ class Temperatures(ModelBase):
         Raises:
             ModelError: no such part, a material without expansion, values that are not finite, a second function.
         """
-        owner = self._label("Temperature", name)
-        reference = self._number(reference, owner, "reference")
+        owner = self.label("Temperature", name)
+        reference = self.number(reference, owner, "reference")
         nodes, found = self._heated(owner, on)
         change = np.full(self.n_nodes, np.nan)
         change[nodes] = self._node_values(owner, value, nodes) - reference
@@ -44,8 +46,8 @@ class Temperatures(ModelBase):
             function = next(iter(self.temperatures.values()))[1]
         elif function is None:
             function = 1.0
-        index = self._function(function, owner, load=True)
-        self.temperatures[name] = (index, self._used_functions[index][0])
+        index = self.function_index(function, owner, load=True)
+        self.temperatures[name] = (index, self.used_functions[index][0])
         for group, elements in found:
             theta = change[group.nodes[elements]]
             some = ~np.isnan(theta).all(axis=1)
@@ -100,7 +102,7 @@ class Temperatures(ModelBase):
         if not group.material.expansion.any():
             raise ModelError(f'{owner}: material "{group.material.name}" has no expansion; give it one')
         t = solid_plane if group.state else solid
-        block = next(b for b in self._blocks if b.groups[0][0] == group.name and b.type.name == group.type)
+        block = next(b for b in self.blocks if b.groups[0][0] == group.name and b.type.name == group.type)
         other = block.par[elements, t.FUNCTION]
         if ((other >= 0) & (other != index)).any():
             number = group.ids[elements[np.argmax((other >= 0) & (other != index))]]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, null_space
@@ -19,7 +20,7 @@ from scipy.linalg import LinAlgError, eigh, null_space
 from fem_mbs.elements.flexible import body as flexible_body
 from fem_mbs.elements.flexible import load as flexible_load
 from fem_mbs.errors import ModelError
-from fem_mbs.model.base import ModelBase
+from fem_mbs.model.building import Building
 from fem_mbs.parts.moments import moments_of_mass
 from fem_mbs.parts.part import COMPONENTS, Interface, LoadMoments, Moments, ReducedPart
 
@@ -50,17 +51,22 @@ class PlacedPart:
     approximate: bool = False
 
 
-class ReducedParts(ModelBase):
+class ReducedParts(Building):
     """Reduced parts as bodies in motion."""
 
-    def __init__(self, *args, **options):
-        super().__init__(*args, **options)
-        self.reduced_parts: dict[str, PlacedPart] = {}
-
     def reduced_part(
-        self, name: str, part: ReducedPart, position=None, rotation=None, *, modes: int | Sequence[int] | None = None,
-        cutoff: float | None = None, reference: str = "mean", damping=None, stiffening: str = "none",
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        part: ReducedPart,
+        position: Any = None,
+        rotation: Any = None,
+        *,
+        modes: int | Sequence[int] | None = None,
+        cutoff: float | None = None,
+        reference: str = "mean",
+        damping: Any = None,
+        stiffening: str = "none",
+    ) -> None:
         """Add a reduced part in motion: large motion of its frame, small deformations in it.
 
         Its interfaces become the nodes "NAME:INTERFACE", where joints, loads, springs and sensors act as on any node; a
@@ -90,22 +96,22 @@ class ReducedParts(ModelBase):
             ModelError: the part is held, of another dimension; wrong numbers; a mass and moments that
                 do not belong together.
         """
-        self._place_name("Reduced part", name)
-        owner = self._label("Reduced part", name)
+        self.new_place("Reduced part", name)
+        owner = self.label("Reduced part", name)
         dim = self.dimension
         self._check_part(owner, part)
         approximate = part.moments is None or part.method == "macneal"
         if approximate:
             part = replace(part, moments=moments_of_mass(part))
-        start = np.zeros(dim) if position is None else self._vector(position, owner, "position")
+        start = np.zeros(dim) if position is None else self.vector(position, owner, "position")
         R, given = np.eye(dim), None
         if rotation is not None and dim == 2:
-            given = self._number(rotation, owner, "rotation")
+            given = self.number(rotation, owner, "rotation")
             R = np.array([[np.cos(given), -np.sin(given)], [np.sin(given), np.cos(given)]])
         elif rotation is not None:
             from scipy.spatial.transform import Rotation
 
-            given = R = Rotation.from_rotvec(self._vector(rotation, owner, "rotation")).as_matrix()
+            given = R = Rotation.from_rotvec(self.vector(rotation, owner, "rotation")).as_matrix()
 
         shapes, squares = self._shapes(owner, part, reference)
         shapes, squares = self._chosen(owner, shapes, squares, modes, cutoff)
@@ -124,12 +130,12 @@ class ReducedParts(ModelBase):
         self._check_mass(owner, body, moments)
 
         node = self._reduced_node(name, start + R @ centre, True, given)
-        first = len(self._scalars)
+        first = len(self.scalars)
         scalars = first + np.arange(n)
-        self._scalars += [f'mode {k + 1} of "{name}"' for k in range(n)]
+        self.scalars += [f'mode {k + 1} of "{name}"' for k in range(n)]
         loads = self._stiffening(owner, body, stiffening, arm)
         row = flexible_body.parameters(moments.matrix(), body.stiffness, D, loads)
-        block = self._add(name, f"flexible_body{dim}_{n}", [[node]], row[1:], mass=row[0])
+        block = self.add_block(name, f"flexible_body{dim}_{n}", [[node]], row[1:], mass=row[0])
         block.scalars = scalars[None, :]
         nodes = {}
         for interface in part.interfaces:
@@ -141,9 +147,14 @@ class ReducedParts(ModelBase):
         )
 
     def part_load(
-        self, name: str, part: str, load: str | Sequence[str], function=None, follower: bool = True,
+        self,
+        name: str,
+        part: str,
+        load: str | Sequence[str],
+        function: Any = None,
+        follower: bool = True,
         factor: float = 1.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Apply a load of a reduced part's own model (pressures, tractions, line loads, forces inside), in motion:
         factor * f(t) times what it is per unit of its function there, at its places in the deformed part.
 
@@ -157,12 +168,12 @@ class ReducedParts(ModelBase):
         Raises:
             ModelError: no such part or load, a part of a format without loads; a factor that is no number.
         """
-        owner = self._label("Part load", name)
-        self._find("reduced part", part, self.reduced_parts, owner)
+        owner = self.label("Part load", name)
+        self.find("reduced part", part, self.reduced_parts, owner)
         if not isinstance(follower, (bool, np.bool_)):
             raise ModelError(f"{owner}: follower = {follower!r} must be true or false")
         placed = self.reduced_parts[part]
-        scale = self._number(factor, owner, "factor")
+        scale = self.number(factor, owner, "factor")
         keys = [load] if isinstance(load, str) else load
         if not isinstance(keys, (list, tuple)) or not all(isinstance(key, str) for key in keys):
             raise ModelError(f"{owner}: load = {load!r} must be the name of a load, or several")
@@ -174,9 +185,9 @@ class ReducedParts(ModelBase):
             scale * sum(moments.forces for moments in chosen), scale * sum(moments.couples for moments in chosen),
             None if follower else placed.rotation,
         )  # fmt: skip
-        index = float(self._function(function, owner, load=True))
+        index = float(self.function_index(function, owner, load=True))
         kind = f"flexible_load{self.dimension}_{placed.part.size}"
-        block = self._add(name, kind, [[placed.node]], row[1:], function=index, turning=row[0])
+        block = self.add_block(name, kind, [[placed.node]], row[1:], function=index, turning=row[0])
         block.scalars = placed.scalars[None, :]
 
     @staticmethod
@@ -279,7 +290,7 @@ class ReducedParts(ModelBase):
                 )
             kept = kept[: int(given[0])] if single else np.sort(np.array(given, int)) - 1
         if cutoff is not None:
-            limit = (2.0 * np.pi * self._number(cutoff, owner, "cutoff", 0.0, strict=True)) ** 2
+            limit = (2.0 * np.pi * self.number(cutoff, owner, "cutoff", 0.0, strict=True)) ** 2
             kept = kept[squares[kept] <= limit]
         if kept.size == 0:
             lowest = np.sqrt(squares.min(initial=np.inf)) / (2.0 * np.pi)
@@ -342,13 +353,13 @@ class ReducedParts(ModelBase):
             )
 
     def _reduced_node(self, name: str, x: np.ndarray, turns: bool, given) -> int:
-        node = self._add_nodes(x[None, :])
-        self._names.add(name, None, 1)
+        node = self.add_nodes(x[None, :])
+        self.names.add(name, None, 1)
         self.named_nodes[name] = node
         if turns:
-            self._rotational.add(node)
+            self.rotational.add(node)
             if given is not None:
-                self._rotation[node] = given
+                self.rotations[node] = given
         return node
 
     def _interface(
@@ -361,11 +372,11 @@ class ReducedParts(ModelBase):
         turns = len(interface.components) == len(COMPONENTS[dim])
         node = self._reduced_node(label, start + R @ interface.position, turns, given)
         arm = {f"c{c}": v for c, v in zip("xyz", interface.position - centre, strict=False)}
-        block = self._add(label, f"flexible_point{dim}_{n}", [[frame, node]], rows[:dim], **arm)
+        block = self.add_block(label, f"flexible_point{dim}_{n}", [[frame, node]], rows[:dim], **arm)
         block.scalars = scalars[None, :]
         block.preferred = np.array([(node, i) for i in range(dim)])
         if turns:
-            block = self._add(label, f"flexible_orientation{dim}_{n}", [[frame, node]], rows[dim:])
+            block = self.add_block(label, f"flexible_orientation{dim}_{n}", [[frame, node]], rows[dim:])
             block.scalars = scalars[None, :]
             block.preferred = np.array([(node, i) for i in range(dim, rows.shape[0])])
         return node
@@ -376,9 +387,7 @@ class ReducedParts(ModelBase):
         found = [(a, body.stiffening.get(f"{interface.name}.{c}")) for a, c in enumerate("xyz"[: self.dimension])]
         rows = [np.concatenate(((a,), K.ravel())) for a, K in found if K is not None]
         if rows:
-            block = next(
-                b for b in self._blocks if b.groups[0][0] == label and b.type.name.startswith("flexible_point")
-            )
+            block = next(b for b in self.blocks if b.groups[0][0] == label and b.type.name.startswith("flexible_point"))
             row = np.concatenate(((len(rows),), *rows))
             block.par = np.hstack((block.par, row[None]))
 

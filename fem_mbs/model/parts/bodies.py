@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.model.base import Body, remembered
-from fem_mbs.model.beams import Beams, director_columns
+from fem_mbs.model.building import remembered
 from fem_mbs.model.connections.spring_laws import spring_law
+from fem_mbs.model.parts.beams import Beams, director_columns
+from fem_mbs.model.records import Body
 from fem_mbs.system.compile import GROUND
 
 __all__ = ["Parts"]
@@ -32,7 +33,7 @@ class Parts(Beams):
     def trusses(
         self,
         name: str,
-        on,
+        on: Any,
         section: str,
         material: str | None = None,
         strain: str = "corotational",
@@ -51,16 +52,16 @@ class Parts(Beams):
             mass_damping: proportional to the mass, alpha [1/s].
             mass: "lumped" or "consistent" (linear).
         """
-        owner = self._label("Truss", name)
+        owner = self.label("Truss", name)
         if strain not in TRUSS_STRAINS:
             raise ModelError(f"{owner}: strain = {strain!r} must be one of {', '.join(TRUSS_STRAINS)}")
         if mass not in ("lumped", "consistent"):
             raise ModelError(f'{owner}: mass = {mass!r} must be "lumped" or "consistent"')
         s = self._stiffness(owner, material, section, "truss")
-        cells = self._cells(owner, on)
+        cells = self.line_cells(owner, on)
         x = self.positions
         length = np.linalg.norm(x[cells[:, 1]] - x[cells[:, 0]], axis=1)
-        self._add(
+        self.add_block(
             name,
             f"truss{self.dimension}",
             cells,
@@ -68,16 +69,18 @@ class Parts(Beams):
             length=length,
             strain=float(TRUSS_STRAINS[strain]),
             tension_only=float(tension_only),
-            prestress=self._number(prestress, owner, "prestress"),
-            damping=self._number(damping, owner, "damping", 0.0),
+            prestress=self.number(prestress, owner, "prestress"),
+            damping=self.number(damping, owner, "damping", 0.0),
         )
         self.groups[name] = cells
         if s.rhoA > 0.0:
-            alpha = self._number(mass_damping, owner, "mass_damping", 0.0)
+            alpha = self.number(mass_damping, owner, "mass_damping", 0.0)
             self._line_mass(name, cells, s.rhoA * length, np.zeros_like(length), mass, alpha)
 
     # --- bodies, masses, springs -----------------------------------------------------------------------------------
-    def body(self, name: str, position, mass: float, inertia, angle: float = 0.0, rotation=None) -> None:
+    def body(
+        self, name: str, position: Any, mass: float, inertia: Any, angle: float = 0.0, rotation: Any = None
+    ) -> None:
         """Add a rigid body with its node at the mass centre.
 
         Args:
@@ -85,25 +88,25 @@ class Parts(Beams):
             angle: plane: rotation of the body axes at the start [rad].
             rotation: space: axis times angle of the body axes at the start, (3,) [rad].
         """
-        self._place_name("Body", name)
-        owner = self._label("Body", name)
-        x = self._vector(position, owner, "position")
-        mass = self._number(mass, owner, "mass", 0.0)
-        node = self._add_nodes(x[None, :])
-        self._names.add(name, None, 1)
+        self.new_place("Body", name)
+        owner = self.label("Body", name)
+        x = self.vector(position, owner, "position")
+        mass = self.number(mass, owner, "mass", 0.0)
+        node = self.add_nodes(x[None, :])
+        self.names.add(name, None, 1)
         self.bodies[name] = Body(name, node)
-        self._rotational.add(node)
+        self.rotational.add(node)
         if self.dimension == 2:
-            self._rotation[node] = self._number(angle, owner, "angle")
-            inertia = self._number(inertia, owner, "inertia", 0.0)
-            self._add(name, "mass2", [[node]], mass=mass, inertia=inertia)
+            self.rotations[node] = self.number(angle, owner, "angle")
+            inertia = self.number(inertia, owner, "inertia", 0.0)
+            self.add_block(name, "mass2", [[node]], mass=mass, inertia=inertia)
             return
         from scipy.spatial.transform import Rotation
 
         J = self._inertia_matrix(inertia, owner)
         if rotation is not None:
-            self._rotation[node] = Rotation.from_rotvec(self._vector(rotation, owner, "rotation")).as_matrix()
-        self._add(name, "rigid3", [[node]], mass=mass, **inertia_columns(J))
+            self.rotations[node] = Rotation.from_rotvec(self.vector(rotation, owner, "rotation")).as_matrix()
+        self.add_block(name, "rigid3", [[node]], mass=mass, **inertia_columns(J))
 
     def _inertia_matrix(self, inertia, owner: str) -> np.ndarray:
         try:
@@ -121,7 +124,7 @@ class Parts(Beams):
             )
         return J
 
-    def point_mass(self, name: str, at, mass: float, inertia=0.0, offset=None) -> None:
+    def point_mass(self, name: str, at: Any, mass: float, inertia: Any = 0.0, offset: Any = None) -> None:
         """Add a mass at a node or at each node of a set.
 
         Args:
@@ -129,31 +132,29 @@ class Parts(Beams):
                 the node's body axes (the global ones at the start, unless the node is a turned body's) [kg m^2].
             offset: space: of the mass centre from the node, global axes of the start, turning with the node [m].
         """
-        owner = self._label("Point mass", name)
+        owner = self.label("Point mass", name)
         nodes = self.nodes_of(at, owner)
-        mass = self._number(mass, owner, "mass", 0.0)
+        mass = self.number(mass, owner, "mass", 0.0)
         if self.dimension == 2:
             if offset is not None:
                 raise ModelError(f"{owner}: an offset is for space; in the plane use a body joined by a weld")
-            self._add(name, "mass2", nodes, mass=mass, inertia=self._number(inertia, owner, "inertia", 0.0))
+            self.add_block(name, "mass2", nodes, mass=mass, inertia=self.number(inertia, owner, "inertia", 0.0))
             return
         if np.ndim(inertia) == 0:
-            if self._number(inertia, owner, "inertia") != 0.0:
+            if self.number(inertia, owner, "inertia") != 0.0:
                 raise ModelError(f"{owner}: inertia = {inertia!r} is for the plane; in space give 3 numbers or 3x3")
             J = np.zeros((3, 3))
         else:
             J = self._inertia_matrix(inertia, owner)
-        arm = np.zeros(3) if offset is None else self._vector(offset, owner, "offset")
+        arm = np.zeros(3) if offset is None else self.vector(offset, owner, "offset")
         if not J.any() and not arm.any():
-            self._add(name, "mass3", nodes, mass=mass)
+            self.add_block(name, "mass3", nodes, mass=mass)
             return
-        self._welded_rotation += [(owner, int(node)) for node in nodes]
+        self.needs_rotation += [(owner, int(node)) for node in nodes]
         if not arm.any():
-            self._add(name, "rigid3", nodes, mass=mass, **inertia_columns(J))
+            self.add_block(name, "rigid3", nodes, mass=mass, **inertia_columns(J))
             return
-        self._add_eccentric(
-            name, nodes, mass, np.array([self._rotation_matrix(int(node)).T @ arm for node in nodes]), J
-        )
+        self._add_eccentric(name, nodes, mass, np.array([self.rotation_matrix(int(node)).T @ arm for node in nodes]), J)
 
     def _add_eccentric(self, name: str, nodes, mass: float, a: np.ndarray, J: np.ndarray) -> None:
         """Add masses at the offsets a (n, 3) (body axes), with the inertia J about them.
@@ -165,14 +166,28 @@ class Parts(Beams):
         M[:, :4, :4] = mass * place[:, :, None] * place[:, None, :]
         M[:, 1:4, 1:4] += 0.5 * np.trace(J) * np.eye(3) - J
         ends = np.column_stack([nodes, np.full(len(nodes), GROUND)])
-        self._add(name, "director_mass3", ends, mass=mass, **director_columns(M))
+        self.add_block(name, "director_mass3", ends, mass=mass, **director_columns(M))
 
     def spring(
-        self, name: str, a: str, b: str, stiffness: float | None = None, damping: float = 0.0,
-        length: float | None = None, point_a=None, point_b=None,
-        *, cubic: float = 0.0, preload: float = 0.0, table=None, interpolation: str = "linear",
-        damping_table=None, stops=None, stop_stiffness: float | None = None, stop_damping: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        a: str,
+        b: str,
+        stiffness: float | None = None,
+        damping: float = 0.0,
+        length: float | None = None,
+        point_a: Any = None,
+        point_b: Any = None,
+        *,
+        cubic: float = 0.0,
+        preload: float = 0.0,
+        table: Any = None,
+        interpolation: str = "linear",
+        damping_table: Any = None,
+        stops: Any = None,
+        stop_stiffness: float | None = None,
+        stop_damping: float = 0.0,
+    ) -> None:
         """Add a spring-damper between two points: stiffness [N/m], damping [N s/m], free length (None: that of the
         start).
 
@@ -186,14 +201,14 @@ class Parts(Beams):
             stop_stiffness: of the stops [N/m].
             stop_damping: b [s/m] of their force k y (1 + b y'), y the overlap (Hunt & Crossley 1975); never below zero.
         """
-        owner = self._label("Spring", name)
-        node_a, off_a = self._point(a, point_a, owner)
-        node_b, off_b = self._point(b, point_b, owner)
+        owner = self.label("Spring", name)
+        node_a, off_a = self.point(a, point_a, owner)
+        node_b, off_b = self.point(b, point_b, owner)
         if node_a == node_b and np.allclose(off_a, off_b):
             raise ModelError(f'{owner}: both ends are the same point of "{a}"')
         if length is None:
-            length = float(np.linalg.norm(self._global(node_b, off_b) - self._global(node_a, off_a)))
-        length = self._number(length, owner, "length", 0.0)
+            length = float(np.linalg.norm(self.global_point(node_b, off_b) - self.global_point(node_a, off_a)))
+        length = self.number(length, owner, "length", 0.0)
         names = "xyz"[: self.dimension]
         columns = {
             f"a{c}_{end}": float(v)
@@ -208,31 +223,46 @@ class Parts(Beams):
         nodes = [[node_a, node_b]]
         if found.linear:
             kind = f"spring{self.dimension}"
-            self._add(name, kind, nodes, stiffness=found.stiffness, damping=found.damping, length=length, **columns)
+            self.add_block(
+                name, kind, nodes, stiffness=found.stiffness, damping=found.damping, length=length, **columns
+            )
             return
         kind = f"nonlinear_spring{self.dimension}"
-        self._add(name, kind, nodes, found.table, free=length, **columns, **found.columns)
+        self.add_block(name, kind, nodes, found.table, free=length, **columns, **found.columns)
 
     def torsion_spring(
-        self, name: str, a: str, b: str, stiffness: float | None = None, damping: float = 0.0, angle: float = 0.0,
-        axis=None,
-        *, cubic: float = 0.0, preload: float = 0.0, table=None, interpolation: str = "linear",
-        damping_table=None, stops=None, stop_stiffness: float | None = None, stop_damping: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        a: str,
+        b: str,
+        stiffness: float | None = None,
+        damping: float = 0.0,
+        angle: float = 0.0,
+        axis: Any = None,
+        *,
+        cubic: float = 0.0,
+        preload: float = 0.0,
+        table: Any = None,
+        interpolation: str = "linear",
+        damping_table: Any = None,
+        stops: Any = None,
+        stop_stiffness: float | None = None,
+        stop_damping: float = 0.0,
+    ) -> None:
         """Add a torsional spring-damper [N m/rad], [N m s/rad] on the angle by which b turns more than a since the
         start.
 
         ``angle`` is the relative angle at which it is free [rad]; ``axis`` (space only) its axis at the start; the
         others as for `spring`, over the angle less the free one [rad]; ``stops`` are angles since the start.
         """
-        owner = self._label("Torsion spring", name)
-        nodes = [self._turning(p, owner) for p in (a, b)]
+        owner = self.label("Torsion spring", name)
+        nodes = [self.turning_node(p, owner) for p in (a, b)]
         if nodes[0] == nodes[1]:
             raise ModelError(f'{owner}: both ends are "{a}"; join two different places')
-        turn = self._angle(owner, nodes, axis)
+        turn = self.relative_angle(owner, nodes, axis)
         found = spring_law(
             self, owner, start=turn.start, stiffness=stiffness, damping=damping,
             cubic=cubic, preload=preload, table=table, interpolation=interpolation, damping_table=damping_table,
             stops=stops, stop_stiffness=stop_stiffness, stop_damping=stop_damping,
         )  # fmt: skip
-        self._spring(name, turn, found, self._number(angle, owner, "angle"))
+        self.spring_on(name, turn, found, self.number(angle, owner, "angle"))

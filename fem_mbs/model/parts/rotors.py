@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
-from fem_mbs.model.base import ModelBase
-from fem_mbs.model.parts import inertia_columns
+from fem_mbs.model.building import Building
+from fem_mbs.model.parts.bodies import inertia_columns
 from fem_mbs.system.compile import GROUND
 
 __all__ = ["Rotor", "Rotors", "Unbalance", "across"]
@@ -54,14 +55,10 @@ class Unbalance:
     phase: float
 
 
-class Rotors(ModelBase):
+class Rotors(Building):
     """Rotating machines."""
 
-    def __init__(self, *args, **options):
-        super().__init__(*args, **options)
-        self.rotors: dict[str, Rotor] = {}
-
-    def rotor(self, name: str, axis=None, point=None, on="all") -> None:
+    def rotor(self, name: str, axis: Any = None, point: Any = None, on: Any = "all") -> None:
         """Define parts that rotate steadily about an axis, for steps that compute their vibrations.
 
         It adds nothing to the model and sets nothing in motion; steps name it and its speed.
@@ -74,21 +71,23 @@ class Rotors(ModelBase):
         Raises:
             ModelError: no axis in space, or one in the plane; a place without nodes.
         """
-        owner = f'Rotor "{self._new("Rotor", name, self.rotors)}"'
+        owner = f'Rotor "{self.new_name("Rotor", name, self.rotors)}"'
         if self.dimension == 2:
             if axis is not None:
                 raise ModelError(f"{owner}: in the plane the axis is across it; remove axis")
             direction = np.array([0.0, 0.0, 1.0])
         else:
-            direction = self._axis(axis, owner)
-        place = np.zeros(self.dimension) if point is None else self._vector(point, owner, "point")
+            direction = self.axis(axis, owner)
+        place = np.zeros(self.dimension) if point is None else self.vector(point, owner, "point")
         nodes = np.unique(self.nodes_of(on, owner))
-        nodes = nodes[~np.isin(nodes, self._ways)]
+        nodes = nodes[~np.isin(nodes, self.path_nodes)]
         if nodes.size == 0:
             raise ModelError(f"{owner}: on = {on!r} has no nodes that could turn; name parts of the rotor")
         self.rotors[name] = Rotor(name, direction, place, nodes)
 
-    def disc(self, name: str, at, mass: float, polar: float, diametral: float | None = None, axis=None) -> None:
+    def disc(
+        self, name: str, at: Any, mass: float, polar: float, diametral: float | None = None, axis: Any = None
+    ) -> None:
         """Add a rigid disc on a node, or on each node of a place, with its centre there.
 
         Args:
@@ -99,34 +98,42 @@ class Rotors(ModelBase):
         Raises:
             ModelError: moments of inertia that no body has; no axis in space.
         """
-        owner = self._label("Disc", name)
+        owner = self.label("Disc", name)
         nodes = self.nodes_of(at, owner)
         if len(nodes) == 0:
             raise ModelError(f"{owner}: at = {at!r} has no nodes")
-        mass, polar = self._number(mass, owner, "mass", 0.0), self._number(polar, owner, "polar", 0.0)
+        mass, polar = self.number(mass, owner, "mass", 0.0), self.number(polar, owner, "polar", 0.0)
         if self.dimension == 2:
             for key, value in (("diametral", diametral), ("axis", axis)):
                 if value is not None:
                     raise ModelError(f"{owner}: {key} is for space; in the plane remove it")
-            self._rotational.update(nodes.tolist())
-            self._add(name, "mass2", nodes, mass=mass, inertia=polar)
+            self.rotational.update(nodes.tolist())
+            self.add_block(name, "mass2", nodes, mass=mass, inertia=polar)
             return
-        diametral = 0.5 * polar if diametral is None else self._number(diametral, owner, "diametral", 0.0)
-        n = self._axis(axis, owner)
+        diametral = 0.5 * polar if diametral is None else self.number(diametral, owner, "diametral", 0.0)
+        n = self.axis(axis, owner)
         if polar > 2.0 * diametral * (1.0 + 1e-9):
             raise ModelError(
                 f"{owner}: polar = {polar:g} is more than twice diametral = {diametral:g}, which belongs to no body; a "
                 "thin disc has polar = 2 diametral"
             )
         J = diametral * np.eye(3) + (polar - diametral) * np.outer(n, n)
-        self._rotational.update(nodes.tolist())
-        R = np.array([self._rotation_matrix(int(node)) for node in nodes])  # moments stand in the axes of their node
+        self.rotational.update(nodes.tolist())
+        R = np.array([self.rotation_matrix(int(node)) for node in nodes])  # moments stand in the axes of their node
         turned = np.einsum("npi,pq,nqj->nij", R, J, R)
-        self._add(name, "rigid3", nodes, mass=mass, **inertia_columns(turned.transpose(1, 2, 0)))
+        self.add_block(name, "rigid3", nodes, mass=mass, **inertia_columns(turned.transpose(1, 2, 0)))
 
     def bearing(
-        self, name: str, a: str, b: str = "ground", stiffness=None, damping=None, axis=None, direction=None, speeds=None
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        a: str,
+        b: str = "ground",
+        stiffness: Any = None,
+        damping: Any = None,
+        axis: Any = None,
+        direction: Any = None,
+        speeds: Any = None,
+    ) -> None:
         """Add a bearing: a force across an axis, linear in the relative displacement of two nodes and in its rate, with
         matrices that may be unsymmetric and depend on the relative spin of the two.
 
@@ -146,12 +153,13 @@ class Rotors(ModelBase):
         Raises:
             ModelError: no force, tables that do not fit, nodes without rotation where the speed counts.
         """
-        owner = self._label("Bearing", name)
+        owner = self.label("Bearing", name)
         if a == b:
             raise ModelError(f'{owner}: both ends are "{a}"; take two different places')
         turning = speeds is not None
         nodes = [
-            GROUND if p == "ground" else self._turning(p, owner) if turning else self.node_of(p, owner) for p in (a, b)
+            GROUND if p == "ground" else self.turning_node(p, owner) if turning else self.node_of(p, owner)
+            for p in (a, b)
         ]
         if nodes[0] == nodes[1]:
             raise ModelError(f'{owner}: "{a}" and "{b}" are the same node; take two different ones')
@@ -169,10 +177,10 @@ class Rotors(ModelBase):
                     raise ModelError(f"{owner}: {key} is for space; in the plane remove it")
             e, f = np.eye(2)
         else:
-            n = self._axis(axis, owner)
+            n = self.axis(axis, owner)
             e, f = across(n)
             if direction is not None:
-                given = self._axis(direction, owner, "direction")
+                given = self.axis(direction, owner, "direction")
                 e = given - (given @ n) * n
                 if np.linalg.norm(e) < 1e-6:
                     raise ModelError(f"{owner}: direction {direction!r} lies along the axis; take one across it")
@@ -184,7 +192,7 @@ class Rotors(ModelBase):
         rows = np.column_stack((at, K.reshape(-1, 4), C.reshape(-1, 4)))
         names = [c.split(" [")[0] for c in element_type(f"bearing{self.dimension}").par][-9:]
         columns |= dict(zip(names, rows[0].tolist(), strict=True))
-        self._add(
+        self.add_block(
             name, f"bearing{self.dimension}", [nodes], rows[1:].ravel(), rows=float(len(rows)),
             **{"start u": float(e @ start), "start v": float(f @ start)}, **columns,
         )  # fmt: skip

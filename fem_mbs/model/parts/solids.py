@@ -12,6 +12,7 @@ Cells of a part without the variant keep the standard one; a part of which no ce
 from __future__ import annotations
 
 from collections import ChainMap
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from fem_mbs.elements.solids import space as solid
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.meshes.cells import facets_of
-from fem_mbs.model.base import ModelBase
+from fem_mbs.model.building import Building
 from fem_mbs.properties.solids import SolidGroup, make_solid_material, solid_material_of
 from fem_mbs.system.compile import Block
 
@@ -46,12 +47,20 @@ def _variant(family: str, kind: str, element: str) -> str:
     return name if name in (solid.KINDS if family == "solid" else solid_plane.KINDS) else ""
 
 
-class Solids(ModelBase):
+class Solids(Building):
     """Solids, plane and axisymmetric parts, pressures and tractions."""
 
     # --- materials -------------------------------------------------------------------------------------------------
     def solid_material(
-        self, name: str, E=None, nu=None, G=None, *, stiffness=None, density: float | None = None, expansion=0.0
+        self,
+        name: str,
+        E: Any = None,
+        nu: Any = None,
+        G: Any = None,
+        *,
+        stiffness: Any = None,
+        density: float | None = None,
+        expansion: Any = 0.0,
     ) -> None:
         """Define a linear elastic material of solids, in material axes (see ``orientation`` of `solids`).
 
@@ -66,20 +75,29 @@ class Solids(ModelBase):
         Raises:
             ModelError: constants that are missing, contradict each other, or whose stiffness is not positive.
         """
-        self._new("Material", name, ChainMap(self.materials, self.solid_materials))
+        self.new_name("Material", name, ChainMap(self.materials, self.solid_materials))
         self.solid_materials[name] = make_solid_material(name, E, nu, G, stiffness, density, expansion)
 
     # --- parts -----------------------------------------------------------------------------------------------------
     def solids(
-        self, name: str, on, material: str, *, element: str = "standard", orientation=None,
-        kinematics: str = "nonlinear", mass: str = "consistent", damping: float = 0.0, mass_damping: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        on: Any,
+        material: str,
+        *,
+        element: str = "standard",
+        orientation: Any = None,
+        kinematics: str = "nonlinear",
+        mass: str = "consistent",
+        damping: float = 0.0,
+        mass_damping: float = 0.0,
+    ) -> None:
         """Add solid elements on the tetrahedra, hexahedra and wedges of a mesh.
 
         Args:
             on: "mesh", "mesh:set", or a list of them.
             material: name of a `material` or a `solid_material`.
-            element: "standard", "incompatible" or "reduced"; see `fem_mbs.model.solids`.
+            element: "standard", "incompatible" or "reduced"; see `fem_mbs.model.parts.solids`.
             orientation: material axes in the rows of (3, 3), or of (n, 3, 3), one per element in the order of the cells
                 (sets in the order given, blocks of the mesh in order); or {"axis": (3,), "point": (3,)}: radial,
                 tangential and axial ones about a line, at the middles of the elements; None: the global axes.
@@ -97,7 +115,7 @@ class Solids(ModelBase):
             ModelError: no such material or cells, cells that belong to another part, or are flat or inside out (named
                 by their number in the mesh), orientation without right angles.
         """
-        owner = self._label("Solid", name)
+        owner = self.label("Solid", name)
         if self.dimension != 3:
             raise ModelError(f"{owner}: solids are for dimension = 3; in the plane use planes")
         self._part(
@@ -105,10 +123,20 @@ class Solids(ModelBase):
         )
 
     def planes(
-        self, name: str, on, material: str, *, state: str = "stress", thickness=1.0, element: str = "standard",
-        orientation=None, kinematics: str = "nonlinear", mass: str = "consistent", damping: float = 0.0,
+        self,
+        name: str,
+        on: Any,
+        material: str,
+        *,
+        state: str = "stress",
+        thickness: Any = 1.0,
+        element: str = "standard",
+        orientation: Any = None,
+        kinematics: str = "nonlinear",
+        mass: str = "consistent",
+        damping: float = 0.0,
         mass_damping: float = 0.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Add elements of plane stress, plane strain or rotational symmetry on triangles and quadrilaterals.
 
         Args:
@@ -118,7 +146,7 @@ class Solids(ModelBase):
 
         The others as for `solids`; the plane must be a plane of symmetry of the material.
         """
-        owner = self._label("Plane part", name)
+        owner = self.label("Plane part", name)
         if self.dimension != 2:
             raise ModelError(f"{owner}: plane elements are for dimension = 2; in space use solids")
         if state not in STATES:
@@ -133,9 +161,22 @@ class Solids(ModelBase):
         )  # fmt: skip
 
     def _part(
-        self, name, owner, dimension, family, on, material, element, orientation, kinematics, mass, damping,
-        mass_damping, state, thickness=1.0,
-    ) -> None:  # fmt: skip
+        self,
+        name,
+        owner,
+        dimension,
+        family,
+        on,
+        material,
+        element,
+        orientation,
+        kinematics,
+        mass,
+        damping,
+        mass_damping,
+        state,
+        thickness=1.0,
+    ) -> None:
         for key, given, known in (
             ("element", element, FORMULATIONS),
             ("kinematics", kinematics, ("nonlinear", "linear")),
@@ -148,9 +189,9 @@ class Solids(ModelBase):
                 f'{owner}: mass = "incompatible" is that of incompatible modes; use element = "incompatible", or '
                 'mass = "consistent"'
             )
-        chosen = solid_material_of(self._find("material", material, {**self.materials, **self.solid_materials}, owner))
-        damping = self._number(damping, owner, "damping", 0.0)
-        mass_damping = self._number(mass_damping, owner, "mass_damping", 0.0)
+        chosen = solid_material_of(self.find("material", material, {**self.materials, **self.solid_materials}, owner))
+        damping = self.number(damping, owner, "damping", 0.0)
+        mass_damping = self.number(mass_damping, owner, "mass_damping", 0.0)
         runs = self._runs(owner, on, dimension)
         count = sum(len(cells) for *_, cells in runs)
         if isinstance(orientation, dict):
@@ -167,7 +208,7 @@ class Solids(ModelBase):
         for kind in kinds:
             label = name if len(kinds) == 1 else f"{name} {kind}"
             if label != name:
-                self._label("Solid", label)
+                self.label("Solid", label)
             mine = [i for i, run in enumerate(runs) if run[2] == kind]
             where = np.concatenate([np.arange(first[i], first[i + 1]) for i in mine])
             nodes, ids, places, at = [], [], [], 0
@@ -223,10 +264,10 @@ class Solids(ModelBase):
         self.solid_groups[group.name] = group
         self.groups[group.name] = group.nodes
 
-    def _check_masses(self) -> None:
+    def check_masses(self, steps: Any) -> None:
         """Refuse transients with masses that do not turn with their part."""
-        moving = next((step for step in self.steps if step_kind(step.kind).passes_time), None)
-        block = next((b for b in self._blocks if b.type.name in solid_condensed.TYPES), None)
+        moving = next((step for step in steps if step_kind(step.kind).passes_time), None)
+        block = next((b for b in self.blocks if b.type.name in solid_condensed.TYPES), None)
         if moving is not None and block is not None:
             raise ModelError(
                 f'Solid "{block.label(0)}": mass = "incompatible" does not turn with the part, so step "{moving.name}" '
@@ -234,7 +275,7 @@ class Solids(ModelBase):
             )
 
     def _put(self, label: str, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
-        self._blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
+        self.blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
 
     def _runs(self, owner: str, on, dimension: int) -> list[tuple[str, int, str, np.ndarray]]:
         """Return cells that a part stands on: mesh, block, kind, cells in the block; none twice, none of another
@@ -242,7 +283,7 @@ class Solids(ModelBase):
         runs = []
         for place in [on] if isinstance(on, str) else list(on):
             mesh, _, name = str(place).partition(":")
-            part, _ = self._find("mesh", mesh, self.meshes, owner)
+            part, _ = self.find("mesh", mesh, self.meshes, owner)
             found = part.cells_of(name or None, dimension)
             if not sum(len(cells) for _, cells in found):
                 what = {2: "triangles or quadrilaterals", 3: "tetrahedra, hexahedra or wedges"}[dimension]
@@ -321,7 +362,7 @@ class Solids(ModelBase):
         return np.broadcast_to(v, (count,)).copy()
 
     # --- loads on faces --------------------------------------------------------------------------------------------
-    def pressure(self, name: str, on, value, function=None, integration: str = "exact") -> None:
+    def pressure(self, name: str, on: Any, value: Any, function: Any = None, integration: str = "exact") -> None:
         """Apply a pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, which it
         follows: value * f(t).
 
@@ -334,10 +375,10 @@ class Solids(ModelBase):
         Raises:
             ModelError: no such facet set, faces of cells without elements, values that are not finite.
         """
-        owner = self._label("Pressure", name)
+        owner = self.label("Pressure", name)
         if integration not in ("exact", "reduced"):
             raise ModelError(f"{owner}: integration = {integration!r} must be one of exact, reduced")
-        index = float(self._function(function, owner, load=True))
+        index = float(self.function_index(function, owner, load=True))
         for facet, nodes, at, thickness, group in self._facets(owner, on):
             p = self._face_values(owner, "value", value, self.positions[nodes].mean(axis=1), at)
             columns = [np.full(len(nodes), index), p] + ([thickness] if self.dimension == 2 else [])
@@ -347,7 +388,7 @@ class Solids(ModelBase):
                 kind += solid_loads.reduced_face(group.kind, group.rule, facet)
             self._put(name, kind, nodes, np.column_stack(columns))
 
-    def traction(self, name: str, on, vector, function=None) -> None:
+    def traction(self, name: str, on: Any, vector: Any, function: Any = None) -> None:
         """Apply a traction [Pa] on faces of solids or edges of plane parts, constant in direction: vector * f(t), per
         area of the undeformed face.
 
@@ -356,10 +397,10 @@ class Solids(ModelBase):
 
         The others as for `pressure`.
         """
-        owner = self._label("Traction", name)
+        owner = self.label("Traction", name)
         if isinstance(vector, str) or np.ndim(vector) < 1 or len(vector) != self.dimension:
             raise ModelError(f"{owner}: vector = {vector!r} must be {self.dimension} numbers or expressions")
-        index = float(self._function(function, owner, load=True))
+        index = float(self.function_index(function, owner, load=True))
         for facet, nodes, at, thickness, group in self._facets(owner, on):
             ring = group.state == "axisymmetric"
             X = self.positions[nodes]
@@ -392,7 +433,7 @@ class Solids(ModelBase):
         before = 0
         for place in [on] if isinstance(on, str) else list(on):
             mesh, colon, name = str(place).partition(":")
-            part, start = self._find("mesh", mesh, self.meshes, owner)
+            part, start = self.find("mesh", mesh, self.meshes, owner)
             if not colon:
                 known = ", ".join(f"{mesh}:{k}" for k in part.facet_sets) or "none"
                 raise ModelError(f'{owner}: on = "{place}" must name a set of faces ("mesh:set"); there are {known}')

@@ -11,7 +11,7 @@ import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
-from fem_mbs.model.base import ModelBase, remembered
+from fem_mbs.model.building import Building, remembered
 from fem_mbs.properties import beams as B
 
 __all__ = ["Beams", "director_columns"]
@@ -59,22 +59,22 @@ class _Beam:
     released: dict[str, list[int]]
 
 
-class Beams(ModelBase):
+class Beams(Building):
     """Beams on line cells."""
 
     # methods of `Joints`, which `Model` adds
     joint: Callable[..., Any]
 
     def _stiffness(self, owner: str, material: str | None, section: str, needs: str):
-        cross = self._find("section", section, self.sections, owner)
-        material_data = self._plain_material(owner, material) if material is not None else None
+        cross = self.find("section", section, self.sections, owner)
+        material_data = self.plain_material(owner, material) if material is not None else None
         return cross.stiffness(material_data, needs)
 
     @remembered
     def beams(
         self,
         name: str,
-        on,
+        on: Any,
         section: str | Sequence[str],
         material: str | None = None,
         mass: str = "hermite",
@@ -85,14 +85,14 @@ class Beams(ModelBase):
         inextensible: bool = False,
         damping: float = 0.0,
         mass_damping: float = 0.0,
-        orientation=None,
-        offset=None,
-        offset_start=None,
-        offset_end=None,
-        releases=None,
+        orientation: Any = None,
+        offset: Any = None,
+        offset_start: Any = None,
+        offset_end: Any = None,
+        releases: Any = None,
         fixed: str | Sequence[str] | None = None,
         curved: bool = False,
-        twist=None,
+        twist: Any = None,
     ) -> None:
         """Add beams on line cells.
 
@@ -128,7 +128,7 @@ class Beams(ModelBase):
             twist: space: turn of the section's axes along the line: a rate [rad/m] from the start on, or
                 [start, end] [rad].
         """
-        owner = self._label("Beam", name)
+        owner = self.label("Beam", name)
         if strains is None:
             strains = "natural" if self.dimension == 2 and rule != "exact" else "exact"
         if mass not in MASSES:
@@ -144,7 +144,7 @@ class Beams(ModelBase):
         for key, value in places.items():
             if self.dimension == 2 and value is not None:
                 raise ModelError(f"{owner}: {key} is for beams in space; remove it, or use dimension = 3")
-        cells = self._cells(owner, on)
+        cells = self.line_cells(owner, on)
         x = self.positions
         chord = x[cells[:, 1]] - x[cells[:, 0]]
         beam = _Beam(
@@ -157,8 +157,8 @@ class Beams(ModelBase):
             strains=strains,
             rule=rule,
             second_order=second_order,
-            damping=self._number(damping, owner, "damping", 0.0),
-            mass_damping=self._number(mass_damping, owner, "mass_damping", 0.0),
+            damping=self.number(damping, owner, "damping", 0.0),
+            mass_damping=self.number(mass_damping, owner, "mass_damping", 0.0),
             fixed=self._held_strains(owner, fixed, inextensible),
             released=self._released(owner, releases),
         )
@@ -167,7 +167,7 @@ class Beams(ModelBase):
         else:
             self._space_beams(beam, self._section_line(owner, section, material, shear), places)
         self.groups[name] = beam.cells
-        self._rotational.update(np.unique(beam.cells).tolist())
+        self.rotational.update(np.unique(beam.cells).tolist())
 
     def _held_strains(self, owner: str, fixed, inextensible: bool) -> list[int]:
         words = [fixed] if isinstance(fixed, str) else list(fixed or ())
@@ -219,12 +219,12 @@ class Beams(ModelBase):
             x = self.position(node)
             self.node(label, x)
             own = self.named_nodes[label]
-            if node in self._rotation:
-                self._rotation[own] = self._rotation[node]
+            if node in self.rotations:
+                self.rotations[own] = self.rotations[node]
             column = beam.cells[:, k]
             column[column == node] = own
             if self.dimension == 3 and len(axes) < 3:  # what is not released, the node must bear
-                self._rotational.add(node)
+                self.rotational.add(node)
             if self.dimension == 2:
                 self.joint(label, "pin", node, label)
             elif len(axes) == 3:
@@ -248,7 +248,7 @@ class Beams(ModelBase):
             raise ModelError(f'{owner}: {what} have the rule "exact" only, not {beam.rule!r}')
         s = self._stiffness(owner, material, section, "plane beam")
         for node in np.unique(beam.cells).tolist():
-            angle = self._start_angle(node)
+            angle = self.start_angle(node)
             if angle != 0.0:  # the rotation of beams counts from where they are straight
                 place = self.node_name(node)
                 raise ModelError(
@@ -265,7 +265,7 @@ class Beams(ModelBase):
         second_order = float(beam.second_order)
         if beam.strains == "exact":
             second_order /= 1.0 + phi
-        self._add(
+        self.add_block(
             name,
             strains + ("_inextensible" if beam.fixed else ""),
             cells,
@@ -282,7 +282,9 @@ class Beams(ModelBase):
         if s.rhoA > 0.0 or s.rhoIz > 0.0:
             if beam.mass == "hermite":
                 columns = {"mass": s.rhoA * length, "length": length, "rotary inertia": s.rhoIz * length}
-                self._add(name, "hermite2", cells, **columns, ex=ex, ey=ey, damping=beam.mass_damping).lies_along(name)
+                self.add_block(name, "hermite2", cells, **columns, ex=ex, ey=ey, damping=beam.mass_damping).lies_along(
+                    name
+                )
             else:
                 self._line_mass(name, cells, s.rhoA * length, 0.5 * s.rhoIz * length, beam.mass, beam.mass_damping)
 
@@ -291,7 +293,7 @@ class Beams(ModelBase):
         nodes, inverse = np.unique(cells, return_inverse=True)
         inverse = inverse.reshape(cells.shape)
         if kind == "consistent":
-            self._add(name, f"linear_mass{self.dimension}", cells, mass=mass, damping=alpha).lies_along(name)
+            self.add_block(name, f"linear_mass{self.dimension}", cells, mass=mass, damping=alpha).lies_along(name)
         lump, inertia = np.zeros(len(nodes)), np.zeros(len(nodes))
         for end in range(2):
             np.add.at(lump, inverse[:, end], 0.5 * mass)
@@ -300,15 +302,15 @@ class Beams(ModelBase):
             columns = {"mass": lump if kind == "lumped" else 0.0, "damping": alpha}
             if self.dimension == 2:
                 columns["inertia"] = inertia
-            self._add(name, f"mass{self.dimension}", nodes, **columns)
+            self.add_block(name, f"mass{self.dimension}", nodes, **columns)
 
     # --- in space --------------------------------------------------------------------------------------------------
     def _section_line(self, owner: str, section, material: str | None, shear: bool) -> B.SectionLine:
         names = [section] if isinstance(section, str) else list(section)
         if len(names) not in (1, 2):
             raise ModelError(f"{owner}: section = {section!r} must be a name or [start, end]")
-        found = [self._find("section", n, self.sections, owner) for n in names]
-        material_data = self._plain_material(owner, material) if material is not None else None
+        found = [self.find("section", n, self.sections, owner) for n in names]
+        material_data = self.plain_material(owner, material) if material is not None else None
         return B.SectionLine(found[0], found[-1], material_data, bool(shear))
 
     def _space_beams(self, beam: _Beam, line: B.SectionLine, places: dict) -> None:
@@ -385,7 +387,7 @@ class Beams(ModelBase):
         columns |= {f"fixed{i + 1}": float(strain) for i, strain in enumerate(held)}
         if shares is not None:
             columns |= {f"share_{'yz'[i]}{'yz'[j]}": shares[:, i, j] for i in range(2) for j in range(2)}
-        self._add(
+        self.add_block(
             beam.name,
             BEAM_STRAINS[3][beam.strains] + (f"_fixed{len(fixed)}" if fixed else ""),
             cells,
@@ -407,22 +409,22 @@ class Beams(ModelBase):
         return list(B.section_triads(*tangents, *towards, beam.owner, curved))
 
     def _vector_or_none(self, value, owner: str, key: str) -> np.ndarray | None:
-        return None if value is None else self._vector(value, owner, key)
+        return None if value is None else self.vector(value, owner, key)
 
     def _twist(self, owner: str, value):
         """Return None, a rate [rad/m] or a pair of angles [rad]."""
         if value is None or not np.ndim(value):
-            return None if value is None else self._number(value, owner, "twist")
+            return None if value is None else self.number(value, owner, "twist")
         if len(value) != 2:
             raise ModelError(f"{owner}: twist = {value!r} must be a rate [rad/m] or two angles, [start, end] [rad]")
-        return tuple(self._number(v, owner, "twist") for v in value)
+        return tuple(self.number(v, owner, "twist") for v in value)
 
     def _start_rotations(self, cells: np.ndarray) -> np.ndarray:
         """Return rotations (n, 2, 3, 3) of the nodes of cells at the start."""
         nodes, inverse = np.unique(cells, return_inverse=True)
         R = np.broadcast_to(np.eye(3), (len(nodes), 3, 3)).copy()
-        for node in self._rotation.keys() & set(nodes.tolist()):
-            R[np.searchsorted(nodes, node)] = self._rotation_matrix(node)
+        for node in self.rotations.keys() & set(nodes.tolist()):
+            R[np.searchsorted(nodes, node)] = self.rotation_matrix(node)
         return R[inverse.reshape(cells.shape)]
 
     def _orientation(self, owner: str, value, cells: np.ndarray):
@@ -439,7 +441,7 @@ class Beams(ModelBase):
                 if isinstance(entry, str):
                     v[:, i] = compile_expression(entry, ("x", "y", "z"))(*x.T)
                 else:
-                    v[:, i] = self._number(entry, owner, "orientation")
+                    v[:, i] = self.number(entry, owner, "orientation")
         else:
             v = np.empty(0)
         if v.shape != x.shape:
@@ -469,16 +471,16 @@ class Beams(ModelBase):
             total = M[:, 0, 0] + 2.0 * M[:, 0, 4] + M[:, 4, 4]
             folded = B.fold(M, offsets, triads)
             columns = director_columns(folded)
-            self._add(name, "director_mass3", cells, mass=total, damping=alpha, **columns).lies_along(name)
+            self.add_block(name, "director_mass3", cells, mass=total, damping=alpha, **columns).lies_along(name)
             return
         nodes, inverse = np.unique(cells, return_inverse=True)
         inverse = inverse.reshape(cells.shape)
         if beam.mass == "consistent":
-            self._add(name, "linear_mass3", cells, mass=3.0 * M[:, 0, 0], damping=alpha).lies_along(name)
+            self.add_block(name, "linear_mass3", cells, mass=3.0 * M[:, 0, 0], damping=alpha).lies_along(name)
         else:
             lump = np.zeros(len(nodes))
             np.add.at(lump, inverse, M[:, [0, 4], [0, 4]])
-            self._add(name, "mass3", nodes, mass=lump, damping=alpha)
+            self.add_block(name, "mass3", nodes, mass=lump, damping=alpha)
         if euler.any():
             # in the axes of the nodes: E = A E_section A^T, J = tr(E) I - E
             E = triads @ euler @ triads.swapaxes(-1, -2)
@@ -487,4 +489,4 @@ class Beams(ModelBase):
             np.add.at(total, inverse, J)
             pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))
             columns = {f"J{'xyz'[i]}{'xyz'[j]}": total[:, i, j] for i, j in pairs}
-            self._add(name, "rigid3", nodes, mass=0.0, **columns)
+            self.add_block(name, "rigid3", nodes, mass=0.0, **columns)

@@ -1,4 +1,4 @@
-"""Common part of the model builder: names and places, materials, sections, functions, meshes, points."""
+"""What a model is built into: names and places, materials, sections, functions, meshes, points, blocks of elements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import difflib
 from bisect import bisect_right
 from collections import ChainMap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -20,129 +19,39 @@ from fem_mbs.meshes.generate import line as line_mesh
 from fem_mbs.meshes.generate import polyline as polyline_mesh
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.checks import Check
-from fem_mbs.model.fields import check_fields
+from fem_mbs.model.records import (
+    Assembling,
+    Body,
+    Component,
+    Event,
+    InitialSpeed,
+    InitialVelocity,
+    Joint,
+    JointCoordinate,
+)
 from fem_mbs.model.sensors import Sensor
 from fem_mbs.properties.sections import Material, Section, make_section
 from fem_mbs.properties.solids import SolidGroup, SolidMaterial
 from fem_mbs.system.callbacks import Callback
 from fem_mbs.system.compile import GROUND, Block, make_block
 
-__all__ = [
-    "Body", "Component", "InitialSpeed", "InitialVelocity", "Joint", "JointCoordinate", "ModelBase", "Step",
-    "remembered",
-]  # fmt: skip
-
-
-@dataclass
-class Body:
-    """A rigid body: node at its mass centre, ``points`` (body axes) where joints and loads act, for drawing."""
-
-    name: str
-    node: int
-    points: list[np.ndarray] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class InitialVelocity:
-    """Velocities of some nodes at the start: v = velocity + spin x (x - centre), per node or the same for all."""
-
-    nodes: np.ndarray
-    velocity: np.ndarray
-    spin: np.ndarray
-
-
-@dataclass(frozen=True)
-class InitialSpeed:
-    """A given speed at the start: of a coordinate (0, 1, 2 for x, y, z), or of a rotation about ``axis`` against
-    another node."""
-
-    place: str
-    node: int
-    coordinate: int | None
-    axis: np.ndarray | None
-    against: int
-    value: float
-
-
-@dataclass(frozen=True)
-class Event:
-    """An event of a transient: sensor, value, direction, action, and the affected loads or drivers."""
-
-    name: str
-    sensor: str
-    value: float
-    direction: str
-    action: str
-    target: tuple[str, ...]
-    function: TimeFunction | None
-
-
-@dataclass(frozen=True)
-class Component:
-    """Groups of elements of one component of the model; number of elastic modes to keep, or up to which frequency [Hz],
-    None: what the analysis says."""
-
-    name: str
-    groups: tuple[str, ...]
-    modes: int | None = None
-    cutoff: float | None = None
+__all__ = ["Building", "remembered"]
 
 
 #: Who may name a frame that is no point of a part: those that look at nodes, or move the part as a whole.
 _LOOK_ONLY = ("Sensor", "Initial", "Assembly", "Step", "Rotor", "Model", "Reduction")
 
 
-def remembered(method):
-    """Record a call of the builder that creates a group of elements in `ModelBase._builder_calls`; modifications repeat
+def remembered(method: Any) -> Any:
+    """Record a call of the builder that creates a group of elements in `Building.builder_calls`; modifications repeat
     it with other sections (`fem_mbs.model.components.made_again`)."""
 
     @wraps(method)
     def call(self, name, *args, **options):
         method(self, name, *args, **options)
-        self._builder_calls[name] = (method.__name__, args, options)
+        self.builder_calls[name] = (method.__name__, args, options)
 
     return call
-
-
-@dataclass(frozen=True)
-class Assembling:
-    """Request to close joints before the first step by the least change; ``hold``: places that stay."""
-
-    hold: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True)
-class JointCoordinate:
-    """A coordinate on which a joint moves: an angle, or a displacement, of one node against another.
-
-    ``columns`` are the parameters that say which to the element types of that coordinate (`torsion`, `hinge`; `slide`,
-    `offset`); ``start`` is what these types measure at the start, where the coordinate is zero.
-    """
-
-    angular: bool
-    nodes: tuple[int, int]
-    columns: dict[str, float]
-    start: float = 0.0
-
-
-@dataclass
-class Joint:
-    """A joint by its name: the elements that bear the name make it; ``measured`` are coordinates with a sensor,
-    ``driven`` those that follow a function, with the name of what drives them, the joint or a motor."""
-
-    kind: str
-    coordinates: dict[str, JointCoordinate] = field(default_factory=dict)
-    measured: set[str] = field(default_factory=set)
-    driven: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Step:
-    """An analysis step: ``options`` are those that the user has given, of its kind (`fem_mbs.declarations.steps`)."""
-
-    kind: str
-    name: str
-    options: dict[str, Any]
 
 
 class _Names(Sequence):
@@ -166,17 +75,14 @@ class _Names(Sequence):
         return name if ids is None else f"{name} {ids[index - start]}"
 
 
-class ModelBase:
-    """Names and places of the model builder; see `fem_mbs.model.model.Model`."""
+class Building:
+    """The arrays of a model while they are made: positions, names, blocks, labels, groups, joints, functions.
 
-    def __init__(
-        self, dimension: int = 3, title: str = "", gravity: Sequence[float] | None = None, elimination: bool = True,
-        fields: Sequence[str] = ("stress",),
-    ):  # fmt: skip
-        if dimension not in (2, 3):
-            raise ModelError(f"Model: dimension = {dimension!r} is neither 2 (plane) nor 3 (space)")
-        self.dimension, self.title, self.elimination = dimension, title, bool(elimination)
-        self.gravity = np.zeros(dimension) if gravity is None else self._vector(gravity, "Model", "gravity")
+    Declarations are built into it (`fem_mbs.model.model.Model.building`).
+    """
+
+    def __init__(self, dimension: int):
+        self.dimension = dimension
         self.materials: dict[str, Material] = {}
         self.solid_materials: dict[str, SolidMaterial] = {}
         self.solid_groups: dict[str, SolidGroup] = {}
@@ -188,7 +94,6 @@ class ModelBase:
         self.named_nodes: dict[str, int] = {}
         self.functions: dict[str, TimeFunction] = {}
         self.groups: dict[str, np.ndarray] = {}
-        self.steps: list[Step] = []
         self.sensors: list[Sensor] = []
         self.checks: list[Check] = []
         self.initial_velocities: list[InitialVelocity] = []
@@ -198,42 +103,45 @@ class ModelBase:
         self.events: list[Event] = []
         #: names of loads that act only in steps that name them, whatever "all" is elsewhere
         self.reserved_loads: list[str] = []
-        self.field_names = check_fields(fields)
         self._x: list[np.ndarray] = []
         self._first: list[int] = []  # node of each part of _x
-        self._names = _Names()
-        self._rotational: set[int] = set()
-        self._rotation: dict[int, Any] = {}
-        self._blocks: list[Block] = []
-        self._labels: set[str] = set()
-        self._fixed: list[tuple[int, int]] = []
-        self._driven: list[tuple[int, int, int, str]] = []
-        self._used_functions: list[tuple[TimeFunction, bool]] = []
-        self._callbacks: list[Callback] = []
-        self._time: TimeFunction | None = None
-        self._droppable: list[tuple[int, int]] = []
-        self._welded_rotation: list[tuple[str, int]] = []
-        self._couplings: list[Any] = []
-        self._scalars: list[str] = []  # names of coordinates that belong to no node
-        self._ways: list[int] = []  # nodes that are coordinates along lines, not places
+        self.names = _Names()
+        self.rotational: set[int] = set()
+        self.rotations: dict[int, Any] = {}
+        self.blocks: list[Block] = []
+        self.labels: set[str] = set()
+        self.fixed: list[tuple[int, int]] = []
+        self.driven: list[tuple[int, int, int, str]] = []
+        self.used_functions: list[tuple[TimeFunction, bool]] = []
+        self.callbacks: list[Callback] = []
+        self.clock: TimeFunction | None = None
+        self.droppable: list[tuple[int, int]] = []
+        self.needs_rotation: list[tuple[str, int]] = []
+        self.couplings: list[Any] = []
+        self.scalars: list[str] = []  # names of coordinates that belong to no node
+        self.path_nodes: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
-        self._builder_calls: dict[str, tuple[str, tuple, dict[str, Any]]] = {}  # group: the call that made it
+        self.builder_calls: dict[str, tuple[str, tuple, dict[str, Any]]] = {}  # group: the call that made it
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
-        self._spare: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
+        self.rotors: dict[str, Any] = {}
+        self.reduced_parts: dict[str, Any] = {}
+        self.rotating: Any = None
+        self.shakings: list[Any] = []
+        self.spare_nodes: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for other processes, without calls that hold users' functions (of orientations)."""
         kept = {
             name: (method, args, options)
-            for name, (method, args, options) in self._builder_calls.items()
+            for name, (method, args, options) in self.builder_calls.items()
             if not any(callable(v) for v in (*args, *options.values()))
         }
-        return {**self.__dict__, "_builder_calls": kept}
+        return {**self.__dict__, "builder_calls": kept}
 
     # --- names and places ------------------------------------------------------------------------------------------
     @property
     def n_nodes(self) -> int:
-        return self._names.size
+        return self.names.size
 
     @property
     def positions(self) -> np.ndarray:
@@ -247,22 +155,22 @@ class ModelBase:
         return self._x[part][node - self._first[part]]
 
     def node_name(self, node: int) -> str:
-        return self._names[node]
+        return self.names[node]
 
-    def _new(self, kind: str, name: str, known) -> str:
+    def new_name(self, kind: str, name: str, known: Any) -> str:
         if not isinstance(name, str) or not name.strip():
             raise ModelError(f"{kind}: {name!r} is not a name; give a text")
         if name in known:
             raise ModelError(f'{kind} "{name}": the name is already taken; choose another')
         return name
 
-    def _place_name(self, kind: str, name: str) -> None:
+    def new_place(self, kind: str, name: str) -> None:
         """Register a new name among those of places."""
-        self._new(kind, name, ChainMap({"ground": None}, self.bodies, self.named_nodes, self.meshes))
+        self.new_name(kind, name, ChainMap({"ground": None}, self.bodies, self.named_nodes, self.meshes))
         if ":" in name:
             raise ModelError(f'{kind} "{name}": a name must not hold ":", which separates a mesh from its set')
 
-    def _find(self, what: str, name: str, table: dict, owner: str):
+    def find(self, what: str, name: str, table: dict, owner: str) -> Any:
         if name in table:
             return table[name]
         close = difflib.get_close_matches(str(name), list(table), n=1)
@@ -273,7 +181,7 @@ class ModelBase:
         )
         raise ModelError(f'{owner}: no {what} "{name}"{hint}')
 
-    def _vector(self, value, owner: str, key: str) -> np.ndarray:
+    def vector(self, value: Any, owner: str, key: str) -> np.ndarray:
         try:
             v = np.asarray(value, float)
         except (TypeError, ValueError):
@@ -282,7 +190,7 @@ class ModelBase:
             raise ModelError(f"{owner}: {key} = {value!r} must be {self.dimension} finite numbers")
         return v
 
-    def _number(self, value, owner: str, key: str, low: float | None = None, strict: bool = False) -> float:
+    def number(self, value: Any, owner: str, key: str, low: float | None = None, strict: bool = False) -> float:
         try:
             v = float(value)
         except (TypeError, ValueError):
@@ -292,7 +200,7 @@ class ModelBase:
             raise ModelError(f"{owner}: {key} = {value!r} must be a finite number{bound}")
         return v
 
-    def nodes_of(self, place, owner: str = "Model") -> np.ndarray:
+    def nodes_of(self, place: Any, owner: str = "Model") -> np.ndarray:
         """Return node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself, so do
         those of an array."""
         if isinstance(place, np.ndarray):
@@ -307,7 +215,7 @@ class ModelBase:
             return np.arange(self.n_nodes)
         if place in self.bodies:
             return np.array([self.bodies[place].node])
-        placed = getattr(self, "reduced_parts", {})  # of the builder that knows them
+        placed = self.reduced_parts
         if place in placed and placed[place].reference == "mean" and not owner.startswith(_LOOK_ONLY):
             names = " or ".join(f'"{place}:{interface}"' for interface in placed[place].interfaces)
             raise ModelError(
@@ -326,7 +234,7 @@ class ModelBase:
             raise ModelError(f'{owner}: reduced part "{mesh}" has no interface "{name}"; there are {names or "none"}')
         if mesh in table:
             raise ModelError(f'{owner}: "{mesh}" is a body or a node, it has no set "{name}"; write "{mesh}"')
-        return self._find("body, node or mesh", mesh, table, owner)
+        return self.find("body, node or mesh", mesh, table, owner)
 
     def node_of(self, place: str, owner: str = "Model") -> int:
         """Return the node of a body, of a named node or of a set of one node."""
@@ -339,32 +247,32 @@ class ModelBase:
             raise ModelError(f'{owner}: "{place}" has {len(nodes)} nodes where one is needed; name a set of one point')
         return int(nodes[0])
 
-    def _rotation_matrix(self, node: int) -> np.ndarray:
+    def rotation_matrix(self, node: int) -> np.ndarray:
         if self.dimension == 3:
-            return self._rotation.get(node, np.eye(3))
-        angle = self._rotation.get(node, 0.0)
+            return self.rotations.get(node, np.eye(3))
+        angle = self.rotations.get(node, 0.0)
         c, s = np.cos(angle), np.sin(angle)
         return np.array([[c, -s], [s, c]])
 
-    def _point(self, place: str, point, owner: str) -> tuple[int, np.ndarray]:
+    def point(self, place: str, point: Any, owner: str) -> tuple[int, np.ndarray]:
         """Return node and offset in its axes of a point given in global coordinates (None: the node itself)."""
         if place == "ground":
             if point is None:
                 raise ModelError(f'{owner}: a point of "ground" needs its coordinates; add point = [...]')
-            return GROUND, self._vector(point, owner, "point")
+            return GROUND, self.vector(point, owner, "point")
         node = self.node_of(place, owner)
         if point is None:
             return node, np.zeros(self.dimension)
-        offset = self._rotation_matrix(node).T @ (self._vector(point, owner, "point") - self.position(node))
+        offset = self.rotation_matrix(node).T @ (self.vector(point, owner, "point") - self.position(node))
         if np.linalg.norm(offset) <= 1e-12 * max(1.0, np.abs(self.position(node)).max()):
             return node, np.zeros(self.dimension)
         if place in self.bodies:
             self.bodies[place].points.append(offset)
         else:
-            self._welded_rotation.append((owner, node))
+            self.needs_rotation.append((owner, node))
         return node, offset
 
-    def _function(self, spec, owner: str, load: bool) -> int:
+    def function_index(self, spec: Any, owner: str, load: bool) -> int:
         """Return index of a time function among those in use; -1 for none."""
         if spec is None:
             spec = 1.0 if load else 0.0
@@ -372,68 +280,79 @@ class ModelBase:
         function = (
             make_function(spec, name=name, functions=self.functions) if not isinstance(spec, TimeFunction) else spec
         )
-        for i, (known, role) in enumerate(self._used_functions):
+        for i, (known, role) in enumerate(self.used_functions):
             if known is function and role == load:
                 return i
-        self._used_functions.append((function, load))
-        return len(self._used_functions) - 1
+        self.used_functions.append((function, load))
+        return len(self.used_functions) - 1
 
     @property
     def single_elements(self) -> dict[str, str]:
         """Names of springs, motors and other single elements with outputs, that are no joints: their types."""
         return {
             name: block.type.name
-            for block in self._blocks
+            for block in self.blocks
             if block.type.outputs and not block.type.multipliers
             for name, first, last in block.groups
-            if last - first == 1 and name in self._labels and name not in self.groups
+            if last - first == 1 and name in self.labels and name not in self.groups
         }
 
-    def _add_nodes(self, x: np.ndarray) -> int:
+    def add_nodes(self, x: np.ndarray) -> int:
         first = self._first[-1] + len(self._x[-1]) if self._x else 0
         self._first.append(first)
         self._x.append(np.ascontiguousarray(x[:, : self.dimension], float))
         return first
 
-    def _label(self, kind: str, name: str) -> str:
-        self._labels.add(self._new(kind, name, self._labels))
+    def label(self, kind: str, name: str) -> str:
+        self.labels.add(self.new_name(kind, name, self.labels))
         return f'{kind} "{name}"'
 
-    def _add(self, label: str, type_name: str, nodes, table=(), **columns) -> Block:
-        self._blocks.append(make_block(label, type_name, nodes, table, **columns))
-        return self._blocks[-1]
+    def add_block(self, label: str, type_name: str, nodes: Any, table: Any = (), **columns: Any) -> Block:
+        self.blocks.append(make_block(label, type_name, nodes, table, **columns))
+        return self.blocks[-1]
 
     # --- materials, sections, functions ----------------------------------------------------------------------------
     def material(
-        self, name: str, E: float, nu: float | None = None, density: float | None = None, G: float | None = None,
+        self,
+        name: str,
+        E: float,
+        nu: float | None = None,
+        density: float | None = None,
+        G: float | None = None,
         expansion: float = 0.0,
-    ):  # fmt: skip
+    ) -> None:
         """Define a linear elastic, isotropic material: E, G [N/m^2], density [kg/m^3], thermal expansion [1/K] of
         solids."""
-        self._new("Material", name, ChainMap(self.materials, self.solid_materials))
+        self.new_name("Material", name, ChainMap(self.materials, self.solid_materials))
         self.materials[name] = Material(name, E, nu, density=density, G=G, expansion=expansion)
 
-    def _plain_material(self, owner: str, name: str) -> Material:
+    def plain_material(self, owner: str, name: str) -> Material:
         """Return an isotropic material by its name, as beams and trusses need it."""
         if name in self.solid_materials:
             raise ModelError(f'{owner}: material "{name}" is for solids; give a `material`, or a section "matrix"')
-        return self._find("material", name, self.materials, owner)
+        return self.find("material", name, self.materials, owner)
 
-    def section(self, name: str, shape: str, **dimensions) -> None:
+    def section(self, name: str, shape: str, **dimensions: Any) -> None:
         """Define a cross-section; see `fem_mbs.properties.sections.make_section` for shapes and their dimensions."""
-        self._new("Section", name, self.sections)
+        self.new_name("Section", name, self.sections)
         self.sections[name] = make_section(name, shape, **dimensions)
 
-    def function(self, name: str, spec, folder: str | Path | None = None) -> None:
+    def function(self, name: str, spec: Any, folder: str | Path | None = None) -> None:
         """Define a named function of time; see `fem_mbs.functions.kinds.make_function`."""
-        self._new("Function", name, self.functions)
+        self.new_name("Function", name, self.functions)
         self.functions[name] = make_function(spec, name=name, folder=folder, functions=self.functions)
 
     # --- geometry --------------------------------------------------------------------------------------------------
     def mesh(
-        self, name: str, mesh: Mesh | str | Path, scale: float = 1.0, rotate=None, translate=None,
-        unused: str = "error", cells: str = "auto",
-    ):  # fmt: skip
+        self,
+        name: str,
+        mesh: Mesh | str | Path,
+        scale: float = 1.0,
+        rotate: Any = None,
+        translate: Any = None,
+        unused: str = "error",
+        cells: str = "auto",
+    ) -> None:
         """Add nodes and named sets of a mesh (or of a mesh file), placed at translate + scale * R x.
 
         Args:
@@ -442,7 +361,7 @@ class ModelBase:
             cells: of a file: "lines", "all" (plane and solid cells too), or "auto": all, and where no solids or plane
                 elements come on the mesh, nodes that only their cells use are left out.
         """
-        self._place_name("Mesh", name)
+        self.new_place("Mesh", name)
         owner = f'Mesh "{name}"'
         if not isinstance(mesh, Mesh):
             from fem_mbs.meshes.formats.reader import read_mesh
@@ -451,7 +370,7 @@ class ModelBase:
                 raise ModelError(f'{owner}: cells = {cells!r} must be "auto", "lines" or "all"')
             mesh = read_mesh(mesh, "lines" if cells == "lines" else "all")
             if cells == "auto":
-                self._spare.append((name, mesh.only_in_cells()))
+                self.spare_nodes.append((name, mesh.only_in_cells()))
         if unused not in ("error", "drop"):
             raise ModelError(f'{owner}: unused = {unused!r} must be "error" or "drop"')
         rotation = None
@@ -459,9 +378,9 @@ class ModelBase:
             from scipy.spatial.transform import Rotation
 
             if self.dimension == 2:
-                vector = np.array([0.0, 0.0, self._number(rotate, owner, "rotate")])
+                vector = np.array([0.0, 0.0, self.number(rotate, owner, "rotate")])
             else:
-                vector = self._vector(rotate, owner, "rotate")
+                vector = self.vector(rotate, owner, "rotate")
             rotation = Rotation.from_rotvec(np.deg2rad(vector)).as_matrix()
         mesh = mesh.transformed(scale, rotation, translate)
         if self.dimension == 2 and np.abs(mesh.points[:, 2]).max(initial=0.0) > 0.0:
@@ -470,33 +389,33 @@ class ModelBase:
                 f"{owner}: node {mesh.point_ids[i]} has z = {mesh.points[i, 2]:g}, but the model is plane; "
                 "use dimension = 3 or a mesh in the x-y plane"
             )
-        first = self._add_nodes(mesh.points)
-        self._names.add(name, mesh.point_ids, len(mesh.points))
+        first = self.add_nodes(mesh.points)
+        self.names.add(name, mesh.point_ids, len(mesh.points))
         self.meshes[name] = (mesh, first)
         if unused == "drop":
-            self._droppable.append((first, first + len(mesh.points)))
+            self.droppable.append((first, first + len(mesh.points)))
 
-    def line(self, name: str, start, end, n: int) -> None:
+    def line(self, name: str, start: Any, end: Any, n: int) -> None:
         """Add a straight mesh of n line cells with the sets "all", "start" and "end"."""
         self.mesh(name, line_mesh(start, end, n))
 
-    def polyline(self, name: str, points, n) -> None:
+    def polyline(self, name: str, points: Any, n: Any) -> None:
         """Add straight segments through points (k, dimension), n line cells each (a number or a list): sets "all",
         "segment_1" ..., "start", "end", and the points themselves, "corner_1" (the first) ..."""
         self.mesh(name, polyline_mesh(points, n))
 
-    def arc(self, name: str, center, radius: float, angles, n: int, normal=(0.0, 0.0, 1.0)) -> None:
+    def arc(self, name: str, center: Any, radius: float, angles: Any, n: int, normal: Any = (0.0, 0.0, 1.0)) -> None:
         """Add n line cells on a circle about ``normal``, between two angles [deg]; sets "all", "start", "end"."""
         self.mesh(name, arc_mesh(center, radius, angles, n, normal))
 
-    def node(self, name: str, position) -> None:
+    def node(self, name: str, position: Any) -> None:
         """Add a single named node."""
-        self._place_name("Node", name)
-        x = self._vector(position, f'Node "{name}"', "position")
-        self.named_nodes[name] = self._add_nodes(x[None, :])
-        self._names.add(name, None, 1)
+        self.new_place("Node", name)
+        x = self.vector(position, f'Node "{name}"', "position")
+        self.named_nodes[name] = self.add_nodes(x[None, :])
+        self.names.add(name, None, 1)
 
-    def _cells(self, owner: str, on) -> np.ndarray:
+    def line_cells(self, owner: str, on: Any) -> np.ndarray:
         """Return line cells (n, 2) of "mesh", "mesh:set", or of a list [place, place]."""
         if isinstance(on, (list, tuple)):
             if len(on) != 2:
@@ -504,7 +423,7 @@ class ModelBase:
             cells = np.array([[self.node_of(p, owner) for p in on]])
         else:
             mesh, _, name = str(on).partition(":")
-            part, first = self._find("mesh", mesh, self.meshes, owner)
+            part, first = self.find("mesh", mesh, self.meshes, owner)
             cells = first + part.lines(name or None)
         if len(cells) == 0:
             raise ModelError(f'{owner}: "{on}" has no line cells')
@@ -519,38 +438,40 @@ class ModelBase:
         return cells
 
     # --- points and axes ------------------------------------------------------------------------------------------
-    def _global(self, node: int, offset: np.ndarray) -> np.ndarray:
-        return offset if node == GROUND else self.position(node) + self._rotation_matrix(node) @ offset
+    def global_point(self, node: int, offset: np.ndarray) -> np.ndarray:
+        return offset if node == GROUND else self.position(node) + self.rotation_matrix(node) @ offset
 
-    def _start_angle(self, node: int) -> float:
-        return 0.0 if node == GROUND else self._rotation.get(node, 0.0)
+    def start_angle(self, node: int) -> float:
+        return 0.0 if node == GROUND else self.rotations.get(node, 0.0)
 
-    def _turning(self, place: str, owner: str) -> int:
+    def turning_node(self, place: str, owner: str) -> int:
         """Return node of a place that must have a rotation; ground has one."""
         if place == "ground":
             return GROUND
         node = self.node_of(place, owner)
-        self._welded_rotation.append((owner, node))
+        self.needs_rotation.append((owner, node))
         return node
 
-    def _triad(self, owner: str, axis) -> np.ndarray:
+    def triad(self, owner: str, axis: Any) -> np.ndarray:
         """Return right-handed triad (columns u, v, axis)."""
-        axis = self._axis(axis, owner)
+        axis = self.axis(axis, owner)
         u = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
         u /= np.linalg.norm(u)
         return np.column_stack((u, np.cross(axis, u), axis))
 
-    def _axis(self, axis, owner: str, key: str = "axis") -> np.ndarray:
+    def axis(self, axis: Any, owner: str, key: str = "axis") -> np.ndarray:
         if axis is None:
             where = "in space " if self.dimension == 3 else ""
             raise ModelError(f"{owner}: {where}it needs its {key}; add {key} = [...]")
-        v = self._vector(axis, owner, key)
+        v = self.vector(axis, owner, key)
         length = np.linalg.norm(v)
         if length == 0.0:
             raise ModelError(f"{owner}: {key} {tuple(float(x) for x in v)} has no length")
         return v / length
 
-    def _angle(self, owner: str, nodes, axis, pointer=None, turn=None) -> JointCoordinate:
+    def relative_angle(
+        self, owner: str, nodes: Any, axis: Any, pointer: Any = None, turn: Any = None
+    ) -> JointCoordinate:
         """Return the angle by which the second of two nodes turns more than the first, in space about an axis of the
         first.
 
@@ -560,15 +481,15 @@ class ModelBase:
         """
         a, b = nodes
         if self.dimension == 2:
-            return JointCoordinate(True, (a, b), {}, self._start_angle(b) - self._start_angle(a) + (turn or 0.0))
-        u, v, n = self._triad(owner, axis).T
+            return JointCoordinate(True, (a, b), {}, self.start_angle(b) - self.start_angle(a) + (turn or 0.0))
+        u, v, n = self.triad(owner, axis).T
         if pointer is None:
             pointer = u
         else:
             u = pointer - (pointer @ n) * n
             u /= np.linalg.norm(u)
             v = np.cross(n, u)
-        Ra, Rb = self._rotation_matrix(a), self._rotation_matrix(b)
+        Ra, Rb = self.rotation_matrix(a), self.rotation_matrix(b)
         if turn is not None:
             Rb = turn @ Rb
         vectors = (("u", Ra.T @ u), ("v", Ra.T @ v), ("b", Rb.T @ pointer))

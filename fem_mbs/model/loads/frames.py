@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.elements.solids.centrifugal import centrifugal_parameters
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import DoubleIntegral, TimeFunction, make_function
-from fem_mbs.model.base import ModelBase
+from fem_mbs.model.building import Building
 from fem_mbs.system.compile import GROUND, Block, make_block
 from fem_mbs.system.inertia_coordinates import constant_mass
 
@@ -20,7 +21,7 @@ __all__ = ["Frames"]
 
 
 @dataclass(frozen=True)
-class _Rotating:
+class Rotating:
     """A frame that turns about an axis; ``function`` is the index of the square of its speed, ``law`` the speed;
     ``spin``: transients start with this rotation."""
 
@@ -33,7 +34,7 @@ class _Rotating:
 
 
 @dataclass(frozen=True)
-class _Shaking:
+class Shaking:
     """Supports that move: nodes (None: all that are held), and per component the index of its function."""
 
     name: str
@@ -45,15 +46,10 @@ class _Shaking:
 _PLACED = ("point", "position", "offset", "slide", "spring", "bearing")
 
 
-class Frames(ModelBase):
+class Frames(Building):
     """Centrifugal loads and base excitation."""
 
-    def __init__(self, *args, **options):
-        super().__init__(*args, **options)
-        self._rotating: _Rotating | None = None
-        self._shaken: list[_Shaking] = []
-
-    def centrifugal(self, name: str, speed, axis=None, point=None, spin: bool = False) -> None:
+    def centrifugal(self, name: str, speed: Any, axis: Any = None, point: Any = None, spin: bool = False) -> None:
         """Add centrifugal forces on every mass of the model, seen from a frame that turns at constant speed.
 
         For static, modal and buckling steps; the load factor multiplies the force, so the square of the speed.
@@ -68,10 +64,10 @@ class Frames(ModelBase):
             point: of the axis, (dimension,); None: the origin.
             spin: the whole model turns at the start of the first transient; its joints and motions must allow it.
         """
-        owner = self._label("Centrifugal load", name)
-        if self._rotating is not None:
+        owner = self.label("Centrifugal load", name)
+        if self.rotating is not None:
             raise ModelError(
-                f'{owner}: the frame turns by "{self._rotating.name}" already; '
+                f'{owner}: the frame turns by "{self.rotating.name}" already; '
                 "a model has one speed and axis, remove one"
             )
         if self.dimension == 2:
@@ -90,13 +86,17 @@ class Frames(ModelBase):
             elif axis is not None:
                 raise ModelError(f"{owner}: in the plane the axis is across it; remove axis")
         else:
-            direction = self._axis(axis, owner)
-        place = np.zeros(self.dimension) if point is None else self._vector(point, owner, "point")
+            direction = self.axis(axis, owner)
+        place = np.zeros(self.dimension) if point is None else self.vector(point, owner, "point")
         law = make_function(speed, name=owner, functions=self.functions)
         squared = make_function({"kind": "product", "functions": [law, law]}, name=owner, functions=self.functions)
-        self._rotating = _Rotating(name, direction, place, self._function(squared, owner, load=True), law, bool(spin))
+        self.rotating = Rotating(
+            name, direction, place, self.function_index(squared, owner, load=True), law, bool(spin)
+        )
 
-    def base_excitation(self, name: str, direction, displacement=None, acceleration=None, on=None) -> None:
+    def base_excitation(
+        self, name: str, direction: Any, displacement: Any = None, acceleration: Any = None, on: Any = None
+    ) -> None:
         """Move held positions together: direction * s(t), in inertial coordinates.
 
         Args:
@@ -105,8 +105,8 @@ class Frames(ModelBase):
             acceleration: s'' [m/s^2] instead; s and s' start at 0.
             on: places whose held positions move; None: all supports.
         """
-        owner = self._label("Base excitation", name)
-        direction = self._vector(direction, owner, "direction")
+        owner = self.label("Base excitation", name)
+        direction = self.vector(direction, owner, "direction")
         if not direction.any():
             raise ModelError(f"{owner}: direction {tuple(direction.tolist())} has no length")
         if (displacement is None) == (acceleration is None):
@@ -118,14 +118,14 @@ class Frames(ModelBase):
         functions = {}
         for k in np.flatnonzero(direction):
             part = make_function({"kind": "scaled", "function": law, "factor": float(direction[k])}, name=owner)
-            functions[int(k)] = self._function(part, owner, load=False)
+            functions[int(k)] = self.function_index(part, owner, load=False)
         nodes = None if on is None else self.nodes_of(on, owner)
-        self._shaken.append(_Shaking(name, nodes, functions))
+        self.shakings.append(Shaking(name, nodes, functions))
 
     # --- to arrays -------------------------------------------------------------------------------------------------
-    def _centrifugal_blocks(self, blocks: list[Block]) -> list[Block]:
+    def centrifugal_blocks(self, blocks: list[Block]) -> list[Block]:
         """Return one block of centrifugal elements per inertia block."""
-        frame, dim = self._rotating, self.dimension
+        frame, dim = self.rotating, self.dimension
         if frame is None:
             return []
         made = []
@@ -162,11 +162,11 @@ class Frames(ModelBase):
             )
         return made
 
-    def _shake(self, fixed: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[tuple[int, int, int, str]]]:
+    def shake(self, fixed: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[tuple[int, int, int, str]]]:
         """Return the fixed dofs without those of base excitations, and the driven dofs that replace them."""
         driven: list[tuple[int, int, int, str]] = []
         moved_by: dict[tuple[int, int], str] = {}
-        for base in self._shaken:
+        for base in self.shakings:
             owner = f'Base excitation "{base.name}"'
             if base.nodes is None:
                 self._refuse_grounded(owner)
@@ -188,7 +188,7 @@ class Frames(ModelBase):
 
     def _refuse_grounded(self, owner: str) -> None:
         """Refuse ties to the ground in models whose supports all move."""
-        for block in self._blocks:
+        for block in self.blocks:
             if not block.type.name.startswith(_PLACED):
                 continue
             grounded = (block.nodes == GROUND).any(axis=1) | (block.type.ends == 1)

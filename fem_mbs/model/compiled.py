@@ -1,0 +1,109 @@
+"""Compile a model: check the whole, number the unknowns, and make the arrays for the solvers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.errors import ModelError
+from fem_mbs.functions.kinds import TimeFunction
+from fem_mbs.model.sensors import Sensor
+from fem_mbs.system.compile import Compiled, Nodes, compile_system, merge_blocks
+from fem_mbs.system.elimination import shared_coordinates
+
+__all__ = ["CompiledModel", "compile_model"]
+
+
+@dataclass
+class CompiledModel:
+    """A compiled model: arrays for the solvers, time functions and sensors. ``merged_joints`` holds name and one
+    node of each joint that is modelled by shared unknowns of its nodes."""
+
+    model: Any
+    system: Compiled
+    functions: list[TimeFunction]
+    loads: np.ndarray
+    sensors: list[Sensor]
+    merged_joints: list[tuple[str, int]]
+
+
+def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
+    """Check the whole and make the arrays; without ``stepping`` only those that linear steps need.
+
+    Raises:
+        ModelError: no elements, nodes that nothing holds or uses, rotations that do not exist, contradictions.
+    """
+    b = model.building
+    if not b.blocks:
+        raise ModelError("Model: it has no elements; add beams, trusses, bodies or masses")
+    b.check_path_ends()
+    b.check_masses(model.steps)
+    blocks = merge_blocks(b.blocks + b.centrifugal_blocks(b.blocks) + b.coupling_blocks())
+    n = b.n_nodes
+    used = np.zeros(n, bool)
+    for block in blocks:
+        used[block.nodes[block.nodes >= 0]] = True
+    keep = np.ones(n, bool)
+    for first, last in b.droppable:
+        keep[first:last] &= used[first:last]
+    for mesh, spare in b.spare_nodes:
+        if not any(group.on(mesh) for group in b.solid_groups.values()):
+            spare = b.meshes[mesh][1] + spare
+            keep[spare] &= used[spare]
+    loose = np.flatnonzero(keep & ~used)
+    if loose.size:
+        names = ", ".join(f'"{b.node_name(int(i))}"' for i in loose[:5])
+        more = f" and {loose.size - 5} more" if loose.size > 5 else ""
+        raise ModelError(
+            f"Model: no element, body or joint uses node {names}{more}; connect or remove them "
+            '(a mesh with unused = "drop" leaves them out)'
+        )
+    rotational = np.zeros(n, bool)
+    rotational[list(b.rotational)] = True
+    for owner, node in b.needs_rotation:
+        if not rotational[node]:
+            raise ModelError(
+                f'{owner}: node "{b.node_name(node)}" has no rotation (only trusses or point masses end there); '
+                "use its position, or a beam or body"
+            )
+    fixed = [(i, abs(k)) for i, k in b.fixed if k >= 0 or rotational[i]]
+    fixed = [(i, k) for i, k in fixed if k < b.dimension or rotational[i]]
+    dropped = np.flatnonzero(~keep)
+    fixed += [(i, k) for k in range(b.dimension) for i in dropped.tolist()]
+    fixed, shaken = b.shake(fixed)
+    if b.dimension == 2:
+        rotation = np.zeros(n)
+    else:
+        rotation = np.broadcast_to(np.eye(3), (n, 3, 3)).copy()
+    for node, value in b.rotations.items():
+        rotation[node] = value
+    nodes = Nodes(b.positions, rotational, rotation, b.names, b.scalars)
+    held = np.array(fixed, np.int64).reshape(-1, 2)
+    driven = b.driven + shaken
+    shared = None
+    merged: list[Any] = []
+    if model.elimination and not b.assembling:
+        taken = np.zeros((n, b.dimension + (1 if b.dimension == 2 else 3)), bool)
+        taken[held[:, 0], held[:, 1]] = True
+        for node, component, _, _ in driven:
+            taken[node, component] = True
+        kept = {sensor.on for sensor in b.sensors if sensor.kind in ("reaction", "joint")}
+        kept.update(name for block in blocks for name in block.reads or ())
+        blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
+    system = compile_system(b.dimension, nodes, blocks, held, driven, shared, stepping)
+    system.callbacks = list(b.callbacks)
+    functions = [f for f, _ in b.used_functions]
+    loads = np.array([load for _, load in b.used_functions], bool)
+    compiled = CompiledModel(model, system, functions, loads, [], merged)
+    record: list[Any] = []
+    at_end: list[Any] = []
+    for sensor in b.sensors:
+        bound, own = sensor.bound(compiled, len(record))
+        compiled.sensors.append(bound)
+        record += own
+        at_end += [not bound.mid_step] * len(own)
+    system.at_end = np.array(at_end, bool)
+    system.system = system.system._replace(record=np.array(record, np.int32).reshape(-1, 2))
+    return compiled

@@ -1,0 +1,1 @@
+"""Parts of a model: beams, trusses, solids, bodies, masses, reduced parts, rotors."""

@@ -1,0 +1,110 @@
+"""What declarations of a model are built into: bodies, joints, initial velocities, events, components, steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.functions.kinds import TimeFunction
+
+__all__ = [
+    "Assembling", "Body", "Component", "Event", "InitialSpeed", "InitialVelocity", "Joint", "JointCoordinate", "Step",
+]  # fmt: skip
+
+
+@dataclass
+class Body:
+    """A rigid body: node at its mass centre, ``points`` (body axes) where joints and loads act, for drawing."""
+
+    name: str
+    node: int
+    points: list[np.ndarray] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class InitialVelocity:
+    """Velocities of some nodes at the start: v = velocity + spin x (x - centre), per node or the same for all."""
+
+    nodes: np.ndarray
+    velocity: np.ndarray
+    spin: np.ndarray
+
+
+@dataclass(frozen=True)
+class InitialSpeed:
+    """A given speed at the start: of a coordinate (0, 1, 2 for x, y, z), or of a rotation about ``axis`` against
+    another node."""
+
+    place: str
+    node: int
+    coordinate: int | None
+    axis: np.ndarray | None
+    against: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event of a transient: sensor, value, direction, action, and the affected loads or drivers."""
+
+    name: str
+    sensor: str
+    value: float
+    direction: str
+    action: str
+    target: tuple[str, ...]
+    function: TimeFunction | None
+
+
+@dataclass(frozen=True)
+class Component:
+    """Groups of elements of one component of the model; number of elastic modes to keep, or up to which frequency [Hz],
+    None: what the analysis says."""
+
+    name: str
+    groups: tuple[str, ...]
+    modes: int | None = None
+    cutoff: float | None = None
+
+
+@dataclass(frozen=True)
+class Assembling:
+    """Request to close joints before the first step by the least change; ``hold``: places that stay."""
+
+    hold: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class JointCoordinate:
+    """A coordinate on which a joint moves: an angle, or a displacement, of one node against another.
+
+    ``columns`` are the parameters that say which to the element types of that coordinate (`torsion`, `hinge`; `slide`,
+    `offset`); ``start`` is what these types measure at the start, where the coordinate is zero.
+    """
+
+    angular: bool
+    nodes: tuple[int, int]
+    columns: dict[str, float]
+    start: float = 0.0
+
+
+@dataclass
+class Joint:
+    """A joint by its name: the elements that bear the name make it; ``measured`` are coordinates with a sensor,
+    ``driven`` those that follow a function, with the name of what drives them, the joint or a motor."""
+
+    kind: str
+    coordinates: dict[str, JointCoordinate] = field(default_factory=dict)
+    measured: set[str] = field(default_factory=set)
+    driven: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Step:
+    """An analysis step: ``options`` are those that the user has given, of its kind (`fem_mbs.declarations.steps`)."""
+
+    kind: str
+    name: str
+    options: dict[str, Any]
