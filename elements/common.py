@@ -21,7 +21,7 @@ STIFFNESS, DAMPING, FREE = range(3)  # first columns of par of linear springs
 
 @inner
 def clear(block, rows):
-    """Zero the first rows of `fe` (2-D) or `ke` (3-D): kernels write every entry of what they are asked for."""
+    """Zero the first rows of `fe` (2-D) or `ke` (3-D): kernels write every entry of their rows."""
     flat = block.reshape(block.shape[0], -1)
     for i in range(rows):
         for j in range(flat.shape[1]):

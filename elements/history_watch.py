@@ -1,4 +1,4 @@
-"""A watch over what kernels remember of all steps, where a look at single states would miss something."""
+"""Limits of validity that depend on the history variables of an element, not on one state."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.beams.beam2d_common import OUTPUTS, section_forces
+from fem_mbs.elements.beams.beam2d_common import OUTPUTS, constraint_tangent, force_tangent, section_forces
 from fem_mbs.elements.beams.stretch import plane_stretch
 from fem_mbs.elements.kinematics import relative_angle
 from fem_mbs.elements.registry import ElementType
@@ -98,13 +98,125 @@ def axial_strain(n2, length, t1, t2, second):
 
 
 @inner
+def _exact_turn(e0x, e0y, e1x, e1y, G, n1, dx, dy, va, vb):
+    """Discrete gradient (gx, gy) of the chord's rotation, exact in energy and both momenta.
+
+    Returns it, its derivative by the chord (gxx, gxy, gyx, gyy), the derivative (tx, ty) of the increment of the
+    rotation, the increments of both local rotations and for p and q: the quotient kappa and its derivatives by the own
+    rotation and by the chord's.
+    """
+    f1x, f1y = -e1y, e1x
+    c = 1.0 + e0x * e1x + e0y * e1y
+    f = 2.0 / (G * c)
+    gx, gy = -f * (e0y + e1y), f * (e0x + e1x)
+    tau = gx * dx + gy * dy
+    dla, kap_a, kaa, kat = relative_angle(va, tau)
+    dlb, kap_b, kbb, kbt = relative_angle(vb, tau)
+    # d(g) = p (f1.d) - g (e1.d)/G, with the derivative of e1 along f1; d(alpha) = f1.d/n1
+    q = (e0x * f1x + e0y * f1y) / (n1 * c)
+    ppx, ppy = -f * e1x / n1 - gx * q, -f * e1y / n1 - gy * q
+    gxx, gxy = ppx * f1x - gx * e1x / G, ppx * f1y - gx * e1y / G
+    gyx, gyy = ppy * f1x - gy * e1x / G, ppy * f1y - gy * e1y / G
+    tx, ty = f1x / n1, f1y / n1  # d(d_alpha)/d(dL)
+    jt = 1.0 + 0.25 * tau * tau  # d(tau)/d(d_alpha)
+    kat *= jt
+    kbt *= jt
+    return gx, gy, gxx, gxy, gyx, gyy, tx, ty, dla, dlb, kap_a, kaa, kat, kap_b, kbb, kbt
+
+
+@inner
+def _variant_turn(variant, ax, ay, bx, by, n0, n1, dx, dy, va, vb):
+    """The same as `_exact_turn` for the other rules."""
+    e0x, e0y, e1x, e1y = ax / n0, ay / n0, bx / n1, by / n1
+    f1x, f1y = -e1y, e1x
+    b2 = bx * bx + by * by
+    f0x, f0y = -e0y, e0x
+    if variant == ACCUMULATED or variant == GEOMETRIC:
+        gx, gy = 0.5 * (f0x / n0 + f1x / n1), 0.5 * (f0y / n0 + f1y / n1)
+        # d(f/n) = (R90 - 2 f e^T)/n^2 d
+        gxx, gxy = -f1x * e1x / b2, (-0.5 - f1x * e1y) / b2
+        gyx, gyy = (0.5 - f1y * e1x) / b2, -f1y * e1y / b2
+    else:
+        mx, my = 0.5 * (ax + bx), 0.5 * (ay + by)
+        m2 = mx * mx + my * my
+        gx, gy = -my / m2, mx / m2
+        gxx, gxy = my * mx / (m2 * m2), -0.5 / m2 + my * my / (m2 * m2)
+        gyx, gyy = 0.5 / m2 - mx * mx / (m2 * m2), -mx * my / (m2 * m2)
+    dalpha = gx * dx + gy * dy
+    tx, ty = gx + dx * gxx + dy * gyx, gy + dx * gxy + dy * gyy
+    if variant == GEOMETRIC or variant == GRADIENT:
+        true = np.arctan2(e0x * e1y - e0y * e1x, e0x * e1x + e0y * e1y)
+        if variant == GRADIENT:
+            ratio = true / dalpha if abs(dalpha) > 1e-9 else 1.0
+            if abs(dalpha) > 1e-9:
+                rx = (f1x / n1 - ratio * tx) / dalpha
+                ry = (f1y / n1 - ratio * ty) / dalpha
+            else:
+                rx, ry = 0.0, 0.0
+            gxx, gxy = ratio * gxx + gx * rx, ratio * gxy + gx * ry
+            gyx, gyy = ratio * gyx + gy * rx, ratio * gyy + gy * ry
+            gx, gy = ratio * gx, ratio * gy
+        dalpha = true
+        tx, ty = f1x / n1, f1y / n1
+    if variant == SECANT:
+        # tangents of half angles throughout: local rotations advance by vartheta - tau
+        dta, kap_a, kaa, kat = va, 1.0, 0.0, 0.0
+        dtb, kap_b, kbb, kbt = vb, 1.0, 0.0, 0.0
+    else:
+        # plain angles: the row of vartheta gets the factor d(theta)/vartheta, the chord's force does not
+        dta, kap_a, kaa, kat = relative_angle(va, 0.0)
+        dtb, kap_b, kbb, kbt = relative_angle(vb, 0.0)
+        kat, kbt = 0.0, 0.0
+    dla, dlb = dta - dalpha, dtb - dalpha
+    return gx, gy, gxx, gxy, gyx, gyy, tx, ty, dla, dlb, kap_a, kaa, kat, kap_b, kbb, kbt
+
+
+@inner
+def _moment_tangent(
+    b1, s11, s12, N, second, ga, gb, tx, ty, ia, ib, Pa, Pb, kap_a, kaa, kat, kap_b, kbb, kbt, dN, ds, dm
+):  # fmt: skip
+    """Derivatives of the end moments (dm) and of the sum of their conjugate moments (ds); ``second`` times length."""
+    # end moments: b1 S d(theta) + ga d(N) + N d(ga),  d(ga) = second L (2 d(ta) - d(tb)/2)/30
+    caa = b1 * s11 + N * second / 15.0
+    cab = b1 * s12 - N * second / 60.0
+    sa = -(caa + cab)
+    dm[0, 0], dm[0, 1] = sa * tx + ga * dN[0], sa * ty + ga * dN[1]
+    dm[0, 2], dm[0, 3] = caa * ia + ga * dN[2], cab * ib + ga * dN[3]
+    dm[1, 0], dm[1, 1] = sa * tx + gb * dN[0], sa * ty + gb * dN[1]
+    dm[1, 2], dm[1, 3] = cab * ia + gb * dN[2], caa * ib + gb * dN[3]
+    for j in range(4):
+        ds[j] = dm[0, j] + dm[1, j]
+        dm[0, j] *= kap_a
+        dm[1, j] *= kap_b
+    dm[0, 0] += Pa * kat * tx
+    dm[0, 1] += Pa * kat * ty
+    dm[0, 2] += Pa * kaa
+    dm[1, 0] += Pb * kbt * tx
+    dm[1, 1] += Pb * kbt * ty
+    dm[1, 3] += Pb * kbb
+
+
+@inner
+def _chord_tangent(NG, msum, exact, wx, wy, e1x, e1y, gx, gy, gxx, gxy, gyx, gyy, dN, ds, dm, dF):
+    """Derivative of the force F = N w - (sum of moments) g on the chord; NG = N/G."""
+    for j in range(4):
+        s = dm[0, j] + dm[1, j] if exact else ds[j]
+        dF[0, j] = wx * dN[j] - gx * s
+        dF[1, j] = wy * dN[j] - gy * s
+    dF[0, 0] += NG * (1.0 - wx * e1x) - msum * gxx
+    dF[0, 1] += -NG * wx * e1y - msum * gxy
+    dF[1, 0] += -NG * wy * e1x - msum * gyx
+    dF[1, 1] += NG * (1.0 - wy * e1y) - msum * gyy
+
+
+@inner
 def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inextensible):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
     first = 1 if one_state else 0
     # rows of derivatives with respect to (dx, dy) of the chord and the two rotations of the step
-    dN, dF1, dF2, ds = np.empty(4), np.empty(4), np.empty(4), np.empty(4)
-    dm = np.empty((2, 4))
+    dN, ds = np.empty(4), np.empty(4)
+    dF, dm = np.empty((2, 4)), np.empty((2, 4))
     for e in range(e0, e1):
         r = e - e0
         px, py, pt, qx, qy, qt = dof[e, 0], dof[e, 1], dof[e, 2], dof[e, 3], dof[e, 4], dof[e, 5]
@@ -133,61 +245,15 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
         # gradient of the chord's rotation: vector (gx, gy), its derivative, and the increments of the local rotations
         ia, ib = 1.0 / (1.0 + 0.25 * va * va), 1.0 / (1.0 + 0.25 * vb * vb)
         if variant == EXACT:
-            c = 1.0 + e0x * e1x + e0y * e1y
-            f = 2.0 / (G * c)
-            gx, gy = -f * (e0y + e1y), f * (e0x + e1x)
-            tau = gx * dx + gy * dy
-            dla, kap_a, kaa, kat = relative_angle(va, tau)
-            dlb, kap_b, kbb, kbt = relative_angle(vb, tau)
-            # d(g) = p (f1.d) - g (e1.d)/G, with the derivative of e1 along f1; d(alpha) = f1.d/n1
-            q = (e0x * f1x + e0y * f1y) / (n1 * c)
-            ppx, ppy = -f * e1x / n1 - gx * q, -f * e1y / n1 - gy * q
-            gxx, gxy = ppx * f1x - gx * e1x / G, ppx * f1y - gx * e1y / G
-            gyx, gyy = ppy * f1x - gy * e1x / G, ppy * f1y - gy * e1y / G
-            tx, ty = f1x / n1, f1y / n1  # d(d_alpha)/d(dL)
-            jt = 1.0 + 0.25 * tau * tau  # d(tau)/d(d_alpha)
-            kat *= jt
-            kbt *= jt
+            gx, gy, gxx, gxy, gyx, gyy, tx, ty, dla, dlb, kap_a, kaa, kat, kap_b, kbb, kbt = _exact_turn(
+                e0x, e0y, e1x, e1y, G, n1, dx, dy, va, vb
+            )
         else:
-            f0x, f0y = -e0y, e0x
-            if variant == ACCUMULATED or variant == GEOMETRIC:
-                gx, gy = 0.5 * (f0x / n0 + f1x / n1), 0.5 * (f0y / n0 + f1y / n1)
-                # d(f/n) = (R90 - 2 f e^T)/n^2 d
-                gxx, gxy = -f1x * e1x / b2, (-0.5 - f1x * e1y) / b2
-                gyx, gyy = (0.5 - f1y * e1x) / b2, -f1y * e1y / b2
-            else:
-                mx, my = 0.5 * (ax + bx), 0.5 * (ay + by)
-                m2 = mx * mx + my * my
-                gx, gy = -my / m2, mx / m2
-                gxx, gxy = my * mx / (m2 * m2), -0.5 / m2 + my * my / (m2 * m2)
-                gyx, gyy = 0.5 / m2 - mx * mx / (m2 * m2), -mx * my / (m2 * m2)
-            dalpha = gx * dx + gy * dy
-            tx, ty = gx + dx * gxx + dy * gyx, gy + dx * gxy + dy * gyy
-            if variant == GEOMETRIC or variant == GRADIENT:
-                true = np.arctan2(e0x * e1y - e0y * e1x, e0x * e1x + e0y * e1y)
-                if variant == GRADIENT:
-                    ratio = true / dalpha if abs(dalpha) > 1e-9 else 1.0
-                    if abs(dalpha) > 1e-9:
-                        rx = (f1x / n1 - ratio * tx) / dalpha
-                        ry = (f1y / n1 - ratio * ty) / dalpha
-                    else:
-                        rx, ry = 0.0, 0.0
-                    gxx, gxy = ratio * gxx + gx * rx, ratio * gxy + gx * ry
-                    gyx, gyy = ratio * gyx + gy * rx, ratio * gyy + gy * ry
-                    gx, gy = ratio * gx, ratio * gy
-                dalpha = true
-                tx, ty = f1x / n1, f1y / n1
+            gx, gy, gxx, gxy, gyx, gyy, tx, ty, dla, dlb, kap_a, kaa, kat, kap_b, kbb, kbt = _variant_turn(
+                variant, ax, ay, bx, by, n0, n1, dx, dy, va, vb
+            )
             if variant == SECANT:
-                # tangents of half angles throughout: local rotations advance by vartheta - tau
-                dta, kap_a, kaa, kat = va, 1.0, 0.0, 0.0
-                dtb, kap_b, kbb, kbt = vb, 1.0, 0.0, 0.0
                 ia, ib = 1.0, 1.0
-            else:
-                # plain angles: the row of vartheta gets the factor d(theta)/vartheta, the chord's force does not
-                dta, kap_a, kaa, kat = relative_angle(va, 0.0)
-                dtb, kap_b, kbb, kbt = relative_angle(vb, 0.0)
-                kat, kbt = 0.0, 0.0
-            dla, dlb = dta - dalpha, dtb - dalpha
         ta1, tb1 = ta0 + dla, tb0 + dlb
         tam, tbm = 0.5 * (ta0 + ta1), 0.5 * (tb0 + tb1)
         # axial strain, its gradient (1, ga, gb) at the mean strains and at the end
@@ -232,57 +298,18 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
         # increments of local rotations: d(ta1) = ia d(va) - t.d
         # axial force
         gt = ga1 + gb1
-        dN[0], dN[1], dN[2], dN[3] = (
-            kN * (e1x - gt * tx),
-            kN * (e1y - gt * ty),
-            kN * ga1 * ia,
-            kN * gb1 * ib,
-        )
-        # end moments: b1 S d(theta) + ga d(N) + N d(ga),  d(ga) = second L (2 d(ta) - d(tb)/2)/30
-        caa = b1 * s11 + N * second * length / 15.0
-        cab = b1 * s12 - N * second * length / 60.0
-        sa = -(caa + cab)
-        dm[0, 0], dm[0, 1] = sa * tx + ga * dN[0], sa * ty + ga * dN[1]
-        dm[0, 2], dm[0, 3] = caa * ia + ga * dN[2], cab * ib + ga * dN[3]
-        dm[1, 0], dm[1, 1] = sa * tx + gb * dN[0], sa * ty + gb * dN[1]
-        dm[1, 2], dm[1, 3] = cab * ia + gb * dN[2], caa * ib + gb * dN[3]
-        for j in range(4):
-            ds[j] = dm[0, j] + dm[1, j]
-            dm[0, j] *= kap_a
-            dm[1, j] *= kap_b
-        dm[0, 0] += Pa * kat * tx
-        dm[0, 1] += Pa * kat * ty
-        dm[0, 2] += Pa * kaa
-        dm[1, 0] += Pb * kbt * tx
-        dm[1, 1] += Pb * kbt * ty
-        dm[1, 3] += Pb * kbb
-        for j in range(4):
-            s = dm[0, j] + dm[1, j] if exact else ds[j]
-            dF1[j] = wx * dN[j] - gx * s
-            dF2[j] = wy * dN[j] - gy * s
-        NG = N / G
-        dF1[0] += NG * (1.0 - wx * e1x) - msum * gxx
-        dF1[1] += -NG * wx * e1y - msum * gxy
-        dF2[0] += -NG * wy * e1x - msum * gyx
-        dF2[1] += NG * (1.0 - wy * e1y) - msum * gyy
-        k = ke[r]
-        for j in range(2):
-            u, v, a, b = sk * dF1[j], sk * dF2[j], sk * dm[0, j], sk * dm[1, j]
-            k[0, j], k[1, j], k[2, j], k[3, j], k[4, j], k[5, j] = u, v, -a, -u, -v, -b
-            k[0, 3 + j], k[1, 3 + j], k[2, 3 + j], k[3, 3 + j], k[4, 3 + j], k[5, 3 + j] = -u, -v, a, u, v, b
-        for j in range(2):
-            c = 2 + 3 * j
-            u, v = sk * dF1[2 + j], sk * dF2[2 + j]
-            k[0, c], k[1, c], k[2, c] = -u, -v, sk * dm[0, 2 + j]
-            k[3, c], k[4, c], k[5, c] = u, v, sk * dm[1, 2 + j]
+        dN[0], dN[1] = kN * (e1x - gt * tx), kN * (e1y - gt * ty)
+        dN[2], dN[3] = kN * ga1 * ia, kN * gb1 * ib
+        _moment_tangent(
+            b1, s11, s12, N, second * length, ga, gb, tx, ty, ia, ib, Pa, Pb, kap_a, kaa, kat, kap_b, kbb, kbt,
+            dN, ds, dm,
+        )  # fmt: skip
+        _chord_tangent(N / G, msum, exact, wx, wy, e1x, e1y, gx, gy, gxx, gxy, gyx, gyy, dN, ds, dm, dF)
+        force_tangent(sk, dF, dm, ke[r])
         if inextensible:
-            rx, ry, ra, rb = e1x - gt * tx, e1y - gt * ty, ga1 * ia, gb1 * ib
-            k[6, 0], k[6, 1], k[6, 2] = -scale * rx, -scale * ry, scale * ra
-            k[6, 3], k[6, 4], k[6, 5], k[6, 6] = scale * rx, scale * ry, scale * rb, 0.0
             qa, qb = ga * kap_a, gb * kap_b
             ux, uy = wx - (qa + qb) * gx, wy - (qa + qb) * gy
-            k[0, 6], k[1, 6], k[2, 6] = -scale * ux, -scale * uy, scale * qa
-            k[3, 6], k[4, 6], k[5, 6] = scale * ux, scale * uy, scale * qb
+            constraint_tangent(scale, e1x - gt * tx, e1y - gt * ty, ga1 * ia, gb1 * ib, ux, uy, qa, qb, ke[r])
 
 
 @kernel
@@ -364,7 +391,7 @@ def report_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inex
                 fe[r, 0], fe[r, 1], fe[r, 2] = k_axial * strain + par[e, N0], M_p, M_q
                 continue
             beam_block(FORCE, e, e + 1, ctl, par, dof, rot, hist, Q, D, V, U, row, ke, inextensible)
-            # moments conjugate to the mean local rotations, which are those that a rule keeps
+            # moments conjugate to the mean local rotations; the rules conserve these
             if inextensible:
                 N = par[e, SCALE] * U[dof[e, 6]] / ctl[SF]
             else:

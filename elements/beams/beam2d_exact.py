@@ -60,7 +60,7 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.beams.beam2d_common import OUTPUTS, section_forces
+from fem_mbs.elements.beams.beam2d_common import OUTPUTS, constraint_tangent, force_tangent, section_forces
 from fem_mbs.elements.beams.stretch import plane_stretch
 from fem_mbs.elements.kinematics import relative_angle
 from fem_mbs.elements.registry import ElementType, Watch
@@ -148,6 +148,7 @@ def mean_axis(D, state, i, j, ex, ey, psi, mean):
     return c * ex - s * ey, s * ex + c * ey
 
 
+# In one piece: the tangent needs some 35 scalars of the force, which stay in registers here.
 @inner
 def beam_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
@@ -155,7 +156,7 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible
     first = 1 if one_state else 0
     # rows of derivatives with respect to (dx, dy) of the chord and the two rotations of the step
     dl1, dl2, dstrain, dangle = np.empty(4), np.empty(4), np.empty(4), np.empty(4)
-    dF1, dF2, dmp, dmq = np.empty(4), np.empty(4), np.empty(4), np.empty(4)
+    dF, dm = np.empty((2, 4)), np.empty((2, 4))
     for e in range(e0, e1):
         r = e - e0
         px, py, pt, qx, qy, qt = dof[e, 0], dof[e, 1], dof[e, 2], dof[e, 3], dof[e, 4], dof[e, 5]
@@ -248,11 +249,11 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible
             df = 0.5 * slope * dx
             # t_m turns with half of t1
             ux, uy = -0.5 * turn * t1y, 0.5 * turn * t1x
-            dF1[k] = df * Gx + fm * (dN * tx - dV * ty + normal * ux - shear * uy)
-            dF2[k] = df * Gy + fm * (dN * ty + dV * tx + normal * uy + shear * ux)
+            dF[0, k] = df * Gx + fm * (dN * tx - dV * ty + normal * ux - shear * uy)
+            dF[1, k] = df * Gy + fm * (dN * ty + dV * tx + normal * uy + shear * ux)
             dB = 2.0 * kb * b1 * dx + 0.5 * df2 * dx * across
             dB += 0.5 * f2 * (dN * l1 + dV * l2 + 0.5 * (normal * dl1[k] + shear * dl2[k]))
-            dc = my * dF1[k] - mx * dF2[k]
+            dc = my * dF[0, k] - mx * dF[1, k]
             if k == 0:
                 dc -= 0.5 * Fy
             elif k == 1:
@@ -263,28 +264,18 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible
             elif k == 3:
                 dw, dk = dweight * vq * iq, kappa_q
             moment = kappa * dB + dk * bending
-            dmp[k] = weight * dc + dw * couple - moment
-            dmq[k] = (1.0 - weight) * dc - dw * couple + moment
-        K = ke[r]
-        for k in range(2):
-            u, v, a, b = sk * dF1[k], sk * dF2[k], sk * dmp[k], sk * dmq[k]
-            K[0, k], K[1, k], K[2, k], K[3, k], K[4, k], K[5, k] = u, v, -a, -u, -v, -b
-            K[0, 3 + k], K[1, 3 + k], K[2, 3 + k], K[3, 3 + k], K[4, 3 + k], K[5, 3 + k] = -u, -v, a, u, v, b
-        for k in range(2):
-            c = 2 + 3 * k
-            u, v = sk * dF1[2 + k], sk * dF2[2 + k]
-            K[0, c], K[1, c], K[2, c] = -u, -v, sk * dmp[2 + k]
-            K[3, c], K[4, c], K[5, c] = u, v, sk * dmq[2 + k]
+            dm[0, k] = weight * dc + dw * couple - moment
+            dm[1, k] = (1.0 - weight) * dc - dw * couple + moment
+        force_tangent(sk, dF, dm, ke[r])
         if inextensible:
-            K[6, 0], K[6, 1], K[6, 2] = -scale * dstrain[0], -scale * dstrain[1], scale * dstrain[2]
-            K[6, 3], K[6, 4], K[6, 5] = scale * dstrain[0], scale * dstrain[1], scale * dstrain[3]
-            K[6, 6] = 0.0
             # forces of a unit N
             dV = -2.0 * second * am
             ux, uy = fm * (tx - dV * ty), fm * (ty + dV * tx)
             c, b = my * ux - mx * uy, 0.5 * kappa * f2 * (l1 + dV * l2)
-            K[0, 6], K[1, 6], K[2, 6] = -scale * ux, -scale * uy, scale * (weight * c - b)
-            K[3, 6], K[4, 6], K[5, 6] = scale * ux, scale * uy, scale * ((1.0 - weight) * c + b)
+            constraint_tangent(
+                scale, dstrain[0], dstrain[1], dstrain[2], dstrain[3], ux, uy, weight * c - b,
+                (1.0 - weight) * c + b, ke[r],
+            )  # fmt: skip
 
 
 @kernel

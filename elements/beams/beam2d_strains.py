@@ -34,7 +34,7 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
-from fem_mbs.elements.beams.beam2d_common import OUTPUTS, section_forces
+from fem_mbs.elements.beams.beam2d_common import OUTPUTS, constraint_tangent, force_tangent, section_forces
 from fem_mbs.elements.beams.stretch import plane_stretch
 from fem_mbs.elements.registry import ElementType
 
@@ -62,6 +62,16 @@ def axial(n2, length, e5, e6, second):
     return (n2 - length * length) / (np.sqrt(n2) + length) + second * (2.0 * e5 * e5 + e5 * e6 + 2.0 * e6 * e6) / (
         30.0 * length
     )
+
+
+@inner
+def _rates(V, dof, e, bx, by, p1x, p1y, q1x, q1y):
+    """Velocity of the chord at a state, and the rates of both bending strains."""
+    px, py, qx, qy = dof[e, 0], dof[e, 1], dof[e, 3], dof[e, 4]
+    vx, vy = V[1, qx] - V[1, px], V[1, qy] - V[1, py]
+    v5 = -vx * p1y + vy * p1x - V[1, dof[e, 2]] * (bx * p1x + by * p1y)
+    v6 = vx * q1y - vy * q1x + V[1, dof[e, 5]] * (bx * q1x + by * q1y)
+    return vx, vy, v5, v6
 
 
 @inner
@@ -107,9 +117,7 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
         N, kN = k_axial * (b1 * strain1 + b0 * strain0) + par[e, N0], k_axial * b1
         if one_state and beta != 0.0:
             # strain rates from the velocities; their geometric derivative is left out of the tangent
-            vx, vy = V[1, qx] - V[1, px], V[1, qy] - V[1, py]
-            v5 = -vx * p1y + vy * p1x - V[1, dof[e, 2]] * (bx * p1x + by * p1y)
-            v6 = vx * q1y - vy * q1x + V[1, dof[e, 5]] * (bx * q1x + by * q1y)
+            vx, vy, v5, v6 = _rates(V, dof, e, bx, by, p1x, p1y, q1x, q1y)
             r5 += beta * v5
             r6 += beta * v6
             N += beta * k_axial * (ux * vx + uy * vy + h5 * v5 + h6 * v6)
@@ -161,21 +169,11 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
         dm[1, 0] += 0.5 * s6 * qmx
         dm[1, 1] += 0.5 * s6 * qmy
         dm[1, 3] += 0.5 * ib * s6 * (-mx * q1y + my * q1x)
-        k = ke[r]
-        for c in range(2):
-            u, v, a, b = sk * dF[0, c], sk * dF[1, c], sk * dm[0, c], sk * dm[1, c]
-            k[0, c], k[1, c], k[2, c], k[3, c], k[4, c], k[5, c] = u, v, -a, -u, -v, -b
-            k[0, 3 + c], k[1, 3 + c], k[2, 3 + c], k[3, 3 + c], k[4, 3 + c], k[5, 3 + c] = -u, -v, a, u, v, b
-            u, v, c3 = sk * dF[0, 2 + c], sk * dF[1, 2 + c], 2 + 3 * c
-            k[0, c3], k[1, c3], k[2, c3] = -u, -v, sk * dm[0, 2 + c]
-            k[3, c3], k[4, c3], k[5, c3] = u, v, sk * dm[1, 2 + c]
+        force_tangent(sk, dF, dm, ke[r])
         if inextensible:
             rx, ry = ux + h5 * d5[0] + h6 * d6[0], uy + h5 * d5[1] + h6 * d6[1]
-            k[6, 0], k[6, 1], k[6, 2] = -scale * rx, -scale * ry, scale * h5 * d5[2]
-            k[6, 3], k[6, 4], k[6, 5], k[6, 6] = scale * rx, scale * ry, scale * h6 * d6[3], 0.0
             cx, cy = wx - g5 * pmy + g6 * qmy, wy + g5 * pmx - g6 * qmx
-            k[0, 6], k[1, 6], k[2, 6] = -scale * cx, -scale * cy, -scale * g5 * lp
-            k[3, 6], k[4, 6], k[5, 6] = scale * cx, scale * cy, scale * g6 * lq
+            constraint_tangent(scale, rx, ry, h5 * d5[2], h6 * d6[3], cx, cy, -g5 * lp, g6 * lq, ke[r])
 
 
 @kernel

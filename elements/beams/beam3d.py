@@ -118,7 +118,7 @@ def _along(b, d):
 
 @inner
 def _at_ends(s, t):
-    """t (6,): stresses on natural strains of the ends from stresses s (6,) on what `_along` makes of them."""
+    """t (6,): stresses on the natural strains of the ends from stresses s (6,) on the strains that `_along` returns."""
     t[0], t[1] = s[0], s[3]
     t[2], t[3] = s[4] - 0.5 * s[2], s[4] + 0.5 * s[2]
     t[4], t[5] = s[5] + 0.5 * s[1], s[5] - 0.5 * s[1]
@@ -177,8 +177,10 @@ def _resultant(p, w, E, l, out):
 
 @inner
 def _natural_rows(y, w, E, l, length, unit, t, p, B):
-    """Gradient B (6, 9) of what `_along` makes of natural strains, by chord and spins; y: means of the strains' parts,
-    w: gradient of |l|; unit: zeros (6,), t (6,), p (16,): room."""
+    """Fill B (6, 9), the gradient by chord and spins of the strains that `_along` returns.
+
+    y: means of the parts of the natural strains, w: gradient of |l|; unit (zeros) (6,), t (6,), p (16,): work arrays.
+    """
     for i in range(6):
         unit[i] = 1.0
         _at_ends(unit, t)
@@ -308,6 +310,83 @@ def _curvature(sigma, length, second, C):
 
 # --- the element -----------------------------------------------------------------------------------------------------
 @inner
+def _means(G, n1, E, l, a, w, u, EM, lm, am):
+    """Means of the triads, the chord and the arms over the step; w: the chord's discrete direction, u: its last one."""
+    for i in range(3):
+        w[i], u[i], lm[i] = (l[0, i] + l[1, i]) / G, l[1, i] / n1, 0.5 * (l[0, i] + l[1, i])
+        for j in range(6):
+            EM[j, i] = 0.5 * (E[0, j, i] + E[1, j, i])
+        for k in range(2):
+            am[k, i] = 0.5 * (a[0, k, i] + a[1, k, i])
+
+
+@inner
+def _strain_stiffness(f1, second, natural, sigma, c, g, length, S, M, M1, v, C):
+    """C (6, 6) = M^T f1 S M1 plus the change of the composition M."""
+    for i in range(6):
+        for j in range(6):
+            C[i, j] = 0.0
+            for k in range(6):
+                C[i, j] += f1 * S[i, k] * M1[k, j]
+    if second != 0.0:
+        for j in range(6):
+            for i in range(6):
+                v[i] = 0.0
+                for k in range(6):
+                    v[i] += M[k, i] * C[k, j]
+            for i in range(6):
+                C[i, j] = v[i]
+        if natural:
+            curvature(sigma, c, g, length, C)
+        else:
+            _curvature(sigma, length, second, C)
+
+
+@inner
+def _chord_stiffness(B, C, B1, CB, K):
+    """K (9, 9) = B^T C B1, with CB (6, 9) as working space."""
+    for i in range(6):
+        for j in range(9):
+            CB[i, j] = 0.0
+            for k in range(6):
+                CB[i, j] += C[i, k] * B1[k, j]
+    for i in range(9):
+        for j in range(9):
+            K[i, j] = 0.0
+            for k in range(6):
+                K[i, j] += B[k, i] * CB[k, j]
+
+
+@inner
+def _natural_tangent(y, z, W, x, s, w, u, l, E, EM, lm, length, t, dp, dy, f9, BZ, p, K):
+    """Add the second derivative of the natural strains to K, and write their forces p on the scalars."""
+    _at_ends(s, t)
+    natural_strains.adjoint(y, t, length, p)
+    _scalar_rows(E[1], l[1], u, BZ)
+    for j in range(9):
+        for i in range(_NZ):
+            dp[i] = BZ[i, j]
+        natural_strains.variation(z[1], W[0], W[1], x, dp, dy)
+        natural_strains.adjoint_tangent(y, dy, t, length, dp)
+        _resultant(dp, w, EM, lm, f9)
+        for i in range(9):
+            K[i, j] += f9[i]
+    _resultant(p, w, EM, lm, f9)
+
+
+@inner
+def _fixed_gradients(par, e, fixed, M, B, M1, B1, Gm, G1):
+    """Gradients of the fixed strains by chord and spins, in the middle of the step (Gm) and at its end (G1)."""
+    for i in range(fixed):
+        k = int(par[e, FIXED + i])
+        for j in range(9):
+            G1[i, j] = Gm[i, j] = 0.0
+            for m in range(6):
+                G1[i, j] += M1[k, m] * B1[m, j]
+                Gm[i, j] += M[k, m] * B[m, j]
+
+
+@inner
 def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
@@ -344,12 +423,7 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
             else:
                 _generalised(E[state], l[state], length, stretch, b[state])
                 _second_order(b[state], length, second, es[state])
-        for i in range(3):
-            w[i], u[i], lm[i] = (l[0, i] + l[1, i]) / G, l[1, i] / n1, 0.5 * (l[0, i] + l[1, i])
-            for j in range(6):
-                EM[j, i] = 0.5 * (E[0, j, i] + E[1, j, i])
-            for k in range(2):
-                am[k, i] = 0.5 * (a[0, k, i] + a[1, k, i])
+        _means(G, n1, E, l, a, w, u, EM, lm, am)
         if natural:
             natural_strains.means(z[0], W[0], z[1], W[1], y, x)
             _natural_rows(y, w, EM, lm, length, unit, t, p, B)
@@ -400,59 +474,16 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
         if job != TANGENT:
             continue
         # K = B^T (M^T f1 S M1 + curvature) B1 + geometric part, by chord and spins
-        for i in range(6):
-            for j in range(6):
-                C[i, j] = 0.0
-                for k in range(6):
-                    C[i, j] += f1 * S[i, k] * M1[k, j]
-        if second != 0.0:
-            for j in range(6):
-                for i in range(6):
-                    v[i] = 0.0
-                    for k in range(6):
-                        v[i] += M[k, i] * C[k, j]
-                for i in range(6):
-                    C[i, j] = v[i]
-            if natural:
-                curvature(sigma, c, g, length, C)
-            else:
-                _curvature(sigma, length, second, C)
-        for i in range(6):
-            for j in range(9):
-                CB[i, j] = 0.0
-                for k in range(6):
-                    CB[i, j] += C[i, k] * B1[k, j]
-        for i in range(9):
-            for j in range(9):
-                K[i, j] = 0.0
-                for k in range(6):
-                    K[i, j] += B[k, i] * CB[k, j]
+        _strain_stiffness(f1, second, natural, sigma, c, g, length, S, M, M1, v, C)
+        _chord_stiffness(B, C, B1, CB, K)
         if natural:
-            _at_ends(s, t)
-            natural_strains.adjoint(y, t, length, p)
-            _scalar_rows(E[1], l[1], u, BZ)
-            for j in range(9):
-                for i in range(_NZ):
-                    dp[i] = BZ[i, j]
-                natural_strains.variation(z[1], W[0], W[1], x, dp, dy)
-                natural_strains.adjoint_tangent(y, dy, t, length, dp)
-                _resultant(dp, w, EM, lm, f9)
-                for i in range(9):
-                    K[i, j] += f9[i]
-            _resultant(p, w, EM, lm, f9)
+            _natural_tangent(y, z, W, x, s, w, u, l, E, EM, lm, length, t, dp, dy, f9, BZ, p, K)
         else:
             p[0] = s[0]
             p[2], p[3], p[5], p[6] = s[4], -s[2], -s[5], s[3]
             p[12], p[14] = -0.5 * length * s[1], 0.5 * length * s[1]
         _geometric(p, w, u, G, EM, E[1], lm, K)
-        # constraint rows of fixed strains (end of the step) and their columns (middle)
-        for i in range(fixed):
-            k = int(par[e, FIXED + i])
-            for j in range(9):
-                G1[i, j] = Gm[i, j] = 0.0
-                for m in range(6):
-                    G1[i, j] += M1[k, m] * B1[m, j]
-                    Gm[i, j] += M[k, m] * B[m, j]
+        _fixed_gradients(par, e, fixed, M, B, M1, B1, Gm, G1)
         store_tangent(par, e, dof, U, sf, sk, fixed, f, a[1], am, K, G1, Gm, ke[e - e0])
 
 

@@ -1,4 +1,4 @@
-"""What the spatial beams share: their parameters and outputs, the place of an element, rows and tangent of its nodes.
+"""Shared by the spatial beams: parameters and outputs, the place of an element, rows and tangent of its nodes.
 
 Ends P = x + R a with rigid offsets a, section triads [e_x e_y e_z] = R A, chord l = P_q - P_p.  A beam element is a
 function of (l, spin of p, spin of q), nine components in spatial axes; dofs are (x_p, theta_p, x_q, theta_q).
@@ -235,10 +235,10 @@ def composed(d, c, g, length, e):
 
 @inline
 def decomposed(s, d, c, g, length, t):
-    """t (6,) = stresses on the basic strains d from stresses s (6,) on those of `composed`."""
+    """t (6,) = stresses on the basic strains d from stresses s (6,) on the strains of `composed`."""
     y, z = c[0, 0] * d[1] + c[0, 1] * d[2], c[1, 0] * d[1] + c[1, 1] * d[2]
     u, v, p, q = g * d[1] - y, g * d[2] - z, y - 0.5 * g * d[1], z - 0.5 * g * d[2]
-    # what y and z carry, and what the shear strains carry by g
+    # conjugate to y and z; to the shear strains by g
     b, m = s[1] * d[0] + s[4] * d[3], s[2] * d[0] + s[5] * d[3]
     y, z = y - g * d[1], z - g * d[2]
     f = s[0] * (d[1] - 0.8 * length * (y + g * d[1])) + s[3] * d[4] - b
@@ -304,8 +304,10 @@ def curvature(s, c, g, length, C):
 # --- energy and section forces ---------------------------------------------------------------------------------------
 @inline
 def store_energy(par, e, S, loss, es, rate, f):
-    """Strain energy of the strains es (2, 6) at the end of the step; with ``loss`` what damping took over it, ``rate``
-    times the work of S on their change."""
+    """Write the strain energy of the strains es (2, 6) at the end of the step to f.
+
+    With ``loss`` also the energy that damping dissipates over the step, ``rate`` times the work of S on their change.
+    """
     energy = work = 0.0
     for i in range(6):
         d = es[1, i] - par[e, REFERENCE + i]
@@ -323,7 +325,7 @@ def store_energy(par, e, S, loss, es, rate, f):
 
 @inline
 def acting_forces(f, acting):
-    """Move what an OUTPUT row ``f`` holds on entry to ``acting`` (12,): nodal forces of what acts along the element."""
+    """Move the nodal forces of loads and inertia along the element from an OUTPUT row ``f`` to ``acting`` (12,)."""
     for i in range(12):
         acting[i] = f[i]
         f[i] = 0.0
@@ -395,10 +397,9 @@ def beam_types(name, par, force, report, *watches):
                 par,
                 force,
                 report,
-                0,
-                m,
-                OUTPUTS,
-                SCALE if m else -1,
+                multipliers=m,
+                outputs=OUTPUTS,
+                scale=SCALE if m else -1,
                 prestress=prestress,
                 watches=(*watches, _STRETCH),
                 stresses=6,

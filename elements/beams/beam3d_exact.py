@@ -258,7 +258,7 @@ def _second_derivative(s, y, y1, q, own, slope, length, A):
 
 @inline
 def _turning(E, X):
-    """X (4, 3): gradients of r and chi by the spin of p; those by the spin of q are their negatives."""
+    """Fill X (4, 3) with the gradients of r and chi by the spin of p; those by the spin of q are the negatives."""
     X[:] = 0.0
     add_cross(E[2], E[4], 0.5, X[0], 0)
     add_cross(E[1], E[5], -0.5, X[0], 0)
@@ -397,6 +397,41 @@ def _strain_rates(V, D, dof, rot, e, a, M, J, B, out):
             out[i] += M[i, j] * d[j]
 
 
+@inner
+def _scalar_stiffness(C, J, J1, CJ, A):
+    """A (7, 7) = J^T C J1, with CJ (6, 7) as working space, for `_rows` and `_own`, whose zero entries are skipped."""
+    for i in range(6):
+        for j in range(7):
+            CJ[i, j] = C[i, 0] * J1[0, j] + C[i, 1] * J1[1, j] + C[i, 2] * J1[2, j]
+        for j in range(3):
+            CJ[i, 3 + j] += C[i, 3 + j] * J1[3 + j, 3 + j]
+            CJ[i, 6] += C[i, 3 + j] * J1[3 + j, 6]
+    for i in range(7):
+        for j in range(7):
+            A[i, j] = J[0, i] * CJ[0, j] + J[1, i] * CJ[1, j] + J[2, i] * CJ[2, j]
+    for j in range(7):
+        for i in range(3):
+            A[3 + i, j] += J[3 + i, 3 + i] * CJ[3 + i, j]
+            A[6, j] += J[3 + i, 6] * CJ[3 + i, j]
+
+
+@inner
+def _fixed_gradients(par, e, fixed, M, J, B, M1, J1, B1, gm, g1, Gm, G1):
+    """Gradients of the fixed strains by chord and spins, in the middle of the step (Gm) and at its end (G1)."""
+    for i in range(fixed):
+        k = int(par[e, FIXED + i])
+        for j in range(7):
+            gm[j] = g1[j] = 0.0
+            for n in range(6):
+                gm[j] += M[k, n] * J[n, j]
+                g1[j] += M1[k, n] * J1[n, j]
+        for j in range(9):
+            Gm[i, j] = G1[i, j] = 0.0
+            for n in range(7):
+                Gm[i, j] += gm[n] * B[n, j]
+                G1[i, j] += g1[n] * B1[n, j]
+
+
 @kernel
 def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
@@ -467,19 +502,7 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         _joined(S, f1, M, M1, CM, C)
         curvature(sigma, c, 0.0, length, C)
         _rows(ym, q, bq, da, db, length, J)
-        for i in range(6):
-            for j in range(7):
-                CJ[i, j] = C[i, 0] * J1[0, j] + C[i, 1] * J1[1, j] + C[i, 2] * J1[2, j]
-            for j in range(3):
-                CJ[i, 3 + j] += C[i, 3 + j] * J1[3 + j, 3 + j]
-                CJ[i, 6] += C[i, 3 + j] * J1[3 + j, 6]
-        for i in range(7):
-            for j in range(7):
-                A[i, j] = J[0, i] * CJ[0, j] + J[1, i] * CJ[1, j] + J[2, i] * CJ[2, j]
-        for j in range(7):
-            for i in range(3):
-                A[3 + i, j] += J[3 + i, 3 + i] * CJ[3 + i, j]
-                A[6, j] += J[3 + i, 6] * CJ[3 + i, j]
+        _scalar_stiffness(C, J, J1, CJ, A)
         _second_derivative(s, ym, y[1], q, (own_a, own_b), (da, dda, db, ddb), length, A)
         _scalar_rows(EM, lm, B)
         for i in range(7):
@@ -495,19 +518,7 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 K[3 + i, j] = B[0, 3 + i] * AB[0, j] + B[1, 3 + i] * AB[1, j] + B[2, 3 + i] * AB[2, j] + t
                 K[6 + i, j] = B[0, 6 + i] * AB[0, j] + B[1, 6 + i] * AB[1, j] + B[2, 6 + i] * AB[2, j] - t
         _geometric(p, EM, E[1], lm, K)
-        # gradients of fixed strains at the end of the step and in its middle
-        for i in range(fixed):
-            k = int(par[e, FIXED + i])
-            for j in range(7):
-                gm[j] = g1[j] = 0.0
-                for n in range(6):
-                    gm[j] += M[k, n] * J[n, j]
-                    g1[j] += M1[k, n] * J1[n, j]
-            for j in range(9):
-                Gm[i, j] = G1[i, j] = 0.0
-                for n in range(7):
-                    Gm[i, j] += gm[n] * B[n, j]
-                    G1[i, j] += g1[n] * B1[n, j]
+        _fixed_gradients(par, e, fixed, M, J, B, M1, J1, B1, gm, g1, Gm, G1)
         store_tangent(par, e, dof, U, sf, sk, fixed, f, a[1], am, K, G1, Gm, ke[e - e0])
 
 

@@ -83,7 +83,7 @@ def atan_difference(t0, t1):
 
 @inner
 def scalars(E, l, n, z, w):
-    """z (N_Z,) and what follows from it, w (N_W,), at one state: section axes E (6, 3), chord l (3,) of length n."""
+    """Fill z (N_Z,) and the derived scalars w (N_W,) at one state: section axes E (6, 3), chord l (3,) of length n."""
     z[0] = n
     for j in range(6):
         z[1 + j] = E[j, 0] * l[0] + E[j, 1] * l[1] + E[j, 2] * l[2]
@@ -117,7 +117,7 @@ def strains(w, length, stretch, b):
 
 @inner
 def means(z0, w0, z1, w1, y, x):
-    """y (N_Y,): what the quotients over the step are made of; x (10,): what their derivatives need besides.
+    """Fill y (N_Y,), the terms of the quotients over the step, and x (10,), further terms of their derivatives.
 
     x = dD/dt1, A'(t1) of both ends; then beta, hx, hy, ex, ey, turn of the angle quotient (see `torsion3`).
     """

@@ -164,8 +164,10 @@ def _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, acc):
 
 @inner
 def _averaged(before, one_state, load):
-    """Makes accelerations, the first six loads, means with those of the last step, where ``before`` (7,) has any; the
-    share of this one."""
+    """Average the accelerations, the first six loads, with those of the last step in ``before`` (7,), if it has any.
+
+    Returns the weight of this step.
+    """
     if one_state or before[0] == 0.0:
         return 1.0
     for i in range(6):
@@ -567,7 +569,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @inner
 def _rates(ctl, dof, rot, hist, Q, D, V, DD, U, e, dim, d0, d1, dv, W):
-    """W (dim n, 3) = w' at the end of the step; where both rows hold one state, not a step, those of its start."""
+    """W (dim n, 3) = w' at the end of the step; at its start where both rows hold the same state."""
     first = 3 * (dim - 1)
     n = dof.shape[1] - first
     node = rot[e, 0]
@@ -686,7 +688,7 @@ def parameters(
 
 
 def make_type(name: str, dimension: int, modes: int) -> ElementType:
-    """The type of a body in so many modal coordinates: all share one piece of compiled code."""
+    """Return the type of a body with that number of modal coordinates; all types share their kernels."""
     return ElementType(
         name, dimension, 1, True, ("mass [kg]",), _force, _report,
         hist=3 * dimension * modes + 7, inertia=True, tables=True, scalars=modes,

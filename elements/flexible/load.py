@@ -51,7 +51,7 @@ def _tables(par, e, ny, dim, n, r):
 
 @inner
 def _vector(L, j, d, turns, out):
-    """out (3,): the row j of L, seen in space: turned with the directors d, or as it is."""
+    """out (3,): row j of L in spatial axes: turned with the directors d, or unchanged."""
     for i in range(3):
         out[i] = 0.0
     for b in range(L.shape[1]):
@@ -304,7 +304,7 @@ def parameters(forces: np.ndarray, moments: np.ndarray, rotation: np.ndarray | N
 
 
 def make_type(name: str, dimension: int, modes: int) -> ElementType:
-    """The type of a load on a body in so many modal coordinates: all share one piece of compiled code."""
+    """Return the type of a load on a body with that number of modal coordinates; all types share their kernels."""
     return ElementType(
         name, dimension, 1, True, ("function", "turning"), _force, _report, tables=True, scalars=modes
     )  # fmt: skip

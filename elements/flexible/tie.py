@@ -51,7 +51,7 @@ def _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn):
 
 @inner
 def _turned(K, turn, column):
-    """Columns of a spin become those of a Cayley vector."""
+    """Turn the columns of a spin into those of a Cayley vector."""
     T = np.empty((3, 3))
     cayley_tangent(turn[0], turn[1], turn[2], T)
     for i in range(K.shape[0]):
@@ -75,7 +75,7 @@ def _row(k, dim, n, last):
 
 @inner
 def _give(job, f, K, dim, n, last, fe, ke):
-    """Vector and matrix in space to the rows that the model has."""
+    """Copy vector and matrix from the unknowns in space to the local unknowns."""
     m = fe.shape[0]
     for k in range(m):
         fe[k] = f[_row(k, dim, n, last)]
@@ -205,7 +205,7 @@ def _shape(par, e, n, dim, k, a, b):
 
 @inner
 def _vectors(par, dof, rot, Q, D, e, state, dim, d, t, B):
-    """t, B (dim, 3): directors of the body at the interface, and of the node; d those of the frame."""
+    """Fill t, B (dim, 3): directors of the body at the interface, and of the node; d: directors of the frame."""
     nd = 3 * (dim - 1)
     n = dof.shape[1] - 2 * nd - (3 if dim == 3 else 1)
     frame_directors(D[state], rot[e, 1], dim, B)
@@ -402,7 +402,7 @@ def _report_orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD,
 
 
 def make_type(name: str, dimension: int, modes: int) -> ElementType:
-    """The tie of a body in so many modal coordinates: all share their code."""
+    """Return the type of a tie to a body with that number of modal coordinates; all types share their kernels."""
     turns = 3 if dimension == 3 else 1
     axes = "xyz"[:dimension]
     point = name.startswith("flexible_point")

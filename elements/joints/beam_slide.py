@@ -9,9 +9,9 @@ different elements: with mean shape functions c_av and divided differences,
     r1 - r0 = c_av (y1 - y0) + (c(s1) - c(s0))/(s1 - s0) y_m (s1 - s0)
 
 is exact, so that the multiplier does no work: it acts on y by -c_av, and on s by -(c1 - c0)/(s1 - s0) y_m, which must
-vanish (no friction).  An element between has the share of its part of the way.  Energy and linear momentum are exact;
-angular momentum to O(h^2), since the point at mid-step is not the mean of the line's.  Beyond the ends the first and
-the last beam go on along their cubics.
+vanish (no friction).  An element between both has the weight of its part of the distance.  Energy and linear
+momentum are exact; angular momentum to O(h^2), since the point at mid-step is not the mean of the line's.  Beyond the
+ends the first and the last beam go on along their cubics.
 
 Ends: b (the point), p, q (the beam), and a node whose first coordinate is s.  Outputs: the force that the joint exerts
 on the beam, where the point is on it.

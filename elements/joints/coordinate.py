@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.contract import FORCE, ONE_STATE, RULE, TANGENT, inner
+from fem_mbs.contract import FORCE, ONE_STATE, RULE, TANGENT, inline, inner
 from fem_mbs.elements.common import add_arm_tangent
 from fem_mbs.elements.coordinates import (
     angle_gradient,
@@ -47,8 +47,8 @@ class Coordinate:
     ``workspace(dim)`` returns the work arrays of the other functions, their argument ``work``:
 
     ``rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G)`` -> s0, s1, s1 - s0 without
-        cancellation; fills row, row1 (2 n,) and, for TANGENT, G (2 n, 2 n).  For `force` kernels: one-state rules see
-        two equal states, s0 = s1
+        cancellation; fills row, row1 (2 n,) and, for TANGENT, G (2 n, 2 n), which are zero at first.  For
+        `force` kernels: one-state rules see two equal states, s0 = s1
     ``step(ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G)`` -> s0, s1, s1 - s0 of the step in every
         rule.  For `report` kernels, which get the true rows of the state
     ``rate(V, D, dof, rot, state, e, work)`` -> ds/dt at a state (0, 1), after ``step``
@@ -71,7 +71,7 @@ class Coordinate:
     turns: Callable[..., Any]
 
 
-@inner
+@inline
 def _no_turns(first, ctl, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
     """Remember nothing: the state gives the coordinate."""
 
@@ -155,7 +155,7 @@ def _length_rate(V, D, dof, rot, state, e, work):
 
 
 # --- displacement ----------------------------------------------------------------------------------------------------
-@inner
+@inline
 def _offset_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
     P, B, J, _ = work
     s0, s1 = offset_rows(job, Q, D, U, dof, rot, e, par, column, P, B, J, row, row1, G)
@@ -186,19 +186,14 @@ def _no_workspace(dim):
     return ()
 
 
-@inner
+@inline
 def _plane_angle_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
-    """Rows of phi_b - phi_a of unwrapped rotations."""
+    """Rows of phi_b - phi_a of unwrapped rotations; all other entries keep their zeros."""
     a, b = dof[e, _A2], dof[e, _B2]
     dphi, kappa, by_b, by_a = relative_angle(U[b], U[a])
-    for i in range(6):
-        row[i] = row1[i] = 0.0
     row[_A2], row[_B2] = -kappa, kappa
     row1[_A2], row1[_B2] = -1 / (1 + 0.25 * U[a] * U[a]), 1 / (1 + 0.25 * U[b] * U[b])
     if job == TANGENT:
-        for i in range(6):
-            for j in range(6):
-                G[i, j] = 0.0
         G[_A2, _A2], G[_A2, _B2] = -by_a, -by_b
         G[_B2, _A2], G[_B2, _B2] = by_a, by_b
     s0 = Q[0, b] - Q[0, a]
@@ -227,7 +222,7 @@ def _angle_workspace(dim):
     return np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6)), np.empty((2, 2))
 
 
-@inner
+@inline
 def _angle_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
     W, T, Z, _ = work
     ds, c1, s1 = angle_rows(job, D, U, dof, rot, e, par, column, W, T, Z, row, row1, G)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.contract import COMMIT, ONE_STATE, RULE, START, H, inner, kernel
+from fem_mbs.contract import COMMIT, ONE_STATE, RULE, START, H, inline, kernel
 from fem_mbs.elements.coordinates import dot, end_velocities, spring_rows
 from fem_mbs.elements.joints.coordinate import Coordinate
 from fem_mbs.elements.registry import ElementType
@@ -25,7 +25,7 @@ from fem_mbs.elements.registry import ElementType
 __all__ = ["Law", "coordinate_force", "no_columns"]
 
 
-@inner
+@inline
 def no_columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, k):
     """Add nothing: the force depends on no multiplier."""
 
@@ -69,7 +69,7 @@ def _kernels(workspace, rows, step, rate_at, turns, vectors: int, first: int, la
         n = 6 * (dim - 1)
         tail = first + vectors * dim
         work = workspace(dim)
-        row, row1, vel, G = np.empty(n), np.empty(n), np.empty(n), np.empty((n, n))
+        row, row1, vel, G = np.zeros(n), np.zeros(n), np.empty(n), np.zeros((n, n))
         for e in range(e0, e1):
             s0, s1, ds = rows(job, ctl, Q, D, U, dof, rot, hist, e, par, first, work, row, row1, G)
             if ctl[RULE] == ONE_STATE:

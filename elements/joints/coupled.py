@@ -9,8 +9,8 @@ does no work; each coordinate's forces have neither resultant nor moment.  Angle
 Couplings are constraints in radians, pulleys in metres.
 
 Outputs: the generalised force on each coordinate (a moment on an angle, a force on a displacement; positive where it
-does positive work as the coordinate grows), both coordinates at the end of the step, and what each pair of forces
-exerts on the first end of its coordinate, about the point there, in global axes.
+does positive work as the coordinate grows), both coordinates at the end of the step, and the force
+and moment of each pair on the first end of its coordinate, about the point there, in global axes.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ _PARTS = {
     2: ("force x", "force y", "moment"),
     3: ("force x", "force y", "force z", "moment x", "moment y", "moment z"),
 }
-#: What acts on the first end of either coordinate.
+#: Names of force and moment on the first end of either coordinate.
 _WRENCHES = {
     dimension: tuple(f"{part} {k} [{'N' if 'force' in part else 'N m'}]" for k in "ab" for part in parts)
     for dimension, parts in _PARTS.items()

@@ -2,8 +2,8 @@
 
     sum over the terms  [ n.(x - X) + c.(rotation) + l:(R - R0) ]  -  value f(t)  =  0
 
-One element is what an equation says of one node; the elements of an equation have its multiplier in common
-(`fem_mbs.system.compile.Block.joint`), the value stands in one of them.  n, c, l are coefficients of the position, of
+One element holds the terms of one node; the elements of an equation share its multiplier
+(`fem_mbs.system.compile.Block.joint`), and one of them holds the value.  n, c, l are coefficients of the position, of
 the rotation and of the directors since the reference X, R0.  In the plane the rotation is the unwrapped angle.  In
 space it is linear in the directors as well,
 

@@ -10,7 +10,7 @@ acts against w the force N m(|w|), on angles r times as a moment, with a law tha
     m(w) = tanh(w/w_s) (mu + (mu_0 - mu) exp(-(w/w_0)^2))        (Coulomb; Stribeck 1902; mu_0 = mu without),
 
 and N = f(t) + |lambda|, lambda the multipliers of another joint that press the surfaces together.  The force is
-sampled as those of motors: s' = (s1 - s0)/h, lambda of the step; one-state rules: the values at the end.  It acts
+sampled as in motors: s' = (s1 - s0)/h, lambda of the step; one-state rules: the values at the end.  It acts
 through the exact quotients of the coordinates, so that its work is that of a loss N m(w) w h >= 0 and of what moves the
 running surface, both booked.  Below w_s it creeps: nothing sticks for ever.
 
@@ -46,6 +46,7 @@ from fem_mbs.contract import (
     WA,
     WV,
     H,
+    inline,
     inner,
     kernel,
 )
@@ -123,7 +124,7 @@ def _multiplier_columns(ctl, par, dof, U, e, tail, pressing, by_pressing, row, K
 
 @inner
 def _book(ctl, f, work, given):
-    """Work of the friction force against the motion, and that of what moves a running surface; the rest is lost."""
+    """Book the work of the friction force and of the drive of a running surface; the difference is dissipated."""
     if ctl[RULE] == ONE_STATE and ctl[WV] == 0 and ctl[WA] == 0:
         f[LOAD_WORK] = -work  # equilibria have no time to lose energy in
         return
@@ -132,7 +133,7 @@ def _book(ctl, f, work, given):
 
 
 # --- one coordinate --------------------------------------------------------------------------------------------------
-@inner
+@inline
 def friction_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
     r = par[e, RADIUS]
     m, slope = _law(par, e, r * rate - time_value(fun, par[e, SPEED], TM, 0.0))

@@ -4,8 +4,8 @@
                        Quadratic, so its gradient at the mean of both distances is an exact quotient; in metres
 ``constant_velocity3`` u_a.v_b - v_a.u_b = 0 for the directions u, v across either shaft: both turn by the same angle
                        (both axes have the same angle to the plane that halves their bend).  At a bend of half a turn
-                       the condition says nothing, and beyond it another root begins: refused before.  `hist` holds
-                       the largest bend since the start, also within steps
+                       the condition vanishes, and beyond it another root begins: refused before.  `hist` holds the
+                       largest bend since the start, also within steps
 
 f is a time function (a negative index: 0).  A driver that moves g = c(q) - F(t) gives the model the work
 -lambda (F1 - F0).  Conventions as in `fem_mbs.elements.joints.basic`.  Outputs: `distance`: the force on end a at its
@@ -202,7 +202,7 @@ def _largest_bend(par, dof, rot, Q, D, hist):
 
 _BEND = HistoryWatch(
     _largest_bend, 2.6, 3.0, "the bend of the shafts",
-    "at half a turn the joint says nothing of their rotation; hold the bend by stops, or take a spherical joint",
+    "at half a turn the joint does not constrain their rotation; hold the bend by stops, or take a spherical joint",
     kind="Joint",
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What reports of joints share: the arm at which a force acts on a node, and its moment about the node."""
+"""Shared by reports of joints: the arm of a force on a node, and its moment about the node."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mean_arm(ctl, D, row, par, e, column, out):
 
 @inner
 def node_moment(arm, force, out):
-    """out = arm x force: (1,) for a force (2,), (3,) for a force (3,) of space; longer arrays are not looked at."""
+    """out = arm x force: (1,) for a force (2,), (3,) for a force (3,) of space; entries after those stay unchanged."""
     if out.shape[0] < 3:
         out[0] = arm[0] * force[1] - arm[1] * force[0]
         return

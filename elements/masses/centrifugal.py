@@ -111,7 +111,7 @@ def _report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
 # --- space -----------------------------------------------------------------------------------------------------------
 @inner
 def _across(par, e, v):
-    """v becomes P v, its part across the axis."""
+    """Replace v by P v, its part across the axis."""
     s = par[e, AXIS3] * v[0] + par[e, AXIS3 + 1] * v[1] + par[e, AXIS3 + 2] * v[2]
     for i in range(3):
         v[i] -= s * par[e, AXIS3 + i]

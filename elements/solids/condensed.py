@@ -78,7 +78,7 @@ def _unpack(p, M, m):
 
 @inner
 def _product(p, M, m, y, z, out):
-    """out (24,) = mass times y (24,); z (3,) becomes Z y."""
+    """Write the mass times y (24,) to out (24,), and Z y to z (3,)."""
     total = 0.0
     for i in range(3):
         z[i] = 0.0

@@ -4,8 +4,8 @@ Pressure p acts against the outward normal: with the tangents t1, t2 of the face
 
     f_a = -p integral of N_a n,   n = t1 x t2,   tangent  df_a = -p integral of N_a (dt1 x t2 + t1 x dt2).
 
-n is quadratic in the positions (linear in the plane).  Over a step it is averaged along the straight way from the one
-state to the other: the average of (t1_0 + s dt1) x (t2_0 + s dt2) over s in 0..1.  The work of a constant pressure
+n is quadratic in the positions (linear in the plane).  Over a step it is averaged along the straight path between both
+states: the average of (t1_0 + s dt1) x (t2_0 + s dt2) over s in 0..1.  The work of a constant pressure
 on a closed surface then is p times the change of the enclosed volume, exactly (the average vector field of Quispel &
 McLaren 2008, doi:10.1088/1751-8113/41/4/045206).  Its moment about mid-positions is exact to O(h^2).
 
@@ -278,7 +278,7 @@ def _report_traction(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
 
 
 def _pressure(face, ring):
-    """The kernels of a face: thin shells around the code that all share."""
+    """Return the kernels of a face; they pass its number to the code that all faces share."""
     number = _KINDS.index(face)
     if face not in FACES2:
 

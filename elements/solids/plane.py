@@ -230,7 +230,7 @@ def _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke):
             if prestressed:
                 for c in range(4):
                     S0[c] = p[first_stress + 4 * q + c]
-            # T: what turns with the body, all stresses, or the initial ones of a linear element
+            # T: the stresses that turn with the body: all, or the initial ones of a linear element
             for c in range(4):
                 T[c] = S0[c] + (S[c] if nonlinear else 0.0)
             for a in range(n):
@@ -340,7 +340,7 @@ def _report(kind, job, e0, e1, ctl, par, dof, fun, Q, U, fe):
 
 
 def _kernels(kind):
-    """The kernels of a kind: thin shells around the code that all share."""
+    """Return the kernels of a kind; they pass its number to the code that all kinds share."""
 
     @kernel
     def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):

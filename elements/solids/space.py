@@ -506,7 +506,7 @@ def _report(kind, job, e0, e1, ctl, par, dof, fun, Q, U, fe):
 
 
 def _kernels(kind):
-    """The kernels of a kind: thin shells around the code that all share."""
+    """Return the kernels of a kind; they pass its number to the code that all kinds share."""
 
     @kernel
     def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):

@@ -37,8 +37,11 @@ def heat(ctl, fun, index):
 
 @inner
 def tail(width, first, points, size):
-    """What follows the nodes in a parameter row: whether shares of the initial strain at the points do, the column
-    where initial stresses (``size`` each) begin, and whether there are any."""
+    """Layout of a parameter row after the nodes.
+
+    Returns whether it holds shares of the initial strain at the points, the column where initial stresses (``size``
+    each) begin, and whether it holds these.
+    """
     more = width - first
     shared = more == points or more == (1 + size) * points
     return shared, first + (points if shared else 0), more >= size * points

@@ -49,17 +49,20 @@ __all__ = ["ROW", "TYPES"]
 ROW = 9  # numbers of a row of the table: speed, K, C
 
 
+VECTORS = 0  # column of par of n, e and f, in space only; `_start` counts the others
+
+
 @inner
 def _start(dim):
     """Column of the starting displacements; the number of rows follows them, then the rows."""
-    return 0 if dim == 2 else 9
+    return VECTORS if dim == 2 else VECTORS + 9
 
 
 @inner
 def _direction(p, dim, k, i):
     """Component i of n (k = 0), e (1) or f (2)."""
     if dim == 3:
-        return p[3 * k + i]
+        return p[VECTORS + 3 * k + i]
     return 1.0 if k == i + 1 else 0.0
 
 

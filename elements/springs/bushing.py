@@ -19,9 +19,9 @@ whose limit is the differential.  Products take the product rule of means, w and
 The force S (s0 + s1)/2 + C (s1 - s0)/h hence does the work V1 - V0 plus the dissipation, without resultant and moment,
 at any step size.  In the half-way frame exchanging both ends changes signs only.
 
-`hist` (space): the quaternion at the start of the step, which says by its sign how far the parts have turned, and the
-largest angle since the start of the analysis.  Limits: each end turns less than pi per step and against the other too;
-in space the rotation vector has its pole at a full turn, and three quarters of a turn are refused.
+`hist` (space): the quaternion at the start of the step, whose sign counts the turns of the parts, and the largest
+angle since the start of the analysis.  Limits: each end turns less than pi per step and against the other too; in
+space the rotation vector has its pole at a full turn, and three quarters of a turn are refused.
 
 Parameters: weight of f in the frame (0: of a, 1/2: half-way), offsets, axes (body axes of their ends), strains at the
 start, preload, S and C (upper triangles, order u, phi).  Outputs, in the frame: the force; the moment that acts, about
@@ -88,7 +88,7 @@ def _matrix(par, e, first, out):
 
 @inner
 def _vectors(Q, D, U, dof, rot, e, par, P, B, J):
-    """Points and axes as `point` has them: rows 0, 1 of P, B, J: points of a, b; then the axes of a, those of b."""
+    """Fill P, B, J as `point` does: rows 0 and 1 for the points of a and b, then the axes of a, then the axes of b."""
     dim = P.shape[2]
     first = _columns(dim)[1]
     point(Q, D, U, dof, rot, e, 0, par, POINTS, P[0], B[0], J[0])

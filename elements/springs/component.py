@@ -5,8 +5,8 @@ The elongation is a difference of displacements along directions that are fixed 
     e = n_a . (x_a - X_a) - n_b . (x_b - X_b),   F = k e + c e',   V = k e^2/2
 
 (SPRING1 and SPRING2, DASHPOT1 and DASHPOT2 of Abaqus and CalculiX).  e is linear in the positions, so its mean over a
-step is an exact quotient.  An end at the ground takes no part, whatever its direction says.  Ends need no rotation: the
-element fits nodes of solids and trusses.  The forces of a spring between two nodes balance where n_a = n_b; their
+step is an exact quotient.  An end at the ground does not move, so its direction has no effect.  Ends need no rotation:
+the element fits nodes of solids and trusses.  The forces of a spring between two nodes balance where n_a = n_b; their
 moment does not, unless the line between the nodes has that direction.
 
 Outputs: force (positive for e > 0) and elongation.

@@ -9,7 +9,7 @@ the step.  `fem_mbs.elements.springs.spring` is the same law on a length, define
 
 from __future__ import annotations
 
-from fem_mbs.contract import DECAY, DISSIPATED, LEDGER, ONE_STATE, OUTPUT, RULE, STRAIN, inner
+from fem_mbs.contract import DECAY, DISSIPATED, LEDGER, ONE_STATE, OUTPUT, RULE, STRAIN, inline, inner
 from fem_mbs.elements.common import DAMPING, FREE, STIFFNESS, spring_prestress
 from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
@@ -17,7 +17,7 @@ from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
 __all__ = ["TYPES"]
 
 
-@inner
+@inline
 def linear_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
     stiffness = par[e, STIFFNESS]
     damping = par[e, DAMPING] + ctl[DECAY] * stiffness

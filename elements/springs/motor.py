@@ -13,7 +13,7 @@ Outputs: F, and s at the end of the step.
 
 from __future__ import annotations
 
-from fem_mbs.contract import LEDGER, LOAD_WORK, ONE_STATE, OUTPUT, RULE, T0, T1, TM, inner
+from fem_mbs.contract import LEDGER, LOAD_WORK, ONE_STATE, OUTPUT, RULE, T0, T1, TM, inline, inner
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
@@ -35,7 +35,7 @@ def _motor(par, e, fun, time, s, rate):
     return force, kp, kd
 
 
-@inner
+@inline
 def motor_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
     force, kp, kd = _motor(par, e, fun, TM, 0.5 * (s0 + s1), rate)
     return -force, kp, kd

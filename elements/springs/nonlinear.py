@@ -14,7 +14,7 @@ Parameters go on with the pieces of F and of D, 6 numbers each.  Outputs: F, and
 
 from __future__ import annotations
 
-from fem_mbs.contract import DECAY, DISSIPATED, LEDGER, ONE_STATE, OUTPUT, RULE, STRAIN, H, inner
+from fem_mbs.contract import DECAY, DISSIPATED, LEDGER, ONE_STATE, OUTPUT, RULE, STRAIN, H, inline, inner
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
 from fem_mbs.elements.laws import ROW, hinge_mean, piecewise_at, piecewise_energy, piecewise_mean
@@ -67,7 +67,7 @@ def _elastic(par, e, tail, s):
 
 @inner
 def _decay(ctl, par, e, tail, s0, s1, ds):
-    """What a decaying rule adds, a (F1 - F0), and its slope; nothing where the law falls, since that would gain."""
+    """Force a (F1 - F0) of a rule with numerical damping, and its slope; zero where the law falls and would gain."""
     if ctl[DECAY] == 0:
         return 0.0, 0.0
     a = ctl[DECAY] / ctl[H]
@@ -76,7 +76,7 @@ def _decay(ctl, par, e, tail, s0, s1, ds):
     return (a * change, a * slope) if change * ds > 0 else (0.0, 0.0)
 
 
-@inner
+@inline
 def nonlinear_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
     force, up, low, slope, by_up, by_low = _conservative(par, e, tail, s0, s1)
     loss, by_rate, up_factor, low_factor = _loss(par, e, tail, up, low, rate)

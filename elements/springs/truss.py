@@ -73,7 +73,7 @@ def axial_force(s0, s1, k, n0, tension_only):
 
 @inner
 def force_change(s0, s1, k, n0, tension_only):
-    """Change of the axial force between s0 and s1 and its derivative d/ds1: what a decaying rule's damping acts on."""
+    """Change of the axial force between s0 and s1 and its derivative d/ds1, for rules with numerical damping."""
     if not tension_only:
         return k * (s1 - s0), k
     a, b = k * s0 + n0, k * s1 + n0

@@ -1,9 +1,9 @@
 """Forces that a user's Python function gives: `user_length`, `user_offset`, `user_angle` on a coordinate of two ends,
 `user_point` on a point.
 
-The function is asked outside the compiled loop, for every iterate (`fem_mbs.system.callbacks`), with what the report
-job SAMPLE says: coordinate and rate, or position and velocity, of the middle of the step (one-state rules: of its end),
-and the time.  Its answer comes back in `hist`, as a linear law about the point q*, q'* where it was asked,
+Python calls the function outside the compiled loop, at every iterate (`fem_mbs.system.callbacks`).  Its arguments come
+from the report job SAMPLE: coordinate and rate, or position and velocity, in the middle of the step (one-state rules:
+at its end), and the time.  Its value comes back in `hist`, as a linear law about the arguments q*, q'*,
 
     F = F* + Fq (q - q*) + Fv (q' - q'*),
 
@@ -33,6 +33,7 @@ from fem_mbs.contract import (
     TM,
     WV,
     H,
+    inline,
     inner,
     kernel,
 )
@@ -57,7 +58,7 @@ def _law(hist, e, q, rate):
     return force + hist[e, BY_RATE] * (rate - hist[e, RATE_AT])
 
 
-@inner
+@inline
 def user_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
     force = _law(hist, e, 0.5 * (s0 + s1) - par[e, START_VALUE], rate)
     return -force, -hist[e, BY_COORDINATE], -hist[e, BY_RATE]

@@ -115,12 +115,12 @@ def placed_parts(results: Results) -> list[PlacedResult]:
     """
     told = results.header.get("reduced_parts", [])
     if not told:
-        raise ResultsError(f'Results folder "{results.directory}": its model has no reduced parts')
+        raise ResultsError(f"{results.where}: its model has no reduced parts")
     found = []
     for entry in told:
         if not entry["file"]:
             continue
-        part = read_part(results.directory / entry["file"])
+        part = read_part(results.folder() / entry["file"])
         dim = part.dimension
         axes = np.eye(3)
         axes[:dim, :dim] = entry["rotation"]
@@ -134,7 +134,7 @@ def placed_parts(results: Results) -> list[PlacedResult]:
         )
     if not found:
         raise ResultsError(
-            f'Results folder "{results.directory}": none of its reduced parts holds fields of its mesh; reduce them '
+            f"{results.where}: none of its reduced parts holds fields of its mesh; reduce them "
             "with recovery and run again"
         )
     return found
@@ -169,7 +169,7 @@ def _sized(results: Results) -> list[Step]:
     steps = [step for step in results.steps if recorded_kind(step.type).shapes not in _UNSIZED]
     if results.steps and not steps:
         raise ResultsError(
-            f'Results folder "{results.directory}": it holds only shapes, whose size and stresses mean nothing; add a '
+            f"{results.where}: it holds only shapes, whose size and stresses mean nothing; add a "
             "step of statics or a transient"
         )
     return steps
@@ -179,7 +179,7 @@ def _stressed(results: Results) -> list[PlacedResult]:
     parts = [placed for placed in placed_parts(results) if need_recovery(placed.part).stress is not None]
     if not parts:
         raise ResultsError(
-            f'Results folder "{results.directory}": none of its reduced parts holds stresses; reduce them with '
+            f"{results.where}: none of its reduced parts holds stresses; reduce them with "
             'recovery = "stress" (fem-mbs reduce --stress, in a model file stress = true) and run again'
         )
     return parts
@@ -274,7 +274,7 @@ def recover(results: Results, directory: str | Path | None = None, overwrite: bo
     header, meshes = _head(results, placed_parts(results))
     steps = [step for step in results.steps if len(step.frame_times)]
     if not steps:
-        raise ResultsError(f'Results folder "{results.directory}": no frames to recover; store some during the run')
+        raise ResultsError(f"{results.where}: no frames to recover; store some during the run")
     writer = ResultsWriter(target, header, source=results.directory, overwrite=overwrite)
     try:
         for step in steps:
@@ -291,7 +291,7 @@ def recover(results: Results, directory: str | Path | None = None, overwrite: bo
 
 
 def _beside(results: Results, word: str) -> Path:
-    folder = results.directory.resolve()
+    folder = results.folder().resolve()
     return folder.with_name(f"{folder.name}-{word}")
 
 
@@ -376,7 +376,7 @@ def peak_results(results: Results, directory: str | Path) -> Results:
                 target = columns.setdefault(field_key(MISES, region), np.full((1, size), np.nan, np.float32))
                 target[0, nodes] = np.fmax(target[0, nodes], mises[rows])
     if not seen:
-        raise ResultsError(f'Results folder "{results.directory}": no step has coordinates of a reduced part')
+        raise ResultsError(f"{results.where}: no step has coordinates of a reduced part")
     writer = ResultsWriter(directory, header)
     at_rest = next(kind.name for kind in step_kinds().values() if kind.path)
     writer.begin_step("largest stress over time", at_rest)

@@ -16,7 +16,7 @@ from fem_mbs.analysis.context import Ahead, RunContext, make_context
 from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.header import count_model, fingerprint, make_header
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.analysis.solution import Progress, Solution, failed_steps
+from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import check_start
 from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, ResultsError
@@ -51,7 +51,7 @@ def solve(
         context = replace(context, recorder=watch(context, solution))
     look_ahead(context)
     run_steps(context)
-    for sentence in failed_steps(solution.summary):
+    for sentence in solution.failures:
         log.warning(sentence)
     return solution
 

@@ -13,6 +13,7 @@ from copy import copy
 
 import numpy as np
 
+from fem_mbs.display import Shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.builder import Builder
 from fem_mbs.model.calls import Built, calls
@@ -24,7 +25,7 @@ from fem_mbs.model.steps import StepCalls
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 
 
-class Model(StepCalls):
+class Model(StepCalls, Shown):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -56,6 +57,12 @@ class Model(StepCalls):
         self.gravity = np.zeros(dimension) if gravity is None else self.building.vector(gravity, "Model", "gravity")
         self.field_names = check_fields(fields)
         self.steps: list[Step] = []
+
+    def __repr__(self) -> str:
+        steps = ", ".join(step.name for step in self.steps) or "no steps"
+        counts = ((len(self.joints), "joints"), (len(self.sensors), "sensors"))
+        told = ", ".join([f"{self.n_nodes} nodes", *(f"{count} {what}" for count, what in counts if count)])
+        return f"<Model {self.title!r}: {self.dimension} dimensions, {told}; {steps}>"
 
     def __copy__(self) -> Model:
         """Return a model whose attributes, those of its building included, can be set without changing this one."""

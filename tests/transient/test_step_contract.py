@@ -154,7 +154,7 @@ def _written(kind: str, folder: Path) -> Path:
 # Words that are names of other things, too: file -> the words.
 HOMONYMS = {
     "fem_mbs/__init__.py": {"complex_modes", "linearise"},  # functions
-    "fem_mbs/analysis/linearise.py": {"linearise"},
+    "fem_mbs/analysis/stability/linearise.py": {"linearise"},
     "solvers/eigen/complex_modes.py": {"complex_modes"},
     "fem_mbs/analysis/components/synthesis.py": {"modes"},  # number of modes of a component or a reduced part
     "fem_mbs/analysis/header.py": {"modes"},

@@ -23,7 +23,7 @@ __all__ = ["frame_speed", "turning_modes"]
 
 
 def frame_speed(linear: Linearised, owner: str) -> float:
-    """Speed [rad/s] of the frame in a state: the root of what the centrifugal load has there.
+    """Return speed [rad/s] of the frame in a state: the root of what the centrifugal load has there.
 
     Raises:
         ModelError: the load does not act.
@@ -38,7 +38,7 @@ def frame_speed(linear: Linearised, owner: str) -> float:
 def turning_modes(
     linear: Linearised, basis: np.ndarray | None, coriolis: bool, count: int, given: dict[str, Any], owner: str
 ) -> tuple[ComplexModes, np.ndarray, float | None]:
-    """Complex modes of small motions about a state at rest, their shapes (N, k) and the speed of the frame.
+    """Return complex modes of small motions about a state at rest, their shapes (N, k) and the speed of the frame.
 
     Args:
         basis: (N, r) shapes that span the motions; None: all motions.
