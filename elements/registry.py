@@ -58,7 +58,6 @@ class ElementType:
     force: Any
     report: Any
     hist: int = 0
-    turns: bool = False
     multipliers: int = 0
     outputs: tuple[str, ...] = ()
     scale: int = -1
@@ -72,6 +71,7 @@ class ElementType:
     scalars: int = 0
     stresses: int = 0
     sections: bool = False
+    turns: bool = False
 
     @property
     def end_dofs(self) -> int:

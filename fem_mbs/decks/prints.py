@@ -81,25 +81,25 @@ class Printer(Relay):
 
     # --- which states ----------------------------------------------------------------------------------------------
     def _take(self, step: StepPlan, series, frames) -> None:
-        if step.kind in ("modes", "buckling", "complex_modes"):
+        if step.kind.shapes:
             self._modes(step, frames)
             return
         deck_step = self.conv.deck.steps[step.index]
         times = np.atleast_1d(frames["time"])
         for f, t in enumerate(times):
-            if step.kind == "static" and self.count == 0 and "load factor" in series and series["time"].size == 1:
+            if step.kind.path and self.count == 0 and "load factor" in series and series["time"].size == 1:
                 self.count += 1  # the start of the step
                 continue
             frame = {k: v[f] for k, v in frames.items() if k != "time"}
-            if step.kind in ("transient", "linear_transient"):
+            if step.kind.motion:
                 increment = round((float(t) - step.start) / deck_step.increment)
                 now = float(t)
                 if increment == 0:
                     continue
             else:
-                increment = self.count if step.kind == "static" else 1
+                increment = self.count if step.kind.path else 1
                 self.count += 1
-                now = float(series["time"][-1]) if step.kind == "static" else step.time
+                now = float(series["time"][-1]) if step.kind.path else step.time
             due = [o for o in step.prints if o.frequency > 0 and increment % o.frequency == 0]
             late = [o for o in step.prints if o.frequency > 0 and increment % o.frequency]
             self.last = None
@@ -114,7 +114,7 @@ class Printer(Relay):
             if request.frequency <= 0 or not request.variables:
                 continue
             for v in request.variables:
-                if v != "U" or step.kind != "modes" or request.kind != "node print":
+                if v != "U" or "basis" not in step.kind.carries or request.kind != "node print":
                     self._unknown(request, v, "of complex modes and buckling shapes")
                     continue
                 linear = self.job.linear.linear
@@ -185,11 +185,11 @@ class Printer(Relay):
         from fem_mbs.system.tangent import control, function_table, matrices_of
 
         job, system = self.job, self.job.system
-        if step.kind not in ("linear_static", "static"):
+        if not (step.kind.path or "preload" in step.kind.carries):
             return None
         loads = np.asarray(job.compiled.loads, bool)
         ctl, matrices = control(stiffness=2.0), matrices_of(system)
-        if step.kind == "linear_static":
+        if "preload" in step.kind.carries:
             response, linear = job.linear.responses[step.name], job.linear.linear
             state = linear.state
             if self.conv.deck.steps[step.index].perturbation:  # increments
@@ -198,7 +198,7 @@ class Printer(Relay):
                 values = linear.values_now() + np.where(response.mask, response.values, 0.0)
                 on, reaction = loads, response.totals["reaction"]
         else:
-            values = function_jets(job.compiled, job.t)[:, 0] * job.loading.factors
+            values = function_jets(job.compiled, job.time)[:, 0] * job.loading.factors
             on = loads
             state = system.initial_state()
             state.Q[:], state.D[:] = job.state.Q[0], job.state.D[0]
@@ -217,7 +217,7 @@ class Printer(Relay):
         if self.conv.dependent or self.conv.inclined:  # what equations exert on them, as CalculiX prints it
             blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
             fun[:] = 0.0
-            if step.kind == "linear_static":
+            if "preload" in step.kind.carries:
                 r, tangent = matrices.tangent(ctl, fun, state, blocks)
                 inner = tangent @ job.linear.responses[step.name].u
                 if not self.conv.deck.steps[step.index].perturbation:
@@ -247,7 +247,7 @@ class Printer(Relay):
             for group, first, last in block.groups:
                 if group != name:
                     continue
-                if step.kind == "linear_static":
+                if "preload" in step.kind.carries:
                     linear, response = job.linear.linear, job.linear.responses[step.name]
                     at = block.dof[first:last, block.type.node_dofs :].ravel() - system.first_multiplier
                     rows = linear.constraints[at]
@@ -263,7 +263,7 @@ class Printer(Relay):
 
     # --- elements --------------------------------------------------------------------------------------------------
     def _element_tables(self, step: StepPlan, request, name, frame, time) -> None:
-        nonlinear = self.conv.is_nonlinear(self.conv.deck.steps[step.index]) and not step.kind.startswith("linear")
+        nonlinear = self.conv.is_nonlinear(self.conv.deck.steps[step.index]) and not step.kind.linear
         if name in ("S", "E", "ENER"):
             make: Callable = self._points
         elif name in ("ELSE", "EVOL", "EMAS"):
