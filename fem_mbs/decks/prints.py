@@ -18,7 +18,7 @@ CalculiX makes of them, if their section is RECT.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,10 @@ from fem_mbs.elements.solids import shapes
 from fem_mbs.meshes.abaqus.deck import OutputRequest
 from fem_mbs.results.recorder import Recorder, Relay
 
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import RunContext
+    from fem_mbs.analysis.linear.linearised import Linearised
+
 __all__ = ["Printer"]
 
 _ORDER = [0, 1, 2, 3, 5, 4]  # xx, yy, zz, xy, xz, yz of xx, yy, zz, xy, yz, zx
@@ -42,7 +46,7 @@ _SILENT = {"NOE", ""}
 class Printer(Relay):
     """Computes the prints of a deck from the rows of its run, as they pass on to another recorder."""
 
-    def __init__(self, conv: Conversion, plan: list[StepPlan], job: Any, recorder: Recorder) -> None:
+    def __init__(self, conv: Conversion, plan: list[StepPlan], job: RunContext, recorder: Recorder) -> None:
         super().__init__(recorder)
         self.conv, self.plan, self.job = conv, plan, job
         self.number = -1
@@ -78,6 +82,13 @@ class Printer(Relay):
             if self.tables:
                 summary["prints"] = self.tables
         super().end_step(summary)
+
+    @property
+    def _linear(self) -> Linearised:
+        """The matrices of the linear step that is being printed."""
+        found = self.job.linear.linear
+        assert found is not None
+        return found
 
     # --- which states ----------------------------------------------------------------------------------------------
     def _take(self, step: StepPlan, series, frames) -> None:
@@ -117,8 +128,9 @@ class Printer(Relay):
                 if v != "U" or "basis" not in step.kind.carries or request.kind != "node print":
                     self._unknown(request, v, "of complex modes and buckling shapes")
                     continue
-                linear = self.job.linear.linear
+                linear = self._linear
                 vectors = self.job.linear.vectors
+                assert vectors is not None
                 for k in range(vectors.shape[1]):
                     u = linear.system.nodal(vectors[:, k])
                     number = self.job.linear.below + k + 1
@@ -189,7 +201,7 @@ class Printer(Relay):
             return None
         loads = np.asarray(job.compiled.loads, bool)
         if "preload" in step.kind.carries:
-            response, linear = job.linear.responses[step.name], job.linear.linear
+            response, linear = job.linear.responses[step.name], self._linear
             state = linear.state
             if self.conv.deck.steps[step.index].perturbation:  # increments
                 values, on, reaction = response.values, response.mask & loads, response.forces
@@ -245,7 +257,7 @@ class Printer(Relay):
                 if group != name:
                     continue
                 if "preload" in step.kind.carries:
-                    linear, response = job.linear.linear, job.linear.responses[step.name]
+                    linear, response = self._linear, job.linear.responses[step.name]
                     at = block.dof[first:last, block.type.node_dofs :].ravel() - system.first_multiplier
                     rows = linear.constraints[at]
                     force = -(rows.T @ response.y[at])

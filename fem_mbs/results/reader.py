@@ -34,8 +34,6 @@ from fem_mbs.results.writer import ResultsWriter, finish
 from fem_mbs.results.xdmf import write_xdmf
 
 __all__ = ["Column", "Columns", "FolderResults", "FolderStep", "Results", "ResultsWriter", "Step", "export"]
-
-#: Types of steps in time, whose mid-step quantities of older files belong to the middle of time steps.
 _CSV_ROWS = 20_000  # rows held in memory while a table is written
 
 
