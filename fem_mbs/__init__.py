@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and editors
     from fem_mbs.analysis.components.modification import Modification
     from fem_mbs.analysis.components.synthesis import assemble_components
-    from fem_mbs.analysis.linearise import linearise
     from fem_mbs.analysis.reduction.parallel import reduce_parts
     from fem_mbs.analysis.reduction.reduce import reduce_part
     from fem_mbs.analysis.run import run, solve
+    from fem_mbs.analysis.stability.linearise import linearise
     from fem_mbs.analysis.transient.tangent import newton_residuals, tangent_check
     from fem_mbs.cluster import run_tasks
     from fem_mbs.errors import (
@@ -135,7 +135,7 @@ _PUBLIC = {
     "complex_modes": "fem_mbs.solvers.eigen.complex_modes",
     "draw_curves": "fem_mbs.plot.validation",
     "hot_spots": "fem_mbs.parts.recovery",
-    "linearise": "fem_mbs.analysis.linearise",
+    "linearise": "fem_mbs.analysis.stability.linearise",
     "load_model": "fem_mbs.modelfile.read",
     "mac": "fem_mbs.results.mac",
     "read_mesh": "fem_mbs.meshes.formats.reader",

@@ -77,7 +77,9 @@ def facets_of(kind: str, cells: np.ndarray, numbers: np.ndarray) -> Iterable[tup
             yield facet_kind, rows, np.take_along_axis(cells[rows], local[numbers[rows]], axis=1)
 
 
-def match_facets(blocks, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def match_facets(
+    blocks: Iterable[tuple[str, np.ndarray]], wanted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return which facets of cells have exactly the corner nodes ``wanted`` (m, c).
 
     Args:

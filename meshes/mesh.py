@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, FACETS, LINE_KINDS, facets_of
@@ -329,7 +330,9 @@ class Mesh:
 
     # ---- placing -----------------------------------------------------------------------------------------------------
 
-    def transformed(self, scale: float = 1.0, rotation=None, translate=None) -> Mesh:
+    def transformed(
+        self, scale: float = 1.0, rotation: ArrayLike | None = None, translate: ArrayLike | None = None
+    ) -> Mesh:
         """Return a copy with the points at ``translate + scale * rotation @ x``.
 
         ``rotation`` (3, 3) must be a proper rotation; ``translate`` (3,) or (2,) [m].

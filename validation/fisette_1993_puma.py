@@ -113,7 +113,7 @@ def check(f: Findings) -> None:
     laws = [f"{x} + {y}*(t - {middle}) + {0.5 * z}*(t - {middle})**2" for x, y, z in zip(q, v, a, strict=True)]
     solution = solve(build(laws, h, duration))
     row = round(middle / h)
-    found = solution.drives()[1]
+    found = solution.drives()
     for k in range(3):
         f.row(
             "B-PUMA", f"torque Q{k + 1} [N m], h = {h:g} s", found[f"drive {k + 1}q"][row], known["torques"][k],
@@ -130,7 +130,8 @@ def check(f: Findings) -> None:
     errors, curves = [], []
     for h in (4e-3, 2e-3, 1e-3):
         solution = solve(build(h=h))
-        t, found = solution.drives()
+        found = solution.drives()
+        t = found.t
         given = [
             np.array([s[0] + s[1] * np.sin(s[2] * t) for s in SWING]),
             np.array([s[1] * s[2] * np.cos(s[2] * t) for s in SWING]),

@@ -108,7 +108,7 @@ def check(f: Findings) -> None:
     curves = []
     for name, side in (("thin rods", 0.0), ("square section", SIDE)):
         runs = [solve(build(h, side=side)) for h in (0.01, 0.005)]
-        times = [period(r.steps[0].time, r.sensor("P3")) for r in runs]
+        times = [period(r.steps[0].time, r.sensor("P3").values) for r in runs]
         f.row(case, f"period [s], {name}, h -> 0", limit(*times), known[name]["period"], "digits", relative=2e-8)
         for when in (1.0, 2.0):
             P3 = limit(*(r.sensor("P3")[round(when / h)] for r, h in zip(runs, (0.01, 0.005), strict=True)))
@@ -141,7 +141,7 @@ def check(f: Findings) -> None:
                 "a count", tolerance=0.0,
             )  # fmt: skip
     beams = [solve(build(h, elements=1, duration=4.0)) for h in (0.01, 0.005)]
-    times = [period(r.steps[0].time, r.sensor("P3")) for r in beams]
+    times = [period(r.steps[0].time, r.sensor("P3").values) for r in beams]
     f.row(
         case, "period [s], each rod a stiff beam, h -> 0", limit(*times), known["thin rods"]["period"],
         "bending under the weight: 1e-5", relative=1e-4,

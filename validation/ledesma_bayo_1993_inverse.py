@@ -136,7 +136,7 @@ def reference() -> dict:
 
 def check(f: Findings) -> None:
     known = reference()
-    found = solve(rigid(1e-3)).drives()[1]["drive shoulder"]
+    found = solve(rigid(1e-3)).drives()["drive shoulder"]
     f.row(
         "B-INVERSE", "one rigid link: largest torque [N m]", np.abs(found).max(), known["rigid torque"],
         "(2 pi h)^2/2 and the place of the maximum: 3e-5", relative=3e-5,
@@ -150,8 +150,9 @@ def check(f: Findings) -> None:
         off = []
         for h in sizes:
             inverse = solve(build(chain, h))
-            t, drives = inverse.drives()
-            names = [name.removeprefix("drive ") for name in drives]
+            drives = inverse.drives()
+            t = drives.t
+            names = [name.removeprefix("drive ") for name in drives.by_sensor]
             tables = {k: {"kind": "spline", "times": t, "values": drives[f"drive {k}"]} for k in names}
             forward = solve(build(chain, h, tables))
             off.append(np.linalg.norm(forward.sensor("tip") - inverse.sensor("tip"), axis=1).max())
@@ -167,7 +168,7 @@ def check(f: Findings) -> None:
         f.zero("B-INVERSE", f"{chain} chain: closing error of the energy", error, CONSERVED, "drivers and loads booked")
         f.figure(
             f"Torques of the {chain} chain",
-            [Curve(t, values, name.removeprefix("drive ")) for name, values in drives.items()],
+            [Curve(t, values, name.removeprefix("drive ")) for name, values in drives.by_sensor.items()],
             "Time [s]", "Torque [N m]", "4 elements per link, h = 1 ms.",
         )  # fmt: skip
     check_pencil(f)

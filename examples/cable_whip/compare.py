@@ -28,7 +28,7 @@ def main(folder: Path) -> Path:
         scale = kinetic[t <= 4.0].max()
         above.plot(t, ledger["total"] / scale, label=name)
         below.semilogy(t[1:], np.maximum(error[1:] / scale, 1e-17), label=name)
-        tip = results.sensor("tip")[1][np.searchsorted(t, 4.0 - 1e-9)]
+        tip = results.sensor("tip").values[np.searchsorted(t, 4.0 - 1e-9)]
         print(
             f"{name:10} tip at 4 s ({tip[0]:.2f}, {tip[1]:.2f}) m; energy error / kinetic energy at 4 s: "
             f"at 4 s {error[t <= 4.0].max() / scale:.1e}, at 5 s {error.max() / scale:.1e}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.recovered import RecoveredNodes
-from fem_mbs.analysis.solution import ENERGY_COLUMNS
+from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.fields import part_file
 

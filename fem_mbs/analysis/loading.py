@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.system.tangent import Level
 
 __all__ = ["Loading", "chosen"]
 
@@ -43,6 +44,10 @@ class Loading:
         if weight:
             self.weight = factor
 
+    def level(self, values: np.ndarray) -> Level:
+        """Return what acts with these values (n_fun,) of the time functions."""
+        return Level(self.factors * values, self.weight * np.asarray(self.compiled.model.gravity, float))
+
     def gravity(self, ctl: np.ndarray) -> None:
         """Write the weight into the control values of a step."""
         g = self.compiled.model.gravity
@@ -58,7 +63,9 @@ def _reserved(compiled: CompiledModel) -> np.ndarray:
     return chosen(compiled, names, "Model", "reserved loads")[0]
 
 
-def chosen(compiled: CompiledModel, names, owner: str, key: str, motions: bool = False) -> tuple[np.ndarray, bool]:
+def chosen(
+    compiled: CompiledModel, names: str | Iterable[str], owner: str, key: str, motions: bool = False
+) -> tuple[np.ndarray, bool]:
     """Time functions (n_fun,) bool that loads use, by names of loads or "all" (but reserved ones), and whether the
     weight is among them.
 

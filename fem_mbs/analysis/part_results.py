@@ -116,12 +116,12 @@ def placed_parts(results: Results) -> list[PlacedResult]:
     """
     told = results.header.get("reduced_parts", [])
     if not told:
-        raise ResultsError(f'Results folder "{results.directory}": its model has no reduced parts')
+        raise ResultsError(f"{results.where}: its model has no reduced parts")
     found = []
     for entry in told:
         if not entry["file"]:
             continue
-        part = read_part(results.directory / entry["file"])
+        part = read_part(results.folder() / entry["file"])
         dim = part.dimension
         axes = np.eye(3)
         axes[:dim, :dim] = entry["rotation"]
@@ -135,7 +135,7 @@ def placed_parts(results: Results) -> list[PlacedResult]:
         )
     if not found:
         raise ResultsError(
-            f'Results folder "{results.directory}": none of its reduced parts holds fields of its mesh; reduce them '
+            f"{results.where}: none of its reduced parts holds fields of its mesh; reduce them "
             "with recovery and run again"
         )
     return found
@@ -170,7 +170,7 @@ def _sized(results: Results) -> list[Step]:
     steps = [step for step in results.steps if step.type not in _SHAPES]
     if results.steps and not steps:
         raise ResultsError(
-            f'Results folder "{results.directory}": it holds only shapes, whose size and stresses mean nothing; add a '
+            f"{results.where}: it holds only shapes, whose size and stresses mean nothing; add a "
             "step of statics or a transient"
         )
     return steps
@@ -180,7 +180,7 @@ def _stressed(results: Results) -> list[PlacedResult]:
     parts = [placed for placed in placed_parts(results) if need_recovery(placed.part).stress is not None]
     if not parts:
         raise ResultsError(
-            f'Results folder "{results.directory}": none of its reduced parts holds stresses; reduce them with '
+            f"{results.where}: none of its reduced parts holds stresses; reduce them with "
             'recovery = "stress" (fem-mbs reduce --stress, in a model file stress = true) and run again'
         )
     return parts
@@ -275,7 +275,7 @@ def recover(results: Results, directory: str | Path | None = None, overwrite: bo
     header, meshes = _head(results, placed_parts(results))
     steps = [step for step in results.steps if len(step.frame_times)]
     if not steps:
-        raise ResultsError(f'Results folder "{results.directory}": no frames to recover; store some during the run')
+        raise ResultsError(f"{results.where}: no frames to recover; store some during the run")
     writer = ResultsWriter(target, header, source=results.directory, overwrite=overwrite)
     try:
         for step in steps:
@@ -292,7 +292,7 @@ def recover(results: Results, directory: str | Path | None = None, overwrite: bo
 
 
 def _beside(results: Results, word: str) -> Path:
-    folder = results.directory.resolve()
+    folder = results.folder().resolve()
     return folder.with_name(f"{folder.name}-{word}")
 
 
@@ -377,7 +377,7 @@ def peak_results(results: Results, directory: str | Path) -> Results:
                 target = columns.setdefault(field_key(MISES, region), np.full((1, size), np.nan, np.float32))
                 target[0, nodes] = np.fmax(target[0, nodes], mises[rows])
     if not seen:
-        raise ResultsError(f'Results folder "{results.directory}": no step has coordinates of a reduced part')
+        raise ResultsError(f"{results.where}: no step has coordinates of a reduced part")
     writer = ResultsWriter(directory, header)
     writer.begin_step("largest stress over time", "static")
     writer.append({"time": columns["time"]}, columns)

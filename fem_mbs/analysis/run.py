@@ -26,7 +26,6 @@ from fem_mbs.analysis.solution import (
     Progress,
     Solution,
     energy_range,
-    failed_steps,
     relative_error,
 )
 from fem_mbs.analysis.start.closing import assemble
@@ -69,7 +68,7 @@ def solve(model: Model, progress: Callable[[Progress], None] | None = None, watc
         job.recorder = watch(job, solution)
     job.look_ahead()
     job.run()
-    for sentence in failed_steps(solution.summary):
+    for sentence in solution.failures:
         log.warning(sentence)
     return solution
 

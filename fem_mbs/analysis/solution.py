@@ -1,22 +1,24 @@
-"""Progress reports of a run, and results in memory."""
+"""Progress of a run, and results in memory."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.transient.stepping import LEDGER_COLUMNS
+from fem_mbs.analysis.header import make_header
+from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
+from fem_mbs.errors import ResultsError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.model.sensors import node_values
 from fem_mbs.records import plain
+from fem_mbs.results.reader import Results, Step
+from fem_mbs.results.series import ArraySeries, Drives, Series
+from fem_mbs.results.writer import check_header
 
-__all__ = ["ENERGY_COLUMNS", "Progress", "Solution", "StepResult", "energy_range", "failed_steps", "relative_error"]
-
-#: Energies, works and closing error among the columns of the ledger.
-ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
-
+__all__ = ["ENERGY_COLUMNS", "Progress", "Rows", "Solution", "StepResult", "energy_range", "relative_error"]
 
 #: Range of the energy over its size below which a model is at rest.
 _REST = 1e-9
@@ -36,41 +38,60 @@ class Progress:
     load_factor: float | None = None
 
 
+class Rows(dict[str, np.ndarray]):
+    """The quantities of a step in memory by name."""
+
+    def __missing__(self, name: str) -> np.ndarray:
+        raise ResultsError(f'Results in memory: no quantity "{name}": there are {", ".join(self) or "none"}')
+
+
 @dataclass
-class StepResult:
-    """Series of one analysis step in memory: arrays with one row per time step, the first row being the start."""
+class StepResult(Step):
+    """One step of a run in memory: arrays with one row per time step, the first row being the start."""
 
     name: str
     type: str
-    series: dict[str, np.ndarray] = field(default_factory=dict)
-    frames: dict[str, np.ndarray] = field(default_factory=dict)
+    series: Mapping[str, Any] = field(default_factory=Rows)
+    frames: Mapping[str, Any] = field(default_factory=Rows)
     summary: dict[str, Any] = field(default_factory=dict)
     restarts: list[dict[str, Any]] = field(default_factory=list)
     info: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def time(self) -> np.ndarray:
-        return self.series["time"]
+    number: int = 0
+    ended: bool = False
 
     def ledger(self, column: str) -> np.ndarray:
-        """A column of the energy ledger [J], by its name in LEDGER_COLUMNS."""
+        """Return a column of the energy ledger [J], by its name in LEDGER_COLUMNS."""
         return self.series["ledger"][:, ENERGY_COLUMNS.index(column)]
 
 
-class Solution:
-    """The results of a run kept in memory: the same rows that a results folder would hold."""
+class Solution(Results):
+    """The results of a run kept in memory: the same rows that a results folder would hold.
+
+    The run calls `begin_step`, `append`, `end_step`, `close` and `fail`; `compiled` is the model that it ran.
+    """
 
     compiled: CompiledModel
+    directory = None
 
     def __init__(self) -> None:
         self.steps: list[StepResult] = []
+        self.status = "running"
+        self.summary: dict[str, Any] = {}
         self._parts: dict[str, dict[str, list[np.ndarray]]] = {}
 
+    # --- written by the run ------------------------------------------------------------------------------------------
     def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
-        self.steps.append(StepResult(name, type, info=info or {}))
+        """Begin a step."""
+        self.steps.append(StepResult(name, type, info=info or {}, number=len(self.steps)))
         self._parts = {"series": {}, "frames": {}}
 
-    def append(self, series=None, frames=None, restart=None) -> None:
+    def append(
+        self,
+        series: Mapping[str, np.ndarray] | None = None,
+        frames: Mapping[str, np.ndarray] | None = None,
+        restart: dict[str, Any] | None = None,
+    ) -> None:
+        """Add rows and frames to the step, and a restart point."""
         for kind, given in (("series", series), ("frames", frames)):
             for name, value in (given or {}).items():
                 self._parts[kind].setdefault(name, []).append(np.array(value))
@@ -78,49 +99,71 @@ class Solution:
             self.steps[-1].restarts.append(restart)
 
     def end_step(self, summary: dict[str, Any] | None = None) -> None:
+        """End the step."""
+        self._join()
+        self.steps[-1].summary, self.steps[-1].ended = plain(summary or {}), True
+
+    def _join(self) -> None:
         step = self.steps[-1]
-        step.series = {k: np.concatenate(v) for k, v in self._parts["series"].items()}
-        step.frames = {k: np.concatenate(v) for k, v in self._parts["frames"].items()}
-        step.summary = plain(summary or {})
+        step.series = Rows({k: np.concatenate(v) for k, v in self._parts["series"].items()})
+        step.frames = Rows({k: np.concatenate(v) for k, v in self._parts["frames"].items()})
 
     def close(self, summary: dict[str, Any] | None = None) -> None:
         """End the run; the summary is that of a results folder."""
-        self.summary = {**plain(summary or {}), "status": "done"}
+        self.status = "done"
+        self.summary = {**plain(summary or {}), "status": self.status}
 
     def fail(self, message: str) -> None:
+        """End the run as failed; the rows so far stay."""
+        self.status = f"failed: {message}"
         if self.steps and not self.steps[-1].series and self._parts["series"]:
-            self.end_step({"failed": message})
+            self._join()
 
-    def drives(self, step: int = -1) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Times (n,) [s] of a step, and by the names of their sensors what motions and driven joints do then, (n,) or
-        (n, 2): forces [N] and moments [N m] at the ends of time steps, of second order; see
-        `fem_mbs.model.sensors.node_values`.  They can be given to loads as tables of time."""
-        found = self.steps[step]
-        table = {}
-        for sensor in self.compiled.sensors:
-            if sensor.kind == "drive":
-                values = node_values(found.time, found.series[f"sensor/{sensor.name}"], found.info["mid_step"])
-                table[sensor.name] = values[:, 0] if values.shape[1] == 1 else values
-        return found.time, table
+    # --- read --------------------------------------------------------------------------------------------------------
+    @cached_property
+    def header(self) -> dict[str, Any]:  # type: ignore[override]
+        """What is known of the model: title, nodes, blocks, sensors."""
+        return check_header(make_header(self.compiled))
 
-    def response(self, name: str, step: int = -1) -> np.ndarray:
-        """Complex amplitudes (n, k) of a sensor in a step of harmonic response, by its frequencies (``time`` of the
-        step)."""
-        series = self.steps[step].series
-        return series[f"response/{name}"] + 1j * series[f"response imaginary/{name}"]
+    @property
+    def restart_points(self) -> list[tuple[int, float]]:  # type: ignore[override]
+        """(number of the step, time [s]) of each restart point."""
+        return [(step.number, float(point["time"])) for step in self.steps for point in step.restarts]
 
-    def sensor(self, name: str, step: int = -1) -> np.ndarray:
-        """Values (n, k) of a sensor in a step; mid-step quantities as they are computed, the first row NaN."""
-        return self.steps[step].series[f"sensor/{name}"]
+    def restart(self, number: int = -1) -> dict[str, Any]:
+        """Return the state of a restart point."""
+        points = [point for step in self.steps for point in step.restarts]
+        if not -len(points) <= number < len(points):
+            raise ResultsError(f"{self.where}: {len(points)} restart points, no number {number}")
+        return points[number]
+
+    def sensor(self, name: str, step: int | str | None = None, raw: bool = False) -> ArraySeries:
+        """Return the values of a sensor; see `fem_mbs.Results.sensor`.
+
+        Use of the series as an array gives what this call once gave: the rows of one step, by default the last, as they
+        were computed, the first one of a mid-step quantity NaN.
+        """
+        found = super().sensor(name, step, raw)
+        item = self.step_at(-1 if step is None else step)
+        return _as_array(found, lambda: item.series[f"sensor/{name}"])
+
+    def response(self, name: str, step: int | str | None = None) -> ArraySeries:
+        """Return the amplitudes of a sensor; see `fem_mbs.Results.response`."""
+        found = super().response(name, step)
+        return _as_array(found, lambda: found.values)
+
+    def _old_drives(self, found: Drives) -> tuple[Any, ...]:
+        return found.t, found.by_sensor
 
 
-def failed_steps(summary: dict[str, Any]) -> list[str]:
-    """Which steps of a run's summary have not reached their goal, or have results that do not hold, and why."""
-    return [f'step "{step["name"]}": {why}' for step in summary["steps"] for why in step.get("failures", [])]
+def _as_array(series: Series, array: Any) -> ArraySeries:
+    given = (series.name, series.t, series.values, series.columns, series.units, series.along)
+    return ArraySeries(*given, array=array)
 
 
 def relative_error(totals: dict[str, Any]) -> float:
-    """The closing error over what `energy_range` says; where next to nothing moves, over the energies themselves."""
+    """Return the closing error over what `energy_range` says; where next to nothing moves, over the energies
+    themselves."""
     scale, magnitude = energy_range(totals), totals.get("magnitude", 0.0)
     scale = scale if scale > _REST * magnitude else magnitude
     scale = max(scale, totals.get("round_off", 0.0))
@@ -128,6 +171,6 @@ def relative_error(totals: dict[str, Any]) -> float:
 
 
 def energy_range(totals: dict[str, Any]) -> float:
-    """What energy errors are measured against: the range of the total energy, at least the largest kinetic energy, both
-    without the energy that came from nowhere, which would hide itself."""
+    """Return what energy errors are measured against: the range of the total energy, at least the largest kinetic
+    energy, both without the energy that came from nowhere, which would hide itself."""
     return max(totals["high"] - totals["low"], totals["kinetic"])

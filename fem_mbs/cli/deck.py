@@ -28,7 +28,6 @@ def run_file(
     Raises:
         ModelError: also for a restart, which decks do not have.
     """
-    from fem_mbs.analysis.solution import failed_steps
     from fem_mbs.cli.report import print_report
 
     if restart is not None:
@@ -52,7 +51,7 @@ def run_file(
         raise typer.Exit(130) from None
     except (AnalysisError, DiskFullError) as error:
         raise type(error)(f"{path}: {error}{kept(folder)}") from None
-    failures = failed_steps(results.summary)
+    failures = results.failures
     if not quiet:
         print_report(console, results)
         _count_prints(console, results, folder)
@@ -63,7 +62,7 @@ def run_file(
 
 
 def _count_prints(console, results, folder: Path) -> None:
-    tables = sum(len(step.get("prints", ())) for step in results.summary["steps"])
+    tables = sum(len(step.report.prints or ()) for step in results.steps if step.report)
     if tables:
         text = f"{tables} printed table{'s' * (tables > 1)} in {folder / 'summary.json'}"
         console.print(text, markup=False, soft_wrap=True)

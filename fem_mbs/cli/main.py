@@ -139,7 +139,6 @@ def run(
         run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, strict, overwrite)
         return
     from fem_mbs.analysis.run import run as run_model
-    from fem_mbs.analysis.solution import failed_steps
     from fem_mbs.cli.progress import interruptible, kept, make_progress
     from fem_mbs.cli.report import print_report
     from fem_mbs.input_files import inputs_of
@@ -168,10 +167,12 @@ def run(
         raise locate_error(model, error) from None
     if not quiet:
         print_report(console, results)
-    failed = [check["case"] for check in results.summary.get("checks", []) if not check["pass"]]
+    report = results.report
+    checks = (report.checks if report else None) or []
+    failed = [check.case for check in checks if not check.passed]
     if failed:
-        _complain(f"{model}: {len(failed)} of {len(results.summary['checks'])} checks failed: {', '.join(failed)}")
-    steps = failed_steps(results.summary)
+        _complain(f"{model}: {len(failed)} of {len(checks)} checks failed: {', '.join(failed)}")
+    steps = results.failures
     for sentence in steps:
         _complain(f"{model}: {sentence}")
     if failed or steps:
@@ -513,7 +514,7 @@ def recover(
     from fem_mbs.results.reader import export as write
 
     results = recovered(Results.open(folder), output, overwrite)
-    write(results.directory)
+    write(results.folder())
     print(f"{results.directory} written: {len(results.header['nodes'])} nodes")
 
 

@@ -49,7 +49,7 @@ def modify_file(
     model = load_model(path)
     try:
         for target in targets:
-            Modification._target(target)
+            Modification.eigenvalue_of(target)
         cutoff = _ABOVE * max(targets) if cutoff is None and count is None else cutoff
         start = perf_counter()
         assembly = assemble_components(model, cutoff=cutoff, modes=count)
@@ -79,7 +79,7 @@ def _answers(study: Modification, required: dict[int, float], verify: bool) -> d
     singles: dict[int, list[tuple[int, Answer | None, float | None, bool]]] = {}
     for mode, target in required.items():
         singles[mode] = []
-        for k in np.argsort(-np.abs(sensitivities[:, study._mode(mode)]), kind="stable"):
+        for k in np.argsort(-np.abs(sensitivities[:, study.mode_index(mode)]), kind="stable"):
             answer, rough = _single(study, int(k), mode, target)
             exact = None
             if verify and answer is not None:

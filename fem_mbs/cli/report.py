@@ -240,7 +240,7 @@ def print_mac(console: Console, found: Mac) -> None:
 
 
 def _sensors(results: Results, sensors: list[dict[str, Any]]) -> Table:
-    from fem_mbs.results.reader import sensor_units
+    from fem_mbs.results.series import sensor_units
 
     table = make_table("sensor", "unit", "start", "minimum", "maximum", "end")
     rows = []

@@ -22,7 +22,7 @@ from fem_mbs.decks.solids import nodal_volumes
 from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import TimeFunction, make_function
-from fem_mbs.meshes.abaqus.deck import Cload, Dload, Dsload, PointMass, Step
+from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, PointMass
 
 __all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
 
@@ -63,7 +63,8 @@ def make_loads(conv: Conversion, plan: Plan) -> None:
 
 
 def _all_kinds(
-    conv: Conversion, timeline: Timeline, steps: Sequence[Step], plan: Plan, names: list[str], prefix: str, once=False
+    conv: Conversion, timeline: Timeline, steps: Sequence[DeckStep], plan: Plan, names: list[str], prefix: str,
+    once: bool = False,
 ) -> None:  # fmt: skip
     """Create the time courses of all kinds of loads; ``once``: they act in full in one step without duration."""
 

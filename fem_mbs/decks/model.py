@@ -21,11 +21,11 @@ from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     Deck,
+    DeckStep,
     ElementBlock,
     Material,
     Orientation,
     SolidSection,
-    Step,
 )
 from fem_mbs.meshes.abaqus.reader import element_place
 from fem_mbs.meshes.mesh import CellBlock, Mesh
@@ -148,7 +148,7 @@ class Conversion:
         """Whether any step of the deck is geometrically nonlinear."""
         return self.bent or any(step.nlgeom for step in self.deck.steps)
 
-    def is_nonlinear(self, step: Step) -> bool:
+    def is_nonlinear(self, step: DeckStep) -> bool:
         """Return whether a step is geometrically nonlinear."""
         return step.nlgeom or self.bent
 

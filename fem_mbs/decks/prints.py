@@ -17,7 +17,7 @@ CalculiX makes of them, if their section is RECT.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from fem_mbs.decks.solids import volumes
 from fem_mbs.decks.steps import StepPlan
 from fem_mbs.elements.solids import shapes
 from fem_mbs.meshes.abaqus.deck import OutputRequest
+from fem_mbs.results.recorder import Recorder, Relay
 
 __all__ = ["Printer"]
 
@@ -38,38 +39,45 @@ _NODAL = ("U", "V", "RF")
 _SILENT = {"NOE", ""}
 
 
-class Printer:
-    """A recorder that passes everything to another one and computes the prints of a deck."""
+class Printer(Relay):
+    """Computes the prints of a deck from the rows of its run, as they pass on to another recorder."""
 
-    def __init__(self, conv: Conversion, plan: list[StepPlan], job, recorder):
-        self.conv, self.plan, self.job, self.recorder = conv, plan, job, recorder
+    def __init__(self, conv: Conversion, plan: list[StepPlan], job: Any, recorder: Recorder) -> None:
+        super().__init__(recorder)
+        self.conv, self.plan, self.job = conv, plan, job
         self.number = -1
         self.tables: list[dict[str, Any]] = []
         self.count = 0
         self.last: Callable[[], None] | None = None
 
-    def __getattr__(self, name: str):
-        return getattr(self.recorder, name)
-
-    def begin_step(self, name, kind, info) -> None:
+    def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
+        """Begin the tables of a step."""
         self.number += 1
         self.tables, self.count, self.last = [], 0, None
-        self.recorder.begin_step(name, kind, info)
+        super().begin_step(name, type, info)
 
-    def append(self, series, frames=None, restart=None) -> None:
+    def append(
+        self,
+        series: Mapping[str, np.ndarray] | None = None,
+        frames: Mapping[str, np.ndarray] | None = None,
+        restart: dict[str, Any] | None = None,
+    ) -> None:
+        """Compute the tables that are due at these frames."""
         step = self.plan[self.number]
         if frames is not None and step.prints:
             self._take(step, series, frames)
-        self.recorder.append(series, frames, restart)
+        super().append(series, frames, restart)
 
-    def end_step(self, summary: dict[str, Any]) -> None:
+    def end_step(self, summary: dict[str, Any] | None = None) -> None:
+        """Enter the tables in the summary of the step."""
         if self.last is not None:
             self.last()
         step = self.plan[self.number]
-        summary["deck_step"] = self.conv.deck.steps[step.index].number
-        if self.tables:
-            summary["prints"] = self.tables
-        self.recorder.end_step(summary)
+        if summary is not None:
+            summary["deck_step"] = self.conv.deck.steps[step.index].number
+            if self.tables:
+                summary["prints"] = self.tables
+        super().end_step(summary)
 
     # --- which states ----------------------------------------------------------------------------------------------
     def _take(self, step: StepPlan, series, frames) -> None:
@@ -174,13 +182,12 @@ class Printer:
     # --- forces ----------------------------------------------------------------------------------------------------
     def _external(self, step: StepPlan, frame, time: float) -> np.ndarray | None:
         """Return reactions and loads on nodes (n, 3)."""
-        from fem_mbs.system.tangent import control, function_table, matrices_of
+        from fem_mbs.system.tangent import Level, Tangent
 
         job, system = self.job, self.job.system
         if step.kind not in ("linear_static", "static"):
             return None
         loads = np.asarray(job.compiled.loads, bool)
-        ctl, matrices = control(stiffness=2.0), matrices_of(system)
         if step.kind == "linear_static":
             response, linear = job.linear.responses[step.name], job.linear.linear
             state = linear.state
@@ -195,27 +202,25 @@ class Printer:
             state = system.initial_state()
             state.Q[:], state.D[:] = job.state.Q[0], job.state.D[0]
             reaction = job.state.reaction[0] if job.state.reaction.ndim > 1 else job.state.reaction
-        fun = function_table(0.0 * values)
+        silent = Tangent(system, state, Level(0.0 * values))
         # temperatures strain elements, they are no forces from outside
         pushing = [b for b in system.blocks if "function" in b.type.par and b.type.prestress is None]
-        none = matrices.force(ctl, fun, state, pushing)
-        fun = function_table(np.where(on, values, 0.0))
+        none = silent.force(pushing)
         whole = np.zeros(system.n_dof)
         whole[: len(reaction)] = reaction[: system.n_dof]
-        whole += none - matrices.force(ctl, fun, state, pushing)
+        whole += none - silent.under(Level(np.where(on, values, 0.0))).force(pushing)
         whole[system.first_multiplier :] = 0.0
         nodal = system.nodal(whole)
         forces = nodal[:, :3].copy()
         if self.conv.dependent or self.conv.inclined:  # what equations exert on them, as CalculiX prints it
             blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
-            fun[:] = 0.0
             if step.kind == "linear_static":
-                r, tangent = matrices.tangent(ctl, fun, state, blocks)
+                r, tangent = silent.assemble(silent.control(2.0), blocks)
                 inner = tangent @ job.linear.responses[step.name].u
                 if not self.conv.deck.steps[step.index].perturbation:
                     inner += r
             else:
-                inner = matrices.force(ctl, fun, state, blocks)
+                inner = silent.force(blocks)
             keys = {key for key in self.conv.dependent if key[1] < 3}
             keys |= {(node, k) for node in self.conv.inclined for k in range(system.dimension)}
             node, k = np.array(sorted(keys)).reshape(-1, 2).T

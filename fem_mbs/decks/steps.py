@@ -24,7 +24,7 @@ from fem_mbs.decks.loads import Plan
 from fem_mbs.decks.model import Conversion
 from fem_mbs.decks.time import Timeline, is_general
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus.deck import OutputRequest, Step
+from fem_mbs.meshes.abaqus.deck import DeckStep, OutputRequest
 
 __all__ = ["StepPlan", "make_steps"]
 
@@ -138,7 +138,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     return made
 
 
-def _masses(conv: Conversion, step: Step) -> None:
+def _masses(conv: Conversion, step: DeckStep) -> None:
     """Note materials without density if a step needs masses.
 
     Raises:
@@ -172,24 +172,24 @@ def _motions(conv: Conversion) -> list[str]:
     return list(conv.drivers)
 
 
-def _files(conv: Conversion, step: Step) -> None:
+def _files(conv: Conversion, step: DeckStep) -> None:
     """Note requests other than prints: the results folder holds all fields anyway."""
     for request in step.outputs:
         if request.kind not in ("node print", "el print", "node file", "el file", "node output", "element output"):
             conv.note(f"{request.where}: *{request.kind.upper()} is not used", changes=False)
 
 
-def _own_loads(conv: Conversion, step: Step, names: list[str]) -> None:
+def _own_loads(conv: Conversion, step: DeckStep, names: list[str]) -> None:
     if not names:
         raise ModelError(f"{step.where}: the perturbation step has no loads; give them in the step")
 
 
-def _linear_after(conv: Conversion, step: Step, moved: bool) -> None:
+def _linear_after(conv: Conversion, step: DeckStep, moved: bool) -> None:
     if moved:
         conv.note(f"{step.where}: the linear step after a nonlinear one is computed about its deformed state")
 
 
-def _modes(conv: Conversion, step: Step, name: str, preload: str, moved: bool) -> None:
+def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool) -> None:
     about = preload if step.perturbation else ""
     if moved and not step.perturbation:
         conv.note(
@@ -207,7 +207,7 @@ def _modes(conv: Conversion, step: Step, name: str, preload: str, moved: bool) -
     conv.model.modes_step(step.n_modes, name, within=within, preload=about)
 
 
-def _complex_modes(conv: Conversion, step: Step, name: str, preload: str, made: list[StepPlan]) -> None:
+def _complex_modes(conv: Conversion, step: DeckStep, name: str, preload: str, made: list[StepPlan]) -> None:
     """Add complex modes with Coriolis forces; both programs compute in the span of the modes of the last FREQUENCY
     step."""
     basis = next((m.name for m in reversed(made) if m.kind == "modes"), "")
@@ -228,7 +228,7 @@ def _before_motion(conv: Conversion, index: int) -> bool:
     return False
 
 
-def _ended(conv: Conversion, step: Step, index: int) -> None:
+def _ended(conv: Conversion, step: DeckStep, index: int) -> None:
     """Note how CalculiX treats general steps after a perturbation differently."""
     later = next((s for s in conv.deck.steps[index + 1 :] if is_general(s)), None)
     if later is not None:
@@ -239,7 +239,7 @@ def _ended(conv: Conversion, step: Step, index: int) -> None:
 
 
 def _dynamic(
-    conv: Conversion, step: Step, name: str, prints: tuple[OutputRequest, ...], last: str, swung: bool
+    conv: Conversion, step: DeckStep, name: str, prints: tuple[OutputRequest, ...], last: str, swung: bool
 ) -> str:  # fmt: skip
     if step.explicit:
         conv.note(f"{step.where}: EXPLICIT is not used; the step is implicit", changes=False)

@@ -17,7 +17,7 @@ import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import TimeFunction
-from fem_mbs.meshes.abaqus.deck import Amplitude, Deck, Step
+from fem_mbs.meshes.abaqus.deck import Amplitude, Deck, DeckStep
 
 __all__ = ["Course", "Given", "Line", "Root", "Timeline", "courses"]
 
@@ -103,12 +103,12 @@ class Timeline:
         return self.times[index]
 
 
-def passes_time(step: Step) -> bool:
+def passes_time(step: DeckStep) -> bool:
     """Return whether total time goes on during a step."""
     return is_general(step) or (step.supported and step.procedure == "STATIC")
 
 
-def is_general(step: Step) -> bool:
+def is_general(step: DeckStep) -> bool:
     """Return whether a step passes time and leaves its state to the next."""
     return step.supported and step.procedure in ("STATIC", "DYNAMIC") and not step.perturbation
 

@@ -131,7 +131,7 @@ class ConstantSpeed(TimeFunction):
 
 
 @dataclass(frozen=True, eq=False)
-class Step(TimeFunction):
+class Jump(TimeFunction):
     """f = start_value for t < start, end_value from t = start on."""
 
     start: float
@@ -808,7 +808,7 @@ def _ends(p: _Parameters) -> tuple[float, float]:
 
 
 def _step(p: _Parameters) -> TimeFunction:
-    return Step(p.number("start", 0.0), *_ends(p))
+    return Jump(p.number("start", 0.0), *_ends(p))
 
 
 def _later(p: _Parameters, start: float, duration: float) -> float:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.display import Shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.builder import Builder
 from fem_mbs.model.calls import Built, calls
@@ -25,7 +26,7 @@ from fem_mbs.model.step_values import frequencies_of, numbers_of, speeds_of, unb
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 
 
-class Model:
+class Model(Shown):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -57,6 +58,12 @@ class Model:
         self.gravity = np.zeros(dimension) if gravity is None else self.building.vector(gravity, "Model", "gravity")
         self.field_names = check_fields(fields)
         self.steps: list[Step] = []
+
+    def __repr__(self) -> str:
+        steps = ", ".join(step.name for step in self.steps) or "no steps"
+        counts = ((len(self.joints), "joints"), (len(self.sensors), "sensors"))
+        told = ", ".join([f"{self.n_nodes} nodes", *(f"{count} {what}" for count, what in counts if count)])
+        return f"<Model {self.title!r}: {self.dimension} dimensions, {told}; {steps}>"
 
     def __copy__(self) -> Model:
         """Return a model whose attributes, those of its building included, can be set without changing this one."""

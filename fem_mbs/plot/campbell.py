@@ -14,7 +14,6 @@ from fem_mbs.results.eigenvalues import Branches, campbell_branches, damping_rat
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from fem_mbs.analysis.solution import Solution
     from fem_mbs.results.reader import Results
 
 __all__ = ["UNSTABLE", "find_step", "outlined", "plot_campbell", "plot_unbalance", "title_of"]
@@ -28,34 +27,30 @@ _DIRECTIONS = {"major": "long half axis"}
 _LINES = ("-", (0, (4, 2)), (0, (1, 1.5)), "-.")  # by direction: y and z of a round rotor lie on each other
 
 
-def title_of(results: Results | Solution, step: Any) -> str:
+def title_of(results: Results, step: Any) -> str:
     """Return title of the model and name of a step, for results on disk and in memory."""
-    header = getattr(results, "header", None)
-    title = header["title"] if header is not None else results.compiled.model.title
+    title = results.header["title"]
     return f"{title}: {step.name}" if title else step.name
 
 
-def find_step(results: Results | Solution, step: int, kind: str) -> Any:
+def find_step(results: Results, step: int, kind: str) -> Any:
     """Return a step by its number, which must be of a kind.
 
     Raises ResultsError if there is no such step, if it is of another kind, or has not ended.
     """
-    where = f'Results folder "{results.directory}"' if hasattr(results, "directory") else "Results in memory"
-    if not -len(results.steps) <= step < len(results.steps):
-        raise ResultsError(f"{where}: {len(results.steps)} steps, no number {step}")
-    item = results.steps[step]
+    where, item = results.where, results.step_at(step)
     if item.type != kind:
         known = ", ".join(f"{k}" for k, other in enumerate(results.steps) if other.type == kind) or "none"
         raise ResultsError(
             f'{where}: step {step} ("{item.name}") is of type {item.type}, not {kind}; of that are {known}'
         )
-    if not item.summary or item.summary.get("failed"):
+    if not item.summary:
         raise ResultsError(f'{where}: step {step} ("{item.name}") has not come to its end; run it again')
     return item
 
 
 # --- Campbell diagram ------------------------------------------------------------------------------------------------
-def plot_campbell(results: Results | Solution, step: int, path: str | Path) -> Path:
+def plot_campbell(results: Results, step: int, path: str | Path) -> Path:
     """Draw the frequencies of a step `campbell` over the speed: branches coloured by their whirl, lines of the orders
     of excitation, critical speeds numbered and listed; what is unstable has a halo.  Where there is damping, a second
     panel shows the damping ratios.
@@ -228,7 +223,7 @@ def _campbell_legend(axes: Axes, branches: Branches, whirl: np.ndarray, summary:
 
 
 # --- unbalance -------------------------------------------------------------------------------------------------------
-def plot_unbalance(results: Results | Solution, step: int, path: str | Path) -> Path:
+def plot_unbalance(results: Results, step: int, path: str | Path) -> Path:
     """Draw amplitudes and phases of a step `unbalance` over the speed.  Critical speeds of a Campbell diagram of the
     same rotor are thin lines.
 
@@ -318,7 +313,7 @@ def _unwound(x: np.ndarray, degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return np.insert(x, jumps, np.nan), np.insert(wrapped, jumps, np.nan)
 
 
-def _mark_criticals(results: Results | Solution, item: Any, panels: list[Axes]) -> None:
+def _mark_criticals(results: Results, item: Any, panels: list[Axes]) -> None:
     rotor = item.summary.get("rotor")
     speeds = item.summary["speeds"]
     for other in results.steps:

@@ -23,8 +23,8 @@ from fem_mbs.plot.stability import plot_eigenvalues, plot_roots, plot_stability_
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 from fem_mbs.results.eigenvalues import campbell_branches, eigenvalue_path, is_damped
 from fem_mbs.results.fields import is_continuum
-from fem_mbs.results.folder import take
-from fem_mbs.results.reader import Results, Step, sensor_units
+from fem_mbs.results.reader import Results, Step
+from fem_mbs.results.series import sensor_units
 from fem_mbs.results.shapes import SHAPE_STEPS
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def plot_path(results: Results, step: int, path: str | Path) -> Path:
         size = np.nanmax(np.abs(values), initial=0.0)
         curves += [(c, v) for c, v in zip(columns, values.T, strict=True) if np.ptp(v) > 1e-6 * size]
     if not curves:
-        raise ResultsError(f'Results folder "{results.directory}": step {step + 1} has no displacement sensor to draw')
+        raise ResultsError(f"{results.where}: step {step + 1} has no displacement sensor to draw")
     load = item.series["load factor"]
     count = item.series["negative eigenvalues"] if "negative eigenvalues" in item.series else np.zeros(len(load))
     with style():
@@ -281,7 +281,7 @@ def plot_momenta(results: Results, path: str | Path) -> Path:
     """
     kinds = [kind for kind in ("linear momentum", "angular momentum") if any(kind in s.series for s in results.steps)]
     if not kinds:
-        raise ResultsError(f'Results folder "{results.directory}": no momenta in it: they come with transient steps')
+        raise ResultsError(f"{results.where}: no momenta in it: they come with transient steps")
     units = {"linear momentum": "kg m/s", "angular momentum": "kg m²/s"}
     with style():
         figure = make_figure(7.4, 1.0 + 2.0 * len(kinds))
@@ -350,11 +350,11 @@ def _plot_stability(results: Results, step: Step, place: Callable[[str], Path], 
 
 def plot_all(results: Results, directory: str | Path | None = None) -> list[Path]:
     """Draw every figure that the results allow into a folder (by default `figures` beside the results)."""
-    target = Path(directory) if directory is not None else results.directory / "figures"
+    target = Path(directory) if directory is not None else results.folder() / "figures"
     paths = []
 
     def place(name: str) -> Path:
-        take(results.directory, [target / name])
+        results.take(target / name)
         return target / name
 
     series = {name for step in results.steps for name in step.series}
@@ -399,8 +399,6 @@ def nothing_drawn(results: Results) -> str:
         ResultsError: the results hold no states.
     """
     if any(len(step.series) or len(step.frames) for step in results.steps):
-        return f'Results folder "{results.directory}": nothing that it holds has a figure; add sensors to the model'
+        return f"{results.where}: nothing that it holds has a figure; add sensors to the model"
     remedy = "wait for the run" if results.status == "running" else "run the model again"
-    raise ResultsError(
-        f'Results folder "{results.directory}": it holds no states (status of the run: {results.status}); {remedy}'
-    )
+    raise ResultsError(f"{results.where}: it holds no states (status of the run: {results.status}); {remedy}")

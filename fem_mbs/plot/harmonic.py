@@ -25,7 +25,7 @@ def plot_response(results: Results, sensor: str, step: int, path: str | Path) ->
 
     Raises ResultsError for an unknown sensor, or if the step has no response of it.
     """
-    from fem_mbs.results.reader import sensor_units
+    from fem_mbs.results.series import sensor_units
 
     item = results.steps[step]
     frequencies, values, columns = results.response(sensor, step)

@@ -19,7 +19,7 @@ from fem_mbs.results.shapes import SHAPE_STEPS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["animate", "plot_deformed", "plot_shapes"]
+__all__ = ["animate", "draw_deformed", "plot_deformed", "plot_shapes"]
 
 _LATER = "#9cc3e0"  # of a complex shape a quarter of a period later
 
@@ -70,16 +70,12 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
 
 def _step_with_frames(results: Results, step: int | None) -> Step:
     if step is not None:
-        if not -len(results.steps) <= step < len(results.steps):
-            raise ResultsError(f'Results folder "{results.directory}": {len(results.steps)} steps, no number {step}')
-        return results.steps[step]
+        return results.step_at(step)
     found = [item for item in results.steps if "displacement" in item.frames]
     found = [item for item in found if item.type in ("transient", "inverse")] or found
     found = [item for item in found if item.type not in SHAPE_STEPS] or found
     if not found:
-        raise ResultsError(
-            f'Results folder "{results.directory}": no frames with displacements: store some during the run'
-        )
+        raise ResultsError(f"{results.where}: no frames with displacements: store some during the run")
     return found[-1]
 
 
@@ -102,6 +98,18 @@ def plot_deformed(
     plane parts that could not be seen are enlarged by a round number, which the title tells.
     Raises ResultsError if there are no frames or no such quantity.
     """
+    with style():
+        return save_figure(draw_deformed(results, times, quantity, step, magnify), path)
+
+
+def draw_deformed(
+    results: Results,
+    times: Sequence[float] | int | None = None,
+    quantity: str | None = None,
+    step: int | None = None,
+    magnify: float | None = None,
+) -> Figure:
+    """Return the figure that `plot_deformed` writes; arguments and errors as there."""
     item = _step_with_frames(results, step)
     with style():
         stage = Stage(results, item)
@@ -122,14 +130,14 @@ def plot_deformed(
         elif surface:
             stage.scene.magnify(_magnification(stage, chosen))
         if surface:
-            return save_figure(_side_by_side(results, stage, chosen, shown), path)
+            return _side_by_side(results, stage, chosen, shown)
         figure = make_figure(7.4, 5.0)
         stage.set_up(figure, chosen, title=results.header["title"], quantity=shown, times=len(chosen) > 1, fit=True)
         stage.draw_reference()
         for frame in chosen:
             stage.draw_frame(frame)
         stage.draw_symbols(chosen[-1])
-        return save_figure(figure, path)
+        return figure
 
 
 def _magnification(stage: Stage, frames: list[int]) -> float:

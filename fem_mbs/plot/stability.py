@@ -27,7 +27,6 @@ from fem_mbs.results.eigenvalues import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from fem_mbs.analysis.solution import Solution
     from fem_mbs.results.reader import Results
 
 __all__ = ["plot_eigenvalues", "plot_roots", "plot_stability_map"]
@@ -38,7 +37,7 @@ _MOST_NUMBERS = 30  # of roots that get one
 
 
 # --- the complex plane -----------------------------------------------------------------------------------------------
-def plot_roots(results: Results | Solution, step: int, path: str | Path) -> Path:
+def plot_roots(results: Results, step: int, path: str | Path) -> Path:
     """Draw eigenvalues in the complex plane, growth rate over frequency, with rays of equal damping ratio: of a step of
     complex modes a point each, with its number; of a Campbell diagram, or a step that has looked for eigenvalues along
     its way, a curve each (root locus), coloured by speed, load factor or time.
@@ -153,7 +152,7 @@ def _locus(figure: Any, axes: Axes, branches: Branches) -> None:
 
 
 # --- along a way -----------------------------------------------------------------------------------------------------
-def plot_eigenvalues(results: Results | Solution, step: int, path: str | Path) -> Path:
+def plot_eigenvalues(results: Results, step: int, path: str | Path) -> Path:
     """Draw frequencies over the load factor or time of a step that has computed eigenvalues along its path. Draw growth
     rates below if motions grow or are damped. Mark the onset of flutter and divergence.
 
@@ -238,7 +237,7 @@ def _onset_legend(axes: Axes, found: list[Onset], grows: bool) -> None:
 
 
 # --- maps ------------------------------------------------------------------------------------------------------------
-def plot_stability_map(results: Results | Solution, step: int, path: str | Path) -> Path:
+def plot_stability_map(results: Results, step: int, path: str | Path) -> Path:
     """Draw the largest growth rate over two parameters, with the boundary between stable and unstable; divergence
     (what grows does not oscillate) is hatched.  Points without a state stay empty; points of the boundary that were
     sought by halving are dots.  A step that asks what = "frequency" has the frequency of what grows most as its colour.

@@ -12,8 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fem_mbs.errors import ModelError
 from fem_mbs.properties.sections import Material, Section, SectionProperties, couple, make_section
@@ -71,7 +73,7 @@ class SectionLine:
     def prismatic(self) -> bool:
         return self.first is self.last or self.first == self.last
 
-    def at(self, s) -> SectionProperties:
+    def at(self, s: ArrayLike) -> SectionProperties:
         """Return properties at s (...) in 0..1 along the member; of a prismatic one without the axes of s."""
         if self.prismatic:
             return self._unshearable(self.first.properties(self.material))
@@ -108,7 +110,7 @@ class SectionLine:
     def _between(self, s: float) -> Section:
         """Return the section at s in (0, 1) between two of one shape."""
         a, b = self.first, self.last
-        dims = {}
+        dims: dict[str, Any] = {}
         for key, u in a.dimensions.items():
             v = b.dimensions[key]
             if math.isinf(u) != math.isinf(v):
@@ -245,9 +247,9 @@ class Reference:
 
 def element_stiffness(
     line: SectionLine,
-    length,
-    start=0.0,
-    end=1.0,
+    length: ArrayLike,
+    start: ArrayLike = 0.0,
+    end: ArrayLike = 1.0,
     fixed: Sequence[int] = (),
     owner: str = "Beam",
     reference: Reference | None = None,
@@ -306,7 +308,7 @@ def element_stiffness(
     return _inverse(L[:, None, None] * flexibility, sorted(set(fixed)), owner)
 
 
-def bending_shares(line: SectionLine, length, start=0.0, end=1.0) -> np.ndarray:
+def bending_shares(line: SectionLine, length: ArrayLike, start: ArrayLike = 0.0, end: ArrayLike = 1.0) -> np.ndarray:
     """Return shares (n, 2, 2) of bending in the shear strains that a constant shear force makes, over (y, z).
 
     A shear force V makes the shear strain F_s V and, by the moment that it changes along the length L, the deflection
@@ -365,7 +367,9 @@ def _inverse(F: np.ndarray, fixed: list[int], owner: str) -> np.ndarray:
 
 
 # --- mass ------------------------------------------------------------------------------------------------------------
-def element_mass(kind: str, line: SectionLine, length, start=0.0, end=1.0) -> np.ndarray:
+def element_mass(
+    kind: str, line: SectionLine, length: ArrayLike, start: ArrayLike = 0.0, end: ArrayLike = 1.0
+) -> np.ndarray:
     """Return M (n, 8, 8) over (P_p, ex_p, ey_p, ez_p, P_q, ex_q, ey_q, ez_q): T = 1/2 sum M_ij y_i'.y_j' [kg, kg m, kg
     m^2].
 
@@ -427,8 +431,8 @@ def fold(M: np.ndarray, offsets: np.ndarray, triads: np.ndarray) -> np.ndarray:
         W[:, end, 0, end, 0] = 1.0
         W[:, end, 0, end, 1:] = offsets[:, end]
         W[:, end, 1:, end, 1:] = triads[:, end].swapaxes(1, 2)
-    W = W.reshape(n, 8, 8)
-    return W.swapaxes(1, 2) @ M @ W
+    whole = W.reshape(n, 8, 8)
+    return whole.swapaxes(1, 2) @ M @ whole
 
 
 # --- places and axes -------------------------------------------------------------------------------------------------
@@ -530,8 +534,8 @@ def arc_length(chords: np.ndarray, tangent_p: np.ndarray, tangent_q: np.ndarray)
 def section_triads(
     ex_p: np.ndarray,
     ex_q: np.ndarray,
-    orientation_p=None,
-    orientation_q=None,
+    orientation_p: ArrayLike | None = None,
+    orientation_q: ArrayLike | None = None,
     owner: str = "Beam",
     curved: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -590,7 +594,7 @@ def _from_vector(ex: np.ndarray, vector: np.ndarray, owner: str) -> np.ndarray:
     return np.stack([ex, ey, np.cross(ex, ey)], axis=-1)
 
 
-def twisted(A: np.ndarray, angle) -> np.ndarray:
+def twisted(A: np.ndarray, angle: ArrayLike) -> np.ndarray:
     """Return triads (n, 3, 3) turned about their first axes by ``angle`` (n,) [rad]."""
     c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
     return np.stack([A[..., 0], c * A[..., 1] + s * A[..., 2], c * A[..., 2] - s * A[..., 1]], axis=-1)
@@ -602,7 +606,7 @@ def reference_strains(
     chords: np.ndarray,
     A_p: np.ndarray,
     A_q: np.ndarray,
-    length,
+    length: ArrayLike,
     second_order: bool = True,
     shares: np.ndarray | None = None,
 ) -> np.ndarray:

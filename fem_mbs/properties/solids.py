@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,9 @@ def _expansion(value, owner: str) -> np.ndarray:
     return np.concatenate((np.broadcast_to(v, (3,)), np.zeros(3)))
 
 
-def make_solid_material(name: str, E, nu, G, stiffness, density, expansion) -> SolidMaterial:
+def make_solid_material(
+    name: str, E: Any, nu: Any, G: Any, stiffness: Any, density: Any, expansion: Any
+) -> SolidMaterial:
     """See `fem_mbs.model.parts.solids.Solids.solid_material`."""
     owner = f'Material "{name}"'
     if density is None:

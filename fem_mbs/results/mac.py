@@ -50,7 +50,7 @@ def _step(results: Results, name: str | int | None) -> Step:
     if not shapes:
         known = ", ".join(f'"{s.name}"' for s in results.steps if s.type in _SHAPES) or "none"
         asked = "" if name is None else f" {name!r}"
-        raise ResultsError(f'Results folder "{results.directory}": no step{asked} with shapes: there are {known}')
+        raise ResultsError(f"{results.where}: no step{asked} with shapes: there are {known}")
     return shapes[0]
 
 

@@ -1,4 +1,5 @@
-"""Read results from disk while a run is active, after it has finished, and after it was killed.
+"""Results of a run, in memory or in a folder; those on disk can be read while a run is active, after it has finished,
+and after it was killed.
 
     results = Results.open("out")
     results.status                                   # "done", "running", "incomplete" or "failed: ..."
@@ -13,22 +14,28 @@ from __future__ import annotations
 import csv
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fem_mbs.display import Shown
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.sensors import node_values
 from fem_mbs.results import store
 from fem_mbs.results.folder import take
 from fem_mbs.results.report import StepReport, Summary, report_of
+from fem_mbs.results.series import Drives, Series, TupleSeries, sensor_columns, sensor_units
 from fem_mbs.results.writer import ResultsWriter, finish
 from fem_mbs.results.xdmf import write_xdmf
 
-__all__ = ["Column", "Columns", "Results", "ResultsWriter", "Step", "export"]
+__all__ = ["Column", "Columns", "FolderResults", "FolderStep", "Results", "ResultsWriter", "Step", "export"]
 
+#: Types of steps in time, whose mid-step quantities of older files belong to the middle of time steps.
+_IN_TIME = ("transient", "inverse")
 _CSV_ROWS = 20_000  # rows held in memory while a table is written
 
 
@@ -126,17 +133,25 @@ class Columns(Mapping[str, Any]):
 
 
 class Step:
-    """One step of a run. `ended` tells whether the run got to its end; `summary` is empty before."""
+    """One step of a run, the same for runs in memory and in folders.
 
-    def __init__(self, number: int, entry: store.StepEntry) -> None:
-        self.number = number
-        self.name = entry.name
-        self.type = entry.type
-        self.info = entry.info
-        self.ended = entry.ended
-        self.summary = entry.summary
-        self._entry = entry
-        self._columns: dict[str, Columns] = {}
+    Attributes:
+        number: of the step, from 0.
+        name, type: of the step.
+        info: what readers must know: "rule", "mid_step", "linear".
+        ended: whether the run got to its end; `summary` is empty before.
+        series: quantities with one row per recorded step, as arrays.
+        frames: quantities of the whole model at the times `frame_times`.
+    """
+
+    number: int
+    name: str
+    type: str
+    info: dict[str, Any]
+    ended: bool
+    summary: dict[str, Any]
+    series: Mapping[str, Any]
+    frames: Mapping[str, Any]
 
     @property
     def report(self) -> StepReport | None:
@@ -145,20 +160,14 @@ class Step:
             return None
         return report_of(self.summary)
 
-    def _get(self, kind: str) -> Columns:
-        if kind not in self._columns:
-            self._columns[kind] = Columns(self._entry, kind)
-        return self._columns[kind]
-
     @property
-    def series(self) -> Columns:
-        """Quantities with one row per recorded step."""
-        return self._get("series")
+    def time(self) -> np.ndarray:
+        """Times of the rows (n,) [s]; of shapes their numbers, of responses the frequencies or speeds."""
+        return self.series["time"]
 
-    @property
-    def frames(self) -> Columns:
-        """Quantities of the whole model at the times `frame_times`."""
-        return self._get("frames")
+    def column(self, name: str) -> Any:
+        """Return a series, to be read by parts (`Column`) where it is on disk."""
+        return self.series[name]
 
     @property
     def frame_times(self) -> np.ndarray:
@@ -168,7 +177,7 @@ class Step:
     @property
     def mid_step(self) -> bool:
         """Whether the mid-step sensors of this step hold values of the middle of time steps."""
-        return bool(self.info.get("mid_step", self.type in ("transient", "inverse")))
+        return bool(self.info.get("mid_step", self.type in _IN_TIME))
 
     def mid_times(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that end a time step, and the times of the middle of these time steps [s]."""
@@ -178,43 +187,93 @@ class Step:
         return rows, time[rows] - size[rows] / 2
 
 
-class Results:
-    """A result: `header`, `steps`, `status`, restart points. Open one with `Results.open`."""
+class FolderStep(Step):
+    """One step of a run in a folder; quantities are read when they are asked for, frames row by row (`Column`)."""
 
-    def __init__(self, index: store.StoreIndex) -> None:
-        self._index = index
-        self.directory = index.directory
-        self.status = index.status
-        self.steps = [Step(number, entry) for number, entry in enumerate(index.steps)]
-        with store.open_file(index.header_path) as file:
-            self.header: dict[str, Any] = store.read_header(file)
+    def __init__(self, number: int, entry: store.StepEntry) -> None:
+        self.number = number
+        self.name = entry.name
+        self.type = entry.type
+        self.info = entry.info
+        self.ended = entry.ended
+        self.summary = entry.summary
+        self._entry = entry
 
-    @classmethod
-    def open(cls, directory: str | Path) -> Results:
+    @cached_property
+    def series(self) -> Columns:  # type: ignore[override]
+        """Quantities with one row per recorded step."""
+        return Columns(self._entry, "series")
+
+    def column(self, name: str) -> Column:
+        """Return a series without reading it."""
+        return self.series.column(name)
+
+    @cached_property
+    def frames(self) -> Columns:  # type: ignore[override]
+        """Quantities of the whole model at the times `frame_times`."""
+        return Columns(self._entry, "frames")
+
+
+class Results(Shown):
+    """The results of a run, in memory (`fem_mbs.solve`) or in a folder (`fem_mbs.run`, `Results.open`).
+
+    Attributes:
+        header: what is known of the model: title, nodes, blocks, sensors.
+        steps: the steps that the run has begun.
+        status: "done", "running", "incomplete" or "failed: ...".
+        summary: contents of summary.json; empty for a run that has not ended.
+        directory: of the files; None of a run in memory.
+        restart_points: (number of the step, time [s]) of each restart point.
+    """
+
+    header: dict[str, Any]
+    steps: Sequence[Step]
+    status: str
+    summary: dict[str, Any]
+    directory: Path | None
+    restart_points: list[tuple[int, float]]
+
+    @staticmethod
+    def open(directory: str | Path) -> FolderResults:
         """Open the result in a folder, whether finished, running, failed or killed, as it is at this moment.
 
         Raises ResultsError if there is none.
         """
         for _ in range(50):
             try:
-                return cls(store.read_index(Path(directory)))
+                return FolderResults(store.read_index(Path(directory)))
             except FileNotFoundError:
                 continue  # the run ended between two looks at its folder
         raise store.folder_error(directory, "its files keep changing: wait for the run to end")
 
     def __repr__(self) -> str:
         steps = ", ".join(f"{step.name} ({step.type})" for step in self.steps)
-        return f"<Results {str(self.directory)!r}: {self.status}; {steps or 'no steps'}>"
+        where = "in memory" if self.directory is None else repr(str(self.directory))
+        return f"<Results {where}: {self.status}; {steps or 'no steps'}>"
+
+    @property
+    def where(self) -> str:
+        """Where the results are, as messages say it."""
+        return "Results in memory" if self.directory is None else f'Results folder "{self.directory}"'
+
+    def folder(self) -> Path:
+        """Return the folder of the files.
+
+        Raises:
+            ResultsError: the results are in memory.
+        """
+        if self.directory is None:
+            raise ResultsError("Results in memory: they have no folder to write into: give one, or use fem_mbs.run")
+        return self.directory
+
+    def restart(self, number: int = -1) -> dict[str, Any]:
+        """Return the state of a restart point, bit for bit as it was appended."""
+        raise NotImplementedError
 
     @property
     def complete(self) -> bool:
         """Whether the run has finished."""
         return self.status == "done"
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """Contents of summary.json; empty for a run that has not ended."""
-        return self._index.end.get("summary", {})
 
     @property
     def report(self) -> Summary | None:
@@ -227,18 +286,6 @@ class Results:
         report = self.report
         return [] if report is None else report.failures
 
-    @property
-    def restart_points(self) -> list[tuple[int, float]]:
-        """(number of the step, time [s]) of each restart point."""
-        return [(entry.step, entry.time) for entry in self._index.restarts]
-
-    def restart(self, number: int = -1) -> dict[str, Any]:
-        """Return the state of a restart point, bit for bit as it was appended."""
-        entries = self._index.restarts
-        if not -len(entries) <= number < len(entries):
-            raise store.folder_error(self.directory, f"{len(entries)} restart points, no number {number}")
-        return store.read_restart(entries[number])
-
     def node(self, name: str | int) -> int:
         """Return the number of a node given by name, or check a number."""
         names = self.header["node_names"]
@@ -247,37 +294,50 @@ class Results:
         if not isinstance(name, str) and 0 <= name < len(self.header["nodes"]):
             return int(name)
         known = ", ".join(itertools.islice(names, 8)) or "none has a name"
-        raise store.folder_error(
-            self.directory, f'no node "{name}": give 0 .. {len(self.header["nodes"]) - 1} or {known}'
-        )
+        raise ResultsError(f'{self.where}: no node "{name}": give 0 .. {len(self.header["nodes"]) - 1} or {known}')
 
     def _sensor(self, name: str) -> dict[str, Any]:
         for sensor in self.header["sensors"]:
             if sensor["name"] == name:
                 return sensor
         known = ", ".join(sensor["name"] for sensor in self.header["sensors"]) or "none"
-        raise store.folder_error(self.directory, f'no sensor "{name}": there are {known}')
+        raise ResultsError(f'{self.where}: no sensor "{name}": there are {known}')
 
-    def steps_with(self, key: str, step: int | None = None) -> list[Step]:
-        """Return the steps that hold the series `key`: step number `step`, or all transient ones, or else all."""
+    def step_at(self, step: int | str) -> Step:
+        """Return a step, given its number (from 0; -1: the last) or its name.
+
+        Raises:
+            ResultsError: there is none.
+        """
+        if isinstance(step, str):
+            found = next((item for item in self.steps if item.name == step), None)
+            if found is None:
+                known = ", ".join(f'"{item.name}"' for item in self.steps) or "none"
+                raise ResultsError(f'{self.where}: no step "{step}": there are {known}')
+            return found
+        if not -len(self.steps) <= step < len(self.steps):
+            raise ResultsError(f"{self.where}: {len(self.steps)} steps, no number {step}")
+        return self.steps[step]
+
+    def steps_with(self, key: str, step: int | str | None = None) -> list[Step]:
+        """Return the steps that hold the series `key`: the one of a number or name, or all transient ones, or else
+        all."""
         if step is not None:
-            if not -len(self.steps) <= step < len(self.steps):
-                raise store.folder_error(self.directory, f"{len(self.steps)} steps, no number {step}")
-            found = [self.steps[step]] if key in self.steps[step].series else []
+            found = [item for item in (self.step_at(step),) if key in item.series]
         else:
             found = [item for item in self.steps if key in item.series]
-            found = [item for item in found if item.type in ("transient", "inverse")] or found
+            found = [item for item in found if item.type in _IN_TIME] or found
         if not found:
-            raise store.folder_error(self.directory, f'no step holds "{key}" yet')
+            raise ResultsError(f'{self.where}: no step holds "{key}" yet')
         return found
 
-    def sensor(self, name: str, step: int | None = None, raw: bool = False) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """Return times (n,) [s], values (n, k) and names of the k columns of a sensor.
+    def sensor(self, name: str, step: int | str | None = None, raw: bool = False) -> Series:
+        """Return the values (n, k) of a sensor at times t (n,) [s]; ``t, values, columns = ...`` unpacks them.
 
-        Without `step`, all transient steps one after another (or all steps, if none is transient). Reactions, joint
-        and section forces of a transient step belong to the middle of time steps and may alternate about the truth
-        from one to the next: the mean of each two consecutive ones is returned, at the time between them, unless
-        `raw` asks for the values themselves at the middle of each time step.
+        Without `step` (a number or a name), all transient steps one after another, or all steps if none is transient.
+        Reactions, joint and section forces of a transient step belong to the middle of time steps and may alternate
+        about the truth from one to the next: the mean of each two consecutive ones is returned, at the time between
+        them, unless `raw` asks for the values themselves at the middle of each time step.
 
         Raises ResultsError for an unknown sensor or step.
         """
@@ -293,10 +353,20 @@ class Results:
                     time, data = (time[1:] + time[:-1]) / 2, (data[1:] + data[:-1]) / 2
             times.append(time)
             values.append(data)
-        joined = np.concatenate(values)
-        return np.concatenate(times), joined, sensor_columns(sensor, joined.shape[1])
+        return self._series(sensor, np.concatenate(times), np.concatenate(values))
 
-    def ledger(self, step: int | None = None) -> dict[str, np.ndarray]:
+    def _series(self, sensor: dict[str, Any], t: np.ndarray, values: np.ndarray, **options: Any) -> Series:
+        count = values.shape[1]
+        columns, units = sensor_columns(sensor, count), sensor_units(sensor, count)
+        return TupleSeries(sensor["name"], t, values, columns, units, **options)
+
+    def energy(self, step: int | str | None = None) -> Series:
+        """Return the energy ledger [J] as a series (n, k); its columns are those of `ledger`."""
+        found = self.ledger(step)
+        time = found.pop("time")
+        return Series("energy", time, np.column_stack(list(found.values())), list(found), ["J"] * len(found))
+
+    def ledger(self, step: int | str | None = None) -> dict[str, np.ndarray]:
         """Return the energy ledger [J]: "time" [s], the columns of the header, "total" and "closing error".
 
         "total" is the sum of the energies; columns with "work" in their name are work done on the model, those with
@@ -330,7 +400,7 @@ class Results:
         Mid-step quantities are interpolated to the times of the rows (for equal time steps the mean of the two
         neighbours); where there is no neighbour, at the first and the last row, the cell is empty.
         """
-        target = Path(directory) if directory is not None else self.directory
+        target = Path(directory) if directory is not None else self.folder()
         paths = []
         for step in self.steps:
             sensors = [sensor for sensor in self.header["sensors"] if f"sensor/{sensor['name']}" in step.series]
@@ -338,14 +408,14 @@ class Results:
                 continue
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
             path = target / f"sensors-{step.number + 1}-{label}.csv"
-            take(self.directory, [path])
+            self.take(path)
             store.write_atomic(path, _csv_lines(step, sensors))
             paths.append(path)
         return paths
 
-    def response(self, name: str, step: int | None = None) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """Return frequencies (n,) [Hz], complex amplitudes (n, k) and names of the k columns of a sensor in a step of
-        harmonic response, by default the last: the sensor changes as Re(a exp(i 2 pi f t)).
+    def response(self, name: str, step: int | str | None = None) -> Series:
+        """Return the complex amplitudes a (n, k) of a sensor over the frequencies f = t (n,) [Hz] of a step of harmonic
+        response, by default the last: the sensor changes as Re(a exp(i 2 pi f t)).
 
         Raises ResultsError for an unknown sensor or step.
         """
@@ -353,12 +423,12 @@ class Results:
         item = self.steps_with(f"response/{name}", step)[-1]
         parts = (item.series[f"{key}/{name}"] for key in ("response", "response imaginary"))
         real, imaginary = (part.reshape(len(part), -1) for part in parts)
-        return item.series["time"], real + 1j * imaginary, sensor_columns(sensor, real.shape[1])
+        return self._series(sensor, item.series["time"], real + 1j * imaginary, along=("frequency", "Hz"))
 
     def write_response_csv(self, directory: str | Path | None = None) -> list[Path]:
         """Write one table per step of harmonic response, response-<number>-<step>.csv: frequencies, and amplitudes and
         phases [degrees] of all sensors; return their paths."""
-        target = Path(directory) if directory is not None else self.directory
+        target = Path(directory) if directory is not None else self.folder()
         paths = []
         for step in self.steps:
             sensors = [s for s in self.header["sensors"] if f"response/{s['name']}" in step.series]
@@ -366,37 +436,47 @@ class Results:
                 continue
             head, table = ["frequency [Hz]"], [step.series["time"][:, None]]
             for sensor in sensors:
-                _, values, names = self.response(sensor["name"], step.number)
-                for column, name, unit in zip(values.T, names, sensor_units(sensor, len(names)), strict=True):
+                found = self.response(sensor["name"], step.number)
+                for column, name, unit in zip(found.values.T, found.columns, found.units, strict=True):
                     full = name if name.startswith(sensor["name"]) else f"{sensor['name']} {name}"
                     head += [f"{full} amplitude [{unit}]" if unit else f"{full} amplitude", f"{full} phase [deg]"]
                     table.append(np.column_stack((np.abs(column), np.rad2deg(np.angle(column)))))
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
             path = target / f"response-{step.number + 1}-{label}.csv"
-            take(self.directory, [path])
+            self.take(path)
             store.write_atomic(path, _csv_rows(head, np.hstack(table)))
             paths.append(path)
         return paths
 
-    def drives(self, step: int) -> tuple[np.ndarray, list[str], np.ndarray]:
-        """Return times (n,) [s] of a step, names of k columns and values (n, k): what motions and driven joints do.
+    def drives(self, step: int | str | None = None) -> Drives:
+        """Return what motions and driven joints do in a step, by default the last: (n, k) at times t (n,) [s].
 
         Forces [N] and moments [N m] at the ends of time steps, of second order (`fem_mbs.model.sensors.node_values`),
-        which loads can take as tables of time.
+        which loads can take as tables of time; ``drives["name"]`` is the table of one sensor.
 
         Raises ResultsError for an unknown step.
         """
-        (item,) = self.steps_with("time", step)
+        item = self.step_at(-1 if step is None else step)
+        if "time" not in item.series:
+            raise ResultsError(f'{self.where}: no step holds "time" yet')
         time = item.series["time"]
-        names, columns = ["time [s]"], []
+        tables: dict[str, np.ndarray] = {}
+        columns: list[str] = []
+        units: list[str] = []
         for sensor in self.header["sensors"]:
             if sensor["kind"] == "drive" and f"sensor/{sensor['name']}" in item.series:
                 raw = item.series[f"sensor/{sensor['name']}"].reshape(len(time), -1)
-                columns.append(node_values(time, raw, item.mid_step))
-                labels = sensor_columns(sensor, raw.shape[1])
-                units = sensor_units(sensor, raw.shape[1])
-                names += [f"{label} [{unit}]" for label, unit in zip(labels, units, strict=True)]
-        return time, names[1:], np.column_stack(columns) if columns else np.zeros((len(time), 0))
+                tables[sensor["name"]] = node_values(time, raw, item.mid_step)
+                columns += sensor_columns(sensor, raw.shape[1])
+                units += sensor_units(sensor, raw.shape[1])
+        values = np.column_stack(list(tables.values())) if tables else np.zeros((len(time), 0))
+        by_sensor = {name: table[:, 0] if table.shape[1] == 1 else table for name, table in tables.items()}
+        found = Drives("drives", time, values, columns, units, by_sensor=by_sensor)
+        return replace(found, old=self._old_drives(found))
+
+    def _old_drives(self, found: Drives) -> tuple[Any, ...]:
+        """Return the tuple that `drives` once was."""
+        return found.t, found.labels, found.values
 
     def write_drives_csv(self) -> list[Path]:
         """Write one table per inverse step, drives-<number>-<step>.csv: time, and what drives at that time, in a form
@@ -405,15 +485,50 @@ class Results:
         for step in self.steps:
             if step.type != "inverse":
                 continue
-            time, names, values = self.drives(step.number)
+            found = self.drives(step.number)
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-            path = self.directory / f"drives-{step.number + 1}-{label}.csv"
-            head = ",".join(f'"{name}"' for name in ["time [s]", *names]) + "\n"
-            rows = (",".join(repr(float(v)) for v in row) + "\n" for row in np.column_stack((time, values)))
-            take(self.directory, [path])
+            path = self.folder() / f"drives-{step.number + 1}-{label}.csv"
+            head = ",".join(f'"{name}"' for name in ["time [s]", *found.labels]) + "\n"
+            rows = (",".join(repr(float(v)) for v in row) + "\n" for row in np.column_stack((found.t, found.values)))
+            self.take(path)
             store.write_atomic(path, itertools.chain([head], rows))
             paths.append(path)
         return paths
+
+    def take(self, *paths: Path) -> None:
+        """List files that are about to be made of results in a folder, as its own (`fem_mbs.results.folder.take`)."""
+        if self.directory is not None:
+            take(self.directory, paths)
+
+
+class FolderResults(Results):
+    """A result in a folder, on which `Results.open` looks; rows are read when they are asked for."""
+
+    directory: Path
+
+    def __init__(self, index: store.StoreIndex) -> None:
+        self._index = index
+        self.directory = index.directory
+        self.status = index.status
+        self.summary = index.end.get("summary", {})
+        self.steps = [FolderStep(number, entry) for number, entry in enumerate(index.steps)]
+        self.restart_points = [(entry.step, entry.time) for entry in index.restarts]
+        with store.open_file(index.header_path) as file:
+            self.header = store.read_header(file)
+
+    def restart(self, number: int = -1) -> dict[str, Any]:
+        """Return the state of a restart point, bit for bit as it was appended."""
+        entries = self._index.restarts
+        if not -len(entries) <= number < len(entries):
+            raise store.folder_error(self.directory, f"{len(entries)} restart points, no number {number}")
+        return store.read_restart(entries[number])
+
+    def write_xdmf(self) -> Path:
+        """Write results.xdmf for ParaView; return its path."""
+        path = self.directory / store.XDMF
+        self.take(path)
+        write_xdmf(self._index, self.header, path)
+        return path
 
 
 def _ledger_kind(name: str) -> str:
@@ -423,20 +538,6 @@ def _ledger_kind(name: str) -> str:
     if "work" in low:
         return "work"
     return "dissipation" if "dissipat" in low or "damp" in low else "energy"
-
-
-def sensor_columns(sensor: dict[str, Any], count: int) -> list[str]:
-    """Return the column names of a sensor; a single unnamed column takes the name of the sensor."""
-    names = list(sensor.get("columns") or [])
-    if len(names) == count:
-        return names
-    return [sensor["name"]] if count == 1 else [str(number + 1) for number in range(count)]
-
-
-def sensor_units(sensor: dict[str, Any], count: int) -> list[str]:
-    """Return the units of the columns of a sensor, "" where there is none."""
-    unit = sensor.get("unit") or ""
-    return list(unit) if isinstance(unit, (list, tuple)) else [unit] * count
 
 
 class _Line:
@@ -459,7 +560,7 @@ def _csv_rows(head: list[str], table: np.ndarray) -> Iterator[str]:
 def _csv_lines(step: Step, sensors: list[dict[str, Any]]) -> Iterator[str]:
     line = _Line()
     writer = csv.writer(line, lineterminator="\n")
-    columns = [step.series.column(f"sensor/{sensor['name']}") for sensor in sensors]
+    columns = [step.column(f"sensor/{sensor['name']}") for sensor in sensors]
     head = ["time [s]"]
     for sensor, column in zip(sensors, columns, strict=True):
         count = int(np.prod(column.shape[1:], dtype=int))
@@ -514,7 +615,4 @@ def export(directory: str | Path) -> list[Path]:
         finally:
             store.release_lock(lock)
     results = Results.open(folder)
-    path = folder / store.XDMF
-    take(folder, [path])
-    write_xdmf(results._index, results.header, path)
-    return [path, *results.write_sensors_csv(), *results.write_response_csv()]
+    return [results.write_xdmf(), *results.write_sensors_csv(), *results.write_response_csv()]

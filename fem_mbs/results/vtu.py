@@ -19,7 +19,6 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.meshes.formats.vtu import write_vtu
 from fem_mbs.results import store
 from fem_mbs.results.fields import cell_kind, field_key, split_key
-from fem_mbs.results.folder import take
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.results.shapes import SHAPE_STEPS
 
@@ -125,7 +124,7 @@ def write_vtu_files(results: Results, directory: str | Path | None = None) -> li
     Raises:
         ResultsError: no step has frames, or the model has nothing to show.
     """
-    folder = Path(directory) if directory is not None else results.directory / FOLDER
+    folder = Path(directory) if directory is not None else results.folder() / FOLDER
     grid = _Grid(results.header)
     node = {"node": grid.nodes}
     paths: list[Path] = []
@@ -147,12 +146,12 @@ def write_vtu_files(results: Results, directory: str | Path | None = None) -> li
                         shapes[title if name == "displacement" else f"{title}, {text}"] = values
                     elif name == "state displacement" and frame == 0:
                         shapes[name] = values
-            take(results.directory, [folder / f"{label}.vtu"])
+            results.take(folder / f"{label}.vtu")
             paths.append(write_vtu(folder / f"{label}.vtu", grid.points, grid.cells, {**node, **shapes}, {}))
             continue
         entries = []
         files = [folder / f"{label}-{frame:05d}.vtu" for frame in range(count)]
-        take(results.directory, [*files, folder / f"{label}.pvd"])
+        results.take(*files, folder / f"{label}.pvd")
         for frame, (time, path) in enumerate(zip(step.frame_times, files, strict=True)):
             points = {**node, **dict(_point_fields(results, step, frame, grid))}
             write_vtu(path, grid.points, grid.cells, points, dict(_cell_fields(step, frame, grid)))
@@ -163,7 +162,5 @@ def write_vtu_files(results: Results, directory: str | Path | None = None) -> li
         store.write_atomic(index, iter([head, *entries, " </Collection>\n</VTKFile>\n"]))
         paths.append(index)
     if not paths:
-        raise ResultsError(
-            f'Results folder "{results.directory}": no frames to write as VTU: store some during the run'
-        )
+        raise ResultsError(f"{results.where}: no frames to write as VTU: store some during the run")
     return paths

@@ -19,7 +19,7 @@ from fem_mbs.results.fields import check_cell
 from fem_mbs.results.folder import Folder, adopt, claim
 from fem_mbs.results.xdmf import write_xdmf
 
-__all__ = ["ResultsWriter", "clear", "finish"]
+__all__ = ["ResultsWriter", "check_header", "clear", "finish"]
 
 # What a run writes in any case; these stand in the mark of its folder before the first of them is written.
 _FIXED = (store.RESULT, store.RESULT + store.PART, store.XDMF, store.SUMMARY)
@@ -75,7 +75,7 @@ def clear(
     _remove_old(folder)
 
 
-def _check_header(header: dict[str, Any]) -> dict[str, Any]:
+def check_header(header: dict[str, Any]) -> dict[str, Any]:
     """Return a copy of the header with nodes (n, 3) and all lists present. Raises ResultsError for invalid entries."""
     missing = [key for key in ("title", "version", "dimension", "nodes") if key not in header]
     if missing:
@@ -162,7 +162,7 @@ class ResultsWriter:
         Raises ResultsError if the folder is not that of the model, if another run writes into it, or if the header is
         contradictory.
         """
-        full = _check_header(header)
+        full = check_header(header)
         self._prepare(Path(directory), flush_seconds, flush_bytes)
         if self.directory.exists() and not self.directory.is_dir():
             raise store.folder_error(directory, "this is a file: give another name")

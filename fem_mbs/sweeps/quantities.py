@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.results.reader import sensor_columns, sensor_units
+from fem_mbs.results.series import sensor_columns, sensor_units
 
 if TYPE_CHECKING:
     from fem_mbs.results.reader import Results

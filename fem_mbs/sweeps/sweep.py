@@ -305,7 +305,6 @@ def _table(plan: Plan) -> SweepTable:
 def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark: str) -> dict[str, Any]:
     """Run one variant into its folder and return its record, with the status "done" or "failed" and the reason."""
     from fem_mbs.analysis.run import run
-    from fem_mbs.analysis.solution import failed_steps
 
     target = Path(folder)
     here = metadata.version("fem-mbs")
@@ -333,7 +332,7 @@ def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark
             skipped = [f'mesh "{name}": {text}' for name, (mesh, _) in model.meshes.items() for text in mesh.skipped]
             results = run(model, target, progress=_Watch(Path(token), mark), skipped=skipped, source=file)
             quantities = collect(results)
-            reason = "; ".join(failed_steps(results.summary))
+            reason = "; ".join(results.failures)
         except InputError as error:
             raise locate_error(file, error) from None
     except FemMbsError as error:

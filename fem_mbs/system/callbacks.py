@@ -16,6 +16,7 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.elements.springs.user import FORCE_AT
 from fem_mbs.errors import ModelError
+from fem_mbs.solvers.stepping.stepper import State
 
 __all__ = ["Callback", "serve"]
 
@@ -42,7 +43,7 @@ class Callback:
             text += [getattr(f, "__qualname__", type(f).__name__), _plain(getattr(f, "__defaults__", None) or ())]
             if code is not None:
                 text += [code.co_code.hex(), _plain(code.co_consts), repr(code.co_names)]
-                text += [_plain([c.cell_contents for c in f.__closure__ or ()])]
+                text += [_plain([c.cell_contents for c in getattr(f, "__closure__", None) or ()])]
         return hashlib.sha256("\n".join(text).encode()).digest()
 
     def _ask(self, what: str, function: Callable, q, v, t: float, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
@@ -78,17 +79,18 @@ class Callback:
         return values
 
     def force(self, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
-        """Force (1,) at coordinate and rate (1,), or (n, dim) at positions and velocities (n, dim)."""
+        """Return force (1,) at coordinate and rate (1,), or (n, dim) at positions and velocities (n, dim)."""
         shape = q.shape if self.dimension else ()
         return self._ask("function", self.function, q, v, t, [shape])[0].reshape(q.shape)
 
     def slopes(self, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives (1, 1, 1), or (n, dim, dim), of the force by coordinate or position, and by rate."""
+        """Return derivatives (1, 1, 1), or (n, dim, dim), of the force by coordinate or position, and by rate."""
         d = max(self.dimension, 1)
         shape = (len(q), d, d)
         if self.tangent is not None:
             wanted = shape if self.dimension else ()
-            return tuple(a.reshape(shape) for a in self._ask("tangent", self.tangent, q, v, t, [wanted, wanted]))
+            one, two = self._ask("tangent", self.tangent, q, v, t, [wanted, wanted])
+            return one.reshape(shape), two.reshape(shape)
         q, v = q.reshape(-1, d), v.reshape(-1, d)
         by_q, by_v = np.empty(shape), np.empty(shape)
         for j in range(d):
@@ -96,8 +98,10 @@ class Callback:
                 step = np.zeros_like(x)
                 step[:, j] = _STEP * np.maximum(1.0, np.abs(x[:, j]))
                 plus, minus = ((q + k * step, v) if x is q else (q, v + k * step) for k in (1.0, -1.0))
-                args = [tuple(a if self.dimension else a.ravel() for a in pair) for pair in (plus, minus)]
-                change = self.force(*args[0], t) - self.force(*args[1], t)
+                later, earlier = (
+                    self.force(*((a, b) if self.dimension else (a.ravel(), b.ravel())), t) for a, b in (plus, minus)
+                )
+                change = later - earlier
                 out[:, :, j] = change.reshape(-1, d) / (2.0 * step[:, j, None])
         return by_q, by_v
 
@@ -113,7 +117,15 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:56] + " ..."
 
 
-def serve(block, hist: np.ndarray, callbacks: list[Callback], ctl, fun, state, slopes: bool = True) -> None:
+def serve(
+    block: Any,
+    hist: np.ndarray,
+    callbacks: list[Callback],
+    ctl: np.ndarray,
+    fun: np.ndarray,
+    state: State,
+    slopes: bool = True,
+) -> None:
     """Evaluate the functions of a block of users' forces at the present iterate; write the forces to ``hist``.
 
     ``hist`` has the shape (n, n_hist).  Without ``slopes`` its derivatives stay unchanged.

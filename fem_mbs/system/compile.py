@@ -9,11 +9,13 @@ factored by CHOLMOD or SuperLU).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
@@ -95,14 +97,15 @@ class Block:
         self.along = [(0, self.size, group, first_dof)]
 
     def label(self, element: int) -> str:
-        """The user's name of the group that an element belongs to."""
+        """Return the user's name of the group that an element belongs to."""
         for name, first, last in self.groups:
             if first <= element < last:
                 return name
         return self.type.name
 
     def row_label(self, element: int) -> str:
-        """The same, and which of the group's constraints with shared multipliers it is, where there are several."""
+        """Return the same, and which of the group's constraints with shared multipliers it is, where there are
+        several."""
         label = self.label(element)
         if self.joint is not None:
             first, last = next((a, b) for name, a, b in self.groups if a <= element < b)
@@ -167,7 +170,8 @@ class Compiled:
         return self.offset[node] + np.arange(self.dimension)
 
     def nodal(self, values: np.ndarray) -> np.ndarray:
-        """Values of nodes (nodes, 6), three of positions and three of rotations, from those of all dofs (N,); zero
+        """Return values of nodes (nodes, 6), three of positions and three of rotations, from those of all dofs (N,);
+        zero
         where a node has no such dof.  From (N, k) they are (k, nodes, 6)."""
         n, dim = self.nodes.x.shape[0], self.dimension
         out = np.zeros((*values.shape[1:], n, 6))
@@ -179,7 +183,7 @@ class Compiled:
         return out
 
     def name_of(self, dof: int) -> str:
-        """What a dof is, for a message: node and component, or joint and row."""
+        """Return what a dof is, for a message: node and component, or joint and row."""
         if dof >= self.first_multiplier:
             for block in self.blocks:
                 if not block.type.multipliers:
@@ -198,7 +202,7 @@ class Compiled:
         return f'node "{self.nodes.names[node]}", {component}'
 
     def function_owner(self, index: int) -> str:
-        """What a time function moves or loads, for a message."""
+        """Return what a time function moves or loads, for a message."""
         for name, function in zip(self.driven.owners, self.driven.functions, strict=True):
             if function == index:
                 return name
@@ -213,7 +217,7 @@ class Compiled:
         return f"Function {index + 1}"
 
     def driven_lengths(self) -> list[tuple[int, float, str]]:
-        """Time functions that change distances, the least length [m] that each adds to, and the joint's name."""
+        """Return time functions that change distances, the least length [m] that each adds to, and the joint's name."""
         found = []
         for block in self.blocks:
             if block.type.name in ("distance2", "distance3"):
@@ -225,7 +229,7 @@ class Compiled:
         return found
 
     def sharing(self) -> csr_matrix:
-        """Rows (n, N) that are zero where dofs that share an unknown move alike."""
+        """Return rows (n, N) that are zero where dofs that share an unknown move alike."""
         shared = self.system.shared
         n = len(shared)
         rows = np.tile(np.arange(n), 2)
@@ -242,7 +246,7 @@ class Compiled:
         return int(self.offset[-1])
 
     def preferred_dofs(self) -> np.ndarray:
-        """Dof (m,) that each multiplier's row should make dependent in an elimination, -1: any."""
+        """Return dof (m,) that each multiplier's row should make dependent in an elimination, -1: any."""
         first = self.first_multiplier
         out = np.full(self.n_dof - 1 - first, -1, np.int64)
         at = 0
@@ -262,7 +266,7 @@ class Compiled:
         self.system.table[self.blocks.index(block), S.WATCHED] = 1
 
     def initial_state(self) -> S.State:
-        """State at rest in the positions of the model, with fresh workspaces."""
+        """Return state at rest in the positions of the model, with fresh workspaces."""
         N, nr = self.n_dof, int(self.nodes.rotational.sum())
         width = 2 if self.dimension == 2 else 9
         Q, V, D = np.zeros((2, N)), np.zeros((3, N)), np.zeros((2, nr + 1, width))
@@ -297,8 +301,8 @@ class Compiled:
             out=np.zeros(outputs),
             energy=np.zeros(elements),
             work=np.zeros(elements + self.driven.dofs.size),
-            fe=np.zeros(S._TILE * max([widest] + [len(b.type.outputs) for b in self.blocks])),
-            ke=np.zeros(S._TILE * widest * widest),
+            fe=np.zeros(S.TILE * max([widest] + [len(b.type.outputs) for b in self.blocks])),
+            ke=np.zeros(S.TILE * widest * widest),
             along=np.zeros(sum(b.size * b.type.node_dofs for b in self.blocks if b.type.sections)),
             peak=np.zeros(4),
             Qw=np.zeros((2, N)),
@@ -313,12 +317,14 @@ class Compiled:
         return 0 if self.pattern is None else self.pattern[1].size
 
     def kernels(self) -> tuple[np.ndarray, np.ndarray]:
-        """Addresses (force, report) of the kernels of the blocks, for the compiled step."""
+        """Return addresses (force, report) of the kernels of the blocks, for the compiled step."""
         forces = np.array([C.address(b.type.force) for b in self.blocks], np.int64)
         reports = np.array([C.address(b.type.report) for b in self.blocks], np.int64)
         return forces, reports
 
-    def element_arrays(self, job: int, ctl, fun, state: S.State, blocks=None):
+    def element_arrays(
+        self, job: int, ctl: np.ndarray, fun: np.ndarray, state: S.State, blocks: Sequence[Block] | None = None
+    ) -> Iterator[tuple[Block, np.ndarray, np.ndarray]]:
         """Element vectors and matrices of all blocks at ``state``, block by block: (block, fe (n, m), ke (n, m, m)).
 
         For the few assemblies outside the step loop (initial conditions, scales); in the order of ``blocks``.
@@ -340,9 +346,17 @@ class Compiled:
         return self.system.hist[start : start + block.size * block.type.hist].reshape(block.size, block.type.hist)
 
     def outputs(
-        self, number: int, ctl, fun, state: S.State, first: int = 0, last: int | None = None, acting: bool = True
+        self,
+        number: int,
+        ctl: np.ndarray,
+        fun: np.ndarray,
+        state: S.State,
+        first: int = 0,
+        last: int | None = None,
+        acting: bool = True,
     ) -> np.ndarray:
-        """Table (n, n_out) of the OUTPUT job for elements ``first`` to ``last`` (all) of a block, by its number, at
+        """Return table (n, n_out) of the OUTPUT job for elements ``first`` to ``last`` (all) of a block, by its number,
+        at
         ``state``; section forces with those of what is ``acting`` along the elements."""
         block = self.blocks[number]
         last = block.size if last is None else last
@@ -372,14 +386,14 @@ class Compiled:
         i = np.arange(m)
         table[low - first : high - first, dof + i // each * ends + i % each] += fe / ctl[C.SF]
 
-    def serve(self, ctl, fun, state: S.State, slopes: bool = True) -> None:
+    def serve(self, ctl: np.ndarray, fun: np.ndarray, state: S.State, slopes: bool = True) -> None:
         """Ask the users' functions at the iterate of ``state``; see `fem_mbs.system.callbacks.serve`."""
         for block in self.blocks:
             if "callback" in block.type.par:
                 serve(block, self.block_history(block), self.callbacks, ctl, fun, state, slopes)
 
     def with_parameters(self, par: Mapping[int, np.ndarray]) -> Compiled:
-        """The same model with other element parameters, which this one does not see.
+        """Return the same model with other element parameters, which this one does not see.
 
         It has parameters, element histories and row scales of its own, and all other arrays in common.
 
@@ -397,7 +411,7 @@ class Compiled:
         )
         return replace(self, blocks=blocks, system=system)
 
-    def set_scales(self, ctl, fun, state: S.State) -> np.ndarray | None:
+    def set_scales(self, ctl: np.ndarray, fun: np.ndarray, state: S.State) -> np.ndarray | None:
         """Scale every constraint with its effective mass, so that the saddle point's condition does not depend on h.
 
         With s = 1/(G diag(K)^-1 G^T) the blocks s G and K of the step's matrix are of one size (Bottasso, Bauchau &
@@ -475,7 +489,7 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
                 for i in range(nrot):
                     dof[turning, a * t.end_dofs + dimension + i] = base + i
                 rot[turning, a] = rot_row[node[turning]]
-        if t.scalars:
+        if t.scalars and block.scalars is not None:
             dof[:, t.ends * t.end_dofs : t.node_dofs] = first_scalar + block.scalars
         if t.multipliers:
             joint = np.arange(block.size) if block.joint is None else block.joint
@@ -521,7 +535,7 @@ def _link(block: Block, blocks: list[Block]) -> None:
 
 
 def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
-    """Reverse Cuthill-McKee order of the equations and the half-bandwidth it gives."""
+    """Return reverse Cuthill-McKee order of the equations and the half-bandwidth it gives."""
     if not blocks or n_eq == 0:
         return np.arange(n_eq), 0
     indptr, r = matrix_pattern(n_eq, [equation_of[block.dof] for block in blocks])
@@ -539,7 +553,7 @@ def compile_system(
     dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, str]],
     shared: np.ndarray | None = None, stepping: bool = True,
 ) -> Compiled:  # fmt: skip
-    """Number the dofs and build pattern, slots and tables.
+    """Return number the dofs and build pattern, slots and tables.
 
     Args:
         fixed: (n, 2) pairs (node, component) held where they are.
@@ -552,113 +566,31 @@ def compile_system(
         ModelError: nothing is free to move, or a dof is both fixed and driven.
     """
     offset, rot_row, N = _number(dimension, nodes, blocks)
-    sink = N - 1
-    kind = np.full(N, S.MULTIPLIER, np.int8)
-    kind[sink] = S.SINK
-    n = nodes.x.shape[0]
-    nrot = 1 if dimension == 2 else 3
-    for i in range(dimension):
-        kind[offset[:n] + i] = S.POSITION
-    kind[offset[-1] : offset[-1] + len(nodes.scalars)] = S.POSITION
-    turning = np.flatnonzero(nodes.rotational)
-    for i in range(nrot):
-        kind[offset[turning] + dimension + i] = S.ROTATION
-    fixed_dofs = np.unique(offset[fixed[:, 0]] + fixed[:, 1]) if len(fixed) else np.empty(0, np.int64)
-    driven_dofs = np.array([offset[d[0]] + d[1] for d in driven], np.int32)
-    for name, dof in zip([d[3] for d in driven], driven_dofs, strict=True):
-        if dof in fixed_dofs:
-            node = int(np.searchsorted(offset, dof, side="right") - 1)
-            raise ModelError(
-                f'{name}: node "{nodes.names[node]}" is already held in this direction; '
-                "remove the support or the motion"
-            )
-        if np.count_nonzero(driven_dofs == dof) > 1:
-            node = int(np.searchsorted(offset, dof, side="right") - 1)
-            raise ModelError(
-                f'{name}: node "{nodes.names[node]}" is already driven in this direction by another motion; '
-                "keep one of them"
-            )
-    free = np.ones(N, bool)
-    free[sink] = False
-    free[fixed_dofs] = False
-    free[driven_dofs] = False
+    kind, rotations = _kinds(dimension, nodes, offset, N)
+    n, nrot = nodes.x.shape[0], 1 if dimension == 2 else 3
+    fixed_dofs, driven_dofs = _prescribed(nodes, offset, fixed, driven)
     followers = _followers(shared, offset, dimension, nrot, N)
-    free[followers[:, 0]] = False
-    n_eq = int(free.sum())
-    if n_eq == 0 and len(driven_dofs) == 0:
-        raise ModelError("Model: every degree of freedom is held, nothing can move; remove a support")
-    equation = np.full(N, -1, np.int32)
-    equation[free] = np.arange(n_eq)
-    equation[followers[:, 0]] = equation[followers[:, 1]]
-    place, band = _order(equation, blocks, n_eq) if stepping else (np.arange(n_eq), n_eq)
-    equation[free] = place
-    equation[followers[:, 0]] = equation[followers[:, 1]]
-    unknown = np.empty(n_eq, np.int32)
-    unknown[place] = np.flatnonzero(free)
-    banded = stepping and (band <= BAND_LIMIT or n_eq <= BAND_LIMIT)
-    width = 3 * band + 1
-    pattern = None
-    tables = [equation[b.dof] for b in blocks]
-    slots = []
-    if not stepping:
-        dump, diagonal = 0, np.empty(0, np.int64)
-    elif banded:
-        dump = n_eq * width
-        for eq in tables:
-            m = eq.shape[1]
-            r, c = np.repeat(eq, m, axis=1), np.tile(eq, (1, m))
-            inside = (r >= 0) & (c >= 0)
-            slots.append(np.where(inside, c.astype(np.int64) * width + 2 * band + r - c, dump).ravel())
-        diagonal = np.arange(n_eq, dtype=np.int64) * width + 2 * band
-    else:
-        indptr, indices = matrix_pattern(n_eq, tables)
-        dump = indices.size
-        pattern = (indptr.astype(np.int32), indices)
-        slot, diagonal = element_slots(indptr, indices, tables)
-        slots = [slot]
-    if dump >= 2**31 - 1:
-        raise ModelError(f"Model: its matrix has {dump} entries, more than 32-bit indices can count; split the model")
-
-    table = np.zeros((len(blocks), S.N_TABLE), np.int64)
-    at = dict.fromkeys((S.O_DOF, S.O_ROT, S.O_HIST, S.O_SLOT), 0)
-    for row, block in zip(table, blocks, strict=True):
-        t, size = block.type, block.size
-        row[S.N_EL], row[S.N_LOC], row[S.N_END] = size, t.local_dofs, t.ends
-        row[S.N_HIST], row[S.N_OUT] = t.hist, len(t.outputs)
-        row[S.O_OUT], row[S.O_EL], row[S.WATCHED] = block.first_output, block.first_element, block.watched
-        row[S.INERTIA], row[S.O_ALONG] = t.inertia, -1
-        for column, step in (
-            (S.O_DOF, size * t.local_dofs),
-            (S.O_ROT, size * t.ends),
-            (S.O_HIST, size * t.hist),
-            (S.O_SLOT, size * t.local_dofs**2),
-        ):
-            row[column] = at[column]
-            at[column] += step
-
+    equation, unknown, band = _equations(blocks, N, (fixed_dofs, driven_dofs), followers, stepping)
+    banded = stepping and (band <= BAND_LIMIT or unknown.size <= BAND_LIMIT)
+    pattern, slots, diagonal = None, np.empty(0, np.int32), np.empty(0, np.int64)
+    if stepping:
+        pattern, slots, diagonal = _places([equation[b.dof] for b in blocks], unknown.size, band if banded else -1)
+    table = _table(blocks)
     links = _along(blocks, table)
-
-    def flat(arrays, dtype):
-        return np.concatenate([np.empty(0, dtype), *[np.ravel(a) for a in arrays]]).astype(dtype, copy=False)
-
-    span = nodes.x.max(axis=0) - nodes.x.min(axis=0) if n else np.zeros(dimension)
-    length = float(np.linalg.norm(span))
-    if length == 0.0:
-        offsets = [np.abs(b.par).max(initial=0.0) for b in blocks if b.type.multipliers]
-        length = max([1.0 if not offsets else max(offsets)])
-    rotations = (offset[turning][:, None] + dimension + np.arange(nrot)).astype(np.int32).reshape(-1, nrot)
     initial = np.zeros(N)
     for i in range(dimension):
         initial[offset[:n] + i] = nodes.x[:, i]
+    turning = np.flatnonzero(nodes.rotational)
     if dimension == 2:
         initial[offset[turning] + 2] = nodes.rotation[turning]
+    part, part_dofs = _continua(blocks, offset, n)
     system = S.System(
         table=table,
-        dof=flat([b.dof for b in blocks], np.int32),
-        rot=flat([b.rot for b in blocks], np.int32),
+        dof=_flat([b.dof for b in blocks], np.int32),
+        rot=_flat([b.rot for b in blocks], np.int32),
         par=_joined(blocks, table),
-        hist=np.zeros(at[S.O_HIST]),
-        slot=flat(slots, np.int32),
+        hist=np.zeros(sum(block.size * block.type.hist for block in blocks)),
+        slot=slots,
         equation=equation,
         unknown=unknown,
         kind=kind,
@@ -668,7 +600,8 @@ def compile_system(
         driver=np.array([d[2] for d in driven], np.int32),
         driven_reference=initial[driven_dofs] if len(driven) else np.zeros(0),
         row_scale=np.ones(N),
-        **dict(zip(("part", "part_dofs"), _continua(blocks, offset, n), strict=True)),
+        part=part,
+        part_dofs=part_dofs,
         shared=followers.astype(np.int32),
         links=links,
         holding=_holding(blocks, equation),
@@ -686,14 +619,149 @@ def compile_system(
         bandwidth=band,
         pattern=pattern,
         diagonal=diagonal,
-        length=length,
+        length=_length(nodes, blocks),
         driven=Driven(driven_dofs, system.driver, [d[3] for d in driven]),
         fixed=fixed_dofs,
     )
 
 
+def _kinds(dimension: int, nodes: Nodes, offset: np.ndarray, N: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the kind (N,) of each dof, and the rotation dofs (nr, 1 or 3) of the nodes that have them."""
+    kind = np.full(N, S.MULTIPLIER, np.int8)
+    kind[-1] = S.SINK
+    n, nrot = nodes.x.shape[0], 1 if dimension == 2 else 3
+    for i in range(dimension):
+        kind[offset[:n] + i] = S.POSITION
+    kind[offset[-1] : offset[-1] + len(nodes.scalars)] = S.POSITION
+    turning = np.flatnonzero(nodes.rotational)
+    rotations = (offset[turning][:, None] + dimension + np.arange(nrot)).astype(np.int32).reshape(-1, nrot)
+    kind[rotations] = S.ROTATION
+    return kind, rotations
+
+
+def _prescribed(
+    nodes: Nodes, offset: np.ndarray, fixed: np.ndarray, driven: list[tuple[int, int, int, str]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the dofs that are fixed, ascending, and those that are driven, in the order given.
+
+    Raises:
+        ModelError: a dof is both, or driven twice.
+    """
+    fixed_dofs = np.unique(offset[fixed[:, 0]] + fixed[:, 1]) if len(fixed) else np.empty(0, np.int64)
+    driven_dofs = np.array([offset[d[0]] + d[1] for d in driven], np.int32)
+    for name, dof in zip([d[3] for d in driven], driven_dofs, strict=True):
+        if dof in fixed_dofs:
+            node = int(np.searchsorted(offset, dof, side="right") - 1)
+            raise ModelError(
+                f'{name}: node "{nodes.names[node]}" is already held in this direction; '
+                "remove the support or the motion"
+            )
+        if np.count_nonzero(driven_dofs == dof) > 1:
+            node = int(np.searchsorted(offset, dof, side="right") - 1)
+            raise ModelError(
+                f'{name}: node "{nodes.names[node]}" is already driven in this direction by another motion; '
+                "keep one of them"
+            )
+    return fixed_dofs, driven_dofs
+
+
+def _equations(
+    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, np.ndarray], followers: np.ndarray, stepping: bool
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the equation (N,) of each dof, -1: none, the dof (n_eq,) of each equation, and the half-bandwidth.
+
+    Raises:
+        ModelError: nothing is free to move.
+    """
+    free = np.ones(N, bool)
+    free[-1] = False  # the sink
+    for dofs in (*prescribed, followers[:, 0]):
+        free[dofs] = False
+    n_eq = int(free.sum())
+    if n_eq == 0 and len(prescribed[1]) == 0:
+        raise ModelError("Model: every degree of freedom is held, nothing can move; remove a support")
+    equation = np.full(N, -1, np.int32)
+    equation[free] = np.arange(n_eq)
+    equation[followers[:, 0]] = equation[followers[:, 1]]
+    place, band = _order(equation, blocks, n_eq) if stepping else (np.arange(n_eq), n_eq)
+    equation[free] = place
+    equation[followers[:, 0]] = equation[followers[:, 1]]
+    unknown = np.empty(n_eq, np.int32)
+    unknown[place] = np.flatnonzero(free)
+    return equation, unknown, band
+
+
+def _places(
+    tables: list[np.ndarray], n_eq: int, band: int
+) -> tuple[tuple[np.ndarray, np.ndarray] | None, np.ndarray, np.ndarray]:
+    """Return the pattern of the step's matrix, the place of every element matrix entry, and those of the diagonal.
+
+    Args:
+        tables: equations (n, m) of the elements' dofs, one table per block.
+        band: half-bandwidth of a banded matrix, which needs no pattern; -1: compressed columns.
+
+    Raises:
+        ModelError: the matrix has more entries than 32-bit indices count.
+    """
+    if band >= 0:
+        width, pattern, slots = 3 * band + 1, None, []
+        entries = n_eq * width
+        for eq in tables:
+            m = eq.shape[1]
+            r, c = np.repeat(eq, m, axis=1), np.tile(eq, (1, m))
+            inside = (r >= 0) & (c >= 0)
+            slots.append(np.where(inside, c.astype(np.int64) * width + 2 * band + r - c, entries).ravel())
+        diagonal = np.arange(n_eq, dtype=np.int64) * width + 2 * band
+    else:
+        indptr, indices = matrix_pattern(n_eq, tables)
+        entries = indices.size
+        pattern = (indptr.astype(np.int32), indices)
+        slot, diagonal = element_slots(indptr, indices, tables)
+        slots = [slot]
+    if entries >= 2**31 - 1:
+        raise ModelError(
+            f"Model: its matrix has {entries} entries, more than 32-bit indices can count; split the model"
+        )
+    return pattern, _flat(slots, np.int32), diagonal
+
+
+def _table(blocks: list[Block]) -> np.ndarray:
+    """Return sizes and places in the flat arrays (blocks, N_TABLE), but for those of parameters and links."""
+    table = np.zeros((len(blocks), S.N_TABLE), np.int64)
+    at = dict.fromkeys((S.O_DOF, S.O_ROT, S.O_HIST, S.O_SLOT), 0)
+    for row, block in zip(table, blocks, strict=True):
+        t, size = block.type, block.size
+        row[S.N_EL], row[S.N_LOC], row[S.N_END] = size, t.local_dofs, t.ends
+        row[S.N_HIST], row[S.N_OUT] = t.hist, len(t.outputs)
+        row[S.O_OUT], row[S.O_EL], row[S.WATCHED] = block.first_output, block.first_element, block.watched
+        row[S.INERTIA], row[S.O_ALONG] = t.inertia, -1
+        for column, step in (
+            (S.O_DOF, size * t.local_dofs),
+            (S.O_ROT, size * t.ends),
+            (S.O_HIST, size * t.hist),
+            (S.O_SLOT, size * t.local_dofs**2),
+        ):
+            row[column] = at[column]
+            at[column] += step
+    return table
+
+
+def _flat(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
+    """Return all entries of some arrays one after the other."""
+    return np.concatenate([np.empty(0, dtype), *[np.ravel(a) for a in arrays]]).astype(dtype, copy=False)
+
+
+def _length(nodes: Nodes, blocks: list[Block]) -> float:
+    """Return the size of a model [m]: the diagonal of its nodes' box; of a single point, what its joints span."""
+    span = nodes.x.max(axis=0) - nodes.x.min(axis=0) if len(nodes.x) else np.zeros(1)
+    length = float(np.linalg.norm(span))
+    if length > 0.0:
+        return length
+    return max([float(np.abs(b.par).max(initial=0.0)) for b in blocks if b.type.multipliers] or [1.0])
+
+
 def _joined(blocks: list[Block], table: np.ndarray) -> np.ndarray:
-    """The parameters of all blocks in one array, which they view from now on; ``table`` is told their places."""
+    """Return the parameters of all blocks in one array, which they view from now on; ``table`` is told their places."""
     par = np.concatenate([np.empty(0), *[block.par.ravel() for block in blocks]])
     at = 0
     for row, block in zip(table, blocks, strict=True):
@@ -704,7 +772,8 @@ def _joined(blocks: list[Block], table: np.ndarray) -> np.ndarray:
 
 
 def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
-    """What acts along beams (n, 6): block and first element of these, block, first element and number of the elements
+    """Return what acts along beams (n, 6): block and first element of these, block, first element and number of the
+    elements
     that act, first local dof; ``table`` is told where the forces on the beams of a block begin."""
     links = []
     size = 0
@@ -725,7 +794,7 @@ def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
 
 
 def _holding(blocks: list[Block], equation: np.ndarray) -> np.ndarray:
-    """Ranges (n, 3) of elements that act on prescribed dofs: block, first, last (exclusive)."""
+    """Return ranges (n, 3) of elements that act on prescribed dofs: block, first, last (exclusive)."""
     prescribed = equation < 0
     prescribed[-1] = False  # the sink
     ranges = [np.empty((0, 3), np.int64)]
@@ -737,7 +806,7 @@ def _holding(blocks: list[Block], equation: np.ndarray) -> np.ndarray:
 
 
 def _continua(blocks: list[Block], offset: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Connected parts of plane and solid elements: where the nodes of each begin, and the first dofs of all."""
+    """Return connected parts of plane and solid elements: where the nodes of each begin, and the first dofs of all."""
     first, last = [], []
     for block in blocks:
         if block.type.prestress is not None and block.type.ends > 2 and not block.type.rotational:
@@ -755,7 +824,7 @@ def _continua(blocks: list[Block], offset: np.ndarray, n: int) -> tuple[np.ndarr
 
 
 def _followers(shared: np.ndarray | None, offset, dimension: int, nrot: int, N: int) -> np.ndarray:
-    """Dofs (n, 2) that share an unknown: the one without an equation, and the one that has it."""
+    """Return dofs (n, 2) that share an unknown: the one without an equation, and the one that has it."""
     if shared is None or not len(shared):
         return np.zeros((0, 2), np.int64)
     a, b = [], []
@@ -773,8 +842,8 @@ def _followers(shared: np.ndarray | None, offset, dimension: int, nrot: int, N: 
     return np.column_stack((touched, lead))[touched != lead]
 
 
-def make_block(label: str, type_name: str, nodes, table=(), **columns) -> Block:
-    """A block of one group from parameter columns by name (scalars are repeated); ``table`` ends each row."""
+def make_block(label: str, type_name: str, nodes: ArrayLike, table: ArrayLike = (), **columns: Any) -> Block:
+    """Return a block of one group from parameter columns by name (scalars are repeated); ``table`` ends each row."""
     t = element_type(type_name)
     nodes = np.asarray(nodes, np.int64).reshape(-1, t.ends)
     par = np.zeros((nodes.shape[0], len(t.par)))
@@ -787,7 +856,7 @@ def make_block(label: str, type_name: str, nodes, table=(), **columns) -> Block:
 
 
 def merge_blocks(blocks: list[Block]) -> list[Block]:
-    """One block per element type, in the order of first appearance: a kernel call serves many elements."""
+    """Return one block per element type, in the order of first appearance: a kernel call serves many elements."""
     by_type: dict[str, list[Block]] = {}
     for block in blocks:
         by_type.setdefault(block.type.name, []).append(block)

@@ -71,7 +71,8 @@ def shared_coordinates(
 
 
 def _candidates(block: Block, nodes: Nodes) -> tuple[np.ndarray, int]:
-    """Rows of a block that equal unknowns could replace, and whether these are rotations (1) or displacements (0); of
+    """Return rows of a block that equal unknowns could replace, and whether these are rotations (1) or displacements
+    (0); of
     joints that stand open, for `Model.assembly` to close, none."""
     name, x = block.type.name, nodes.x
     if name in ("point2", "point3"):
@@ -96,7 +97,8 @@ def _candidates(block: Block, nodes: Nodes) -> tuple[np.ndarray, int]:
 
 
 def _free_to_share(pairs: np.ndarray, stays: np.ndarray, held: np.ndarray, dim: int) -> np.ndarray:
-    """(m,) bool: of the nodes that a pair ties together, over other pairs too, none is held in these unknowns, and no
+    """Return (m,) bool: of the nodes that a pair ties together, over other pairs too, none is held in these unknowns,
+    and no
     joint between them must keep its multipliers (which shared unknowns would leave without a say)."""
     free = np.ones(len(pairs), bool)
     n = held.shape[0]
@@ -119,7 +121,7 @@ def _labels(block: Block) -> np.ndarray:
 
 
 def _part(block: Block, labels: np.ndarray, keep: np.ndarray) -> Block:
-    """A block with some of its elements."""
+    """Return a block with some of its elements."""
     ends = np.concatenate(([0], np.cumsum(keep)))
     groups = [(name, int(ends[first]), int(ends[last])) for name, first, last in block.groups]
     groups = [group for group in groups if group[2] > group[1]]

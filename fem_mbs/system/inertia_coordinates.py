@@ -16,7 +16,7 @@ __all__ = ["constant_mass"]
 
 
 def constant_mass(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Nodes (n, 2), mass matrices, and axes (n, 2) (in space (n, 0)) of an inertia block; None: no inertia."""
+    """Return nodes (n, 2), mass matrices, and axes (n, 2) (in space (n, 0)) of an inertia block; None: no inertia."""
     name, n = block.type.name, block.size
     if not block.type.inertia:
         return None

@@ -41,7 +41,7 @@ class Foot:
 
 
 def closest_points(points: np.ndarray, facets: list[tuple[str, np.ndarray]]) -> Foot:
-    """The closest point on facets for each of ``points`` (n, dim).
+    """Return the closest point on facets for each of ``points`` (n, dim).
 
     Args:
         facets: kind ("line2", "line3", "triangle", "triangle6", "quad", "quad8") and nodes' positions (m, k, dim).
@@ -87,7 +87,7 @@ def _improve(best: Foot, points, rows, candidates, facets, group, number) -> Non
 
 
 def _project(kind: str, X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distance (n,) to a facet X (n, k, dim) each, and weights (n, k) of the closest point."""
+    """Return distance (n,) to a facet X (n, k, dim) each, and weights (n, k) of the closest point."""
     if kind in ("line", "line3"):
         return _on_line(kind, X, points)
     r, found = _perpendicular(kind, X, points)
@@ -106,7 +106,7 @@ def _project(kind: str, X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _on_line(kind: str, X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same on a line: its ends, and feet of perpendiculars between them."""
+    """Return the same on a line: its ends, and feet of perpendiculars between them."""
     k = X.shape[1]
     weights = np.zeros((len(points), k))
     ends = np.linalg.norm(X[:, :2] - points[:, None], axis=2)
@@ -124,7 +124,8 @@ def _on_line(kind: str, X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _perpendicular(kind: str, X: np.ndarray, points: np.ndarray, start: np.ndarray | None = None):
-    """Local coordinates (n, m) where the line to the point is at right angles to the facet, and whether they were found
+    """Return local coordinates (n, m) where the line to the point is at right angles to the facet, and whether they
+    were found
     there: Newton's rule on (x(r) - p).x_r = 0, with the curvature left out where it would lead away."""
     if start is None:
         start = np.array((1.0, 1.0)) / 3.0 if kind.startswith("tri") else np.zeros(2)
@@ -156,7 +157,7 @@ def _perpendicular(kind: str, X: np.ndarray, points: np.ndarray, start: np.ndarr
 
 
 def _smallest(A: np.ndarray) -> np.ndarray:
-    """Smallest eigenvalue (n,) of symmetric matrices (n, m, m), m = 1 or 2."""
+    """Return smallest eigenvalue (n,) of symmetric matrices (n, m, m), m = 1 or 2."""
     if A.shape[1] == 1:
         return A[:, 0, 0]
     half, apart = 0.5 * (A[:, 0, 0] + A[:, 1, 1]), 0.5 * (A[:, 0, 0] - A[:, 1, 1])
@@ -164,7 +165,7 @@ def _smallest(A: np.ndarray) -> np.ndarray:
 
 
 def _solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A^-1 b (n, m), m = 1 or 2."""
+    """Return A^-1 b (n, m), m = 1 or 2."""
     if A.shape[1] == 1:
         return b / A[:, 0]
     (p, q, s), (x, y) = (A[:, 0, 0], A[:, 0, 1], A[:, 1, 1]), b.T
@@ -172,7 +173,7 @@ def _solved(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _curvature(kind: str, r: np.ndarray, X: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """gap.x_rs (n, m, m): second derivatives by differences, exact up to cubic shape functions."""
+    """Return gap.x_rs (n, m, m): second derivatives by differences, exact up to cubic shape functions."""
     m, h = r.shape[1], 0.5
     out = np.empty((len(r), m, m))
     for j in range(m):

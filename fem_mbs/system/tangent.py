@@ -1,30 +1,45 @@
 """Residual, stiffness, damping, mass and constraints of a compiled model at one state.
 
 Whatever is not a step of the compiled loop gets its matrices here: starts, linear steps, stability, reduction, prints.
-Stiffness, mass and damping are the same tangent with other weights in the control values (`control`), so all have one
-pattern, found once, and element matrices are never held all at a time.  Other parameters are an overlay
-(`Compiled.with_parameters`), which the pattern serves too (`Matrices.of`).
+`Tangent` is what they ask: one model, one state, one `Level` of loads.  Below it, stiffness, mass and damping are the
+same tangent of the elements with other weights in the control values (`control`).  So all have one pattern, which is
+found once per model (`matrices_of`), and element matrices are never held all at a time.  Other parameters are an
+overlay (`Compiled.with_parameters`), which the pattern serves too (`Matrices.of`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from functools import cached_property
+from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
-from scipy.sparse import csc_matrix, csr_matrix
+from scipy.sparse import csc_matrix, csr_matrix, vstack
 
 from fem_mbs import contract as C
 from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
 from fem_mbs.solvers.stepping.stepper import State
 from fem_mbs.system.callbacks import serve
 from fem_mbs.system.compile import Block, Compiled
+from fem_mbs.system.rate_stiffness import rate_stiffness
+from fem_mbs.system.states import at_rest, crosses
 
-__all__ = ["Matrices", "Picked", "constraint_rows", "control", "function_table", "matrices_of"]
+__all__ = ["ElementSet", "Level", "Matrices", "Tangent", "constraint_rows", "control", "function_table", "matrices_of"]
 
 _TILE = 1 << 22  # entries of element matrices at a time
 _ROUND_OFF = 1e-13  # of opposite entries of element matrices, over the largest entry of the matrix
+#: First parts of the names of element types whose forces depend on velocities by damping, or spins, alone.
+_CONTINUA = ("solid_", "plane_", "axisymmetric_", "beam", "strain_beam", "corotational_beam", "truss", "linear_mass")
+
+
+class Level(NamedTuple):
+    """Loads under which a model is looked at: values (n_fun,) of the time functions, and ``gravity`` (dimension,)
+    [m/s^2], empty for none."""
+
+    values: np.ndarray
+    gravity: Sequence[float] | np.ndarray = ()
 
 
 def control(
@@ -39,7 +54,7 @@ def control(
     rule: float = C.ONE_STATE,
     decay: float = 0.0,
 ) -> np.ndarray:
-    """Control values (N_CTL,) with which elements give the residual and a tangent.
+    """Return control values (N_CTL,) with which elements give the residual and a tangent.
 
     At one state the tangent is stiffness/2 K + damping C + mass M: K needs ``stiffness`` = 2, since the state is both
     ends of the step (`fem_mbs.contract`).
@@ -61,14 +76,16 @@ def control(
 
 
 def function_table(values: np.ndarray) -> np.ndarray:
-    """Values (n_fun,) of the time functions as kernels take them, (n_fun, 3): the same at all times of a step."""
+    """Return values (n_fun,) of time functions as kernels take them, (n_fun, 3): the same at all times of a step."""
     fun = np.zeros((max(len(values), 1), 3))
     fun[: len(values)] = values[:, None]
     return fun
 
 
-def constraint_rows(compiled: Compiled, ctl, fun, state: State, scaled: bool = False) -> csr_matrix:
-    """Jacobian (m, N) of the joints' constraints with respect to increments and spins at a state.
+def constraint_rows(
+    compiled: Compiled, ctl: np.ndarray, fun: np.ndarray, state: State, scaled: bool = False
+) -> csr_matrix:
+    """Return the Jacobian (m, N) of the joints' constraints with respect to increments and spins at a state.
 
     Args:
         scaled: rows have the scales of their multipliers, as in a tangent; without, they are those of the constraints.
@@ -88,7 +105,7 @@ def constraint_rows(compiled: Compiled, ctl, fun, state: State, scaled: bool = F
 
 
 def matrices_of(compiled: Compiled) -> Matrices:
-    """What assembles the matrices of a compiled model; as long as anybody keeps it, it is made once."""
+    """Return the assembler of a compiled model's matrices; as long as anybody keeps it, it is made once."""
     made = compiled.assembler() if compiled.assembler is not None else None
     if made is None:
         made = Matrices(compiled)
@@ -96,11 +113,12 @@ def matrices_of(compiled: Compiled) -> Matrices:
     return made.of(compiled)
 
 
-class Picked:
-    """Some elements of a compiled model, as `Matrices` take them: the numbering is that of the whole.
+class ElementSet:
+    """Some elements of a compiled model, as `Matrices` take them; the numbering is that of the model.
 
-    ``picks``: numbers of blocks with the elements (k,) of each; ``par``: parameters (k, n_par) instead of the model's
-    own, for some of these.
+    Args:
+        picks: numbers of blocks with the numbers (k,) of the elements of each.
+        par: parameters (k, n_par) in place of the model's own, for some of these pairs, by their places in ``picks``.
     """
 
     def __init__(
@@ -125,10 +143,11 @@ class Picked:
 class Matrices:
     """Assembles forces (N,) and tangents (N, N) over all dofs of a model, prescribed ones and multipliers included.
 
-    The last row and column are those of the sink, and empty.
+    The last row and column are those of the sink, and empty.  ``ctl`` (N_CTL,) are control values (`control`), ``fun``
+    (n_fun, 3) values of the time functions (`function_table`).
     """
 
-    def __init__(self, compiled: Compiled | Picked):
+    def __init__(self, compiled: Compiled | ElementSet):
         self.compiled = compiled
         n = compiled.n_dof
         tables = [np.where(block.dof == compiled.sink, -1, block.dof) for block in compiled.blocks]
@@ -141,15 +160,19 @@ class Matrices:
         self._cut: tuple | None = None
 
     def of(self, compiled: Compiled) -> Matrices:
-        """The same pattern for a compiled model of the same numbering, as `Compiled.with_parameters` makes them."""
+        """Return an assembler with the same pattern for a model of the same numbering, as `Compiled.with_parameters`
+        makes them."""
         if compiled is self.compiled:
             return self
         other = copy(self)
         other.compiled = compiled
         return other
 
-    def tiles(self, job: int, ctl, fun, state: State, blocks: Sequence[Block] | None = None) -> Iterator:
-        """(block, first, last, fe (k, m), ke (k, m, m)) of elements first ... last - 1; the arrays are used again."""
+    def tiles(
+        self, job: int, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None
+    ) -> Iterator[tuple[Block, int, int, np.ndarray, np.ndarray]]:
+        """Yield (block, first, last, fe (k, m), ke (k, m, m)) of elements first ... last - 1; the arrays are used
+        again."""
         for block in self.compiled.blocks if blocks is None else blocks:
             m = block.type.local_dofs
             step = max(1, _TILE // (m * m))
@@ -166,8 +189,10 @@ class Matrices:
                 )  # fmt: skip
                 yield block, first, last, fe[: last - first], ke[: last - first]
 
-    def tangent(self, ctl, fun, state: State, blocks: Sequence[Block] | None = None) -> tuple[np.ndarray, csr_matrix]:
-        """Residual (N,) and tangent (N, N) of these blocks (all, if None)."""
+    def tangent(
+        self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None
+    ) -> tuple[np.ndarray, csr_matrix]:
+        """Return the residual (N,) and the tangent (N, N) of these blocks (all, if None)."""
         n = self.compiled.n_dof
         r, values = np.zeros(n), np.zeros(self._indices.size)
         index = {id(block): i for i, block in enumerate(self.compiled.blocks)}
@@ -185,8 +210,16 @@ class Matrices:
         # opposite places exist in pairs, so that columns of a symmetric matrix are its rows
         return r, csr_matrix((values, self._indices, self._indptr), shape=(n, n))
 
+    def mass(self, fun: np.ndarray, state: State) -> csr_matrix:
+        """Return the mass (N, N), symmetric: at rest and without weight nothing else is in the elements' tangent."""
+        blocks = [block for block in self.compiled.blocks if block.type.inertia]
+        if not blocks:
+            return csr_matrix((self.compiled.n_dof,) * 2)
+        M = self.tangent(control(mass=1.0), fun, at_rest(state), blocks)[1]
+        return csr_matrix(0.5 * (M + M.T)) if self.skewed else M
+
     def submatrix(self, A: csr_matrix, dofs: np.ndarray) -> csr_matrix:
-        """Rows and columns of ascending ``dofs`` of a matrix (N, N)."""
+        """Return rows and columns of ascending ``dofs`` of a matrix (N, N)."""
         if A.nnz != self._indices.size or not np.array_equal(A.indices, self._indices):
             return A[dofs][:, dofs]
         if self._cut is None or not np.array_equal(dofs, self._cut[0]):
@@ -199,10 +232,249 @@ class Matrices:
         _, keep, indices, indptr = self._cut
         return csr_matrix((A.data[keep], indices, indptr), shape=(dofs.size, dofs.size))
 
-    def force(self, ctl, fun, state: State, blocks: Sequence[Block] | None = None) -> np.ndarray:
-        """Residual (N,) alone."""
+    def force(
+        self, ctl: np.ndarray, fun: np.ndarray, state: State, blocks: Sequence[Block] | None = None
+    ) -> np.ndarray:
+        """Return the residual (N,) alone."""
         r = np.zeros(self.compiled.n_dof)
         for block, first, last, fe, _ in self.tiles(C.FORCE, ctl, fun, state, blocks):
             r += np.bincount(block.dof[first:last].ravel(), fe.ravel(), r.size)
         r[self.compiled.sink] = 0.0
         return r
+
+
+class Tangent:
+    """The linear equations of a model about one state, under one level of loads.
+
+        M a + C v + K u + G^T y = -residual,   G u = 0
+
+    u are increments of positions and of rotations (rotation vectors in spatial axes), y those of the multipliers'
+    unknowns.  All matrices are over all dofs (N, N), prescribed ones and multipliers included; they are assembled when
+    they are first asked for.  At rest K is the elements' tangent as it is.  Where the model moves, inertia forces and
+    damping add their shares: with body-fixed rates W and A = dW/dt the exact variations on the rotation group are
+
+        dW = R^T phi',   dA = R^T (phi'' - w x phi'),   w = R W,
+
+    so C is that of the elements, which take dA = R^T phi'' alone, less M [w]_x in the columns of rotations.
+
+    Args:
+        compiled: the model.
+        state: one instant (`fem_mbs.system.states.instant`); it is not changed.
+        level: loads and gravity.
+        matrices: of the model; None: `matrices_of` it, when they are needed.
+    """
+
+    def __init__(self, compiled: Compiled, state: State, level: Level, matrices: Matrices | None = None):
+        self.compiled, self.state, self.level = compiled, state, level
+        self.functions = function_table(level.values)
+        if matrices is not None:
+            self.matrices = matrices
+        #: Whether opposite entries of element matrices differ in K.
+        self.skewed = False
+
+    @cached_property
+    def matrices(self) -> Matrices:
+        """The assembler, with the pattern of the model."""
+        return matrices_of(self.compiled)
+
+    def under(self, level: Level, state: State | None = None) -> Tangent:
+        """Return the same model under another level of loads, and at another state if one is given."""
+        return Tangent(self.compiled, self.state if state is None else state, level, self.__dict__.get("matrices"))
+
+    def at(self, state: State) -> Tangent:
+        """Return the same model at another state."""
+        return self.under(self.level, state)
+
+    def of(self, compiled: Compiled) -> Tangent:
+        """Return the tangent of a model with other parameters (`Compiled.with_parameters`) at the same state."""
+        return Tangent(compiled, self.state, self.level, self.matrices.of(compiled))
+
+    # --- what elements give ----------------------------------------------------------------------------------------
+    def control(
+        self, stiffness: float = 0.0, damping: float = 0.0, mass: float = 0.0, joints: float | None = None
+    ) -> np.ndarray:
+        """Return control values (N_CTL,) of the elements with the gravity of the level; see `control`."""
+        return control(stiffness, damping, mass, self.level.gravity, joints=joints)
+
+    def assemble(self, ctl: np.ndarray, blocks: Sequence[Block] | None = None) -> tuple[np.ndarray, csr_matrix]:
+        """Return the residual (N,) and the tangent (N, N) of these blocks (all, if None) with control values."""
+        return self.matrices.tangent(ctl, self.functions, self.state, blocks)
+
+    def force(self, blocks: Sequence[Block] | None = None) -> np.ndarray:
+        """Return the forces (N,) of these blocks (all, if None) that the state leaves out of balance, inertia forces,
+        multipliers and gaps of constraints included."""
+        return self.matrices.force(self._dynamic, self.functions, self.state, blocks)
+
+    @property
+    def _dynamic(self) -> np.ndarray:
+        """Control values with which elements give forces of a state in motion: at rest, those of statics."""
+        return self.control(2.0, mass=1.0 if self.moving else 0.0)
+
+    @cached_property
+    def largest_force(self) -> float:
+        """Largest entry of the force of any element on nodes."""
+        tiles = self.matrices.tiles(C.FORCE, self._dynamic, self.functions, self.state)
+        return max((float(np.abs(fe[:, : b.type.node_dofs]).max(initial=0.0)) for b, _, _, fe, _ in tiles), default=0.0)
+
+    def outputs(self, number: int, stresses: bool = False) -> np.ndarray:
+        """Return the OUTPUT table (n, n_out) of a block by its number, as statics give it; or the ``stresses`` that its
+        `prestress` takes."""
+        ctl, state, block = self.control(2.0), self.state, self.compiled.blocks[number]
+        if not stresses or block.type.stresses == 0:
+            return self.compiled.outputs(number, ctl, self.functions, state, acting=not stresses)
+        table = np.zeros((block.size, block.type.stresses))
+        self._report(C.STRESSES, block, 0, block.size, table)
+        return table
+
+    def ledger(self, block: Block, first: int, last: int) -> np.ndarray:
+        """Return the rows (k, N_LEDGER) of the energy ledger of the elements ``first`` ... ``last`` - 1 of a block."""
+        table = np.zeros((last - first, C.N_LEDGER))
+        self._report(C.LEDGER, block, first, last, table)
+        return table
+
+    def _report(self, job: int, block: Block, first: int, last: int, table: np.ndarray) -> None:
+        s = self.state
+        block.type.report(
+            job, first, last, self.control(2.0), block.par, block.dof, block.rot,
+            self.compiled.block_history(block).copy(), self.functions, s.Q, s.D, s.V, s.DD, s.U, table,
+            np.zeros((0, 0, 0)),
+        )  # fmt: skip
+
+    # --- the motion of the state -----------------------------------------------------------------------------------
+    @property
+    def moving(self) -> bool:
+        """Whether the state has velocities or accelerations."""
+        return bool(np.any(self.state.V))
+
+    @cached_property
+    def speed(self) -> float:
+        """Scale of the angular velocities in the state [rad/s]; 1 at rest."""
+        arrays, V = self.compiled.system, self.state.V[0]
+        turning = float(np.abs(V[arrays.rotations]).max(initial=0.0)) if arrays.rotations.size else 0.0
+        return max(turning, float(np.abs(V[arrays.positions]).max(initial=0.0)) / self.compiled.length) or 1.0
+
+    @cached_property
+    def spins(self) -> np.ndarray:
+        """Angular velocities (nr, 3) of the nodes with rotations, in spatial axes; none in the plane."""
+        rows = self.compiled.system.rotations
+        if self.compiled.dimension == 2 or not rows.size:
+            return np.zeros((0, 3))
+        R = self.state.D[0, : len(rows)].reshape(-1, 3, 3)
+        return np.einsum("nij,nj->ni", R, self.state.V[0, rows])
+
+    # --- matrices --------------------------------------------------------------------------------------------------
+    @cached_property
+    def residual(self) -> np.ndarray:
+        """Forces (N,) that the state leaves out of balance, gaps of constraints included."""
+        return self.force()
+
+    @cached_property
+    def K(self) -> csr_matrix:
+        """Stiffness (N, N), with the constraints in the rows and columns of their multipliers."""
+        if self.moving:
+            return csr_matrix(self._inertial[1] + self._elastic[1])
+        residual, K = self.assemble(self.control(2.0))
+        self.__dict__["residual"], self.skewed = residual, self.matrices.skewed  # one pass gives both
+        return K
+
+    @cached_property
+    def C(self) -> csr_matrix:
+        """Damping (N, N): forces per velocity."""
+        if self.moving:
+            return csr_matrix(self._inertial[0] + self._elastic[0])
+        return self.damping(self.compiled.blocks)
+
+    @cached_property
+    def M(self) -> csr_matrix:
+        """Mass (N, N), symmetric."""
+        return self.matrices.mass(self.functions, self.state)
+
+    @cached_property
+    def G(self) -> csr_matrix:
+        """Constraints (m, N): joints and equations with the scales of their multipliers, then dofs that share an
+        unknown."""
+        rows = (self._elastic[1] if self.moving else self.K)[self.compiled.first_multiplier : -1]
+        return vstack((rows, self.compiled.sharing())).tocsr()
+
+    def release(self) -> None:
+        """Give the memory of the matrices back; they are made again when they are asked for."""
+        for name in ("K", "C", "M", "_inertial", "_elastic"):
+            self.__dict__.pop(name, None)
+
+    def of_nodes(self, stiffness: float = 0.0, mass: float = 0.0, joints: float | None = None) -> csr_matrix:
+        """Return the symmetric part of a tangent over the dofs of nodes (n, n); see `control`."""
+        first = self.compiled.first_multiplier
+        A = self.assemble(self.control(stiffness, mass=mass, joints=joints))[1][:first, :first]
+        return csr_matrix(0.5 * (A + A.T))
+
+    def damping(self, blocks: Sequence[Block]) -> csr_matrix:
+        """Return the share (N, N) of some blocks in C but for what inertia forces add where the model moves.
+
+        Elements' tangents are affine in the weight of velocities.
+        """
+        damped = velocity_dependent(blocks)
+        if not damped:
+            return csr_matrix((self.compiled.n_dof, self.compiled.n_dof))
+        plus, minus = (self.assemble(self.control(2.0, damping=a), damped)[1] for a in (1.0, -1.0))
+        found = 0.5 * (plus - minus)
+        size = abs(found).max()
+        if size > 0.0:
+            # dampers next to stiff parts: velocities of a size that leaves the digits of both
+            w = max(abs(plus + minus).max() / size, 1.0)
+            plus, minus = (self.assemble(self.control(2.0, damping=a * w), damped)[1] for a in (1.0, -1.0))
+            found = (plus - minus) / (2.0 * w)
+        return csr_matrix(found)
+
+    @cached_property
+    def _inertial(self) -> tuple[csr_matrix, csr_matrix]:
+        """Shares (N, N) of inertia forces and weight in C and K of a moving state.
+
+        Elements' tangents are affine in the weights of velocities and accelerations.
+        """
+        w, blocks = self.speed, velocity_dependent([b for b in self.compiled.blocks if b.type.inertia])
+        plus, minus, back = (
+            self.assemble(self.control(2.0, damping=a * w, mass=b * w * w), blocks)[1]
+            for a, b in ((1.0, 1.0), (-1.0, 1.0), (0.0, -1.0))
+        )
+        turn = crosses(self.compiled.n_dof, self.compiled.system.rotations, self.spins)
+        return (plus - minus) / (2.0 * w) - self.M @ turn, 0.5 * (0.5 * (plus + minus) + back)
+
+    @cached_property
+    def _elastic(self) -> tuple[csr_matrix, csr_matrix]:
+        """Shares (N, N) of all other elements in C and K of a moving state, joints and loads included."""
+        others = [block for block in self.compiled.blocks if not block.type.inertia]
+        K = self.assemble(self.control(2.0), others)[1]
+        return self.damping(others), K + rate_stiffness(self, velocity_dependent(others))
+
+    # --- constraints without the scales of multipliers --------------------------------------------------------------
+    @cached_property
+    def gaps(self) -> np.ndarray:
+        """Gaps (n_mult,) of the joints' constraints: lengths, angles, or left less right sides of equations."""
+        system, first = self.compiled, self.compiled.first_multiplier
+        g = np.zeros(system.n_dof)
+        joints = [b for b in system.blocks if b.type.multipliers]
+        for block, fe, _ke in system.element_arrays(C.FORCE, self.control(), self.functions, self.state, joints):
+            nd = block.type.node_dofs
+            np.add.at(g, block.dof[:, nd:], fe[:, nd:] / block.par[:, [block.type.scale]])
+        return g[first:-1]
+
+    @cached_property
+    def gradients(self) -> csr_matrix:
+        """Jacobian (m, N) of the constraints without scales, with respect to increments; then dofs that share an
+        unknown."""
+        G = constraint_rows(self.compiled, self.control(), self.functions, self.state)
+        return vstack((G, self.compiled.sharing())).tocsr()
+
+
+def velocity_dependent(blocks: Sequence[Block]) -> list[Block]:
+    """Return those of blocks whose forces may depend on velocities: not undamped continua and nodes."""
+
+    def damped(block: Block) -> bool:
+        column = "damping" in {entry.split(" [")[0] for entry in block.type.par}
+        return column and bool(block.par[:, block.type.column("damping")].any())
+
+    return [
+        block for block in blocks
+        if not block.type.name.startswith(_CONTINUA) or block.type.multipliers or damped(block)
+        or (block.type.inertia and block.type.rotational)
+    ]  # fmt: skip

@@ -43,9 +43,10 @@ def equation(deck: Reading, card: Card) -> None:
             head.fail(f"{len(fields)} entries; the line before an equation holds its number of terms only")
         terms: list[tuple[Row, list[str]]] = []
         while len(terms) < n:
-            row, fields = next(rows, (None, None))
-            if row is None:
+            following = next(rows, None)
+            if following is None:
                 head.fail(f"{len(terms)} terms follow, {n} are announced")
+            row, fields = following
             if len(fields) % 3:
                 row.fail(f"{len(fields)} entries; give node, direction and coefficient of each term")
             terms += [(row, fields[i : i + 3]) for i in range(0, len(fields), 3)]

@@ -20,7 +20,7 @@ __all__ = [
     "Amplitude", "BeamSection", "Boundary", "Cload", "Coupling", "Dashpot", "Deck", "Dload", "Dsload", "Elastic",
     "ElementBlock", "Equation", "Expansion", "InitialCondition", "Layer", "Material", "MembraneSection", "Mpc",
     "Normal", "Orientation", "OutputRequest", "PointMass", "RigidBody", "RotaryInertia", "Section", "ShellSection",
-    "SolidSection", "Spring", "Step", "Surface", "Temperature", "Tie", "Transform", "Unused",
+    "SolidSection", "Spring", "DeckStep", "Surface", "Temperature", "Tie", "Transform", "Unused",
 ]  # fmt: skip
 
 
@@ -443,7 +443,7 @@ class OutputRequest(_Frozen):
 
 
 @dataclass(frozen=True, eq=False)
-class Step(_Frozen):
+class DeckStep(_Frozen):
     """One step.
 
     What a deck says holds on in the steps after it: supports, loads and temperatures until the same node and direction
@@ -547,7 +547,7 @@ class Deck(_Frozen):
     ties: tuple[Tie, ...] = ()
     initial_conditions: tuple[InitialCondition, ...] = ()
     boundaries: tuple[Boundary, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[DeckStep, ...] = ()
     unused: tuple[Unused, ...] = ()
     end: str = ""  # file and line of the last line
 

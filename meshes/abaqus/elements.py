@@ -7,15 +7,16 @@ name; which of them a solver can take over is for the reader of the description 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["MECHANICAL", "SECTIONED", "ElementType", "element_type", "faces"]
+__all__ = ["MECHANICAL", "SECTIONED", "AbaqusElement", "element_type", "faces"]
 
 
 @dataclass(frozen=True)
-class ElementType:
+class AbaqusElement:
     """name as in the deck; family (see `MECHANICAL`); number of nodes; shape: base name, for example C3D8 of C3D8RH."""
 
     name: str
@@ -110,19 +111,19 @@ SECTIONED: dict[str, tuple[str, ...]] = {
 }
 
 
-def element_type(name: str, user: dict[str, int] | None = None) -> ElementType | None:
+def element_type(name: str, user: dict[str, int] | None = None) -> AbaqusElement | None:
     """Return the type of this name (upper case), or None.  ``user``: nodes of the user elements that the deck
     declares."""
     if name == "U1" and (user or {}).get(name, 2) == 2:  # CalculiX's beam that is not made of solids
-        return ElementType(name, "beam", 2, name)
+        return AbaqusElement(name, "beam", 2, name)
     if user and name in user:
-        return ElementType(name, "user", user[name], name)
+        return AbaqusElement(name, "user", user[name], name)
     for stop in range(len(name), 0, -1):
         found = _TABLE.get(name[:stop])
         if found is not None and name[stop:] in _LETTERS and (name[:stop][-1].isdigit() or stop == len(name)):
-            return ElementType(name, *found, name[:stop])
+            return AbaqusElement(name, *found, name[:stop])
     if name in ("US3", "US45"):  # CalculiX's own user elements
-        return ElementType(name, "user", {"US3": 3, "US45": 4}[name], name)
+        return AbaqusElement(name, "user", {"US3": 3, "US45": 4}[name], name)
     return None
 
 
@@ -148,9 +149,10 @@ _SOLIDS = {4: _TET, 10: _TET, 6: _WEDGE, 15: _WEDGE, 8: _HEX, 20: _HEX}
 _PLANES = {3: _TRIANGLE, 6: _TRIANGLE, 4: _QUAD, 8: _QUAD, 9: _QUAD}
 
 
-def faces(kind: ElementType) -> dict[str, np.ndarray]:
+def faces(kind: AbaqusElement) -> dict[str, np.ndarray]:
     """Return face label -> local node indices from 0.  Shells: SPOS and SNEG (also S1, S2), then their edges E1, ..."""
     n = kind.n_nodes
+    table: dict[str, Sequence[int]]
     if kind.family in ("solid", "continuum shell", "heat", "acoustic", "fluid", "cohesive") and n in _SOLIDS:
         table = {f"S{i}": face for i, face in enumerate(_SOLIDS[n], 1)}
     elif kind.family in ("plane stress", "plane strain", "axisymmetric") and n in _PLANES:

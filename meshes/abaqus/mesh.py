@@ -12,7 +12,7 @@ import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.abaqus.deck import ElementBlock, Normal, Surface, Unused
-from fem_mbs.meshes.abaqus.elements import MECHANICAL, ElementType, element_type, faces
+from fem_mbs.meshes.abaqus.elements import MECHANICAL, AbaqusElement, element_type, faces
 from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Row, label, short
 
 __all__ = ["DeckMesh", "Log"]
@@ -50,7 +50,7 @@ class _RawSet:
 class _Elements:
     """The elements of one keyword: ids (n,), nodes (n, k), files and lines (n,) for messages."""
 
-    kind: ElementType
+    kind: AbaqusElement
     card: Card
     ids: np.ndarray
     nodes: np.ndarray

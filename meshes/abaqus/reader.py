@@ -19,7 +19,7 @@ import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.abaqus.constraints import CONSTRAINT_KEYWORDS
-from fem_mbs.meshes.abaqus.deck import Deck, Step
+from fem_mbs.meshes.abaqus.deck import Deck, DeckStep
 from fem_mbs.meshes.abaqus.elements import SECTIONED
 from fem_mbs.meshes.abaqus.files import read_cards
 from fem_mbs.meshes.abaqus.mesh import DeckMesh, Log
@@ -100,7 +100,7 @@ class Reading:
         self.ties: list = []
         self.initial_conditions: list = []
         self.boundaries: list = []
-        self.steps: list[Step] = []
+        self.steps: list[DeckStep] = []
         self.step: StepDraft | None = None
         self.covered: list[np.ndarray] = []  # elements of rigid bodies, which need no section
         self._cover: dict[str, list[np.ndarray]] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.meshes.abaqus.constraints import dof_of
-from fem_mbs.meshes.abaqus.deck import Boundary, Cload, Dload, Dsload, OutputRequest, Step, Temperature
+from fem_mbs.meshes.abaqus.deck import Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
 from fem_mbs.meshes.abaqus.properties import where
 from fem_mbs.meshes.abaqus.text import Card, Row, label, short
 
@@ -27,7 +27,7 @@ class StepDraft:
         self.values: dict[str, Any] = {
             "title": " ".join(" ".join(fields) for _, fields in card.rows()).strip() or card.get("NAME", ""),
             "perturbation": card.flag("PERTURBATION"),
-            "nlgeom": card.flag("NLGEOM") if _has(card, "NLGEOM") else nlgeom,
+            "nlgeom": card.flag("NLGEOM") if card.has("NLGEOM") else nlgeom,
             "max_increments": card.count("INC", 100),
             "amplitude": card.choice("AMPLITUDE", {"STEP": "STEP", "RAMP": "RAMP"}, ""),
         }
@@ -39,7 +39,7 @@ class StepDraft:
         self.lists: dict[str, list[Any]] = {k: [] for k in _LISTS}
         self.new: set[str] = set()
 
-    def done(self) -> Step:
+    def done(self) -> DeckStep:
         """Return the finished step."""
         if self.procedure is None:
             self.card.fail("the step has no procedure; add *STATIC, *FREQUENCY, *BUCKLE, *DYNAMIC ...")
@@ -47,7 +47,7 @@ class StepDraft:
             at_once = self.procedure.keyword in ("DYNAMIC", "MODAL DYNAMIC", "STEADY STATE DYNAMICS")
             self.values["amplitude"] = "STEP" if at_once else "RAMP"
         lists: dict[str, Any] = {k: tuple(v) for k, v in self.lists.items()}
-        return Step(
+        return DeckStep(
             number=self.number,
             procedure=self.procedure.keyword,
             where=where(self.card),
@@ -396,9 +396,9 @@ def output(deck: Reading, card: Card) -> None:
         name, ids = nset, deck.mesh.nset(card, nset)
     elif elset is not None:
         name, ids = elset, deck.mesh.elset(card, elset)
-    totals = card.choice("TOTALS", {"YES": "yes", "ONLY": "only", "NO": "no"}, "no") if _has(card, "TOTALS") else "no"
+    totals = card.choice("TOTALS", {"YES": "yes", "ONLY": "only", "NO": "no"}, "no") if card.has("TOTALS") else "no"
     frequency = card.count("FREQUENCY", 1)
-    axes = card.flag("GLOBAL") if _has(card, "GLOBAL") else None
+    axes = card.flag("GLOBAL") if card.has("GLOBAL") else None
     options = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     card.taken.update(card.params)
     request = OutputRequest(kind, variables, name, ids, frequency, totals, axes, options, where(card))
@@ -406,10 +406,6 @@ def output(deck: Reading, card: Card) -> None:
         deck.step.lists["outputs"].append(request)
     else:
         deck.log.add("keyword", card.keyword, card, changes=False, reason="it stands outside of a step")
-
-
-def _has(card: Card, name: str) -> bool:
-    return card._find(name) is not None
 
 
 STEP_KEYWORDS = {

@@ -20,7 +20,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NoReturn, TypeVar
+from typing import NoReturn, TypeVar, overload
 
 import numpy as np
 
@@ -133,6 +133,16 @@ class Card:
             if given not in self.taken and len(given) >= 3 and len(key) >= 4 and key.startswith(given):
                 return given
         return None
+
+    def has(self, name: str) -> bool:
+        """Return whether the card has a parameter, or an abbreviation of it; it stays unread."""
+        return self._find(name) is not None
+
+    @overload
+    def get(self, name: str) -> str | None: ...
+
+    @overload
+    def get(self, name: str, default: str) -> str: ...
 
     def get(self, name: str, default: str | None = None) -> str | None:
         """Return the parameter's value as a name (see `label`), or the default."""

@@ -102,7 +102,7 @@ class Found:
                 raise MeshError(f"{self.where}: a cell names point {wrong} of {n} (from 0); save it anew")
 
     def facet_sets(self) -> dict[str, list[tuple[int, np.ndarray, np.ndarray]]]:
-        """Facets of the cells of the highest dimension that cells one dimension lower, in sets, lie on."""
+        """Return facets of the cells of the highest dimension that cells one dimension lower, in sets, lie on."""
         top = max(DIMENSION[block.kind] for block in self.blocks)
         found = dict(self.sides)
         if top == 1:
@@ -170,7 +170,8 @@ def _number(n: int, what: str) -> str:
 def from_meshio(
     where: str, form: str, raw: Any, kinds: dict[str, str]
 ) -> tuple[Found, list[tuple[int, str, int]], int]:
-    """Points and cells of what meshio has read, numbered from 0; which of its blocks were kept (block of the file, its
+    """Return points and cells of what meshio has read, numbered from 0; which of its blocks were kept (block of the
+    file, its
     type, block of the mesh, -1: vertices), and the number of cells in the file."""
     points = np.asarray(raw.points)
     if points.ndim != 2 or points.shape[1] not in (2, 3) or points.dtype.kind not in "fiu":
@@ -218,7 +219,7 @@ def add_arrays(found: Found, raw: Any, kept: list[tuple[int, str, int]]) -> None
 
 
 def _set_values(arrays: list[np.ndarray]) -> tuple[list[tuple[int, Callable[[str], str]]], str]:
-    """The values of an array that make sets, each with the name it gives, and why there are none."""
+    """Return the values of an array that make sets, each with the name it gives, and why there are none."""
     if any(a.dtype.kind not in "iub" or a.size != len(a) for a in arrays):
         return [], "not whole numbers of one component"
     values = np.unique(np.concatenate([np.ravel(a).astype(np.int64) for a in arrays])) if arrays else np.empty(0)

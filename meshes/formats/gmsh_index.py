@@ -168,12 +168,20 @@ class _Section:
     whole: bytes  # with both
 
 
+_BLANK = re.compile(rb"\s*")
+
+
+def _next(data: bytes, at: int) -> int:
+    """Return the place of the first byte from ``at`` on that is no white space."""
+    found = _BLANK.match(data, at)
+    return found.end() if found else at
+
+
 def _sections(data: bytes, where: str) -> dict[str, list[_Section]]:
     """Return sections by name, in the order of the file."""
     sections: dict[str, list[_Section]] = {}
-    blank = re.compile(rb"\s*")
     header = re.compile(rb"\$([A-Za-z][A-Za-z0-9_]*)[ \t\r]*\n")
-    at = blank.match(data).end()
+    at = _next(data, 0)
     while at < len(data):
         found = header.match(data, at)
         if not found:
@@ -191,7 +199,7 @@ def _sections(data: bytes, where: str) -> dict[str, list[_Section]]:
             raise MeshError(f"{where}: section ${name} comes twice; merge the files in Gmsh and save one")
         content = data[start : max(start, end.start())]
         sections.setdefault(name, []).append(_Section(content, data[at : end.end()].rstrip(b"\r\n") + b"\n"))
-        at = blank.match(data, end.end()).end()
+        at = _next(data, end.end())
     return sections
 
 

@@ -171,7 +171,7 @@ def _edges(kind: str) -> dict[int, tuple[int, int]]:
     """Return mid-side node of a quadratic cell -> the corners of its edge."""
     edges = {}
     if DIMENSION[kind] == 2:
-        return {nodes[2]: nodes[:2] for _, nodes in FACETS[kind]}
+        return {nodes[2]: (nodes[0], nodes[1]) for _, nodes in FACETS[kind]}
     for _, nodes in FACETS[kind]:
         n = len(nodes) // 2
         for i in range(n):

@@ -49,16 +49,16 @@ class LinearBuckling:
 
 
 def linear_buckling(
-    K,
-    Kg,
+    K: csr_matrix,
+    Kg: csr_matrix,
     count: int,
-    preload=None,
+    preload: np.ndarray | None = None,
     sign: str = "both",
     check: bool = False,
-    G=None,
+    G: csr_matrix | None = None,
     symmetric: bool | None = None,
 ) -> LinearBuckling:
-    """The ``count`` load factors f of smallest magnitude, fewer if there are fewer.
+    """Return the ``count`` load factors f of smallest magnitude, fewer if there are fewer.
 
     Args:
         K, Kg: stiffness and geometric stiffness under unit load, sparse (n, n).
@@ -114,7 +114,7 @@ def linear_buckling(
 
 
 def _lanczos(K, Kg, solve, start, wanted: int, steps: int, sign: str) -> tuple[np.ndarray, np.ndarray]:
-    """Reciprocals (k,) of the factors nearest to zero, and vectors (n, k); ``solve`` gives K^-1 b."""
+    """Return reciprocals (k,) of the factors nearest to zero, and vectors (n, k); ``solve`` gives K^-1 b."""
     inverse = LinearOperator(K.shape, matvec=solve, dtype=float)
     try:
         return eigsh(-Kg, wanted, K, Minv=inverse, which=_WHICH[sign], v0=start, ncv=steps, tol=1e-13)
@@ -128,7 +128,7 @@ def _lanczos(K, Kg, solve, start, wanted: int, steps: int, sign: str) -> tuple[n
 
 
 def _constrained(K, Kg, G, count: int, sign: str, check: bool) -> LinearBuckling:
-    """Factors of (K + f Kg) x + G^T y = 0, G x = 0."""
+    """Return factors of (K + f Kg) x + G^T y = 0, G x = 0."""
     n, m = K.shape[0], G.shape[0]
     if negative_count(K, G) > 0:
         raise AnalysisError("Buckling: the state is unstable already; its stiffness has negative eigenvalues")
@@ -163,7 +163,7 @@ def _dense(K, Kg, G) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _wanted(inverted, vectors, count: int, sign: str, least: float) -> tuple[np.ndarray, np.ndarray]:
-    """The first factors (k,) of the wanted sign and their vectors (n, k) with largest entry 1; reciprocals below
+    """Return the first factors (k,) of the wanted sign and their vectors (n, k) with largest entry 1; reciprocals below
     ``least`` over the largest are round-off of Kg."""
     keep = np.abs(inverted) > least * np.abs(inverted).max(initial=0.0)
     if sign != "both":
@@ -198,7 +198,7 @@ def _result(K, Kg, inverted, vectors, count, sign, pencil, effort, check) -> Lin
 
 
 def _count(pencil: Pencil, f: float) -> int:
-    """Number of load factors between 0 and f, or very little beyond."""
+    """Return number of load factors between 0 and f, or very little beyond."""
     message = ""
     for move in (0.0, 1e-7, 1e-6, 1e-5):
         try:

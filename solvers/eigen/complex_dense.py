@@ -50,7 +50,7 @@ def dense_modes(
 
 
 def _all(pencil: QuadraticPencil) -> list[np.ndarray]:
-    """All finite eigenvalues p (k,), with right and left vectors (n, k)."""
+    """Return all finite eigenvalues p (k,), with right and left vectors (n, k)."""
     Z, W = null_space(pencil.rows), null_space(csr_matrix(pencil.columns.T))
     n = Z.shape[1]
     if n == 0:
@@ -64,7 +64,7 @@ def _all(pencil: QuadraticPencil) -> list[np.ndarray]:
 
 
 def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions | None]:
-    """Rigid-body motions from the null spaces of K, taken out where C does not act on them."""
+    """Return rigid-body motions from the null spaces of K, taken out where C does not act on them."""
     Z, W = null_space(pencil.rows), null_space(csr_matrix(pencil.columns.T))
     u, sizes, vt = np.linalg.svd(W.T @ (pencil.K @ Z))
     r = int((sizes <= _NULL * sizes.max(initial=0.0)).sum())
@@ -80,7 +80,7 @@ def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions 
 
 
 def _next_to(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray, tolerance: float) -> Pairs | None:
-    """One pair after inverse iteration; None for an infinite eigenvalue in disguise."""
+    """Return one pair after inverse iteration; None for an infinite eigenvalue in disguise."""
     pair = beside(pencil, p, x, w)
     large = abs(p[0]) > _LARGE
     if pair is None and not large:

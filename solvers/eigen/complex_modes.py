@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.complex_dense import dense_modes
@@ -67,10 +68,10 @@ _SEED = 7
 
 
 def complex_modes(
-    M,
-    C,
-    K,
-    G=None,
+    M: csr_matrix,
+    C: csr_matrix,
+    K: csr_matrix,
+    G: csr_matrix | None = None,
     count: int = 6,
     near: complex = 0.0,
     which: str = "nearest",
@@ -80,9 +81,10 @@ def complex_modes(
     check: str = "probe",
     tolerance: float = 1e-8,
     most_steps: int | None = None,
-    columns=None,
+    columns: csr_matrix | None = None,
 ) -> ComplexModes:
-    """The ``count`` eigenvalues p nearest to ``near`` (0: the lowest), or right-most, with right and left vectors.
+    """Return the ``count`` eigenvalues p nearest to ``near`` (0: the lowest), or right-most, with right and left
+    vectors.
 
     One more is given where a conjugate pair would be torn, all conjugates besides where ``near`` is not real; fewer
     where the problem has no more finite ones.  Zeros of rigid-body motions come in addition.
@@ -124,7 +126,7 @@ def complex_modes(
             near, shift = (a if a is None else complex(a.real, abs(a.imag)) for a in map(_complex, (near, shift)))
         if rigid_motions is not None:
             pencil = pencil.without(rigid_motions)
-        work = _Work(pencil, check, tolerance, most_steps)
+        work = _ComplexProblem(pencil, check, tolerance, most_steps)
         to = pencil.time
         free = min(pencil.n - pencil.m, pencil.moving)
         if free <= DENSE or 2 * count >= free:
@@ -134,7 +136,7 @@ def complex_modes(
         return work.nearest(count, near * to, None if shift is None else shift * to)
 
 
-class _Work:
+class _ComplexProblem:
     """One problem: its scaled pencil and the options of the search."""
 
     def __init__(self, pencil: QuadraticPencil, check: str, tolerance: float, most: int | None):
@@ -162,7 +164,7 @@ class _Work:
         return assemble(self.pencil, pairs, self.motions, key, count, self.tolerance, self.shifts, covered)
 
     def _inverse(self, near: complex, shift: complex | None, count: int) -> Inverse:
-        """The operator about a shift, given or at ``near``, or beside it where the matrix is singular there."""
+        """Return the operator about a shift, given or at ``near``, or beside it where the matrix is singular there."""
         if shift is not None:
             try:
                 return Inverse(self.pencil, shift)
@@ -185,7 +187,8 @@ class _Work:
         )
 
     def _beside_zero(self, count: int) -> Inverse:
-        """A positive shift of about half the lowest elastic frequency: from farther away all low modes look alike, from
+        """Return a positive shift of about half the lowest elastic frequency: from farther away all low modes look
+        alike, from
         nearer by rigid motions drown the others."""
         # frequencies of single unknowns, the unit of time, grow with the fineness of a mesh, those of modes do not
         s, inverse, regular = 1e-3 * min(1.0, (_FINE / self.pencil.n) ** (1.0 / 3.0)), None, 0.0
@@ -208,7 +211,7 @@ class _Work:
         return Inverse(self.pencil, regular) if inverse is None else inverse
 
     def _trial(self, inverse: Inverse, count: int) -> tuple[TwoSidedLanczos, float]:
-        """A recurrence begun about a shift, and the lowest elastic frequency that it shows, roughly."""
+        """Return a recurrence begun about a shift, and the lowest elastic frequency that it shows, roughly."""
         lanczos, n = self._lanczos(inverse, count), self.pencil.n
         elastic = np.inf
         for steps in _TRIAL:
@@ -219,12 +222,12 @@ class _Work:
             fair = (lanczos.estimates(ritz, some) < _FAIR) & ~zero
             elastic = float(np.abs(p[fair]).min(initial=np.inf))
             # few steps tell only where nothing is nearer to zero: rigid motions may still come out of there
-            if _serves(inverse.s, elastic) and elastic <= np.abs(p[~zero]).min():
+            if _serves(float(np.real(inverse.s)), elastic) and elastic <= np.abs(p[~zero]).min():
                 break
         return lanczos, elastic
 
     def _lanczos(self, inverse: Inverse, count: int) -> TwoSidedLanczos:
-        """A recurrence with the space that ``count`` pairs need."""
+        """Return a recurrence with the space that ``count`` pairs need."""
         total = 2 * (self.pencil.n - self.pencil.m)
         return TwoSidedLanczos(inverse, min(total + 2, self.most or 3 * count + 60), self.rng)
 
@@ -233,7 +236,7 @@ class _Work:
         self.pencil.effort.breakdowns += lanczos.breakdowns
 
     def _search(self, inverse: Inverse, count: int, distance) -> Pairs:
-        """The ``count`` pairs nearest by ``distance``(p), whole conjugate pairs, and all zeros on the way."""
+        """Return the ``count`` pairs nearest by ``distance``(p), whole conjugate pairs, and all zeros on the way."""
         lanczos, self.begun = self.begun or self._lanczos(inverse, count), None
         most, chunk = lanczos.most, max(8, count // 2)
         lanczos.extend(min(most, 2 * count + 10) - lanczos.steps)
@@ -285,7 +288,8 @@ class _Work:
         )
 
     def _polished(self, inverse: Inverse, p, v, z) -> Pairs:
-        """Pairs by subspace iteration from Ritz vectors v, z (2n, k) until residuals are small, or the best of some."""
+        """Return pairs by subspace iteration from Ritz vectors v, z (2n, k) until residuals are small, or the best of
+        some."""
         best, least, before = None, np.inf, np.inf
         for _ in range(_POLISH):
             p, v, z, *rest = inverse.pairs(p, v, z)
@@ -302,7 +306,7 @@ class _Work:
         return best
 
     def _zeros(self, inverse: Inverse, p: np.ndarray, vectors) -> np.ndarray:
-        """Which p (k,) are zero but for rounding, those of rigid-body motions; ``vectors``(i) gives x (n, j)."""
+        """Return which p (k,) are zero but for rounding, those of rigid-body motions; ``vectors``(i) gives x (n, j)."""
         zero = np.abs(p) < _ZERO * abs(inverse.s)
         some = np.flatnonzero(zero)
         if some.size:
@@ -313,7 +317,8 @@ class _Work:
 
     @staticmethod
     def _need(p: np.ndarray, zero: np.ndarray, count: int, inverse: Inverse) -> tuple[int, bool]:
-        """How many of the sorted values hold ``count`` elastic ones and whole pairs; whether there are that many."""
+        """Return how many of the sorted values hold ``count`` elastic ones and whole pairs; whether there are that
+        many."""
         elastic = np.cumsum(~zero)
         need = int(np.searchsorted(elastic, count)) + 1
         if need > p.size:
@@ -324,7 +329,7 @@ class _Work:
 
     @staticmethod
     def _closed(inverse: Inverse, p: np.ndarray, some: np.ndarray, keep: int) -> np.ndarray:
-        """The first ``keep`` of the sorted Ritz values; fewer where that would tear a pair."""
+        """Return the first ``keep`` of the sorted Ritz values; fewer where that would tear a pair."""
         keep = min(keep, p.size)
         while inverse.dtype == float and _torn(p[:keep]):
             keep -= 1
@@ -332,7 +337,7 @@ class _Work:
 
     @staticmethod
     def _same(known: np.ndarray | None, p: np.ndarray, s: complex) -> bool:
-        """Whether a probe has confirmed the values known before."""
+        """Return whether a probe has confirmed the values known before."""
         if known is None or known.size != p.size:
             return False
         away = np.abs(known - s)
@@ -388,7 +393,7 @@ class _Work:
 
 
 def _serves(s: float, elastic: float) -> bool:
-    """Whether a shift beside zero goes with a lowest elastic frequency."""
+    """Return whether a shift beside zero goes with a lowest elastic frequency."""
     return 0.02 * elastic <= s <= 2.0 * elastic
 
 
@@ -397,12 +402,12 @@ def _complex(a: complex | None) -> complex | None:
 
 
 def _torn(p: np.ndarray) -> bool:
-    """Whether one of a conjugate pair is missing."""
+    """Return whether one of a conjugate pair is missing."""
     return not np.isin(p.conj(), p).all()
 
 
 def _finite(theta: np.ndarray, s: complex) -> tuple[np.ndarray, np.ndarray]:
-    """p = s + 1 / theta and the indices of those that are not infinite."""
+    """Return p = s + 1 / theta and the indices of those that are not infinite."""
     size = np.abs(theta)
     some = np.flatnonzero(size > 1e-13 * size.max(initial=0.0))
     return s + 1.0 / theta[some], some

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, identity
@@ -91,18 +93,18 @@ class Pairs:
     w: np.ndarray
     z: np.ndarray
 
-    def take(self, some) -> Pairs:
-        """The pairs ``some``."""
+    def take(self, some: np.ndarray) -> Pairs:
+        """Return the pairs ``some``."""
         return Pairs(*(getattr(self, f.name)[..., some] for f in fields(self)))
 
     @staticmethod
     def join(parts: list[Pairs]) -> Pairs:
-        """All pairs of several parts."""
+        """Return all pairs of several parts."""
         return Pairs(*(np.concatenate([getattr(a, f.name) for a in parts], axis=-1) for f in fields(Pairs)))
 
     @staticmethod
     def none(pencil: QuadraticPencil) -> Pairs:
-        """No pairs at all."""
+        """Return no pairs at all."""
         return Pairs(
             *(np.zeros((*rows, 0), complex) for rows in ((), (pencil.n,), (pencil.m,), (pencil.n,), (pencil.m,)))
         )
@@ -125,7 +127,8 @@ class Motions:
 
 
 def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> np.ndarray:
-    """Orthonormal basis (n, r) of K x + G^T y = 0, G x = 0 (K^T if ``transposed``) in the span of the vectors (n, k),
+    """Return orthonormal basis (n, r) of K x + G^T y = 0, G x = 0 (K^T if ``transposed``) in the span of the vectors
+    (n, k),
     after some subspace iterations about the shift."""
     pencil, s = inverse.pencil, inverse.s
     if vectors.shape[1] == 0:
@@ -162,7 +165,7 @@ def upper_half(pairs: Pairs, inverse: Inverse) -> Pairs:
 
 
 def unknown(pairs: Pairs, known: np.ndarray) -> Pairs:
-    """Those whose eigenvalues are not among the known ones; every known one hides one copy."""
+    """Return those whose eigenvalues are not among the known ones; every known one hides one copy."""
     free = np.ones(known.size, bool)
     keep = []
     for i, p in enumerate(pairs.p):
@@ -174,7 +177,7 @@ def unknown(pairs: Pairs, known: np.ndarray) -> Pairs:
 
 
 def _quotients(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Roots (k,) of w.L(p) x = 0 next to p, for vectors x, w (n, k); p where there is none."""
+    """Return roots (k,) of w.L(p) x = 0 next to p, for vectors x, w (n, k); p where there is none."""
     k, c, m = (np.einsum("ik,ik->k", w, a @ x) for a in (pencil.K, pencil.C, pencil.M))
     for _ in range(2):
         slope = 2.0 * p * m + c
@@ -185,7 +188,8 @@ def _quotients(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndar
 
 
 def improved(pencil: QuadraticPencil, pairs: Pairs) -> Pairs:
-    """Left vectors bi-orthogonal to the right ones in clusters, two-sided Rayleigh quotients; vectors of unit size."""
+    """Return left vectors bi-orthogonal to the right ones in clusters, two-sided Rayleigh quotients; vectors of unit
+    size."""
     x, y, w, z = (np.array(a) for a in (pairs.x, pairs.y, pairs.w, pairs.z))
     # equal values may come with errors that part them
     p = _quotients(pencil, np.array(pairs.p, complex), x, w / np.linalg.norm(w, axis=0))
@@ -204,7 +208,8 @@ def improved(pencil: QuadraticPencil, pairs: Pairs) -> Pairs:
 
 
 def beside(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> Pairs | None:
-    """One pair, p (1,), x, w (n, 1), after two steps of inverse iteration right next to it, by factors of its own.
+    """Return one pair, p (1,), x, w (n, 1), after two steps of inverse iteration right next to it, by factors of its
+    own.
 
     None where the matrices are singular there.
     """
@@ -221,7 +226,7 @@ def beside(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray)
 
 
 def rescued(pencil: QuadraticPencil, pairs: Pairs, tolerance: float) -> Pairs:
-    """The pairs, those with large residuals replaced by what inverse iteration next to them makes of them.
+    """Return the pairs, those with large residuals replaced by what inverse iteration next to them makes of them.
 
     Needed where eigenvalues are so much farther from the shift than others that these drown them.
     """
@@ -238,13 +243,13 @@ def rescued(pencil: QuadraticPencil, pairs: Pairs, tolerance: float) -> Pairs:
 
 
 def both_residuals(pencil: QuadraticPencil, pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
-    """Larger of right and left residuals (k,), over the sum of the terms, and over absolute values."""
+    """Return larger of right and left residuals (k,), over the sum of the terms, and over absolute values."""
     right, left = pencil.residuals(pairs.p, pairs.x, pairs.y), pencil.residuals(pairs.p, pairs.w, pairs.z, True)
     return np.maximum(right[0], left[0]), np.maximum(right[1], left[1])
 
 
 def _clusters(p: np.ndarray) -> list[np.ndarray]:
-    """Indices of eigenvalues that are equal but for rounding, where there is more than one."""
+    """Return indices of eigenvalues that are equal but for rounding, where there is more than one."""
     if p.size < 2:
         return []
     same = np.abs(p[:, None] - p[None, :]) <= _CLUSTER * np.abs(p)[:, None]
@@ -253,8 +258,9 @@ def _clusters(p: np.ndarray) -> list[np.ndarray]:
     return [g for g in groups if g.size > 1]
 
 
-def farthest(pencil: QuadraticPencil, p: np.ndarray, key, count: int) -> float:
-    """Largest ``key`` among the first ``count`` eigenvalues, if those of the upper half plane, p, have conjugates."""
+def farthest(pencil: QuadraticPencil, p: np.ndarray, key: Callable[..., Any], count: int) -> float:
+    """Return largest ``key`` among the first ``count`` eigenvalues, if those of the upper half plane, p, have
+    conjugates."""
     keys = np.sort(np.concatenate((key(p), key(p[p.imag > 0.0].conj()) if pencil.real else [])))
     edge = float(keys[min(count, keys.size) - 1]) if keys.size else 0.0
     return edge + 1e-12 * abs(edge)
@@ -264,13 +270,14 @@ def assemble(
     pencil: QuadraticPencil,
     pairs: Pairs,
     motions: Motions | None,
-    key,
+    key: Callable[..., Any],
     count: int,
     tolerance: float,
     shifts: list[complex],
     covered: tuple[float, float] | None = None,
 ) -> ComplexModes:
-    """The first ``count`` pairs by ``key``(p) and their conjugates, in given units, after the rigid-body motions.
+    """Return the first ``count`` pairs by ``key``(p) and their conjugates, in given units, after the rigid-body
+    motions.
 
     Raises:
         AnalysisError: residuals above the tolerance.
@@ -324,7 +331,7 @@ def assemble(
 
 
 def _held(K, G, X: np.ndarray) -> np.ndarray:
-    """|K x + G^T y| over | |K| |x| | (r,), with the best y, of rigid-body motions X (n, r)."""
+    """Return |K x + G^T y| over | |K| |x| | (r,), with the best y, of rigid-body motions X (n, r)."""
     force = K @ X
     if G.shape[0] and X.shape[1]:
         force, _ = factor(identity(X.shape[0], format="csc"), G, "general").solve(force)

@@ -43,8 +43,8 @@ class Divergence:
     complex: int
 
 
-def unsymmetric_buckling(K, Kg, G, count: int, sign: str = "both") -> Divergence:
-    """The real load factors f of smallest magnitude with (K + f Kg) x + G^T y = 0, G x = 0, of any symmetry.
+def unsymmetric_buckling(K: csr_matrix, Kg: csr_matrix, G: csr_matrix, count: int, sign: str = "both") -> Divergence:
+    """Return the real load factors f of smallest magnitude with (K + f Kg) x + G^T y = 0, G x = 0, of any symmetry.
 
     Args:
         K, Kg: sparse (n, n); G: sparse (m, n), of any rank.
@@ -83,7 +83,7 @@ def unsymmetric_buckling(K, Kg, G, count: int, sign: str = "both") -> Divergence
 
 
 def _dense_divergence(K, Kg, G) -> tuple[np.ndarray, np.ndarray]:
-    """All finite factors (k,) complex with vectors (n, k), by QZ."""
+    """Return all finite factors (k,) complex with vectors (n, k), by QZ."""
     Z = null_space(G)
     Kz, Gz = Z.T @ (K @ Z), Z.T @ (Kg @ Z)
     d = np.sqrt(np.abs(np.diag(Kz)))
@@ -126,7 +126,8 @@ class _Inverse:
 
 
 def _sparse_divergence(K, Kg, G, count: int, sign: str) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest factors (k,) complex with vectors (n, k), by the two-sided Lanczos recurrence; fresh vectors look for
+    """Return the lowest factors (k,) complex with vectors (n, k), by the two-sided Lanczos recurrence; fresh vectors
+    look for
     further copies of multiple ones until no more come."""
     inverse = _Inverse(K, Kg, G)
     lanczos = TwoSidedLanczos(inverse, 3 * count + 80, np.random.default_rng(_SEED))

@@ -49,7 +49,7 @@ class DirectResponse:
         self._sizes = abs(self.K), abs(self.C), abs(self.M)
 
     def matrix(self, w: float) -> csc_matrix:
-        """The scaled matrix at w [rad/s], real where nothing damps."""
+        """Return the scaled matrix at w [rad/s], real where nothing damps."""
         A = self.K - w * w * self.M
         if self.structural:
             A = A + 1j * self.structural * self.K
@@ -58,7 +58,7 @@ class DirectResponse:
         return csc_matrix(A)
 
     def solve(self, w: float, f: np.ndarray) -> np.ndarray:
-        """q (n,) complex at w [rad/s] under forces f (n,) complex.
+        """Return q (n,) complex at w [rad/s] under forces f (n,) complex.
 
         Raises:
             SingularShift: the matrix is singular to working precision.
@@ -118,7 +118,7 @@ class ModalResponse:
         self.undamped = self.C is None and not self.structural and not self.c.any()
 
     def solve(self, w: float, f: np.ndarray) -> np.ndarray:
-        """q (n,) complex at w [rad/s] under forces f (n,) complex, combinations of B.
+        """Return q (n,) complex at w [rad/s] under forces f (n,) complex, combinations of B.
 
         Raises:
             SingularShift: an undamped mode is excited at its frequency.
@@ -137,7 +137,8 @@ class ModalResponse:
 def _residual_vectors(
     K, M, B: np.ndarray, vectors: np.ndarray, shift: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Shapes (n, s), orthogonal to modes (n, r) and each other by K and M, that forces B (n, k) make beyond these, then
+    """Return shapes (n, s), orthogonal to modes (n, r) and each other by K and M, that forces B (n, k) make beyond
+    these, then
     the inertia forces of these shapes, and so on; their stiffnesses (s,) and masses (s,), which may be zero."""
     none = np.zeros((K.shape[0], 0)), np.zeros(0), np.zeros(0)
     B = B[:, np.any(B != 0.0, axis=0)]

@@ -136,10 +136,10 @@ class TwoSidedLanczos:
         self._T[k, first:k] = l[:-1] * self._eps[first:k] / self._eps[k]
         self._T[: self.locked, k] = self._T[k, : self.locked] = 0.0  # but for what has not converged in them
         self._lost_right, self._lost_left = np.append(self._lost_right, 0.0), np.append(self._lost_left, 0.0)
-        self._next(u, v, *before)
+        self._next(u, v, before[0], before[1])
 
     def _project(self, u: np.ndarray, basis: np.ndarray, dual: np.ndarray, first: int = 0):
-        """u less its part in the columns first ... of the basis, and the coefficients of that."""
+        """Return u less its part in the columns first ... of the basis, and the coefficients of that."""
         some = slice(first, self.steps)
         total = np.zeros(self.steps - first, self._T.dtype)
         for _ in range(2 if self.full else 1):
@@ -149,7 +149,8 @@ class TwoSidedLanczos:
         return u, total
 
     def _fresh(self) -> list[np.ndarray | None]:
-        """A random right and left vector of unit size, bi-orthogonal to the basis; None where all is inside of it."""
+        """Return a random right and left vector of unit size, bi-orthogonal to the basis; None where all is inside of
+        it."""
         pair: list[np.ndarray | None] = []
         for u, bases in zip(self.operator.start(self.rng), ((self._D, self._G), (self._G, self._D))):
             size = np.linalg.norm(u)
@@ -217,7 +218,8 @@ class TwoSidedLanczos:
 
     # --- Ritz pairs ------------------------------------------------------------------------------------------------
     def ritz(self) -> Ritz:
-        """All Ritz values with coefficients of their vectors, by QR of the projected operator; locked ones first."""
+        """Return all Ritz values with coefficients of their vectors, by QR of the projected operator; locked ones
+        first."""
         k = self.steps
         theta = np.zeros(k, complex)
         right, left = np.zeros((k, k), complex), np.zeros((k, k), complex)
@@ -228,7 +230,7 @@ class TwoSidedLanczos:
         return Ritz(theta, right, left)
 
     def estimates(self, ritz: Ritz, some: np.ndarray) -> np.ndarray:
-        """Estimates (j,) of |A x - t x| / |t x| of the Ritz pairs ``some``, the larger of right and left.
+        """Return estimates (j,) of |A x - t x| / |t x| of the Ritz pairs ``some``, the larger of right and left.
 
         Zero for locked ones.  Where the basis spans everything, what images were found to have outside of it.
         """
@@ -252,7 +254,7 @@ class TwoSidedLanczos:
         return 1e-14 * float((np.linalg.norm(self.D[:, self.locked :], axis=0) ** 2).max(initial=1.0)) if k else 1e-14
 
     def vectors(self, ritz: Ritz, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Right and left Ritz vectors (size, j)."""
+        """Return right and left Ritz vectors (size, j)."""
         return _product(self.D, ritz.right[:, some]), _product(self.G, ritz.left[:, some])
 
     # --- restart ---------------------------------------------------------------------------------------------------
@@ -300,21 +302,21 @@ class TwoSidedLanczos:
                 new = (np.zeros(self.operator.size, self._T.dtype),) * 2
             elif j:
                 new = self._project(new[0], self._D, self._G)[0], self._project(new[1], self._G, self._D)[0]
-            self._next(*new, 1e-300, 1e-300)
+            self._next(new[0], new[1], 1e-300, 1e-300)
             self.breakdowns = cured
             return
         self._D[:, j], self._G[:, j], self._eps[j] = follow
         self._right, self._left = (np.concatenate((np.zeros(lock), a)) for a in (right, left))
 
     def _span(self, vectors: np.ndarray, j: int) -> np.ndarray:
-        """Orthonormal basis (k, j) of j vectors, real for real operators."""
+        """Return orthonormal basis (k, j) of j vectors, real for real operators."""
         if not np.issubdtype(self._T.dtype, np.complexfloating):
             vectors = np.hstack((vectors.real, vectors.imag))
         return scipy.linalg.qr(vectors, mode="economic", pivoting=True)[0][:, :j]
 
 
 def _product(basis: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Basis (size, k) times complex coefficients (k, j), without a complex copy of a real basis."""
+    """Return basis (size, k) times complex coefficients (k, j), without a complex copy of a real basis."""
     if np.iscomplexobj(basis):
         return basis @ coefficients
     parts = basis @ np.hstack((coefficients.real, coefficients.imag))

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
 
 __all__ = ["Participation", "mac", "participation", "rigid_body_motions"]
 
@@ -36,8 +38,8 @@ class Participation:
         return np.cumsum(self.share, axis=0)
 
 
-def rigid_body_motions(places, dof, n: int, point=(0.0, 0.0, 0.0)) -> np.ndarray:
-    """Translations along x, y, z [length 1] and rotations about x, y, z through ``point`` [1 rad], (n, 6).
+def rigid_body_motions(places: ArrayLike, dof: ArrayLike, n: int, point: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
+    """Return translations along x, y, z [length 1] and rotations about x, y, z through ``point`` [1 rad], (n, 6).
 
     Args:
         places: nodes' positions (nodes, 3).
@@ -66,8 +68,8 @@ def rigid_body_motions(places, dof, n: int, point=(0.0, 0.0, 0.0)) -> np.ndarray
     return R
 
 
-def participation(M, vectors: np.ndarray, directions: np.ndarray) -> Participation:
-    """Participation of modes ``vectors`` (n, k), in any normalisation, in ``directions`` (n, d).
+def participation(M: csr_matrix, vectors: np.ndarray, directions: np.ndarray) -> Participation:
+    """Return participation of modes ``vectors`` (n, k), in any normalisation, in ``directions`` (n, d).
 
     Raises:
         ValueError: a mode without modal mass.
@@ -81,8 +83,9 @@ def participation(M, vectors: np.ndarray, directions: np.ndarray) -> Participati
     return Participation(factors, modal[:, None] * factors**2, total, modal)
 
 
-def mac(A: np.ndarray, B: np.ndarray, weight=None) -> np.ndarray:
-    """Modal assurance criterion (k, l) of shapes A (n, k) and B (n, l), real or complex, between 0 and 1; weighted by a
+def mac(A: np.ndarray, B: np.ndarray, weight: csr_matrix | None = None) -> np.ndarray:
+    """Return modal assurance criterion (k, l) of shapes A (n, k) and B (n, l), real or complex, between 0 and 1;
+    weighted by a
     positive semi-definite matrix (n, n) if one is given.
 
     Raises:

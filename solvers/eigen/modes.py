@@ -76,17 +76,18 @@ class RealModes:
 
 
 def real_modes(
-    K,
-    M,
+    K: csr_matrix,
+    M: csr_matrix,
     count: int | None = None,
     near: float | None = None,
     band: tuple[float, float] | None = None,
     free: bool | None = None,
     check: str = "probe",
     factors: PositiveFactors | None = None,
-    G=None,
+    G: csr_matrix | None = None,
 ) -> RealModes:
-    """The ``count`` lowest modes, those nearest to w^2 = ``near``, or all with a <= w^2 <= b of a ``band`` (a, b).
+    """Return the ``count`` lowest modes, those nearest to w^2 = ``near``, or all with a <= w^2 <= b of a ``band`` (a,
+    b).
 
     Args:
         K, M: symmetric, sparse (n, n), M positive semi-definite.
@@ -123,13 +124,13 @@ def real_modes(
     with one_blas_thread():
         if n <= DENSE or (count is not None and count >= n // 2):
             return _dense(K, M, count, near, band)
-        work = _Work(K, M, factors)
+        work = _RealProblem(K, M, factors)
         if band is not None:
             return work.band(*band, count)
         return work.lowest(count, free, check) if near is None else work.nearest(count, near, check)
 
 
-class _Work:
+class _RealProblem:
     """One problem: its matrices, its pencil and random numbers."""
 
     def __init__(self, K, M, given: PositiveFactors | None = None):
@@ -176,19 +177,21 @@ class _Work:
         return self._result(values, vectors, expected)
 
     def _approach(self, shift: float, count: int) -> tuple[PositiveFactors, np.ndarray, np.ndarray]:
-        """Factors and modes of a part whose lowest elastic value is not known: the shift comes nearer while Lanczos is
+        """Return factors and modes of a part whose lowest elastic value is not known: the shift comes nearer while
+        Lanczos is
         slow, since seen from far away all low modes look alike."""
         for _ in range(4):
             factors = self._below_all(shift)
             try:
                 return factors, *self._lanczos(factors, count, restarts=_FEW)
             except _SlowError:
-                shift, factors = 1e-2 * factors.shift, None
+                shift = 1e-2 * factors.shift
+                del factors  # their memory, before there are others
         factors = self._below_all(shift)
         return factors, *self._lanczos(factors, count)
 
     def _below_all(self, shift: float) -> PositiveFactors:
-        """Factors at a shift below the lowest eigenvalue."""
+        """Return factors at a shift below the lowest eigenvalue."""
         for _ in range(14):
             try:
                 return factor(self.pencil, kind="positive", shift=shift)
@@ -238,26 +241,27 @@ class _Work:
         return self._result(values[keep], vectors[:, keep], above - below - int((~keep).sum()))
 
     def _positive(self, shift: float) -> PositiveFactors | None:
-        """Factors, if all modes lie above the shift."""
+        """Return factors, if all modes lie above the shift."""
         try:
             return factor(self.pencil, kind="positive", shift=shift)
         except NotPositiveDefinite:
             return None
 
     def _part(self, low: float, below: int, high: float, above: int, lowest: PositiveFactors | None = None) -> list:
-        """All modes between two shifts with known counts; halved while they are many.
+        """Return all modes between two shifts with known counts; halved while they are many.
 
         With factors at ``lowest``, below all modes, the iteration starts from there.
         """
         inside = above - below
         if inside == 0:
             return []
+        factors: PositiveFactors | IndefiniteFactors
         if lowest is not None and inside <= _MOST:
             factors = lowest
         else:
             factors, lowest = self._inertia(0.5 * (low + high), 1.0), None
         middle = factors.shift
-        if inside > _MOST and high - low > _SAME * max(abs(low), abs(high)):
+        if inside > _MOST and high - low > _SAME * max(abs(low), abs(high)) and isinstance(factors, IndefiniteFactors):
             n = factors.negative
             del factors
             return self._part(low, below, middle, n) + self._part(middle, n, high, above)
@@ -274,7 +278,7 @@ class _Work:
         )
 
     def _inertia(self, shift: float, side: float) -> IndefiniteFactors:
-        """Factors at a shift, or very little to one side where that is an eigenvalue."""
+        """Return factors at a shift, or very little to one side where that is an eigenvalue."""
         unit = max(abs(shift), 1e-10 * self.scale)
         message = ""
         for move in (0.0, 1e-9, 1e-7, 1e-6, 1e-5):
@@ -290,7 +294,7 @@ class _Work:
     def _lanczos(
         self, factors, count: int, known: np.ndarray | None = None, restarts: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The modes nearest to the shift of the factors, M-orthogonal to ``known`` (n, j) ones.
+        """Return the modes nearest to the shift of the factors, M-orthogonal to ``known`` (n, j) ones.
 
         _SlowError after so many ``restarts``, if they are limited.
         """
@@ -299,7 +303,7 @@ class _Work:
         image = M @ known if known is not None and known.shape[1] else None
 
         def solve(b: np.ndarray) -> np.ndarray:
-            if image is None:
+            if image is None or known is None:
                 return factors.solve(b)
             x = factors.solve(b - image @ (known.T @ b))
             return x - known @ (image.T @ x)
@@ -328,10 +332,12 @@ class _Work:
         return values, vectors
 
     def _ritz(self, factors, known: np.ndarray, steps: int) -> float:
-        """Largest |1/(w^2 - s)| seen by ``steps`` of Lanczos, M-orthogonal to ``known``."""
+        """Return largest |1/(w^2 - s)| seen by ``steps`` of Lanczos, M-orthogonal to ``known``."""
         M = self.M
         image = M @ known
-        V, alpha, beta = [], [], []
+        V: list[tuple[np.ndarray, np.ndarray]] = []
+        alpha: list[float] = []
+        beta: list[float] = []
         x = factors.solve(M @ self.rng.standard_normal(self.n))
         for _ in range(min(steps, self.n - known.shape[1])):
             for _ in range(2):  # once is not enough (Kahan and Parlett)
@@ -356,8 +362,9 @@ class _Work:
         return _result(self.K, self.M, values, vectors, expected, tuple(self.shifts), self.pencil.effort)
 
 
-def as_modes(K, M, vectors: np.ndarray, rigid: int) -> RealModes:
-    """Modes (n, k) that were found in another way, ascending, with their Rayleigh quotients and residuals; the first
+def as_modes(K: csr_matrix, M: csr_matrix, vectors: np.ndarray, rigid: int) -> RealModes:
+    """Return modes (n, k) that were found in another way, ascending, with their Rayleigh quotients and residuals; the
+    first
     ``rigid`` are rigid-body motions."""
     found = _result(csr_matrix(K), csr_matrix(M), None, vectors, None, (), Effort())
     values = np.where(np.arange(found.values.size) < rigid, 0.0, found.values)
@@ -383,16 +390,17 @@ def _result(K, M, values, vectors, expected, shifts, effort) -> RealModes:
 
 
 def _rigid(K, vectors, tolerance: float = _RIGID) -> np.ndarray:
-    """Which vectors (n, k) strain nothing, but for round-off."""
+    """Return which vectors (n, k) strain nothing, but for round-off."""
     bound = np.einsum("ik,ik->k", np.abs(vectors), abs(K) @ np.abs(vectors))
     return np.abs(np.einsum("ik,ik->k", vectors, K @ vectors)) <= tolerance * bound
 
 
 # --- constraints and small problems --------------------------------------------------------------------------------
 def _constrained(K, M, G, count: int) -> RealModes:
-    """The ``count`` lowest modes (fewer, if the masses have fewer) of K x + G^T y = w^2 M x, G x = 0."""
+    """Return the ``count`` lowest modes (fewer, if the masses have fewer) of K x + G^T y = w^2 M x, G x = 0."""
     n, m = K.shape[0], G.shape[0]
-    effort, shifts = Effort(), []
+    effort = Effort()
+    shifts: list[float] = []
     if n <= DENSE or count >= n - m - 1:
         values, vectors = _dense_modes(K, M, G, count)
     else:
@@ -488,14 +496,14 @@ def _sparse_modes(K, M, G, count, shifts: list[float], effort: Effort):
 
 
 def _normalised(values, vectors, K, M):
-    """Rayleigh quotients of the vectors, and x.M x = 1."""
+    """Return Rayleigh quotients of the vectors, and x.M x = 1."""
     mass = np.einsum("ik,ik->k", vectors, M @ vectors)
     vectors = vectors / np.sqrt(np.where(mass > 0.0, mass, 1.0))
     return np.einsum("ik,ik->k", vectors, K @ vectors), vectors
 
 
 def _dense(K, M, count, near, band) -> RealModes:
-    """All modes of a small problem, then those asked for."""
+    """Return all modes of a small problem, then those asked for."""
     n = K.shape[0]
     every = _constrained(K, M, csr_matrix((0, n)), n)
     values = every.values
@@ -509,8 +517,8 @@ def _dense(K, M, count, near, band) -> RealModes:
     return _result(K, M, values[keep], every.vectors[:, keep], keep.size, (), Effort())
 
 
-def translates(K) -> bool:
-    """Whether a translation strains nothing, for dofs numbered node by node: then the part is free."""
+def translates(K: csr_matrix) -> bool:
+    """Return whether a translation strains nothing, for dofs numbered node by node: then the part is free."""
     n = K.shape[0]
     size = abs(K)
     for stride in (3, 6, 2, 1):
@@ -523,6 +531,6 @@ def translates(K) -> bool:
 
 
 def _lowest_elastic(values) -> float:
-    """Smallest magnitude among values that are not those of rigid modes; infinite if there is none."""
+    """Return smallest magnitude among values that are not those of rigid modes; infinite if there is none."""
     size = np.abs(values)
     return float(size[size > 1e-6 * size.max(initial=0.0)].min(initial=np.inf))

@@ -123,8 +123,8 @@ class QuadraticPencil:
                 "holds alone"
             )
 
-    def without(self, motions) -> QuadraticPencil:
-        """This pencil without rigid-body motions (n, r), in given units, which projectors take out.
+    def without(self, motions: np.ndarray) -> QuadraticPencil:
+        """Return this pencil without rigid-body motions (n, r), in given units, which projectors take out.
 
         With R these motions and L those of the transposed matrices, displacements get the constraints L^T M x = 0 and
         forces lose their resultants by inertia forces M R c: borders of the saddle point that make it regular.
@@ -154,7 +154,8 @@ class QuadraticPencil:
         return self.take_out(R, L)
 
     def take_out(self, R: np.ndarray, L: np.ndarray) -> QuadraticPencil:
-        """This pencil without right and left rigid-body motions (n, r), scaled, that K, C and G do not resist."""
+        """Return this pencil without right and left rigid-body motions (n, r), scaled, that K, C and G do not
+        resist."""
         other = copy(self)
         other.rows = csr_matrix(vstack((self.rows, csr_matrix(L.T @ self.M))))
         other.columns = csr_matrix(hstack((self.columns, csr_matrix(self.M @ R))))
@@ -177,7 +178,7 @@ class QuadraticPencil:
                 )
 
     def _left_motions(self, R: np.ndarray) -> np.ndarray:
-        """L (n, r) with K^T L + G^T y = 0, G L = 0, from a bordered matrix."""
+        """Return L (n, r) with K^T L + G^T y = 0, G L = 0, from a bordered matrix."""
         rows = csr_matrix(vstack((self.rows, csr_matrix(R.T))))
         columns = csr_matrix(hstack((self.columns, csr_matrix(self.M @ R))))
         try:
@@ -189,27 +190,30 @@ class QuadraticPencil:
         return factors.solve_full(right, transposed=True)[: self.n]
 
     def multipliers(self, y: np.ndarray) -> np.ndarray:
-        """Multipliers (m, k) in given units of scaled ones; those of dependent rows are zero."""
+        """Return multipliers (m, k) in given units of scaled ones; those of dependent rows are zero."""
         out = np.zeros((self.keep.size, y.shape[1]), y.dtype)
         out[self.keep] = y[: self.constraints] / self.norm[:, None]
         return out
 
-    def shifted(self, s: complex):
-        """K + s C + s^2 M (scaled)."""
+    def shifted(self, s: complex) -> csr_matrix:
+        """Return K + s C + s^2 M (scaled)."""
         return csc_matrix(self.K + s * self.C + s**2 * self.M)
 
     def forces(
         self, p: np.ndarray, x: np.ndarray, transposed: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """K x, p C x, p^2 M x (n, k) of pairs p (k,), x (n, k)."""
+        """Return K x, p C x, p^2 M x (n, k) of pairs p (k,), x (n, k)."""
         M, C, K = (self.MT, self.CT, self.KT) if transposed else (self.M, self.C, self.K)
         return _times(K, x), _times(C, x) * p, _times(M, x) * p**2
 
     def _reactions(self, y: np.ndarray, transposed: bool) -> np.ndarray:
         return (self.rows.T if transposed else self.columns) @ y
 
-    def residuals(self, p, x, y, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """|(p^2 M + p C + K) x + G^T y| over the sum of the norms of its four terms, and over that of the absolute
+    def residuals(
+        self, p: np.ndarray, x: np.ndarray, y: np.ndarray, transposed: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return |(p^2 M + p C + K) x + G^T y| over the sum of the norms of its four terms, and over that of the
+        absolute
         values they cancel from (k,); what violates G x = 0 is added to the numerator."""
         terms = (*self.forces(p, x, transposed), self._reactions(y, transposed))
         norms = [np.linalg.norm(t, axis=0) for t in terms]
@@ -224,19 +228,19 @@ class QuadraticPencil:
         return off / size, off / np.where(absolute > 0.0, absolute, 1.0)
 
     def products(self, p: np.ndarray, w: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""
+        """Return w_i.((p_i + p_j) M + C) x_j (k, k): diagonal for pairs of different p, with w.L'(p) x on it."""
         m = w.T @ _times(self.M, x)
         return (p[:, None] + p[None, :]) * m + w.T @ _times(self.C, x)
 
 
 def absolutely(A: csr_matrix, x: np.ndarray, transposed: bool = False) -> np.ndarray:
-    """|A| x (n, k), or |A|^T x; |A| is not kept, for matrices of large parts take much memory."""
+    """Return |A| x (n, k), or |A|^T x; |A| is not kept, for matrices of large parts take much memory."""
     a = csr_matrix((np.abs(A.data), A.indices, A.indptr), shape=A.shape)
     return (a.T if transposed else a) @ x
 
 
 def _times(A, x: np.ndarray) -> np.ndarray:
-    """A x (n, k), without a complex copy of a real matrix."""
+    """Return A x (n, k), without a complex copy of a real matrix."""
     if np.iscomplexobj(A.data) or not np.iscomplexobj(x):
         return A @ x
     parts = A @ np.hstack((x.real, x.imag))
@@ -248,7 +252,7 @@ def _floating(a):
 
 
 def _frequency(M, C, K) -> float:
-    """Median of the frequencies of single unknowns: sqrt(K_ii / M_ii), or K_ii / C_ii, or C_ii / M_ii."""
+    """Return median of the frequencies of single unknowns: sqrt(K_ii / M_ii), or K_ii / C_ii, or C_ii / M_ii."""
     m, c, k = (np.abs(a.diagonal()) for a in (M, C, K))
     for a, b, power in ((k, m, 0.5), (k, c, 1.0), (c, m, 1.0)):
         both = (a > 0.0) & (b > 0.0)
@@ -261,7 +265,7 @@ def _frequency(M, C, K) -> float:
 
 
 def _scales(size) -> np.ndarray:
-    """d (n,) with d_i size_ii d_i = 1; where the diagonal is zero, by the coupling to the others."""
+    """Return d (n,) with d_i size_ii d_i = 1; where the diagonal is zero, by the coupling to the others."""
     diagonal = size.diagonal()
     d = np.zeros(diagonal.size)
     some = diagonal > 0.0
@@ -319,15 +323,15 @@ class Inverse:
         return 1.0 / max(np.sqrt(by_mass), by_damping, 1e-300)
 
     def right(self, v: np.ndarray) -> np.ndarray:
-        """A v (2n,), as good as the recurrence needs."""
+        """Return A v (2n,), as good as the recurrence needs."""
         return self._right_all(v[:, None], rough=True)[0][:, 0]
 
     def left(self, v: np.ndarray) -> np.ndarray:
-        """A^T v (2n,)."""
+        """Return A^T v (2n,)."""
         return self._left_all(v[:, None], rough=True)[0][:, 0]
 
     def start(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.
+        """Return random right and left vectors (2n,), free of infinite eigenvalues and within the constraints.
 
         The left one is (K_s x, nu^2 M v) of the right one (x, v): without damping A is skew in the inner product of the
         energy, left vectors go on to be such images of right ones, and there are no breakdowns; with little damping
@@ -344,7 +348,7 @@ class Inverse:
             d, g = d / (np.linalg.norm(d) or 1.0), g / (np.linalg.norm(g) or 1.0)
         return d, g
 
-    def pairs(self, p, v, z) -> tuple[np.ndarray, ...]:
+    def pairs(self, p: np.ndarray, v: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, ...]:
         """From right and left vectors v, z (2n, k) of A, with values p closed under conjugation for real operators:
         better p, v, z, and x, y, w, mu, right and left vectors (n, k) of the pencil with multipliers (m, k).
 
@@ -369,19 +373,20 @@ class Inverse:
         return self.s + 1.0 / theta, image @ right, back @ left, x, y, w, mu
 
     def _right_all(self, v: np.ndarray, rough: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """A v (2n, k) and the multipliers (m, k) of its displacements."""
+        """Return A v (2n, k) and the multipliers (m, k) of its displacements."""
         n = self.pencil.n
         x, y = self.factors.solve(self.Cs @ v[:n] + self.unit * (self.pencil.M @ v[n:]), rough=rough)
         return np.vstack((-x, self.moving * v[:n] / self.unit)), -y
 
     def _left_all(self, z: np.ndarray, rough: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A^T z (2n, k), and the w (n, k) of z with its multipliers (m, k)."""
+        """Return A^T z (2n, k), and the w (n, k) of z with its multipliers (m, k)."""
         n = self.pencil.n
         w, mu = self.factors.solve(z[:n], transposed=True, rough=rough)
         return np.vstack((self.moving * z[n:] / self.unit - self.CsT @ w, -self.unit * (self.pencil.MT @ w))), -w, -mu
 
-    def improve(self, p, x, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """One step of inverse iteration on pairs p (k,) (scaled), x (n, k): new x of unit size, with its y (m, k)."""
+    def improve(self, p: np.ndarray, x: np.ndarray, transposed: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Return one step of inverse iteration on pairs p (k,) (scaled), x (n, k): new x of unit size, with its y (m,
+        k)."""
         q = p - self.s
         M, C = (self.pencil.MT, self.CsT) if transposed else (self.pencil.M, self.Cs)
         return _unit_size(*self.factors.solve(-(C @ x) * q - (M @ x) * q**2, transposed))

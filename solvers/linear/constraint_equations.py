@@ -89,12 +89,12 @@ class Elimination:
     replaced: np.ndarray
 
     def expand(self, q: np.ndarray) -> np.ndarray:
-        """u (n,) or (n, k) of q (n_free,) or (n_free, k).  Increments and mode shapes: `T` alone."""
+        """Return u (n,) or (n, k) of q (n_free,) or (n_free, k).  Increments and mode shapes: `T` alone."""
         q = np.asarray(q)
         return self.T @ q + (self.u0 if q.ndim == 1 else self.u0[:, None])
 
-    def reduce(self, K) -> csr_matrix:
-        """T^T K T (n_free, n_free) of K (n, n), in compressed sparse rows; K need not be symmetric."""
+    def reduce(self, K: csr_matrix) -> csr_matrix:
+        """Return T^T K T (n_free, n_free) of K (n, n), in compressed sparse rows; K need not be symmetric."""
         K = csr_matrix(K)
         rows, columns = K[self.free], self.dependent
         reduced = rows[:, self.free]
@@ -105,8 +105,8 @@ class Elimination:
             reduced = reduced + side[:, self.free] + rows[:, columns] @ Td + inner
         return csr_matrix(reduced)
 
-    def reduce_force(self, f: np.ndarray, K=None) -> np.ndarray:
-        """T^T (f - K u0), (n_free,); ``K`` may be left out where u0 is zero.
+    def reduce_force(self, f: np.ndarray, K: csr_matrix | None = None) -> np.ndarray:
+        """Return T^T (f - K u0), (n_free,); ``K`` may be left out where u0 is zero.
 
         Raises:
             ValueError: u0 is not zero and no K is given.
@@ -124,7 +124,8 @@ class Elimination:
         return lu_factors(self.A[self.equations][:, self.dependent].tocsc())
 
     def multipliers(self, residual: np.ndarray) -> np.ndarray:
-        """Multipliers (m,) of K u + A^T lambda = f from ``residual`` (n,) = f - K u of a solution; those of redundant
+        """Return multipliers (m,) of K u + A^T lambda = f from ``residual`` (n,) = f - K u of a solution; those of
+        redundant
         equations are zero.  The forces of the equations are -A^T lambda, those of the supports
         `reactions`."""
         lam = np.zeros(self.A.shape[0])
@@ -133,7 +134,8 @@ class Elimination:
         return lam
 
     def reactions(self, residual: np.ndarray) -> np.ndarray:
-        """Forces (n,) that hold the held dofs, K u - f + A^T lambda, from ``residual`` (n,) = f - K u of a solution;
+        """Return forces (n,) that hold the held dofs, K u - f + A^T lambda, from ``residual`` (n,) = f - K u of a
+        solution;
         zero at all others."""
         forces = np.zeros(self.A.shape[1])
         forces[self.held] = (self.A.T @ self.multipliers(residual) - residual)[self.held]
@@ -141,7 +143,7 @@ class Elimination:
 
 
 def eliminate(
-    A,
+    A: csr_matrix,
     b: np.ndarray | None = None,
     preferred: np.ndarray | None = None,
     held: np.ndarray | None = None,
@@ -149,7 +151,7 @@ def eliminate(
     strict: bool = True,
     scale: np.ndarray | None = None,
 ) -> Elimination:
-    """T and u0 of all u (n,) with A u = b that have the held dofs at their values.
+    """Return T and u0 of all u (n,) with A u = b that have the held dofs at their values.
 
     Args:
         A: sparse (m, n), one equation per row.
@@ -187,10 +189,10 @@ def eliminate(
         raise ValueError(f"preferred dofs must be -1 or in 0 ... {n - 1}")
     if held.size and (held.min() < 0 or held.max() >= n or np.unique(held).size < held.size):
         raise ValueError(f"held dofs must be in 0 ... {n - 1}, each once")
-    return _Work(A, b, preferred, held, values, strict, scale).run()
+    return _Eliminator(A, b, preferred, held, values, strict, scale).run()
 
 
-class _Work:
+class _Eliminator:
     """The equations that are still to be used, in the dofs that are still independent."""
 
     def __init__(self, A, b, preferred, held, values, strict, scale):
@@ -290,7 +292,7 @@ class _Work:
             text = f"Equation {members[0]} contradicts the values of the held dofs it uses by {abs(gap):.3g}"
         else:
             text = f"Equation {members[0]} has no terms, but the right side {gap:.3g}"
-        raise ConstraintConflict("contradictory", text, members, dofs)
+        raise ConstraintConflict("contradictory", text, members.tolist(), dofs.tolist())
 
     def _drop(self, row: int, combination) -> None:
         members = self._members(combination)
@@ -338,7 +340,8 @@ class _Work:
         self._use(at, pivots, X, x, x_size, combination, rest)
 
     def _between(self, A, pivots, label: np.ndarray | None = None) -> csr_matrix:
-        """Which rows use the pivots of which others, (k, k) with empty diagonal; nothing within groups ``label``,
+        """Return which rows use the pivots of which others, (k, k) with empty diagonal; nothing within groups
+        ``label``,
         whose pivots have been separated."""
         column = np.full(self.n, -1)
         column[pivots] = np.arange(pivots.size)
@@ -350,7 +353,7 @@ class _Work:
         return csr_matrix((A.data[keep], (A.row[keep], other[keep])), shape=(pivots.size, pivots.size))
 
     def _candidates(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows (k,), and a dof (k,) for each that may become dependent, all different."""
+        """Return rows (k,), and a dof (k,) for each that may become dependent, all different."""
         A, m = self.A, self.rows.size
         row = np.repeat(np.arange(m), np.diff(A.indptr))
         share = np.abs(A.data)
@@ -385,7 +388,8 @@ class _Work:
         return at, pivot[at]
 
     def _break_cycles(self, link, at) -> tuple[np.ndarray, csr_matrix | None, np.ndarray]:
-        """Rows to keep (k,), a matrix (k, k) that separates the pivots within cycles, and the cycle of every row.
+        """Return rows to keep (k,), a matrix (k, k) that separates the pivots within cycles, and the cycle of every
+        row.
 
         Of a cycle that is singular or too long, those rows stay that use pivots of earlier ones only.
         """
@@ -533,19 +537,19 @@ class _Work:
 
 
 def _without(A, columns: np.ndarray) -> csr_matrix:
-    """A without its entries in ``columns`` (n,) bool."""
+    """Return a without its entries in ``columns`` (n,) bool."""
     A = A.tocoo()
     keep = ~columns[A.col] & (A.data != 0.0)
     return csr_matrix((A.data[keep], (A.row[keep], A.col[keep])), shape=A.shape)
 
 
 def _largest(A) -> np.ndarray:
-    """Largest magnitude in each row."""
+    """Return largest magnitude in each row."""
     return abs(A).max(axis=1).toarray().ravel() if A.nnz else np.zeros(A.shape[0])
 
 
 def _clean(A, size: np.ndarray) -> csr_matrix:
-    """A without entries at the round-off of the ``size`` of its rows."""
+    """Return a without entries at the round-off of the ``size`` of its rows."""
     A = A.tocoo()
     keep = np.abs(A.data) > _DUST * size[A.row]
     return csr_matrix((A.data[keep], (A.row[keep], A.col[keep])), shape=A.shape)
@@ -558,7 +562,7 @@ def _pattern_product(N) -> csr_matrix:
 
 
 def _blocks(B, members: np.ndarray, label: np.ndarray, groups: np.ndarray, count: int) -> np.ndarray:
-    """Dense diagonal blocks (g, s, s) of B for the ``members`` (g, s) of ``groups``."""
+    """Return dense diagonal blocks (g, s, s) of B for the ``members`` (g, s) of ``groups``."""
     g, s = members.shape
     place, number = np.full(B.shape[0], -1), np.full(count, -1)
     place[members] = np.arange(s)

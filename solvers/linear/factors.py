@@ -76,20 +76,20 @@ class Pencil:
         self._K = self._M = self._lower = self.indices = self.symbolic = None
 
     def at(self, shift: float) -> csc_matrix:
-        """diag(scale) (K - s M) diag(scale), all of it."""
+        """Return diag(scale) (K - s M) diag(scale), all of it."""
         values = self._K - shift * self._M if shift else self._K.copy()
         values *= self.scale[self.indices]
         values *= np.repeat(self.scale, np.diff(self.indptr))
         return csc_matrix((values, self.indices, self.indptr), shape=(self.n, self.n))
 
     def diagonal(self, shift: float) -> np.ndarray:
-        """Its diagonal (n,)."""
+        """Return its diagonal (n,)."""
         first = np.cumsum(np.concatenate(([0], np.diff(self._lower_indptr)[:-1])))
         at = np.flatnonzero(self._lower)[first]  # sorted columns begin their lower part with the diagonal
         return (self._K[at] - shift * self._M[at]) * self.scale**2
 
     def lower(self, shift: float) -> Any:
-        """Its lower triangle for CHOLMOD, with 64 bit indices."""
+        """Return its lower triangle for CHOLMOD, with 64 bit indices."""
         values = self._K[self._lower]
         if shift:
             values -= shift * self._M[self._lower]
@@ -99,7 +99,7 @@ class Pencil:
         return lower_triangle(values, rows, self._lower_indptr.astype(np.int64))
 
     def analysed(self, A: Any, supernodal: bool) -> Any:
-        """CHOLMOD's analysis of the lower triangle A; that for L L^T is kept, with its order."""
+        """Return CHOLMOD's analysis of the lower triangle A; that for L L^T is kept, with its order."""
         if supernodal and self.symbolic is not None:
             return self.symbolic
         found = analyse(A, supernodal, _ORDER)
@@ -111,7 +111,7 @@ class Pencil:
 
 
 def _columns(A) -> csc_matrix:
-    """A symmetric matrix as sorted columns; those of compressed rows are its rows."""
+    """Return a symmetric matrix as sorted columns; those of compressed rows are its rows."""
     A = A.T if isinstance(A, csr_matrix) and A.dtype == float else csc_matrix(A, dtype=float)
     if not A.has_sorted_indices:
         A = A.sorted_indices()
@@ -119,7 +119,7 @@ def _columns(A) -> csc_matrix:
 
 
 def _union(K: csc_matrix, M: csc_matrix) -> csc_matrix:
-    """A matrix with the pattern of both and the whole diagonal, zeros kept."""
+    """Return a matrix with the pattern of both and the whole diagonal, zeros kept."""
     n = K.shape[0]
     if not M.nnz or _alike(K, M):
         columns = np.repeat(np.arange(n, dtype=np.int32), np.diff(K.indptr))
@@ -136,7 +136,7 @@ def _alike(a, b) -> bool:
 
 
 def _on(pattern, a) -> np.ndarray:
-    """Values of ``a`` on a pattern that holds its own; those of ``a`` itself where it is the same."""
+    """Return values of ``a`` on a pattern that holds its own; those of ``a`` itself where it is the same."""
     if _alike(a, pattern):
         return a.data
     n = pattern.shape[0]
@@ -173,7 +173,7 @@ class PositiveFactors:
             raise NotPositiveDefinite(f"The matrix is singular: smallest pivot {self.weakest:.1e} of its diagonal")
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """x of (K - s M) x = b, (n,) or (n, k)."""
+        """Return x of (K - s M) x = b, (n,) or (n, k)."""
         return _scaled_solve(self.pencil, self._solve, b)
 
 
@@ -204,7 +204,7 @@ class IndefiniteFactors:
             )
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """x of (K - s M) x = b, (n,) or (n, k)."""
+        """Return x of (K - s M) x = b, (n,) or (n, k)."""
         return _scaled_solve(self.pencil, self._solve, b)
 
 
@@ -215,7 +215,7 @@ def _scaled_solve(pencil: Pencil, solve, b: np.ndarray) -> np.ndarray:
 
 
 def _superlu(pencil: Pencil, A: csc_matrix):
-    """Solution with, and diagonal of, U = D L^T."""
+    """Return solution with, and diagonal of, U = D L^T."""
     if pencil.order is None and has_cholmod():
         pencil.analysed(pencil.lower(0.0), supernodal=True)
     order = pencil.order
@@ -235,7 +235,7 @@ def _superlu(pencil: Pencil, A: csc_matrix):
 
 
 def _cholmod(pencil: Pencil, shift: float, supernodal: bool):
-    """CHOLMOD's factors: of the pencil's analysis, which earlier ones keep a copy of, or simplicial."""
+    """Return CHOLMOD's factors: of the pencil's analysis, which earlier ones keep a copy of, or simplicial."""
     A = pencil.lower(shift)
     factors = pencil.analysed(A, supernodal)
     if supernodal:

@@ -74,7 +74,8 @@ def one_blas_thread() -> Iterator[None]:
 
 # --- SuperLU ---------------------------------------------------------------------------------------------------------
 def lu_factors(A: Any, order: str = "COLAMD", threshold: float = 1.0, symmetric: bool = False) -> Any:
-    """SuperLU's factors of A (n, n), compressed columns, real or complex; scipy's object with ``solve(b, trans)``.
+    """Return SuperLU's factors of A (n, n), compressed columns, real or complex; scipy's object with ``solve(b,
+    trans)``.
 
     Args:
         order: of the columns: "COLAMD", "MMD_AT_PLUS_A" (of the symmetrised pattern) or "NATURAL".
@@ -95,7 +96,7 @@ def lu_factors(A: Any, order: str = "COLAMD", threshold: float = 1.0, symmetric:
 
 
 def symmetric_lu(A: Any, order: str = "MMD_AT_PLUS_A") -> Any:
-    """SuperLU's factors of a symmetric A without any exchange of rows, so that U = D L^T, and the pivots D (n,).
+    """Return SuperLU's factors of a symmetric A without any exchange of rows, so that U = D L^T, and the pivots D (n,).
 
     Raises:
         ExactlySingular: a pivot is zero.
@@ -130,7 +131,7 @@ class _Cholmod04:
         self._factor.cholesky_inplace(A)
 
     def _attempt(self, call: Callable[..., Any], A, *options) -> Any:
-        """What a call of the library gives; its errors become ours."""
+        """Return what a call of the library gives; its errors become ours."""
         try:
             if not self._quiet:
                 return call(A, *options)
@@ -146,7 +147,7 @@ class _Cholmod04:
             raise LinearSolveError(what) from error
 
     def copy(self) -> _Cholmod04:
-        """Another with the same analysis: what factors there are stay what they are."""
+        """Return another with the same analysis: what factors there are stay what they are."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._factor = self._factor.copy()
@@ -167,15 +168,15 @@ class _Cholmod04:
         self._attempt(self._factored, A)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """x of A x = b, (n,) or (n, k)."""
+        """Return x of A x = b, (n,) or (n, k)."""
         return self._factor.solve_A(b)
 
     def pivots(self) -> np.ndarray | None:
-        """D (n,), in the order of the factors; None where the library gives `weakest` only."""
+        """Return D (n,), in the order of the factors; None where the library gives `weakest` only."""
         return self._factor.D()
 
     def weakest(self) -> float:
-        """Smallest pivot, by magnitude, of a matrix with a unit diagonal."""
+        """Return smallest pivot, by magnitude, of a matrix with a unit diagonal."""
         return float(np.abs(np.asarray(self.pivots())).min())
 
 
@@ -220,7 +221,7 @@ INSTALL_CHOLMOD = (
 
 @cache
 def _load_cholmod() -> tuple[type[_Cholmod04] | None, str]:
-    """The class for the interface of the installed scikit-sparse, or None and the reason."""
+    """Return the class for the interface of the installed scikit-sparse, or None and the reason."""
     try:
         from sksparse import cholmod
     except ModuleNotFoundError as error:
@@ -245,7 +246,8 @@ def _interface() -> type[_Cholmod04]:
 
 
 def lower_triangle(values: np.ndarray, rows: np.ndarray, indptr: np.ndarray) -> Any:
-    """The lower triangle (n, n), in compressed columns, as CHOLMOD takes a symmetric matrix; it holds the arrays as
+    """Return the lower triangle (n, n), in compressed columns, as CHOLMOD takes a symmetric matrix; it holds the arrays
+    as
     they are.
 
     Raises:
@@ -257,7 +259,7 @@ def lower_triangle(values: np.ndarray, rows: np.ndarray, indptr: np.ndarray) -> 
 
 
 def analyse(A: Any, supernodal: bool, order: str = "default", quiet: bool = True) -> _Cholmod04:
-    """CHOLMOD's analysis of the pattern of a `lower_triangle`: for L L^T (``supernodal``) or for L D L^T.
+    """Return CHOLMOD's analysis of the pattern of a `lower_triangle`: for L L^T (``supernodal``) or for L D L^T.
 
     Args:
         order: of the unknowns: "default", "metis", "amd".
@@ -267,12 +269,13 @@ def analyse(A: Any, supernodal: bool, order: str = "default", quiet: bool = True
 
 
 def has_cholmod() -> bool:
-    """Whether CHOLMOD is at hand."""
+    """Return whether CHOLMOD is at hand."""
     return _load_cholmod()[0] is not None
 
 
 def cholmod_status() -> tuple[bool, str]:
-    """Whether CHOLMOD is at hand, and one sentence for the user: version and BLAS, or the reason and the remedy."""
+    """Return whether CHOLMOD is at hand, and one sentence for the user: version and BLAS, or the reason and the
+    remedy."""
     interface, detail = _load_cholmod()
     if interface is None:
         return False, f"{detail}; SuperLU is used, which is slower. For full speed {INSTALL_CHOLMOD}"
@@ -280,7 +283,7 @@ def cholmod_status() -> tuple[bool, str]:
 
 
 def _blas_text(maps: str | None = None) -> str:
-    """The BLAS that CHOLMOD is linked to, from the libraries mapped into this process (Linux)."""
+    """Return the BLAS that CHOLMOD is linked to, from the libraries mapped into this process (Linux)."""
     if maps is None:
         try:
             maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")

@@ -24,9 +24,9 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import LinearOperator, gmres
 
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
+from fem_mbs.solvers.linear.krylov import flexible_gmres
 
 __all__ = ["ROUND_OFF", "PositivePart"]
 
@@ -63,7 +63,7 @@ class PositivePart:
         self.size = float(abs(self.N).sum(axis=1).max())
 
     def solve(self, b: np.ndarray, transposed: bool, aim: float = ROUND_OFF) -> np.ndarray:
-        """x (n, k) of N x = b (n, k), or of N^T x = b, with backward errors of about ``aim``.
+        """Return x (n, k) of N x = b (n, k), or of N^T x = b, with backward errors of about ``aim``.
 
         ``error`` is the largest of them, more than ``aim`` where corrections do not converge."""
         x = np.empty_like(b)
@@ -105,7 +105,7 @@ class PositivePart:
         return self.factors.solve(r if r.ndim == 1 else np.asfortranarray(r))
 
     def _both_levels(self, r: np.ndarray, transposed: bool) -> np.ndarray:
-        """V (V^T N V)^-1 V^T r and H^-1 of what that leaves of r, (n,) or (n, k)."""
+        """Return V (V^T N V)^-1 V^T r and H^-1 of what that leaves of r, (n,) or (n, k)."""
         V, inverse = self._space
         if V.shape[1] == 0:
             return self._apply(r)
@@ -113,10 +113,10 @@ class PositivePart:
         return step + self._apply(r - (self.NT if transposed else self.N) @ step)
 
     def _krylov(self, r: np.ndarray, transposed: bool) -> np.ndarray:
-        """A correction (n,) by GMRES."""
-        both = LinearOperator(self.N.shape, matvec=lambda v: self._both_levels(v.ravel(), transposed), dtype=float)
+        """Return a correction (n,) by flexible GMRES."""
         N = self.NT if transposed else self.N
-        return gmres(N, r, rtol=_CYCLE, restart=_KRYLOV, maxiter=1, M=both)[0]
+        both = lambda v: self._both_levels(v, transposed)  # noqa: E731
+        return flexible_gmres(lambda v: N @ v, both, r, min(_KRYLOV, r.size), _CYCLE, hopeless=False)[0]
 
     @cached_property
     def _space(self) -> tuple[np.ndarray, np.ndarray]:
@@ -140,15 +140,16 @@ class PositivePart:
         return V, np.linalg.inv(V.T @ (self.N @ V))
 
     def _symmetric(self, X: np.ndarray) -> np.ndarray:
-        """H X (n, k)."""
+        """Return H X (n, k)."""
         return 0.5 * (self.N @ X + self.NT @ X)
 
     def _sizes(self, X: np.ndarray) -> np.ndarray:
-        """Lengths (k,) of X (n, k) in the inner product of H."""
+        """Return lengths (k,) of X (n, k) in the inner product of H."""
         return np.sqrt(np.maximum(np.einsum("ik,ik->k", X, self._symmetric(X)), 0.0))
 
     def _orthonormal(self, X: np.ndarray) -> np.ndarray:
-        """Basis (n, j) of the span of X (n, k), orthonormal in the inner product of H, without what is dependent."""
+        """Return basis (n, j) of the span of X (n, k), orthonormal in the inner product of H, without what is
+        dependent."""
         size = self._sizes(X)
         X = X[:, size > 0.0] / size[size > 0.0]
         product = X.T @ self._symmetric(X)

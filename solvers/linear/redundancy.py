@@ -51,7 +51,8 @@ class Loop:
     smallest: float
 
     def clash(self, right: np.ndarray) -> np.ndarray:
-        """Rows that ask for contradictory things in G x = right (m,): those of the combination of rows that vanishes
+        """Return rows that ask for contradictory things in G x = right (m,): those of the combination of rows that
+        vanishes
         while the same combination of right sides does not; none if all agree."""
         if not self.null.size:
             return self.rows
@@ -63,8 +64,8 @@ class Loop:
         return self.rows[np.abs(v) > 0.03 * largest]
 
 
-def dependencies(G, weights: np.ndarray | None = None) -> list[Loop]:
-    """Loops of dependent, and of nearly dependent, rows of G (m, n), ordered by their first row.
+def dependencies(G: csr_matrix, weights: np.ndarray | None = None) -> list[Loop]:
+    """Return loops of dependent, and of nearly dependent, rows of G (m, n), ordered by their first row.
 
     Args:
         weights: sizes (n,) by which the columns are divided first, such as the square roots of masses.
@@ -89,8 +90,8 @@ def dependencies(G, weights: np.ndarray | None = None) -> list[Loop]:
     return sorted(found, key=lambda loop: int(loop.rows[0]))
 
 
-def independent_rows(G, weights: np.ndarray | None = None) -> np.ndarray:
-    """Mask (m,) of rows of G (m, n) that have its full rank; ``weights`` as in `dependencies`."""
+def independent_rows(G: csr_matrix, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return mask (m,) of rows of G (m, n) that have its full rank; ``weights`` as in `dependencies`."""
     keep = np.ones(G.shape[0], bool)
     for loop in dependencies(G, weights):
         keep[loop.dependent] = False
@@ -113,7 +114,8 @@ def _loops(R: csr_matrix) -> Iterator[Loop]:
 
 
 def _combinations(R: csr_matrix) -> csr_matrix:
-    """Combinations of rows that nearly vanish, one per row of the result (c, m): each candidate less its projection on
+    """Return combinations of rows that nearly vanish, one per row of the result (c, m): each candidate less its
+    projection on
     the rows that are none."""
     m = R.shape[0]
     S = csc_matrix(R @ R.T)
@@ -143,7 +145,8 @@ def _factors(S: csc_matrix):
 
 
 def _judge(R: csr_matrix, rows: np.ndarray, V: np.ndarray) -> Loop | None:
-    """The loop of these rows, R (r, n) of G alone, with candidates V (r, c); None if it is far from dependent."""
+    """Return the loop of these rows, R (r, n) of G alone, with candidates V (r, c); None if it is far from
+    dependent."""
     R = R[:, np.unique(R.indices)]
     if len(rows) <= _DENSE:
         basis, values, _ = np.linalg.svd(R.toarray(), full_matrices=True)

@@ -82,7 +82,7 @@ class Saddle:
             self._apply = lu_factors(regular).solve
 
     def solve(self, b: np.ndarray, c: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """x (n,), y (m,) of A x + C y = b, G x - damping y = c (zero if None); y is zero for rows left out."""
+        """Return x (n,), y (m,) of A x + C y = b, G x - damping y = c (zero if None); y is zero for rows left out."""
         right = np.concatenate((b / self.d, np.zeros(self.m) if c is None else c[self.keep] / self.norm))
         x = self._apply(right)
         for _ in range(self.refinements):
@@ -94,7 +94,7 @@ class Saddle:
 
 
 def without_reactions(R: np.ndarray, G: Any) -> np.ndarray:
-    """Forces R (n, k) less what constraints G (m, n) take of them: R - G^T y of the least norm."""
+    """Return forces R (n, k) less what constraints G (m, n) take of them: R - G^T y of the least norm."""
     if not G.shape[0] or not R.shape[1]:
         return R
     saddle = Saddle(identity(R.shape[0], format="csr"), G)
@@ -102,14 +102,14 @@ def without_reactions(R: np.ndarray, G: Any) -> np.ndarray:
 
 
 def _unit_rows(G) -> tuple[csr_matrix, np.ndarray]:
-    """G with rows of unit length, and what they were divided by, (m,); empty rows by 1."""
+    """Return G with rows of unit length, and what they were divided by, (m,); empty rows by 1."""
     norm = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
     norm[norm == 0.0] = 1.0
     return diags(1.0 / norm) @ G, norm
 
 
 def null_space(G: Any) -> np.ndarray:
-    """Orthonormal basis (n, n - rank) of the null space of G (m, n), by a QR factorisation with pivoting."""
+    """Return orthonormal basis (n, n - rank) of the null space of G (m, n), by a QR factorisation with pivoting."""
     m, n = G.shape
     if m == 0:
         return np.eye(n)
@@ -123,7 +123,7 @@ def null_space(G: Any) -> np.ndarray:
 
 # --- inertia ---------------------------------------------------------------------------------------------------------
 def _by_largest(K, G) -> tuple[csr_matrix, csr_matrix]:
-    """K and G over the roots of the largest entries in the rows of K."""
+    """Return K and G over the roots of the largest entries in the rows of K."""
     K, G = csr_matrix(K), csr_matrix(G)
     d = np.sqrt(abs(K).max(axis=1).toarray().ravel())
     d[d == 0.0] = 1.0
@@ -132,7 +132,7 @@ def _by_largest(K, G) -> tuple[csr_matrix, csr_matrix]:
 
 
 def negative_determinant(K: Any, G: Any) -> bool:
-    """Whether the determinant of K (n, n), which may be unsymmetric, on the null space of G (m, n) is negative.
+    """Return whether the determinant of K (n, n), which may be unsymmetric, on the null space of G (m, n) is negative.
 
     det(K + s^2 M) is positive for large s and any mass M, so that it has a real positive root s then.
 
@@ -157,7 +157,8 @@ def negative_determinant(K: Any, G: Any) -> bool:
 
 
 def negative_count(K: Any, G: Any, dense: int = DENSE) -> int:
-    """Number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n); by all eigenvalues up to
+    """Return number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n); by all eigenvalues
+    up to
     n = ``dense``, which knows zeros best.
 
     Large problems by the inertia of an L D L^T factorisation of the quasi-definite [[K + rho G^T G, G^T], [G, -delta]]

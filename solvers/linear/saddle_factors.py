@@ -67,7 +67,8 @@ class SaddleFactors:
             self._factor_all()
 
     def _beyond_superlu(self) -> bool:
-        """Whether the symmetric part is to be factored: solutions with unsymmetric matrices take iterations then."""
+        """Return whether the symmetric part is to be factored: solutions with unsymmetric matrices take iterations
+        then."""
         size = self.n + self.m
         if size <= LARGE or size > (_CONSTRAINED if self.m else _UNSYMMETRIC) * LARGE:
             return size > LARGE
@@ -174,7 +175,7 @@ class SaddleFactors:
         return x
 
     def solve(self, b: np.ndarray, transposed: bool = False, rough: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """x (n,) or (n, k) and y (m,) or (m, k) of A x + G^T y = b, G x = 0; A^T instead of A if ``transposed``.
+        """Return x (n,) or (n, k) and y (m,) or (m, k) of A x + G^T y = b, G x = 0; A^T instead of A if ``transposed``.
 
         ``rough``: where solutions take iterations, these may end some digits before rounding."""
         full = np.zeros((self.n + self.m, *b.shape[1:]), np.result_type(b, self.dtype))
@@ -183,7 +184,7 @@ class SaddleFactors:
         return x[: self.n], x[self.n :]
 
     def solve_full(self, b: np.ndarray, transposed: bool = False, rough: bool = False) -> np.ndarray:
-        """Solution of the whole system for any right side (n + m,) or (n + m, k)."""
+        """Return solution of the whole system for any right side (n + m,) or (n + m, k)."""
         columns = 1 if b.ndim == 1 else b.shape[1]
         self.effort.solves += columns
         if np.iscomplexobj(b) and not np.issubdtype(self.dtype, np.complexfloating):

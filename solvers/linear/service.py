@@ -37,7 +37,7 @@ def factor(A: Any, constraints: Any, kind: Literal["general"], **options: Any) -
 @overload
 def factor(A: Any, constraints: None = None, *, kind: Literal["plain"]) -> Any: ...
 def factor(A: Any, constraints: Any = None, kind: str = "positive", **options: Any) -> Any:
-    """Factors of a sparse matrix A (n, n), with ``constraints`` G (m, n) those of [[A, G^T], [G, 0]].
+    """Return factors of a sparse matrix A (n, n), with ``constraints`` G (m, n) those of [[A, G^T], [G, 0]].
 
     Every answer has ``solve``.  The kinds, and what they take besides:
 

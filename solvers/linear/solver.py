@@ -12,7 +12,7 @@ CHOLMOD (an extra, about three times faster) factors the symmetric *quasi-defini
 
 as L D L^T, which exists for every symmetric ordering when K is positive definite (Vanderbei 1995,
 doi:10.1137/0805005), so that the symbolic analysis is done once per pattern.  Iterative refinement, or flexible GMRES
-(Saad 1993, doi:10.1137/0914028) where the asymmetry is larger, then solve the true system to round-off.  Where that
+(`fem_mbs.solvers.linear.krylov`) where the asymmetry is larger, then solve the true system to round-off.  Where that
 contracts too slowly, or S has no factors (K singular or indefinite), SuperLU takes over, and keeps the job for the next
 factorisations.  All decisions depend on the matrices alone, never on clocks: two equal sequences of calls after
 `reset` give bit-equal answers.
@@ -27,14 +27,16 @@ units of the unknowns.
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csc_array, csc_matrix
 
 from fem_mbs.errors import ModelError
+from fem_mbs.solvers.linear.krylov import flexible_gmres
 from fem_mbs.solvers.linear.libraries import (
     ExactlySingular,
     LinearSolveError,
@@ -118,7 +120,7 @@ class LinearSolver(Protocol):
         """Take the entries of A, shape (nnz,), and factor it; SingularMatrixError if that is impossible."""
 
     def solve(self, rhs: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
-        """x (n,) with A x = rhs; LinearSolveError if that cannot be had.
+        """Return x (n,) with A x = rhs; LinearSolveError if that cannot be had.
 
         ``tolerance`` bounds the backward error |r| / (|A| |x| + |b|) of the equilibrated system: round-off by default;
         Newton-Raphson, which corrects itself, saves refinements with 1e-8 or so.
@@ -176,7 +178,7 @@ class _Pattern:
                 raise SingularMatrixError(int(empty[0]), f"all entries of its {kind} are zero{more}")
 
 
-class _Refined:
+class _Refined(ABC):
     """Common part: solve with approximate factors, corrected on the true matrix until round-off.
 
     A subclass provides ``_apply(b)`` (solve with the factors) and sets ``_row``, ``_col`` (n,): the equilibrated matrix
@@ -190,6 +192,20 @@ class _Refined:
         self._p = pattern
         self.counts = Counts()
         self._factored = False
+        self._row = self._col = np.ones(pattern.n)
+        self._norm = 0.0
+
+    @abstractmethod
+    def factor(self, values: np.ndarray) -> None:
+        """See `LinearSolver.factor`."""
+
+    @abstractmethod
+    def solve(self, rhs: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
+        """See `LinearSolver.solve`."""
+
+    @abstractmethod
+    def reset(self) -> None:
+        """See `LinearSolver.reset`."""
 
     def _right_side(self, rhs: np.ndarray) -> np.ndarray:
         if not self._factored:
@@ -208,20 +224,21 @@ class _Refined:
         self._norm = float((np.bincount(p.rows, weights=size, minlength=p.n) * self._row).max())
 
     def _error(self, r: np.ndarray, x: np.ndarray, b: np.ndarray) -> float:
-        """Normwise backward error of the equilibrated system (Rigal & Gaches 1967)."""
+        """Return normwise backward error of the equilibrated system (Rigal & Gaches 1967)."""
         bound = self._norm * float(np.abs(x / self._col).max()) + float(np.abs(b * self._row).max())
         return float(np.abs(r * self._row).max()) / bound if bound > 0.0 else 0.0
 
     def _grown(self, x: np.ndarray, b: np.ndarray) -> int | None:
-        """An unknown that is out of all proportion, so that x is all null vector, else None."""
+        """Return an unknown that is out of all proportion, so that x is all null vector, else None."""
         y = np.abs(x / self._col)
         i = int(y.argmax())
         if not np.isfinite(y[i]) or self._norm * y[i] > SINGULAR_GROWTH * float(np.abs(b * self._row).max()):
             return i
         return None
 
+    @abstractmethod
     def _apply(self, b: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+        """Return the solution with the factors."""
 
     def _refine(self, x: np.ndarray, r: np.ndarray, b: np.ndarray, error: float, tolerance: float, steps: int):
         """Iterative refinement while it contracts well: x, r, error, rate of the last step."""
@@ -358,7 +375,8 @@ class SuperLUSolver(_Refined):
         self._order = order
 
     def _null_vector(self) -> tuple[int, str]:
-        """The unknown with the largest part in the null vector, by inverse iteration on a slightly shifted matrix."""
+        """Return the unknown with the largest part in the null vector, by inverse iteration on a slightly shifted
+        matrix."""
         p = self._p
         p.check_zero_lines()
         A = self._scaled()
@@ -418,7 +436,8 @@ class SuperLUSolver(_Refined):
 
 
 def _without_stiffness(k: np.ndarray, rows: np.ndarray, cols: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Unknowns (n,) bool with stiffness k (n,) that is positive and none: by entries g of constraints (multipliers'
+    """Return unknowns (n,) bool with stiffness k (n,) that is positive and none: by entries g of constraints
+    (multipliers'
     ``rows``, unknowns' ``cols``) 1/`NO_STIFFNESS` times softer than the stiffest end of a constraint."""
     weak = np.zeros(k.size, bool)
     g = np.abs(g)
@@ -440,7 +459,7 @@ class CholmodSolver(_Refined):
 
     def __init__(self, pattern: _Pattern):
         super().__init__(pattern)
-        self._ldl = None
+        self._ldl: Any = None
         self._lu = SuperLUSolver(pattern)
         self._lu.counts = self.counts
         p, n = pattern, pattern.n
@@ -501,7 +520,7 @@ class CholmodSolver(_Refined):
         self._factored = True
 
     def _probed(self) -> bool:
-        """Whether the factors of the first matrix serve for any right-hand side.
+        """Return whether the factors of the first matrix serve for any right-hand side.
 
         The regularisation hides redundant constraints, and vanishing pivots a mechanism, as long as the right-hand side
         happens to be consistent; a general one does not converge, and SuperLU then says what is singular.
@@ -601,7 +620,7 @@ class CholmodSolver(_Refined):
         return self._lu.solve(b, tolerance)
 
     def _corrected(self, b: np.ndarray, tolerance: float) -> np.ndarray | None:
-        """Refinement, then GMRES; None where neither gets there in good time."""
+        """Return refinement, then GMRES; None where neither gets there in good time."""
         x = self._apply(b)
         if self._grown(x, b) is not None:
             return None
@@ -621,47 +640,13 @@ class CholmodSolver(_Refined):
         return x if error <= max(ACCEPTED, tolerance) and self._grown(x, b) is None else None
 
     def _gmres(self, x: np.ndarray, r: np.ndarray, steps: int, reduction: float) -> tuple[np.ndarray, int, bool]:
-        """One cycle of right-preconditioned flexible GMRES in equilibrated variables: new x, steps taken, arrived?
-
-        It stops early when the residual shrinks too slowly to arrive within ``steps``.
-        """
+        """Return one cycle of flexible GMRES in equilibrated variables: new x, steps taken, arrived?"""
         scale = self._row
-        v = r * scale
-        beta = float(np.linalg.norm(v))
-        V, Z = [v / beta], []
-        H = np.zeros((steps + 1, steps))
-        cs, sn, g = np.zeros(steps), np.zeros(steps), np.zeros(steps + 1)
-        g[0] = beta
-        k, arrived = 0, False
-        while k < steps:
-            Z.append(self._apply(V[k] / scale))
-            w = (self._p.matrix @ Z[k]) * scale
-            self.counts.krylov += 1
-            for i in range(k + 1):
-                H[i, k] = V[i] @ w
-                w -= H[i, k] * V[i]
-            H[k + 1, k] = np.linalg.norm(w)
-            if H[k + 1, k] > 0.0:
-                V.append(w / H[k + 1, k])
-            for i in range(k):  # the earlier Givens rotations, then a new one
-                H[i, k], H[i + 1, k] = cs[i] * H[i, k] + sn[i] * H[i + 1, k], cs[i] * H[i + 1, k] - sn[i] * H[i, k]
-            length = float(np.hypot(H[k, k], H[k + 1, k]))
-            if not length > 0.0:
-                break  # breakdown: the factors are of no use here
-            cs[k], sn[k] = H[k, k] / length, H[k + 1, k] / length
-            lucky = H[k + 1, k] == 0.0
-            H[k, k] = length
-            g[k], g[k + 1] = cs[k] * g[k], -sn[k] * g[k]
-            k += 1
-            arrived = lucky or abs(g[k]) <= reduction * beta
-            if arrived or (k >= 5 and abs(g[k]) > beta * reduction ** (k / steps)):
-                break
-        if k == 0:
-            return x, 1, False
-        y = np.linalg.solve(np.triu(H[:k, :k]), g[:k])
-        for i in range(k):
-            x = x + y[i] * Z[i]
-        return x, k, arrived
+        d, steps, arrived = flexible_gmres(
+            lambda z: (self._p.matrix @ z) * scale, lambda v: self._apply(v / scale), r * scale, steps, reduction
+        )
+        self.counts.krylov += steps
+        return x + d, steps, arrived
 
 
 @cache
@@ -674,7 +659,7 @@ _SOLVERS = {"superlu": SuperLUSolver, "cholmod": CholmodSolver}
 
 
 def solver_names() -> tuple[str, ...]:
-    """Names that `make_solver` knows besides "auto"."""
+    """Return names that `make_solver` knows besides "auto"."""
     return tuple(_SOLVERS)
 
 
@@ -685,7 +670,7 @@ def make_solver(
     multipliers: np.ndarray | None = None,
     prefer: str = "auto",
 ) -> LinearSolver:
-    """A solver for n equations whose matrix has this pattern (compressed sparse columns, sorted, no duplicates).
+    """Return a solver for n equations whose matrix has this pattern (compressed sparse columns, sorted, no duplicates).
 
     ``indptr`` (n + 1,), ``indices`` (nnz,): the pattern; ``multipliers`` (n,) bool: unknowns that are Lagrange
     multipliers; ``prefer``: "auto" (CHOLMOD if it is installed, else SuperLU with one notice in the log), "superlu" or

@@ -86,7 +86,7 @@ class FixedInterface:
         return T
 
     def kept(self, which: np.ndarray) -> FixedInterface:
-        """The same with some of the modes, (k',) indices in ascending order."""
+        """Return the same with some of the modes, (k',) indices in ascending order."""
         b = self.boundary.size
         rows = np.concatenate((np.arange(b), b + np.asarray(which, np.int64)))
         at = np.ix_(rows, rows)
@@ -97,8 +97,8 @@ class FixedInterface:
 
 
 def fixed_interface(
-    K,
-    M,
+    K: csr_matrix,
+    M: csr_matrix,
     boundary: np.ndarray,
     *,
     count: int | None = None,
@@ -106,7 +106,7 @@ def fixed_interface(
     check: str | None = None,
     rigid: np.ndarray | None = None,
 ) -> FixedInterface:
-    """Constraint modes, and the ``count`` lowest modes with the boundary held or all with w^2 <= ``cutoff``.
+    """Return constraint modes, and the ``count`` lowest modes with the boundary held or all with w^2 <= ``cutoff``.
 
     Args:
         K, M: symmetric, sparse (n, n); K_ii positive definite, M positive semi-definite.
@@ -134,16 +134,16 @@ def fixed_interface(
     for A in (K, M):
         rows = A[b]
         parts.append((rows[:, b].toarray(), rows[:, i].T, inner(A, i)))
-    if rigid is not None:
-        rigid = rigid[b], rigid[i]
-    return fixed_interface_parts(*parts, count=count, cutoff=cutoff, check=check, rigid=rigid, dofs=(b, i))
+    known = None if rigid is None else (rigid[b], rigid[i])
+    return fixed_interface_parts(*parts, count=count, cutoff=cutoff, check=check, rigid=known, dofs=(b, i))
 
 
 def fixed_interface_parts(
     K: tuple, M: tuple, *, count: int | None = None, cutoff: float | None = None, check: str | None = None,
     rigid: tuple[np.ndarray, np.ndarray] | None = None, dofs: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> FixedInterface:  # fmt: skip
-    """The same of matrices in parts: (bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr), ``rigid`` likewise
+    """Return the same of matrices in parts: (bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr), ``rigid``
+    likewise
     (x (b, r), u_i (n_i, r)), and ``dofs`` boundary (b,), interior (n_i,); None: the boundary comes first."""
     check = check or ("probe" if cutoff is None else "inertia")
     if check not in CHECKS:
@@ -154,14 +154,14 @@ def fixed_interface_parts(
     if not n:
         none = np.zeros((0, size)), np.zeros(0), np.zeros((0, 0))
         return FixedInterface(b, i, *none, _symmetric(K_bb), _symmetric(M_bb), True, None, Effort())
-    held = rigid is None or not rigid[0].shape[1]
+    rigid = rigid if rigid is not None and rigid[0].shape[1] else None
     with one_blas_thread():
         pencil, below = Pencil(K_ii, M_ii), None
         if cutoff is not None and check == "inertia" and n > DENSE and np.any(M_ii.diagonal() != 0.0):
             below = _count_below(pencil, cutoff)  # before the other factors, which take much memory too
         factors = factor(pencil, kind="positive")
         B = _static(factors, csc_matrix(K_ib))
-        if not held:
+        if rigid is not None:
             B += (rigid[1] - B @ rigid[0]) @ np.linalg.pinv(rigid[0])
         values, vectors, complete = _modes(K_ii, M_ii, factors, count, cutoff, check, below)
         K_B, M_B, M_q = np.array(K_bb), np.array(M_bb), np.zeros((values.size, size))
@@ -174,7 +174,7 @@ def fixed_interface_parts(
             M_B[:, c] += M_ib.T @ B[:, c] + B.T @ MB
             M_q[:, c] = vectors.T @ MB
         K_B, M_B = _symmetric(K_B), _symmetric(M_B)
-    if not held:
+    if rigid is not None:
         K_B = without_strain(K_B, rigid[0])
     return FixedInterface(
         b, i, B, values, vectors, scipy.linalg.block_diag(K_B, np.diag(values)),
@@ -183,7 +183,8 @@ def fixed_interface_parts(
 
 
 def without_strain(K: np.ndarray, rigid: np.ndarray) -> np.ndarray:
-    """K (n, n) without the round-off by which motions ``rigid`` (n, r) strain it: P^T K P, P rigid = 0, P orthogonal
+    """Return K (n, n) without the round-off by which motions ``rigid`` (n, r) strain it: P^T K P, P rigid = 0, P
+    orthogonal
     where stiffnesses are one."""
     scale = np.sqrt(np.abs(K.diagonal()))
     scale[scale == 0.0] = 1.0
@@ -195,7 +196,7 @@ def without_strain(K: np.ndarray, rigid: np.ndarray) -> np.ndarray:
 
 
 def inner(A: csr_matrix, i: np.ndarray) -> csr_matrix:
-    """A[i][:, i] of ascending i, in one pass over the entries."""
+    """Return A[i][:, i] of ascending i, in one pass over the entries."""
     if i.size == A.shape[0]:
         return A
     number = np.full(A.shape[0], -1, A.indices.dtype)
@@ -209,7 +210,7 @@ def inner(A: csr_matrix, i: np.ndarray) -> csr_matrix:
 
 
 def _static(factors: PositiveFactors, K_ib) -> np.ndarray:
-    """B = -K_ii^-1 K_ib, some columns at a time."""
+    """Return B = -K_ii^-1 K_ib, some columns at a time."""
     n, b = K_ib.shape
     B = np.empty((n, b), order="F")
     for first in range(0, b, _BLOCK):
@@ -219,7 +220,7 @@ def _static(factors: PositiveFactors, K_ib) -> np.ndarray:
 
 
 def _count_below(pencil: Pencil, cutoff: float) -> int:
-    """Number of modes with w^2 <= cutoff, by Sylvester's law of inertia."""
+    """Return number of modes with w^2 <= cutoff, by Sylvester's law of inertia."""
     for move in (1e-9, 1e-8, 1e-7, 1e-6, 1e-5):
         try:
             return factor(pencil, kind="symmetric", shift=cutoff * (1.0 + move)).negative
@@ -229,7 +230,8 @@ def _count_below(pencil: Pencil, cutoff: float) -> int:
 
 
 def _modes(K, M, factors, count, cutoff, check, below) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Values, vectors, and whether all below the cut-off are known to be there; ``below``: how many there are."""
+    """Return values, vectors, and whether all below the cut-off are known to be there; ``below``: how many there
+    are."""
     n = K.shape[0]
     nothing = np.zeros(0), np.zeros((n, 0)), False
     if (not count and cutoff is None) or count == 0 or not np.any(M.diagonal() != 0.0):

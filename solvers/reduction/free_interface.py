@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
@@ -90,7 +91,7 @@ class InertiaRelief:
             )
 
     def _inner(self, b: np.ndarray) -> np.ndarray:
-        """K_ff^-1 b, a block of columns at a time."""
+        """Return K_ff^-1 b, a block of columns at a time."""
         x = np.zeros_like(b)
         if self._factors is None:
             return x
@@ -101,7 +102,7 @@ class InertiaRelief:
         return x
 
     def solve(self, forces: np.ndarray) -> np.ndarray:
-        """G_e F [displacements] of forces F (n, b)."""
+        """Return G_e F [displacements] of forces F (n, b)."""
         loads = forces - self._image @ (self.rigid.T @ forces)
         x = np.zeros((self.K.shape[0], forces.shape[1]))
         x[self._free] = self._inner(loads[self._free])
@@ -143,9 +144,15 @@ class FreeModes:
 
 @one_blas_thread()
 def free_interface(
-    K, M, boundary, *, count: int | None = None, cutoff: float | None = None, check: str = "probe"
+    K: csr_matrix,
+    M: csr_matrix,
+    boundary: ArrayLike,
+    *,
+    count: int | None = None,
+    cutoff: float | None = None,
+    check: str = "probe",
 ) -> FreeModes:
-    """Rigid-body, elastic and residual attachment modes of a component.
+    """Return rigid-body, elastic and residual attachment modes of a component.
 
     Args:
         K, M: symmetric, sparse (n, n), positive semi-definite.
@@ -193,7 +200,7 @@ def free_interface(
 
 
 def _forces(boundary, n: int) -> np.ndarray:
-    """Force shapes (n, b) of dofs (b,) or of themselves."""
+    """Return force shapes (n, b) of dofs (b,) or of themselves."""
     boundary = np.asarray(boundary)
     if boundary.ndim == 2:
         if boundary.shape[0] != n:
@@ -209,7 +216,7 @@ def _forces(boundary, n: int) -> np.ndarray:
 
 
 def _counted(K, M, count: int, check: str) -> RealModes:
-    """The lowest modes, rigid ones in addition to ``count`` elastic ones and, if there is one, the next."""
+    """Return the lowest modes, rigid ones in addition to ``count`` elastic ones and, if there is one, the next."""
     wanted, least = count + _USUAL + 1, _round_off(K, M)
     while True:
         modes = real_modes(K, M, min(wanted, K.shape[0]), check=check)
@@ -220,20 +227,20 @@ def _counted(K, M, count: int, check: str) -> RealModes:
 
 
 def _complete(K, M, cutoff: float) -> RealModes:
-    """All modes up to a frequency [Hz]; rigid ones at least."""
+    """Return all modes up to a frequency [Hz]; rigid ones at least."""
     most = (2.0 * np.pi * cutoff) ** 2
     return real_modes(K, M, band=(-min(_round_off(K, M), 1e-3 * most), most))
 
 
 def _round_off(K, M) -> float:
-    """What w^2 of rigid-body modes may be instead of zero [1/s^2]."""
+    """Return what w^2 of rigid-body modes may be instead of zero [1/s^2]."""
     mass = M.diagonal()
     some = mass > 0.0
     return _LEAST * float(np.max(K.diagonal()[some] / mass[some], initial=0.0))
 
 
 def _rigid_ones(modes: RealModes, least: float) -> int:
-    """How many of the modes are rigid-body ones: those that strain nothing, and others, as of components with
+    """Return how many of the modes are rigid-body ones: those that strain nothing, and others, as of components with
     constraints eliminated, whose w^2 are round-off of the matrices and far from all that follow."""
     size = np.abs(modes.values)
     for k in range(min(size.size, modes.rigid + 2 * _USUAL), modes.rigid, -1):
@@ -244,7 +251,7 @@ def _rigid_ones(modes: RealModes, least: float) -> int:
 
 
 def _supports(K, M, rigid: np.ndarray) -> np.ndarray:
-    """Dofs (r,) that hold rigid-body modes (n, r), in ascending order."""
+    """Return dofs (r,) that hold rigid-body modes (n, r), in ascending order."""
     r = rigid.shape[1]
     if not r:
         return np.zeros(0, dtype=np.int64)
@@ -258,7 +265,7 @@ def _supports(K, M, rigid: np.ndarray) -> np.ndarray:
 
 
 def _orthonormal(x: np.ndarray, M) -> np.ndarray:
-    """The same span with x^T M x = 1.
+    """Return the same span with x^T M x = 1.
 
     Raises:
         AnalysisError: a motion moves no mass.

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse import csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.reduction.fixed_interface import FixedInterface, without_strain
@@ -52,8 +53,9 @@ class InterfaceBasis:
     rigid: np.ndarray
 
 
-def free_basis(method: str, M, boundary: np.ndarray, modes: FreeModes) -> InterfaceBasis:
-    """The basis of a ``method`` of `FREE_METHODS`; M sparse (n, n), ``boundary`` dofs (b,), whose unit forces made the
+def free_basis(method: str, M: csr_matrix, boundary: np.ndarray, modes: FreeModes) -> InterfaceBasis:
+    """Return the basis of a ``method`` of `FREE_METHODS`; M sparse (n, n), ``boundary`` dofs (b,), whose unit forces
+    made the
     attachment modes.
 
     Raises:
@@ -92,7 +94,7 @@ def free_basis(method: str, M, boundary: np.ndarray, modes: FreeModes) -> Interf
 
 
 def _inverse(flexibility: np.ndarray) -> np.ndarray:
-    """Inverse of what attachment modes move at the boundary under their forces."""
+    """Return inverse of what attachment modes move at the boundary under their forces."""
     d = flexibility.diagonal()
     message = (
         "Reduction: the modes kept hold all that forces at the interfaces do to the part, so that no attachment mode "
@@ -107,8 +109,9 @@ def _inverse(flexibility: np.ndarray) -> np.ndarray:
     return scale[:, None] * ((vectors / values) @ vectors.T) * scale
 
 
-def herting_basis(K, M, fixed: FixedInterface, modes: FreeModes) -> InterfaceBasis:
-    """Herting's basis of constraint modes (`fixed`, without modes of its own) and free modes; K, M sparse (n, n)."""
+def herting_basis(K: csr_matrix, M: csr_matrix, fixed: FixedInterface, modes: FreeModes) -> InterfaceBasis:
+    """Return Herting's basis of constraint modes (`fixed`, without modes of its own) and free modes; K, M sparse (n,
+    n)."""
     b, boundary, inside = fixed.boundary.size, fixed.boundary, fixed.interior
     B = fixed.static
     n, r = len(boundary) + len(inside), modes.rigid.shape[1]
@@ -132,7 +135,7 @@ def herting_basis(K, M, fixed: FixedInterface, modes: FreeModes) -> InterfaceBas
 
 
 def _orthonormal(X: np.ndarray, M) -> np.ndarray:
-    """An M-orthonormal basis of the span of X, without what depends on others or moves no mass."""
+    """Return an M-orthonormal basis of the span of X, without what depends on others or moves no mass."""
     for _ in range(2):
         size = np.sqrt(np.einsum("ik,ik->k", X, M @ X))
         keep = size > _DEPENDENT * size.max(initial=0.0)

@@ -18,7 +18,7 @@ _BITS = 10  # per axis of the curve along which neighbours are numbered
 
 
 def sparse_complement(G: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, csr_matrix]:
-    """X (s, m) and Z (s, s - m), orthonormal, orthogonal to X.
+    """Return X (s, m) and Z (s, s - m), orthonormal, orthogonal to X.
 
     Args:
         G: (m, s), of rank m.
@@ -90,7 +90,7 @@ def _level(means: np.ndarray, widths: np.ndarray, m: int):
 
 
 def _diagonal(blocks: np.ndarray):
-    """Blocks (k, w, v) along the diagonal."""
+    """Return blocks (k, w, v) along the diagonal."""
     k, w, v = blocks.shape
     if v == 0 or w == 0:
         return csr_matrix((k * w, k * v))
@@ -98,7 +98,7 @@ def _diagonal(blocks: np.ndarray):
 
 
 def _curve(places: np.ndarray) -> np.ndarray:
-    """Numbers (s,) of places along Morton's curve."""
+    """Return numbers (s,) of places along Morton's curve."""
     low, span = places.min(axis=0), np.ptp(places, axis=0).max()
     cells = np.minimum((places - low) / (span if span > 0.0 else 1.0) * 2**_BITS, 2**_BITS - 1).astype(np.int64)
     code = np.zeros(len(places), np.int64)

@@ -57,7 +57,7 @@ class Substructure:
         return np.flatnonzero(np.diff(csr_matrix(self.rows).indptr))
 
     def modes(self, count: int | None = None, cutoff: float | None = None) -> FreeModes:
-        """Its modes with free interfaces; `free_interface`.
+        """Return its modes with free interfaces; `free_interface`.
 
         Raises:
             AnalysisError: naming the component.
@@ -98,8 +98,8 @@ class Reduced:
         """Number of free modes, rigid-body ones included."""
         return self.modes.rigid.shape[1] + self.modes.vectors.shape[1]
 
-    def project(self, A) -> np.ndarray:
-        """B^T A B of a symmetric matrix (n, n)."""
+    def project(self, A: csr_matrix) -> np.ndarray:
+        """Return B^T A B of a symmetric matrix (n, n)."""
         small = self.basis.T @ (A @ self.basis)
         return 0.5 * (small + small.T)
 
@@ -144,7 +144,7 @@ class Coupled:
         return np.sign(self.values) * np.sqrt(np.abs(self.values)) / (2.0 * np.pi)
 
     def displacements(self, c: int, vectors: np.ndarray) -> np.ndarray:
-        """T_c p (n_c, k) of component number c for amplitudes (n_p, k)."""
+        """Return T_c p (n_c, k) of component number c for amplitudes (n_p, k)."""
         return self.parts[c].basis @ (self.local[c] @ vectors)
 
 
@@ -204,7 +204,7 @@ def couple(
 
 
 def _forces(H, Y, m: int, links, motion, elastic) -> tuple[np.ndarray, np.ndarray, int]:
-    """Z (n, n'), Gamma Z (b, n') and how many conditions act on the amplitudes."""
+    """Return Z (n, n'), Gamma Z (b, n') and how many conditions act on the amplitudes."""
     b, n = H.shape
     if m < b:
         N = np.zeros((b, b))

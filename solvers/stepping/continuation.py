@@ -60,22 +60,22 @@ class Problem(Protocol):
     weight: np.ndarray  # (n,) metric W of increments; zero for multipliers
 
     def residual(self, factor: float) -> tuple[np.ndarray, bool]:
-        """R (n,) at the present configuration, and whether it is small."""
+        """Return R (n,) at the present configuration, and whether it is small."""
 
     def factorise(self, factor: float) -> None:
         """Tangent at the present configuration; AnalysisError where it is singular."""
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """Solution for the last tangent."""
+        """Return solution for the last tangent."""
 
     def load(self, factor: float) -> np.ndarray:
-        """dR/df (n,) at the present configuration."""
+        """Return dR/df (n,) at the present configuration."""
 
     def move(self, x: np.ndarray) -> bool:
         """Add an increment; True if it was no more than round-off."""
 
     def increment(self) -> np.ndarray:
-        """Sum of the increments since the last accepted point (n,)."""
+        """Return sum of the increments since the last accepted point (n,)."""
 
     def save(self) -> Any: ...
 
@@ -85,10 +85,10 @@ class Problem(Protocol):
         """Make the present configuration the start of the next step."""
 
     def negative(self, factor: float) -> int:
-        """Negative eigenvalues of the tangent, on the null space of the constraints."""
+        """Return negative eigenvalues of the tangent, on the null space of the constraints."""
 
     def reverses(self, count: int) -> bool:
-        """Whether the determinant is negative where `negative` has just found that count."""
+        """Return whether the determinant is negative where `negative` has just found that count."""
 
     def blame(self) -> str:
         """Where the residual is worst."""
@@ -174,6 +174,7 @@ class _Walk:
     left: int = 0  # steps refused since they had left the path
     criticals: list[Critical] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    bent: bool = False  # whether a note says that a step ended behind a narrow bend
 
 
 def follow(
@@ -284,12 +285,12 @@ def _advance(problem, walk: _Walk, increment: np.ndarray, new: float, place: flo
 
 
 def branching(criticals: list[Critical]) -> int:
-    """Number of critical points from which a branch may be followed."""
+    """Return number of critical points from which a branch may be followed."""
     return sum(c.kind != "limit" for c in criticals)
 
 
 def _told(found: Critical) -> str:
-    """A sentence on a jump of the stiffness."""
+    """Return a sentence on a jump of the stiffness."""
     turns = ", and the load factor turns there" if found.kind == "limit" else ""
     return (
         f"the stiffness jumps at load factor {found.factor:.6g} (a contact, a slack member, a corner of a law): its "
@@ -298,7 +299,8 @@ def _told(found: Critical) -> str:
 
 
 def _stopped(problem, walk: _Walk, s: PathSettings, token) -> bool:
-    """Whether load control stops since the load factor turns next, at a limit point; adds that to the critical points.
+    """Return whether load control stops since the load factor turns next, at a limit point; adds that to the critical
+    points.
 
     Steps of arc length from the last point, each twice as long as the one before, look for the turn.
     """
@@ -327,7 +329,7 @@ def _stopped(problem, walk: _Walk, s: PathSettings, token) -> bool:
 
 
 def _clipped(walk: _Walk, s: PathSettings, size: float) -> tuple[float, bool]:
-    """Size of the next step, and whether it ends the path, where that is given by load or displacement."""
+    """Return size of the next step, and whether it ends the path, where that is given by load or displacement."""
     left = np.inf
     if s.control == "load" and s.end is not None:
         left = abs(s.end - walk.factor)
@@ -337,7 +339,7 @@ def _clipped(walk: _Walk, s: PathSettings, size: float) -> tuple[float, bool]:
 
 
 def _ended(walk: _Walk, s: PathSettings, new: float, place: float) -> bool:
-    """Whether the step from the walk's last point passes an end that does not clip the steps."""
+    """Return whether the step from the walk's last point passes an end that does not clip the steps."""
     if (
         s.control != "load"
         and s.end is not None
@@ -352,7 +354,8 @@ def _ended(walk: _Walk, s: PathSettings, new: float, place: float) -> bool:
 
 
 def _landed(problem, walk: _Walk, s: PathSettings, token, step, size: float):
-    """The step, or where it passes the path's end the one onto this: Newton-Raphson from the part of its increment that
+    """Return the step, or where it passes the path's end the one onto this: Newton-Raphson from the part of its
+    increment that
     lies before the end, with the load factor, or the displacement, given instead of the size; and its size.
 
     Where that finds nothing, the step stays as it was.
@@ -396,7 +399,7 @@ def _landed(problem, walk: _Walk, s: PathSettings, token, step, size: float):
 
 # --- one step --------------------------------------------------------------------------------------------------------
 def _find(problem, walk: _Walk, s: PathSettings, size: float, token) -> tuple[tuple[int, np.ndarray, float], float]:
-    """A step of the given size, or of a smaller one; (iterations, increment, load factor) and the size."""
+    """Return a step of the given size, or of a smaller one; (iterations, increment, load factor) and the size."""
     search = s.line_search
     walk.around = None
     trouble = ""
@@ -421,7 +424,7 @@ def _find(problem, walk: _Walk, s: PathSettings, size: float, token) -> tuple[tu
 
 
 def _behind(problem, walk: _Walk, s: PathSettings, token, x: np.ndarray, df: float) -> np.ndarray:
-    """du/df behind a corner, at a first guess (x, df) of a step; leaves the problem at the start of the step.
+    """Return du/df behind a corner, at a first guess (x, df) of a step; leaves the problem at the start of the step.
 
     Raises:
         AnalysisError: there is none; behind a corner the tangent stays, behind a smooth bend it goes on to turn.
@@ -440,13 +443,13 @@ def _behind(problem, walk: _Walk, s: PathSettings, token, x: np.ndarray, df: flo
 
 
 def _same(problem, a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two tangents agree in all displacements, those that the metric hardly sees too."""
+    """Return whether two tangents agree in all displacements, those that the metric hardly sees too."""
     inside = problem.weight > 0.0
     return bool(np.abs(a - b)[inside].max() < _STRAIGHT * np.abs(b)[inside].max())
 
 
 def _around(problem, walk: _Walk, s: PathSettings, token):
-    """A step of arc length around a corner, where the stiffness jumps, and its size; None if there is none.
+    """Return a step of arc length around a corner, where the stiffness jumps, and its size; None if there is none.
 
     The path may turn by more than a right angle there, so that no step forward finds it.  Where the determinant changes
     its sign, the load factor turns: the step goes along the tangent behind the corner, with df the other way.
@@ -518,7 +521,8 @@ def _judge(problem, walk: _Walk, s: PathSettings, size: float, step) -> None:
 
 
 def _turns(problem, walk: _Walk, s: PathSettings, step) -> bool | None:
-    """Whether the load factor goes the other way at the end of a step of arc length; None where that is not known."""
+    """Return whether the load factor goes the other way at the end of a step of arc length; None where that is not
+    known."""
     if s.control != "arc" or walk.ahead is None:
         return None
     _, increment, new = step
@@ -538,12 +542,14 @@ def _oriented(walk: _Walk, s: PathSettings, new: float, size: float, reverses: b
     if size > _BEND * s.size:
         raise _Torn("a step ends behind a bend")
     note = "steps end behind a bend that is too narrow for them, and the path may turn back there; take smaller steps"
-    if not any(note in text for text in walk.notes):
+    if not walk.bent:
+        walk.bent = True
         walk.notes.append(f"at load factor {new:.6g} {note}")
 
 
 def _predict(problem, walk: _Walk, s: PathSettings, size: float) -> tuple[np.ndarray, float, float]:
-    """First guess (du, df) of a step, along the tangent of the path, on from the last step; and the step's size."""
+    """Return first guess (du, df) of a step, along the tangent of the path, on from the last step; and the step's
+    size."""
     W = problem.weight
     if walk.tangent is None:
         problem.factorise(walk.factor)
@@ -576,7 +582,7 @@ def _predict(problem, walk: _Walk, s: PathSettings, size: float) -> tuple[np.nda
 
 
 def _step(problem, walk: _Walk, s: PathSettings, size: float, search: bool, given=None):
-    """Newton-Raphson on equilibrium and the condition of the step; (iterations, increment, load factor).
+    """Return Newton-Raphson on equilibrium and the condition of the step; (iterations, increment, load factor).
 
     ``given`` (vector x, amount a): the condition x.W du = a, started at du = a x / x.W x, instead of the control's.
     """
@@ -629,7 +635,7 @@ def _step(problem, walk: _Walk, s: PathSettings, size: float, search: bool, give
 
 
 def _searched(problem, factor: float, x: np.ndarray, df: float, r: np.ndarray):
-    """Line search: stretch or shorten an increment whose residual still works along it (Crisfield 1982)."""
+    """Return line search: stretch or shorten an increment whose residual still works along it (Crisfield 1982)."""
     s0 = x @ r
     if s0 == 0.0:
         return x, df
@@ -649,7 +655,8 @@ def _searched(problem, factor: float, x: np.ndarray, df: float, r: np.ndarray):
 
 # --- critical points -------------------------------------------------------------------------------------------------
 def _smallest(problem, factor: float, start=None) -> tuple[float, np.ndarray]:
-    """Eigenvalue mu of smallest magnitude of K x + G^T y = mu W x, and x with x.W x = 1, by inverse iteration."""
+    """Return eigenvalue mu of smallest magnitude of K x + G^T y = mu W x, and x with x.W x = 1, by inverse
+    iteration."""
     W = problem.weight
     problem.factorise(factor)
     if start is None:
@@ -671,7 +678,8 @@ def _smallest(problem, factor: float, start=None) -> tuple[float, np.ndarray]:
 
 
 def _most_negative(problem, factor: float, mu: float, x: np.ndarray) -> np.ndarray:
-    """Vector x with x.W x = 1 of the negative eigenvalue of smallest magnitude, where ``mu`` > 0 is the smallest of
+    """Return vector x with x.W x = 1 of the negative eigenvalue of smallest magnitude, where ``mu`` > 0 is the smallest
+    of
     all: power iteration on 1/mu - K^-1 W, of whose eigenvalues it has the largest."""
     W = problem.weight
     problem.factorise(factor)
@@ -684,7 +692,8 @@ def _most_negative(problem, factor: float, mu: float, x: np.ndarray) -> np.ndarr
 
 
 def _corner(problem, walk: _Walk, s: PathSettings, token, end, size: float, before: int, after: int) -> Critical:
-    """The limit point in a corner that a short step goes around (`_around`): where the count changes along the tangent.
+    """Return the limit point in a corner that a short step goes around (`_around`): where the count changes along the
+    tangent.
     Leaves the problem at the ``end`` of the step."""
     walk.around = None
     problem.restore(token)
@@ -802,7 +811,7 @@ def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before:
 
 
 def _branch_step(problem, walk: _Walk, s: PathSettings, found: Critical, token, vector, amount: float):
-    """A step onto a branch with its point, and the count of negative eigenvalues there.
+    """Return a step onto a branch with its point, and the count of negative eigenvalues there.
 
     Raises:
         _Torn: the point lies on no branch that begins at the bifurcation: half way out its point is not half as far, or
@@ -829,7 +838,7 @@ def _branch_step(problem, walk: _Walk, s: PathSettings, found: Critical, token, 
 
 
 def _switch(problem, walk: _Walk, s: PathSettings, state, vector, found: Critical, way, on_point) -> int:
-    """First point of the other branch; returns the count of negative eigenvalues there.
+    """Return first point of the other branch; returns the count of negative eigenvalues there.
 
     ``way`` is the increment of the path's step over the critical point: on the path itself, x.W du stays zero if x has
     no part along it.

@@ -54,10 +54,10 @@ class Problem(Protocol):
     def restore(self, token: Any) -> None: ...
 
     def held(self, stiffen: float) -> np.ndarray:
-        """Stiffness (n,) of the springs of a factor."""
+        """Return stiffness (n,) of the springs of a factor."""
 
     def definite(self, factor: float, stiffen: float) -> bool:
-        """Whether the tangent with these springs is positive definite on the null space of the constraints."""
+        """Return whether the tangent with these springs is positive definite on the null space of the constraints."""
 
     def blame(self) -> str: ...
 
@@ -102,12 +102,13 @@ def descend(problem: Problem, factor: float, iterations: int) -> tuple[int, floa
 
 
 def _size(problem: Problem, x: np.ndarray) -> float:
-    """Largest displacement over the model's size, or rotation, of an increment."""
+    """Return largest displacement over the model's size, or rotation, of an increment."""
     return float((np.abs(x) * np.sqrt(problem.weight)).max(initial=0.0))
 
 
 def _minimum(problem: Problem, factor: float, mu: float, most: int) -> int:
-    """Newton-Raphson on the equilibrium with springs to the accepted configuration, within ``most`` residuals; the
+    """Return Newton-Raphson on the equilibrium with springs to the accepted configuration, within ``most`` residuals;
+    the
     number of them.
 
     Raises:
@@ -136,7 +137,7 @@ def _minimum(problem: Problem, factor: float, mu: float, most: int) -> int:
 
 
 def _end(problem: Problem, factor: float, most: int) -> int | None:
-    """Newton-Raphson without springs, ``most`` residuals; the number of iterations.
+    """Return Newton-Raphson without springs, ``most`` residuals; the number of iterations.
 
     Where this leads elsewhere or to what is no minimum, None, and the configuration is as it was; but one that is an
     equilibrium already stays.

@@ -48,7 +48,7 @@ _BEGIN, _UPDATE = 0, 1
 
 @inner
 def _move(system, state, h):
-    """Velocities and increments of the step from the accelerations in ``rhs``; False: they are not finite."""
+    """Set velocities and increments of the step from the accelerations in ``rhs``; False: they are not finite."""
     V, D, U = state.V, state.D, state.U
     U[:] = 0.0
     copy(V[0], V[1])
@@ -83,7 +83,7 @@ def _move(system, state, h):
 
 @inner
 def _accelerations(system, state):
-    """V[2] from ``rhs``, rotations in body axes."""
+    """Set the accelerations V[2] from ``rhs``, those of rotations in body axes."""
     V, D = state.V, state.D
     V[2, :] = 0.0
     for i in range(system.unknown.size):
@@ -101,8 +101,10 @@ def _accelerations(system, state):
 @kernel
 def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
     """Make the steps of ``funs`` (n_steps, n_fun, 3), as `fem_mbs.solvers.stepping.stepper.advance` does and with its
-    answers;
-    ``ctl`` has SF = WA = 1 and SK = WV = 0, so that a tangent is the mass."""
+    answers.
+
+    ``ctl`` has SF = WA = 1 and SK = WV = 0, so that a tangent is the mass.
+    """
     system, state, output = C.borrow(system), C.borrow(state), C.borrow(output)
     ctl, funs, counter, real = C.borrow(ctl), C.borrow(funs), C.borrow(counter), C.borrow(real)
     Q, D, V = state.Q, state.D, state.V

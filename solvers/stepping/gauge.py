@@ -50,7 +50,7 @@ NONE = 2**30
 
 
 class Rank(NamedTuple):
-    """What is known of dependent constraints; arrays with one entry per equation but for the first two."""
+    """Knowledge of dependent constraints; arrays have one entry per equation, but for the first two."""
 
     flags: np.ndarray  # (4,) int64: mode; whether to watch pivots; whether they are known; a pivot has become small
     limit: np.ndarray  # (2,) ratios to their first values that count as small: of a pivot, of a share in a null vector
@@ -65,7 +65,7 @@ class Rank(NamedTuple):
 
     @staticmethod
     def plain(n: int) -> Rank:
-        """Nothing known yet of n equations."""
+        """Return the knowledge of n equations before any is found."""
         return Rank(
             np.zeros(N_FLAGS, np.int64), np.zeros(2), np.zeros(n), np.full(n, -1, np.int32),
             np.full(n, -1, np.int32), np.zeros((0, n)), np.zeros(0, np.int32), np.zeros(0), np.zeros(n), np.zeros(n),
@@ -124,7 +124,7 @@ def null_vector(rank, c):
 
 @inner
 def start_vector(rank, c):
-    """Right side whose solution is null vector c."""
+    """Set the right side whose solution is null vector c."""
     z = rank.null[c]
     for i in range(z.size):
         z[i] = 1.0 * rank.weight[i] if rank.dependent[i] == c else 0.0
@@ -132,7 +132,7 @@ def start_vector(rank, c):
 
 @inner
 def release(rank, unknown, U, b):
-    """Have the multipliers without null vectors end at zero, by changing the right side b of an increment."""
+    """Change the right side b of an increment so that the multipliers without null vectors become zero."""
     for i in range(b.size):
         if rank.dependent[i] == NONE:
             b[i] += rank.weight[i] * U[unknown[i]]
@@ -140,7 +140,7 @@ def release(rank, unknown, U, b):
 
 @inner
 def balance(rank, unknown, U, x):
-    """Take the null vectors' share out of the multipliers in U + x, by changing the increment x."""
+    """Change the increment x so that the multipliers in U + x have no share of the null vectors."""
     for c in range(rank.null.shape[0]):
         z, sums = rank.null[c], rank.sums
         sums[:] = 0.0
@@ -154,7 +154,7 @@ def balance(rank, unknown, U, x):
 
 @inner
 def lowest_pivot(rank, values, first, stride):
-    """Compare the pivots with those of the first tangent; flag it when one has become small."""
+    """Compare the pivots with those of the first tangent; set a flag when one has become small."""
     known = rank.flags[KNOWN] == 1
     for i in range(rank.pivots.size):
         p = abs(values[first + i * stride])

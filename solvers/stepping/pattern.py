@@ -6,6 +6,8 @@ matrices: nothing is sorted but the rows of one column.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fem_mbs.contract import kernel
@@ -15,7 +17,7 @@ __all__ = ["add_entries", "element_slots", "matrix_pattern"]
 
 @kernel
 def _touching(n_eq, equations, starts):
-    """Elements and local unknowns (places in ``equations``) at each equation: CSR."""
+    """Find the elements and local unknowns (places in ``equations``) at each equation, as compressed rows."""
     begin = np.zeros(n_eq + 1, np.int64)
     for k in equations:
         if k >= 0:
@@ -35,7 +37,7 @@ def _touching(n_eq, equations, starts):
 
 @kernel
 def _pattern(n_eq, equations, starts, begin, element):
-    """indptr and sorted row indices of the columns, the whole diagonal included."""
+    """Find indptr and sorted row indices of the columns, the whole diagonal included."""
     indptr = np.zeros(n_eq + 1, np.int64)
     mark = np.full(n_eq, -1, np.int32)
     for c in range(n_eq):
@@ -70,7 +72,7 @@ def _pattern(n_eq, equations, starts, begin, element):
 
 @kernel
 def _slots(indptr, indices, equations, starts, matrices, begin, element, place, slot, diagonal):
-    """slot[matrices[e] + i m + j]: place of the entry (i, j) of element e, for entries that have one."""
+    """Set slot[matrices[e] + i m + j], the place of the entry (i, j) of element e, for entries that have one."""
     n_eq = indptr.size - 1
     where = np.zeros(n_eq, np.int64)
     for c in range(n_eq):
@@ -88,7 +90,7 @@ def _slots(indptr, indices, equations, starts, matrices, begin, element, place, 
 
 
 def _flat(tables):
-    """All tables (n, m) of equations behind each other, where each element begins, and where its matrix does."""
+    """Join all tables (n, m) of equations; return them, where each element begins, and where its matrix begins."""
     equations = np.concatenate([np.empty(0, np.int32), *[np.ravel(t) for t in tables]]).astype(np.int32)
     widths = np.concatenate([np.empty(0, np.int64), *[np.full(len(t), t.shape[1], np.int64) for t in tables]])
     starts = np.concatenate(([0], np.cumsum(widths)))
@@ -96,8 +98,10 @@ def _flat(tables):
     return equations, starts, matrices
 
 
-def matrix_pattern(n_eq: int, tables) -> tuple[np.ndarray, np.ndarray]:
-    """Compressed columns (indptr (n_eq + 1,) int64, indices int32) of the matrix that elements fill, with its diagonal.
+def matrix_pattern(n_eq: int, tables: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return compressed columns (indptr (n_eq + 1,) int64, indices int32) of the matrix that elements fill.
+
+    The whole diagonal is among them.
 
     Args:
         tables: one array (n, m) per block: equations of the local unknowns, negative: none.
@@ -107,9 +111,13 @@ def matrix_pattern(n_eq: int, tables) -> tuple[np.ndarray, np.ndarray]:
     return _pattern(n_eq, equations, starts, begin, element)
 
 
-def element_slots(indptr, indices, tables) -> tuple[np.ndarray, np.ndarray]:
-    """Places (k,) int32 of all element matrix entries, row by row and block after block, in the columns of
-    `matrix_pattern`, those without an equation one past the last; and the places (n_eq,) of the diagonal."""
+def element_slots(
+    indptr: np.ndarray, indices: np.ndarray, tables: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places (k,) int32 of element matrix entries in the columns of `matrix_pattern`, and of the diagonal.
+
+    Entries come row by row and block after block; those without an equation are one past the last place.
+    """
     equations, starts, matrices = _flat(tables)
     begin, element, place = _touching(indptr.size - 1, equations, starts)
     slot = np.full(matrices[-1], indices.size, np.int32)
@@ -120,9 +128,13 @@ def element_slots(indptr, indices, tables) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def add_entries(matrices, slot, values):
-    """Add element matrices (e, m, m) at their places (e m m,) to the values of the columns; places behind the last are
-    those of entries without an equation.  Returns the largest difference of opposite entries of an element matrix,
-    which costs little while the matrix is at hand."""
+    """Add element matrices (e, m, m) at their places (e m m,) to the values of the columns.
+
+    Places behind the last are those of entries without an equation.
+
+    Returns:
+        The largest difference of opposite entries of an element matrix, which costs little while it is at hand.
+    """
     m = matrices.shape[1]
     k = 0
     skew = 0.0

@@ -3,7 +3,7 @@
 Increments of positions extrapolated along straight lines strain a part that turns by phi per step by some phi^2, which
 for a stiff part is a stress far from that of the solution: Newton-Raphson then begins in a bad place.  Here the best
 rigid motion of each connected part over the last two steps is extrapolated instead and its shape is kept, where
-that strain is larger than what its shape has changed by in the last step.
+that strain is larger than the change of its shape in the last step.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ _SWEEPS = 6
 
 @inner
 def fit(dofs, dim, Q, past, before, R, a, b):
-    """Best rigid motion x -> b + R (x - a) of a step over the nodes with first dofs ``dofs``: the last one, or with
-    ``before`` the one before it."""
+    """Fit the rigid motion x -> b + R (x - a) of a step to the nodes with first dofs ``dofs``.
+
+    The step is the last one, or with ``before`` the one before it.
+    """
     n = dofs.size
     R[:, :] = np.eye(3)
     a[:] = 0.0
@@ -66,7 +68,7 @@ def fit(dofs, dim, Q, past, before, R, a, b):
 
 @inner
 def turn(d, R):
-    """R <- cay(2 d) R."""
+    """Replace R by cay(2 d) R."""
     s = 2.0 / (1.0 + d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
     x = np.empty(3)
     for j in range(3):

@@ -85,7 +85,7 @@ N_REAL = 12
 
 _BEGIN, _ASSEMBLE, _UPDATE, _COMMIT = 0, 1, 2, 3
 _ROUND_OFF = 4.0 * 2.0**-52
-_TILE = 64
+TILE = 64  # elements whose vectors and matrices the workspaces hold at a time
 _QUARTER = 2.0  # Cayley vector of a quarter of a turn, 2 tan(pi/4)
 
 
@@ -97,7 +97,7 @@ class System(NamedTuple):
     rot: np.ndarray  # all rotation tables, flat int32
     par: np.ndarray  # all parameters, flat
     hist: np.ndarray  # all element histories, flat
-    slot: np.ndarray  # position of each element matrix entry in ``values``, flat int64
+    slot: np.ndarray  # position of each element matrix entry in ``values``, flat int32
     equation: np.ndarray  # (N,) int32: equation of a dof, -1 for prescribed ones and the sink
     unknown: np.ndarray  # (n_eq,) int32: dof of an equation
     kind: np.ndarray  # (N,) int8
@@ -170,7 +170,10 @@ def copy(source, target):
 
 @inline
 def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
-    """Residual, and matrix values when ``job`` is TANGENT; block after block, tile after tile, in a fixed order."""
+    """Assemble the residual, and the matrix values when ``job`` is TANGENT.
+
+    Blocks and their tiles come in a fixed order, so that equal states give equal bits.
+    """
     r = state.residual
     r[:] = 0.0
     peak = state.peak
@@ -186,11 +189,11 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
         rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
         par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
         hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
-        fe = state.fe[: _TILE * m].reshape((_TILE, m))
-        ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
+        fe = state.fe[: TILE * m].reshape((TILE, m))
+        ke = state.ke[: TILE * m * m].reshape((TILE, m, m))
         slot = system.slot[t[O_SLOT] : t[O_SLOT] + n * m * m].reshape((n, m * m))
-        for e0 in range(0, n, _TILE):
-            e1 = min(e0 + _TILE, n)
+        for e0 in range(0, n, TILE):
+            e1 = min(e0 + TILE, n)
             C.call(kernels[b], job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
             for e in range(e0, e1):
                 for i in range(m):
@@ -201,7 +204,7 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
                     if f > peak[kind[k]]:
                         peak[kind[k]] = f
             if job == C.TANGENT:
-                flat = ke.reshape((_TILE, m * m))
+                flat = ke.reshape((TILE, m * m))
                 for e in range(e0, e1):
                     for i in range(m * m):
                         values[slot[e, i]] += flat[e - e0, i]
@@ -213,7 +216,7 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
 
 @kernel
 def prescribed_rows(kernels, system, ctl, fun, Q, D, V, DD, U, state):
-    """Residual of the prescribed dofs alone, from the elements that act on them."""
+    """Assemble the residual of the prescribed dofs alone, from the elements that act on them."""
     r = state.residual
     for k in range(r.size):
         if system.equation[k] < 0:
@@ -226,10 +229,10 @@ def prescribed_rows(kernels, system, ctl, fun, Q, D, V, DD, U, state):
         rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
         par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
         hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
-        fe = state.fe[: _TILE * m].reshape((_TILE, m))
-        ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
-        for e0 in range(first, last, _TILE):
-            e1 = min(e0 + _TILE, last)
+        fe = state.fe[: TILE * m].reshape((TILE, m))
+        ke = state.ke[: TILE * m * m].reshape((TILE, m, m))
+        for e0 in range(first, last, TILE):
+            e1 = min(e0 + TILE, last)
             C.call(kernels[b], C.FORCE, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
             for e in range(e0, e1):
                 for i in range(m):
@@ -239,14 +242,14 @@ def prescribed_rows(kernels, system, ctl, fun, Q, D, V, DD, U, state):
 
 @inline
 def share(system, U):
-    """Dofs that share an unknown move alike."""
+    """Copy the increments of unknowns to the dofs that share them."""
     for i in range(system.shared.shape[0]):
         U[system.shared[i, 0]] = U[system.shared[i, 1]]
 
 
 @kernel
 def along(kernels, system, ctl, fun, Q, D, V, DD, U, state, keep):
-    """Forces of what acts along beams (line loads, inertia, weight) on their node dofs, to ``state.along``.
+    """Put the forces of line loads, inertia and weight along beams on the beams' node dofs into ``state.along``.
 
     A row of ``system.links`` is the block of the beams and their first element, the block of what acts, its first
     element and the number of elements, and the beams' local dof where its own begin; ``O_ALONG`` says where the dofs of
@@ -270,10 +273,10 @@ def along(kernels, system, ctl, fun, Q, D, V, DD, U, state, keep):
         rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
         par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
         hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
-        fe = state.fe[: _TILE * m].reshape((_TILE, m))
-        ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
-        for e0 in range(first, first + count, _TILE):
-            e1 = min(e0 + _TILE, first + count)
+        fe = state.fe[: TILE * m].reshape((TILE, m))
+        ke = state.ke[: TILE * m * m].reshape((TILE, m, m))
+        for e0 in range(first, first + count, TILE):
+            e1 = min(e0 + TILE, first + count)
             C.call(kernels[s], C.FORCE, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
             for e in range(e0, e1):
                 at = system.table[b, O_ALONG] + (own + e - first) * width + start
@@ -302,10 +305,10 @@ def report(job, reports, system, ctl, fun, state, ledger, keep):
         rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
         par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
         hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
-        fe = state.fe[: _TILE * width].reshape((_TILE, width))
-        ke = state.ke[: _TILE * m * m].reshape((_TILE, m, m))
-        for e0 in range(0, n, _TILE):
-            e1 = min(e0 + _TILE, n)
+        fe = state.fe[: TILE * width].reshape((TILE, width))
+        ke = state.ke[: TILE * m * m].reshape((TILE, m, m))
+        for e0 in range(0, n, TILE):
+            e1 = min(e0 + TILE, n)
             fe[:] = 0.0
             if job == C.OUTPUT and t[O_ALONG] >= 0:
                 nodal = t[N_END] * (3 if system.rotations.shape[1] == 1 else 6)
@@ -348,7 +351,7 @@ def report(job, reports, system, ctl, fun, state, ledger, keep):
 
 @inline
 def configure(system, state, one_state):
-    """Configuration at the end of the step from U: positions, directors, and in one-state rules angles."""
+    """Set the configuration at the end of the step from U: positions, directors, and in one-state rules angles."""
     Q, D, U = state.Q, state.D, state.U
     for k in system.positions:
         Q[1, k] = Q[0, k] + U[k]
@@ -377,7 +380,7 @@ def configure(system, state, one_state):
 
 @inner
 def velocities(system, state, h, real, newmark):
-    """Velocities (and accelerations of Newmark's family) at the end of the step.
+    """Set the velocities (and accelerations of Newmark's family) at the end of the step.
 
     u = h v0 + h^2 ((1/2 - beta) a0 + beta a1) and v1 = v0 + h ((1 - gamma) a0 + gamma a1) with the algorithmic
     acceleration a of (1 - am) a1 + am a0 = (1 - af) dv/dt_1 + af dv/dt_0 (Arnold & Bruels 2007, eqs 9-11).
@@ -421,7 +424,7 @@ def velocities(system, state, h, real, newmark):
 
 @kernel
 def director_velocities(system, state, h, newmark):
-    """d' at the end: by the mid-point recursion, or omega x d in one-state rules."""
+    """Set the rates of directors at the end: by the mid-point recursion, or omega x d in one-state rules."""
     D, V, DD = state.D, state.V, state.DD
     plane = system.rotations.shape[1] == 1
     for i in range(system.rotations.shape[0]):
@@ -445,7 +448,7 @@ def director_velocities(system, state, h, newmark):
 
 @inner
 def normalise(system, D):
-    """Take the round-off out of the directors of row 1."""
+    """Make the directors of row 1 orthonormal again, up to the square of their round-off."""
     plane = system.rotations.shape[1] == 1
     for i in range(system.rotations.shape[0]):
         if plane:
@@ -470,7 +473,7 @@ def normalise(system, D):
 
 @inner
 def predict(system, state, ctl, fun, counter):
-    """First guess of U, and the given increments of driven dofs."""
+    """Set the first guess of U, and the given increments of driven dofs."""
     U, past, Q, V, D = state.U, state.past, state.Q, state.V, state.D
     h = ctl[C.H]
     kind = counter[PREDICTOR]
@@ -510,7 +513,7 @@ def predict(system, state, ctl, fun, counter):
 
 @inline
 def update(system, state, one_state):
-    """Add the increment in ``rhs`` to U; the scaled size of the increment."""
+    """Add the increment in ``rhs`` to U; return the largest displacement and the largest rotation in it."""
     U, x = state.U, state.rhs
     size_x, size_t = 0.0, 0.0
     for i in range(x.size):
@@ -557,7 +560,7 @@ def update(system, state, one_state):
 
 @inline
 def small_residual(system, state, real, counter):
-    """Whether every free row is small against the largest contribution of its kind; remembers the worst."""
+    """Return whether every free row is small against the largest contribution of its kind; remember the worst."""
     r, peak = state.residual, state.peak
     worst, at = 0.0, -1
     tx = real[RTOL] * peak[POSITION]
@@ -577,8 +580,10 @@ def small_residual(system, state, real, counter):
 
 @inner
 def constraints_met(system, state, real):
-    """Whether all constraints hold to some units of round-off at the last iterate: where they depend on each other, the
-    increments of the nodes tell nothing about those that contradict."""
+    """Return whether all constraints hold to some units of round-off at the last iterate.
+
+    Where constraints depend on each other, the increments of the nodes tell nothing about those that contradict.
+    """
     for k in system.unknown:
         if system.kind[k] == MULTIPLIER and not abs(state.residual[k]) <= 1e3 * real[CTOL] * system.row_scale[k]:
             return False
@@ -587,7 +592,7 @@ def constraints_met(system, state, real):
 
 @inner
 def turned(system, U, counter, real):
-    """Whether a node turns by more than a quarter of a turn in the step; it is the one to blame then.
+    """Return whether a node turns by more than a quarter of a turn in the step; ``counter[WORST]`` names it then.
 
     Two nodes that turn by less turn by less than half a turn against each other, so that all angles between them are
     known.  ``real[TURN]`` keeps the largest Cayley vector of a rotation in a step.
@@ -607,7 +612,7 @@ def turned(system, U, counter, real):
 
 @inner
 def present(system, state, h, real, counter):
-    """Configuration of U, and what the kernels of one-state rules see of it."""
+    """Set the configuration of U, and the arrays with both ends alike that kernels of one-state rules get."""
     one_state = counter[RULE_KIND] != MIDPOINT
     configure(system, state, one_state)
     if not one_state:
@@ -624,7 +629,7 @@ def present(system, state, h, real, counter):
 
 @inner
 def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
-    """Accept the step: velocities, ledger, outputs, frame, then end becomes start."""
+    """Accept the step: set velocities, write ledger, outputs and frame, then make its end the start of the next."""
     Q, D, V, DD, U = state.Q, state.D, state.V, state.DD, state.U
     rule = counter[RULE_KIND]
     newmark = rule == NEWMARK
@@ -725,7 +730,11 @@ def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
 
 @kernel
 def equilibrium(job, kernels, system, ctl, fun, state, real, counter):
-    """Residual (and tangent) of statics at the configuration of U, driven dofs included; whether it is small."""
+    """Assemble the residual (and tangent) of statics at the configuration of U, driven dofs included.
+
+    Returns:
+        Whether the residual is small.
+    """
     Q, U = state.Q, state.U
     for i in range(system.driven.size):
         k = system.driven[i]
@@ -744,7 +753,7 @@ def equilibrium(job, kernels, system, ctl, fun, state, real, counter):
 
 @kernel
 def compose(system, state):
-    """Add the increment in ``rhs`` to U on the rotation group; sizes of displacements and rotations in it."""
+    """Add the increment in ``rhs`` to U on the rotation group; return the size of its displacements and rotations."""
     return update(system, state, True)
 
 
@@ -759,7 +768,9 @@ def accept(kernels, reports, system, state, output, ctl, fun, counter, real):
 def advance(kernels, reports, system, state, output, ctl, funs, counter, real, rank):
     """Make the steps of ``funs`` (n_steps, n_fun, 3); see the module's docstring for the answers.
 
-    With ``rank.flags[SMALL]`` set it comes back after the step in which a pivot has become small.
+    With ``rank.flags[SMALL]`` set it returns after the step in which a pivot has become small.  It is one long function
+    on purpose: it leaves and resumes in the middle of a step (``counter[PHASE]``), so its phases share one loop, and
+    each phase that calls a kernel would be compiled once per caller.
     """
     system, state, output, rank = C.borrow(system), C.borrow(state), C.borrow(output), C.borrow(rank)
     ctl, funs, counter, real = C.borrow(ctl), C.borrow(funs), C.borrow(counter), C.borrow(real)
@@ -859,7 +870,7 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                 # multipliers alone have changed: what they press is not in the tangent where they were zero
                 floor = False
                 counter[REFACTOR] = 1
-            # increments that no longer shrink and are a hair above round-off: nothing more to gain
+            # increments that no longer shrink and are just above round-off: nothing more to gain
             stalled = (
                 last > 0.0 and norm > 0.3 * last and size_x <= 1e3 * real[FLOOR_X] and size_t <= 1e3 * real[FLOOR_T]
             )

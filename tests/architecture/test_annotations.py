@@ -10,17 +10,10 @@ from places import ROOT
 #: Package -> public functions that lack annotations.  The numbers may fall, and never rise.
 BUDGET = {
     "fem_mbs": 7,
-    "fem_mbs.analysis": 60,
+    "fem_mbs.analysis": 24,
     "fem_mbs.cli": 1,
     "fem_mbs.decks": 4,
     "fem_mbs.model": 69,
-    "fem_mbs.properties": 8,
-    "fem_mbs.system": 10,
-    "solvers.eigen": 17,
-    "solvers.linear": 5,
-    "solvers.reduction": 5,
-    "solvers.stepping": 2,
-    "meshes": 2,
 }
 
 

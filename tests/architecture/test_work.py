@@ -67,7 +67,7 @@ def test_restart(tmp_path, step):
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     again = run(machine(restarts=3, **step), tmp_path / "b", restart=1)
     for name in ("axle", "damper", "motor", "push", "shake"):
-        assert np.array_equal(whole.sensor(name)[1], again.sensor(name)[1])
+        assert np.array_equal(whole.sensor(name).values, again.sensor(name).values)
 
 
 def test_wrong_name():

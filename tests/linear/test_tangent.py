@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from fem_mbs.model.model import Model
-from fem_mbs.system.tangent import Matrices, constraint_rows, control, function_table, matrices_of
+from fem_mbs.system.states import body_axes, instant, moved, spatial_axes
+from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, control, function_table, matrices_of
 
 STIFFNESS, DAMPING, MASS, GRAVITY = 250.0, 7.0, 3.0, 9.81
 
@@ -35,40 +36,89 @@ def inner(compiled, A) -> np.ndarray:
 
 
 def test_matrices_at_a_state(compiled):
-    system, fun = compiled.system, function_table(np.zeros(0))
-    matrices, state = matrices_of(system), compiled.system.initial_state()
-    tangent = lambda **weights: inner(compiled, matrices.tangent(control(**weights), fun, state)[1])  # noqa: E731
+    system = compiled.system
+    here = Tangent(system, system.initial_state(), Level(np.zeros(0), (0.0, -GRAVITY)))
     across, along = np.diag([1.0, 0.0]), np.diag([0.0, 1.0])
-    np.testing.assert_allclose(tangent(stiffness=2.0), STIFFNESS * along, atol=1e-12)
-    np.testing.assert_allclose(tangent(mass=1.0), MASS * (across + along), atol=1e-12)
-    both = tangent(stiffness=2.0, damping=1.0)
-    np.testing.assert_allclose(both - tangent(stiffness=2.0), DAMPING * along, atol=1e-12)
-    force = matrices.force(control(gravity=(0.0, -GRAVITY)), fun, state)[system.position_dofs(0)]
-    np.testing.assert_allclose(force, [0.0, MASS * GRAVITY], atol=1e-12)
+    np.testing.assert_allclose(inner(compiled, here.K), STIFFNESS * along, atol=1e-12)
+    np.testing.assert_allclose(inner(compiled, here.M), MASS * (across + along), atol=1e-12)
+    np.testing.assert_allclose(inner(compiled, here.C), DAMPING * along, atol=1e-12)
+    assert here.residual[system.position_dofs(0)] == pytest.approx([0.0, MASS * GRAVITY], abs=1e-12)
+    assert here.under(Level(np.zeros(0))).residual[system.position_dofs(0)] == pytest.approx([0.0, 0.0], abs=1e-12)
+    here.release()
+    np.testing.assert_allclose(inner(compiled, here.K), STIFFNESS * along, atol=1e-12)
+
+
+def test_matrices_of_a_moving_mass(compiled):
+    """Across its spring, stretched by a rate s', a damper resists with C s'/l per unit of displacement."""
+    system, speed = compiled.system, 0.7
+    state = system.initial_state()
+    state.V[:2, system.position_dofs(0)[1]] = -speed
+    here = Tangent(system, instant(system, state), Level(np.zeros(0)))
+    assert here.moving and here.speed == pytest.approx(speed / system.length)
+    K = STIFFNESS * np.diag([0.0, 1.0]) + DAMPING * speed / 2.0 * np.diag([1.0, 0.0])
+    np.testing.assert_allclose(inner(compiled, here.K), K, atol=1e-8)
+    np.testing.assert_allclose(inner(compiled, here.C), np.diag([0.0, DAMPING]), atol=1e-9)
+    assert here.residual[system.position_dofs(0)] == pytest.approx([0.0, -DAMPING * speed], abs=1e-12)
+    assert here.largest_force == pytest.approx(DAMPING * speed)
+
+
+def test_tangent_of_some_elements(compiled):
+    system = compiled.system
+    number = next(i for i, block in enumerate(system.blocks) if block.type.name.startswith("spring"))
+    par = system.blocks[number].par.copy()
+    par[:, system.blocks[number].type.column("stiffness")] *= 3.0
+    some = ElementSet(system, [(number, np.array([0]))], {0: par})
+    fun, state = function_table(np.zeros(0)), system.initial_state()
+    K = Matrices(some).tangent(control(2.0), fun, state)[1]
+    np.testing.assert_allclose(inner(compiled, K), np.diag([0.0, 3.0 * STIFFNESS]), atol=1e-12)
+    assert Matrices(some).mass(fun, state).nnz == 0
+
+
+def test_displaced_states_keep_their_multipliers(compiled):
+    system = compiled.system
+    state = system.initial_state()
+    state.Q[0, system.first_multiplier] = 5.0
+    here = instant(system, state)
+    there = moved(system, here, np.arange(system.n_dof, dtype=float))
+    assert here.U[system.first_multiplier] == there.U[system.first_multiplier] == 5.0
+    at = system.position_dofs(0)
+    assert there.Q[:, at] - state.Q[0, at] == pytest.approx(np.tile(at, (2, 1)).astype(float))
+    assert not there.V.any() and not there.U[: system.first_multiplier].any()
+
+
+def test_axes_of_spins():
+    model = Model(3, elimination=False)
+    model.body("top", (0.0, 0.0, 0.0), 1.0, (0.1, 0.2, 0.3))
+    system = model.compile().system
+    state = system.initial_state()
+    state.D[:, 0] = [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]  # turned by 90 degrees about z
+    v = np.zeros(system.n_dof)
+    rows = system.system.rotations[0]
+    v[rows] = 1.0, 2.0, 3.0
+    assert body_axes(system, state, v)[rows] == pytest.approx([2.0, -1.0, 3.0])
+    assert spatial_axes(system, state, body_axes(system, state, v)) == pytest.approx(v)
 
 
 def test_what_joint_forces_give(compiled):
     """A rod of length l under the force F turns with the stiffness F/l across it; ``joints`` = 0 leaves it out."""
-    system, fun = compiled.system, function_table(np.zeros(0))
-    state, force = system.initial_state(), 40.0
+    system, force = compiled.system, 40.0
+    here = Tangent(system, system.initial_state(), Level(np.zeros(0)))
     axis = np.array([3.0, 4.0]) / 5.0
-    rows = constraint_rows(system, control(), fun, state).toarray()[:, system.position_dofs(0)]
+    rows = here.gradients.toarray()[:, system.position_dofs(0)]
     np.testing.assert_allclose(np.abs(rows), [np.abs(axis)], atol=1e-12)
-    state.U[system.first_multiplier] = force
-    matrices = Matrices(system)
-    K, bare = (inner(compiled, matrices.tangent(control(2.0, joints=j), fun, state)[1]) for j in (None, 0.0))
+    here.state.U[system.first_multiplier] = force
+    K, bare = (inner(compiled, here.of_nodes(2.0, joints=j)) for j in (None, 0.0))
     across = np.array([-axis[1], axis[0]])
     assert abs(across @ (K - bare) @ across) == pytest.approx(force / 5.0, rel=1e-12)
 
 
 def test_scaled_rows_are_those_of_the_tangent(compiled):
-    system, fun = compiled.system, function_table(np.zeros(0))
-    state, ctl = system.initial_state(), control(1.0, mass=1.0)
-    system.set_scales(ctl, fun, state)
+    system = compiled.system
+    here = Tangent(system, system.initial_state(), Level(np.zeros(0)))
+    system.set_scales(control(1.0, mass=1.0), here.functions, here.state)
     first = system.first_multiplier
-    A = matrices_of(system).tangent(ctl, fun, state)[1][first:-1]
-    scaled, plain = (constraint_rows(system, ctl, fun, state, scaled=s)[:, :first] for s in (True, False))
-    assert abs(scaled - A[:, :first]).max() == 0.0
+    scaled, plain = here.G[:, :first], here.gradients[:, :first]
+    assert abs(scaled - here.K[first:-1, :first]).max() == 0.0
     scale = next(b.par[0, b.type.scale] for b in system.blocks if b.type.multipliers)
     assert scale != 1.0
     np.testing.assert_allclose(scaled.toarray(), scale * plain.toarray(), rtol=1e-14)

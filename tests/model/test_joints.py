@@ -65,6 +65,7 @@ def run(model):
     """Solution, and the largest error of a constraint at the end [m] or [rad]."""
     solution = Solution()
     job = _Run(model, solution)
+    solution.compiled = job.compiled
     job.run()
     t = np.float64(solution.steps[-1].time[-1])
     values = np.array([f(t) for f in job.compiled.functions])
@@ -297,10 +298,10 @@ def test_restart_remembers_turns(tmp_path):
         return m
 
     whole = run_to_folder(model(), tmp_path)
-    first = {name: whole.sensor(name)[1].copy() for name in ("phi", "s")}
+    first = {name: whole.sensor(name).values.copy() for name in ("phi", "s")}
     again = run_to_folder(model(), tmp_path, restart=1)
     for name, values in first.items():
-        np.testing.assert_array_equal(values, again.sensor(name)[1])
+        np.testing.assert_array_equal(values, again.sensor(name).values)
     np.testing.assert_allclose(first["phi"][-1], 36.0, rtol=0, atol=1e-12)
 
 

@@ -199,4 +199,4 @@ restarts = 1
     _, radius, _ = results.sensor("radius")
     assert radius[0, 0] > 1.001 and np.ptp(radius) < 1e-11
     again = run(load_model(path), tmp_path / "out", restart=-1)
-    assert np.array_equal(again.sensor("radius")[1], radius)
+    assert np.array_equal(again.sensor("radius").values, radius)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -236,10 +235,10 @@ def test_a_diagram_with_gaps_in_the_rotating_frame(tmp_path):
 
 
 def test_figures_of_a_solution_in_memory(tmp_path):
-    """`solve` gives a Solution, which has no header."""
+    """`solve` gives results in memory."""
     results = made.write_campbell(tmp_path / "a", made.Overhung(60.0, 90.0))
     solution = Solution()
-    solution.compiled = SimpleNamespace(model=SimpleNamespace(title="Overhung rotor"))
+    solution.header = {"title": "Overhung rotor"}
     solution.steps = [StepResult(s.name, s.type, dict(s.series), summary=s.summary) for s in results.steps]
     for draw, number in ((plot.plot_campbell, 0), (plot.plot_unbalance, 1), (plot.plot_roots, 0)):
         one = draw(results, number, tmp_path / "one.png").read_bytes()

@@ -142,6 +142,6 @@ def test_a_continued_run_gives_the_same_bits(tmp_path):
     shutil.copytree(tmp_path / "whole", tmp_path / "cut")
     again = run(model(), tmp_path / "cut", restart=1)
     for name in ("tip", "q"):
-        a, b = (r.sensor(name)[1] for r in (whole, again))
+        a, b = (r.sensor(name).values for r in (whole, again))
         assert np.array_equal(a, b)
     assert Results.open(tmp_path / "cut").steps[0].frames["arm/modal [m]"][-1].any()

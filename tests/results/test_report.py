@@ -11,7 +11,6 @@ import pytest
 from places import ROOT, SCHEMA
 
 from fem_mbs import Model, Results, run, solve
-from fem_mbs.analysis.options import STEP_OPTIONS
 from fem_mbs.analysis.steps.reports.transient import TransientReport
 from fem_mbs.records import ABSENT, Absent, Record, Schema, entry
 from fem_mbs.results.report import StepReport, Summary, report_classes, report_of
@@ -126,9 +125,10 @@ def runs(tmp_path_factory):
 
 
 def test_the_models_have_steps_of_all_kinds(runs):
-    assert {step.kind for steps, _, _ in runs.values() for step in steps} == set(STEP_OPTIONS)
     found = {type(report_of(step)) for _, summary, _ in runs.values() for step in summary["steps"]}
-    assert found == set(report_classes())
+    assert found == set(report_classes()) and len(found) == len(
+        {step.kind for steps, _, _ in runs.values() for step in steps}
+    )
 
 
 @pytest.mark.parametrize("make", MODELS)

@@ -292,7 +292,7 @@ def test_step_size_places_the_middle_of_a_step(tmp_path):
     t, values, _ = results.sensor("reaction", raw=True)
     np.testing.assert_allclose(t, [0.75, 2.9, 4.0])
     np.testing.assert_allclose(values[:, 0], [1, 2, 7])
-    assert results.sensor("reaction", step=1)[0].tolist() == [4.0]
+    assert results.sensor("reaction", step=1).t.tolist() == [4.0]
 
 
 def test_ledger_closes_by_name_of_the_columns(tmp_path):
@@ -917,7 +917,7 @@ def test_a_full_disk_ends_a_run_in_one_error_and_it_can_go_on(tmp_path, fem_mbs)
     path = tmp_path / "cable.toml"
     path.write_text(CABLE, encoding="utf-8")
     assert fem_mbs("run", path, "-o", tmp_path / "whole", "-q")[0] == 0
-    expected = Results.open(tmp_path / "whole").sensor("tip")[1]
+    expected = Results.open(tmp_path / "whole").sensor("tip").values
     size = (tmp_path / "whole" / "results.h5").stat().st_size
 
     def limited(limit: int, folder: Path) -> str:
@@ -937,10 +937,10 @@ def test_a_full_disk_ends_a_run_in_one_error_and_it_can_go_on(tmp_path, fem_mbs)
     said = limited(size // 2, late)
     assert f'"{late / "results.h5"}"' in said and f'fem-mbs export "{late}" joins its files' in said
     assert f"the results so far are in {late}" in said
-    assert np.array_equal(Results.open(late).sensor("tip")[1], expected)
+    assert np.array_equal(Results.open(late).sensor("tip").values, expected)
     assert fem_mbs("export", late)[0] == 0
     assert (late / "results.h5").exists() and not (late / "segments").exists()
-    assert np.array_equal(Results.open(late).sensor("tip")[1], expected)
+    assert np.array_equal(Results.open(late).sensor("tip").values, expected)
 
 
 @pytest.mark.parametrize("lost", [2, -1])

@@ -201,8 +201,8 @@ class Forgetful:
 
     def __init__(self, monkeypatch, times, value):
         self.times, self.value, self.calls = times, value, 0
-        self.lanczos = modes_module._Work._lanczos
-        monkeypatch.setattr(modes_module._Work, "_lanczos", lambda work, *a, **k: self(work, *a, **k))
+        self.lanczos = modes_module._RealProblem._lanczos
+        monkeypatch.setattr(modes_module._RealProblem, "_lanczos", lambda work, *a, **k: self(work, *a, **k))
 
     def __call__(self, work, factors, count, known=None, restarts=None):
         self.calls += 1

@@ -14,8 +14,7 @@ from solid_meshes import box_mesh
 from fem_mbs import Model
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.analysis.stability.rotation import rotated
-from fem_mbs.analysis.start.initial import director_velocities
+from fem_mbs.system.states import director_velocities, rotated
 
 _STEP = 1e-3
 

@@ -50,7 +50,8 @@ def test_torques_are_of_second_order():
     errors = {"a": [], "b": []}
     for h in (0.02, 0.01, 0.005):
         solution = solve(two_link(h))
-        t, found = solution.drives()
+        found = solution.drives()
+        t = found.t
         exact = exact_torques(t)
         for name in "ab":
             off = np.abs(found[f"drive {name}"] - exact[name])
@@ -67,7 +68,8 @@ def test_forces_run_forward_give_the_motion_back():
     off = []
     for h in (0.02, 0.01):
         inverse = solve(two_link(h))
-        t, found = inverse.drives()
+        found = inverse.drives()
+        t = found.t
         torques = {n: {"kind": "spline", "times": t, "values": found[f"drive {n}"]} for n in "ab"}
         forward = solve(two_link(h, torques))
         off.append(max(np.abs(forward.sensor(n) - inverse.sensor(n)).max() for n in "ab"))
@@ -77,7 +79,8 @@ def test_forces_run_forward_give_the_motion_back():
 
 def test_quasi_static_torques_hold_the_weights():
     solution = solve(two_link(0.01, dynamic=False))
-    t, found = solution.drives()
+    found = solution.drives()
+    t = found.t
     q1 = 0.8 * (1 - np.cos(3 * t))
     second = G * 0.4 * np.cos(q1 - 1.2 * (1 - np.cos(2 * t)))
     assert found["drive b"] == pytest.approx(second, abs=1e-10)
@@ -111,7 +114,8 @@ def test_closed_loop_with_a_flexible_rod():
     off = []
     for h in (0.01, 0.005):
         inverse = solve(slider_crank(h, 4))
-        t, found = inverse.drives()
+        found = inverse.drives()
+        t = found.t
         forward = solve(slider_crank(h, 4, {"kind": "spline", "times": t, "values": found["drive main"]}))
         off.append(np.abs(forward.sensor("turn") - inverse.sensor("turn")).max())
     assert off[1] < 2e-3
@@ -126,13 +130,15 @@ def test_purely_kinematic_systems():
     m.motion("y", "a", "y", "sin(t)")
     m.motion("turn", "a", "rotation", "0.5*t**2")
     m.inverse_step(1.0, 0.01)
-    t, found = solve(m).drives()
+    found = solve(m).drives()
+    t = found.t
     assert found["drive x"] == pytest.approx(4.0, abs=1e-9)
     assert found["drive y"] == pytest.approx(2.0 * (G - np.sin(t)), abs=1e-4)
     assert found["drive turn"] == pytest.approx(0.3, abs=1e-5)
     m.steps.clear()
     m.inverse_step(1.0, 0.1, dynamic=False)
-    t, found = solve(m).drives()
+    found = solve(m).drives()
+    t = found.t
     assert found["drive x"] == pytest.approx(0.0, abs=1e-12)
     assert found["drive y"] == pytest.approx(2.0 * G, abs=1e-12)
 
@@ -157,7 +163,7 @@ def test_driven_joints_in_space(kind, options, expected):
         ):
             solve(m)
         return
-    _, found = solve(m).drives()
+    found = solve(m).drives()
     values = found["drive j"]
     assert np.abs(values - np.array(expected)).max() < 1e-4
 
@@ -170,7 +176,7 @@ def test_angle_joint_in_space_tells_its_moment():
     m.sensor("moment", "joint", on="turn", quantity="drive moment")
     m.inverse_step(1.0, 0.005)
     solution = solve(m)
-    assert solution.drives()[1]["drive turn"] == pytest.approx(1.6, abs=1e-4)
+    assert solution.drives()["drive turn"] == pytest.approx(1.6, abs=1e-4)
     assert solution.sensor("moment")[5:, 0] == pytest.approx(1.6, abs=1e-3)
     work = np.cumsum(solution.sensor("moment")[1:, 0] * np.diff(solution.steps[0].time ** 2))
     assert work == pytest.approx(solution.steps[0].ledger("driver work")[1:], abs=1e-9)
@@ -183,7 +189,8 @@ def test_position_joint():
     m.joint("guide", "slider", "a", axis=(0, 1), point=(0, 0))
     m.joint("upright", "angle", "ground", "a", function=0.0)
     m.inverse_step(1.0, 0.01)
-    t, found = solve(m).drives()
+    found = solve(m).drives()
+    t = found.t
     assert found["drive lift"] == pytest.approx(2.0 * (G + 6.0 * t), abs=1e-9)
 
 
@@ -208,10 +215,10 @@ def test_drivers_that_contradict():
 def test_a_quasi_static_step_goes_on_from_a_restart_point(tmp_path):
     m = two_link(0.01, dynamic=False)
     m.steps[0].options["restarts"] = 1
-    whole = run(m, tmp_path / "out").drives(0)[2]
+    whole = run(m, tmp_path / "out").drives(0).values
     m = two_link(0.01, dynamic=False)
     m.steps[0].options["restarts"] = 1
-    assert np.array_equal(run(m, tmp_path / "out", restart=0).drives(0)[2], whole)
+    assert np.array_equal(run(m, tmp_path / "out", restart=0).drives(0).values, whole)
 
 
 def test_drive_sensor_of_something_else():
@@ -266,7 +273,8 @@ def test_from_a_model_file_and_back(tmp_path):
     (table,) = (tmp_path / "out").glob("drives-*.csv")
     assert table.name == "drives-1-inverse.csv"
     text = table.read_bytes()
-    t, names, values = results.drives(0)
+    drives = results.drives(0)
+    t, names, values = drives.t, drives.labels, drives.values
     assert names == ["drive shoulder [N m]"]
     q = 1 - np.cos(2 * t)
     assert values[:, 0] == pytest.approx((0.2 + 0.5) * 4.0 * np.cos(2 * t) + 2.0 * G * 0.5 * np.cos(q), abs=2e-3)

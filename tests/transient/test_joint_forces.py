@@ -398,9 +398,9 @@ def test_user_force_restarts_bit_equal(tmp_path):
         return model
 
     run(build(), tmp_path / "a")
-    whole = Results.open(tmp_path / "a").sensor("angle")[1].copy()
+    whole = Results.open(tmp_path / "a").sensor("angle").values.copy()
     run(build(), tmp_path / "a", restart=1)
-    assert np.array_equal(Results.open(tmp_path / "a").sensor("angle")[1], whole)
+    assert np.array_equal(Results.open(tmp_path / "a").sensor("angle").values, whole)
     other = pendulum(2, duration=1.0, restarts=3)
     other.user_force("law", "pin", lambda q, rate, t: -30.0 * np.cos(q) - 2.0 * rate + np.cos(9 * t))
     for changed in (build(gain=31.0), other):

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.analysis.components.parameters import Parameter, changed_rows
+from fem_mbs.analysis.components.parameters import ModelParameter, changed_rows
 from fem_mbs.analysis.components.synthesis import Assembly
-from fem_mbs.system.tangent import Picked
+from fem_mbs.system.tangent import ElementSet
 
 __all__ = ["Changes"]
 
@@ -38,7 +38,7 @@ class _Share:
 class Changes:
     """Stiffness and mass of an assembly after relative changes ``alphas`` (m,) of m parameters."""
 
-    def __init__(self, assembly: Assembly, parameters: Sequence[Parameter]):
+    def __init__(self, assembly: Assembly, parameters: Sequence[ModelParameter]):
         coupled = assembly.coupled
         self.assembly, self.parameters = assembly, tuple(parameters)
         self.size = coupled.size
@@ -65,7 +65,7 @@ class Changes:
         """Return stiffness and mass of the elements of a share, in the independent dofs of their component; of links
         over their ends."""
         linear = self.assembly.linear
-        K, M = linear.of_elements(Picked(linear.system, share.picks, par))
+        K, M = linear.of_elements(ElementSet(linear.system, share.picks, par))
         if share.component < 0:
             ends = self.assembly.ends
             return tuple(A[ends][:, ends].toarray() for A in (K, M))
@@ -169,8 +169,8 @@ class Changes:
         K = M = csr_matrix((linear.first,) * 2)
         for share in self._touched(alphas):
             par = self._bent(share, alphas)
-            base = linear.of_elements(Picked(linear.system, share.picks))
-            now = base if par is None else linear.of_elements(Picked(linear.system, share.picks, par))
+            base = linear.of_elements(ElementSet(linear.system, share.picks))
+            now = base if par is None else linear.of_elements(ElementSet(linear.system, share.picks, par))
             fK, fM = self._factors(share, alphas)
             K, M = K + fK * now[0] - base[0], M + fM * now[1] - base[1]
         return csr_matrix(K), csr_matrix(M)

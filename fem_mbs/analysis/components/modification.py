@@ -26,11 +26,12 @@ from time import perf_counter
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.components.changes import Changes
-from fem_mbs.analysis.components.parameters import Parameter, read_parameter
+from fem_mbs.analysis.components.parameters import ModelParameter, read_parameter
 from fem_mbs.analysis.components.synthesis import Assembly
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.linear.libraries import one_blas_thread
@@ -57,7 +58,7 @@ class Answer:
     alike; ``frequencies`` (n_p,) [Hz] of all modes then.
     """
 
-    parameter: Parameter
+    parameter: ModelParameter
     alpha: float
     value: float | None
     mode: int
@@ -73,7 +74,7 @@ class Combination:
     from 1; ``iterations``; ``frequencies`` (n_p,) [Hz].
     """
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ModelParameter, ...]
     alphas: np.ndarray
     values: tuple[float | None, ...]
     modes: tuple[int, ...]
@@ -86,14 +87,14 @@ class Modification:
 
     Args:
         assembly: the baseline, of `fem_mbs.analysis.components.synthesis.assemble_components`.
-        parameters: `Parameter` or texts as "density:chopper"; see
+        parameters: `ModelParameter` or texts as "density:chopper"; see
         `fem_mbs.analysis.components.parameters.read_parameter`.
 
     Raises:
         ModelError: a parameter that does not exist, named twice, or that nothing has.
     """
 
-    def __init__(self, assembly: Assembly, parameters: Sequence[Parameter | str]):
+    def __init__(self, assembly: Assembly, parameters: Sequence[ModelParameter | str]):
         model = assembly.model
         self.assembly = assembly
         self.parameters = tuple(read_parameter(model, p) if isinstance(p, str) else p for p in parameters)
@@ -143,7 +144,7 @@ class Modification:
         return np.where(rigid, np.nan, found / np.where(rigid, 1.0, self.values))
 
     @one_blas_thread()
-    def forward(self, alphas) -> tuple[np.ndarray, np.ndarray]:
+    def forward(self, alphas: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return frequencies [Hz] and modes (n_p, n_p), in the baseline's modes, after changes of the parameters:
         numbers in their order, or by names."""
         values, vectors = self._forward(self._alphas(alphas))
@@ -165,7 +166,7 @@ class Modification:
         Raises:
             ModelError: an unknown parameter, or no frequency.
         """
-        return list(self._answers(self._number(parameter), self._target(frequency), most))
+        return list(self._answers(self._number(parameter), self.eigenvalue_of(frequency), most))
 
     def _answers(self, k: int, target: float, most: float = np.inf) -> Iterator[Answer]:
         p = self.parameters[k]
@@ -191,11 +192,11 @@ class Modification:
         Raises:
             ModelError: an unknown parameter, mode, or no frequency.
         """
-        i, k = self._mode(mode), self._number(parameter)
-        frequencies = np.array([self._target(frequency) ** 0.5 / (2.0 * np.pi)])
+        i, k = self.mode_index(mode), self._number(parameter)
+        frequencies = np.array([self.eigenvalue_of(frequency) ** 0.5 / (2.0 * np.pi)])
 
         def find(targets: np.ndarray) -> Answer | None:
-            found = self._answers(k, self._target(targets[0]))
+            found = self._answers(k, self.eigenvalue_of(targets[0]))
             return next((a for a in found if i + 1 in (a.mode, a.like)), None)
 
         if not anew:
@@ -229,14 +230,14 @@ class Modification:
             AnalysisError: no convergence, or no parameter moves a mode.
         """
         if anew:
-            frequencies = np.array([self._target(f) ** 0.5 for f in required.values()]) / (2.0 * np.pi)
+            frequencies = np.array([self.eigenvalue_of(f) ** 0.5 for f in required.values()]) / (2.0 * np.pi)
             names = list(required)
             return self._anew(
                 lambda targets: self.combination(dict(zip(names, targets.tolist(), strict=True))),
                 lambda c: c.alphas, lambda c: c.modes, frequencies,
             )  # fmt: skip
-        modes = np.array([self._mode(m) for m in required], int)
-        targets = np.array([self._target(f) for f in required.values()])
+        modes = np.array([self.mode_index(m) for m in required], int)
+        targets = np.array([self.eigenvalue_of(f) for f in required.values()])
         m = len(self.parameters)
         if not 1 <= modes.size <= m:
             raise ModelError(f"Modification: {modes.size} required frequencies need 1 to {m} parameters")
@@ -349,7 +350,12 @@ class Modification:
         names = {p.name: i for i, p in enumerate(self.parameters)}
         return self.assembly.model.building.find("parameter", parameter, names, "Modification")
 
-    def _mode(self, mode: int) -> int:
+    def mode_index(self, mode: int) -> int:
+        """Return the column of a mode, counted from 1, that is no rigid-body mode.
+
+        Raises:
+            ModelError: it is one, or there is no such mode.
+        """
         n = self.values.size
         if isinstance(mode, bool) or not isinstance(mode, (int, np.integer)) or not 1 <= mode <= n:
             raise ModelError(f"Modification: mode = {mode!r} must be a whole number from 1 to {n}, the modes there are")
@@ -358,7 +364,12 @@ class Modification:
         return int(mode) - 1
 
     @staticmethod
-    def _target(frequency: float) -> float:
+    def eigenvalue_of(frequency: float) -> float:
+        """Return the square [1/s^2] of the angular frequency of a positive frequency [Hz].
+
+        Raises:
+            ModelError: it is not positive.
+        """
         try:
             f = float(frequency)
         except (TypeError, ValueError):
@@ -369,7 +380,7 @@ class Modification:
 
     # --- anew ------------------------------------------------------------------------------------------------------
     @one_blas_thread()
-    def synthesis(self, alphas) -> Assembly:
+    def synthesis(self, alphas: ArrayLike) -> Assembly:
         """Return the model after changes, with new modes of the components that change, as many as before, and those of
         the others as they are; ``seconds`` of it says what that took."""
         alphas, assembly = self._alphas(alphas), self.assembly
@@ -393,6 +404,6 @@ class Modification:
         return replace(assembly, parts=parts, coupled=coupled, link_matrices=links, seconds=seconds)
 
     @one_blas_thread()
-    def full(self, alphas, count: int) -> np.ndarray:
+    def full(self, alphas: ArrayLike, count: int) -> np.ndarray:
         """Return frequencies (count,) [Hz] of the whole model after changes, without reduction."""
         return self.assembly.full_modes(count, self._changes.whole(self._alphas(alphas)))

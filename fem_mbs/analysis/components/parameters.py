@@ -21,8 +21,9 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.components import group_call, made_again, part_name
 from fem_mbs.model.model import Model
 from fem_mbs.properties.sections import Section, make_section
+from fem_mbs.system.compile import Compiled
 
-__all__ = ["KINDS", "Parameter", "changed_rows", "default_parameters", "read_parameter"]
+__all__ = ["KINDS", "ModelParameter", "changed_rows", "default_parameters", "read_parameter"]
 
 #: Kinds of parameters that act linearly: units, and by how much of themselves stiffness and mass change with alpha.
 KINDS = {
@@ -41,7 +42,7 @@ _PLACES = ("centroid", "shear_centre", "mass_centre", "rotate")
 
 
 @dataclass(frozen=True, eq=False)
-class Parameter:
+class ModelParameter:
     """A number r of a component or of groups, r (1 + alpha) after a change.
 
     ``name``: KIND:TARGET; ``kind``; ``groups`` that have it; ``value`` and ``unit`` (None: the groups have several
@@ -64,7 +65,9 @@ class Parameter:
         return None if self.value is None else self.value * (1.0 + alpha)
 
 
-def changed_rows(model: Model, system, changes: Sequence[tuple[Parameter, float]]) -> dict[int, np.ndarray]:
+def changed_rows(
+    model: Model, system: Compiled, changes: Sequence[tuple[ModelParameter, float]]
+) -> dict[int, np.ndarray]:
     """Return parameters of all elements of the blocks that non-linear changes alpha of sections reach, those of the
     groups made anew.
 
@@ -112,7 +115,7 @@ def _own_keys(section: Section, key: str) -> list[str]:
     return [k for k in (*walls, f"{key}x", f"{key}y", f"{key}z") if k in numbers]
 
 
-def read_parameter(model: Model, text: str) -> Parameter:
+def read_parameter(model: Model, text: str) -> ModelParameter:
     """Return the parameter that a text names, as "density:chopper".
 
     Raises:
@@ -149,7 +152,7 @@ def read_parameter(model: Model, text: str) -> Parameter:
     same = len(values) > 0 and None not in values and np.ptp(values) <= 1e-12 * max(map(abs, values))
     if same and values[0] == 0.0:
         raise ModelError(f"{owner}: it is zero; changes are relative, give it a value first")
-    return Parameter(
+    return ModelParameter(
         str(text), kind, tuple(having), float(values[0]) if same else None, unit, _elements(model, having),
         stiffness, mass, linear,
     )  # fmt: skip

@@ -29,7 +29,7 @@ from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, elim
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.reduction.substructures import Coupled, Reduced, Substructure, couple
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.tangent import Picked
+from fem_mbs.system.tangent import ElementSet
 
 __all__ = ["Assembly", "Part", "assemble_components", "component_modes"]
 
@@ -268,7 +268,7 @@ class _Split:
         if not self.links:
             self.ends, self.link_matrices = np.zeros(0, np.int64), (np.zeros((0, 0)), np.zeros((0, 0)))
             return
-        K, M = self.linear.of_elements(Picked(self.system, self.links))
+        K, M = self.linear.of_elements(ElementSet(self.system, self.links))
         moved = (abs(K) + abs(M)) @ np.ones(self.first) > 0.0
         self.ends = np.flatnonzero(moved & self.live)
         lost = self.ends[~self.uses[:, self.ends].any(axis=0)]
@@ -314,7 +314,7 @@ class _Split:
             mine = component == c
             R = coo_matrix((values[mine], (rows[mine], dofs[mine])), shape=(b, self.first)).tocsr()[:, own]
             T = self._inner(name, own, A, np.flatnonzero(inner == c))
-            K, M = self.linear.of_elements(Picked(self.system, self.picks[c]))
+            K, M = self.linear.of_elements(ElementSet(self.system, self.picks[c]))
             part = Part(name, self.picks[c], own, T, None)  # type: ignore[arg-type]
             part.substructure = Substructure(name, part.reduce(K), part.reduce(M), csr_matrix(R @ T))
             self.parts.append(part)
@@ -323,7 +323,7 @@ class _Split:
         """Return u = T q of a component by the constraints within it."""
         if not rows.size:
             return identity(own.size, format="csr")
-        preferred = self.linear._preferred()[rows]
+        preferred = self.linear.preferred()[rows]
         at = np.minimum(np.searchsorted(own, preferred), own.size - 1)
         preferred = np.where(own[at] == preferred, at, -1)
         size = np.where(self.system.system.kind[own] == S.POSITION, self.system.length, 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_matrix, csr_matrix
 
 from fem_mbs.elements.solids import condensed as solid_condensed
@@ -15,8 +16,9 @@ from fem_mbs.system.inertia_coordinates import constant_mass
 __all__ = ["coriolis_matrix"]
 
 
-def coriolis_matrix(system: Compiled, omega, state: State | None = None) -> csr_matrix:
-    """Matrix G (N, N), skew, over all dofs, with the Coriolis force -G v of a frame that turns with omega [rad/s].
+def coriolis_matrix(system: Compiled, omega: ArrayLike, state: State | None = None) -> csr_matrix:
+    """Return matrix G (N, N), skew, over all dofs, with the Coriolis force -G v of a frame that turns with omega
+    [rad/s].
 
     With coordinates y of constant masses M_ij (positions of nodes, directors of beams and bodies; see
     `fem_mbs.elements.masses.director_mass`) the power of the force on velocities dy is -2 sum_ij M_ij dy_i . (omega x
@@ -66,7 +68,7 @@ def coriolis_matrix(system: Compiled, omega, state: State | None = None) -> csr_
 
 
 def _cross(v: np.ndarray) -> np.ndarray:
-    """Matrices (..., 3, 3) with _cross(v) a = v x a."""
+    """Return matrices (..., 3, 3) with _cross(v) a = v x a."""
     v = np.asarray(v, float)
     K = np.zeros((*v.shape[:-1], 3, 3))
     K[..., 0, 1], K[..., 0, 2], K[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
@@ -74,7 +76,8 @@ def _cross(v: np.ndarray) -> np.ndarray:
 
 
 def _with_directors(system: Compiled, block, turn: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Matrices (n, m, m) of masses of beams, bodies and points, and the dofs (n, m) of their nodes' full unknowns."""
+    """Return matrices (n, m, m) of masses of beams, bodies and points, and the dofs (n, m) of their nodes' full
+    unknowns."""
     nodes, M, axes = constant_mass(block)
     dim, n = system.dimension, len(nodes)
     nrot = system.rotation_dofs

@@ -6,7 +6,7 @@ joints and equations prescribe, and D(w) = K (1 + i eta) + i w C - w^2 M (eta th
     T^T D T q = T^T (F a + i w F' a - D U0 a),
 
 F the forces of the loads and F' those of the rates of what is driven.  Sensors are linear in displacements, velocities,
-accelerations, multipliers and loads, by the same derivatives as in state-space models (`linear_ports`).
+accelerations, multipliers and loads, by the same derivatives as in state-space models (`ports` beside this).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs import contract as C
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.linear.ports import Outputs, inputs_of_groups, outputs_of
 from fem_mbs.analysis.loading import chosen
@@ -45,7 +44,8 @@ class Shaker:
 def shakers(
     compiled: CompiledModel, at: np.ndarray, t: float, options: dict[str, Any], owner: str
 ) -> tuple[list[Shaker], list[str]]:
-    """What the options of a step choose, and sentences on what stays at rest; ``at`` (n_fun,) are the values of all
+    """Return what the options of a step choose, and sentences on what stays at rest; ``at`` (n_fun,) are the values of
+    all
     functions at its time t [s].
 
     Raises:
@@ -99,13 +99,13 @@ def shakers(
 
 
 def _full_name(compiled, name: str) -> str:
-    """The name by which a driven support is known: base excitations are called with their word in front."""
+    """Return the name by which a driven support is known: base excitations are called with their word in front."""
     whole = f'Base excitation "{name}"'
     return whole if whole in compiled.system.driven.names else name
 
 
 def _directions(compiled, name: str) -> np.ndarray:
-    """Factors (n_fun,) of functions on what a load or motion shakes with: components of a base excitation."""
+    """Return factors (n_fun,) of functions on what a load or motion shakes with: components of a base excitation."""
     out = np.ones(len(compiled.loads))
     for base in compiled.model.building.shakings:
         if name in (base.name, f'Base excitation "{base.name}"'):
@@ -114,27 +114,24 @@ def _directions(compiled, name: str) -> np.ndarray:
     return out
 
 
-class _Seen:
-    """What `linear_ports` asks of small motions, of a model at rest."""
+class _AtRest:
+    """Small motions of a model at rest, as `fem_mbs.analysis.linear.ports` asks for them."""
 
-    frame, rotation, speed = "fixed", None, 1.0
+    frame, speed = "fixed", 1.0
 
     def __init__(self, linear: Linearised, stiff: bool = True):
         self.linear, self.stiff = linear, stiff
         self.compiled, self.system, self.state = linear.compiled, linear.system, linear.state
-        self.first, self.matrices, self.constraints = linear.first, linear.matrices, linear.constraints
-        self.fun = linear._fun()
-
-    def control(self, stiffness: float, mass: float = 0.0) -> np.ndarray:
-        ctl = self.linear.ctl.copy()
-        ctl[C.WA] = mass
-        return ctl
+        self.first, self.tangent, self.constraints = linear.first, linear.here, linear.constraints
 
     def force(self) -> np.ndarray:
-        return self.linear.force(self.control(2.0, mass=1.0), self.fun)
+        return self.linear.residual
 
     def moved(self, u: np.ndarray):
         return self.linear.moved(u)
+
+    def turning(self) -> csr_matrix:
+        return csr_matrix((self.system.n_dof,) * 2)
 
     def whole(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
         linear = self.linear
@@ -161,12 +158,12 @@ class Harmonic:
         first = linear.first
         self.structural = float(options["structural"])
         self.T, self.elimination = linear.elimination.T.tocsr(), linear.elimination
-        seen = _Seen(linear)
+        seen = _AtRest(linear)
         self.inputs = inputs_of_groups(seen, [(s.name, s.values, s.weight) for s in shaking])
         self.outputs = outputs_of(seen, sensors, self.inputs, owner, vectors=True)
         self.structural_outputs: Outputs | None = None
         if self.structural:
-            rest = _Seen(linear, stiff=False)
+            rest = _AtRest(linear, stiff=False)
             self.structural_outputs = outputs_of(rest, sensors, self.inputs, owner, vectors=True)
         self.columns = self.outputs.names
         size = {s.name: s.amplitude for s in shaking}
@@ -195,10 +192,10 @@ class Harmonic:
             method = "modal" if by_modes or (large and M.count_nonzero()) else "direct"
         self.method, self.warnings = method, []
         self.modal: ModalResponse | None = None
-        self.direct: DirectResponse | None = None
+        self.solver: DirectResponse | ModalResponse
         self.n_equations = K.shape[0]
         if method == "direct":
-            self.direct = DirectResponse(K, C1, M, self.structural, w)
+            self.solver = DirectResponse(K, C1, M, self.structural, w)
             return
         if linear.unsymmetric:
             self.warnings.append(
@@ -225,6 +222,7 @@ class Harmonic:
             )  # fmt: skip
         except AnalysisError as error:
             raise AnalysisError(f"{self.owner}: {error}") from None
+        self.solver = self.modal
         if self.modal.frequencies.size and self.modal.frequencies[-1] < w and options["modes"] is not None:
             self.warnings.append(
                 f"the highest mode has {self.modal.frequencies[-1] / (2.0 * np.pi):.6g} Hz, less than the highest "
@@ -232,11 +230,11 @@ class Harmonic:
             )
 
     def dynamic(self, w: float, u: np.ndarray) -> np.ndarray:
-        """Forces D(w) u (first,) complex of displacements u (first,)."""
+        """Return forces D(w) u (first,) complex of displacements u (first,)."""
         return (self.K @ u) * (1.0 + 1j * self.structural) + 1j * w * (self.C @ u) - w * w * (self.M @ u)
 
     def at(self, frequency: float) -> tuple[np.ndarray, np.ndarray]:
-        """Displacements (N,) of all dofs and the sensors' columns (k,), complex, at a frequency [Hz].
+        """Return displacements (N,) of all dofs and the sensors' columns (k,), complex, at a frequency [Hz].
 
         Raises:
             AnalysisError: it is a natural frequency, and nothing damps there.
@@ -246,9 +244,8 @@ class Harmonic:
         u0 = self.ways @ c
         f = self.inputs.force[:first] @ c
         right = self.T.T @ (f - self.dynamic(w, u0) if u0.any() else f)
-        solver = self.direct or self.modal
         try:
-            q = solver.solve(w, right)
+            q = self.solver.solve(w, right)
         except SingularShift:
             what = (
                 "the model can move freely, and rests nowhere under these loads; leave 0 Hz out, or hold it"
@@ -276,7 +273,8 @@ class Harmonic:
 
 
 def _with_sizes(values: np.ndarray, sizes: list[slice]) -> np.ndarray:
-    """Amplitudes with one instead of each slice of them that is a vibrating vector w: its largest length over a period.
+    """Return amplitudes with one instead of each slice of them that is a vibrating vector w: its largest length over a
+    period.
 
     Re(w e^ia) is longest, by w.w = |w.w| e^-2ia without conjugation, at the phase a that makes that real: the amplitude
     gets the phase -a, as that of a vector which vibrates along a line has.

@@ -28,13 +28,13 @@ class Inside:
     mass: csr_matrix
     coupling: csr_matrix
 
-    def problem(self, linear: Linearised, K, M) -> tuple[csr_matrix, csr_matrix]:
-        """The eigenproblem (n_q + m) of the nodes' (n_q), joints eliminated, and the elements' unknowns."""
+    def problem(self, linear: Linearised, K: csr_matrix, M: csr_matrix) -> tuple[csr_matrix, csr_matrix]:
+        """Return the eigenproblem (n_q + m) of the nodes' (n_q), joints eliminated, and the elements' unknowns."""
         C = self.coupling[:, : linear.first] @ linear.elimination.T
         return csr_matrix(block_diag((K, self.stiffness))), self._whole(M, C)
 
     def mass_of_all(self, linear: Linearised) -> csr_matrix:
-        """Mass (N + m, N + m) over the dofs of the model and these unknowns."""
+        """Return mass (N + m, N + m) over the dofs of the model and these unknowns."""
         return self._whole(linear.mass_matrix, self.coupling)
 
     def _whole(self, M, C) -> csr_matrix:
@@ -42,7 +42,7 @@ class Inside:
 
 
 def unknowns_inside(linear: Linearised) -> Inside | None:
-    """Those of all elements of a model; None if there are none."""
+    """Return those of all elements of a model; None if there are none."""
     parts = [(block.dof, *block.type.inside(block.par)) for block in linear.system.blocks if block.type.inside]
     if not parts:
         return None

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_matrix, diags, vstack
+from scipy.sparse import csr_matrix, diags
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.analysis.start.initial import director_velocities, function_jets
+from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
@@ -33,14 +33,16 @@ from fem_mbs.solvers.linear.saddle_factors import SaddleFactors, SingularShift
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Block, Compiled
-from fem_mbs.system.tangent import Matrices, Picked, control, function_table, matrices_of
+from fem_mbs.system.states import at_rest, body_axes, director_velocities, instant, moved, spatial_axes
+from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, matrices_of
 
-__all__ = ["UNSYMMETRIC", "Linearised", "Response", "rotation_rates"]
+__all__ = ["LARGE", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints", "rotation_rates"]
 
 #: Of shapes in figures: largest displacement over the size of the model.
 _SHAPE = 0.1
-#: Constraints over unknowns from which on those of a model of more than `LARGE` unknowns are kept.
-MECHANISM, LARGE = 0.25, 1500
+#: Unknowns up to which constraints are always eliminated, and constraints over unknowns from which on larger models
+#: keep them (`keeps_constraints`).
+LARGE, MECHANISM = 1500, 0.25
 _REFINEMENTS = 2
 #: Difference of opposite entries of a stiffness, over the root of their diagonal entries, that rounding leaves.
 _SYMMETRIC = 1e-10
@@ -52,6 +54,13 @@ UNSYMMETRIC = (
     "lose its stability by growing vibrations (flutter), which a step of complex_modes tells"
 )
 _LOOSE = "the model is loose; hold it, so that every motion strains something"
+
+
+def keeps_constraints(constraints: int, unknowns: int) -> bool:
+    """Return whether a problem keeps its constraints: a large mechanism, in which everything hangs together by joints,
+    so that
+    eliminations would leave dense matrices."""
+    return constraints > MECHANISM * unknowns and unknowns > LARGE
 
 
 @dataclass(frozen=True)
@@ -90,21 +99,16 @@ class Linearised:
         self.multipliers = np.arange(first, system.n_dof - 1)
         self.values = function_jets(compiled, t)[:, 0]
         self.loads = np.asarray(compiled.loads, bool)
-        self.state = system.initial_state()
-        self.incremental = preload is not None or not np.array_equal(state.Q[0], self.state.Q[0])
-        self.state.Q[:], self.state.D[:] = state.Q[0], state.D[0]
-        self.state.U[self.multipliers] = state.Q[0, self.multipliers]
+        self.state = at_rest(instant(system, state))
+        self.incremental = preload is not None or not np.array_equal(state.Q[0], system.initial_state().Q[0])
         self.preload = preload
-        self.ctl = self._control(stiffness=2.0)
         if preload is not None:
             self._preload(preload)
-        self.residual, tangent = self.assemble(self.ctl, self._fun())
-        self._skewed = self.matrices.skewed
-        self._tangent: csr_matrix | None = tangent
-        rows = tangent[self.multipliers][:, :first] if self.multipliers.size else csr_matrix((0, first))
-        self.constraints = vstack((rows, system.sharing()[:, :first])).tocsr()
-        m = self.constraints.shape[0]
-        self.eliminated = not (m > MECHANISM * self.owned.size and self.owned.size > LARGE)
+        #: The matrices over all dofs, under the loads of the state.
+        self.here = Tangent(self.system, self.state, self.level(), self.matrices)
+        self.constraints = self.here.G[:, :first]
+        self.residual, self._skewed = self.here.residual, self.here.skewed
+        self.eliminated = not keeps_constraints(self.constraints.shape[0], self.owned.size)
         self.asymmetry = 0.0
         self._unsymmetric = False
         self._positive: PositiveFactors | None = None
@@ -116,17 +120,17 @@ class Linearised:
         Elements that know large displacements have a strain of second order there, which the stresses of a linear
         solution do not hold: it is taken out again.
         """
-        start, moved = self.state, self.moved(response.u)
-        before = self._outputs(start, self._blocks(stresses=True), stresses=True)
+        here, moved = self.level(), self.moved(response.u)
+        before = self.outputs(self.state, self._blocks(stresses=True), stresses=True)
         changes, stresses = self.output_changes(response.u, stresses=True), {}
-        there = self._outputs(moved, list(changes), stresses=True)
+        there = self.outputs(moved, list(changes), stresses=True)
         for i, change in changes.items():
             block = self.system.blocks[i]
             extra = before[i] + change - there[i]
             if "nonlinear" in block.type.par:
                 small = block.par[:, block.type.column("nonlinear")] == 0.0
                 extra[small] = change[small]
-                extra += self._heat(i, self._fun(), function_table(self.loading.factors * self.values))
+                extra += self._heat(i, here, here._replace(values=self.loading.factors * self.values))
             stresses[i] = extra
         self.system = self._under(stresses)
         self.compiled = replace(self.compiled, system=self.system)
@@ -134,58 +138,38 @@ class Linearised:
         self.state.Q[:], self.state.D[:] = moved.Q[0], moved.D[0]
         self.state.U[self.multipliers] += response.y
 
-    # --- kernels ---------------------------------------------------------------------------------------------------
-    def _control(self, stiffness: float = 0.0, mass: float = 0.0, damping: float = 0.0) -> np.ndarray:
-        ctl = control(stiffness, damping, mass)
-        if stiffness:
-            self.loading.gravity(ctl)
-            if self.preload is not None and self.preload.weight:
-                self._add_weight(ctl)
-        return ctl
-
-    def _add_weight(self, ctl: np.ndarray) -> None:
-        gravity = self.compiled.model.gravity
-        ctl[C.GX : C.GX + len(gravity)] += gravity
-
+    # --- loads -----------------------------------------------------------------------------------------------------
     def values_now(self) -> np.ndarray:
-        """Values (n_fun,) of the time functions at the level of the state."""
+        """Return values (n_fun,) of the time functions at the level of the state."""
         now = self.loading.factors * self.values
         if self.preload is not None:
             held = self.preload.mask
             now = np.where(held, self.preload.values, 0.0) + np.where(held & ~self.loads, 0.0, now)
         return now
 
-    def _fun(self, mask: np.ndarray | None = None, values: np.ndarray | None = None) -> np.ndarray:
-        """Values of the time functions as kernels take them: at the level of the state, with those of ``mask``."""
-        now = self.values_now()
+    def level(self, mask: np.ndarray | None = None, values: np.ndarray | None = None, weight: bool = False) -> Level:
+        """Return the level of loads in the state, with those of ``mask`` (n_fun,) at their ``values`` (n_fun,; None:
+        those of the functions at t), and with the ``weight`` of the model, in addition."""
+        now, gravity = self.values_now(), np.asarray(self.compiled.model.gravity, float)
         if mask is not None:
             values = self.values if values is None else values
             # loads act in addition, motions and equations have one value
             now = np.where(mask, values, 0.0) + np.where(mask & ~self.loads, 0.0, now)
-        return function_table(now)
+        share = self.loading.weight * gravity
+        if self.preload is not None and self.preload.weight:
+            share = share + gravity
+        return Level(now, share + gravity if weight else share)
 
-    def _weighed(self, weight: bool) -> np.ndarray:
-        """Control values with the weight of the model in addition."""
-        ctl = self.ctl.copy()
-        if weight:
-            self._add_weight(ctl)
-        return ctl
-
-    def assemble(self, ctl, fun, blocks: Sequence[Block] | None = None) -> tuple[np.ndarray, csr_matrix]:
-        """Residual (N,) and tangent (N, N) at the state."""
-        return self.matrices.tangent(ctl, fun, self.state, blocks)
-
-    def force(self, ctl, fun, blocks: Sequence[Block] | None = None) -> np.ndarray:
-        """Residual (N,) at the state."""
-        return self.matrices.force(ctl, fun, self.state, blocks)
+    def force(self, level: Level | None = None, blocks: Sequence[Block] | None = None) -> np.ndarray:
+        """Return the forces (N,) of these blocks (all, if None) out of balance under a level of loads (None: that of
+        the state), with the gaps of constraints in the rows of their multipliers."""
+        return (self.here if level is None else self.here.under(level)).force(blocks)
 
     # --- matrices --------------------------------------------------------------------------------------------------
     @property
     def tangent(self) -> csr_matrix:
         """Tangent over all dofs (N, N); made again if it was released."""
-        if self._tangent is None:
-            self._tangent = self.assemble(self.ctl, self._fun())[1]
-        return self._tangent
+        return self.here.K
 
     @property
     def balanced_tangent(self) -> csr_matrix:
@@ -204,32 +188,27 @@ class Linearised:
 
     def release(self) -> None:
         """Give the memory of the matrices over all dofs back, which large parts need for their factors."""
-        self._tangent = None
-        self.__dict__.pop("mass_matrix", None)
+        self.here.release()
 
-    @cached_property
+    @property
     def mass_matrix(self) -> csr_matrix:
         """Mass over all dofs (N, N)."""
-        blocks = [block for block in self.system.blocks if block.type.inertia]
-        M = self.assemble(self._control(mass=1.0), self._fun(), blocks)[1]
-        return csr_matrix(0.5 * (M + M.T)) if self.matrices.skewed else M
+        return self.here.M
 
-    def of_elements(self, picked: Picked, mass: bool = True) -> tuple[csr_matrix, csr_matrix]:
-        """Symmetric stiffness and mass (zero, if that is not asked for) of some elements over the dofs of nodes."""
-        matrices, n, found = Matrices(picked), self.first, []
-        inert = [block for block in picked.blocks if block.type.inertia] if mass else []
-        for ctl, blocks in ((self.ctl, picked.blocks), (self._control(mass=1.0), inert)):
-            A = matrices.tangent(ctl, self._fun(), self.state, blocks)[1][:n][:, :n] if blocks else csr_matrix((n, n))
-            found.append(csr_matrix(0.5 * (A + A.T)) if matrices.skewed else A)
-        return found[0], found[1]
-
-    @cached_property
+    @property
     def damping_matrix(self) -> csr_matrix:
-        """Damping over all dofs (N, N): forces per velocity, which kernels add to their stiffness."""
-        fun = self._fun()
-        both = self.assemble(self._control(stiffness=2.0, damping=1.0), fun)[1]
-        both.data -= self.assemble(self.ctl, fun)[1].data
-        return both
+        """Damping over all dofs (N, N): forces per velocity."""
+        return self.here.C
+
+    def of_elements(self, some: ElementSet, mass: bool = True) -> tuple[csr_matrix, csr_matrix]:
+        """Return symmetric stiffness and mass (zero, if that is not asked for) of some elements over the dofs of
+        nodes."""
+        n, here, matrices = self.first, self.here, Matrices(some)
+        K = csr_matrix((n, n))
+        if some.blocks:
+            K = matrices.tangent(here.control(2.0), here.functions, self.state)[1][:n][:, :n]
+        K = csr_matrix(0.5 * (K + K.T)) if matrices.skewed else K
+        return K, matrices.mass(here.functions, self.state)[:n][:, :n] if mass else csr_matrix((n, n))
 
     @cached_property
     def elimination(self) -> Elimination:
@@ -237,7 +216,8 @@ class Linearised:
         return self.eliminate()
 
     def eliminate(self, right: np.ndarray | None = None, moved: np.ndarray | None = None) -> Elimination:
-        """u = T q + u0 with right sides (m,) of the constraints and displacements (first,) of what is prescribed.
+        """Return u = T q + u0 with right sides (m,) of the constraints and displacements (first,) of what is
+        prescribed.
 
         Raises:
             ModelError: constraints contradict each other, naming them.
@@ -247,14 +227,14 @@ class Linearised:
         size[self.system.system.kind[: self.first] == S.POSITION] = self.system.length
         try:
             return eliminate(
-                self.constraints, right, self._preferred(), held, None if moved is None else moved[held],
+                self.constraints, right, self.preferred(), held, None if moved is None else moved[held],
                 strict=True, scale=size,
             )  # fmt: skip
         except ConstraintConflict as conflict:
             raise ModelError(f"Model: {self._conflict(conflict)}") from None
 
-    def _preferred(self) -> np.ndarray:
-        """The dof of each constraint that is to depend on the others, -1 for any."""
+    def preferred(self) -> np.ndarray:
+        """Return the dof (m,) of each constraint that an elimination is to make dependent, -1 for any."""
         preferred = np.full(self.constraints.shape[0], -1)
         preferred[: self.multipliers.size] = self.system.preferred_dofs()
         return preferred
@@ -278,7 +258,7 @@ class Linearised:
         return f"{shown}: these constraints contradict each other{where}; change their values or remove one"
 
     def reduce(self, A: csr_matrix) -> csr_matrix:
-        """T^T A T of a matrix (N, N); without elimination its part of the unknowns."""
+        """Return T^T A T of a matrix (N, N); without elimination its part of the unknowns."""
         if self.eliminated and self.elimination.dependent.size:
             return self.elimination.reduce(self._node_part(A))
         return self.matrices.submatrix(A, self.elimination.free if self.eliminated else self.owned)
@@ -323,7 +303,7 @@ class Linearised:
         return self.constraints[:, self.owned]
 
     def expand(self, q: np.ndarray) -> np.ndarray:
-        """Increments (N,) or (N, k) of all dofs from those of the unknowns of problems."""
+        """Return increments (N,) or (N, k) of all dofs from those of the unknowns of problems."""
         whole = np.zeros((self.system.n_dof, *q.shape[1:]))
         if self.eliminated:
             whole[: self.first] = self.elimination.T @ q
@@ -333,7 +313,7 @@ class Linearised:
 
     # --- linear response -------------------------------------------------------------------------------------------
     def respond(self, mask: np.ndarray, weight: bool, whole: bool = False, owner: str = "Buckling") -> Response:
-        """Small displacements from the state under loads of ``mask`` (n_fun,) and, by ``weight``, of gravity.
+        """Return small displacements from the state under loads of ``mask`` (n_fun,) and, by ``weight``, of gravity.
 
         ``whole``: what the state leaves out of balance vanishes too, and supports, motions and equations of ``mask`` go
         where they belong; else the difference which the loads make.
@@ -341,7 +321,8 @@ class Linearised:
         Raises:
             AnalysisError: the model is loose or unstable, naming a dof.
         """
-        r = self.force(self._weighed(weight), self._fun(mask))
+        level = self.level(mask, weight=weight)
+        r = self.force(level)
         if not whole or self.preload is not None:
             r -= self.residual
         f = -r[: self.first]
@@ -351,7 +332,7 @@ class Linearised:
             if whole:
                 right = np.zeros(self.constraints.shape[0])
                 right[: self.multipliers.size] = -r[self.multipliers]
-                found = self.eliminate(right, self._prescribed(mask))
+                found = self.eliminate(right, self.prescribed(level))
             K = self._node_part(self.balanced_tangent)
             q = self._solve(found.T.T @ (f - K @ found.u0), owner)
             u[: self.first] = found.T @ q + found.u0
@@ -372,24 +353,24 @@ class Linearised:
         return Response(u, y[: self.multipliers.size], mask, self.values.copy(), weight, forces)
 
     def _held(self, values: np.ndarray) -> np.ndarray:
-        """Values (N,) at the dofs of nodes that supports and motions hold, zero elsewhere."""
+        """Return values (N,) at the dofs of nodes that supports and motions hold, zero elsewhere."""
         out = np.zeros(self.system.n_dof)
         held = np.setdiff1d(np.arange(self.first), self.owned)
         out[held] = values[held]
         return out
 
-    def _prescribed(self, mask: np.ndarray) -> np.ndarray:
-        """Ways (first,) that supports and motions of ``mask`` have to go from the state."""
+    def prescribed(self, level: Level) -> np.ndarray:
+        """Return displacements (first,) that supports and motions have to make from the state to be where a level has
+        them."""
         arrays = self.system.system
         moved = np.zeros(self.first)
         at = np.array(arrays.driven, np.int64)
         if at.size:
-            wanted = arrays.driven_reference + self._fun(mask)[arrays.driver, 0]
-            moved[at] = wanted - self.state.Q[0, at]
+            moved[at] = arrays.driven_reference + level.values[arrays.driver] - self.state.Q[0, at]
         return moved
 
     def _solve(self, f: np.ndarray, owner: str) -> np.ndarray:
-        """K q = f by L L^T, refined; of unsymmetric matrices by L U."""
+        """Solve K q = f by L L^T, refined; of unsymmetric matrices by L U."""
         if not f.size:  # everything is prescribed
             return f
         if self.unsymmetric:
@@ -401,7 +382,8 @@ class Linearised:
         return q
 
     def _solve_whole(self, f: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
-        """q and y (m,) of K q + G^T y = f, G q = 0, with the unsymmetric K; rows of G that repeat others get none."""
+        """Return q and y (m,) of K q + G^T y = f, G q = 0, with the unsymmetric K; rows of G that repeat others get
+        none."""
         K, G = self.whole_stiffness, self.rows
         keep = independent_rows(G, np.ones(K.shape[0])) if G.shape[0] else np.zeros(0, bool)
         if self._lu is None:
@@ -419,14 +401,14 @@ class Linearised:
             pencil = Pencil(self.stiffness)
             try:
                 self._positive = factor(pencil, kind="positive")
-            except NotPositiveDefinite as error:
-                raise AnalysisError(f"{owner}: {self._looseness(error)}") from None
+            except NotPositiveDefinite:
+                raise AnalysisError(f"{owner}: {self._instability()}") from None
             except LinearSolveError as error:
                 raise AnalysisError(f"{owner}: the stiffness cannot be factored: {error}") from None
         return self._positive
 
-    def _looseness(self, error: NotPositiveDefinite) -> str:
-        """What moves without resistance, or against less than none."""
+    def _instability(self) -> str:
+        """Return what an indefinite or singular stiffness means: a free motion, or an unstable state."""
         K = self.stiffness
         if K.shape[0] == 0:
             return _LOOSE
@@ -451,58 +433,33 @@ class Linearised:
         return _LOOSE
 
     def moved(self, u: np.ndarray) -> S.State:
-        """The state moved by increments u (N,): positions, and rotations by their Cayley vectors."""
-        state = self.system.initial_state()
-        state.Q[0], state.D[0] = self.state.Q[0], self.state.D[0]
-        state.U[:] = u
-        S.configure(self.system.system, state, True)
-        state.Q[0], state.D[0] = state.Q[1], state.D[1]
-        state.U[:] = self.state.U
-        return state
+        """Return the state moved by increments u (N,): positions, and rotations by their Cayley vectors."""
+        return moved(self.system, self.state, u)
 
     def _blocks(self, stresses: bool) -> list[int]:
-        """Numbers of the blocks that have outputs, or whose stresses stiffen them."""
+        """Return numbers of the blocks that have outputs, or whose stresses stiffen them."""
         return [
             i for i, b in enumerate(self.system.blocks)
             if b.type.outputs and not b.type.multipliers and (b.type.prestress is not None or not stresses)
         ]  # fmt: skip
 
-    def _heat(self, i: int, loaded: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    def _heat(self, i: int, loaded: Level, plain: Level) -> np.ndarray:
         """Change of the stresses of a block between two levels of loads, at the same place: what temperatures do.
 
         Only where kinematics are linear; other elements turn these stresses with them by themselves.
         """
         block = self.system.blocks[i]
-        change = self._outputs(self.state, [i], fun=loaded)[i] - self._outputs(self.state, [i], fun=plain)[i]
+        change = self.outputs(self.state, [i], loaded)[i] - self.outputs(self.state, [i], plain)[i]
         change[block.par[:, block.type.column("nonlinear")] != 0.0] = 0.0
         return change
 
-    def _outputs(
-        self,
-        state: S.State,
-        blocks: Sequence[int],
-        mask: np.ndarray | None = None,
-        fun: np.ndarray | None = None,
-        stresses: bool = False,
-        weight: bool = False,
+    def outputs(
+        self, state: S.State, blocks: Sequence[int], level: Level | None = None, stresses: bool = False
     ) -> dict[int, np.ndarray]:
-        """OUTPUT tables of blocks at a state, by their numbers, with the ``weight`` of the model in addition; or the
-        ``stresses`` that their `prestress` takes."""
-        tables = {}
-        fun = self._fun(mask) if fun is None else fun
-        ctl = self._weighed(weight)
-        for i in blocks:
-            block = self.system.blocks[i]
-            if not stresses or block.type.stresses == 0:
-                tables[i] = self.system.outputs(i, ctl, fun, state, acting=not stresses)
-                continue
-            tables[i] = np.zeros((block.size, block.type.stresses))
-            block.type.report(
-                C.STRESSES, 0, block.size, ctl, block.par, block.dof, block.rot,
-                self.system.block_history(block).copy(), fun, state.Q, state.D, state.V, state.DD, state.U,
-                tables[i], np.zeros((0, 0, 0)),
-            )  # fmt: skip
-        return tables
+        """Return the OUTPUT tables of blocks at a state, by their numbers, under a level of loads (None: that of the
+        state at which this is linear); or the ``stresses`` that their `prestress` takes."""
+        at = Tangent(self.system, state, self.level() if level is None else level, self.matrices)
+        return {i: at.outputs(i, stresses) for i in blocks}
 
     def output_changes(
         self, u: np.ndarray, stresses: bool = False, v: np.ndarray | None = None, y: np.ndarray | None = None,
@@ -522,7 +479,7 @@ class Linearised:
             return max(np.abs(x[kind == S.POSITION]).max(initial=0.0) / self.system.length, turns)
 
         def add(at, step: float) -> None:
-            p1, m1, p2, m2 = (self._outputs(at(k * step), blocks, stresses=stresses) for k in (1.0, -1.0, 2.0, -2.0))
+            p1, m1, p2, m2 = (self.outputs(at(k * step), blocks, stresses=stresses) for k in (1.0, -1.0, 2.0, -2.0))
             for i in found:
                 found[i] += (8.0 * (p1[i] - m1[i]) - (p2[i] - m2[i])) / (12.0 * step)
 
@@ -538,20 +495,20 @@ class Linearised:
         return found
 
     def _swung(self, v: np.ndarray) -> S.State:
-        """The state with velocities v (N,), spins in spatial axes."""
+        """Return the state with velocities v (N,), spins in spatial axes."""
         state = self._copied()
         state.V[0] = self.body(v)
         director_velocities(self.system, state)
         return state
 
     def _accelerated(self, a: np.ndarray) -> S.State:
-        """The state with accelerations a (N,), of spins in spatial axes."""
+        """Return the state with accelerations a (N,), of spins in spatial axes."""
         state = self._copied()
         state.V[2] = self.body(a)
         return state
 
     def _pressed(self, y: np.ndarray) -> S.State:
-        """The state with y (m,) more in the unknowns of the multipliers."""
+        """Return the state with y (m,) more in the unknowns of the multipliers."""
         state = self._copied()
         state.U[self.multipliers] += y
         return state
@@ -562,18 +519,12 @@ class Linearised:
         return state
 
     def body(self, v: np.ndarray) -> np.ndarray:
-        """Velocities (N,) as states keep them, spins in body axes, from those with spins in spatial axes."""
-        return self._turned(v, "nji,nj->ni")
+        """Return velocities (N,) as states keep them, spins in body axes, from those with spins in spatial axes."""
+        return body_axes(self.system, self.state, v)
 
     def spatial(self, v: np.ndarray) -> np.ndarray:
-        """Velocities (N,) with spins in spatial axes from those of states."""
-        return self._turned(v, "nij,nj->ni")
-
-    def _turned(self, v: np.ndarray, how: str) -> np.ndarray:
-        rows, v = self.system.system.rotations, v.copy()
-        if self.system.dimension == 3 and len(rows):
-            v[rows] = np.einsum(how, self.state.D[0, : len(rows)].reshape(-1, 3, 3), v[rows])
-        return v
+        """Return velocities (N,) with spins in spatial axes from those of states."""
+        return spatial_axes(self.system, self.state, v)
 
     def geometric_stiffness(self, response: Response) -> csr_matrix:
         """Change of the tangent (N, N) that a response brings: by stresses, multipliers and the loads themselves, at
@@ -583,7 +534,7 @@ class Linearised:
         of a multiple of the response that changes the tangent by about its own size.
         """
         stresses = self.output_changes(response.u, stresses=True)
-        loaded, unloaded = self._fun(response.mask, response.values), self._fun()
+        loaded, unloaded = self.level(response.mask, response.values), self.level()
         for i in stresses:
             if "nonlinear" in self.system.blocks[i].type.par:
                 stresses[i] = stresses[i] + self._heat(i, loaded, unloaded)
@@ -596,24 +547,26 @@ class Linearised:
         return csr_matrix(self._tangent_change(response, stresses, factor) / factor)
 
     def _tangent_change(self, response: Response, stresses: dict[int, np.ndarray], factor: float) -> csr_matrix:
-        """Difference of the tangents with ``factor`` times the response and without."""
-        ctl = self.ctl + factor * (self._weighed(response.weight) - self.ctl)
+        """Return difference of the tangents with ``factor`` times the response and without."""
+        level, plain = self.level(response.mask, factor * response.values), self.here.level
+        if response.weight:
+            gravity = np.asarray(self.compiled.model.gravity, float)
+            level = level._replace(gravity=np.asarray(plain.gravity) + factor * gravity)
         state = self.state._replace(U=self.state.U.copy())
         state.U[self.multipliers] += factor * response.y
-        fun = self._fun(response.mask, factor * response.values)
-        there = self.matrices.of(self._under(stresses, factor))
-        residual, loaded = there.tangent(ctl, fun, state)
-        return csr_matrix(loaded - self.tangent + self._half_turn(residual - self.residual))
+        there = self.here.of(self._under(stresses, factor)).under(level, state)
+        return csr_matrix(there.K - self.tangent + self._half_turn(there.residual - self.residual))
 
     def _under(self, stresses: dict[int, np.ndarray], factor: float = 1.0) -> Compiled:
-        """The compiled model with ``factor`` times the ``stresses`` of blocks in addition."""
+        """Return the compiled model with ``factor`` times the ``stresses`` of blocks in addition."""
         blocks = self.system.blocks
         return self.system.with_parameters(
             {i: blocks[i].type.prestress(blocks[i].par, table, factor) for i, table in stresses.items()}
         )
 
     def _half_turn(self, residual: np.ndarray) -> csr_matrix:
-        """What the tangent on the rotation group misses of a second derivative where moments (N,) are out of balance.
+        """Return what the tangent on the rotation group misses of a second derivative where moments (N,) are out of
+        balance.
 
         Stresses of the linear solution balance the loads at the moved geometry, not quite at that of the state.
         """
@@ -637,7 +590,8 @@ class Linearised:
 
     # --- states of results -----------------------------------------------------------------------------------------
     def shapes(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
-        """States (k, ...) displaced by mode vectors (N, k), scaled so that the largest displacement is a tenth of the
+        """Return states (k, ...) displaced by mode vectors (N, k), scaled so that the largest displacement is a tenth
+        of the
         model's size (where nothing is displaced: the largest rotation a tenth of a radian)."""
         kind = self.system.system.kind
         Q, D, U = [], [], []
@@ -675,12 +629,12 @@ class Linearised:
             return self.preload.totals
         system = self.system
         out, energy = np.zeros(self.state.out.size), np.zeros(self.state.energy.size)
-        for i, table in self._outputs(self.state, self.reporting).items():
+        for i, table in self.outputs(self.state, self.reporting).items():
             first = system.blocks[i].first_output
             out[first : first + table.size] = table.ravel()
-        fun = self._fun()
         for block in self.elastic:
-            energy[block.first_element : block.first_element + block.size] = self._stored(block, 0, block.size, fun)
+            stored = self.here.ledger(block, 0, block.size)[:, C.STRAIN]
+            energy[block.first_element : block.first_element + block.size] = stored
         turning = np.flatnonzero(system.nodes.rotational)
         rotation = np.zeros((turning.size, 3))
         if system.dimension == 2:
@@ -719,7 +673,7 @@ class Linearised:
         v: np.ndarray | None = None, y: np.ndarray | None = None, outputs: Sequence[int] = (), energy: bool = False,
         weight: bool = False, a: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """What small displacements u (N,), velocities v and accelerations a (N,) with spins in spatial axes,
+        """Return what small displacements u (N,), velocities v and accelerations a (N,) with spins in spatial axes,
         multipliers' unknowns y (m,), ``forces`` (N,) of supports, loads of ``mask`` at their ``values`` (n_fun,) and
         the ``weight`` of the model add to `base`, linear in all.
 
@@ -740,49 +694,39 @@ class Linearised:
             D[: len(rows)] = np.cross(u[rows][:, :, None], R, axis=1).reshape(-1, 9)
             found["rotation"] = rotation_rates(base["rotation"], u[rows])
         found["D"], out = D, np.zeros(base["out"].size)
-        fun, now = self._fun(mask, values), self._fun()
         if len(outputs):
             changes = self.output_changes(u, v=v, y=y, blocks=outputs, a=a)
-            with_loads = self._outputs(self.state, outputs, fun=fun, weight=weight)
-            without = self._outputs(self.state, outputs, fun=now)
+            with_loads = self.outputs(self.state, outputs, self.level(mask, values, weight))
+            without = self.outputs(self.state, outputs)
             for i, table in changes.items():
                 first = system.blocks[i].first_output
                 out[first : first + table.size] = (table + with_loads[i] - without[i]).ravel()
         found["out"], stored = out, np.zeros(base["energy"].size)
         if energy:
-            tiles = self.matrices.tiles(C.TANGENT, self.ctl, fun, self.state, self.elastic)
+            loaded = self.here.under(self.level(mask, values))
+            ctl = loaded.control(2.0)
+            tiles = self.matrices.tiles(C.TANGENT, ctl, loaded.functions, self.state, self.elastic)
             for block, first, last, fe, ke in tiles:
                 x, at = u[block.dof[first:last]], block.first_element + first
                 stored[at : at + last - first] = (
-                    self._stored(block, first, last, fun) - self._stored(block, first, last, now)
+                    loaded.ledger(block, first, last)[:, C.STRAIN] - self.here.ledger(block, first, last)[:, C.STRAIN]
                     + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
                 )  # fmt: skip
         found["energy"] = stored
         return found
 
     def potential(self, weight: bool) -> tuple[float, np.ndarray, csr_matrix]:
-        """Energy [J] of the masses under the weight of the state, and with ``weight`` that of the model in addition: at
+        """Return energy [J] of the masses under the weight of the state, and with ``weight`` that of the model in
+        addition: at
         the state, its gradient (N,) and second derivatives (N, N)."""
         blocks = [block for block in self.system.blocks if block.type.inertia]
-        ctl = self._weighed(weight)
-        fun = self._fun()
-        energy = sum(float(self._ledger(b, 0, b.size, fun, ctl)[:, C.POTENTIAL].sum()) for b in blocks)
-        return energy, *self.assemble(ctl, fun, blocks)
+        at = self.here.under(self.level(weight=weight))
+        energy = sum(float(at.ledger(b, 0, b.size)[:, C.POTENTIAL].sum()) for b in blocks)
+        return energy, *at.assemble(at.control(2.0), blocks)
 
-    def _stored(self, block: Block, first: int, last: int, fun: np.ndarray) -> np.ndarray:
-        """Strain energies of elements at the state."""
-        return self._ledger(block, first, last, fun, self.ctl)[:, C.STRAIN]
-
-    def _ledger(self, block: Block, first: int, last: int, fun: np.ndarray, ctl: np.ndarray) -> np.ndarray:
-        """Rows of the ledger (k, 12) of elements at the state."""
-        table = np.zeros((last - first, C.N_LEDGER))
-        hist = self.system.block_history(block).copy()
-        state = self.state
-        block.type.report(
-            C.LEDGER, first, last, ctl, block.par, block.dof, block.rot, hist, fun,
-            state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
-        )  # fmt: skip
-        return table
+    def strain_energy(self) -> tuple[float, np.ndarray, csr_matrix]:
+        """Return strain energy [J] of all elements at the state, its gradient (N,) and second derivatives (N, N)."""
+        return float(self.base["energy"].sum()), *self.here.assemble(self.here.control(2.0), self.elastic)
 
     @property
     def displacements(self) -> np.ndarray:
@@ -795,7 +739,7 @@ class Linearised:
 
 
 def rotation_rates(turned: np.ndarray, phi: np.ndarray) -> np.ndarray:
-    """Changes (n, 3) of rotation vectors ``turned`` (n, 3) by small rotations phi (n, 3) in spatial axes."""
+    """Return changes (n, 3) of rotation vectors ``turned`` (n, 3) by small rotations phi (n, 3) in spatial axes."""
     angle = np.linalg.norm(turned, axis=1)[:, None]
     small = angle < 1e-3
     safe = np.where(small, 1.0, angle)

@@ -5,8 +5,9 @@ Derivatives are those of the compiled forces and outputs themselves, by differen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse import block_diag, csr_matrix
@@ -14,17 +15,53 @@ from scipy.sparse import block_diag, csr_matrix
 from fem_mbs import contract as C
 from fem_mbs.analysis.linear.sensors import slope
 from fem_mbs.analysis.loading import chosen
-from fem_mbs.analysis.start.initial import director_velocities
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import stepper as S
-
-if TYPE_CHECKING:
-    from fem_mbs.analysis.stability.linearisation import Linearisation
+from fem_mbs.system.compile import Compiled
+from fem_mbs.system.states import body_axes, director_velocities
+from fem_mbs.system.tangent import Tangent
 
 __all__ = ["Inputs", "Outputs", "check_outputs", "inputs_of", "inputs_of_groups", "outputs_of"]
 
 _STEP = 1e-3  # of differences: radians, and over the model's length
+
+
+class SmallMotions(Protocol):
+    """A model linear about a state, at rest or moving, as inputs and outputs ask for it.
+
+    ``frame``: "fixed" or "rotating", that of the increments; ``constraints`` (m, N) over all dofs.
+    """
+
+    compiled: CompiledModel
+    system: Compiled
+    state: S.State
+    first: int
+    frame: str
+
+    @property
+    def speed(self) -> float:
+        """Scale of the angular velocities in the state [rad/s]; 1 at rest."""
+
+    @property
+    def tangent(self) -> Tangent:
+        """The equations over all dofs, in the fixed frame."""
+
+    @property
+    def constraints(self) -> csr_matrix:
+        """Constraints (m, N) over all dofs."""
+
+    def force(self) -> np.ndarray:
+        """Return the forces (N,) that the state leaves out of balance."""
+
+    def moved(self, u: np.ndarray) -> S.State:
+        """Return the state moved by increments u (N,)."""
+
+    def turning(self) -> csr_matrix:
+        """Return P (N, N): velocities of increments that turn with the frame."""
+
+    def whole(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
+        """Return M, C and K over all dofs (N, N), in the frame."""
 
 
 # --- inputs ----------------------------------------------------------------------------------------------------------
@@ -42,7 +79,7 @@ class Inputs:
     shifts: list
 
 
-def inputs_of(lin: Linearisation, names, owner: str) -> Inputs:
+def inputs_of(lin: SmallMotions, names: str | Sequence[str], owner: str) -> Inputs:
     system, compiled = lin.system, lin.compiled
     names = [names] if isinstance(names, str) else list(names)
     columns: list[tuple] = []
@@ -78,8 +115,9 @@ def inputs_of(lin: Linearisation, names, owner: str) -> Inputs:
     return Inputs(list(names), force, gap, place, np.array(order), list(shifts))
 
 
-def inputs_of_groups(lin: Linearisation, groups: list[tuple[str, np.ndarray, float]]) -> Inputs:
-    """Inputs that change several functions in proportion: name, changes (n_fun,) of the functions and of the factor of
+def inputs_of_groups(lin: SmallMotions, groups: list[tuple[str, np.ndarray, float]]) -> Inputs:
+    """Return inputs that change several functions in proportion: name, changes (n_fun,) of the functions and of the
+    factor of
     the weight per unit.  Of each its value (order 0) and, where it moves what is driven, its rate (order 1)."""
     loads = np.asarray(lin.compiled.loads, bool)
     driven = lin.system.driven
@@ -119,9 +157,9 @@ class _Shift:
     weight: float
 
 
-def _control(lin: Linearisation, shift: _Shift | None) -> tuple[np.ndarray, np.ndarray]:
-    """Control values and functions (n_fun, 3) of an evaluation with changed inputs."""
-    ctl, fun = lin.control(2.0, mass=1.0), lin.fun.copy()
+def _control(lin: SmallMotions, shift: _Shift | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return control values and functions (n_fun, 3) of an evaluation with changed inputs."""
+    ctl, fun = lin.tangent.control(2.0, mass=1.0), lin.tangent.functions.copy()
     if shift is not None:
         g = shift.weight * np.asarray(lin.compiled.model.gravity, float)
         ctl[C.GX : C.GX + g.size] += g
@@ -133,13 +171,13 @@ def _control(lin: Linearisation, shift: _Shift | None) -> tuple[np.ndarray, np.n
     return ctl, fun
 
 
-def _force(lin: Linearisation, shift: _Shift) -> np.ndarray:
+def _force(lin: SmallMotions, shift: _Shift) -> np.ndarray:
     ctl, fun = _control(lin, shift)
-    return lin.matrices.force(ctl, fun, lin.state)
+    return lin.tangent.matrices.force(ctl, fun, lin.state)
 
 
 def _difference(f, step: float) -> np.ndarray:
-    """Derivative of f(c), of steps c = 1 of size ``step``, of order 4."""
+    """Return derivative of f(c), of steps c = 1 of size ``step``, of order 4."""
     return (8.0 * (f(1.0) - f(-1.0)) - (f(2.0) - f(-2.0))) / (12.0 * step)
 
 
@@ -162,8 +200,8 @@ class Outputs:
     sizes: list[slice]
 
 
-def check_outputs(compiled: CompiledModel, names, owner: str) -> list[tuple]:
-    """Sensor and number of derivations of outputs, by their names with a prime for each.
+def check_outputs(compiled: CompiledModel, names: str | Sequence[str], owner: str) -> list[tuple]:
+    """Return sensor and number of derivations of outputs, by their names with a prime for each.
 
     Raises:
         ModelError: there is no such sensor, it is not linear in small motions, or derived too often.
@@ -185,8 +223,10 @@ def check_outputs(compiled: CompiledModel, names, owner: str) -> list[tuple]:
     return found
 
 
-def outputs_of(lin: Linearisation, names, given: Inputs, owner: str, vectors: bool = False) -> Outputs:
-    """Derivatives of sensors.  A sensor that is the length of a vector which is zero in the state has none; with
+def outputs_of(
+    lin: SmallMotions, names: str | Sequence[str], given: Inputs, owner: str, vectors: bool = False
+) -> Outputs:
+    """Return derivatives of sensors.  A sensor that is the length of a vector which is zero in the state has none; with
     ``vectors`` it gets those of the vector, and else is refused.
 
     Raises:
@@ -225,8 +265,9 @@ def outputs_of(lin: Linearisation, names, given: Inputs, owner: str, vectors: bo
     return Outputs(labels, np.concatenate(start), np.array(derivatives), *(csr_matrix(J @ a) for a in by), sizes)
 
 
-def _records(lin: Linearisation, record: np.ndarray, given: Inputs) -> tuple[np.ndarray, list[csr_matrix]]:
-    """Values (r,) of what sensors look at, and its derivatives by q, v, a (r, N), multipliers (r, rows) and inputs."""
+def _records(lin: SmallMotions, record: np.ndarray, given: Inputs) -> tuple[np.ndarray, list[csr_matrix]]:
+    """Return values (r,) of what sensors look at, and its derivatives by q, v, a (r, N), multipliers (r, rows) and
+    inputs."""
     system, state, N = lin.system, lin.state, lin.system.n_dof
     m, nu, r = lin.constraints.shape[0], len(given.names), len(record)
     n_y = N - 1 - lin.first
@@ -270,7 +311,7 @@ def _records(lin: Linearisation, record: np.ndarray, given: Inputs) -> tuple[np.
         by[4][some] = -given.force[index[some]]
     _element_records(lin, kind, index, given, values, by)
     if lin.frame == "rotating":
-        P = lin.transport(np.ones_like(lin.rotation.nodes))
+        P = lin.turning()
         free = kind != S.REC_REACTION  # whose matrices are those of the frame
         # x' = q' + P q, x'' = q'' + 2 P q' + P P q
         by[0][free] += by[1][free] @ P + by[2][free] @ P @ P
@@ -278,7 +319,7 @@ def _records(lin: Linearisation, record: np.ndarray, given: Inputs) -> tuple[np.
     return values, [csr_matrix(a) for a in by]
 
 
-def _element_records(lin: Linearisation, kind, index, given: Inputs, values: np.ndarray, by: list) -> None:
+def _element_records(lin: SmallMotions, kind, index, given: Inputs, values: np.ndarray, by: list) -> None:
     """Outputs of single elements and their derivatives, by differences of what each of them depends on."""
     system, N = lin.system, lin.system.n_dof
     length = system.length
@@ -321,31 +362,20 @@ def _element_records(lin: Linearisation, kind, index, given: Inputs, values: np.
                 by[4][i, j] = _difference(lambda c, f=shifted, value=value: value(shift=f(c)), scale)
 
 
-def _report(lin: Linearisation, block, e: int, u, v, a, y, shift) -> np.ndarray:
-    """Outputs of one element where the state is moved by u, its velocities by v, its accelerations by a and its
+def _report(lin: SmallMotions, block, e: int, u, v, a, y, shift) -> np.ndarray:
+    """Return outputs of one element where the state is moved by u, its velocities by v, its accelerations by a and its
     multipliers by y, (N,) each."""
     system = lin.system
     state = lin.state
     if u is not None or v is not None or a is not None or y is not None:
         state = lin.moved(np.zeros(system.n_dof) if u is None else u)
-        state.U[lin.first : -1] = lin.state.U[lin.first : -1]
         if y is not None:
             state.U[:] += y
         state.V[:] = lin.state.V
         if v is not None:
-            state.V[:2] += _in_body_axes(lin, v)
+            state.V[:2] += body_axes(system, lin.state, v)
         if a is not None:
-            state.V[2] += _in_body_axes(lin, a)
+            state.V[2] += body_axes(system, lin.state, a)
         director_velocities(system, state)
     ctl, fun = _control(lin, shift)
     return system.outputs(system.blocks.index(block), ctl, fun, state, e, e + 1)[0]
-
-
-def _in_body_axes(lin: Linearisation, rates: np.ndarray) -> np.ndarray:
-    """Velocities or accelerations (N,) with those of rotations in body axes, as states keep them."""
-    found = rates.copy()
-    rotations = lin.system.system.rotations
-    if lin.system.dimension == 3 and len(rotations):
-        R = lin.state.D[0, : len(rotations)].reshape(-1, 3, 3)
-        found[rotations] = np.einsum("nji,nj->ni", R, rates[rotations])
-    return found

@@ -7,9 +7,12 @@ nodes) it has no derivative; its reading is the length of the vector, which is l
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.model.sensors import Sensor
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["LinearSensors", "slope"]
@@ -19,7 +22,7 @@ _STEP = 1e-3  # of differences: radians, and over the model's length
 _ZERO = 1e-9
 
 
-def slope(sensor, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray, bool]:
+def slope(sensor: Sensor, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return the derivatives (k, r) of a sensor by its records at their ``values`` (r,), its value (k,), and a flag.
 
     The flag is True for a sensor that is the length of a vector which is zero there.  Such a length has no derivative;
@@ -37,7 +40,7 @@ def slope(sensor, values: np.ndarray, record: np.ndarray, length: float) -> tupl
 
 
 def _difference(evaluate, values: np.ndarray, record: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives (k, r) of a function of rows of records, by differences of order 4, and its value (k,)."""
+    """Return derivatives (k, r) of a function of rows of records, by differences of order 4, and its value (k,)."""
     where = (record[:, 0] == S.REC_Q) | (record[:, 0] == S.REC_D)
     # what is no place enters linearly
     size = np.where(where, _STEP, np.maximum(np.abs(values), 1.0))
@@ -60,7 +63,9 @@ class LinearSensors:
 
     def __init__(self, compiled, state: np.ndarray, base: np.ndarray | None = None, increments: bool = False):
         record, length = compiled.system.system.record, compiled.system.length
-        self.sensors, self._slopes, self._vectors = compiled.sensors, [], []
+        self.sensors = compiled.sensors
+        self._slopes: list[Any] = []
+        self._vectors: list[Any] = []
         found, at = [], 0
         for i, sensor in enumerate(self.sensors):
             own, here = record[sensor.first : sensor.last], state[sensor.first : sensor.last]
@@ -82,7 +87,8 @@ class LinearSensors:
         self.increments = increments
 
     def of(self, i: int, change: np.ndarray, ledger: np.ndarray) -> np.ndarray:
-        """Readings (n, k) of sensor number i from changes (n, r) of its records; energies from the ``ledger``."""
+        """Return readings (n, k) of sensor number i from changes (n, r) of its records; energies from the
+        ``ledger``."""
         sensor, J = self.sensors[i], self._slopes[i]
         if sensor.kind in ("work", "energy"):
             return sensor.evaluate(change, ledger)
@@ -93,5 +99,5 @@ class LinearSensors:
 
 
 def _evaluated(sensor):
-    """The sensor as a function of rows of its records."""
+    """Return the sensor as a function of rows of its records."""
     return lambda rows: np.asarray(sensor.evaluate(rows, np.zeros((len(rows), C.N_LEDGER + 1))), float)

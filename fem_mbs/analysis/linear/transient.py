@@ -78,8 +78,8 @@ class LinearTransient:
         self.mask = mask | ~linear.loads if isinstance(options["loads"], str) else mask
         system = linear.system
         self.loads = [b for b in system.blocks if "function" in b.type.par and not b.type.multipliers]
-        self._silent = linear.force(linear.ctl, linear._fun(), self.loads)
-        self._constant = -linear.force(linear._weighed(self.weight), linear._fun())
+        self._silent = linear.force(blocks=self.loads)
+        self._constant = -linear.force(linear.level(weight=self.weight))
         if (
             linear.preload is not None
         ):  # its place balances its loads only to first order: that is the state, not a load
@@ -121,45 +121,43 @@ class LinearTransient:
             moved[arrays.driven[arrays.driver == i]] = 1.0
             right = np.zeros(linear.constraints.shape[0])
             if rows.size:
-                change = linear.force(linear.ctl, linear._fun(unit > 0.0, unit), joints)
-                change -= linear.force(linear.ctl, linear._fun(unit > 0.0, base), joints)
+                change = linear.force(linear.level(unit > 0.0, unit), joints)
+                change -= linear.force(linear.level(unit > 0.0, base), joints)
                 right[: rows.size] = -change[rows]
             self.ways[:, k] = linear.eliminate(right, moved).u0
         self.rest = self._at_zero(joints)
 
     def _at_zero(self, joints: list) -> np.ndarray:
-        """Displacements (first,) from the state to where supports, motions and equations are with their functions at
+        """Return displacements (first,) from the state to where supports, motions and equations are with their
+        functions at
         zero; not zero where the state stands at other values of theirs."""
         linear = self.linear
-        arrays, rows = linear.system.system, linear.multipliers
+        rows = linear.multipliers
         followed = np.zeros(self.mask.size, bool)
         followed[self.functions] = True
-        fun = linear._fun(followed, np.zeros(self.mask.size))
-        moved = np.zeros(self.first)
-        at = np.asarray(arrays.driven, np.int64)
-        if at.size:
-            moved[at] = arrays.driven_reference + fun[arrays.driver, 0] - linear.state.Q[0, at]
+        level = linear.level(followed, np.zeros(self.mask.size))
+        moved = linear.prescribed(level)
         right = np.zeros(linear.constraints.shape[0])
         if rows.size:
-            gaps = linear.force(linear.ctl, fun, joints)
+            gaps = linear.force(level, joints)
             if linear.preload is not None:  # of second order there, as in `Linearised.respond`
                 gaps = gaps - linear.residual
             right[: rows.size] = -gaps[rows]
         return linear.eliminate(right, moved).u0 if right.any() or moved.any() else np.zeros(self.first)
 
     def _prescribed(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Displacements (first,) since the state, velocities and accelerations that are prescribed at a time."""
+        """Return displacements (first,) since the state, velocities and accelerations that are prescribed at a time."""
         if not self.functions.size:
             return self.rest, np.zeros(self.first), np.zeros(self.first)
         jets = function_jets(self.linear.compiled, t)[self.functions]
         return self.rest + self.ways @ jets[:, 0], self.ways @ jets[:, 1], self.ways @ jets[:, 2]
 
     def _force(self, t: float) -> np.ndarray:
-        """Loads (first,) at a time, with what the state leaves out of balance."""
+        """Return loads (first,) at a time, with what the state leaves out of balance."""
         linear = self.linear
         values = function_jets(linear.compiled, t)[:, 0]
-        fun = linear._fun(self.mask, values)
-        return (self._constant + self._silent - linear.force(linear.ctl, fun, self.loads))[: self.first]
+        level = linear.level(self.mask, values)
+        return (self._constant + self._silent - linear.force(level, self.loads))[: self.first]
 
     # --- the steps -------------------------------------------------------------------------------------------------
     def run(self, t0: float, n_steps: int, take: Take) -> None:
@@ -196,7 +194,7 @@ class LinearTransient:
             # what is prescribed fixes the rest: a1 = T q + c with u1 where it must be
             wanted = self._prescribed(t)[0]
             f = self._force(t)
-            c = self._follow(wanted, u) if moves else 0.0
+            c = self._follow(wanted, u) if moves else np.zeros(self.first)
             left = w.am * (self.M @ a0) + w.af * r0 + (1.0 - w.af) * (self.D @ v + self.K @ u - f)
             if moves:
                 left = left + (1.0 - w.am) * (self.M @ c) + (1.0 - w.af) * (
@@ -224,13 +222,13 @@ class LinearTransient:
             take(k, t, self.u, self.v, a, ledger, forces)
 
     def _follow(self, wanted: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """An acceleration (first,) by which everything prescribed arrives: a1 - c then is compatible."""
+        """Return an acceleration (first,) by which everything prescribed arrives: a1 - c then is compatible."""
         found = self.linear.elimination
         c = (wanted - u) / (self.weights.beta * self.h**2)
         return c - self.T @ c[found.free]
 
     def _first_acceleration(self, r: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """M a = -r of what has a mass, compatible with what is prescribed; what has none starts without."""
+        """Return M a = -r of what has a mass, compatible with what is prescribed; what has none starts without."""
         found = self.linear.elimination
         Mq = found.reduce(self.M)
         massive = np.flatnonzero(Mq.diagonal() > 1e-14 * Mq.diagonal().max(initial=0.0))
@@ -247,7 +245,7 @@ class LinearTransient:
         """Energies at the state of what stores them, gradients and second derivatives there."""
         linear, first = self.linear, self.first
         with_weight = linear.potential(self.weight)
-        elastic = float(linear.base["energy"].sum()), *linear.assemble(linear.ctl, linear._fun(), linear.elastic)
+        elastic = linear.strain_energy()
         self._stores = [(at, g[:first], csr_matrix(H[:first][:, :first])) for at, g, H in (elastic, with_weight)]
         #: Strain energy and potential of the weight at the state [J].
         self.at_state = np.array([elastic[0], with_weight[0]])
@@ -265,7 +263,8 @@ class LinearTransient:
     def change(
         self, t: float, u: np.ndarray, v: np.ndarray, a: np.ndarray, forces: np.ndarray, framed: bool
     ) -> dict[str, np.ndarray]:
-        """What displacements u, velocities v, accelerations a and ``forces`` (first,) at a time add to the state, as of
+        """Return what displacements u, velocities v, accelerations a and ``forces`` (first,) at a time add to the
+        state, as of
         `Linearised.change`; outputs of all elements for frames, else of those that sensors look at."""
         linear, found = self.linear, self.linear.elimination
         whole, rates, second, held = (np.zeros(linear.system.n_dof) for _ in range(4))
@@ -282,7 +281,7 @@ class LinearTransient:
 
 
 def _solver(A: csr_matrix, linear: Linearised) -> Callable[[np.ndarray], np.ndarray]:
-    """What solves with the matrix of a step: factors L L^T, or L U where it is unsymmetric beyond rounding.
+    """Return what solves with the matrix of a step: factors L L^T, or L U where it is unsymmetric beyond rounding.
 
     Raises:
         LinearSolveError, SingularShift: it is singular, or symmetric and not positive definite.

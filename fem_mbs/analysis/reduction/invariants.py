@@ -45,7 +45,7 @@ class InertiaCoordinates:
     place: np.ndarray
 
 
-def moments(linear: Linearised, T: np.ndarray, origin=None) -> Moments:
+def moments(linear: Linearised, T: np.ndarray, origin: np.ndarray | None = None) -> Moments:
     """Return moments of the mass of a model at a state with the shapes T.
 
     Args:

@@ -52,13 +52,13 @@ def nodal_loads(linear: Linearised) -> list[NodalLoad]:
     found = []
     ones = np.ones(linear.loads.size)
     blocks = [block for block in system.blocks if "function" in block.type.par and not block.type.multipliers]
-    silent = linear.force(linear.ctl, linear._fun(), blocks)
+    silent = linear.force(blocks=blocks)
     for index, names in sorted(users.items()):
         if not linear.loads[index]:
             continue
         mask = np.zeros(linear.loads.size, bool)
         mask[index] = True
-        change = silent - linear.force(linear.ctl, linear._fun(mask, ones), blocks)
+        change = silent - linear.force(linear.level(mask, ones), blocks)
         found.append(NodalLoad(" + ".join(dict.fromkeys(names)), index, change))
     return found
 
@@ -82,13 +82,10 @@ def own_damping(linear: Linearised, Q: np.ndarray) -> np.ndarray | None:
         blocks.append(block)
     if not blocks:
         return None
-    fun = linear._fun()
-    both = linear.assemble(linear._control(stiffness=2.0, damping=1.0), fun, blocks)[1]
-    plain = linear.assemble(linear.ctl, fun, blocks)[1]
-    both.data -= plain.data
-    if np.abs(both.data).max(initial=0.0) <= 1e-14 * np.abs(plain.data).max(initial=0.0):
+    damping = linear.here.damping(blocks)
+    if not np.any(damping.data):
         return None
-    D = csr_matrix(linear.reduce(both))
+    D = csr_matrix(linear.reduce(damping))
     D_red = Q.T @ (D @ Q)
     return 0.5 * (D_red + D_red.T)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse import csr_matrix
 
 __all__ = ["accuracy_of", "effective_shares", "free_modes_of", "mass_properties"]
 
@@ -40,8 +41,8 @@ def effective_shares(gravity: np.ndarray, inertia: np.ndarray, mass: np.ndarray,
 
 
 def accuracy_of(
-    K, M, Q: np.ndarray, modes: tuple[np.ndarray, np.ndarray], flexibility: Callable[[np.ndarray], np.ndarray],
-    following: float,
+    K: csr_matrix, M: csr_matrix, Q: np.ndarray, modes: tuple[np.ndarray, np.ndarray],
+    flexibility: Callable[[np.ndarray], np.ndarray], following: float,
 ) -> list[dict[str, float]]:  # fmt: skip
     """Return estimated errors of elastic modes of the part with free interfaces.
 

@@ -36,7 +36,7 @@ def stress_shapes(linear: Linearised, U: np.ndarray) -> tuple[np.ndarray, np.nda
     size = np.abs(U).max(axis=0, initial=0.0) / system.length
     for k in np.flatnonzero(size):
         e = _SMALL / size[k]
-        above, below = (linear._outputs(linear.moved(s * e * U[:, k]), blocks) for s in (1.0, -1.0))
+        above, below = (linear.outputs(linear.moved(s * e * U[:, k]), blocks) for s in (1.0, -1.0))
         for i in blocks:
             first = system.blocks[i].first_output
             out[first : first + above[i].size] = ((above[i] - below[i]) / (2.0 * e)).ravel()

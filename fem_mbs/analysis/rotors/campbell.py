@@ -14,7 +14,7 @@ p = i k Omega makes an eigenproblem in Omega of its own, which needs no branches
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -328,7 +328,7 @@ def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> str
         X = np.column_stack((X, same / np.abs(same).max(axis=0)))
     if p.imag < 0.0:
         p, X = p.conjugate(), X.conj()
-    rotation, system = lin.rotation, lin.system
+    rotation, system = lin.steady, lin.system
     full = np.column_stack([lin.expand(x) for x in X.T])
     dim, n = system.dimension, system.nodes.x.shape[0]
     some = np.flatnonzero(rotation.nodes)
@@ -478,10 +478,10 @@ def direct_speeds(spinning: Spinning, speeds: np.ndarray, order: float, count: i
     return values[inside]
 
 
-def free_motions(lin: Linearisation, matrices) -> csr_matrix:
+def free_motions(lin: Linearisation, matrices: Sequence[csr_matrix]) -> csr_matrix:
     """Return rows (r, n) that hold the rotor in the turn about its axis and the slide along it, where no speed resists
     them: any speed would be critical for them."""
-    system, rotation = lin.system, lin.rotation
+    system, rotation = lin.system, lin.steady
     dim, n = system.dimension, system.nodes.x.shape[0]
     motions = np.zeros((system.n_dof, 2))
     motions[:, 0] = lin.velocity() / rotation.speed

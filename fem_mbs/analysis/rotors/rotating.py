@@ -13,16 +13,16 @@ import numpy as np
 from scipy.linalg import eigh, qr
 from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 
-from fem_mbs import contract as C
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.analysis.stability.rotation import Rotation, rotated
+from fem_mbs.analysis.stability.rotation import Rotation
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.system.states import rotated
 
 __all__ = ["CONSTANT", "choose_frame", "constant_frames", "rotation_of", "steady_rotation", "turned"]
 
@@ -95,7 +95,7 @@ def _rounding(lin: Linearisation) -> np.ndarray:
     """Return the residuals (N,) of forces and of constraints that round-off of positions and velocities may cause."""
     size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
     _, damping, stiffness = lin.whole()
-    return _ROUNDING * (abs(stiffness) @ size + abs(lin.rotation.speed) * (abs(damping) @ size))
+    return _ROUNDING * (abs(stiffness) @ size + abs(lin.steady.speed) * (abs(damping) @ size))
 
 
 def _free_spin(lin: Linearisation, rounding: np.ndarray) -> int:
@@ -104,7 +104,7 @@ def _free_spin(lin: Linearisation, rounding: np.ndarray) -> int:
     It is held while the state is sought: all angles are as good, and away from equilibrium centrifugal forces would
     turn it on.
     """
-    rotation, system = lin.rotation, lin.system
+    rotation, system = lin.steady, lin.system
     b = lin.velocity()
     if rotation.speed == 0.0 or np.any(b[system.driven.dofs]):
         return -1
@@ -132,7 +132,7 @@ class _Tangent:
     def __init__(self, lin: Linearisation, pin: int):
         self.lin, self.pin = lin, pin
         M, C, K = lin.whole()
-        P = lin.transport(lin.rotation.nodes)
+        P = lin.transport(lin.steady.nodes)
         A = csr_matrix(K + C @ P + M @ (P @ P))
         if lin.elimination is not None:
             self.A = A[: lin.first][:, : lin.first]
@@ -188,7 +188,7 @@ def _size(system, u: np.ndarray) -> float:
 
 def _check_velocities(lin: Linearisation) -> None:
     """Check that supports and joints of rotating nodes permit the rotation."""
-    system, rotation = lin.system, lin.rotation
+    system, rotation = lin.system, lin.steady
     v = lin.velocity()
     size = float(np.abs(v).max(initial=0.0))
     if size == 0.0:
@@ -216,7 +216,7 @@ def _check_velocities(lin: Linearisation) -> None:
 
 def turned(lin: Linearisation, angle: float) -> Linearisation:
     """Return the same about the state in which the rotor has turned by an angle [rad] more; in the same frame."""
-    system, rotation = lin.system, lin.rotation
+    system, rotation = lin.system, lin.steady
     state = system.initial_state()
     s = lin.state
     state.Q[:], state.D[:] = s.Q[0], s.D[0]
@@ -266,7 +266,7 @@ def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
     """
     if frame not in FRAMES:
         raise ModelError(f"Linearisation: frame = {frame!r} must be one of {', '.join(FRAMES)}")
-    rotation = lin.rotation
+    rotation = lin.steady
     if rotation is None:
         if frame == "rotating":
             raise ModelError('Linearisation: frame = "rotating" needs a rotor')
@@ -318,15 +318,12 @@ def _check_steady(lin: Linearisation, there: Linearisation) -> None:
     off = np.abs(there.residual)
     if not off.size:
         return
-    ctl = lin.control(2.0, mass=1.0)
-    tiles = lin.matrices.tiles(C.FORCE, ctl, lin.fun, lin.state)
-    largest = max((float(np.abs(fe[:, : b.type.node_dofs]).max(initial=0.0)) for b, _, _, fe, _ in tiles), default=0.0)
     size = np.where(lin.system.system.kind == S.POSITION, lin.system.length, 1.0)
     noise = 1e-12 * (abs(lin.whole()[2]) @ size)[lin.dofs]
     worst = int((off - noise).argmax())
-    if off[worst] > noise[worst] and off[worst] > 1e-6 * largest:
+    if off[worst] > noise[worst] and off[worst] > 1e-6 * lin.tangent.largest_force:
         raise ModelError(
-            f"{lin.rotation.owner}: its state does not turn with it: {lin.names[worst]} is out of balance by "
+            f"{lin.steady.owner}: its state does not turn with it: {lin.names[worst]} is out of balance by "
             f"{off[worst]:.3g} when it has turned by {np.rad2deg(_ANGLE):.0f} degrees; leave out loads that stand in "
             "space (weight across the axis), or centre what turns"
         )
@@ -336,7 +333,7 @@ def _slow_motions(lin: Linearisation) -> np.ndarray:
     """Return motions (N, k) of the lowest frequencies of M and the symmetric part of K, roughly: two subspace
     iterations about the speed of the rotor."""
     M, _, K, G, T = lin.problem()
-    w2 = lin.rotation.speed**2
+    w2 = lin.steady.speed**2
     A = 0.5 * (K + K.T) + w2 * M
     size = np.abs(A.diagonal())
     A = A + _FREE * diags(np.where(size > 0.0, size, size.max(initial=1.0)))
@@ -378,7 +375,7 @@ def _difference(a: Linearisation, b: Linearisation, full: np.ndarray, R: csr_mat
         return worst
     before, after = a.whole(), b.whole()
     kinetic, strain = (np.abs(np.einsum("ik,ik->k", full, before[i] @ full)) for i in (0, 2))
-    w = np.sqrt(strain / np.maximum(kinetic, 1e-300) + a.rotation.speed**2)
+    w = np.sqrt(strain / np.maximum(kinetic, 1e-300) + a.steady.speed**2)
     energy = w * np.sqrt(kinetic)
     for power, (A, B) in enumerate(zip(before[::-1], after[::-1], strict=True)):
         one, two = full.T @ (A @ full), moved.T @ (B @ moved)

@@ -11,6 +11,7 @@ in the fixed frame.  In a rotating frame the force rests, and so does what it mo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,12 @@ class Response:
 
 
 def steady_response(
-    spinning: Spinning, speeds: np.ndarray, unbalances: list[Unbalance], nodes: np.ndarray, owner: str, progress=None
+    spinning: Spinning,
+    speeds: np.ndarray,
+    unbalances: list[Unbalance],
+    nodes: np.ndarray,
+    owner: str,
+    progress: Callable[..., None] | None = None,
 ) -> Response:
     """Return the response of ``nodes`` (k,) to all unbalances together.
 

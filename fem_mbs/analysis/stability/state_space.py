@@ -17,6 +17,7 @@ Outputs are changes of sensors about their values in the state; a sensor's name 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,13 +57,13 @@ class StateSpace:
     start: np.ndarray
 
     def response(self, p: complex | np.ndarray) -> np.ndarray:
-        """Transfer functions C (p - A)^-1 B + D, (..., k, m), at p [1/s] (i times a frequency in rad/s)."""
+        """Return transfer functions C (p - A)^-1 B + D, (..., k, m), at p [1/s] (i times a frequency in rad/s)."""
         p = np.asarray(p, complex)
         unit = np.eye(len(self.A))
         return self.C @ np.linalg.solve(p[..., None, None] * unit - self.A, self.B.astype(complex)) + self.D
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of it by name, as `save` writes it."""
+        """Return all of it by name, as `save` writes it."""
         return _plain(self)
 
     def save(self, path: str | Path) -> Path:
@@ -85,7 +86,7 @@ class Descriptor:
     start: np.ndarray
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of it by name, as `save` writes it."""
+        """Return all of it by name, as `save` writes it."""
         return _plain(self)
 
     def save(self, path: str | Path) -> Path:
@@ -109,16 +110,18 @@ def _plain(model) -> dict[str, np.ndarray]:
     return out
 
 
-def sparse_arrays(key: str, A) -> dict[str, np.ndarray]:
-    """A sparse matrix as arrays of a .npz file: compressed rows."""
+def sparse_arrays(key: str, A: csr_matrix) -> dict[str, np.ndarray]:
+    """Return a sparse matrix as arrays of a .npz file: compressed rows."""
     A = csr_matrix(A)
     parts = {"data": A.data, "indices": A.indices, "indptr": A.indptr, "shape": np.array(A.shape)}
     return {f"{key}_{name}": value for name, value in parts.items()}
 
 
 # --- models ----------------------------------------------------------------------------------------------------------
-def state_space(lin: Linearisation, inputs=(), sensors=(), owner: str = "State space") -> StateSpace:
-    """A dense state-space model of minimal coordinates.
+def state_space(
+    lin: Linearisation, inputs: str | Sequence[str] = (), sensors: str | Sequence[str] = (), owner: str = "State space"
+) -> StateSpace:
+    """Return a dense state-space model of minimal coordinates.
 
     Args:
         inputs: names of loads ("gravity" among them), motions, driven joints and motors: factors of their vectors, or
@@ -174,7 +177,7 @@ def state_space(lin: Linearisation, inputs=(), sensors=(), owner: str = "State s
 
 
 def _minimal(lin: Linearisation, given: Inputs, owner: str):
-    """How dofs follow from independent ones, and Q (N, m): what values of inputs add."""
+    """Return how dofs follow from independent ones, and Q (N, m): what values of inputs add."""
     system, first = lin.system, lin.first
     held = np.setdiff1d(np.arange(first), lin.dofs)
     preferred = np.full(lin.constraints.shape[0], -1)
@@ -196,7 +199,7 @@ def _minimal(lin: Linearisation, given: Inputs, owner: str):
 
 
 def _rates(lin: Linearisation, found: Elimination, T: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, ...]:
-    """First and second derivatives by time of T (N, k) and Q (N, m) along the motion of the state.
+    """Return first and second derivatives by time of T (N, k) and Q (N, m) along the motion of the state.
 
     From G B = const: G_d B_d' = -G' B and G_d B_d'' = -(G'' B + 2 G' B'), d the dependent dofs.
     """
@@ -216,7 +219,8 @@ def _rates(lin: Linearisation, found: Elimination, T: np.ndarray, Q: np.ndarray)
 
 
 def _with_mass(system, bases, shares, given: Inputs, names: list[str], owner: str):
-    """Coordinates without mass in terms of the others: a left basis (N, k), right bases and shares of inputs with their
+    """Return coordinates without mass in terms of the others: a left basis (N, k), right bases and shares of inputs
+    with their
     derivatives, and names of coordinates."""
     (M, C1, K), (T, T1, T2), (Q, Q1, Q2) = system, bases, shares
     Mr = T.T @ (M @ T)
@@ -245,7 +249,7 @@ def _with_mass(system, bases, shares, given: Inputs, names: list[str], owner: st
 
 
 def _shifted(Q: np.ndarray, given: Inputs, order: int, A=None) -> np.ndarray:
-    """A Q (or Q) in the columns of the values, rates or accelerations of inputs."""
+    """Return A Q (or Q) in the columns of the values, rates or accelerations of inputs."""
     out = np.zeros_like(Q)
     for j in np.flatnonzero(given.order == 0):
         if not Q[:, j].any():
@@ -257,7 +261,7 @@ def _shifted(Q: np.ndarray, given: Inputs, order: int, A=None) -> np.ndarray:
 
 
 def _derived(out: Outputs, given: Inputs, A, B, Cx, D, owner: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of outputs that are derivatives by time: y' = C A x + C B u + D u'."""
+    """Return rows of outputs that are derivatives by time: y' = C A x + C B u + D u'."""
     Cx, D = np.array(Cx), np.array(D)
     for i, times in enumerate(out.derivatives):
         for _ in range(times):
@@ -275,8 +279,11 @@ def _derived(out: Outputs, given: Inputs, A, B, Cx, D, owner: str) -> tuple[np.n
     return Cx, D
 
 
-def descriptor(lin: Linearisation, inputs=(), sensors=(), owner: str = "Descriptor") -> Descriptor:
-    """A sparse model with constraints: x = (q, v, a, multipliers) of the unknowns of the linearisation; arguments as of
+def descriptor(
+    lin: Linearisation, inputs: str | Sequence[str] = (), sensors: str | Sequence[str] = (), owner: str = "Descriptor"
+) -> Descriptor:
+    """Return a sparse model with constraints: x = (q, v, a, multipliers) of the unknowns of the linearisation;
+    arguments as of
     `state_space`.  In motion the constraints are held as they are.
 
     Raises:

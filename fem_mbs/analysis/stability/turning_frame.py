@@ -17,12 +17,13 @@ from scipy.sparse import csr_matrix
 from fem_mbs.analysis.linear.coriolis import coriolis_matrix
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.model.model import Model
 from fem_mbs.solvers.eigen.complex_modes import ComplexModes, complex_modes
 
 __all__ = ["check_turning_frame", "frame_speed", "turning_modes"]
 
 
-def check_turning_frame(owner: str, options: dict[str, Any], model) -> None:
+def check_turning_frame(owner: str, options: dict[str, Any], model: Model) -> None:
     """Refuse what does not go together.
 
     Raises:
@@ -49,7 +50,7 @@ def check_turning_frame(owner: str, options: dict[str, Any], model) -> None:
 
 
 def frame_speed(linear: Linearised, owner: str) -> float:
-    """Speed [rad/s] of the frame in a state: the root of what the centrifugal load has there.
+    """Return speed [rad/s] of the frame in a state: the root of what the centrifugal load has there.
 
     Raises:
         ModelError: the load does not act.
@@ -64,7 +65,7 @@ def frame_speed(linear: Linearised, owner: str) -> float:
 def turning_modes(
     linear: Linearised, basis: np.ndarray | None, coriolis: bool, count: int, given: dict[str, Any], owner: str
 ) -> tuple[ComplexModes, np.ndarray, float | None]:
-    """Complex modes of small motions about a state at rest, their shapes (N, k) and the speed of the frame.
+    """Return complex modes of small motions about a state at rest, their shapes (N, k) and the speed of the frame.
 
     Args:
         basis: (N, r) shapes that span the motions; None: all motions.

@@ -22,13 +22,13 @@ from scipy.sparse import csr_matrix, diags
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.start.initial import _constraints, _node_part, _rows, constrained, function_jets
+from fem_mbs.analysis.start.initial import constrained, function_jets, started
 from fem_mbs.analysis.start.roots import Roots
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.tangent import control, function_table, matrices_of
+from fem_mbs.system.tangent import Level, Tangent, control, function_table
 
 __all__ = ["assemble"]
 
@@ -56,7 +56,8 @@ class _Gap:
 
 
 def _semidefinite(K: np.ndarray) -> np.ndarray:
-    """Symmetric element matrices (n, m, m) without their negative eigenvalues: what a strained part has too much of on
+    """Return symmetric element matrices (n, m, m) without their negative eigenvalues: what a strained part has too much
+    of on
     the way must not drive it further."""
     values, vectors = np.linalg.eigh(0.5 * (K + np.swapaxes(K, 1, 2)))
     return np.einsum("eij,ej,ekj->eik", vectors, np.maximum(values, 0.0), vectors)
@@ -105,10 +106,9 @@ class _Assembler:
                 )
 
     def _weights(self) -> np.ndarray:
-        """Mass and mean moment of inertia of each dof (first,); small ones where a node has none."""
+        """Return mass and mean moment of inertia of each dof (first,); small ones where a node has none."""
         system, first = self.system, self.first
-        ctl = control(mass=1.0, gravity=self.compiled.model.gravity)
-        M = _node_part(matrices_of(system), self.compiled, self.state, ctl).diagonal()
+        M = started(self.compiled, self.state).M.diagonal()[:first]
         W = np.zeros(first)
         dim = system.dimension
         position = system.offset[:-1, None] + np.arange(dim)
@@ -122,7 +122,7 @@ class _Assembler:
 
     # --- at the present positions ----------------------------------------------------------------------------------
     def _stiffness(self) -> tuple[np.ndarray, csr_matrix]:
-        """Forces (first,) and stiffness of the parts' strains."""
+        """Return forces (first,) and stiffness of the parts' strains."""
         fun = function_table(0.0 * self.values)
         ctl = control(2.0, joints=0.0)
         force = np.zeros(self.system.n_dof)
@@ -140,11 +140,11 @@ class _Assembler:
         return force[: self.first], (0.5 * (K + K.T)).tocsr()
 
     def gap(self) -> np.ndarray:
-        """Constraint rows (n_mult,) [m], [rad] or without unit."""
-        return _rows(self.compiled, self.state, self.values)[self.first : -1]
+        """Return constraint rows (n_mult,) [m], [rad] or without unit."""
+        return started(self.compiled, self.state, self.values).gaps
 
     def sizes(self, g: np.ndarray) -> np.ndarray:
-        """Gaps over the size of the model, angles as they are."""
+        """Return gaps over the size of the model, angles as they are."""
         unit = np.ones(g.size)
         for block in self.system.blocks:
             if block.type.multipliers and not block.type.angular:
@@ -152,7 +152,7 @@ class _Assembler:
         return np.abs(g) / unit
 
     def change(self) -> np.ndarray:
-        """Displacements and rotation vectors (first,) since the given positions."""
+        """Return displacements and rotation vectors (first,) since the given positions."""
         out = (self.state.Q[0] - self.Q0)[: self.first]
         rows = self.system.system.rotations
         if self.system.dimension == 3 and len(rows):
@@ -176,7 +176,7 @@ class _Assembler:
         self._follow_angles()
 
     def limit(self, d: np.ndarray) -> float:
-        """Share of an increment that may be made at once."""
+        """Return share of an increment that may be made at once."""
         s = self.system.system
         turn = float(np.abs(d[s.rotations]).max(initial=0.0))
         far = float(np.abs(d[s.positions]).max(initial=0.0)) / self.system.length
@@ -184,10 +184,11 @@ class _Assembler:
 
     # --- the search ------------------------------------------------------------------------------------------------
     def step(self, pull: np.ndarray) -> tuple[float, float]:
-        """One iteration; ``pull`` (first,) is the gradient of the changes.  Largest increment and the share made."""
+        """Return one iteration; ``pull`` (first,) is the gradient of the changes.  Largest increment and the share
+        made."""
         force, K = self._stiffness()
         A = (K + diags((self.w + self.near) * self.W)).tocsr()
-        G = _constraints(self.compiled, self.state, self.values)[:, : self.first]
+        G = started(self.compiled, self.state, self.values).gradients[:, : self.first]
         g = self.gap()
         d = np.zeros(self.first)
         d[self.driven] = (self.target - self.state.Q[0, : self.first])[self.driven]
@@ -212,7 +213,7 @@ class _Assembler:
         return float(np.abs(unit * d).max(initial=0.0)) / max(rest, 1e-3), rest * share
 
     def search(self) -> int:
-        """Least change first, then (from where that leads) no strain that can be avoided; iterations made."""
+        """Return least change first, then (from where that leads) no strain that can be avoided; iterations made."""
         best, stale = np.inf, 0
         count = 0
         while count < _ITERATIONS:
@@ -238,7 +239,7 @@ class _Assembler:
                 return
             _force, K = self._stiffness()
             A = (K + diags(self.w * self.W)).tocsr()[self.free][:, self.free]
-            G = _constraints(self.compiled, self.state, self.values)[:, self.free]
+            G = started(self.compiled, self.state, self.values).gradients[:, self.free]
             d = np.zeros(self.first)
             d[self.free] = constrained(A, G).solve(np.zeros(self.free.size), -g)[0]
             self.move(d)
@@ -272,13 +273,13 @@ class _Assembler:
         return count
 
     def _held(self, row: int) -> bool:
-        """Whether the directors of a row stay as they are."""
+        """Return whether the directors of a row stay as they are."""
         rows = self.system.system.rotations
         return row >= len(rows) or bool(np.isin(rows[row], self.held).any())
 
     # --- reports ---------------------------------------------------------------------------------------------------
     def open_joints(self, tolerance: float) -> list[_Gap]:
-        """Joints open by more than a tolerance, the widest first."""
+        """Return joints open by more than a tolerance, the widest first."""
         g = self.gap()
         size = self.sizes(g)
         found: dict[str, _Gap] = {}
@@ -294,27 +295,20 @@ class _Assembler:
         return sorted(found.values(), key=lambda gap: -gap.size)
 
     def strain_energy(self) -> tuple[float, str]:
-        """Energy of the strains [J], and the part with most of it."""
-        ctl = control()
-        fun = function_table(0.0 * self.values)
+        """Return energy of the strains [J], and the part with most of it."""
         total, most, name = 0.0, 0.0, ""
-        s = self.state
+        unloaded = Tangent(self.system, self.state, Level(0.0 * self.values))
         for block in self.parts:
-            n, m = block.size, block.type.local_dofs
-            fe, ke = np.zeros((n, max(m, C.N_LEDGER))), np.zeros((1, m, m))
-            hist = self.system.block_history(block).copy()
-            block.type.report(
-                C.LEDGER, 0, n, ctl, block.par, block.dof, block.rot, hist, fun, s.Q, s.D, s.V, s.DD, s.U, fe, ke
-            )
-            total += float(fe[:, C.STRAIN].sum())
+            strain = unloaded.ledger(block, 0, block.size)[:, C.STRAIN]
+            total += float(strain.sum())
             for label, a, b in block.groups:
-                energy = float(fe[a:b, C.STRAIN].sum())
+                energy = float(strain[a:b].sum())
                 if energy > most:
                     most, name = energy, label
         return total, name
 
     def moved(self) -> list[dict[str, Any]]:
-        """Largest displacement [m] and rotation [rad] of every body, node and mesh that moved."""
+        """Return largest displacement [m] and rotation [rad] of every body, node and mesh that moved."""
         system, model = self.system, self.compiled.model
         change = self.change()
         n = len(system.nodes.x)

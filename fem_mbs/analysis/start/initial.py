@@ -8,11 +8,11 @@ eps v.M v, or from a mass-weighted projection of given ones, min (v - v*).M (v -
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
-from fem_mbs import contract as C
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
@@ -21,11 +21,16 @@ from fem_mbs.solvers.linear.redundancy import dependencies
 from fem_mbs.solvers.linear.saddle import Saddle
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.tangent import Matrices, constraint_rows, control, function_table, matrices_of
+from fem_mbs.system.compile import Compiled
+from fem_mbs.system.states import body_axes, director_velocities, moved, spatial_axes
+from fem_mbs.system.tangent import Level, Tangent
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.transient.rules import Weights
 
 __all__ = [
-    "Spin", "check_start", "consistent_velocities", "constrained", "constraint_error", "director_velocities",
-    "function_jets", "given_velocities", "initial_accelerations", "multipliers_of", "start_rule",
+    "Spin", "check_start", "consistent_velocities", "constrained", "constraint_error", "function_jets",
+    "given_velocities", "initial_accelerations", "multipliers_of", "start_rule", "started",
 ]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
@@ -49,8 +54,8 @@ class Spin:
     point: np.ndarray
     h: float
 
-    def of_step(self, rate):
-        """w' of an angular velocity w."""
+    def of_step(self, rate: Any) -> Any:
+        """Return w' of an angular velocity w."""
         return np.tan(0.5 * self.h * rate) * 2.0 / self.h if self.h > 0.0 else rate
 
     @property
@@ -60,7 +65,7 @@ class Spin:
 
 
 def function_jets(compiled: CompiledModel, t: float) -> np.ndarray:
-    """Value, first and second derivative of all time functions, (n_fun, 3); of loads the value only.
+    """Return value, first and second derivative of all time functions, (n_fun, 3); of loads the value only.
 
     Raises:
         ModelError: one of them is not finite, naming the load, motion or joint.
@@ -80,16 +85,12 @@ def function_jets(compiled: CompiledModel, t: float) -> np.ndarray:
     return out
 
 
-def _rows(compiled: CompiledModel, state: S.State, values: np.ndarray) -> np.ndarray:
-    """Constraint rows g (unscaled) for given function values, over all dofs."""
-    system = compiled.system
-    ctl = control(gravity=compiled.model.gravity)
-    r = np.zeros(system.n_dof)
-    blocks = [b for b in system.blocks if b.type.multipliers]
-    for block, fe, _ke in system.element_arrays(C.FORCE, ctl, function_table(values), state, blocks):
-        nd = block.type.node_dofs
-        np.add.at(r, block.dof[:, nd:], fe[:, nd:] / block.par[:, [block.type.scale]])
-    return r
+def started(compiled: CompiledModel, state: S.State, values: np.ndarray | None = None) -> Tangent:
+    """Return the equations of a model at a state, under its whole weight and with functions of these values (n_fun,);
+    None: those at t = 0."""
+    if values is None:
+        values = function_jets(compiled, 0.0)[:, 0]
+    return Tangent(compiled.system, state, Level(values, compiled.model.gravity))
 
 
 def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarray | None = None) -> None:
@@ -111,11 +112,11 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
             f"{driven.owners[i]}: it asks for {gap[i]:g} at t = {t:g} s, but the model stands at 0 there; "
             "use a function that is zero at the start, or let an assembly move the model there"
         )
-    rows = _rows(compiled, state, jets[:, 0])
+    gaps = started(compiled, state, jets[:, 0]).gaps
     for block in system.blocks:
         if not block.type.multipliers:
             continue
-        error = np.abs(rows[block.dof[:, block.type.node_dofs :]]).max(axis=1)
+        error = np.abs(gaps[block.dof[:, block.type.node_dofs :] - system.first_multiplier]).max(axis=1)
         unit = 1.0 if block.type.angular else system.length
         bad = np.flatnonzero(~(error <= tolerance * unit))
         if bad.size and block.type.prestress is None:  # a joint, not a strain that is held
@@ -133,7 +134,7 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
 
 
 def constraint_error(compiled: CompiledModel, state: S.State, t: float) -> float:
-    """Largest error of a constraint at the present state: lengths over the model's size, angles in radians."""
+    """Return largest error of a constraint at the present state: lengths over the model's size, angles in radians."""
     system = compiled.system
     if not any(block.type.multipliers for block in system.blocks):
         return 0.0
@@ -141,44 +142,19 @@ def constraint_error(compiled: CompiledModel, state: S.State, t: float) -> float
     trial = state._replace(U=np.zeros_like(state.U))
     for a in (trial.Q, trial.D):
         a[1] = a[0]
-    rows = _rows(compiled, trial, np.array([f(now) for f in compiled.functions]))
+    gaps = started(compiled, trial, np.array([f(now) for f in compiled.functions])).gaps
     largest = 0.0
     for block in system.blocks:
         if block.type.multipliers:
             unit = 1.0 if block.type.angular else system.length
-            largest = max(largest, float(np.abs(rows[block.dof[:, block.type.node_dofs :]]).max(initial=0.0)) / unit)
+            own = gaps[block.dof[:, block.type.node_dofs :] - system.first_multiplier]
+            largest = max(largest, float(np.abs(own).max(initial=0.0)) / unit)
     return largest
 
 
-def _constraints(compiled: CompiledModel, state: S.State, values: np.ndarray | None = None):
-    """Constraint Jacobian over all dofs (n_mult, N), unscaled, with spins for rotations, for function ``values`` or
-    those of the start; below the multipliers' rows those of dofs that share an unknown."""
-    system = compiled.system
-    fun = function_table(function_jets(compiled, 0.0)[:, 0] if values is None else values)
-    G = constraint_rows(system, control(gravity=compiled.model.gravity), fun, state)
-    return vstack((G, system.sharing())).tocsr()
-
-
-def _node_part(
-    matrices: Matrices, compiled: CompiledModel, state: S.State, ctl, values: np.ndarray | None = None
-) -> csr_matrix:
-    """Symmetrised tangent over all dofs with the constraint rows left out; ``values`` (n_fun,) of the functions, None:
-    those at the start."""
-    if values is None:
-        values = function_jets(compiled, 0.0)[:, 0]
-    A = matrices.tangent(ctl, function_table(values), state)[1]
-    first = compiled.system.first_multiplier
-    A = A[:first, :first]
-    return 0.5 * (A + A.T)
-
-
-def _mass(matrices: Matrices, compiled: CompiledModel, state: S.State) -> csr_matrix:
-    """Mass matrix over all dofs: at rest and without weight, since moments of weight and spin turn with the nodes."""
-    return _node_part(matrices, compiled, state._replace(V=np.zeros_like(state.V)), control(mass=1.0))
-
-
 def constrained(W: csr_matrix, G: csr_matrix, columns: csr_matrix | None = None) -> Saddle:
-    """Factors of [[W, G^T], [G, 0]], without rows of G that depend on others; other ``columns`` (n, m) may stand for
+    """Return factors of [[W, G^T], [G, 0]], without rows of G that depend on others; other ``columns`` (n, m) may stand
+    for
     G^T.
 
     Raises:
@@ -193,7 +169,7 @@ def constrained(W: csr_matrix, G: csr_matrix, columns: csr_matrix | None = None)
 
 
 def given_velocities(compiled: CompiledModel) -> np.ndarray:
-    """Velocities that the model file or the builder gives, over all dofs, rotations as spatial spins."""
+    """Return velocities that the model file or the builder gives, over all dofs, rotations as spatial spins."""
     model, system = compiled.model, compiled.system
     v = np.zeros(system.n_dof)
     dim, nrot = system.dimension, system.rotation_dofs
@@ -209,17 +185,8 @@ def given_velocities(compiled: CompiledModel) -> np.ndarray:
     return v
 
 
-def _present(system, state: S.State) -> np.ndarray:
-    """Velocities of row 0 over all dofs, rotations as spatial spins."""
-    v = state.V[0].copy()
-    rows = system.system.rotations
-    if system.dimension == 3 and rows.size:
-        v[rows] = np.einsum("nij,nj->ni", state.D[0, : len(rows)].reshape(-1, 3, 3), v[rows])
-    return v
-
-
-def _spinning(system, state: S.State, spin: Spin) -> np.ndarray:
-    """Velocities omega x r and spins omega, over all dofs, at the present positions."""
+def _spinning(system: Compiled, state: S.State, spin: Spin) -> np.ndarray:
+    """Return velocities omega x r and spins omega, over all dofs, at the present positions."""
     v = np.zeros(system.n_dof)
     n, dim, w = len(system.nodes.x), system.dimension, spin.vector
     place = system.offset[:n, None] + np.arange(dim)
@@ -232,7 +199,7 @@ def _spinning(system, state: S.State, spin: Spin) -> np.ndarray:
 
 
 def _angular_functions(compiled: CompiledModel) -> np.ndarray:
-    """Time functions (n_fun,) bool that drive angles."""
+    """Return time functions (n_fun,) bool that drive angles."""
     system = compiled.system
     out = np.zeros(len(compiled.functions), bool)
     driven = system.driven
@@ -245,7 +212,7 @@ def _angular_functions(compiled: CompiledModel) -> np.ndarray:
 
 
 def _least_strain_rates(K, M, G, rates, c, free, held) -> np.ndarray | None:
-    """Velocities of the free dofs with the least v.K v, and among those little kinetic energy.
+    """Return velocities of the free dofs with the least v.K v, and among those little kinetic energy.
 
     Proximal-point iteration, min v.K v + (v - v_k).M (v - v_k) from v_0 = 0: each turn takes the weight of the masses
     out of what strains decide, so that slender parts move as rigid as they can.  None: it has no least value, since
@@ -270,7 +237,7 @@ def _least_strain_rates(K, M, G, rates, c, free, held) -> np.ndarray | None:
 
 
 def _speed_rows(compiled: CompiledModel, first: int):
-    """Rows (n, first) and values of the speeds that the user gives, rotations as spatial spins."""
+    """Return rows (n, first) and values of the speeds that the user gives, rotations as spatial spins."""
     system = compiled.system
     rows = lil_matrix((len(compiled.model.initial_speeds), first))
     values = np.zeros(rows.shape[0])
@@ -305,7 +272,7 @@ def consistent_velocities(
     for a in (state.Q, state.D):
         a[1] = a[0]
     jets = function_jets(compiled, t)
-    wanted = _present(system, state)[:first] if current else given_velocities(compiled)[:first]
+    wanted = spatial_axes(system, state, state.V[0])[:first] if current else given_velocities(compiled)[:first]
     if spin is not None:
         wanted += _spinning(system, state, spin)[:first]
         angular = _angular_functions(compiled)
@@ -315,11 +282,10 @@ def consistent_velocities(
     rates = np.zeros(first)
     rates[system.driven.dofs] = jets[system.driven.functions, 1]
     # g_t by a symmetric difference in the function values: exact for constraints linear in them
-    step = 1e-6
-    g_t = (
-        _rows(compiled, state, jets[:, 0] + step * jets[:, 1]) - _rows(compiled, state, jets[:, 0] - step * jets[:, 1])
-    )[first:-1] / (2.0 * step)
-    G = _constraints(compiled, state)[:, :first]
+    step, start = 1e-6, started(compiled, state)
+    later, earlier = (started(compiled, state, jets[:, 0] + d * jets[:, 1]).gaps for d in (step, -step))
+    g_t = (later - earlier) / (2.0 * step)
+    G = start.gradients[:, :first]
     g_t = np.concatenate((g_t, np.zeros(G.shape[0] - g_t.size)))
     if model.initial_speeds and not current:
         rows, values = _speed_rows(compiled, first)
@@ -333,32 +299,76 @@ def consistent_velocities(
         v[held] = np.where(np.abs(v[held]) > 0.0, v[held], rates[held])
         v = _with_ways(compiled, G, g_t, v)
     elif moving or given:
-        free = np.flatnonzero(~held)
-        Gf, c = G[:, free], -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
-        matrices = matrices_of(system)
-        M = _mass(matrices, compiled, state)
-        scale = M.diagonal().max(initial=0.0) or 1.0
-        K = _node_part(matrices, compiled, state, control(2.0, gravity=model.gravity, joints=0.0))
-        stiff = K.diagonal().max(initial=0.0)
         v[held] = rates[held]
-        h = np.flatnonzero(held)
-        if method == "strain-free":
-            weight = _EPS_MASS * (stiff / scale if stiff else 1.0)
-            found = _least_strain_rates(K, weight * M, Gf, rates, c, free, h)
-            if found is not None:
-                v[free] = found
-            elif model.initial_method == "auto":
-                method = "projection"
-            else:
-                raise ModelError(
-                    'Initial velocity: method = "strain-free" finds no least strain rates, since a part under load at '
-                    'the start has negative stiffness; use "projection"'
-                )
-        # the projection also takes the last digits out of the least strain rates
-        W = M + (1e-12 * (scale / stiff if stiff else 1.0)) * K
-        saddle = constrained(W[free][:, free], Gf)
-        for _ in range(2):
-            v[free] += saddle.solve(np.zeros(free.size), c - Gf @ v[free])[0]
+        v, method = _solved(start, model.initial_method, method, v, held, G, g_t)
+    _check_velocities(compiled, G, g_t, v, rates, held)
+    changed = np.abs(v - wanted)
+    changed[system.offset[model.building.path_nodes]] = 0.0  # whose rates nobody gives
+    change = float(changed.max(initial=0.0)) if given else 0.0
+    if spin is not None and change > 1e-6 * max(float(np.abs(wanted).max()), 1e-300):
+        dof = int(changed.argmax())
+        raise ModelError(
+            f"{spin.owner}: the model cannot turn as a whole: {system.name_of(dof)} would have the velocity "
+            f"{wanted[dof]:.6g}, but joints, supports and motions allow {v[dof]:.6g}; hold it by joints that turn "
+            "about the axis, free or driven with its speed"
+        )
+    state.V[0, :first] = v
+    state.V[1:] = 0.0
+    state.V[0] = body_axes(system, state, state.V[0])
+    director_velocities(system, state)
+    report: dict[str, object] = {"method": method, "largest_change": change}
+    if spin is not None:
+        report["spin"] = {"speed": spin.speed, "speed_of_the_steps": float(spin.of_step(spin.speed))}
+    return report
+
+
+def _solved(
+    start: Tangent, asked: str, method: str, v: np.ndarray, held: np.ndarray, G: csr_matrix, g_t: np.ndarray
+) -> tuple[np.ndarray, str]:
+    """Return velocities (first,) with G v = -g_t, and the method that gave them.
+
+    Args:
+        asked: method of the model; "auto" takes the projection where there are no least strain rates.
+        v: the given velocities; those of ``held`` dofs (first,) bool stay.
+
+    Raises:
+        ModelError: there are no least strain rates, though they were asked for.
+    """
+    first = v.size
+    free, h = np.flatnonzero(~held), np.flatnonzero(held)
+    Gf, c = G[:, free], -(g_t + G[:, h] @ v[h])
+    M, K = start.M[:first, :first], start.of_nodes(2.0, joints=0.0)
+    scale = M.diagonal().max(initial=0.0) or 1.0
+    stiff = K.diagonal().max(initial=0.0)
+    if method == "strain-free":
+        weight = _EPS_MASS * (stiff / scale if stiff else 1.0)
+        found = _least_strain_rates(K, weight * M, Gf, v, c, free, h)
+        if found is not None:
+            v[free] = found
+        elif asked == "auto":
+            method = "projection"
+        else:
+            raise ModelError(
+                'Initial velocity: method = "strain-free" finds no least strain rates, since a part under load at '
+                'the start has negative stiffness; use "projection"'
+            )
+    # the projection also takes the last digits out of the least strain rates
+    W = M + (1e-12 * (scale / stiff if stiff else 1.0)) * K
+    saddle = constrained(W[free][:, free], Gf)
+    for _ in range(2):
+        v[free] += saddle.solve(np.zeros(free.size), c - Gf @ v[free])[0]
+    return v, method
+
+
+def _check_velocities(
+    compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.ndarray, rates: np.ndarray, held: np.ndarray
+) -> None:
+    """Check that velocities fulfil the constraints, and the rates of what is held or driven.
+
+    Raises:
+        ModelError: naming the constraints that contradict each other, or the dof.
+    """
+    system = compiled.system
     defect = np.abs(G @ v + g_t)
     c = -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
     size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)))
@@ -375,28 +385,10 @@ def consistent_velocities(
             f"Initial velocity: {system.name_of(dof)} is held or driven with {rates[dof]:g}, but {v[dof]:g} is "
             "given there"
         )
-    changed = np.abs(v - wanted)
-    changed[system.offset[model.building.path_nodes]] = 0.0  # whose rates nobody gives
-    change = float(changed.max(initial=0.0)) if given else 0.0
-    if spin is not None and change > 1e-6 * max(float(np.abs(wanted).max()), 1e-300):
-        dof = int(changed.argmax())
-        raise ModelError(
-            f"{spin.owner}: the model cannot turn as a whole: {system.name_of(dof)} would have the velocity "
-            f"{wanted[dof]:.6g}, but joints, supports and motions allow {v[dof]:.6g}; hold it by joints that turn "
-            "about the axis, free or driven with its speed"
-        )
-    state.V[0, :first] = v
-    state.V[1:] = 0.0
-    _spins_to_body(system, state.D[0], state.V[0])
-    director_velocities(system, state)
-    report: dict[str, object] = {"method": method, "largest_change": change}
-    if spin is not None:
-        report["spin"] = {"speed": spin.speed, "speed_of_the_steps": float(spin.of_step(spin.speed))}
-    return report
 
 
 def _with_ways(compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Given velocities with the rates of coordinates along lines, which follow from them."""
+    """Return given velocities with the rates of coordinates along lines, which follow from them."""
     system = compiled.system
     ways = system.offset[compiled.model.building.path_nodes]
     ways = ways[system.system.equation[ways] >= 0] if len(ways) else ways
@@ -408,7 +400,7 @@ def _with_ways(compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.nd
 
 
 def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int) -> str:
-    """What asks for contradictory speeds G v = c (m,), the worst in ``row``, for a message."""
+    """Return what asks for contradictory speeds G v = c (m,), the worst in ``row``, for a message."""
     speeds = compiled.model.initial_speeds
     system = compiled.system
     equations = np.zeros(system.n_dof - 1 - system.first_multiplier, bool)
@@ -429,53 +421,34 @@ def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: i
     return f"{names[row]} and the other given speeds"
 
 
-def _spins_to_body(system, D: np.ndarray, v: np.ndarray) -> None:
-    """In space W = R^T omega; nothing to do in the plane."""
-    if system.dimension == 3 and system.system.rotations.size:
-        rows = system.system.rotations
-        R = D[: len(rows)].reshape(-1, 3, 3)
-        v[rows] = np.einsum("nji,nj->ni", R, v[rows])
-
-
-def director_velocities(system, state: S.State) -> None:
-    """Rates of directors at both ends from the velocities of row 0; row 1 becomes row 0."""
-    state.D[1], state.V[1] = state.D[0], state.V[0]
-    S.director_velocities(system.system, state, 1.0, True)
-    state.DD[0] = state.DD[1]
-
-
-def initial_accelerations(
-    compiled: CompiledModel, state: S.State, t: float, values: np.ndarray | None = None, gravity=None
-) -> np.ndarray:
-    """Accelerations (N,) at the start, rotations in body axes, from M a + G^T lambda = f - c(v), G a = -(G' v +
-    g_tt); ``values`` (n_fun,) of functions and ``gravity`` as they are at t, if not these."""
+def initial_accelerations(compiled: CompiledModel, state: S.State, t: float, level: Level | None = None) -> np.ndarray:
+    """Return accelerations (N,) at the start, rotations in body axes, from M a + G^T lambda = f - c(v), G a = -(G' v +
+    g_tt), under a level of loads; None: the functions at t and the whole weight."""
     model, system = compiled.model, compiled.system
-    s = system.system
     first = system.first_multiplier
     jets = function_jets(compiled, t)
-    if values is not None:
-        jets[:, 0] = values
-    ctl = control(mass=1.0, gravity=model.gravity if gravity is None else gravity)
+    level = Level(jets[:, 0].copy(), model.gravity) if level is None else level
+    jets[:, 0] = level.values
     for a in (state.Q, state.D, state.V):
         a[1] = a[0]
     state.V[2] = 0.0
     state.U[:] = 0.0
-    fun, matrices = function_table(jets[:, 0]), matrices_of(system)
-    r = matrices.force(ctl, fun, state)
-    M = _mass(matrices, compiled, state)
-    held = s.equation[:first] < 0
+    here = Tangent(system, state, level)
+    r = here.matrices.force(here.control(mass=1.0), here.functions, state)
+    M = here.M[:first, :first]
+    held = system.system.equation[:first] < 0
     given = np.zeros(first)
     given[system.driven.dofs] = jets[system.driven.functions, 2]
-    G = _constraints(compiled, state)[:, :first]
+    G = started(compiled, state).gradients[:, :first]
     gamma = np.zeros(G.shape[0])
     if G.shape[0]:
         speed = max(float(np.abs(state.V[0]).max()), float(np.abs(jets[:, 1]).max(initial=0.0)))
         step = 1e-4 / speed if speed > _STILL else 1e-4
         gamma = (
-            _displaced_rows(compiled, state, jets, step)
-            - 2.0 * _displaced_rows(compiled, state, jets, 0.0)
-            + _displaced_rows(compiled, state, jets, -step)
-        )[first:-1] / step**2
+            _displaced_gaps(compiled, state, jets, step)
+            - 2.0 * _displaced_gaps(compiled, state, jets, 0.0)
+            + _displaced_gaps(compiled, state, jets, -step)
+        ) / step**2
         gamma = np.concatenate((gamma, np.zeros(G.shape[0] - gamma.size)))
     free, h = np.flatnonzero(~held), np.flatnonzero(held)
     b = -r[:first][free] - M[free][:, h] @ given[h]
@@ -483,16 +456,14 @@ def initial_accelerations(
     c = -(gamma + G[:, h] @ given[h])
     a[free], y = constrained(M[free][:, free], G[:, free]).solve(b, c)
     if G.shape[0] and any(block.type.reads for block in system.blocks):
-        a[free] = _pressed(compiled, state, ctl, fun, M, G, b + r[:first][free], c, y, free)
+        a[free] = _pressed(here, M, G, b + r[:first][free], c, y, free)
     out = np.zeros(system.n_dof)
     out[:first] = a
-    _spins_to_body(system, state.D[0], out)
-    return out
+    return body_axes(system, state, out)
 
 
-def multiplier_scales(compiled: CompiledModel) -> np.ndarray:
-    """Scales (n_mult,) of the multipliers: lambda = scale Lambda."""
-    system = compiled.system
+def multiplier_scales(system: Compiled) -> np.ndarray:
+    """Return the scales (n_mult,) of the multipliers: lambda = scale Lambda."""
     first = system.first_multiplier
     scale = np.ones(system.n_dof - 1 - first)
     for block in system.blocks:
@@ -501,21 +472,22 @@ def multiplier_scales(compiled: CompiledModel) -> np.ndarray:
     return scale
 
 
-def _pressed(compiled: CompiledModel, state: S.State, ctl, fun, M, G, b, c, y, free) -> np.ndarray:
-    """Accelerations (n_free,) where forces depend on the multipliers: M a + f(y) = b, G a = c by Newton's method from
-    multipliers y (m,), in their own units; those found go to row 0 of the state.
+def _pressed(
+    here: Tangent, M: csr_matrix, G: csr_matrix, b: np.ndarray, c: np.ndarray, y: np.ndarray, free: np.ndarray
+) -> np.ndarray:
+    """Return accelerations (n_free,) where forces depend on the multipliers: M a + f(y) = b, G a = c by Newton's method
+    from multipliers y (m,), in their own units; those found go to row 0 of the state.
 
     Raises:
         ModelError: none are found; friction can hold what its own force presses.
     """
-    first = compiled.system.first_multiplier
-    scale = multiplier_scales(compiled)
+    state, first = here.state, here.compiled.first_multiplier
+    scale = multiplier_scales(here.compiled)
     n = scale.size
-    trial = state._replace(U=np.zeros_like(state.U))
-    matrices = matrices_of(compiled.system)
+    trial = here.at(state._replace(U=np.zeros_like(state.U)))
     for _ in range(_PRESSED):
-        trial.U[first:-1] = y[:n] / scale
-        r, A = matrices.tangent(ctl, fun, trial)
+        trial.state.U[first:-1] = y[:n] / scale
+        r, A = trial.assemble(trial.control(mass=1.0))
         columns = hstack((A[:first, first:-1] @ diags(1.0 / scale), G[n:].T)).tocsr()[free]
         force = r[:first][free] + G[n:, free].T @ y[n:]
         a, change = constrained(M[free][:, free], G[:, free], columns).solve(b - force, c)
@@ -529,20 +501,22 @@ def _pressed(compiled: CompiledModel, state: S.State, ctl, fun, M, G, b, c, y, f
     )
 
 
-def multipliers_of(
-    compiled: CompiledModel, state: S.State, forces: np.ndarray, values: np.ndarray, columns: csr_matrix | None = None
-) -> np.ndarray:
-    """What multipliers (n_mult,), in the model's scales, must have more to balance forces (n_node_dofs,) that are left
-    at a state, where constraints can, for values (n_fun,) of functions; the rest is least in the sum of its squares,
-    moments over the model's length.  ``columns`` (n_node_dofs, n_mult), in the model's scales, are forces of
-    multipliers besides those of the constraints."""
-    system = compiled.system
+def multipliers_of(here: Tangent, forces: np.ndarray, columns: csr_matrix | None = None) -> np.ndarray:
+    """Return the increments of the multipliers (n_mult,), in the model's scales, that balance forces (n_node_dofs,)
+    which are left at a state, where constraints can.
+
+    The rest is least in the sum of its squares, moments over the model's length.
+
+    Args:
+        columns: (n_node_dofs, n_mult), in the model's scales: forces of multipliers besides those of the constraints.
+    """
+    system = here.compiled
     first = system.first_multiplier
     held = system.system.equation[:first] < 0
     free = np.flatnonzero(~held)
-    scaled = _constraints(compiled, state, values)[:, free]
+    scaled = here.gradients[:, free]
     weight = np.where(system.system.kind[free] == S.ROTATION, system.length**2, 1.0)
-    scale = multiplier_scales(compiled)
+    scale = multiplier_scales(system)
     if columns is not None:
         shared = csr_matrix((first, scaled.shape[0] - scale.size))
         columns = scaled.T + hstack((columns @ diags(1.0 / scale), shared)).tocsr()[free]
@@ -550,7 +524,7 @@ def multipliers_of(
     return y[: scale.size] / scale
 
 
-def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weights) -> None:
+def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weights: Weights) -> None:
     """Fill past[2:] with what Newmark's family remembers, and shift the velocities of its damped members by O(h^2).
 
     The algorithmic acceleration is dv/dt at a time (am - af) h later.  Constraints at the end of the steps bind the
@@ -563,7 +537,8 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     """
     system = compiled.system
     s = system.system
-    first, matrices = system.first_multiplier, matrices_of(system)
+    first, start = system.first_multiplier, started(compiled, state)
+    M = start.M[:first, :first]  # keeps the pattern for what follows
     a = initial_accelerations(compiled, state, t)
     state.past[2:] = a
     if weights.am == weights.af:
@@ -576,7 +551,7 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     u = h * state.V[0] + h * h * (0.5 * state.past[2] + weights.beta * h * jerk)
     trial = _turned(compiled, state, u)
     values = function_jets(compiled, t + h)[:, 0]
-    missed = _rows(compiled, trial, values)[first:-1]
+    missed = started(compiled, trial, values).gaps
     held = s.equation[:first] < 0
     shift = np.zeros(first)
     driven = system.driven
@@ -584,39 +559,26 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     step = np.where(s.kind[driven.dofs] == S.POSITION, step, 2.0 * np.tan(0.5 * step))
     shift[driven.dofs] = (step - u[driven.dofs]) / h
     free, fixed = np.flatnonzero(~held), np.flatnonzero(held)
-    G = _constraints(compiled, state)[:, :first]
+    G = start.gradients[:, :first]
     missed = np.concatenate((missed, np.zeros(G.shape[0] - missed.size)))
-    M = _mass(matrices, compiled, state)
     shift[free], _ = constrained(M[free][:, free], G[:, free]).solve(
         -M[free][:, fixed] @ shift[fixed], -missed / h - G[:, fixed] @ shift[fixed]
     )
     whole = np.zeros(system.n_dof)
     whole[:first] = shift
-    _spins_to_body(system, state.D[0], whole)
-    state.V[0] += whole
+    state.V[0] += body_axes(system, state, whole)
     director_velocities(system, state)
 
 
 def _turned(compiled: CompiledModel, state: S.State, u: np.ndarray) -> S.State:
-    """A copy of a state with displacements and Cayley vectors in body axes u (N,) added."""
-    s = compiled.system.system
-    trial = state._replace(**{name: getattr(state, name).copy() for name in ("Q", "D", "V", "DD", "U")})
-    trial.U[:] = 0.0
-    trial.U[s.positions] = u[s.positions]
-    rows = s.rotations
-    if rows.size:
-        turn = u[rows]
-        if compiled.system.dimension == 3:
-            turn = np.einsum("nij,nj->ni", state.D[0, : len(rows)].reshape(-1, 3, 3), turn)
-        trial.U[rows] = turn
-    S.configure(s, trial, True)
-    trial.Q[0], trial.D[0] = trial.Q[1], trial.D[1]
-    trial.U[:] = 0.0
+    """Return a copy of a state with displacements and Cayley vectors in body axes u (N,) added."""
+    trial = moved(compiled.system, state, spatial_axes(compiled.system, state, u))
+    trial.V[:], trial.DD[:] = state.V, state.DD
     return trial
 
 
 def _displaced(compiled: CompiledModel, state: S.State, step: float, a: np.ndarray) -> S.State:
-    """A copy of a state after ``step`` [s] of constant accelerations a (N,), rotations in body axes."""
+    """Return a copy of a state after ``step`` [s] of constant accelerations a (N,), rotations in body axes."""
     rows = compiled.system.system.rotations
     u = step * (state.V[0] + 0.5 * step * a)
     if rows.size:
@@ -628,8 +590,8 @@ def _displaced(compiled: CompiledModel, state: S.State, step: float, a: np.ndarr
     return trial
 
 
-def _displaced_rows(compiled: CompiledModel, state: S.State, jets: np.ndarray, step: float) -> np.ndarray:
-    """Constraint rows after a motion of constant velocity and spin over ``step``."""
+def _displaced_gaps(compiled: CompiledModel, state: S.State, jets: np.ndarray, step: float) -> np.ndarray:
+    """Return gaps (n_mult,) of constraints after a motion of constant velocity and spin over ``step``."""
     trial = _displaced(compiled, state, step, np.zeros(compiled.system.n_dof))
     values = jets[:, 0] + step * jets[:, 1] + 0.5 * step**2 * jets[:, 2]
-    return _rows(compiled, trial, values)
+    return started(compiled, trial, values).gaps

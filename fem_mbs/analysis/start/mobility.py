@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
-from fem_mbs.analysis.start.initial import _constraints, _node_part, function_jets
+from fem_mbs.analysis.start.initial import function_jets, started
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.tangent import Matrices, control, matrices_of
+from fem_mbs.system.states import at_rest
+from fem_mbs.system.tangent import Level, Tangent
 
 __all__ = ["Mobility", "mobility", "unheld"]
 
@@ -33,21 +32,21 @@ class Mobility:
     strain_free: int | None
 
 
-def _unloaded(matrices: Matrices, compiled: CompiledModel, state: S.State, **part: Any) -> csr_matrix:
-    """Tangent over all dofs of nodes at rest, without weight and loads."""
+def _unloaded(compiled: CompiledModel, state: S.State) -> Tangent:
+    """Return the equations of a model at rest, without weight and loads."""
     values = np.where(np.asarray(compiled.loads, bool), 0.0, function_jets(compiled, 0.0)[:, 0])
-    return _node_part(matrices, compiled, state._replace(V=np.zeros_like(state.V)), control(**part, joints=0.0), values)
+    return Tangent(compiled.system, at_rest(state), Level(values))
 
 
 def unheld(compiled: CompiledModel, state: S.State) -> np.ndarray:
-    """Axes (dim,) bool along which the whole model can move without straining anything and without a joint."""
+    """Return axes (dim,) bool along which the whole model can move without straining anything and without a joint."""
     system, dim = compiled.system, compiled.model.dimension
     first = system.first_multiplier
     places = system.offset[: len(system.nodes.x)][:, None] + np.arange(dim)
-    found = (system.system.equation[places] >= 0).all(axis=0)
+    found = np.asarray((system.system.equation[places] >= 0).all(axis=0))
     if not found.any():
         return found  # as of nearly every model
-    for A in (_unloaded(matrices_of(system), compiled, state, stiffness=2.0), _constraints(compiled, state)[:, :first]):
+    for A in (_unloaded(compiled, state).of_nodes(2.0, joints=0.0), started(compiled, state).gradients[:, :first]):
         for axis in np.flatnonzero(found):
             way = np.zeros(first)
             way[places[:, axis]] = 1.0
@@ -64,10 +63,9 @@ def mobility(compiled: CompiledModel, state: S.State) -> Mobility:
     system = compiled.system
     first = system.first_multiplier
     free = np.flatnonzero(system.system.equation[:first] >= 0)
-    matrices = matrices_of(system)
-    K, mass = (_unloaded(matrices, compiled, state, **part) for part in ({"stiffness": 2.0}, {"mass": 1.0}))
-    mass = mass.diagonal()
-    rows = _constraints(compiled, state)
+    unloaded = _unloaded(compiled, state)
+    K, mass = unloaded.of_nodes(2.0, joints=0.0), unloaded.M.diagonal()[:first]
+    rows = started(compiled, state).gradients
     # weighed by masses where there are any, as a step is
     found = find_constraints(system, rows, mass if np.any(mass) else K.diagonal())
     said = tuple(sentences(found, constraint_labels(system)).values()) if found.loops else ()

@@ -59,7 +59,7 @@ class Constraints:
 
 
 def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | None = None) -> Constraints:
-    """The rank of the multipliers' rows, the first ones of G (at least all node dofs), and their loops.
+    """Return the rank of the multipliers' rows, the first ones of G (at least all node dofs), and their loops.
 
     Args:
         diagonal: of the stiffness or mass (N,), by which unknowns of different units are weighed.
@@ -96,7 +96,8 @@ class _Group:
 
 
 def _connected(compiled: Compiled) -> np.ndarray:
-    """Number (m,) of the connected set of joints to which each multiplier belongs; what is held connects nothing."""
+    """Return number (m,) of the connected set of joints to which each multiplier belongs; what is held connects
+    nothing."""
     free = compiled.system.equation >= 0
     followers, leaders = compiled.system.shared.T
     free[leaders] = True
@@ -115,7 +116,7 @@ def _connected(compiled: Compiled) -> np.ndarray:
 
 # --- words -----------------------------------------------------------------------------------------------------------
 def constraint_labels(compiled: Compiled) -> np.ndarray:
-    """The user's name of the joint (or part) of every multiplier, (m,) of str."""
+    """Return the user's name of the joint (or part) of every multiplier, (m,) of str."""
     first = compiled.first_multiplier
     labels = np.empty(compiled.n_dof - 1 - first, object)
     for block in compiled.blocks:
@@ -135,7 +136,7 @@ def _names(labels: Sequence[str]) -> str:
 
 
 def _groups(loops: list[Loop], labels: np.ndarray) -> list[tuple[list[str], int]]:
-    """Names of joints and number of surplus constraints, loops that share a joint together."""
+    """Return names of joints and number of surplus constraints, loops that share a joint together."""
     groups: list[tuple[dict[str, None], int]] = []
     for loop in loops:
         names, k = dict.fromkeys(labels[loop.rows]), len(loop.dependent)
@@ -152,7 +153,8 @@ def _groups(loops: list[Loop], labels: np.ndarray) -> list[tuple[list[str], int]
 def sentences(
     found: Constraints, labels: np.ndarray, when: str = "at the start", zero: Collection[str] = ()
 ) -> dict[tuple, str]:
-    """What is to be said of dependent constraints, one sentence per group of joints that share loops, by what it is
+    """Return what is to be said of dependent constraints, one sentence per group of joints that share loops, by what it
+    is
     about; ``zero``: names of joints whose dependent multipliers are taken as zero in any case."""
     out: dict[tuple, str] = {}
     groups = _groups([loop for loop in found.loops if len(loop.dependent)], labels)
@@ -169,9 +171,9 @@ def sentences(
         out["more", len(groups)] = f"{len(groups) - _GROUPS} more groups of joints repeat each other {when} ({total})"
     near = [loop for loop in found.loops if np.isfinite(loop.smallest)]
     for loop in near[:_GROUPS]:
-        names = _names(labels[loop.rows])
-        out[names, "near"] = (
-            f"{names}: nearly dependent constraints {when} (singular value {loop.smallest:.1e}): near a singular "
+        both = _names(labels[loop.rows])
+        out[both, "near"] = (
+            f"{both}: nearly dependent constraints {when} (singular value {loop.smallest:.1e}): near a singular "
             "configuration, or parts that do not quite fit"
         )
     return out
@@ -201,7 +203,7 @@ class Redundancy:
     def mode(self) -> int:
         return int(self.rank.flags[gauge.MODE])
 
-    def start(self, diagonal: np.ndarray | None, ctl, fun, state: S.State) -> None:
+    def start(self, diagonal: np.ndarray | None, ctl: np.ndarray, fun: np.ndarray, state: S.State) -> None:
         """Find the rank at the start of an analysis, after the scales of the constraints are set."""
         if diagonal is None:
             return
@@ -214,7 +216,7 @@ class Redundancy:
                 self.rank.weight[equation] = block.par[:, [block.type.scale]]
         self.look(ctl, fun, state, "at the start")
 
-    def look(self, ctl, fun, state: S.State, when: str) -> bool:
+    def look(self, ctl: np.ndarray, fun: np.ndarray, state: S.State, when: str) -> bool:
         """Find the rank at the state in row 0; whether the loops differ from what is known."""
         kept = [a[1].copy() for a in (state.Q, state.D)], state.U.copy()
         state.Q[1], state.D[1] = state.Q[0], state.D[0]
@@ -243,14 +245,14 @@ class Redundancy:
         rank.flags[gauge.MODE], rank.flags[gauge.KNOWN], rank.flags[gauge.SMALL] = mode, 0, 0
         rank.loop[:], rank.dependent[:], rank.share[:] = -1, -1, 0.0
         rank.limit[1] = _SHARE
-        groups = self._groups(self.found) if mode == gauge.DEPENDENT else []
+        groups = self._groups(self.found) if mode == gauge.DEPENDENT and self.found is not None else []
         for number, group in enumerate(groups):
             rank.loop[self.rows[group.rows]] = number
             rank.dependent[self.rows[group.dependent]] = np.arange(group.vectors) if group.vectors else gauge.NONE
         self._take(rank, [group.vectors for group in groups])
 
     def _groups(self, found: Constraints) -> list[_Group]:
-        """The loops among connected joints together."""
+        """Return the loops among connected joints together."""
         dependent = np.sort(np.concatenate([np.empty(0, int), *(loop.dependent for loop in found.loops)]))
         if not dependent.size:
             return []
@@ -296,7 +298,8 @@ class Redundancy:
 
     # --- contradictions --------------------------------------------------------------------------------------------
     def contradiction(self, residual: np.ndarray, row_scale: np.ndarray) -> str | None:
-        """Names of joints that cannot be satisfied together, if the constraint error (N,) of a failed step lies along
+        """Return names of joints that cannot be satisfied together, if the constraint error (N,) of a failed step lies
+        along
         a combination of rows that vanishes; None if it does not."""
         if self.found is None:
             return None
@@ -315,7 +318,7 @@ class Redundancy:
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def snapshot(self) -> dict[str, np.ndarray]:
-        """What the next step depends on."""
+        """Return what the next step depends on."""
         rank = self.rank
         return {
             "rank_flags": rank.flags.copy(), "rank_limit": rank.limit.copy(), "rank_weight": rank.weight.copy(),

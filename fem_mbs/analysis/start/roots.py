@@ -80,7 +80,8 @@ class Roots:
             self._add(block, found, A, B, "first")
 
     def turned(self, D: np.ndarray, values: np.ndarray | None = None) -> list[Turned]:
-        """Joints on wrong roots at directors D (nr, 9), with values (n_fun,) of the time functions; without these what
+        """Return joints on wrong roots at directors D (nr, 9), with values (n_fun,) of the time functions; without
+        these what
         drives turn is not judged."""
         out = []
         for p in self.pairs:
@@ -108,7 +109,7 @@ class Roots:
 
 
 def _rotation(A: np.ndarray, B: np.ndarray, compared: str) -> np.ndarray:
-    """What brings the triad B (rows) to A in what is compared of them, by the least rotation."""
+    """Return what brings the triad B (rows) to A in what is compared of them, by the least rotation."""
     if compared == "all":
         return A.T @ B
     if compared == "others":  # half a turn about b's shaft

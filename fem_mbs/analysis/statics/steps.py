@@ -744,7 +744,7 @@ class _Problem:
         c = s.counter
         c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET], c[S.FRAME_EVERY] = 0, 0, 0, 1
         S.accept(s.kernels, s.reports, self.system.system, self.state, output, s.ctl, self._funs[0], c, s.real)
-        self.chunk = s._take(output, 1, np.array([s.t0]))
+        self.chunk = s.take(output, 1, np.array([s.t0]))
         s.step += 1
         self.state.U[self.unknown[self.node]] = 0.0
         self.state.U[self.system.system.driven] = 0.0

@@ -14,7 +14,6 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import lsqr
 
-from fem_mbs import contract as C
 from fem_mbs.analysis.rotors.rotating import FRAMES, choose_frame, rotation_of, steady_rotation
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.rotation import Rotation
@@ -186,10 +185,7 @@ def _out_of_balance(lin: Linearisation) -> float:
     left = float(np.abs(rest).max(initial=0.0))
     if left == 0.0:
         return 0.0
-    largest = 0.0
-    ctl = lin.control(2.0, mass=1.0)
-    for block, _, _, fe, _ in lin.matrices.tiles(C.FORCE, ctl, lin.fun, lin.state):
-        largest = max(largest, float(np.abs(fe[:, : block.type.node_dofs]).max(initial=0.0)))
+    largest = lin.tangent.largest_force
     return left / largest if largest > 0.0 else 0.0
 
 

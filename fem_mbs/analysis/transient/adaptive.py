@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.transient.rules import RULES
-from fem_mbs.analysis.transient.stepping import _WORKS, Chunk, Stepping
+from fem_mbs.analysis.transient.stepping import WORKS, Chunk, Stepping
 from fem_mbs.errors import ConvergenceError
 from fem_mbs.solvers.stepping import stepper as S
 
@@ -286,7 +286,7 @@ class AdaptiveStepping(Stepping):
             record = self.taken, output.values[0], output.values[1]
             for i in range(2):
                 final = (output.frame_Q[i], output.frame_V[i], output.frame_D[i])
-                works = self.works + output.ledger[i, _WORKS]
+                works = self.works + output.ledger[i, WORKS]
                 row = self.pack(output.ledger[i : i + 1], works[None, :])[0]
                 now = output.frame_energy[i]
                 tb = self.t if i == 1 else ta + 0.5 * h

@@ -46,7 +46,7 @@ class _Watched:
     value: float = 0.0
 
     def values(self, record: np.ndarray, ledger: np.ndarray) -> np.ndarray:
-        """How far (n,) the sensor is beyond the value."""
+        """Return how far (n,) the sensor is beyond the value."""
         rows = self.sensor.evaluate(record[:, self.sensor.first : self.sensor.last], ledger)
         return np.asarray(rows, float)[:, self.column] - self.event.value
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.start.redundancy import Redundancy
@@ -23,7 +24,7 @@ from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Compiled
 from fem_mbs.system.tangent import control
 
-__all__ = ["LEDGER_COLUMNS", "Chunk", "Settings", "Stepping"]
+__all__ = ["ENERGY_COLUMNS", "LEDGER_COLUMNS", "WORKS", "Chunk", "Settings", "Stepping"]
 
 PREDICTORS = {"none": 0, "velocity": 1, "increment": 2, "extrapolation": 3}
 
@@ -32,8 +33,11 @@ LEDGER_COLUMNS = (
     "kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error",
     "px", "py", "pz", "lx", "ly", "lz",
 )  # fmt: skip
+#: Energies, works and closing error among them.
+ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
 _ENERGIES = slice(C.KINETIC, C.POTENTIAL + 1)
-_WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
+#: Columns of the ledger that are works, summed up over the steps.
+WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
 
 #: Relative residual of the sparse solvers.  Newton-Raphson corrects what is left, but slowly where soft motions of
 #: stiff parts, as the swing of a solid about a hinge, are small beside the rest: 1e-8 would be too much for them.
@@ -207,7 +211,7 @@ class Stepping:
                 )
         return funs
 
-    def time(self, step) -> np.ndarray:
+    def time(self, step: ArrayLike) -> np.ndarray:
         return self.t0 + self.h * step
 
     # --- the start -------------------------------------------------------------------------------------------------
@@ -240,7 +244,7 @@ class Stepping:
             total += float((diagonal * size[block.dof[:, :nd]] ** 2).sum())
         return total / over
 
-    def energies(self, fun) -> np.ndarray:
+    def energies(self, fun: np.ndarray) -> np.ndarray:
         """Return ledger row of the present state (row 0)."""
         state = self.state
         for a in (state.Q, state.D, state.V, state.DD):
@@ -248,7 +252,7 @@ class Stepping:
         state.U[self.compiled.system.kind != S.MULTIPLIER] = 0.0
         row, work = np.zeros(C.N_LEDGER), state.work.copy()
         S.report(C.LEDGER, self.reports, self.compiled.system, self.ctl, fun, state, row, True)
-        row[_WORKS], state.work[:] = 0.0, work
+        row[WORKS], state.work[:] = 0.0, work
         return row
 
     def pack(self, rows: np.ndarray, works: np.ndarray) -> np.ndarray:
@@ -347,7 +351,7 @@ class Stepping:
                 break
         if answer:
             self._fail(answer)
-        chunk = self._as_one(self._take(output, parts, t[1:]))
+        chunk = self._as_one(self.take(output, parts, t[1:]))
         return replace(chunk, frame_time=t[-1:] if self.frame_every else t[:0])
 
     def _copies(self) -> list[np.ndarray]:
@@ -417,7 +421,7 @@ class Stepping:
         self._ends = t1
         problem = self._advance(output, self.ctl, funs)
         done = int(c[S.STEP])
-        chunk = self._take(output, done, t1) if done else None
+        chunk = self.take(output, done, t1) if done else None
         self.step += done
         return done, chunk, problem
 
@@ -484,11 +488,12 @@ class Stepping:
         record[:, own] = steady
         return record
 
-    def _take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
+    def take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
+        """Return the first n steps of the buffers, which end at t1 (n,), with the works summed up from the start."""
         rows = output.ledger[:n]
         self.watcher.look(self.state.Q[0], self.state.D[0], float(t1[n - 1]))
         # a running sum that does not depend on the chunks
-        works = np.cumsum(np.vstack((self.works, rows[:, _WORKS])), axis=0)[1:]
+        works = np.cumsum(np.vstack((self.works, rows[:, WORKS])), axis=0)[1:]
         self.works = works[-1].copy()
         f = int(self.counter[S.N_FRAMES])
         return Chunk(
@@ -545,7 +550,7 @@ class Stepping:
             output, t, answer = self._parts(1.0, parts, predictor, frame=due)
             if answer == 0:
                 c[S.FULL] = self.settings.newton == "full"
-                chunk = self._as_one(self._take(output, parts, t[1:]))
+                chunk = self._as_one(self.take(output, parts, t[1:]))
                 if mode != first:
                     self._look_again(self.evaluate(*[t[-1:]] * 3)[0])
                     if redundancy.mode == first:

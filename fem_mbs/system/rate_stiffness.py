@@ -1,47 +1,65 @@
-"""How forces that velocities bring change with the place, which tangents of damped elements leave out."""
+"""Derivatives by positions of the forces that velocities cause in damped elements.
+
+The tangents of these elements leave that part out where the model moves.  It is found by differences of order 4 of the
+forces of single elements.
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.stability.rotation import director_rates, rotated
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.compile import Block
+from fem_mbs.system.compile import Block, Compiled
+from fem_mbs.system.states import at_rest, director_rates, director_velocities, rotated
+
+if TYPE_CHECKING:
+    from fem_mbs.system.tangent import Tangent
 
 __all__ = ["rate_stiffness"]
 
 _DIFFERENCE = 1e-3  # of rotations [rad], and of positions over an element's length, in differences of order 4
 
 
-def rate_stiffness(lin) -> csr_matrix:
-    """Derivative (N, N) by the place of the forces that velocities bring in damped elements, less what the tangents
-    have of it, by differences of order 4 of single elements' forces."""
-    N = lin.system.n_dof
+def rate_stiffness(at: Tangent, blocks: list[Block]) -> csr_matrix:
+    """Return the derivative (N, N) by positions of the forces that velocities cause in ``blocks``, less the part of it
+    that the tangents have."""
+    N = at.compiled.n_dof
     total = csr_matrix((N, N))
-    resting, shaken = lin.rest(), lin.shaken()
-    for block in lin.velocity_dependent(lin.others):
+    resting, random = at_rest(at.state), _random_velocities(at)
+    for block in blocks:
         if block.type.multipliers or "callback" in block.type.par:
             continue
-        # not by the present velocities: a straight shaft that spins is not strained, but is as soon as it bends
-        if not np.any(_forces_of(lin, block, shaken) - _forces_of(lin, block, resting)):
+        # the present velocities do not tell: a straight shaft that spins is not strained, but is as soon as it bends
+        if not np.any(_forces_of(at, block, random) - _forces_of(at, block, resting)):
             continue
-        change = _by_differences(lin, block)
+        change = _by_differences(at, block)
         m = block.type.local_dofs
         here = np.zeros((block.size, m, m))
-        for state, sign in ((lin.state, 1.0), (resting, -1.0)):
-            for _, first, last, _, ke in lin.matrices.tiles(C.TANGENT, lin.control(2.0), lin.fun, state, [block]):
+        for state, sign in ((at.state, 1.0), (resting, -1.0)):
+            for _, first, last, _, ke in at.matrices.tiles(C.TANGENT, at.control(2.0), at.functions, state, [block]):
                 here[first:last] += sign * ke
         here[:, :, block.type.node_dofs :] = 0.0  # columns of multipliers are those of the moving state
         change -= here
         rows = np.repeat(block.dof, m, axis=1).ravel()
         columns = np.tile(block.dof, (1, m)).ravel()
         total += csr_matrix((change.ravel(), (rows, columns)), shape=(N, N))
-    return _without_sink(lin.system, total)
+    return _without_sink(at.compiled, total)
 
 
-def _without_sink(system, A: csr_matrix) -> csr_matrix:
+def _random_velocities(at: Tangent) -> S.State:
+    """Return the state with random velocities, by which elements tell whether their forces depend on velocities."""
+    state = at.compiled.initial_state()
+    state.Q[:], state.D[:], state.U[:] = at.state.Q[0], at.state.D[0], at.state.U
+    state.V[:2] = at.speed * np.random.default_rng(5).uniform(-1.0, 1.0, at.compiled.n_dof)
+    director_velocities(at.compiled, state)
+    return state
+
+
+def _without_sink(system: Compiled, A: csr_matrix) -> csr_matrix:
     keep = np.ones(system.n_dof)
     keep[system.sink] = 0.0
     A = A.tocsr()
@@ -50,28 +68,28 @@ def _without_sink(system, A: csr_matrix) -> csr_matrix:
     return A
 
 
-def _forces_of(lin, block: Block, state: S.State) -> np.ndarray:
-    """Forces (n, m) of the elements of a block."""
+def _forces_of(at: Tangent, block: Block, state: S.State) -> np.ndarray:
+    """Return the forces (n, m) of the elements of a block."""
     out = np.zeros((block.size, block.type.local_dofs))
-    for _, first, last, fe, _ in lin.matrices.tiles(C.FORCE, lin.control(2.0), lin.fun, state, [block]):
+    for _, first, last, fe, _ in at.matrices.tiles(C.FORCE, at.control(2.0), at.functions, state, [block]):
         out[first:last] = fe
     return out
 
 
-def _by_differences(lin, block: Block) -> np.ndarray:
-    """Derivatives (n, m, m) by positions and spins of what velocities bring to the forces of elements.
+def _by_differences(at: Tangent, block: Block) -> np.ndarray:
+    """Return derivatives (n, m, m) by positions and rotations of the forces that velocities cause in elements.
 
-    Every element gets nodes of its own, so that all can be moved at a time.
+    Every element gets nodes of its own, so that all can be displaced at the same time.
     """
     n, m = block.dof.shape
     ends = block.rot.shape[1]
-    s, dim = lin.state, lin.system.dimension
-    nrot = lin.system.rotation_dofs
+    s, dim = at.state, at.compiled.dimension
+    nrot = at.compiled.rotation_dofs
     dof = np.arange(n * m, dtype=np.int32).reshape(n, m)
     rot = np.arange(n * ends, dtype=np.int32).reshape(n, ends)
-    hist = lin.system.block_history(block)
+    hist = at.compiled.block_history(block)
     each, turning = block.type.end_dofs, block.type.rotational
-    fun, ctl = lin.fun, lin.control(2.0)
+    fun, ctl = at.functions, at.control(2.0)
     out = np.zeros((n, m, m))
 
     def rates(local: int, step: np.ndarray) -> np.ndarray:
@@ -87,8 +105,8 @@ def _by_differences(lin, block: Block) -> np.ndarray:
         DD = np.zeros_like(D)
         if turning:
             for a in range(ends):
-                at = dof[:, a * each + dim : a * each + dim + nrot]
-                DD[:, rot[:, a]] = director_rates(D[0, rot[:, a]], V[0, at])
+                spin = dof[:, a * each + dim : a * each + dim + nrot]
+                DD[:, rot[:, a]] = director_rates(D[0, rot[:, a]], V[0, spin])
         found = []
         for velocities, rates_of in ((V, DD), (np.zeros_like(V), np.zeros_like(DD))):
             fe = np.zeros((n, m))
@@ -99,7 +117,7 @@ def _by_differences(lin, block: Block) -> np.ndarray:
             found.append(fe)
         return found[0] - found[1]
 
-    sizes = _sizes(lin.system, block)
+    sizes = _sizes(at.compiled, block)
     for local in range(block.type.node_dofs):
         turn = turning and local % each >= dim
         e = _DIFFERENCE * (np.ones(n) if turn else sizes)
@@ -109,8 +127,8 @@ def _by_differences(lin, block: Block) -> np.ndarray:
     return out
 
 
-def _sizes(system, block: Block) -> np.ndarray:
-    """Extents (n,) of elements [m]; the model's length for those that have none."""
+def _sizes(system: Compiled, block: Block) -> np.ndarray:
+    """Return extents (n,) of elements [m]; the model's length for those that have none."""
     x = np.where((block.nodes >= 0)[..., None], system.nodes.x[block.nodes], np.nan)
     some = np.flatnonzero((block.nodes >= 0).sum(axis=1) > 1)
     extent = np.zeros(block.size)

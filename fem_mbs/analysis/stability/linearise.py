@@ -17,7 +17,7 @@ __all__ = ["linearise"]
 def linearise(
     model: Model, *, rotor: str | None = None, speed: float | None = None, frame: str = "auto"
 ) -> Linearisation:  # fmt: skip
-    """Small motions M a + C v + K u + G^T y = f, G u = 0 about the state at the end of a model's steps.
+    """Return small motions M a + C v + K u + G^T y = f, G u = 0 about the state at the end of a model's steps.
 
     The steps are computed in memory; without any, the state is the start, at rest, without loads.  Gives sparse
     matrices ``M``, ``C``, ``K``, ``G`` and ``names`` of their unknowns, `Linearisation.state_space` and

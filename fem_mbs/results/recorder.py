@@ -1,0 +1,78 @@
+"""What takes the rows of a run: `fem_mbs.results.writer.ResultsWriter`, `fem_mbs.analysis.solution.Solution`, or a
+`Relay` that looks at the rows on their way to one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+__all__ = ["Recorder", "Relay"]
+
+
+class Recorder(Protocol):
+    """The calls of a run, in this order: for each step `begin_step`, `append` (often) and `end_step`; then `close`, or
+    `fail` at any time."""
+
+    @property
+    def directory(self) -> Path | None:
+        """The folder of the results; None in memory."""
+
+    def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
+        """Begin a step; ``info`` is what readers must know before its rows."""
+
+    def append(
+        self,
+        series: Mapping[str, np.ndarray] | None = None,
+        frames: Mapping[str, np.ndarray] | None = None,
+        restart: dict[str, Any] | None = None,
+    ) -> None:
+        """Take rows of series, frames, and a restart point that stands behind them."""
+
+    def end_step(self, summary: dict[str, Any] | None = None) -> None:
+        """End the step with its summary."""
+
+    def close(self, summary: dict[str, Any] | None = None) -> None:
+        """End the run with its summary."""
+
+    def fail(self, message: str) -> None:
+        """End the run as failed."""
+
+
+class Relay:
+    """A recorder that passes everything on to another one; a subclass looks at what interests it."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+
+    @property
+    def directory(self) -> Path | None:
+        """The folder of the results; None in memory."""
+        return self.recorder.directory
+
+    def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
+        """Begin a step."""
+        self.recorder.begin_step(name, type, info)
+
+    def append(
+        self,
+        series: Mapping[str, np.ndarray] | None = None,
+        frames: Mapping[str, np.ndarray] | None = None,
+        restart: dict[str, Any] | None = None,
+    ) -> None:
+        """Take rows of series, frames, and a restart point that stands behind them."""
+        self.recorder.append(series, frames, restart)
+
+    def end_step(self, summary: dict[str, Any] | None = None) -> None:
+        """End the step with its summary."""
+        self.recorder.end_step(summary)
+
+    def close(self, summary: dict[str, Any] | None = None) -> None:
+        """End the run with its summary."""
+        self.recorder.close(summary)
+
+    def fail(self, message: str) -> None:
+        """End the run as failed."""
+        self.recorder.fail(message)

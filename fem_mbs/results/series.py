@@ -1,0 +1,213 @@
+"""Series of results: values of a sensor, amplitudes of a response, forces of drives, energies, over time or frequency.
+
+series = results.sensor("tip")
+series.t, series.values, series.columns, series.unit      # (n,), (n, k), k names, "m"
+t, values, columns = results.sensor("tip")                # the same
+series.to_pandas()                                        # a table with the time as its index
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from fem_mbs.errors import ResultsError
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+__all__ = ["ArraySeries", "Drives", "Series", "TupleSeries", "sensor_columns", "sensor_units", "tables"]
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Values over time, or over another quantity.
+
+    Attributes:
+        name: of the sensor, or what the values are.
+        t: (n,) what the rows belong to: times [s], frequencies [Hz] of a response.
+        values: (n, k), complex for a response.
+        columns: names of the k columns.
+        units: their units, "" where there is none.
+        along: name and unit of ``t``.
+
+    A series can be unpacked: ``t, values, columns = series``.
+    """
+
+    name: str
+    t: np.ndarray
+    values: np.ndarray
+    columns: list[str]
+    units: list[str]
+    along: tuple[str, str] = ("time", "s")
+
+    @property
+    def unit(self) -> str:
+        """The unit of all columns; of columns with different units these, separated by commas."""
+        return ", ".join(dict.fromkeys(self.units))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.t, self.values, self.columns))
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        unit = f" [{self.unit}]" if self.unit else ""
+        reach = f", {self.along[0]} {self.t[0]:.6g} to {self.t[-1]:.6g} {self.along[1]}" if len(self.t) else ""
+        return f"<Series {self.name!r}: {', '.join(self.columns)}{unit}; {len(self.t)} rows{reach}>"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a table with the columns of the series, and ``t`` as its index; units are in its ``attrs``.
+
+        Raises:
+            ResultsError: pandas is not installed.
+        """
+        frame = tables("pandas").DataFrame(self.values, columns=self.columns)
+        frame.index = tables("pandas").Index(self.t, name=f"{self.along[0]} [{self.along[1]}]")
+        frame.attrs = {"name": self.name, "units": dict(zip(self.columns, self.units, strict=True))}
+        return frame
+
+    def to_xarray(self) -> xarray.DataArray:
+        """Return an array with the dimensions of ``along`` and "column"; units are coordinates of the columns.
+
+        Raises:
+            ResultsError: xarray is not installed.
+        """
+        over, unit = self.along
+        array = tables("xarray").DataArray(
+            self.values,
+            dims=(over, "column"),
+            coords={over: self.t, "column": self.columns, "unit": ("column", self.units)},
+            name=self.name,
+        )
+        array[over].attrs["units"] = unit
+        return array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TupleSeries(Series):
+    """A series that takes the numbers 0, 1 and 2 as the tuple (t, values, columns), which it once was."""
+
+    def __getitem__(self, number: int) -> Any:
+        found = (self.t, self.values, self.columns)[number]
+        _warn("a number takes an item of the tuple that sensor() once gave: take .t, .values or .columns")
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ArraySeries(Series, NDArrayOperatorsMixin):
+    """A series of a run in memory, which acts as the array that ``Solution.sensor`` once gave.
+
+    ``array`` returns that array: the rows of one step as they were computed, the first one of a mid-step quantity NaN.
+    Where this differs from ``values``, use as an array gives a DeprecationWarning.
+    """
+
+    array: Callable[[], np.ndarray] = field(default=lambda: np.empty(0))
+
+    def _old(self) -> np.ndarray:
+        old = self._array
+        if not self._same:
+            _warn(
+                f'sensor("{self.name}") is no array: here it stands for the rows of one step as they were computed, '
+                "with NaN in the first row of a mid-step quantity; take .values of sensor(name, step, raw=True)"
+            )
+        return old
+
+    @cached_property
+    def _array(self) -> np.ndarray:
+        return self.array()
+
+    @cached_property
+    def _same(self) -> bool:
+        return np.array_equal(self._array, self.values, equal_nan=True)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        old = self._old()
+        return np.array(old, dtype) if copy else np.asarray(old, dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        given = [item._old() if isinstance(item, ArraySeries) else item for item in inputs]
+        return getattr(ufunc, method)(*given, **options)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._old()[key]
+
+    def __len__(self) -> int:
+        return len(self._old())
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a public attribute of the array: ``shape``, ``max``, ``ravel`` ..."""
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._old(), name)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Drives(Series):
+    """What motions and driven joints do in a step; ``drives["name"]`` (n,) or (n, k) is the table of one sensor.
+
+    ``old`` is the tuple that ``drives()`` once gave: over a folder times, labels and values; in memory times and a
+    dictionary of the tables.  Unpacking gives it still, with a DeprecationWarning.
+    """
+
+    by_sensor: dict[str, np.ndarray] = field(default_factory=dict)
+    old: tuple[Any, ...] = ()
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the columns with their units."""
+        return [f"{name} [{unit}]" for name, unit in zip(self.columns, self.units, strict=True)]
+
+    def __iter__(self) -> Iterator[Any]:
+        _warn('drives() is no tuple: take .t, .values, .labels, or ["name of a sensor"]')
+        return iter(self.old)
+
+    def __getitem__(self, key: str | int) -> Any:
+        if isinstance(key, int):
+            _warn('drives() is no tuple: take .t, .values, .labels, or ["name of a sensor"]')
+            return self.old[key]
+        if key not in self.by_sensor:
+            raise ResultsError(f'Results: no drive "{key}": there are {", ".join(self.by_sensor) or "none"}')
+        return self.by_sensor[key]
+
+
+def _warn(text: str) -> None:
+    warnings.warn(f"fem-mbs: {text}", DeprecationWarning, stacklevel=4)
+
+
+def tables(library: str) -> Any:
+    """Return the module pandas or xarray.
+
+    Raises:
+        ResultsError: it is not installed.
+    """
+    from importlib import import_module
+
+    try:
+        return import_module(library)
+    except ImportError:
+        raise ResultsError(
+            f"Results: {library} is not installed: it comes with the extra, pip install 'fem-mbs[tables]'"
+        ) from None
+
+
+def sensor_columns(sensor: dict[str, Any], count: int) -> list[str]:
+    """Return the column names of a sensor; a single unnamed column takes the name of the sensor."""
+    names = list(sensor.get("columns") or [])
+    if len(names) == count:
+        return names
+    return [sensor["name"]] if count == 1 else [str(number + 1) for number in range(count)]
+
+
+def sensor_units(sensor: dict[str, Any], count: int) -> list[str]:
+    """Return the units of the columns of a sensor, "" where there is none."""
+    unit = sensor.get("unit") or ""
+    return list(unit) if isinstance(unit, (list, tuple)) else [unit] * count

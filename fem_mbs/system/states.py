@@ -1,0 +1,102 @@
+"""States of a compiled model: one instant as both ends of a step, displaced states, and the axes of spins.
+
+Kernels take a state with two rows, the ends of a step (`fem_mbs.contract`).  Everything that looks at one instant gives
+them that instant twice.  The multipliers of such a state stand in its unknowns ``U``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.system.compile import Compiled
+
+__all__ = [
+    "at_rest", "body_axes", "crosses", "director_rates", "director_velocities", "instant", "moved", "rotated",
+    "spatial_axes",
+]  # fmt: skip
+
+
+def instant(compiled: Compiled, state: S.State) -> S.State:
+    """Return a state with row 0 of another at both ends, its multipliers as unknowns, and no accelerations."""
+    first = compiled.first_multiplier
+    new = compiled.initial_state()
+    new.Q[:], new.D[:], new.V[:2] = state.Q[0], state.D[0], state.V[0]
+    new.V[2] = 0.0
+    director_velocities(compiled, new)
+    new.U[:] = 0.0
+    new.U[first:-1] = state.Q[0, first:-1]
+    return new
+
+
+def at_rest(state: S.State) -> S.State:
+    """Return a state without velocities and accelerations; other arrays are those of ``state``."""
+    return state._replace(V=np.zeros_like(state.V), DD=np.zeros_like(state.DD))
+
+
+def moved(compiled: Compiled, state: S.State, u: np.ndarray) -> S.State:
+    """Return a state at rest, displaced from row 0 of another by u (N,), with the multipliers of that.
+
+    Rotation dofs of u are Cayley vectors in spatial axes (in the plane angles' Cayley parameters).
+    """
+    first = compiled.first_multiplier
+    new = compiled.initial_state()
+    new.Q[0], new.D[0] = state.Q[0], state.D[0]
+    new.U[:first] = u[:first]
+    S.configure(compiled.system, new, True)
+    new.Q[0], new.D[0] = new.Q[1], new.D[1]
+    new.Q[:, first:-1] = state.U[first:-1]
+    new.U[:] = state.U
+    return new
+
+
+def director_velocities(compiled: Compiled, state: S.State) -> None:
+    """Fill the rates of directors at both ends from the velocities of row 0; row 1 becomes row 0."""
+    state.D[1], state.V[1] = state.D[0], state.V[0]
+    S.director_velocities(compiled.system, state, 1.0, True)
+    state.DD[0] = state.DD[1]
+
+
+def body_axes(compiled: Compiled, state: S.State, v: np.ndarray) -> np.ndarray:
+    """Return velocities (N,) as states keep them, spins in body axes, from those with spins in spatial axes."""
+    return _turned(compiled, state, v, "nji,nj->ni")
+
+
+def spatial_axes(compiled: Compiled, state: S.State, v: np.ndarray) -> np.ndarray:
+    """Return velocities (N,) with spins in spatial axes from those of states."""
+    return _turned(compiled, state, v, "nij,nj->ni")
+
+
+def _turned(compiled: Compiled, state: S.State, v: np.ndarray, how: str) -> np.ndarray:
+    rows, v = compiled.system.rotations, v.copy()
+    if compiled.dimension == 3 and rows.size:
+        v[rows] = np.einsum(how, state.D[0, : len(rows)].reshape(-1, 3, 3), v[rows])
+    return v
+
+
+def crosses(N: int, rows: np.ndarray, w: np.ndarray) -> csr_matrix:
+    """Return the matrix (N, N) with [w]_x, w (k, 3), at dofs ``rows`` (k, 3)."""
+    if not len(rows) or not len(w):
+        return csr_matrix((N, N))
+    a, b, c = rows.T
+    x, y, z = w.T
+    i, j = np.concatenate((b, c, c, a, a, b)), np.concatenate((c, b, a, c, b, a))
+    return csr_matrix((np.concatenate((-x, x, -y, y, -z, z)), (i, j)), shape=(N, N))
+
+
+def rotated(D: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Return directors (n, 2) or (n, 9) turned by rotation vectors (n, 1) or (n, 3) in spatial axes."""
+    if D.shape[1] == 2:
+        c, s = np.cos(theta[:, 0]), np.sin(theta[:, 0])
+        return np.column_stack((c * D[:, 0] - s * D[:, 1], s * D[:, 0] + c * D[:, 1]))
+    from scipy.spatial.transform import Rotation
+
+    return (Rotation.from_rotvec(theta).as_matrix() @ D.reshape(-1, 3, 3)).reshape(-1, 9)
+
+
+def director_rates(D: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """Return rates of directors (n, 2) or (n, 9) of nodes with the spin W (n, 1) or (n, 3), in space in body axes."""
+    if D.shape[1] == 2:
+        return np.column_stack((-W[:, 0] * D[:, 1], W[:, 0] * D[:, 0]))
+    return np.cross(D.reshape(-1, 3, 3), W[:, None, :]).reshape(-1, 9)
