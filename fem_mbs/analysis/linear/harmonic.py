@@ -7,6 +7,8 @@ joints and equations prescribe, and D(w) = K (1 + i eta) + i w C - w^2 M (eta th
 
 F the forces of the loads and F' those of the rates of what is driven.  Sensors are linear in displacements, velocities,
 accelerations, multipliers and loads, by the same derivatives as in state-space models (`ports` beside this).
+
+Theory: docs/theory.md, section 8, "Harmonic response".
 """
 
 from __future__ import annotations
@@ -45,8 +47,7 @@ def shakers(
     compiled: CompiledModel, at: np.ndarray, t: float, options: Any, owner: str
 ) -> tuple[list[Shaker], list[str]]:
     """Return what the options of a step choose, and sentences on what stays at rest; ``at`` (n_fun,) are the values of
-    all
-    functions at its time t [s].
+    all functions at its time t [s].
 
     Raises:
         ModelError: an unknown name, or nothing that shakes.

@@ -9,6 +9,8 @@ With u = T q + u0(t), where u0 is what supports, motions and equations prescribe
 (Chung & Hulbert 1993, doi:10.1115/1.2900803; am = 0, af = -alpha: Hilber, Hughes & Taylor 1977,
 doi:10.1002/eqe.4290050306).  beta = 1/4, gamma = 1/2, am = af = 0 is Newmark's average acceleration and, for a linear
 system, the mid-point rule: the ledger then closes to round-off, with other weights up to their numerical damping.
+
+Theory: docs/theory.md, section 8.
 """
 
 from __future__ import annotations
@@ -115,8 +117,7 @@ class LinearTransient:
 
     def _at_zero(self, joints: list) -> np.ndarray:
         """Return displacements (first,) from the state to where supports, motions and equations are with their
-        functions at
-        zero; not zero where the state stands at other values of theirs."""
+        functions at zero; not zero where the state stands at other values of theirs."""
         linear = self.linear
         rows = linear.multipliers
         followed = np.zeros(self.mask.size, bool)
@@ -214,7 +215,7 @@ class LinearTransient:
         return c - self.T @ c[found.free]
 
     def _first_acceleration(self, r: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """Return M a = -r of what has a mass, compatible with what is prescribed; what has none starts without."""
+        """Solve M a = -r for what has a mass, compatible with what is prescribed; what has none starts without."""
         found = self.linear.elimination
         Mq = found.reduce(self.M)
         massive = np.flatnonzero(Mq.diagonal() > 1e-14 * Mq.diagonal().max(initial=0.0))
@@ -250,8 +251,7 @@ class LinearTransient:
         self, t: float, u: np.ndarray, v: np.ndarray, a: np.ndarray, forces: np.ndarray, framed: bool
     ) -> dict[str, np.ndarray]:
         """Return what displacements u, velocities v, accelerations a and ``forces`` (first,) at a time add to the
-        state, as of
-        `Linearised.change`; outputs of all elements for frames, else of those that sensors look at."""
+        state, as of `Linearised.change`; outputs of all elements for frames, else of those that sensors look at."""
         linear, found = self.linear, self.linear.elimination
         whole, rates, second, held = (np.zeros(linear.system.n_dof) for _ in range(4))
         whole[: self.first], rates[: self.first], second[: self.first] = u, v, a

@@ -10,6 +10,8 @@ intervals in which neither says clearly which is which are halved.
 
 Critical speeds of the order k are where Im p = k Omega on a branch.  Where matrices are quadratic in Omega,
 p = i k Omega makes an eigenproblem in Omega of its own, which needs no branches; both are compared.
+
+Theory: docs/theory.md, section 10, "Branches over the speed".
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ e, f across the axis, e x f along it, and the phase a from e towards f,
 
 in the fixed frame.  In a rotating frame the force rests, and so does what it moves: K xi + G^T y = m d Omega^2
 (cos a e + sin a f), seen from outside as X = xi - i n x xi, n the axis.
+
+Theory: docs/theory.md, section 10, "Unbalance".
 """
 
 from __future__ import annotations

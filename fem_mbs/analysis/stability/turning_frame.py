@@ -5,6 +5,8 @@ linear step (the load's share -Omega^2 M included) and the Coriolis matrix (`fem
 ``basis`` takes the modes of a modal step for the motions, u = Phi q: small dense matrices Phi^T A Phi, the procedure of
 CalculiX and Abaqus.  What the left-out modes would add is then missing: with ten modes the tenth frequency of a fast
 rotor may be 10 % too high.
+
+Theory: docs/theory.md, section 10, "In the frame of a centrifugal load".
 """
 
 from __future__ import annotations

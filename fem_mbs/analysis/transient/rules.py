@@ -13,6 +13,8 @@ doi:10.1115/1.2900803, eqs 17, 18 and 25) follows from its spectral radius at in
 The explicit rule (`fem_mbs.solvers.stepping.explicit`) takes forces at the start of the step.
 
 A rule also says what its energy ledger does (`Promise`), and `verdict` holds a run against it.
+
+Theory: docs/theory.md, section 6, "Rules".
 """
 
 from __future__ import annotations
