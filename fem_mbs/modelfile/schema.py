@@ -6,7 +6,7 @@ reference `docs/model-file.md` is written from here (`fem_mbs.modelfile.referenc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -55,6 +55,7 @@ from fem_mbs.declarations.kinds import (
     Kind,
     shown,
 )  # fmt: skip
+from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.model.sensors import sensor_kinds
 from fem_mbs.properties.sections import SECTION_SHAPES
 
@@ -929,14 +930,15 @@ Event = _table(
 )
 
 
+def _alternatives(words: Iterable[str]) -> str:
+    """Return words in quotes, as alternatives."""
+    *first, last = (f'"{word}"' for word in words)
+    return f"{', '.join(first)} or {last}"
+
+
 Step = _table(
     "Step",
-    type=Key(
-        TEXT,
-        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling", '
-        '"complex_modes", "linearise", "stability_map", "campbell", "unbalance" or "harmonic"',
-        required=True,
-    ),
+    type=Key(TEXT, _alternatives(step_kinds()), required=True),
     name=Key(NAME, "for reports", shows="the type"),
 )
 

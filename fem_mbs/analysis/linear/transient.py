@@ -25,27 +25,13 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.linear.linearised import UNSYMMETRIC, Linearised
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import function_jets
-from fem_mbs.analysis.transient.rules import LINEAR_DEFAULTS, Weights
+from fem_mbs.analysis.transient.rules import Weights
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.service import factor
 
-__all__ = ["LINEAR_TRANSIENT_OPTIONS", "LinearTransient"]
-
-#: Options of a linear transient step and their defaults.
-LINEAR_TRANSIENT_OPTIONS: dict[str, Any] = {
-    "duration": None,  # [s]
-    "h": None,  # step [s]
-    "rule": "midpoint",  # or "newmark", "hht", "generalised-alpha"
-    "loads": "all",
-    "time": None,  # [s] at the start; else the present time
-    "start": "",  # linear static step (then at rest, or with given velocities) or transient that it goes on from
-    "preload": "",  # linear static step about whose displaced place, with its stresses, the motion is
-    "report": "total",  # of sensors and frames; or "increment": what the step adds to the state
-    "frames": 100,
-    **LINEAR_DEFAULTS,
-}
+__all__ = ["LinearTransient"]
 
 _SYMMETRIC = 1e-12  # difference of opposite entries, over the largest, that rounding leaves
 Take = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
@@ -62,7 +48,7 @@ class LinearTransient:
     """
 
     def __init__(
-        self, linear: Linearised, options: dict[str, Any], weights: Weights, name: str, h: float,
+        self, linear: Linearised, options: Any, weights: Weights, name: str, h: float,
         velocity: np.ndarray, start: np.ndarray | None,
     ):  # fmt: skip
         self.linear, self.name, self.h, self.weights = linear, name, h, weights
@@ -76,8 +62,8 @@ class LinearTransient:
             for A in (linear.balanced_tangent, linear.mass_matrix, linear.damping_matrix)
         )
         self.warnings = [UNSYMMETRIC] if linear.unsymmetric else []
-        mask, self.weight = chosen(linear.compiled, options["loads"], self.owner, "loads", motions=True)
-        self.mask = mask | ~linear.loads if isinstance(options["loads"], str) else mask
+        mask, self.weight = chosen(linear.compiled, options.loads, self.owner, "loads", motions=True)
+        self.mask = mask | ~linear.loads if isinstance(options.loads, str) else mask
         system = linear.system
         self.loads = [b for b in system.blocks if "function" in b.type.par and not b.type.multipliers]
         self._silent = linear.force(blocks=self.loads)

@@ -63,7 +63,7 @@ def steady_response(
     turning = set(spinning.rotor.nodes.tolist())
     for u in unbalances:
         if u.node not in turning:
-            name = spinning.run.model.node_name(u.node)
+            name = spinning.end.compiled.model.node_name(u.node)
             raise ModelError(f'{owner}: the unbalance at "{name}" is on no part of {spinning.rotor.owner}; move it')
     out = np.zeros((len(speeds), len(nodes), 3), complex)
     for k, speed in enumerate(speeds):

@@ -37,7 +37,7 @@ from fem_mbs.solvers.stepping import stepper as S
 if TYPE_CHECKING:
     from fem_mbs.analysis.stability.linearisation import Linearisation
 
-__all__ = ["Descriptor", "StateSpace", "descriptor", "sparse_arrays", "state_space"]
+__all__ = ["Descriptor", "StateSpace", "descriptor", "matrices", "sparse_arrays", "state_space"]
 
 _DENSE = 4000  # states of a dense model
 _MASSLESS = 1e-12  # of the largest mass, scaled to unit diagonals
@@ -318,3 +318,13 @@ def descriptor(
     return Descriptor(
         E, csr_matrix(csc_matrix(A)), csr_matrix(B), Cx, csr_matrix(direct), states, given.names, out.names, out.start
     )
+
+
+def matrices(lin: Linearisation) -> dict[str, np.ndarray]:
+    """Return M, C, K and constraints G of a linearisation as arrays of a .npz file: compressed rows, ``M_data`` and so
+    on, and ``names`` of the unknowns, ``dofs``, ``multipliers``, ``residual``."""
+    out: dict[str, np.ndarray] = {}
+    for key, A in (("M", lin.M), ("C", lin.C), ("K", lin.K), ("G", lin.G)):
+        out |= sparse_arrays(key, A)
+    names = np.array(lin.names)
+    return {**out, "names": names, "dofs": lin.dofs, "multipliers": lin.multipliers, "residual": lin.residual}

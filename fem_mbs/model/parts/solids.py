@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.steps import step_kind
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import loads as solid_loads
@@ -265,7 +266,7 @@ class Solids(Building):
 
     def check_masses(self, steps: Any) -> None:
         """Refuse transients with masses that do not turn with their part."""
-        moving = next((step for step in steps if step.kind in ("transient", "inverse")), None)
+        moving = next((step for step in steps if step_kind(step.kind).passes_time), None)
         block = next((b for b in self.blocks if b.type.name in solid_condensed.TYPES), None)
         if moving is not None and block is not None:
             raise ModelError(
