@@ -99,7 +99,7 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
         direction = axes[(dof - 1) % 3]
         a, b = (GROUND, ends[0]) if len(ends) == 1 else (ends[1], ends[0])
         owner = model.building.label("Spring", name)
-        found = spring_law(model, owner, **{"damping": 0.0, **law})
+        found = spring_law(model.building, owner, **{"damping": 0.0, **law})
         if dof > 3:
             loose = [e for e in ends if not conv.rotational[e]]
             if loose:
