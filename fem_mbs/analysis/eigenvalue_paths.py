@@ -68,7 +68,7 @@ class EigenvaluePath:
         rows, shapes = rows[modes.rigid :], shapes[:, modes.rigid :]
         values = self.none()[0]
         p = modes.values[rows]
-        some, place = self._places(shapes, p, lin.mass)
+        some, place = self._places(shapes, p, lin.tangent.M)
         values[place] = np.column_stack((p.real, p.imag))[some]
         self.instants.append(instant)
         self.values.append(values)
