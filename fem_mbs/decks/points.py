@@ -7,6 +7,7 @@ import numpy as np
 from fem_mbs.decks.model import Conversion, axes_at
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus.deck import Dashpot, PointMass, RotaryInertia, Spring
+from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import spring_law
 from fem_mbs.system.compile import GROUND
 
@@ -99,7 +100,7 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
         direction = axes[(dof - 1) % 3]
         a, b = (GROUND, ends[0]) if len(ends) == 1 else (ends[1], ends[0])
         owner = model.building.label("Spring", name)
-        found = spring_law(model, owner, **{"damping": 0.0, **law})
+        found = spring_law(model.building, owner, **{"damping": 0.0, **law})
         if dof > 3:
             loose = [e for e in ends if not conv.rotational[e]]
             if loose:
@@ -107,6 +108,6 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
                     f"{section.where}: {what} {element} acts on the rotation of node "
                     f"{conv.deck.node_ids[loose[0]]}, which has none"
                 )
-            model.building.spring_on(name, model.building.relative_angle(owner, (a, b), direction), found, 0.0)
+            spring_on(model.building, name, model.building.relative_angle(owner, (a, b), direction), found, 0.0)
             continue
-        model.building.spring_on(name, model.node_displacement(a, b, direction), found, 0.0)
+        spring_on(model.building, name, model.node_displacement(a, b, direction), found, 0.0)

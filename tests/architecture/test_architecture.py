@@ -102,7 +102,7 @@ MODULES_PER_FOLDER = 15
 FOREIGN_PRIVATE_NAMES = 97
 
 # What a command line that only prints its help must not wait for.
-SLOW = ("numba", "scipy", "h5py", "matplotlib", "meshio", "pydantic", "sksparse", "distributed")
+SLOW = ("numba", "scipy", "h5py", "matplotlib", "meshio", "sksparse", "distributed")
 
 
 @dataclass(frozen=True)
